@@ -1,0 +1,44 @@
+"""What may leave a port. Library errors never do.
+
+    PortError
+    ├── Unavailable      back off and try again (down, slow, throttled, quota, terminating)
+    │   └── Expired      the position asked for is gone; read everything again (410)
+    ├── Conflict         somebody was faster; decide again on a fresh read (409)
+    │   └── AlreadyExists
+    ├── Denied           our credentials do not allow it; wait for a change, yet ask again
+    └── Misconfigured    the request can never work as it is (422, bad URL, unknown branch)
+
+User mistakes are no exceptions: they are `findings.Finding` values.
+"""
+
+
+class PortError(Exception):
+    """Something outside did not do as asked; the message says what, where and what to do."""
+
+
+class Unavailable(PortError):
+    """The other side cannot answer now; `retry_after_seconds` is what it asked for, if it did."""
+
+    def __init__(self, message: str, retry_after_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class Expired(Unavailable):
+    """The resourceVersion or continue token is too old: list again."""
+
+
+class Conflict(PortError):
+    """The object changed under us: decide again on a fresh read."""
+
+
+class AlreadyExists(Conflict):
+    """The name is taken."""
+
+
+class Denied(PortError):
+    """Our credentials are refused for this."""
+
+
+class Misconfigured(PortError):
+    """The request can never succeed as it is written."""

@@ -1,0 +1,41 @@
+"""Names of things: workloads (ours) and Kubernetes objects (theirs)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+"""A JSON object. Shared ones are never mutated: copy before changing."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class WorkloadKey:
+    """Which workload: the key of every lane, record, plan, budget and metric."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ObjectRef:
+    """Which Kubernetes object. `namespace` is empty for cluster-scoped kinds."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        where = f"{self.namespace}/" if self.namespace else ""
+        return f"{self.kind} {where}{self.name}"
+
+
+def ref_of(obj: Json) -> ObjectRef:
+    """Return the ref of a Kubernetes object that carries apiVersion and kind."""
+    metadata = obj.get("metadata", {})
+    return ObjectRef(
+        obj["apiVersion"], obj["kind"], metadata.get("namespace", ""), metadata.get("name", "")
+    )

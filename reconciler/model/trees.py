@@ -1,0 +1,71 @@
+"""What a repository holds at one commit, as blobs; nothing is ever checked out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class EntryKind(StrEnum):
+    """What Git says a path is. Only files are read; the others are Findings where specs stand."""
+
+    FILE = "file"
+    SYMLINK = "symlink"
+    SUBMODULE = "submodule"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One path of a tree. `blob` is the object id, equal for equal content.
+
+    `text` holds the bytes of spec files; it is None where the file was not asked for or is
+    larger than `size_limit_bytes` of the reader (`size` then says how large).
+    """
+
+    kind: EntryKind
+    blob: str
+    size: int
+    text: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A complete read of one commit (or of a working tree: then `commit` is empty).
+
+    `entries` has every path that ends in .yaml or .yml, and `gamekeeper.yaml`, by its path from
+    the root, with `/`. `directories` are all directories, so that a vanished one can be told
+    from an emptied one. `truncated` is never true: a reader that cannot read everything raises.
+    """
+
+    commit: str
+    entries: Mapping[str, Entry]
+    directories: frozenset[str] = frozenset()
+    parents: tuple[str, ...] = field(default=())
+
+
+class Relation(StrEnum):
+    """How a new head stands to an older commit."""
+
+    SAME = "same"
+    FORWARD = "forward"
+    DIVERGED = "diverged"
+    UNKNOWN = "unknown"
+    """The older commit is not in the repository any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The tracked branch's newest commit. `committed_at` is Unix seconds, `subject` one line."""
+
+    commit: str
+    branch: str
+    author: str
+    subject: str
+    committed_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The tree that merging HEAD into BASE makes, or the paths that conflict."""
+
+    tree: Tree | None
+    conflicts: tuple[str, ...] = ()

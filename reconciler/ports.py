@@ -1,0 +1,137 @@
+"""The seams: what the loop asks of the world, as Protocols. Adapters keep them, one each.
+
+Every method may raise the errors of `model.errors` and nothing else. Ids, times and text that
+come in are the caller's; no port reads a clock on behalf of the loop.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from reconciler.model.readings import Reading, Rendered
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.specs import Permissions, Workload
+from reconciler.model.trees import Head, Merged, Relation, Tree
+
+
+class Repository(Protocol):
+    """A Git repository, read as blobs from a bare mirror; one tracked branch."""
+
+    async def fetch(self) -> Head:
+        """Bring the mirror up to date and return the tracked branch's head.
+
+        Raises Unavailable (host down, slow, disk full), Denied (credentials), Misconfigured
+        (no such repository or branch, URL not allowed).
+        """
+
+    async def tree(self, revision: str) -> Tree:
+        """Read everything at `revision` (a commit id or any rev of the mirror).
+
+        Raises Misconfigured when there is no such revision (a shallow clone is named as such,
+        with the fetch depth that would help).
+        """
+
+    async def relation(self, old: str, new: str) -> Relation:
+        """Say how `new` stands to `old`."""
+
+    async def merge(self, base: str, head: str) -> Merged:
+        """Return the tree that merging `head` into `base` makes (git merge-tree)."""
+
+    async def close(self) -> None:
+        """End the child process."""
+
+
+class Compiler(Protocol):
+    """Strangers' text to values, in workers with CPU, memory and output limits."""
+
+    async def read(self, tree: Tree, permissions: Permissions) -> Reading:
+        """Validate a whole tree; never raises for what the user wrote."""
+
+    async def render(
+        self, workloads: Sequence[Workload], instance: str
+    ) -> Mapping[WorkloadKey, Rendered]:
+        """Render workloads through `templates/`; cached by content of spec and templates.
+
+        Raises Misconfigured naming template and workload when a template is broken.
+        """
+
+    async def close(self) -> None:
+        """End the workers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A complete list (all pages) and the resourceVersion to watch from."""
+
+    items: Sequence[Json]
+    resource_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class WatchEvent:
+    """One line of a watch. A BOOKMARK's object carries only a resourceVersion."""
+
+    type: Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
+    object: Json
+
+
+class Cluster(Protocol):
+    """One Kubernetes API server, spoken to with our rate limit and deadlines.
+
+    Objects go in and come out as JSON objects with apiVersion and kind.
+    """
+
+    @property
+    def name(self) -> str:
+        """The cluster's name in refs, plans and metrics (`local` when there is one)."""
+
+    async def get(self, ref: ObjectRef) -> Json | None:
+        """Read one object; None when it is not there."""
+
+    async def list(
+        self, api_version: str, kind: str, namespace: str = "", labels: str = "", fields: str = ""
+    ) -> Listing:
+        """List a kind (every namespace when `namespace` is empty), page by page."""
+
+    def watch(
+        self, api_version: str, kind: str, resource_version: str, labels: str = ""
+    ) -> AsyncIterator[WatchEvent]:
+        """Follow a kind in all namespaces from `resource_version`.
+
+        Ends quietly when the server closes the stream (watch again from the last version seen);
+        raises Expired on 410, Unavailable when nothing, not even a bookmark, came for 75 s.
+        """
+
+    async def create(self, body: Json, *, dry_run: bool = False) -> Json:
+        """POST one object and return what the server made of it. Raises AlreadyExists."""
+
+    async def replace(self, body: Json) -> Json:
+        """PUT one object: the compare-and-swap of records. `metadata.resourceVersion` is required.
+
+        Raises Conflict when it is not the newest, or the object is gone.
+        """
+
+    async def apply(self, body: Json, *, dry_run: bool = False, force: bool = False) -> Json:
+        """Server-side apply as our field manager. Raises Conflict naming the other managers."""
+
+    async def merge_patch(self, ref: ObjectRef, patch: Json) -> Json:
+        """JSON merge patch; with `metadata.uid`/`resourceVersion` in it, a precondition."""
+
+    async def delete(self, ref: ObjectRef, uid: str, resource_version: str) -> bool:
+        """Delete exactly this object in exactly this version; False when it was gone already.
+
+        Raises Conflict when the object is another one, or newer than what we decided upon.
+        """
+
+    async def close(self) -> None:
+        """Close the connections."""
+
+
+class Clock(Protocol):
+    """Time for services; the loop and core get `now` as an argument."""
+
+    def now(self) -> float:
+        """Unix seconds."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait, in virtual time where the world is simulated."""

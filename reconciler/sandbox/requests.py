@@ -1,0 +1,76 @@
+"""What goes into the sandbox and what comes out: plain values, no sockets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from urllib.parse import parse_qsl, urlsplit
+
+Json = dict[str, Any]
+
+JSON_TYPE = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One HTTP request; header names are lower case, the query keeps its last value."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+    @classmethod
+    def of(
+        cls,
+        method: str,
+        url: str,
+        body: bytes = b"",
+        headers: Mapping[str, str] | None = None,
+    ) -> Request:
+        """Make a request from a path with its query string."""
+        parts = urlsplit(url)
+        query = dict(parse_qsl(parts.query, keep_blank_values=True))
+        lowered = {name.lower(): value for name, value in (headers or {}).items()}
+        return cls(method, parts.path, query, lowered, body)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One whole answer; `delay_seconds` is how long the shell keeps it back."""
+
+    status: int
+    body: bytes
+    content_type: str = JSON_TYPE
+    headers: tuple[tuple[str, str], ...] = ()
+    delay_seconds: float = 0.0
+
+
+class Stream(Protocol):
+    """An answer that grows: a watch or a followed log.
+
+    The shell takes what is ready, waits for `wake` or for `due`, and takes again.
+    """
+
+    content_type: str
+    delay_seconds: float
+    wake: Callable[[], None] | None
+
+    @property
+    def ended(self) -> bool:
+        """Tell whether nothing more will come."""
+
+    @property
+    def due(self) -> float | None:
+        """Tell when to take again though nothing woke (Unix seconds)."""
+
+    def take(self, now: float) -> bytes:
+        """Take everything that is ready."""
+
+    def close(self) -> None:
+        """Forget this stream: its reader has gone."""
+
+
+Answer = Response | Stream
