@@ -84,3 +84,11 @@ class LiveObject:
     workload: str
     body: Json
     terminating: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LiveWorkload:
+    """Everything there is of one workload, at one instant of the view."""
+
+    pods: tuple[LivePod, ...] = ()
+    objects: tuple[LiveObject, ...] = ()

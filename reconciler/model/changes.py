@@ -1,0 +1,81 @@
+"""What a commit asks for beside what was accepted: the value that `diff` prints and hashes."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from reconciler.model.refs import WorkloadKey
+
+
+class Cause(StrEnum):
+    """Why rooms go: the budgets count by cause, and outcomes and metrics name it."""
+
+    LEFT_GIT = "left-git"
+    SCALE_IN = "scale-in"
+    ROLLOUT = "rollout"
+    HEALING = "healing"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Removal:
+    """Rooms that a commit takes away, in the terms of a change hash (DESIGN §6).
+
+    `to` is the count a scale-in ends at, 0 for a spec that left Git. `rooms` is how many go
+    from the accepted count: shown and budgeted, yet no part of the hash, since an autoscaler
+    may move the count that a change starts from.
+    """
+
+    cluster: str
+    key: WorkloadKey
+    cause: Cause
+    to: int
+    rooms: int
+
+    @property
+    def line(self) -> str:
+        """The text that the change hash is computed from."""
+        return f"{self.cluster} {self.key.kind} {self.key.namespace}/{self.key.name} {self.cause} to={self.to}"
+
+
+class Verb(StrEnum):
+    """What happens to a workload or one of its objects."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field of a spec or manifest before and after, as JSON values; None is absent."""
+
+    path: str
+    before: object
+    after: object
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadChange:
+    """What happens to one workload: its fields, and what that means for rooms in a sentence."""
+
+    key: WorkloadKey
+    verb: Verb
+    effect: str
+    fields: tuple[FieldChange, ...] = ()
+    source: str = ""
+    """`file:line` of the spec, in the head (in the base when it is deleted)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """All that a head asks for beside a base. `change_hash` is "" when nothing is removed."""
+
+    workloads: tuple[WorkloadChange, ...]
+    removals: tuple[Removal, ...]
+    change_hash: str
+    refused: str = ""
+    """Why the guard would refuse the removals, "" when it would let them through."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.workloads

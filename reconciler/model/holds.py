@@ -1,0 +1,59 @@
+"""What is held, and why: a hold is a value with a reason, never a silent skip."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from reconciler.model.refs import WorkloadKey
+
+
+class HoldKind(StrEnum):
+    """Why something is held. The values stand in status, metrics and records: never rename one."""
+
+    FINDING = "finding"
+    """The document has an error: its workload stays at the accepted spec."""
+    UNREADABLE = "unreadable"
+    """Some document's kind and name cannot be told: nothing is deleted."""
+    CONFIG = "config"
+    """gamekeeper.yaml is missing or has an error: the whole commit is held."""
+    PATH_VANISHED = "path-vanished"
+    PATHS_CHANGED = "paths-changed"
+    REPOSITORY_CHANGED = "repository-changed"
+    LAST_SPEC = "last-spec"
+    FORCE_PUSHED = "force-pushed"
+    NO_ACCEPTED_COMMIT = "no-accepted-commit"
+    OVER_BUDGET = "over-budget"
+    """The commit removes more rooms than the budget allows."""
+    SUSPENDED = "suspended"
+    FOREIGN = "foreign"
+    """An object of that name belongs to somebody else."""
+    FAILING = "failing"
+    """So many rooms fail at once that voluntary removals are frozen."""
+    INCOMPLETE_READ = "incomplete-read"
+    """The cluster was not read completely: nothing is deleted."""
+
+
+NEEDS_APPROVAL = frozenset(
+    {
+        HoldKind.PATH_VANISHED,
+        HoldKind.PATHS_CHANGED,
+        HoldKind.REPOSITORY_CHANGED,
+        HoldKind.LAST_SPEC,
+        HoldKind.FORCE_PUSHED,
+        HoldKind.NO_ACCEPTED_COMMIT,
+        HoldKind.OVER_BUDGET,
+    }
+)
+"""Holds that only an approval (or a commit that takes the change back) ends."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Hold:
+    """One thing that is not done. `key` is None where a whole commit or every deletion is held.
+
+    `change_hash` is what to approve, "" where approval does not apply.
+    """
+
+    kind: HoldKind
+    key: WorkloadKey | None
+    reason: str
+    change_hash: str = ""

@@ -1,0 +1,107 @@
+"""A plan: what one tick would do to one workload, each step with its reason."""
+
+from dataclasses import dataclass
+
+from reconciler.model.changes import Cause
+from reconciler.model.holds import Hold
+from reconciler.model.live import HostPort, LivePod
+from reconciler.model.records import Ordinals, Owned
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyObject:
+    """Server-side apply of an object that is missing or seems to differ.
+
+    `live_version` is the resourceVersion it was compared with, "" when it is not there.
+    `paths` are the fields that differ.
+    """
+
+    ref: ObjectRef
+    body: Json
+    live_version: str
+    paths: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoomSeat:
+    """One room to be created: its n and the host port chosen for each port of the template."""
+
+    ordinal: int
+    host_ports: tuple[HostPort, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CreateRooms:
+    """POST these rooms, after the ordinal record was raised to `ordinals`."""
+
+    seats: tuple[RoomSeat, ...]
+    ordinals: Ordinals
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteRoom:
+    """Delete one room, exactly as it was seen."""
+
+    pod: LivePod
+    cause: Cause
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteObject:
+    """Prune one object of the inventory, exactly as it was seen."""
+
+    ref: ObjectRef
+    uid: str
+    resource_version: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Rooms of one workload by what they are; `desired` is the effective count."""
+
+    desired: int = 0
+    ready: int = 0
+    unready: int = 0
+    old: int = 0
+    ended: int = 0
+    terminating: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One workload's next step. Stages in order: objects, rooms created, rooms deleted, pruned.
+
+    `inventory` is what the inventory must hold before anything is applied (a superset of the
+    old one); `forget` says that everything is gone and the records may go too. `wake_in_seconds`
+    is when to look again without an event, None when events suffice.
+    """
+
+    key: WorkloadKey
+    counts: Counts
+    inventory: tuple[Owned, ...] = ()
+    objects: tuple[ApplyObject, ...] = ()
+    creates: CreateRooms | None = None
+    strike: Ordinals | None = None
+    """The ordinal record without names that are done or no longer wanted."""
+    removals: tuple[DeleteRoom, ...] = ()
+    prunes: tuple[DeleteObject, ...] = ()
+    forget: bool = False
+    holds: tuple[Hold, ...] = ()
+    wake_in_seconds: float | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to write but perhaps a condition."""
+        return not (
+            self.objects
+            or self.creates
+            or self.strike
+            or self.removals
+            or self.prunes
+            or self.forget
+        )

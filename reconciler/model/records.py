@@ -1,0 +1,108 @@
+"""What Gamekeeper remembers in the cluster: all of it can be lost without losing a room.
+
+A state record a workload and one repository record an instance stand in Gamekeeper's namespace;
+an ordinal record a workload stands beside its rooms (DESIGN §2 rule 5, §5).
+"""
+
+from dataclasses import dataclass
+
+from reconciler.model.changes import Cause
+from reconciler.model.holds import HoldKind
+from reconciler.model.refs import ObjectRef
+
+
+@dataclass(frozen=True, slots=True)
+class Ordinals:
+    """The next n, and names that were raised but whose pods are not known to have been made."""
+
+    next: int
+    outstanding: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The spec that was let through: its canonical JSON, its count, and the commit it came with.
+
+    `replicas` differs from the spec's own where a scale-in was refused.
+    """
+
+    spec_json: str
+    replicas: int
+    commit: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class LedgerEntry:
+    """One accepted change of a count: `at` in Unix seconds; `rooms` removed, below 0 for added.
+
+    `count` is the count before it: budgets are per cent of the largest in the window.
+    """
+
+    at: float
+    cause: Cause
+    rooms: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Owned:
+    """An object of the inventory. `made` is whether we created it (a namespace we did not make stays)."""
+
+    ref: ObjectRef
+    made: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition in kstatus' form. `since` is Unix seconds of the last change of `status`."""
+
+    type: str
+    status: bool
+    reason: str
+    message: str
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class StateRecord:
+    """What is remembered of one workload.
+
+    `deletion_hold` is why its deletion waits for an approval, kept until the spec returns or an
+    approval covers it. `deleting` is true once its deletion was let through. `highest` is the
+    highest n ever used, should the ordinal record be lost.
+    """
+
+    accepted: Accepted | None = None
+    deleting: bool = False
+    deletion_hold: HoldKind | None = None
+    inventory: tuple[Owned, ...] = ()
+    ledger: tuple[LedgerEntry, ...] = ()
+    highest: int = 0
+    conditions: tuple[Condition, ...] = ()
+    observed_commit: str = ""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Approved:
+    """One removal line that a person let through, until `until` (Unix seconds)."""
+
+    line: str
+    until: float
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryRecord:
+    """What was last accepted from Git as a whole; `config_json` is the last valid Config."""
+
+    repository: str = ""
+    branch: str = ""
+    commit: str = ""
+    config_json: str = ""
+    approved: tuple[Approved, ...] = ()
+    directories: tuple[str, ...] = ()
+    """Directories that held accepted specs: one that vanishes holds deletions."""
+    handled_request: str = ""
+    """The last `gamekeeper reconcile` request that was answered."""
