@@ -1,0 +1,146 @@
+"""The command line of each program of the control plane."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.controlplane.programs import find
+
+LOOPBACK = "127.0.0.1"
+# The programs' own limits (20 to 50 requests/s) would measure themselves, not what is tested.
+REQUESTS_PER_SECOND, REQUESTS_BURST = 500, 1000
+NODE_LEASE_SECONDS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where one control plane keeps its files, and on which ports it listens."""
+
+    folder: Path
+    etcd_port: int
+    peer_port: int
+    api_port: int
+
+    @property
+    def signing_key(self) -> Path:
+        """Return the private key of service account tokens."""
+        return self.folder / "service-accounts.key"
+
+    @property
+    def tokens(self) -> Path:
+        """Return the API server's static token file."""
+        return self.folder / "tokens.csv"
+
+    @property
+    def certificates(self) -> Path:
+        """Return the folder where the API server writes its own certificate."""
+        return self.folder / "certificates"
+
+    @property
+    def authority(self) -> Path:
+        """Return the certificate that clients trust."""
+        return self.certificates / "apiserver.crt"
+
+    @property
+    def kubeconfig(self) -> Path:
+        """Return the administrator's kubeconfig."""
+        return self.folder / "admin.kubeconfig"
+
+    @property
+    def stages(self) -> Path:
+        """Return the file of kwok's Stage documents."""
+        return self.folder / "stages.yaml"
+
+    @property
+    def url(self) -> str:
+        """Return the API server's address."""
+        return f"https://{LOOPBACK}:{self.api_port}"
+
+
+def etcd(layout: Layout) -> list[str]:
+    """Return etcd's command line: nothing is synced to disk, the data dies with the test."""
+    client = f"http://{LOOPBACK}:{layout.etcd_port}"
+    peer = f"http://{LOOPBACK}:{layout.peer_port}"
+    return [
+        str(find("etcd")),
+        f"--data-dir={layout.folder / 'etcd'}",
+        "--unsafe-no-fsync",
+        "--log-level=warn",
+        f"--listen-client-urls={client}",
+        f"--advertise-client-urls={client}",
+        f"--listen-peer-urls={peer}",
+        f"--initial-advertise-peer-urls={peer}",
+        f"--initial-cluster=default={peer}",
+    ]
+
+
+def api_server(layout: Layout, *, with_controllers: bool) -> list[str]:
+    """Return the API server's command line: RBAC, ServiceAccount admission, loopback only."""
+    argv = [
+        str(find("kube-apiserver")),
+        f"--etcd-servers=http://{LOOPBACK}:{layout.etcd_port}",
+        f"--bind-address={LOOPBACK}",
+        f"--advertise-address={LOOPBACK}",
+        f"--secure-port={layout.api_port}",
+        f"--cert-dir={layout.certificates}",
+        f"--token-auth-file={layout.tokens}",
+        "--authorization-mode=RBAC",
+        "--enable-admission-plugins=ServiceAccount",
+        "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
+        f"--service-account-key-file={layout.signing_key}",
+        f"--service-account-signing-key-file={layout.signing_key}",
+        "--service-cluster-ip-range=10.0.0.0/24",
+        "--allow-privileged=true",
+        # Endpoints may not hold a loopback address, so the server must not publish its own.
+        "--endpoint-reconciler-type=none",
+        "--profiling=false",
+    ]
+    if not with_controllers:
+        # The taint of a new node is taken off by a controller, and there is none.
+        argv.append("--disable-admission-plugins=TaintNodesByCondition")
+    return argv
+
+
+def controller_manager(layout: Layout) -> list[str]:
+    """Return the controller manager's command line."""
+    return [
+        str(find("kube-controller-manager")),
+        f"--kubeconfig={layout.kubeconfig}",
+        f"--service-account-private-key-file={layout.signing_key}",
+        f"--root-ca-file={layout.authority}",
+        "--leader-elect=false",
+        "--secure-port=0",
+        f"--kube-api-qps={REQUESTS_PER_SECOND}",
+        f"--kube-api-burst={REQUESTS_BURST}",
+    ]
+
+
+def scheduler(layout: Layout) -> list[str]:
+    """Write the scheduler's configuration and return its command line."""
+    config = layout.folder / "scheduler.json"
+    document = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "leaderElection": {"leaderElect": False},
+        "clientConnection": {
+            "kubeconfig": str(layout.kubeconfig),
+            "qps": REQUESTS_PER_SECOND,
+            "burst": REQUESTS_BURST,
+        },
+    }
+    config.write_text(json.dumps(document), encoding="utf-8")
+    return [str(find("kube-scheduler")), f"--config={config}", "--secure-port=0"]
+
+
+def kwok(layout: Layout) -> list[str]:
+    """Return kwok's command line: it plays the kubelet of every node by the Stage documents."""
+    return [
+        str(find("kwok")),
+        f"--kubeconfig={layout.kubeconfig}",
+        f"--config={layout.stages}",
+        "--manage-all-nodes=true",
+        f"--node-lease-duration-seconds={NODE_LEASE_SECONDS}",
+        "--cidr=10.64.0.0/10",
+    ]
