@@ -33,7 +33,8 @@ class Removal:
     @property
     def line(self) -> str:
         """The text that the change hash is computed from."""
-        return f"{self.cluster} {self.key.kind} {self.key.namespace}/{self.key.name} {self.cause} to={self.to}"
+        key = self.key
+        return f"{self.cluster} {key.kind} {key.namespace}/{key.name} {self.cause} to={self.to}"
 
 
 class Verb(StrEnum):

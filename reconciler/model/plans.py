@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from reconciler.model.changes import Cause
 from reconciler.model.holds import Hold
-from reconciler.model.live import HostPort, LivePod
+from reconciler.model.live import LivePod
 from reconciler.model.records import Ordinals, Owned
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 
@@ -26,10 +26,10 @@ class ApplyObject:
 
 @dataclass(frozen=True, slots=True)
 class RoomSeat:
-    """One room to be created: its n and the host port chosen for each port of the template."""
+    """One room to be created: its n, and a host port for each containerPort of the template."""
 
     ordinal: int
-    host_ports: tuple[HostPort, ...] = ()
+    host_ports: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

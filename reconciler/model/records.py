@@ -48,7 +48,7 @@ class LedgerEntry:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Owned:
-    """An object of the inventory. `made` is whether we created it (a namespace we did not make stays)."""
+    """An object of the inventory. `made` is whether we created it: what we did not make stays."""
 
     ref: ObjectRef
     made: bool

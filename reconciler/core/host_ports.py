@@ -1,0 +1,72 @@
+"""Which host port a new room asks for: one that nobody in the cluster uses, else the least used.
+
+Conflicts are per node and the kube-scheduler picks the node, so this is a preference that is
+repaired later (`needs_another`), never a reservation (DESIGN §4, "Host ports").
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable
+
+from reconciler.model.live import LivePod
+from reconciler.model.refs import Json
+from reconciler.model.specs import PortRange
+
+REPLAN_AFTER_SECONDS = 5.0
+"""How long a room may be pending for its host port before it is planned again."""
+
+
+def container_ports(template: Json) -> tuple[int, ...]:
+    """Return the distinct containerPorts of a pod template, in order.
+
+    Entries of one containerPort with several protocols are a pair and share one host port, as
+    games that speak TCP and UDP on one number expect.
+    """
+    return tuple(
+        dict.fromkeys(
+            entry["containerPort"]
+            for container in template.get("spec", {}).get("containers", [])
+            for entry in container.get("ports") or []
+        )
+    )
+
+
+def used(pods: Iterable[LivePod]) -> Counter[int]:
+    """Count the users of each host port number, whatever the protocol."""
+    return Counter(number for pod in pods for number in {entry.port for entry in pod.host_ports})
+
+
+def choose(
+    ports: int, rooms: int, port_range: PortRange, in_use: Counter[int]
+) -> list[tuple[int, ...]]:
+    """Choose `ports` distinct host ports for each of `rooms` rooms, the least used first.
+
+    A range that is smaller than what one room wants is refused by `validate`.
+    """
+    heap = [(in_use[number], number) for number in range(port_range.start, port_range.end + 1)]
+    heapq.heapify(heap)
+    seats = []
+    for _ in range(rooms):
+        taken = [heapq.heappop(heap) for _ in range(ports)]
+        seats.append(tuple(number for _, number in taken))
+        for uses, number in taken:
+            heapq.heappush(heap, (uses + 1, number))
+    return seats
+
+
+def needs_another(
+    pod: LivePod, in_use: Counter[int], port_range: PortRange | None, now: float
+) -> bool:
+    """Whether a pending room waits for a host port that others hold, while a freer one exists.
+
+    The message is the kube-scheduler's ("didn't have free ports for the requested pod ports").
+    """
+    if port_range is None or not pod.host_ports or "free ports" not in pod.unschedulable:
+        return False
+    if pod.created_at and now - pod.created_at < REPLAN_AFTER_SECONDS:
+        return False
+    busiest = max(in_use[entry.port] for entry in pod.host_ports)
+    # Its own use counts once: a port is freer when even with this room it had fewer users.
+    return any(
+        in_use[number] + 1 < busiest for number in range(port_range.start, port_range.end + 1)
+    )

@@ -1,0 +1,88 @@
+"""What a pod is to its workload: an ordered rule table, first match wins.
+
+Rooms that report nothing are known by their pod alone (DESIGN §4, `reports: none`): a running
+room is idle and a ready one is available.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from reconciler.model.live import LivePod, Phase
+from reconciler.model.plans import Counts
+
+
+class RoomState(StrEnum):
+    """The state of a room."""
+
+    TERMINATING = "terminating"
+    ENDED = "ended"
+    PENDING = "pending"
+    UNREADY = "unready"
+    READY = "ready"
+
+
+def state_of(pod: LivePod) -> RoomState:
+    """Return the state of a room from its pod."""
+    if pod.terminating:
+        return RoomState.TERMINATING
+    if pod.phase in (Phase.SUCCEEDED, Phase.FAILED):
+        return RoomState.ENDED
+    if pod.phase is Phase.PENDING:
+        return RoomState.PENDING
+    return RoomState.READY if pod.ready else RoomState.UNREADY
+
+
+@dataclass(slots=True)
+class Sorted:
+    """The rooms of a workload by state and revision. Terminating pods are no rooms any more."""
+
+    new_ready: list[LivePod] = field(default_factory=list)
+    new_unready: list[LivePod] = field(default_factory=list)
+    old_ready: list[LivePod] = field(default_factory=list)
+    old_unready: list[LivePod] = field(default_factory=list)
+    ended: list[LivePod] = field(default_factory=list)
+    terminating: list[LivePod] = field(default_factory=list)
+
+    @property
+    def alive(self) -> int:
+        """Rooms that are there or on their way."""
+        return (
+            len(self.new_ready)
+            + len(self.new_unready)
+            + len(self.old_ready)
+            + len(self.old_unready)
+        )
+
+
+def sort_rooms(pods: Iterable[LivePod], revision: str) -> Sorted:
+    """Sort a workload's rooms (pods with an ordinal) by state and by whether they are of `revision`."""
+    rooms = Sorted()
+    for pod in pods:
+        if pod.ordinal < 0:
+            continue
+        _shelf(rooms, pod, pod.revision == revision).append(pod)
+    return rooms
+
+
+def _shelf(rooms: Sorted, pod: LivePod, is_new: bool) -> list[LivePod]:
+    state = state_of(pod)
+    if state is RoomState.TERMINATING:
+        return rooms.terminating
+    if state is RoomState.ENDED:
+        return rooms.ended
+    if state is RoomState.READY:
+        return rooms.new_ready if is_new else rooms.old_ready
+    return rooms.new_unready if is_new else rooms.old_unready
+
+
+def count(rooms: Sorted, desired: int) -> Counts:
+    """Return the counts that status, metrics and plans show."""
+    return Counts(
+        desired=desired,
+        ready=len(rooms.new_ready) + len(rooms.old_ready),
+        unready=len(rooms.new_unready) + len(rooms.old_unready),
+        old=len(rooms.old_ready) + len(rooms.old_unready),
+        ended=len(rooms.ended),
+        terminating=len(rooms.terminating),
+    )
