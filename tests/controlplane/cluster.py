@@ -8,8 +8,8 @@ before it, and etcd last: an API server that has lost its etcd hangs.
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -134,6 +134,17 @@ class ControlPlane:
         """Return the process id of each running program by its name."""
         servers = self._group.servers if self._group is not None else ()
         return {server.name: server.pid for server in servers}
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """Freeze the API server for a block: it takes connections and answers nothing."""
+        servers = self._group.servers if self._group is not None else ()
+        server = next(each for each in servers if each.name == "kube-apiserver")
+        server.freeze()
+        try:
+            yield
+        finally:
+            server.thaw()
 
     def log(self, name: str) -> str:
         """Return the log of one program."""

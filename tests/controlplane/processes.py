@@ -84,6 +84,14 @@ class Server:
         except subprocess.TimeoutExpired:
             self.kill()
 
+    def freeze(self) -> None:
+        """Send SIGSTOP: the kernel still takes connections, and nobody answers."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let a frozen process go on."""
+        self._process.send_signal(signal.SIGCONT)
+
     def kill(self) -> None:
         """Send SIGKILL and reap."""
         self._process.kill()
@@ -133,6 +141,11 @@ class ServerGroup:
             self._guardian.stdin.write(f"{server.pid}\n".encode())
             self._guardian.stdin.flush()
         return server
+
+    def retire(self, server: Server) -> None:
+        """Stop one server, which is then no longer expected to live."""
+        self._servers.remove(server)
+        server.stop()
 
     def wait_until(
         self, is_ready: Callable[[], bool], *, what: str, deadline_seconds: float

@@ -193,6 +193,12 @@ def test_a_pod_without_its_service_account_is_refused(
     assert 'serviceaccount "ghost" not found' in answer.body["message"]
 
 
+def test_a_hanging_api_server_answers_again_afterwards(real_cluster: ControlPlane) -> None:
+    with real_cluster.hanging(), pytest.raises(OSError, match="timed out"):
+        real_cluster.api.ask("GET", "/version", timeout_seconds=0.5)
+    assert real_cluster.api.ask("GET", "/version").status == 200
+
+
 def test_a_bare_api_server_needs_no_other_part() -> None:
     parts = Parts(with_controllers=False, with_scheduler=False, with_kwok=False)
     with ControlPlane(parts) as cluster:

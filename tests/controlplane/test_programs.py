@@ -29,7 +29,7 @@ def test_building_without_go_names_it(tmp_path: Path) -> None:
 
 
 def test_an_unknown_kubectl_is_an_error_that_says_what_to_install() -> None:
-    with pytest.raises(ControlPlaneAbsent, match="kubectl 1.12 is not here: install"):
+    with pytest.raises(ControlPlaneAbsent, match=r"kubectl 1\.12 is not here: install"):
         kubectl("1.12")
 
 

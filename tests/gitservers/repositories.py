@@ -1,0 +1,94 @@
+"""Bare repositories as a Git host keeps them, and commits made in them as if pushed by others."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+AUTHOR = "A Player <player@example.test>"
+
+
+def git_environment(**extra: str) -> dict[str, str]:
+    """Return an environment for git that no configuration of this machine reaches."""
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
+    fixed = {
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_AUTHOR_NAME": "A Player",
+        "GIT_AUTHOR_EMAIL": "player@example.test",
+        "GIT_COMMITTER_NAME": "A Player",
+        "GIT_COMMITTER_EMAIL": "player@example.test",
+    }
+    return {**kept, **fixed, **extra}
+
+
+@dataclass(frozen=True, slots=True)
+class BareRepository:
+    """One bare repository on the server's disk."""
+
+    path: Path
+
+    @classmethod
+    def create(cls, root: Path, name: str, *, branch: str = "main") -> Self:
+        """Make an empty repository `root/name` whose HEAD is `branch` and that takes pushes."""
+        path = root / name
+        path.mkdir(parents=True)
+        made = cls(path)
+        made.git("init", "--quiet", "--bare", f"--initial-branch={branch}")
+        made.git("config", "http.receivepack", "true")
+        return made
+
+    def git(self, *words: str, stdin: bytes | None = None) -> str:
+        """Run git in the repository and return what it printed, stripped.
+
+        Raises:
+            CalledProcessError: git failed.
+        """
+        argv = ["git", "-C", str(self.path), *words]
+        done = subprocess.run(
+            argv, input=stdin, capture_output=True, check=True, env=git_environment()
+        )
+        return done.stdout.decode().strip()
+
+    def commit(
+        self,
+        files: Mapping[str, str | None],
+        message: str,
+        *,
+        branch: str = "main",
+        when_seconds: int = 1_700_000_000,
+    ) -> str:
+        """Commit on top of `branch` and return the new id; None removes a file or a folder."""
+        author = f"{AUTHOR} {when_seconds} +0000"
+        ref = f"refs/heads/{branch}"
+        text = message.encode()
+        lines = [f"commit {ref}\n", f"author {author}\n", f"committer {author}\n"]
+        stream = "".join(lines).encode() + b"data %d\n%s\n" % (len(text), text)
+        if self.head(branch) is not None:
+            stream += f"from {ref}^0\n".encode()
+        for path, content in files.items():
+            if content is None:
+                stream += f"D {path}\n".encode()
+            else:
+                blob = content.encode()
+                stream += f"M 100644 inline {path}\n".encode()
+                stream += b"data %d\n%s\n" % (len(blob), blob)
+        self.git("fast-import", "--quiet", stdin=stream)
+        made = self.head(branch)
+        if made is None:
+            raise RuntimeError(f"fast-import made no {ref}")
+        return made
+
+    def head(self, branch: str = "main") -> str | None:
+        """Return the commit of a branch, None while there is no such branch."""
+        found = self.git("for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}")
+        return found or None
+
+    def reset(self, revision: str, *, branch: str = "main") -> None:
+        """Move a branch, as a forced push does."""
+        self.git("update-ref", f"refs/heads/{branch}", revision)
