@@ -1,0 +1,233 @@
+"""Server-side apply: fields have owners, and who takes another's field must say so.
+
+A write goes through here before admission and defaulting, as it does in the API server. A result
+that differs from the live object in nothing but times of managedFields is no write at all: the
+caller then keeps the live object (`same_but_times`).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from reconciler.kube import fieldpaths, managed_fields
+from reconciler.kube.comparison import Comparison, compare
+from reconciler.kube.fieldpaths import BadObject as BadObject
+from reconciler.kube.fieldpaths import Path
+from reconciler.kube.fieldsets import FieldSet
+from reconciler.kube.json_types import Json, same, without_nulls
+from reconciler.kube.managed_fields import APPLY, UPDATE, Owned, Owner, Owners
+from reconciler.kube.merge import merge, remove
+from reconciler.kube.schemas import Schema
+from reconciler.kube.typecheck import type_problems
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The object after an apply; its metadata already holds the managedFields."""
+
+    object: Json
+    managed_fields: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A field that another owner holds with another value."""
+
+    owner: Owner
+    path: Path
+
+    @property
+    def field(self) -> str:
+        """The path as people read it."""
+        return fieldpaths.text(self.path)
+
+    @property
+    def message(self) -> str:
+        """Who is in the way, in the API server's words."""
+        return f"conflict with {self.owner}"
+
+
+@dataclass(frozen=True, slots=True)
+class Conflicts:
+    """Why an apply was refused; `force` would take the fields over."""
+
+    conflicts: tuple[Conflict, ...]
+
+    @property
+    def message(self) -> str:
+        """All conflicts, in the API server's words."""
+        if len(self.conflicts) == 1:
+            only = self.conflicts[0]
+            return f"Apply failed with 1 conflict: {only.message}: {only.field}"
+        by_owner: dict[Owner, list[str]] = {}
+        for conflict in self.conflicts:
+            by_owner.setdefault(conflict.owner, []).append(f"\n- {conflict.field}")
+        told = [f"conflicts with {owner}:{''.join(by_owner[owner])}" for owner in sorted(by_owner)]
+        return f"Apply failed with {len(self.conflicts)} conflicts: " + "\n".join(told)
+
+    @property
+    def causes(self) -> list[Json]:
+        """The conflicts as the causes of a Status."""
+        return [
+            {"reason": "FieldManagerConflict", "message": one.message, "field": one.field}
+            for one in self.conflicts
+        ]
+
+
+def apply(
+    live: Json | None,
+    applied: Json,
+    *,
+    manager: str,
+    force: bool,
+    schema: Schema,
+    now: str,
+    subresource: str = "",
+) -> Applied | Conflicts:
+    """Apply a partial object as this manager; `now` (RFC 3339) stamps what changes.
+
+    Raises BadObject for an applied object that its schema cannot describe.
+    """
+    problems = type_problems(applied, schema)
+    if problems:
+        raise BadObject("\n".join(problems))
+    before = managed_fields.without(live or {})
+    owners = _owners_before(live, before, schema, now)
+    version = applied.get("apiVersion", "")
+    me = Owner.of(manager, APPLY, version, subresource)
+    reset = managed_fields.reset_by(subresource, applied.get("kind", ""))
+    own = FieldSet.from_object(applied, schema, with_parents=False).without_under(reset)
+    last = owners.get(me)
+    owners[me] = Owned(own, version, last.time if last else None)
+    merged = merge(before, applied, schema)
+    after = _pruned(merged, owners, last.fields, schema) if last else merged
+    changes = compare(before, after, schema).without_under(reset)
+    conflicts = [] if force else _conflicts(owners, changes, me)
+    if conflicts:
+        return Conflicts(tuple(conflicts))
+    kept = _kept(owners, changes, me)
+    kept = _settled(kept, me, last, changes, now)
+    return _result(before if changes.is_same else after, kept)
+
+
+def track_update(
+    live: Json | None,
+    updated: Json,
+    *,
+    manager: str,
+    operation: str = UPDATE,
+    schema: Schema,
+    now: str,
+    subresource: str = "",
+) -> list[Any]:
+    """Give the managedFields after a create, update or patch; `now` (RFC 3339) stamps changes.
+
+    Raises BadObject for a list item without its keys.
+    """
+    owners = _owners_of_update(live, updated, subresource)
+    if not owners and live is not None:
+        # An object whose owners were forgotten stays untracked until the next apply.
+        return []
+    version = updated.get("apiVersion", "")
+    me = Owner.of(manager, operation, version, subresource)
+    reset = managed_fields.reset_by(subresource, updated.get("kind", ""))
+    before, after = managed_fields.without(live or {}), managed_fields.without(updated)
+    changes = compare(before, after, schema).without_under(reset)
+    return managed_fields.write(managed_fields.capped(_updated(owners, me, changes, version, now)))
+
+
+def same_but_times(live: Json, updated: Json) -> bool:
+    """Tell whether two states differ in nothing but the times of their managedFields."""
+    return same(_without_times(live), _without_times(updated))
+
+
+def _owners_before(live: Json | None, before: Json, schema: Schema, now: str) -> Owners:
+    """Read who owns what; where nobody does, all of it was there before the first apply."""
+    owners = managed_fields.read(live)
+    if owners or live is None:
+        return owners
+    version = live.get("apiVersion", "")
+    nobody = Owner.of(managed_fields.BEFORE_FIRST_APPLY, UPDATE, version, "")
+    reset = managed_fields.reset_by("", live.get("kind", ""))
+    return _updated({}, nobody, compare({}, before, schema).without_under(reset), version, now)
+
+
+def _owners_of_update(live: Json | None, updated: Json, subresource: str) -> Owners:
+    """Read who owns what; a write to the object itself may state its managedFields anew."""
+    if not subresource:
+        if managed_fields.is_reset(updated):
+            return {}
+        stated = managed_fields.read(updated)
+        if stated:
+            return stated
+    return managed_fields.read(live)
+
+
+def _updated(owners: Owners, me: Owner, changes: Comparison, version: str, now: str) -> Owners:
+    """Move what changed to one owner, who never conflicts."""
+    left = managed_fields.taken(owners, changes.written.union(changes.removed), keeping=None)
+    mine = managed_fields.stripped(changes.written)
+    if mine:
+        former = left.get(me)
+        fields = former.fields.union(mine) if former else mine
+        left[me] = Owned(fields, version, now)
+    return left
+
+
+def _conflicts(owners: Owners, changes: Comparison, me: Owner) -> list[Conflict]:
+    return [
+        Conflict(owner, path)
+        for owner in sorted(owners)
+        if owner != me
+        for path in owners[owner].fields.intersection(changes.written)
+    ]
+
+
+def _kept(owners: Owners, changes: Comparison, me: Owner) -> Owners:
+    """Take from the others what this apply changed or removed."""
+    return managed_fields.taken(owners, changes.written.union(changes.removed), keeping=me)
+
+
+def _settled(
+    owners: Owners, me: Owner, last: Owned | None, changes: Comparison, now: str
+) -> Owners:
+    """Record what is mine; the time moves only where my fields or their values did."""
+    settled = dict(owners)
+    mine = settled.pop(me, None)
+    fields = managed_fields.stripped(mine.fields) if mine else FieldSet()
+    if mine is None or not fields:
+        return settled
+    moved = not changes.is_same or last is None or last.fields != fields
+    settled[me] = Owned(fields, mine.api_version, now if moved else mine.time)
+    return settled
+
+
+def _pruned(merged: Json, owners: Owners, last: FieldSet, schema: Schema) -> Json:
+    """Take out what this manager applied last time, no longer does, and nobody else owns."""
+    if not last:
+        return merged
+    was_mine = last.with_named_fields(schema)
+    whole = _all_fields(merged, schema)
+    owned = managed_fields.union(one.fields for one in owners.values()).with_named_fields(schema)
+    untouched = _all_fields(remove(merged, was_mine, schema), schema)
+    held = remove(merged, whole.difference(untouched.union(owned)), schema)
+    dangling = whole.difference(_all_fields(held, schema)).intersection(was_mine)
+    return remove(merged, dangling, schema) if dangling else merged
+
+
+def _all_fields(obj: Json, schema: Schema) -> FieldSet:
+    return FieldSet.from_object(obj, schema, with_parents=False).with_named_fields(schema)
+
+
+def _result(obj: Json, owners: Owners) -> Applied:
+    entries = managed_fields.write(owners)
+    # Null is how a merge says that nothing is left; the API server stores no such field.
+    whole: Json = without_nulls(obj)
+    whole.setdefault("metadata", {})["managedFields"] = entries
+    return Applied(whole, entries)
+
+
+def _without_times(obj: Json) -> Json:
+    entries = (obj.get("metadata") or {}).get("managedFields") or []
+    timeless = [{name: part for name, part in one.items() if name != "time"} for one in entries]
+    bare = managed_fields.without(obj)
+    return {**bare, "metadata": {**(bare.get("metadata") or {}), "managedFields": timeless}}

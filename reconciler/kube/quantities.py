@@ -1,0 +1,94 @@
+"""Kubernetes quantities: amounts such as `250m`, `1.5Gi` or `1e3`.
+
+The API server keeps the notation (decimal, binary, exponent) in which a quantity was written and
+prints it in that notation's canonical form; `canonical` says what it prints.
+"""
+
+import re
+from decimal import ROUND_UP, Context, Decimal
+
+_SHAPE = re.compile(
+    r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+    r"(?:([KMGTPE]i)|(n|u|m|k|M|G|T|P|E)|[eE]([+-]?[0-9]+))?"
+)
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY = {"": 0, "Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
+_DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
+_BINARY_SUFFIX = {power: suffix for suffix, power in _BINARY.items()}
+_LARGEST = Decimal(2**63 - 1)
+_SMALLEST_STEP = Decimal("1e-9")
+_MOST_EXPONENT = 1000
+# Wide enough that nothing below the largest quantity loses a digit above the smallest step.
+_EXACT = Context(prec=2100, rounding=ROUND_UP, Emax=10**6, Emin=-(10**6))
+
+Quantity = str | int | float
+
+
+def parse(text: Quantity) -> Decimal:
+    """Read a quantity as a plain number.
+
+    Raises ValueError, with the text, where the API server would refuse it.
+    """
+    return _read(text)[0]
+
+
+def canonical(text: Quantity) -> str:
+    """Write a quantity as the API server prints it.
+
+    Raises ValueError, with the text, where the API server would refuse it.
+    """
+    number, notation = _read(text)
+    if number == 0:
+        return "0"
+    whole = number == number.to_integral_value()
+    if notation == "binary" and whole and abs(number) >= 1024:
+        return _binary(int(number))
+    return _decimal(number, "exponent" if notation == "exponent" else "decimal")
+
+
+def equal(left: Quantity, right: Quantity) -> bool:
+    """Tell whether two quantities are the same amount; text that is none equals only itself."""
+    try:
+        return parse(left) == parse(right)
+    except ValueError:
+        return left == right
+
+
+def _read(text: Quantity) -> tuple[Decimal, str]:
+    found = None if isinstance(text, bool) else _SHAPE.fullmatch(str(text))
+    if found is None:
+        raise ValueError(
+            f"{text!r} is not a quantity: write a number with an optional suffix out of "
+            "n u m k M G T P E, Ki Mi Gi Ti Pi Ei or an exponent such as e3 (for example 250m, 2Gi)"
+        )
+    sign, digits, binary, suffix, exponent = found.groups()
+    amount = _EXACT.create_decimal(digits)
+    notation = "decimal"
+    if binary:
+        notation = "binary"
+        amount = _EXACT.multiply(amount, Decimal(1024 ** _BINARY[binary]))
+    elif suffix:
+        amount = amount.scaleb(_DECIMAL[suffix], _EXACT)
+    elif exponent:
+        notation = "exponent"
+        amount = amount.scaleb(max(-_MOST_EXPONENT, min(_MOST_EXPONENT, int(exponent))), _EXACT)
+    amount = min(amount, _LARGEST).quantize(_SMALLEST_STEP, context=_EXACT)
+    return (amount.copy_negate() if sign == "-" else amount), notation
+
+
+def _binary(number: int) -> str:
+    power = 0
+    while number % 1024 == 0 and power < max(_BINARY_SUFFIX):
+        number //= 1024
+        power += 1
+    return f"{number}{_BINARY_SUFFIX[power]}"
+
+
+def _decimal(number: Decimal, notation: str) -> str:
+    mantissa, exponent = int(number.scaleb(9, _EXACT)), -9
+    while mantissa % 1000 == 0 and exponent < max(_DECIMAL_SUFFIX):
+        mantissa //= 1000
+        exponent += 3
+    if notation == "exponent":
+        return f"{mantissa}e{exponent}" if exponent else str(mantissa)
+    return f"{mantissa}{_DECIMAL_SUFFIX[exponent]}"
