@@ -1,12 +1,55 @@
 """A plan: what one tick would do to one workload, each step with its reason."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from reconciler.model.changes import Cause
 from reconciler.model.holds import Hold
-from reconciler.model.live import LivePod
-from reconciler.model.records import Ordinals, Owned
+from reconciler.model.live import LivePod, LiveWorkload
+from reconciler.model.records import Ordinals, Owned, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.specs import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredObject:
+    """One manifest as it should be. `digest` names its content."""
+
+    ref: ObjectRef
+    body: Json
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Desired:
+    """What is wanted of one workload now: its effective spec and its manifests, counts stamped."""
+
+    workload: Workload
+    objects: tuple[DesiredObject, ...]
+    room: str
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """All that the plan of one workload depends on, at one instant.
+
+    `desired` is None when the workload is to go (`record.deleting`) or is not known any more.
+    `in_use` counts the users of each host port in the cluster. `confirmed` are (digest,
+    resourceVersion) pairs that a dry-run apply found equal. `create_not_before` is the back-off
+    of a revision whose rooms fail, in Unix seconds. `complete` says whether every kind was read.
+    """
+
+    key: WorkloadKey
+    desired: Desired | None
+    live: LiveWorkload
+    record: StateRecord
+    ordinals: Ordinals | None
+    in_use: Counter[int]
+    confirmed: frozenset[tuple[str, str]]
+    create_not_before: float
+    complete: bool
+    instance: str
+    holds: tuple[Hold, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +62,7 @@ class ApplyObject:
 
     ref: ObjectRef
     body: Json
+    digest: str
     live_version: str
     paths: tuple[str, ...]
     reason: str

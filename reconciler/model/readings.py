@@ -26,6 +26,8 @@ class Reading:
     unreadable: tuple[str, ...]
     missing_paths: tuple[str, ...]
     findings: tuple[Finding, ...]
+    directories: frozenset[str] = frozenset()
+    """All directories of the tree, so that a vanished one can be told from an emptied one."""
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -66,17 +66,28 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldRemoval:
+    """A removal that waits for an approval: `line` is `changes.Removal.line`.
+
+    It stays held, whatever time passes, until the line is approved or asked for no more.
+    """
+
+    kind: HoldKind
+    line: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class StateRecord:
     """What is remembered of one workload.
 
-    `deletion_hold` is why its deletion waits for an approval, kept until the spec returns or an
-    approval covers it. `deleting` is true once its deletion was let through. `highest` is the
-    highest n ever used, should the ordinal record be lost.
+    `deleting` is true once its deletion was let through. `highest` is the highest n ever used,
+    should the ordinal record be lost.
     """
 
     accepted: Accepted | None = None
     deleting: bool = False
-    deletion_hold: HoldKind | None = None
+    held: HeldRemoval | None = None
     inventory: tuple[Owned, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
     highest: int = 0
@@ -94,6 +105,15 @@ class Approved:
 
 
 @dataclass(frozen=True, slots=True)
+class Offer:
+    """A change hash that was shown, and the removal lines that approving it lets through."""
+
+    change_hash: str
+    lines: tuple[str, ...]
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
 class RepositoryRecord:
     """What was last accepted from Git as a whole; `config_json` is the last valid Config."""
 
@@ -102,7 +122,6 @@ class RepositoryRecord:
     commit: str = ""
     config_json: str = ""
     approved: tuple[Approved, ...] = ()
-    directories: tuple[str, ...] = ()
-    """Directories that held accepted specs: one that vanishes holds deletions."""
+    offers: tuple[Offer, ...] = ()
     handled_request: str = ""
     """The last `gamekeeper reconcile` request that was answered."""

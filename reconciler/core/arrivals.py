@@ -1,0 +1,29 @@
+"""A head as it arrives: the reading of its tree, and how it stands to what was accepted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reconciler.model.readings import Reading
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Budgets, Config
+from reconciler.model.trees import Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A head with all that judging it needs.
+
+    `relation` is how it stands to the accepted commit, None when none is on record. `ceiling`
+    is the operator's budget. `orphans` are workloads that live in the cluster without a state
+    record, by their rooms. `now` is Unix seconds.
+    """
+
+    reading: Reading
+    repository: str
+    branch: str
+    relation: Relation | None
+    cluster: str
+    ceiling: Budgets
+    accepted_config: Config | None
+    orphans: Mapping[WorkloadKey, int]
+    now: float

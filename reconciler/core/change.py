@@ -1,0 +1,112 @@
+"""What a head asks for beside a base: from two readings alone, no cluster and no credentials.
+
+The same function serves `diff BASE HEAD` in CI and the loop, so that the hash a reviewer sees
+is the hash that the loop asks to be approved.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+
+from reconciler.core import budget, rollout
+from reconciler.core.fields import compare_fields
+from reconciler.model.changes import Cause, Change, Removal, Verb, WorkloadChange
+from reconciler.model.readings import Reading
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Budgets, Config, Workload
+
+
+def change_hash(removals: Iterable[Removal]) -> str:
+    """Return the hash of what goes, "" when nothing does."""
+    return hash_of_lines(removal.line for removal in removals)
+
+
+def hash_of_lines(lines: Iterable[str]) -> str:
+    """Return the change hash of removal lines: 12 hex digits of SHA-256, order does not matter."""
+    text = "\n".join(sorted(set(lines)))
+    return hashlib.sha256(text.encode()).hexdigest()[:12] if text else ""
+
+
+def removals_between(
+    base: Mapping[WorkloadKey, int],
+    head: Mapping[WorkloadKey, int],
+    present: frozenset[WorkloadKey],
+    cluster: str,
+) -> tuple[Removal, ...]:
+    """Return what goes: base and head are counts by workload; `present` keys have not left Git.
+
+    A document with a Finding is present without a count: it asks for nothing.
+    """
+    found = []
+    for key, count in base.items():
+        if key in head and head[key] < count:
+            found.append(Removal(cluster, key, Cause.SCALE_IN, head[key], count - head[key]))
+        elif key not in head and key not in present:
+            found.append(Removal(cluster, key, Cause.LEFT_GIT, 0, count))
+    return tuple(sorted(found))
+
+
+def compare(base: Reading, head: Reading, cluster: str) -> Change:
+    """Return what changes from `base` to `head`."""
+    present = frozenset(head.workloads) | frozenset(head.invalid)
+    counts = {key: workload.replicas for key, workload in base.workloads.items()}
+    removals = removals_between(
+        counts,
+        {key: workload.replicas for key, workload in head.workloads.items()},
+        present,
+        cluster,
+    )
+    budgets = budget.stricter(_budgets(base.config), _budgets(head.config))
+    return Change(
+        workloads=tuple(_changes(base.workloads, head.workloads, present)),
+        removals=removals,
+        change_hash=change_hash(removals),
+        refused=budget.refusal(removals, counts, {}, budgets),
+    )
+
+
+def _budgets(config: Config | None) -> Budgets:
+    return config.budgets if config else Budgets()
+
+
+def _changes(
+    base: Mapping[WorkloadKey, Workload],
+    head: Mapping[WorkloadKey, Workload],
+    present: frozenset[WorkloadKey],
+) -> Iterator[WorkloadChange]:
+    for key in sorted(set(base) | set(head)):
+        before, after = base.get(key), head.get(key)
+        if before is None and after is not None:
+            rooms = _rooms(after.replicas)
+            yield WorkloadChange(key, Verb.CREATE, f"{rooms} created", (), str(after.source))
+        elif before is not None and after is None:
+            if key not in present:
+                effect = f"{_rooms(before.replicas)} removed, then its objects and namespace"
+                yield WorkloadChange(key, Verb.DELETE, effect, (), str(before.source))
+        elif before is not None and after is not None and before.spec_json != after.spec_json:
+            fields = compare_fields(before.spec_json, after.spec_json)
+            effect = _effect(before, after)
+            yield WorkloadChange(key, Verb.UPDATE, effect, fields, str(after.source))
+
+
+def _effect(before: Workload, after: Workload) -> str:
+    """Say what an update does to rooms, in the order in which a reader cares."""
+    said = []
+    if after.suspend and not before.suspend:
+        said.append("suspended: nothing is written until it is resumed")
+    if before.suspend and not after.suspend:
+        said.append("resumed")
+    if after.replicas < before.replicas:
+        said.append(f"{_rooms(before.replicas - after.replicas)} removed")
+    if after.replicas > before.replicas:
+        said.append(f"{_rooms(after.replicas - before.replicas)} created")
+    if after.revision != before.revision:
+        surge, unavailable = rollout.bounds(after.rollout, after.replicas)
+        said.append(
+            f"every room replaced, at most {surge} above and {unavailable} below "
+            f"{after.replicas} at a time"
+        )
+    return "; ".join(said) or "no room is touched"
+
+
+def _rooms(number: int) -> str:
+    return "1 room" if number == 1 else f"{number} rooms"

@@ -1,0 +1,200 @@
+"""Take a head in: which of its wishes take effect, which are held, and what must be approved.
+
+The only place where Git's word becomes the effective state. Additions and changes act;
+removals pass the gates. A document with a Finding holds its own workload, nothing else.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from reconciler.core import budget, change, gates
+from reconciler.core.arrivals import Arrival
+from reconciler.model.changes import Cause, Removal
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.readings import Reading
+from reconciler.model.records import (
+    Accepted,
+    HeldRemoval,
+    LedgerEntry,
+    Offer,
+    RepositoryRecord,
+    StateRecord,
+)
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Source, Workload
+
+OFFERS_KEPT = 20
+
+ReadSpec = Callable[[str, Source], Workload]
+"""Canonical spec JSON and its place to a Workload: `compile.workload_from_json`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """What a head led to. `records` holds the state records that changed, and no others."""
+
+    repository: RepositoryRecord
+    records: Mapping[WorkloadKey, StateRecord]
+    effective: Mapping[WorkloadKey, Workload]
+    deleting: frozenset[WorkloadKey]
+    holds: tuple[Hold, ...]
+
+
+def take_in(
+    arrival: Arrival,
+    repository: RepositoryRecord,
+    records: Mapping[WorkloadKey, StateRecord],
+    read_spec: ReadSpec,
+) -> Intake:
+    """Judge `arrival` against what is on record and return what is effective now."""
+    if arrival.reading.config is None:
+        reason = "gamekeeper.yaml is missing or has an error: the whole commit is held"
+        held = {key: Hold(HoldKind.CONFIG, key, reason) for key in records}
+        holds = (Hold(HoldKind.CONFIG, None, reason), *held.values())
+        return _intake(arrival, repository, records, {}, holds, read_spec)
+    removals = _removals(arrival, records)
+    blocked = gates.blocked(arrival, repository, records, removals)
+    by_key = {removal.key: removal for removal in removals}
+    changed = {}
+    for key in {*records, *arrival.reading.workloads, *by_key}:
+        before = records.get(key, StateRecord())
+        after = _next_record(arrival, key, before, by_key.get(key), blocked.get(key))
+        if after != before:
+            changed[key] = after
+    change_hash = change.change_hash(removals)
+    holds = (*_finding_holds(arrival.reading), *_removal_holds(blocked, change_hash))
+    following = _next_repository(arrival, repository, removals, change_hash)
+    return _intake(arrival, following, records, changed, holds, read_spec)
+
+
+def _intake(
+    arrival: Arrival,
+    repository: RepositoryRecord,
+    records: Mapping[WorkloadKey, StateRecord],
+    changed: Mapping[WorkloadKey, StateRecord],
+    holds: tuple[Hold, ...],
+    read_spec: ReadSpec,
+) -> Intake:
+    known = {**records, **changed}
+    effective = {
+        key: _effective(arrival.reading, key, record.accepted, read_spec)
+        for key, record in known.items()
+        if record.accepted and not record.deleting
+    }
+    suspended = tuple(
+        Hold(HoldKind.SUSPENDED, key, f"suspended by {workload.source}: nothing is written")
+        for key, workload in effective.items()
+        if workload.suspend
+    )
+    deleting = frozenset(key for key, record in known.items() if record.deleting)
+    everything = tuple(sorted((*holds, *suspended), key=lambda hold: (str(hold.key), hold.kind)))
+    return Intake(repository, changed, effective, deleting, everything)
+
+
+def _removals(arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]) -> tuple[Removal, ...]:
+    counts = dict(arrival.orphans) | {
+        key: record.accepted.replicas
+        for key, record in records.items()
+        if record.accepted and not record.deleting
+    }
+    wanted = {key: workload.replicas for key, workload in arrival.reading.workloads.items()}
+    present = frozenset(arrival.reading.workloads) | frozenset(arrival.reading.invalid)
+    return change.removals_between(counts, wanted, present, arrival.cluster)
+
+
+def _next_record(
+    arrival: Arrival,
+    key: WorkloadKey,
+    before: StateRecord,
+    removal: Removal | None,
+    held: HeldRemoval | None,
+) -> StateRecord:
+    workload = arrival.reading.workloads.get(key)
+    if workload is None:
+        if key in arrival.reading.invalid:
+            # The spec is back, if broken: it goes on as it was accepted.
+            return replace(before, deleting=False, held=None)
+        if removal is None or held:
+            return replace(before, held=held) if removal else before
+        ledger = _entered(arrival, before, Cause.LEFT_GIT, removal.rooms, removal.rooms)
+        return replace(before, deleting=True, held=None, ledger=ledger)
+    count = before.accepted.replicas if before.accepted and not before.deleting else 0
+    replicas = count if held else workload.replicas
+    accepted = Accepted(
+        workload.spec_json,
+        replicas,
+        arrival.reading.commit,
+        workload.source.file,
+        workload.source.line,
+    )
+    if before.accepted and replace(accepted, commit=before.accepted.commit) == before.accepted:
+        accepted = before.accepted  # nothing changed: no write for a commit that is not about it
+    ledger = before.ledger
+    if replicas != count:
+        ledger = _entered(arrival, before, Cause.SCALE_IN, count - replicas, count)
+    return replace(before, accepted=accepted, deleting=False, held=held, ledger=ledger)
+
+
+def _entered(
+    arrival: Arrival, before: StateRecord, cause: Cause, rooms: int, count: int
+) -> tuple[LedgerEntry, ...]:
+    """Return the ledger with one more entry, without those that count no longer."""
+    window_seconds = arrival.ceiling.window_seconds
+    if arrival.reading.config:
+        window_seconds = max(window_seconds, arrival.reading.config.budgets.window_seconds)
+    kept = budget.recent(before.ledger, window_seconds, arrival.now)
+    return (*kept, LedgerEntry(arrival.now, cause, rooms, count))
+
+
+def _effective(
+    reading: Reading, key: WorkloadKey, accepted: Accepted, read_spec: ReadSpec
+) -> Workload:
+    workload = reading.workloads.get(key)
+    if workload is None or workload.spec_json != accepted.spec_json or reading.config is None:
+        workload = read_spec(accepted.spec_json, Source(accepted.file, accepted.line))
+    if workload.replicas == accepted.replicas:
+        return workload
+    return replace(workload, replicas=accepted.replicas)
+
+
+def _finding_holds(reading: Reading) -> Iterator[Hold]:
+    for key, findings in reading.invalid.items():
+        first = findings[0]
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        where = f"{first.file}:{first.line}"
+        yield Hold(HoldKind.FINDING, key, f"{where}: {first.message}{more}")
+    for file in reading.unreadable:
+        yield Hold(HoldKind.UNREADABLE, None, f"nothing is deleted while {file} cannot be read")
+
+
+def _removal_holds(blocked: Mapping[WorkloadKey, HeldRemoval], change_hash: str) -> Iterator[Hold]:
+    for key, held in blocked.items():
+        approvable = "" if held.kind is HoldKind.UNREADABLE else change_hash
+        yield Hold(held.kind, key, held.reason, approvable)
+
+
+def _next_repository(
+    arrival: Arrival,
+    repository: RepositoryRecord,
+    removals: tuple[Removal, ...],
+    change_hash: str,
+) -> RepositoryRecord:
+    """Remember the head. An approval lapses when its line is asked for no more, or expires."""
+    lines = tuple(sorted(removal.line for removal in removals))
+    offers = repository.offers
+    if change_hash and all(offer.change_hash != change_hash for offer in offers):
+        offers = (*offers, Offer(change_hash, lines, arrival.reading.commit))[-OFFERS_KEPT:]
+    config = arrival.reading.config
+    return replace(
+        repository,
+        repository=arrival.repository,
+        branch=arrival.branch,
+        commit=arrival.reading.commit,
+        config_json=config.spec_json if config else repository.config_json,
+        approved=tuple(
+            entry
+            for entry in repository.approved
+            if entry.line in lines and entry.until > arrival.now
+        ),
+        offers=offers,
+    )

@@ -1,0 +1,87 @@
+"""Diff of what is not a room: what to apply, what to prune, what belongs to somebody else."""
+
+from collections.abc import Iterable, Mapping
+
+from reconciler.kube.diff import left_scoped
+from reconciler.kube.schemas import Schemas
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.live import LiveObject
+from reconciler.model.plans import ApplyObject, DeleteObject, DesiredObject, Situation
+from reconciler.model.records import Owned
+from reconciler.model.refs import ObjectRef
+
+APPLY_ORDER = ("Namespace", "ServiceAccount", "PodDisruptionBudget")
+"""What a pod needs comes first: a namespace to be in, an account to run as."""
+
+
+def to_apply(
+    desired: Iterable[DesiredObject],
+    live: Mapping[ObjectRef, LiveObject],
+    confirmed: frozenset[tuple[str, str]],
+    schemas: Schemas,
+) -> tuple[ApplyObject, ...]:
+    """Return the objects that are missing, or that seem to differ in a field that we want.
+
+    Fields that only others set are theirs. What a dry run found equal (quantities, defaults) is
+    in `confirmed` and is not proposed again until either side changes.
+    """
+    found = []
+    for wanted in sorted(desired, key=lambda item: APPLY_ORDER.index(item.ref.kind)):
+        there = live.get(wanted.ref)
+        if there is None:
+            reason = f"{wanted.ref} is not there"
+            found.append(ApplyObject(wanted.ref, wanted.body, wanted.digest, "", (), reason))
+            continue
+        if there.terminating or (wanted.digest, there.resource_version) in confirmed:
+            continue
+        schema = schemas.for_kind(wanted.ref.api_version, wanted.ref.kind)
+        paths = tuple(item.path for item in left_scoped(wanted.body, there.body, schema))
+        if paths:
+            reason = f"{wanted.ref} differs in {', '.join(paths)}"
+            version = there.resource_version
+            found.append(
+                ApplyObject(wanted.ref, wanted.body, wanted.digest, version, paths, reason)
+            )
+    return tuple(found)
+
+
+def inventory_of(situation: Situation) -> tuple[Owned, ...]:
+    """Return the inventory that must stand before anything is applied: old and new together.
+
+    A new object counts as made by us when the view does not show it; who applies it looks
+    again, and takes that back where somebody else was first.
+    """
+    known = {owned.ref: owned for owned in situation.record.inventory}
+    live = {item.ref for item in situation.live.objects}
+    for wanted in situation.desired.objects if situation.desired else ():
+        if wanted.ref not in known:
+            known[wanted.ref] = Owned(wanted.ref, made=wanted.ref not in live)
+    return tuple(sorted(known.values()))
+
+
+def to_prune(situation: Situation) -> tuple[DeleteObject, ...]:
+    """Return what may be deleted now of a workload that is going: the namespace alone and last.
+
+    Called when no pod of it is left. A namespace that we did not make stays.
+    """
+    made = {owned.ref for owned in situation.record.inventory if owned.made}
+    there = [item for item in situation.live.objects if not item.terminating]
+    inner = [item for item in there if item.ref.kind != "Namespace"]
+    last = [item for item in there if item.ref.kind == "Namespace" and item.ref in made]
+    return tuple(
+        DeleteObject(item.ref, item.uid, item.resource_version, f"{situation.key} left Git")
+        for item in (inner or last)
+    )
+
+
+def foreign(situation: Situation) -> tuple[Hold, ...]:
+    """Return a hold for each object of ours by label that another instance claims."""
+    return tuple(
+        Hold(
+            HoldKind.FOREIGN,
+            situation.key,
+            f"{item.ref} belongs to instance {item.instance}; it is left alone",
+        )
+        for item in situation.live.objects
+        if item.instance != situation.instance
+    )

@@ -1,0 +1,177 @@
+"""The plan of one workload: everything one tick would do to it, and why.
+
+Level-triggered: the plan depends on what is wanted and what is there, never on what happened.
+Stages are in order and each is empty when there is nothing to do; an empty plan is the end that
+every start must reach.
+"""
+
+from dataclasses import replace
+
+from reconciler.core import host_ports, objects, ordinals, rollout, rooms, victims
+from reconciler.kube.schemas import Schemas
+from reconciler.model.changes import Cause
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.live import LivePod
+from reconciler.model.plans import (
+    CreateRooms,
+    DeleteRoom,
+    Desired,
+    Plan,
+    RoomSeat,
+    Situation,
+)
+from reconciler.model.records import Ordinals
+
+FAILING_PERCENT = 30
+FAILING_ROOMS = 3
+"""So many rooms ended at once (and at least so many) freeze every voluntary removal."""
+
+RETRY_HELD_SECONDS = 30.0
+
+
+def plan(situation: Situation, schemas: Schemas, now: float) -> Plan:
+    """Return what to do for one workload now. `now` is Unix seconds."""
+    if situation.desired is None:
+        return _plan_removal(situation)
+    desired = situation.desired
+    sorted_rooms = rooms.sort_rooms(situation.live.pods, desired.workload.revision)
+    counts = rooms.count(sorted_rooms, desired.workload.replicas)
+    holds = (*situation.holds, *objects.foreign(situation))
+    if desired.workload.suspend or any(hold.kind is HoldKind.FOREIGN for hold in holds):
+        return Plan(situation.key, counts, situation.record.inventory, holds=holds)
+    live = {item.ref: item for item in situation.live.objects}
+    base = Plan(
+        situation.key,
+        counts,
+        inventory=objects.inventory_of(situation),
+        objects=objects.to_apply(desired.objects, live, situation.confirmed, schemas),
+        holds=holds,
+    )
+    return _with_rooms(base, situation, desired, sorted_rooms, now)
+
+
+def _with_rooms(
+    base: Plan, situation: Situation, desired: Desired, there: rooms.Sorted, now: float
+) -> Plan:
+    workload = desired.workload
+    moved = [
+        pod
+        for pod in (*there.new_unready, *there.old_unready)
+        if host_ports.needs_another(pod, situation.in_use, workload.port_range, now)
+    ]
+    for pod in moved:
+        (there.new_unready if pod in there.new_unready else there.old_unready).remove(pod)
+    step = rollout.next_step(there, workload.replicas, workload.rollout)
+    healing = [
+        *(_heal(pod, f"{pod.name} ended ({pod.phase})") for pod in there.ended),
+        *(_heal(pod, f"{pod.name} waits for a host port that others hold") for pod in moved),
+    ]
+    frozen = _frozen(situation, there)
+    voluntary = (
+        () if frozen or not situation.complete else _voluntary(there, step, workload.revision)
+    )
+    waiting = now < situation.create_not_before and bool(step.create)
+    creates, strike = _creates(situation, desired, 0 if waiting else step.create, now)
+    return replace(
+        base,
+        creates=creates,
+        strike=strike,
+        removals=(*healing, *voluntary),
+        holds=(*base.holds, *frozen, *_unread(situation)),
+        wake_in_seconds=situation.create_not_before - now if waiting else _next_look(there),
+    )
+
+
+def _creates(
+    situation: Situation, desired: Desired, number: int, now: float
+) -> tuple[CreateRooms | None, Ordinals | None]:
+    """Return the rooms to create, or else the ordinal record with settled names struck off."""
+    workload = desired.workload
+    record = ordinals.first(situation.ordinals, situation.record.highest, situation.live.pods, now)
+    settled = ordinals.settled(record, situation.live.pods)
+    if not number:
+        dirty = situation.ordinals is not None and situation.ordinals.outstanding
+        return None, replace(settled, outstanding=frozenset()) if dirty else None
+    taken, raised = ordinals.take(settled, number)
+    ports = len(host_ports.container_ports(workload.template)) if workload.port_range else 0
+    chosen = (
+        host_ports.choose(ports, number, workload.port_range, situation.in_use)
+        if workload.port_range
+        else [()] * number
+    )
+    seats = tuple(RoomSeat(n, numbers) for n, numbers in zip(taken, chosen, strict=True))
+    alive = len([pod for pod in situation.live.pods if not pod.terminating])
+    reason = f"{workload.replicas} wanted by {workload.replicas_source}, {alive} there"
+    return CreateRooms(seats, raised, reason), None
+
+
+def _voluntary(there: rooms.Sorted, step: rollout.Step, revision: str) -> tuple[DeleteRoom, ...]:
+    everyone = [*there.new_ready, *there.new_unready, *there.old_ready, *there.old_unready]
+    old = [
+        *victims.choose(there.old_unready, everyone, step.remove_old_unready),
+        *victims.choose(there.old_ready, everyone, step.remove_old_ready),
+    ]
+    excess = victims.choose([*there.new_unready, *there.new_ready], everyone, step.remove_excess)
+    return (
+        *(
+            DeleteRoom(pod, Cause.ROLLOUT, f"{pod.name} is of {pod.revision}, {revision} is wanted")
+            for pod in old
+        ),
+        *(
+            DeleteRoom(pod, Cause.SCALE_IN, f"{pod.name} is above the wanted count")
+            for pod in excess
+        ),
+    )
+
+
+def _heal(pod: LivePod, reason: str) -> DeleteRoom:
+    return DeleteRoom(pod, Cause.HEALING, reason)
+
+
+def _frozen(situation: Situation, there: rooms.Sorted) -> tuple[Hold, ...]:
+    ended = len(there.ended)
+    total = there.alive + ended
+    if ended < FAILING_ROOMS or ended * 100 < FAILING_PERCENT * total:
+        return ()
+    reason = f"{ended} of {total} rooms ended at once: removals wait until that is over"
+    return (Hold(HoldKind.FAILING, situation.key, reason),)
+
+
+def _unread(situation: Situation) -> tuple[Hold, ...]:
+    if situation.complete:
+        return ()
+    reason = "the cluster was not read completely: nothing is removed"
+    return (Hold(HoldKind.INCOMPLETE_READ, situation.key, reason),)
+
+
+def _next_look(there: rooms.Sorted) -> float | None:
+    """Pending rooms may need another host port; no event says that the time is up."""
+    return (
+        host_ports.REPLAN_AFTER_SECONDS
+        if any(
+            "free ports" in pod.unschedulable for pod in (*there.new_unready, *there.old_unready)
+        )
+        else None
+    )
+
+
+def _plan_removal(situation: Situation) -> Plan:
+    """Plan the end of a workload: rooms, then objects, then the namespace, then the records."""
+    there = rooms.sort_rooms(situation.live.pods, "")
+    counts = rooms.count(there, 0)
+    base = Plan(situation.key, counts, situation.record.inventory, holds=situation.holds)
+    if not situation.record.deleting:
+        return base
+    if not situation.complete:
+        return replace(base, holds=(*base.holds, *_unread(situation)))
+    reason = f"{situation.key} left Git"
+    going = tuple(
+        DeleteRoom(pod, Cause.LEFT_GIT, reason)
+        for pod in situation.live.pods
+        if not pod.terminating and pod.ordinal >= 0
+    )
+    if going or situation.live.pods:
+        return replace(base, removals=going)
+    prunes = objects.to_prune(situation)
+    left = [item for item in situation.live.objects if item.terminating]
+    return replace(base, prunes=prunes, forget=not prunes and not left)

@@ -1,0 +1,50 @@
+"""Error is not empty: the ways in which a spec can vanish without anybody having removed it.
+
+A deletion is planned only when a complete read of a fast-forward head with a valid Config lacks
+that kind and name (DESIGN §2 rule 3). Everything here is a reason to hold deletions and to ask.
+"""
+
+from reconciler.model.holds import HoldKind
+from reconciler.model.readings import Reading
+from reconciler.model.specs import Config
+from reconciler.model.trees import Relation
+
+
+def head_problem(
+    relation: Relation | None, same_repository: bool, branch: str
+) -> tuple[HoldKind, str] | None:
+    """Return why a head as such cannot be trusted with deletions, None when it can.
+
+    `relation` is how it stands to the accepted commit, None when none is on record.
+    """
+    if not same_repository:
+        return (
+            HoldKind.REPOSITORY_CHANGED,
+            "the repository or branch is another one than that of the accepted commit",
+        )
+    if relation is None:
+        return (HoldKind.NO_ACCEPTED_COMMIT, "no accepted commit is on record to compare with")
+    if relation in (Relation.DIVERGED, Relation.UNKNOWN):
+        return (HoldKind.FORCE_PUSHED, f"{branch} was force-pushed: it lacks the accepted commit")
+    return None
+
+
+def content_problem(
+    accepted_config: Config | None, head: Reading, accepted_specs: int
+) -> tuple[HoldKind, str] | None:
+    """Return why what a head holds cannot be trusted with deletions, None when it can."""
+    if accepted_config and head.config and set(accepted_config.paths) - set(head.config.paths):
+        lost = ", ".join(sorted(set(accepted_config.paths) - set(head.config.paths)))
+        return (HoldKind.PATHS_CHANGED, f"gamekeeper.yaml does not list {lost} any more")
+    if accepted_specs and not head.workloads and not head.invalid:
+        return (HoldKind.LAST_SPEC, "not one spec is left in the repository")
+    return None
+
+
+def directory_problem(file: str, head: Reading) -> tuple[HoldKind, str] | None:
+    """Return whether the directory that held a spec's file is gone as a whole."""
+    parent = file.rpartition("/")[0]
+    if parent and parent not in head.directories:
+        return (HoldKind.PATH_VANISHED, f"the whole directory {parent} is gone")
+    gone = [path for path in head.missing_paths if file.startswith(f"{path}/") or file == path]
+    return (HoldKind.PATH_VANISHED, f"the path {gone[0]} is gone") if gone else None
