@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from reconciler.kube.diff import left_scoped
-from reconciler.kube.schemas import Schemas
+from reconciler.kube.schemas import UNTYPED, Schemas
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LiveObject
 from reconciler.model.plans import ApplyObject, DeleteObject, DesiredObject, Situation
@@ -34,7 +34,7 @@ def to_apply(
             continue
         if there.terminating or (wanted.digest, there.resource_version) in confirmed:
             continue
-        schema = schemas.for_kind(wanted.ref.api_version, wanted.ref.kind)
+        schema = schemas.for_kind(wanted.ref.api_version, wanted.ref.kind) or UNTYPED
         paths = tuple(item.path for item in left_scoped(wanted.body, there.body, schema))
         if paths:
             reason = f"{wanted.ref} differs in {', '.join(paths)}"

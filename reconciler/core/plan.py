@@ -160,7 +160,7 @@ def _plan_removal(situation: Situation) -> Plan:
     there = rooms.sort_rooms(situation.live.pods, "")
     counts = rooms.count(there, 0)
     base = Plan(situation.key, counts, situation.record.inventory, holds=situation.holds)
-    if not situation.record.deleting:
+    if not situation.deleting:
         return base
     if not situation.complete:
         return replace(base, holds=(*base.holds, *_unread(situation)))

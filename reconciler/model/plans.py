@@ -33,7 +33,7 @@ class Desired:
 class Situation:
     """All that the plan of one workload depends on, at one instant.
 
-    `desired` is None when the workload is to go (`record.deleting`) or is not known any more.
+    `desired` is None when the workload is to go (`deleting`) or is not known any more.
     `in_use` counts the users of each host port in the cluster. `confirmed` are (digest,
     resourceVersion) pairs that a dry-run apply found equal. `create_not_before` is the back-off
     of a revision whose rooms fail, in Unix seconds. `complete` says whether every kind was read.
@@ -48,6 +48,7 @@ class Situation:
     confirmed: frozenset[tuple[str, str]]
     create_not_before: float
     complete: bool
+    deleting: bool
     instance: str
     holds: tuple[Hold, ...] = ()
 

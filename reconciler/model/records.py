@@ -123,5 +123,3 @@ class RepositoryRecord:
     config_json: str = ""
     approved: tuple[Approved, ...] = ()
     offers: tuple[Offer, ...] = ()
-    handled_request: str = ""
-    """The last `gamekeeper reconcile` request that was answered."""

@@ -1,0 +1,57 @@
+"""Conditions in kstatus' form: what a person, Flux or Argo CD reads off a workload's record.
+
+Messages name no counts: a condition is written when it changes, and counts change all the time.
+"""
+
+from collections.abc import Sequence
+
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.plans import Plan
+from reconciler.model.records import Condition
+
+READY, RECONCILING, STALLED = "Ready", "Reconciling", "Stalled"
+
+
+def conditions_of(
+    plan: Plan, failure: str, before: Sequence[Condition], now: float
+) -> tuple[Condition, ...]:
+    """Return the conditions after a tick; `failure` is the first step's error, "" if none.
+
+    `since` is kept where a condition did not change, and is `now` (Unix seconds) where it did.
+    """
+    counts = plan.counts
+    moving = not plan.idle or counts.old > 0 or counts.ready != counts.desired
+    stalled = _stalled(plan.holds)
+    fresh = [
+        Condition(READY, not moving and not failure, *_why_ready(moving, failure), now),
+        Condition(RECONCILING, moving, "Progressing" if moving else "Settled", "", now),
+        Condition(
+            STALLED,
+            stalled is not None,
+            stalled.kind if stalled else "NothingHeld",
+            stalled.reason if stalled else "",
+            now,
+        ),
+    ]
+    old = {condition.type: condition for condition in before}
+    return tuple(_kept(condition, old.get(condition.type)) for condition in fresh)
+
+
+def _why_ready(moving: bool, failure: str) -> tuple[str, str]:
+    if failure:
+        return "StepFailed", failure
+    return ("Progressing", "not every room is as wanted") if moving else ("AllRoomsReady", "")
+
+
+def _stalled(holds: Sequence[Hold]) -> Hold | None:
+    waiting = [hold for hold in holds if hold.kind is not HoldKind.INCOMPLETE_READ]
+    return waiting[0] if waiting else None
+
+
+def _kept(fresh: Condition, old: Condition | None) -> Condition:
+    same = old is not None and (old.status, old.reason, old.message) == (
+        fresh.status,
+        fresh.reason,
+        fresh.message,
+    )
+    return old if old is not None and same else fresh

@@ -1,0 +1,173 @@
+"""Records to the text of a ConfigMap and back. A field that is unknown is ignored, one that is
+missing takes its default, so that an older and a newer version read each other's records.
+"""
+
+import base64
+import json
+import zlib
+from typing import Any
+
+from reconciler.model.changes import Cause
+from reconciler.model.holds import HoldKind
+from reconciler.model.records import (
+    Accepted,
+    Approved,
+    Condition,
+    HeldRemoval,
+    LedgerEntry,
+    Offer,
+    Ordinals,
+    Owned,
+    RepositoryRecord,
+    StateRecord,
+)
+from reconciler.model.refs import ObjectRef
+
+SCHEMA_VERSION = "1"
+
+Texts = dict[str, str]
+"""The `data` of a ConfigMap."""
+
+
+class UnreadableRecord(ValueError):
+    """A record that this version cannot read; whoever wrote it must not be overwritten."""
+
+
+def _dump(value: Any) -> Texts:
+    text = json.dumps(value, separators=(",", ":"), sort_keys=True)
+    return {"schema": SCHEMA_VERSION, "record": text}
+
+
+def _load(data: Texts, what: str) -> Any:
+    if data.get("schema") != SCHEMA_VERSION:
+        raise UnreadableRecord(
+            f"{what} has schema version {data.get('schema')!r}; this version of Gamekeeper reads "
+            f"{SCHEMA_VERSION!r}: run the version that wrote it, or newer"
+        )
+    try:
+        return json.loads(data["record"])
+    except (KeyError, ValueError) as error:
+        raise UnreadableRecord(f"{what} cannot be read: {error}") from error
+
+
+def dump_ordinals(ordinals: Ordinals) -> Texts:
+    """Return the text of an ordinal record; outstanding names as ranges [first, last]."""
+    ranges: list[list[int]] = []
+    for number in sorted(ordinals.outstanding):
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return _dump({"next": ordinals.next, "outstanding": ranges})
+
+
+def load_ordinals(data: Texts, what: str) -> Ordinals:
+    """Read an ordinal record; `what` names it in errors. Raises UnreadableRecord."""
+    value = _load(data, what)
+    numbers = (n for first, last in value["outstanding"] for n in range(first, last + 1))
+    return Ordinals(value["next"], frozenset(numbers))
+
+
+def dump_state(record: StateRecord) -> Texts:
+    """Return the text of a state record; the accepted spec is compressed."""
+    accepted = record.accepted
+    return _dump(
+        {
+            "accepted": accepted
+            and {
+                "spec": _packed(accepted.spec_json),
+                "replicas": accepted.replicas,
+                "commit": accepted.commit,
+                "file": accepted.file,
+                "line": accepted.line,
+            },
+            "deleting": record.deleting,
+            "held": record.held
+            and {
+                "kind": record.held.kind,
+                "line": record.held.line,
+                "reason": record.held.reason,
+            },
+            "inventory": [[*_ref(owned.ref), owned.made] for owned in record.inventory],
+            "ledger": [[e.at, e.cause, e.rooms, e.count] for e in record.ledger],
+            "highest": record.highest,
+            "conditions": [
+                [c.type, c.status, c.reason, c.message, c.since] for c in record.conditions
+            ],
+            "observedCommit": record.observed_commit,
+        }
+    )
+
+
+def load_state(data: Texts, what: str) -> StateRecord:
+    """Read a state record; `what` names it in errors. Raises UnreadableRecord."""
+    value = _load(data, what)
+    accepted, held = value.get("accepted"), value.get("held")
+    return StateRecord(
+        accepted=Accepted(
+            _unpacked(accepted["spec"], what),
+            accepted["replicas"],
+            accepted["commit"],
+            accepted["file"],
+            accepted["line"],
+        )
+        if accepted
+        else None,
+        deleting=value.get("deleting", False),
+        held=HeldRemoval(HoldKind(held["kind"]), held["line"], held["reason"]) if held else None,
+        inventory=tuple(
+            Owned(ObjectRef(*parts[:4]), parts[4]) for parts in value.get("inventory", [])
+        ),
+        ledger=tuple(
+            LedgerEntry(at, Cause(cause), rooms, count)
+            for at, cause, rooms, count in value.get("ledger", [])
+        ),
+        highest=value.get("highest", 0),
+        conditions=tuple(Condition(*parts) for parts in value.get("conditions", [])),
+        observed_commit=value.get("observedCommit", ""),
+    )
+
+
+def dump_repository(record: RepositoryRecord) -> Texts:
+    """Return the text of the repository record."""
+    return _dump(
+        {
+            "repository": record.repository,
+            "branch": record.branch,
+            "commit": record.commit,
+            "config": record.config_json,
+            "approved": [[a.line, a.until, a.by] for a in record.approved],
+            "offers": [[o.change_hash, o.lines, o.commit] for o in record.offers],
+        }
+    )
+
+
+def load_repository(data: Texts, what: str) -> RepositoryRecord:
+    """Read the repository record; `what` names it in errors. Raises UnreadableRecord."""
+    value = _load(data, what)
+    return RepositoryRecord(
+        repository=value.get("repository", ""),
+        branch=value.get("branch", ""),
+        commit=value.get("commit", ""),
+        config_json=value.get("config", ""),
+        approved=tuple(Approved(*parts) for parts in value.get("approved", [])),
+        offers=tuple(
+            Offer(change_hash, tuple(lines), commit)
+            for change_hash, lines, commit in value.get("offers", [])
+        ),
+    )
+
+
+def _ref(ref: ObjectRef) -> tuple[str, str, str, str]:
+    return ref.api_version, ref.kind, ref.namespace, ref.name
+
+
+def _packed(text: str) -> str:
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def _unpacked(text: str, what: str) -> str:
+    try:
+        return zlib.decompress(base64.b64decode(text)).decode()
+    except (ValueError, zlib.error) as error:
+        raise UnreadableRecord(f"the accepted spec in {what} cannot be read: {error}") from error
