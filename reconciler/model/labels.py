@@ -33,29 +33,20 @@ PART_OF = "app.kubernetes.io/part-of"
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 
-OWNED_LABELS = frozenset({MANAGED_BY, NAME, PART_OF})
-OWNED_ANNOTATIONS = frozenset({SAFE_TO_EVICT, DO_NOT_DISRUPT})
-"""Keys without our prefix that we set on rooms."""
+OWNED_LABELS = (INSTANCE, WORKLOAD, KIND, MANAGED_BY, NAME, PART_OF)
+OWNED_ANNOTATIONS = (SAFE_TO_EVICT, DO_NOT_DISRUPT)
+"""What we set on every room of a workload alike, and set again where it was changed."""
 
 
 def digest_of(metadata: Json) -> str:
-    """Return a digest of the labels, annotations and finalizers of a room that we own.
+    """Return a digest of the labels and annotations of a room that we own; no finalizer is ours.
 
-    Equal for all rooms of a workload: what differs by room (ordinal) or is compared by itself
-    (revision) is left out.
+    Only known keys count: a key under our prefix that somebody else invented is theirs. What
+    differs by room (ordinal) or is compared by itself (revision) is left out, so that all rooms
+    of a workload have one digest.
     """
-    labels = _owned(metadata.get("labels"), OWNED_LABELS)
-    annotations = _owned(metadata.get("annotations"), OWNED_ANNOTATIONS)
-    finalizers = sorted(
-        each for each in metadata.get("finalizers") or () if each.startswith(PREFIX)
-    )
-    text = json.dumps([labels, annotations, finalizers], sort_keys=True)
-    return intern(hashlib.sha256(text.encode()).hexdigest()[:12])
-
-
-def _owned(entries: dict[str, str] | None, others: frozenset[str]) -> dict[str, str]:
-    return {
-        key: value
-        for key, value in (entries or {}).items()
-        if (key.startswith(PREFIX) or key in others) and key not in (REVISION, ORDINAL)
-    }
+    labels = metadata.get("labels") or {}
+    annotations = metadata.get("annotations") or {}
+    owned = [labels.get(key) for key in OWNED_LABELS]
+    owned += [annotations.get(key) for key in OWNED_ANNOTATIONS]
+    return intern(hashlib.sha256(json.dumps(owned).encode()).hexdigest()[:12])
