@@ -50,3 +50,13 @@ def digest_of(metadata: Json) -> str:
     owned = [labels.get(key) for key in OWNED_LABELS]
     owned += [annotations.get(key) for key in OWNED_ANNOTATIONS]
     return intern(hashlib.sha256(json.dumps(owned).encode()).hexdigest()[:12])
+
+
+RECORD = "gamekeeper.dev/record"
+"""Label of our own ConfigMaps: `state`, `ordinals`, `repository` or `approval`."""
+
+REQUESTED_AT = "gamekeeper.dev/requested-at"
+"""Annotation on the repository record: `gamekeeper reconcile` asks the loop to look now."""
+
+HANDLED_AT = "gamekeeper.dev/handled-at"
+"""Annotation on the repository record: the last request that the loop has answered."""

@@ -1,0 +1,204 @@
+"""The records in the cluster, by compare-and-swap: memory of what we wrote, truth on a conflict.
+
+One writer holds the lease, so what it wrote last is what is there. Where it is not (a second
+process, a hand), the write fails with Conflict, the record is read again, and the next tick
+decides on what it says.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from reconciler.core import record_codec
+from reconciler.model import labels
+from reconciler.model.errors import Conflict, Misconfigured
+from reconciler.model.records import Ordinals, RepositoryRecord, StateRecord
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.ports import Cluster
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Kept(Generic[T]):
+    """A record as it is in the cluster; without a version it is not there yet."""
+
+    value: T
+    uid: str = ""
+    version: str = ""
+
+
+class RecordStore:
+    """State, ordinal and repository records of one instance in one cluster."""
+
+    def __init__(self, cluster: Cluster, namespace: str, instance: str) -> None:
+        self._cluster = cluster
+        self._namespace = namespace
+        self._instance = instance
+        self._states: dict[WorkloadKey, Kept[StateRecord]] = {}
+        self._ordinals: dict[WorkloadKey, Kept[Ordinals]] = {}
+        self._repository = Kept(RepositoryRecord())
+
+    async def load(self) -> None:
+        """Read every record; what was remembered is forgotten.
+
+        Raises Misconfigured for a record that this version cannot read, and the cluster's errors.
+        """
+        await self._ensure_namespace()
+        selector = f"{labels.INSTANCE}={self._instance},{labels.RECORD}"
+        listing = await self._cluster.list("v1", "ConfigMap", labels=selector)
+        self._states, self._ordinals = {}, {}
+        self._repository = Kept(RepositoryRecord())
+        for item in listing.items:
+            self._remember(item)
+
+    def states(self) -> Mapping[WorkloadKey, StateRecord]:
+        """Every state record."""
+        return {key: kept.value for key, kept in self._states.items()}
+
+    def state(self, key: WorkloadKey) -> StateRecord:
+        """One state record; an empty one where there is none."""
+        kept = self._states.get(key)
+        return kept.value if kept else _EMPTY
+
+    def ordinals(self, key: WorkloadKey) -> Ordinals | None:
+        """One ordinal record; None where it is lost or was never made."""
+        kept = self._ordinals.get(key)
+        return kept.value if kept else None
+
+    @property
+    def repository(self) -> RepositoryRecord:
+        """The repository record."""
+        return self._repository.value
+
+    @property
+    def repository_ref(self) -> ObjectRef:
+        """Where the repository record stands: `reconcile` requests are written on it."""
+        return ObjectRef("v1", "ConfigMap", self._namespace, f"gamekeeper-{self._instance}")
+
+    async def save_state(self, key: WorkloadKey, record: StateRecord) -> None:
+        """Write a state record if it differs. Raises Conflict after reading it again."""
+        kept = self._states.setdefault(key, Kept(_EMPTY))
+        await self._save(kept, record, self._state_ref(key), record_codec.dump_state, key, "state")
+
+    async def save_ordinals(self, key: WorkloadKey, ordinals: Ordinals) -> None:
+        """Write an ordinal record if it differs. Raises Conflict after reading it again."""
+        kept = self._ordinals.get(key) or Kept(Ordinals(-1))
+        ref = self._ordinals_ref(key)
+        await self._save(kept, ordinals, ref, record_codec.dump_ordinals, key, "ordinals")
+        self._ordinals[key] = kept
+
+    async def save_repository(self, record: RepositoryRecord) -> None:
+        """Write the repository record if it differs. Raises Conflict after reading it again."""
+        await self._save(
+            self._repository,
+            record,
+            self.repository_ref,
+            record_codec.dump_repository,
+            None,
+            "repository",
+        )
+
+    async def drop_state(self, key: WorkloadKey) -> None:
+        """Delete a state record."""
+        await self._drop(self._states, key, self._state_ref(key), "state")
+
+    async def drop_ordinals(self, key: WorkloadKey) -> None:
+        """Delete an ordinal record."""
+        await self._drop(self._ordinals, key, self._ordinals_ref(key), "ordinals")
+
+    async def _ensure_namespace(self) -> None:
+        ref = ObjectRef("v1", "Namespace", "", self._namespace)
+        if await self._cluster.get(ref) is None:
+            await self._cluster.create(
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self._namespace}}
+            )
+
+    async def _save(
+        self,
+        kept: Kept[T],
+        value: T,
+        ref: ObjectRef,
+        dump: Callable[[T], record_codec.Texts],
+        key: WorkloadKey | None,
+        what: str,
+    ) -> None:
+        if kept.version and kept.value == value:
+            return
+        body = self._body(ref, dump(value), key, what)
+        try:
+            if kept.version:
+                body["metadata"] |= {"resourceVersion": kept.version, "uid": kept.uid}
+                written = await self._cluster.replace(body)
+            else:
+                written = await self._cluster.create(body)
+        except Conflict:
+            await self._reread(ref, key, what)
+            raise
+        kept.value = value
+        kept.uid = written["metadata"]["uid"]
+        kept.version = written["metadata"]["resourceVersion"]
+
+    async def _drop(
+        self, shelf: dict[WorkloadKey, Kept[T]], key: WorkloadKey, ref: ObjectRef, what: str
+    ) -> None:
+        kept = shelf.get(key)
+        if kept and kept.version:
+            try:
+                await self._cluster.delete(ref, kept.uid, kept.version)
+            except Conflict:
+                await self._reread(ref, key, what)
+                raise
+        shelf.pop(key, None)
+
+    async def _reread(self, ref: ObjectRef, key: WorkloadKey | None, what: str) -> None:
+        found = await self._cluster.get(ref)
+        if found is not None:
+            self._remember(found)
+        elif key is None:
+            self._repository = Kept(RepositoryRecord())
+        else:
+            (self._ordinals if what == "ordinals" else self._states).pop(key, None)
+
+    def _remember(self, item: Json) -> None:
+        metadata, data = item["metadata"], item.get("data") or {}
+        what = f"ConfigMap {metadata['namespace']}/{metadata['name']}"
+        record = metadata.get("labels", {}).get(labels.RECORD)
+        uid, version = metadata["uid"], metadata["resourceVersion"]
+        try:
+            if record == "repository":
+                value = record_codec.load_repository(data, what)
+                self._repository = Kept(value, uid, version)
+            elif record == "state":
+                state = record_codec.load_state(data, what)
+                self._states[_key(data["key"])] = Kept(state, uid, version)
+            elif record == "ordinals":
+                ordinals = record_codec.load_ordinals(data, what)
+                self._ordinals[_key(data["key"])] = Kept(ordinals, uid, version)
+        except (record_codec.UnreadableRecord, KeyError, TypeError, ValueError) as error:
+            raise Misconfigured(f"{what} is no record that can be read: {error}") from error
+
+    def _body(
+        self, ref: ObjectRef, data: record_codec.Texts, key: WorkloadKey | None, what: str
+    ) -> Json:
+        marks = {labels.INSTANCE: self._instance, labels.RECORD: what}
+        if key is not None:
+            marks |= {labels.WORKLOAD: key.name, labels.KIND: key.kind}
+            data = {**data, "key": f"{key.kind}/{key.namespace}/{key.name}"}
+        metadata = {"name": ref.name, "namespace": ref.namespace, "labels": marks}
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+    def _state_ref(self, key: WorkloadKey) -> ObjectRef:
+        name = f"gamekeeper-{self._instance}-{key.kind.lower()}-{key.namespace}-{key.name}"
+        return ObjectRef("v1", "ConfigMap", self._namespace, name)
+
+    def _ordinals_ref(self, key: WorkloadKey) -> ObjectRef:
+        return ObjectRef("v1", "ConfigMap", key.namespace, f"gamekeeper-{key.name}")
+
+
+_EMPTY = StateRecord()
+
+
+def _key(text: str) -> WorkloadKey:
+    kind, namespace, name = text.split("/")
+    return WorkloadKey(kind, namespace, name)
