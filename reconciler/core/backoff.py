@@ -1,0 +1,35 @@
+"""Back-off of a revision whose rooms end: the first replacement is at once, later ones wait."""
+
+from dataclasses import dataclass
+
+FIRST_DELAY_SECONDS = 10.0
+LONGEST_DELAY_SECONDS = 300.0
+FORGIVEN_AFTER_SECONDS = 600.0
+"""Kubernetes' own figures for containers that crash."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """How often rooms of `revision` ended lately; `last_at` in Unix seconds."""
+
+    revision: str
+    count: int
+    last_at: float
+
+
+def after(before: Failures | None, revision: str, now: float) -> Failures:
+    """Count one more end of a room of `revision`."""
+    forgiven = (
+        before is None
+        or before.revision != revision
+        or now - before.last_at > FORGIVEN_AFTER_SECONDS
+    )
+    return Failures(revision, 1 if before is None or forgiven else before.count + 1, now)
+
+
+def not_before(failures: Failures) -> float:
+    """Return the Unix time before which no room of that revision is made."""
+    if failures.count <= 1:
+        return 0.0
+    delay_seconds = FIRST_DELAY_SECONDS * 2.0 ** min(failures.count - 2, 10)
+    return failures.last_at + min(delay_seconds, LONGEST_DELAY_SECONDS)
