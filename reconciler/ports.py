@@ -4,10 +4,12 @@ Every method may raise the errors of `model.errors` and nothing else. Ids, times
 come in are the caller's; no port reads a clock on behalf of the loop.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from reconciler.model.live import LiveWorkload
 from reconciler.model.readings import Reading, Rendered
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.model.specs import Permissions, Workload
@@ -132,6 +134,29 @@ class Cluster(Protocol):
 
     async def close(self) -> None:
         """Close the connections."""
+
+
+class LiveView(Protocol):
+    """What is there, kept up to date by watches: immutable snapshots that are cheap to take."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every kind was read completely and is still followed: else nothing is deleted."""
+
+    def workloads(self) -> Collection[WorkloadKey]:
+        """Every workload of which there is something."""
+
+    def of(self, key: WorkloadKey) -> LiveWorkload:
+        """What there is of one workload; the same value until something of it changes."""
+
+    def port_use(self) -> Counter[int]:
+        """How many pods of the cluster, anybody's, ask for each host port number."""
+
+    def expect_created(self, key: WorkloadKey, name: str) -> None:
+        """Count a room as there (pending) until the watch shows it, at most 30 s."""
+
+    def expect_deleted(self, uid: str) -> None:
+        """Count a pod as terminating until the watch shows it, at most 30 s."""
 
 
 class Clock(Protocol):

@@ -65,13 +65,18 @@ def to_prune(situation: Situation) -> tuple[DeleteObject, ...]:
     Called when no pod of it is left. A namespace that we did not make stays.
     """
     made = {owned.ref for owned in situation.record.inventory if owned.made}
-    there = [item for item in situation.live.objects if not item.terminating]
+    there = [item for item in applied(situation) if not item.terminating]
     inner = [item for item in there if item.ref.kind != "Namespace"]
     last = [item for item in there if item.ref.kind == "Namespace" and item.ref in made]
     return tuple(
         DeleteObject(item.ref, item.uid, item.resource_version, f"{situation.key} left Git")
         for item in (inner or last)
     )
+
+
+def applied(situation: Situation) -> tuple[LiveObject, ...]:
+    """Return the live objects of the kinds that are applied: records are none of them."""
+    return tuple(item for item in situation.live.objects if item.ref.kind in APPLY_ORDER)
 
 
 def foreign(situation: Situation) -> tuple[Hold, ...]:

@@ -173,5 +173,5 @@ def _plan_removal(situation: Situation) -> Plan:
     if going or situation.live.pods:
         return replace(base, removals=going)
     prunes = objects.to_prune(situation)
-    left = [item for item in situation.live.objects if item.terminating]
+    left = [item for item in objects.applied(situation) if item.terminating]
     return replace(base, prunes=prunes, forget=not prunes and not left)

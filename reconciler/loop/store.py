@@ -5,6 +5,7 @@ process, a hand), the write fails with Conflict, the record is read again, and t
 decides on what it says.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -38,6 +39,7 @@ class RecordStore:
         self._states: dict[WorkloadKey, Kept[StateRecord]] = {}
         self._ordinals: dict[WorkloadKey, Kept[Ordinals]] = {}
         self._repository = Kept(RepositoryRecord())
+        self._locks: dict[WorkloadKey, asyncio.Lock] = {}
 
     async def load(self) -> None:
         """Read every record; what was remembered is forgotten.
@@ -76,10 +78,19 @@ class RecordStore:
         """Where the repository record stands: `reconcile` requests are written on it."""
         return ObjectRef("v1", "ConfigMap", self._namespace, f"gamekeeper-{self._instance}")
 
-    async def save_state(self, key: WorkloadKey, record: StateRecord) -> None:
-        """Write a state record if it differs. Raises Conflict after reading it again."""
-        kept = self._states.setdefault(key, Kept(_EMPTY))
-        await self._save(kept, record, self._state_ref(key), record_codec.dump_state, key, "state")
+    async def change_state(
+        self, key: WorkloadKey, change: Callable[[StateRecord], StateRecord]
+    ) -> None:
+        """Change a state record, from its newest value; no write where nothing differs.
+
+        Two lanes write one record (what was accepted, what was applied): each changes its own
+        fields. Raises Conflict after reading the record again.
+        """
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            kept = self._states.setdefault(key, Kept(_EMPTY))
+            ref = self._state_ref(key)
+            value = change(kept.value)
+            await self._save(kept, value, ref, record_codec.dump_state, key, "state")
 
     async def save_ordinals(self, key: WorkloadKey, ordinals: Ordinals) -> None:
         """Write an ordinal record if it differs. Raises Conflict after reading it again."""

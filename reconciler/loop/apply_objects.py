@@ -1,0 +1,96 @@
+"""Apply what is not a room: confirmed by a dry run, never taken from somebody else."""
+
+from dataclasses import replace
+from typing import Any
+
+from reconciler.loop.lane import Lane
+from reconciler.loop.steps import Steps
+from reconciler.model import labels
+from reconciler.model.errors import PortError
+from reconciler.model.holds import HoldKind
+from reconciler.model.plans import ApplyObject, Plan
+from reconciler.model.records import Owned
+from reconciler.model.refs import Json, ObjectRef
+
+VOLATILE = ("managedFields", "resourceVersion", "generation")
+
+
+async def apply(lane: Lane, plan: Plan, steps: Steps) -> bool:
+    """Apply the objects of a plan in order; whether the rooms may follow.
+
+    Raises the cluster's errors for records only; those of objects are outcomes.
+    """
+    if not await _announce(lane, plan, steps):
+        return False
+    for wanted in plan.objects:
+        try:
+            if wanted.live_version and await _is_equal(lane, wanted):
+                continue
+            await lane.cluster.apply(wanted.body, force=True)
+        except PortError as error:
+            steps.failed("apply", str(wanted.ref), error, wanted.reason)
+            return False
+        steps.did("apply", str(wanted.ref), wanted.reason)
+    return True
+
+
+async def _announce(lane: Lane, plan: Plan, steps: Steps) -> bool:
+    """Put what will be made on record, after a look at who has those names already."""
+    made = {owned.ref: owned.made for owned in plan.inventory}
+    known = {owned.ref for owned in lane.store.state(plan.key).inventory}
+    if not plan.objects and plan.creates is None:
+        return True
+    for wanted in plan.objects:
+        if wanted.live_version:
+            continue
+        try:
+            there = await lane.cluster.get(wanted.ref)
+        except PortError as error:
+            steps.failed("read", str(wanted.ref), error, wanted.reason)
+            return False
+        if there is None:
+            continue
+        if not _ours(there, lane.instance):
+            steps.held(HoldKind.FOREIGN, _foreign(wanted.ref, lane.instance))
+            return False
+        if wanted.ref not in known:
+            made[wanted.ref] = False
+    inventory = tuple(sorted(Owned(ref, by_us) for ref, by_us in made.items()))
+    highest = max((seat.ordinal for seat in plan.creates.seats), default=0) if plan.creates else 0
+    await lane.store.change_state(
+        plan.key,
+        lambda record: replace(record, inventory=inventory, highest=max(record.highest, highest)),
+    )
+    return True
+
+
+def _ours(there: Json, instance: str) -> bool:
+    metadata = there.get("metadata", {})
+    owner = (metadata.get("labels") or {}).get(labels.INSTANCE)
+    adopted_by = (metadata.get("annotations") or {}).get(labels.ADOPT)
+    return instance in (owner, adopted_by)
+
+
+def _foreign(ref: ObjectRef, instance: str) -> str:
+    return (
+        f"{ref} exists and is not ours; nothing of this workload is written. Rename the workload, "
+        f"remove the object, or let us have it: kubectl annotate {ref.kind.lower()} {ref.name} "
+        f"{labels.ADOPT}={instance}" + (f" -n {ref.namespace}" if ref.namespace else "")
+    )
+
+
+async def _is_equal(lane: Lane, wanted: ApplyObject) -> bool:
+    """Ask the server whether applying would change anything, and remember a no."""
+    there = await lane.cluster.get(wanted.ref)
+    if there is None:
+        return False
+    would_be = await lane.cluster.apply(wanted.body, dry_run=True, force=True)
+    if _content(would_be) != _content(there):
+        return False
+    lane.confirmed.add((wanted.digest, there["metadata"]["resourceVersion"]))
+    return True
+
+
+def _content(obj: Json) -> Any:
+    metadata = {name: v for name, v in obj.get("metadata", {}).items() if name not in VOLATILE}
+    return {**obj, "metadata": metadata}

@@ -1,0 +1,143 @@
+"""The repository lane: a new head becomes an immutable snapshot of what is wanted.
+
+    fetch -> tree -> reading -> intake (accepted, held, refused) -> records -> rendered -> Wanted
+
+What is accepted stands in the records before anything acts on it. When Git does not answer,
+what was accepted before stays wanted, and nothing is deleted for having left Git.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from reconciler.core import approval, desired, intake
+from reconciler.core.arrivals import Arrival
+from reconciler.core.compile import config_from_json, workload_from_json
+from reconciler.loop.approvals import drop_approvals, read_approvals
+from reconciler.loop.lane import Lane
+from reconciler.model.readings import Reading
+from reconciler.model.records import StateRecord
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Budgets, Config, Permissions
+from reconciler.model.trees import Head, Relation
+from reconciler.model.wanted import Wanted
+from reconciler.ports import Compiler, Repository
+
+
+@dataclass(slots=True)
+class HeadLane:
+    """The tracked branch and what is needed to take its head in.
+
+    `url` and `branch` name what is tracked in the records; `ceiling` is the operator's budget.
+    """
+
+    url: str
+    branch: str
+    repository: Repository
+    compiler: Compiler
+    permissions: Permissions
+    ceiling: Budgets
+    home: Lane
+    head: Head | None = None
+    reading: Reading | None = field(default=None)
+
+
+async def look(lane: HeadLane, now: float) -> Wanted:
+    """Fetch, judge and publish the newest head to the home lane; return what is wanted.
+
+    `now` is Unix seconds. Raises the errors of the repository, the compiler and the cluster;
+    what was wanted before then stays wanted.
+    """
+    head = await lane.repository.fetch()
+    if lane.reading is None or lane.head is None or lane.head.commit != head.commit:
+        tree = await lane.repository.tree(head.commit)
+        lane.reading = await lane.compiler.read(tree, lane.permissions)
+        lane.head = head
+    return await _take_in(lane, lane.reading, now)
+
+
+async def resume(lane: HeadLane) -> Wanted:
+    """Publish what is on record as accepted: all that can be had while Git does not answer."""
+    records = lane.home.store.states()
+    reading = Reading("", None, {}, {}, (), (), ())
+    arrival = _arrival(lane, reading, None, 0.0)
+    result = intake.take_in(arrival, lane.home.store.repository, records, workload_from_json)
+    commit = lane.home.store.repository.commit
+    return await _publish(lane, replace(result, holds=()), commit)
+
+
+async def _take_in(lane: HeadLane, reading: Reading, now: float) -> Wanted:
+    store = lane.home.store
+    given = await read_approvals(lane.home)
+    repository, used = approval.grant(store.repository, given, now)
+    relation = await _relation(lane, repository.commit, reading.commit)
+    arrival = _arrival(lane, reading, relation, now)
+    result = intake.take_in(arrival, repository, store.states(), workload_from_json)
+    await _keep(lane, result.records)
+    await store.save_repository(result.repository)
+    await drop_approvals(lane.home, used)
+    return await _publish(lane, result, reading.commit)
+
+
+async def _relation(lane: HeadLane, accepted: str, commit: str) -> Relation | None:
+    if not accepted:
+        return None
+    return await lane.repository.relation(accepted, commit)
+
+
+def _arrival(lane: HeadLane, reading: Reading, relation: Relation | None, now: float) -> Arrival:
+    records = lane.home.store.states()
+    known = set(records) | set(reading.workloads) | set(reading.invalid)
+    orphans = {
+        key: len([pod for pod in lane.home.view.of(key).pods if not pod.terminating])
+        for key in lane.home.view.workloads()
+        if key not in known
+    }
+    return Arrival(
+        reading=reading,
+        repository=lane.url,
+        branch=lane.branch,
+        relation=relation,
+        cluster=lane.home.name,
+        ceiling=lane.ceiling,
+        accepted_config=_accepted_config(lane.home.store.repository.config_json),
+        orphans=orphans,
+        now=now,
+    )
+
+
+def _accepted_config(config_json: str) -> Config | None:
+    return config_from_json(config_json) if config_json else None
+
+
+async def _keep(lane: HeadLane, records: Mapping[WorkloadKey, StateRecord]) -> None:
+    """Write what was judged, leaving alone what the cluster lane writes in the same records."""
+    await asyncio.gather(
+        *(
+            lane.home.store.change_state(key, partial(_judged, record))
+            for key, record in records.items()
+        )
+    )
+
+
+def _judged(record: StateRecord, newest: StateRecord) -> StateRecord:
+    """Return `newest` with what the repository lane decided in `record`."""
+    return replace(
+        newest,
+        accepted=record.accepted,
+        deleting=record.deleting,
+        held=record.held,
+        ledger=record.ledger,
+    )
+
+
+async def _publish(lane: HeadLane, result: intake.Intake, commit: str) -> Wanted:
+    workloads = list(result.effective.values())
+    rendered = await lane.compiler.render(workloads, lane.home.instance)
+    effective = {
+        key: desired.build(workload, rendered[key]) for key, workload in result.effective.items()
+    }
+    wanted = Wanted(commit, effective, result.deleting, result.holds)
+    lane.home.wanted = wanted
+    return wanted

@@ -1,0 +1,51 @@
+"""A lane: one cluster with all that belongs to it, so that a slow one holds back nobody else."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from reconciler.core import backoff
+from reconciler.core.backoff import Failures
+from reconciler.kube.schemas import Schemas
+from reconciler.loop.store import RecordStore
+from reconciler.model.plans import Situation
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.wanted import Wanted
+from reconciler.ports import Cluster, LiveView
+
+
+@dataclass(slots=True)
+class Lane:
+    """One cluster: how to reach it, what is there, what is remembered, what is wanted.
+
+    `content_kinds` are the (apiVersion, kind) that are looked for before a namespace is deleted.
+    `confirmed` are (digest, resourceVersion) pairs that a dry-run apply found equal.
+    """
+
+    name: str
+    instance: str
+    cluster: Cluster
+    view: LiveView
+    store: RecordStore
+    schemas: Schemas
+    content_kinds: Sequence[tuple[str, str]]
+    wanted: Wanted = field(default_factory=Wanted)
+    confirmed: set[tuple[str, str]] = field(default_factory=set)
+    failures: dict[WorkloadKey, Failures] = field(default_factory=dict)
+
+    def situation(self, key: WorkloadKey) -> Situation:
+        """Gather what the plan of one workload depends on; no I/O."""
+        failures = self.failures.get(key)
+        return Situation(
+            key=key,
+            desired=self.wanted.effective.get(key),
+            live=self.view.of(key),
+            record=self.store.state(key),
+            ordinals=self.store.ordinals(key),
+            in_use=self.view.port_use(),
+            confirmed=frozenset(self.confirmed),
+            create_not_before=backoff.not_before(failures) if failures else 0.0,
+            complete=self.view.complete,
+            deleting=key in self.wanted.deleting,
+            instance=self.instance,
+            holds=self.wanted.holds_of(key),
+        )

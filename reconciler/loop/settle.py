@@ -1,0 +1,74 @@
+"""Carry out one plan, stage by stage: records first, then objects, rooms, and what goes.
+
+Every write can be the last one before a crash. So a record is written before what it announces
+(inventory and ordinals before objects and pods) and reduced after (a name is struck off once its
+pod is known to be there), and every delete carries the uid and version that was decided upon.
+"""
+
+from dataclasses import replace
+
+from reconciler.core import backoff, conditions
+from reconciler.loop import apply_objects, prune_objects
+from reconciler.loop.lane import Lane
+from reconciler.loop.make_rooms import make_rooms
+from reconciler.loop.remove_rooms import remove_rooms
+from reconciler.loop.steps import Steps
+from reconciler.model.changes import Cause
+from reconciler.model.errors import PortError
+from reconciler.model.live import Phase
+from reconciler.model.plans import Plan
+from reconciler.model.reports import Settled
+
+
+async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
+    """Carry out `plan` and return what came of it; `now` is Unix seconds."""
+    steps = Steps(plan.key)
+    try:
+        if await apply_objects.apply(lane, plan, steps):
+            await make_rooms(lane, plan, steps)
+            await remove_rooms(lane, plan, steps)
+            await prune_objects.prune(lane, plan, steps)
+        _count_failures(lane, plan, now)
+        await _remember(lane, plan, steps, now)
+    except PortError as error:
+        steps.failed("write", f"the records of {plan.key}", error)
+    return Settled(plan, tuple(steps.outcomes), tuple(steps.holds))
+
+
+def _count_failures(lane: Lane, plan: Plan, now: float) -> None:
+    """Let a revision whose rooms end by themselves back off."""
+    desired = lane.wanted.effective.get(plan.key)
+    if desired is None:
+        lane.failures.pop(plan.key, None)
+        return
+    revision = desired.workload.revision
+    ended = [
+        removal
+        for removal in plan.removals
+        if removal.cause is Cause.HEALING
+        and removal.pod.revision == revision
+        and removal.pod.phase is Phase.FAILED
+    ]
+    if ended:
+        before = lane.failures.get(plan.key)
+        lane.failures[plan.key] = backoff.after(before, revision, now)
+
+
+async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
+    """Write conditions and observed commit; drop the records of a workload that is gone."""
+    if plan.forget:
+        await lane.store.drop_ordinals(plan.key)
+        await lane.store.drop_state(plan.key)
+        steps.did("forget", str(plan.key), f"{plan.key} left Git and nothing of it is left")
+        return
+    record = lane.store.state(plan.key)
+    failure = next((outcome.error for outcome in steps.outcomes if outcome.error), "")
+    shown = replace(plan, holds=(*plan.holds, *steps.holds))
+    after = conditions.conditions_of(shown, failure, record.conditions, now)
+    # The observed commit is written along with a condition, never alone: a commit about one
+    # workload must not cost a write for each of a thousand others.
+    if after != record.conditions:
+        commit = lane.wanted.commit
+        await lane.store.change_state(
+            plan.key, lambda newest: replace(newest, conditions=after, observed_commit=commit)
+        )

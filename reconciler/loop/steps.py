@@ -1,0 +1,32 @@
+"""Outcomes as they come in while a plan is settled."""
+
+from dataclasses import dataclass, field
+
+from reconciler.model.errors import PortError, Unavailable
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.reports import Outcome
+
+
+@dataclass(slots=True)
+class Steps:
+    """What was done, failed and held for one workload, in order."""
+
+    key: WorkloadKey
+    outcomes: list[Outcome] = field(default_factory=list)
+    holds: list[Hold] = field(default_factory=list)
+
+    def did(self, verb: str, what: str, reason: str) -> None:
+        """Note a step that was carried out."""
+        self.outcomes.append(Outcome(self.key, verb, what, reason))
+
+    def failed(self, verb: str, what: str, error: PortError, reason: str = "") -> None:
+        """Note a step that was not."""
+        wait = error.retry_after_seconds if isinstance(error, Unavailable) else None
+        self.outcomes.append(
+            Outcome(self.key, verb, what, reason, f"{verb} {what}: {error}", wait or 0.0)
+        )
+
+    def held(self, kind: HoldKind, reason: str) -> None:
+        """Note something that is not done, on purpose."""
+        self.holds.append(Hold(kind, self.key, reason))

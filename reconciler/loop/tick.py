@@ -1,0 +1,34 @@
+"""The reconcile loop: what is wanted, beside what is there, makes a plan; the plan is settled.
+
+    wanted, live, records -> situation -> plan -> outcomes -> Report
+
+A tick is one pass over some keys of one lane. It is level-triggered: it may be interrupted at
+any call and started again from whatever state that left. docs/tick.md follows one commit
+through it.
+"""
+
+import asyncio
+from collections.abc import Iterable
+
+from reconciler.core import plan as planning
+from reconciler.loop.lane import Lane
+from reconciler.loop.settle import settle
+from reconciler.model.plans import Plan
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.reports import Report
+
+
+def plan_key(lane: Lane, key: WorkloadKey, now: float) -> Plan:
+    """Plan one workload from the lane's newest snapshot and view; no I/O."""
+    return planning.plan(lane.situation(key), lane.schemas, now)
+
+
+async def tick(lane: Lane, keys: Iterable[WorkloadKey], now: float) -> Report:
+    """Plan every key and settle every plan; one failed step stops no other workload.
+
+    `now` is Unix seconds. Raises nothing that a cluster does: failures are outcomes.
+    """
+    commit = lane.wanted.commit
+    plans = [plan_key(lane, key, now) for key in keys]
+    settled = await asyncio.gather(*(settle(lane, plan, now) for plan in plans))
+    return Report(lane.name, commit, now, tuple(settled))
