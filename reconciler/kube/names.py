@@ -40,6 +40,8 @@ _CHARACTERS = (
 
 def label_problem(text: str) -> str | None:
     """Say what keeps a text from being a DNS-1123 label (namespaces, containers)."""
+    if len(text) <= 63 and "." in text and _SUBDOMAIN.fullmatch(text):
+        return "must not contain dots"
     return _problem(text, _LABEL, _LABEL_SENTENCE, most=63)
 
 
@@ -50,7 +52,7 @@ def subdomain_problem(text: str) -> str | None:
 
 def label_value_problem(text: str) -> str | None:
     """Say what keeps a text from being the value of a label."""
-    return _problem(text, _LABEL_VALUE, _VALUE_SENTENCE, most=63)
+    return _problem(text, _LABEL_VALUE, _VALUE_SENTENCE, most=63, unit="bytes")
 
 
 def label_key_problem(text: str) -> str | None:
@@ -60,19 +62,19 @@ def label_key_problem(text: str) -> str | None:
         return "prefix part must be non-empty"
     if "/" in prefix:
         return (
-            f"a qualified name {_CHARACTERS} with an optional DNS subdomain prefix and '/' "
+            f"a valid label key {_CHARACTERS} with an optional DNS subdomain prefix and '/' "
             "(e.g. 'example.com/MyName')"
         )
-    problem = subdomain_problem(prefix) if slash else None
-    if problem is not None:
-        return f"prefix part {problem}"
-    if not name:
-        return "name part must be non-empty"
-    return _problem(name, _NAME_PART, f"name part {_CHARACTERS}", most=63, part="name part ")
+    at_fault = _problem(prefix, _SUBDOMAIN, _SUBDOMAIN_SENTENCE, most=253, unit="bytes")
+    problems = [("prefix part", at_fault if slash else None)]
+    problems.append(("name part", _name_part_problem(name)))
+    return "; ".join(f"{part} {problem}" for part, problem in problems if problem) or None
 
 
 def env_name_problem(text: str) -> str | None:
     """Say what keeps a text from being the name of an environment variable."""
+    if not text:
+        return "environment variable name must be non-empty"
     if _ENV_NAME.fullmatch(text):
         return None
     return (
@@ -88,9 +90,15 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return by_folded[close[0]] if close else None
 
 
+def _name_part_problem(name: str) -> str | None:
+    if not name:
+        return "must be non-empty"
+    return _problem(name, _NAME_PART, _CHARACTERS, most=63, unit="bytes")
+
+
 def _problem(
-    text: str, shape: re.Pattern[str], sentence: str, *, most: int, part: str = ""
+    text: str, shape: re.Pattern[str], sentence: str, *, most: int, unit: str = "characters"
 ) -> str | None:
     if len(text.encode(errors="replace")) > most:
-        return f"{part}must be no more than {most} bytes"
+        return f"must be no more than {most} {unit}"
     return None if shape.fullmatch(text) else sentence

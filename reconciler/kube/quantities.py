@@ -15,8 +15,10 @@ _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "
 _BINARY = {"": 0, "Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 _DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
 _BINARY_SUFFIX = {power: suffix for suffix, power in _BINARY.items()}
-_LARGEST = Decimal(2**63 - 1)
+_LARGEST_BINARY = Decimal(2**63 - 1)
 _SMALLEST_STEP = Decimal("1e-9")
+_SMALLEST_AMOUNT = Decimal("1e-3")
+_QUICK_DIGITS = 18
 _MOST_EXPONENT = 1000
 # Wide enough that nothing below the largest quantity loses a digit above the smallest step.
 _EXACT = Context(prec=2100, rounding=ROUND_UP, Emax=10**6, Emin=-(10**6))
@@ -38,12 +40,17 @@ def canonical(text: Quantity) -> str:
     Raises ValueError, with the text, where the API server would refuse it.
     """
     number, notation = _read(text)
-    if number == 0:
-        return "0"
-    whole = number == number.to_integral_value()
-    if notation == "binary" and whole and abs(number) >= 1024:
-        return _binary(int(number))
-    return _decimal(number, "exponent" if notation == "exponent" else "decimal")
+    return str(text) if _is_kept(str(text)) else _printed(number, notation)
+
+
+def resource_amount(text: Quantity) -> str:
+    """Write a quantity as the API server prints it in requests and limits: in whole thousandths.
+
+    Raises ValueError, with the text, where the API server would refuse it.
+    """
+    number, notation = _read(text)
+    rounded = number.quantize(_SMALLEST_AMOUNT, context=_EXACT)
+    return canonical(text) if rounded == number else _printed(rounded, notation)
 
 
 def equal(left: Quantity, right: Quantity) -> bool:
@@ -72,8 +79,39 @@ def _read(text: Quantity) -> tuple[Decimal, str]:
     elif exponent:
         notation = "exponent"
         amount = amount.scaleb(max(-_MOST_EXPONENT, min(_MOST_EXPONENT, int(exponent))), _EXACT)
-    amount = min(amount, _LARGEST).quantize(_SMALLEST_STEP, context=_EXACT)
+    if notation == "binary":
+        amount = min(amount, _LARGEST_BINARY)
+    amount = amount.quantize(_SMALLEST_STEP, context=_EXACT)
     return (amount.copy_negate() if sign == "-" else amount), notation
+
+
+def _is_kept(text: str) -> bool:
+    """Tell whether the API server takes the text for canonical, by a look at its digits only.
+
+    So it prints 1.500 for 1.500, yet 1500m for 1.5.
+    """
+    found = _SHAPE.fullmatch(text)
+    if found is None or found[3]:
+        return False
+    whole, _, fraction = found[2].partition(".")
+    digits = whole.lstrip("0") + fraction if whole.strip("0") else "0"
+    scale = (_DECIMAL[found[4] or ""] if found[5] is None else int(found[5])) - len(fraction)
+    return (
+        len(digits) <= _QUICK_DIGITS
+        and scale >= -9
+        and scale % 3 == 0
+        and not digits.endswith("000")
+        and digits[0] != "0"
+    )
+
+
+def _printed(number: Decimal, notation: str) -> str:
+    if number == 0:
+        return "0"
+    whole = number == number.to_integral_value()
+    if notation == "binary" and whole and abs(number) >= 1024:
+        return _binary(int(number))
+    return _decimal(number, "exponent" if notation == "exponent" else "decimal")
 
 
 def _binary(number: int) -> str:
@@ -86,9 +124,10 @@ def _binary(number: int) -> str:
 
 def _decimal(number: Decimal, notation: str) -> str:
     mantissa, exponent = int(number.scaleb(9, _EXACT)), -9
-    while mantissa % 1000 == 0 and exponent < max(_DECIMAL_SUFFIX):
+    unbounded = notation == "exponent"
+    while mantissa % 1000 == 0 and (unbounded or exponent < max(_DECIMAL_SUFFIX)):
         mantissa //= 1000
         exponent += 3
-    if notation == "exponent":
+    if unbounded:
         return f"{mantissa}e{exponent}" if exponent else str(mantissa)
     return f"{mantissa}{_DECIMAL_SUFFIX[exponent]}"

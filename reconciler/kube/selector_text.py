@@ -45,7 +45,8 @@ def field_terms(text: str) -> tuple[Term, ...]:
 
     Raises BadSelector with the API server's message.
     """
-    return tuple(_field_term(part) for part in _split_fields(text) if part)
+    terms = [_field_term(part, text) for part in sorted(_split_fields(text))]
+    return tuple(term for term in terms if term.key or term.values[0])
 
 
 class _LabelQuery:
@@ -83,7 +84,7 @@ class _LabelQuery:
             raise BadSelector(f"found '{key}', expected: identifier")
         problem = names.label_key_problem(key)
         if problem is not None:
-            raise BadSelector(f'key: Invalid value: "{key}": {problem}')
+            raise BadSelector(f'<nil>: Invalid value: "{key}": {problem}')
         if negated:
             return Term(key, "!", ())
         if self._peek() in ("", ","):
@@ -108,16 +109,24 @@ class _LabelQuery:
         word = self._take()
         if word != "(":
             raise BadSelector(f"found '{word}' expected: '('")
+        if self._peek() not in (")", ",") and self._is_sign(self._peek()):
+            raise BadSelector(f"found '{self._peek()}', expected: ',', ')' or identifier")
         values, value = [], ""
         while (word := self._take()) != ")":
             if word == ",":
                 values.append(value)
                 value = ""
-            elif word == "" or word in _SIGNS or value:
-                raise BadSelector(f"found '{word}', expected: ',', or ')'")
+                if self._peek() not in (")", ",") and self._is_sign(self._peek()):
+                    raise BadSelector(f"found '{self._peek()}', expected: ',', or identifier")
+            elif self._is_sign(word) or value:
+                raise BadSelector(f"found '{word}', expected: ',' or ')'")
             else:
                 value = word
         return tuple(sorted({*values, value}))
+
+    @staticmethod
+    def _is_sign(word: str) -> bool:
+        return word == "" or word in _SIGNS
 
     def _peek(self) -> str:
         return self._tokens[self._next] if self._next < len(self._tokens) else ""
@@ -129,15 +138,19 @@ class _LabelQuery:
 
 
 def _checked(term: Term) -> Term:
+    problems = []
     for index, value in enumerate(term.values):
-        if term.operator in ("gt", "lt"):
-            if re.fullmatch(r"[+-]?[0-9]+", value) is None:
-                raise BadSelector(
-                    f'values[{index}]: Invalid value: "{value}": '
-                    "for 'Gt', 'Lt' operators, the value must be an integer"
-                )
-        elif (problem := names.label_value_problem(value)) is not None:
-            raise BadSelector(f'values[{index}][{term.key}]: Invalid value: "{value}": {problem}')
+        place = f"values[{index}]"
+        if term.operator in ("gt", "lt") and re.fullmatch(r"[+-]?[0-9]+", value) is None:
+            problems.append(
+                f'{place}: Invalid value: "{value}": '
+                "for 'Gt', 'Lt' operators, the value must be an integer"
+            )
+        problem = names.label_value_problem(value)
+        if problem is not None:
+            problems.append(f'{place}[{term.key}]: Invalid value: "{value}": {problem}')
+    if problems:
+        raise BadSelector(problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
     return term
 
 
@@ -147,10 +160,10 @@ def _split_fields(text: str) -> Iterator[str]:
         yield found.group()
 
 
-def _field_term(part: str) -> Term:
-    found = re.match(r"((?:\\.|[^\\=!]|!(?!=))*)(!=|==|=)(.*)", part, re.DOTALL)
+def _field_term(part: str, text: str) -> Term:
+    found = re.match(r"(.*?)(!=|==|=)(.*)", part, re.DOTALL)
     if found is None:
-        raise BadSelector(f"invalid selector: '{part}'; can't understand '{part}'")
+        raise BadSelector(f"invalid selector: '{text}'; can't understand '{part}'")
     key, operator, value = found.groups()
     return Term(key, "!=" if operator == "!=" else "=", (_unescaped(value),))
 
@@ -159,7 +172,10 @@ def _unescaped(value: str) -> str:
     def one(found: re.Match[str]) -> str:
         sequence = found.group()
         if sequence in ("=", ","):
-            raise BadSelector(f"invalid field selector: unescaped character in value: {sequence}")
+            # The API server prints the character's number.
+            raise BadSelector(
+                f"invalid field selector: unescaped character in value: {ord(sequence)}"
+            )
         if len(sequence) < 2 or sequence[1] not in _ESCAPABLE:
             raise BadSelector(f"invalid field selector: invalid escape sequence: {sequence}")
         return sequence[1]
