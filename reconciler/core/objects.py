@@ -17,7 +17,7 @@ APPLY_ORDER = ("Namespace", "ServiceAccount", "PodDisruptionBudget")
 def to_apply(
     desired: Iterable[DesiredObject],
     live: Mapping[ObjectRef, LiveObject],
-    confirmed: frozenset[tuple[str, str]],
+    confirmed: Mapping[ObjectRef, tuple[str, str]],
     schemas: Schemas,
 ) -> tuple[ApplyObject, ...]:
     """Return the objects that are missing, or that seem to differ in a field that we want.
@@ -32,7 +32,10 @@ def to_apply(
             reason = f"{wanted.ref} is not there"
             found.append(ApplyObject(wanted.ref, wanted.body, wanted.digest, "", (), reason))
             continue
-        if there.terminating or (wanted.digest, there.resource_version) in confirmed:
+        if (
+            confirmed.get(wanted.ref) == (wanted.digest, there.resource_version)
+            or there.terminating
+        ):
             continue
         schema = schemas.for_kind(wanted.ref.api_version, wanted.ref.kind) or UNTYPED
         paths = tuple(item.path for item in left_scoped(wanted.body, there.body, schema))

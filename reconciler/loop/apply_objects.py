@@ -87,7 +87,7 @@ async def _is_equal(lane: Lane, wanted: ApplyObject) -> bool:
     would_be = await lane.cluster.apply(wanted.body, dry_run=True, force=True)
     if _content(would_be) != _content(there):
         return False
-    lane.confirmed.add((wanted.digest, there["metadata"]["resourceVersion"]))
+    lane.confirmed[wanted.ref] = (wanted.digest, there["metadata"]["resourceVersion"])
     return True
 
 

@@ -8,7 +8,7 @@ from reconciler.core.backoff import Failures
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.store import RecordStore
 from reconciler.model.plans import Situation
-from reconciler.model.refs import WorkloadKey
+from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.wanted import Wanted
 from reconciler.ports import Cluster, LiveView
 
@@ -18,7 +18,7 @@ class Lane:
     """One cluster: how to reach it, what is there, what is remembered, what is wanted.
 
     `content_kinds` are the (apiVersion, kind) that are looked for before a namespace is deleted.
-    `confirmed` are (digest, resourceVersion) pairs that a dry-run apply found equal.
+    `confirmed` are the (digest, resourceVersion) pairs that a dry-run apply found equal.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Lane:
     schemas: Schemas
     content_kinds: Sequence[tuple[str, str]]
     wanted: Wanted = field(default_factory=Wanted)
-    confirmed: set[tuple[str, str]] = field(default_factory=set)
+    confirmed: dict[ObjectRef, tuple[str, str]] = field(default_factory=dict)
     failures: dict[WorkloadKey, Failures] = field(default_factory=dict)
 
     def situation(self, key: WorkloadKey) -> Situation:
@@ -42,7 +42,7 @@ class Lane:
             record=self.store.state(key),
             ordinals=self.store.ordinals(key),
             in_use=self.view.port_use(),
-            confirmed=frozenset(self.confirmed),
+            confirmed=self.confirmed,
             create_not_before=backoff.not_before(failures) if failures else 0.0,
             complete=self.view.complete,
             deleting=key in self.wanted.deleting,

@@ -1,6 +1,7 @@
 """A plan: what one tick would do to one workload, each step with its reason."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reconciler.model.changes import Cause
@@ -34,9 +35,10 @@ class Situation:
     """All that the plan of one workload depends on, at one instant.
 
     `desired` is None when the workload is to go (`deleting`) or is not known any more.
-    `in_use` counts the users of each host port in the cluster. `confirmed` are (digest,
-    resourceVersion) pairs that a dry-run apply found equal. `create_not_before` is the back-off
-    of a revision whose rooms fail, in Unix seconds. `complete` says whether every kind was read.
+    `in_use` counts the users of each host port in the cluster. `confirmed` are the
+    (digest, resourceVersion) pairs that a dry-run apply found equal. `create_not_before` is the
+    back-off of a revision whose rooms fail, in Unix seconds. `complete` says whether every kind
+    was read.
     """
 
     key: WorkloadKey
@@ -45,7 +47,7 @@ class Situation:
     record: StateRecord
     ordinals: Ordinals | None
     in_use: Counter[int]
-    confirmed: frozenset[tuple[str, str]]
+    confirmed: Mapping[ObjectRef, tuple[str, str]]
     create_not_before: float
     complete: bool
     deleting: bool

@@ -1,0 +1,137 @@
+"""One cluster's lane: takes dirty keys, plans them, and settles each without waiting for others.
+
+A key whose writes are in flight is held back alone: woken meanwhile, it is planned again when
+they are done. Planning stays under 10 ms on the event loop; a key too big for that is planned in
+a thread, over the same immutable snapshots.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from reconciler.core import conditions
+from reconciler.core import plan as planning
+from reconciler.loop.lane import Lane
+from reconciler.loop.settle import settle
+from reconciler.model.plans import Plan
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.reports import Report
+from reconciler.ports import Clock
+from reconciler.service.retries import Retries
+from reconciler.service.wakes import Wakes
+
+BIG_KEY_PODS = 1000
+SLICE_SECONDS = 0.005
+
+
+class Observer(Protocol):
+    """Who hears what a lane did: logs, metrics, Kubernetes Events."""
+
+    def planned(self, cluster: str, plan: Plan) -> None:
+        """A workload was planned."""
+
+    def settled(self, report: Report) -> None:
+        """A workload's plan was carried out."""
+
+    def crashed(self, cluster: str, key: WorkloadKey, error: Exception) -> None:
+        """Settling a workload met a defect."""
+
+    def passed(self, cluster: str, keys: int, seconds: float) -> None:
+        """All keys that were dirty have been planned."""
+
+
+class ClusterLane:
+    """Serves one lane for as long as it runs; acts only while `leading` says so."""
+
+    def __init__(
+        self, lane: Lane, clock: Clock, observer: Observer, leading: Callable[[], bool]
+    ) -> None:
+        self.lane = lane
+        self.wakes: Wakes[WorkloadKey] = Wakes()
+        self._clock = clock
+        self._observer = observer
+        self._leading = leading
+        self._in_flight: dict[WorkloadKey, asyncio.Task[None]] = {}
+        self._again: set[WorkloadKey] = set()
+        self._retries: dict[WorkloadKey, Retries] = {}
+
+    def wake_all(self) -> None:
+        """Mark everything that is wanted, going, or there."""
+        self.wakes.mark({*self.lane.wanted.keys, *self.lane.view.workloads()})
+
+    async def run(self) -> None:
+        """Serve until cancelled; then finish the writes in hand."""
+        try:
+            while True:
+                await self._pass(await self.wakes.take())
+        finally:
+            await self.finish()
+
+    async def finish(self) -> None:
+        """Wait for the writes in hand."""
+        if self._in_flight:
+            await asyncio.wait(self._in_flight.values())
+
+    async def _pass(self, keys: set[WorkloadKey]) -> None:
+        if not self._leading():
+            return
+        started = time.monotonic()
+        slice_started = started
+        for key in keys:
+            if key in self._in_flight:
+                self._again.add(key)
+                continue
+            plan = await self._plan(key)
+            self._observer.planned(self.lane.name, plan)
+            if self._is_due(plan):
+                self._start(plan)
+            if time.monotonic() - slice_started > SLICE_SECONDS:
+                await asyncio.sleep(0)
+                slice_started = time.monotonic()
+        self._observer.passed(self.lane.name, len(keys), time.monotonic() - started)
+
+    async def _plan(self, key: WorkloadKey) -> Plan:
+        situation = self.lane.situation(key)
+        now = self._clock.now()
+        if len(situation.live.pods) < BIG_KEY_PODS:
+            return planning.plan(situation, self.lane.schemas, now)
+        return await asyncio.to_thread(planning.plan, situation, self.lane.schemas, now)
+
+    def _is_due(self, plan: Plan) -> bool:
+        """Whether a plan has anything to write, be it only a condition."""
+        if plan.wake_in_seconds is not None:
+            self.wakes.mark_later((plan.key,), max(0.05, plan.wake_in_seconds))
+        if not plan.idle:
+            return True
+        if plan.key not in self.lane.wanted.keys:
+            return False
+        before = self.lane.store.state(plan.key).conditions
+        return before != conditions.conditions_of(plan, "", before, self._clock.now())
+
+    def _start(self, plan: Plan) -> None:
+        task = asyncio.create_task(self._settle(plan), name=f"settle {plan.key}")
+        self._in_flight[plan.key] = task
+
+    async def _settle(self, plan: Plan) -> None:
+        key = plan.key
+        try:
+            settled = await settle(self.lane, plan, self._clock.now())
+            commit = self.lane.wanted.commit
+            report = Report(self.lane.name, commit, self._clock.now(), (settled,))
+            self._observer.settled(report)
+            retries = self._retries.setdefault(key, Retries())
+            if settled.failure or settled.holds:
+                asked = max((o.retry_after_seconds for o in settled.outcomes), default=0.0)
+                self.wakes.mark_later((key,), retries.failed(asked))
+            else:
+                retries.succeeded()
+        except Exception as error:
+            # A defect of ours in one workload must not stop the others, nor stay silent.
+            self._observer.crashed(self.lane.name, key, error)
+            self.wakes.mark_later((key,), self._retries.setdefault(key, Retries()).failed())
+        finally:
+            del self._in_flight[key]
+            if key in self._again:
+                self._again.discard(key)
+                self.wakes.mark((key,))

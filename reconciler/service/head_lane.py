@@ -1,0 +1,90 @@
+"""The repository's lane: looks at Git when woken or when the poll is due, and tells the others."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Protocol
+
+from reconciler.loop import head
+from reconciler.loop.head import HeadLane
+from reconciler.model.errors import PortError, Unavailable
+from reconciler.model.readings import Reading
+from reconciler.model.wanted import Wanted
+from reconciler.ports import Clock
+from reconciler.service.retries import Retries
+from reconciler.service.wakes import Wakes
+
+FIRST_SECONDS = 1.0
+LONGEST_SECONDS = 300.0
+"""A repaired credential sends no event: it is tried again, at the latest after this."""
+
+
+class HeadObserver(Protocol):
+    """Who hears of heads: logs, metrics, the health check."""
+
+    def looked(self, wanted: Wanted, reading: Reading | None, seconds: float) -> None:
+        """A head was taken in."""
+
+    def blind(self, error: PortError) -> None:
+        """Git, or what stands behind it, did not answer; what was wanted stays wanted."""
+
+
+class HeadService:
+    """Serves the repository lane; `published` is called with what is wanted after each look."""
+
+    def __init__(
+        self,
+        lane: HeadLane,
+        clock: Clock,
+        observer: HeadObserver,
+        leading: Callable[[], bool],
+        published: Callable[[Wanted], None],
+    ) -> None:
+        self.lane = lane
+        self.wakes: Wakes[str] = Wakes()
+        self._clock = clock
+        self._observer = observer
+        self._leading = leading
+        self._published = published
+        self._retries = Retries(FIRST_SECONDS, LONGEST_SECONDS)
+
+    def wake(self) -> None:
+        """Look at Git soon."""
+        self.wakes.mark((self.lane.branch,))
+
+    @property
+    def poll_seconds(self) -> float:
+        """How often to look without being woken; the repository's own Config says."""
+        reading = self.lane.reading
+        return float(reading.config.poll_seconds) if reading and reading.config else 60.0
+
+    async def run(self) -> None:
+        """Serve until cancelled."""
+        wait_seconds = 0.0
+        while True:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.wakes.take(), wait_seconds)
+            wait_seconds = await self._look() if self._leading() else 1.0
+
+    async def _look(self) -> float:
+        """Look once; return the seconds after which to look again unless woken."""
+        started = self._clock.now()
+        try:
+            wanted = await head.look(self.lane, started)
+        except PortError as error:
+            self._observer.blind(error)
+            if not self.lane.home.wanted.commit:
+                await self._resume()
+            asked = error.retry_after_seconds if isinstance(error, Unavailable) else None
+            return self._retries.failed(asked or 0.0)
+        self._retries.succeeded()
+        self._observer.looked(wanted, self.lane.reading, self._clock.now() - started)
+        self._published(wanted)
+        return self.poll_seconds
+
+    async def _resume(self) -> None:
+        """Work from what was accepted before, while Git does not answer at a start."""
+        try:
+            self._published(await head.resume(self.lane))
+        except PortError as error:
+            self._observer.blind(error)
