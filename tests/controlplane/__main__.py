@@ -8,7 +8,11 @@ import signal
 import sys
 from pathlib import Path
 
+from tests.controlplane.api import Api, Refused
 from tests.controlplane.build import build_missing
+from tests.controlplane.cluster import ControlPlane
+from tests.controlplane.credentials import token_for
+from tests.controlplane.processes import StartFailed
 from tests.controlplane.programs import PROGRAMS, ControlPlaneAbsent, program_path
 
 
@@ -17,7 +21,7 @@ def main() -> int:
     arguments = _parser().parse_args()
     try:
         return int(arguments.run(arguments))
-    except (ControlPlaneAbsent, OSError, ValueError) as error:
+    except (ControlPlaneAbsent, StartFailed, Refused, OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
 
@@ -56,9 +60,9 @@ def _where(_: argparse.Namespace) -> int:
 
 
 def _up(arguments: argparse.Namespace) -> int:
-    from tests.controlplane.cluster import ControlPlane
-
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # A shell's background job starts with SIGINT ignored; it is to end like any other.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     try:
         with ControlPlane() as cluster:
             if arguments.nodes:
@@ -72,9 +76,6 @@ def _up(arguments: argparse.Namespace) -> int:
 
 
 def _token(arguments: argparse.Namespace) -> int:
-    from tests.controlplane.api import Api
-    from tests.controlplane.credentials import token_for
-
     if not arguments.kubeconfig:
         raise ValueError("no cluster: give --kubeconfig, or export KUBECONFIG as `up` printed it")
     api = Api.from_kubeconfig(Path(arguments.kubeconfig))

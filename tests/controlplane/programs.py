@@ -1,4 +1,4 @@
-"""Which programs a real control plane is made of, and where the cache keeps them.
+"""Which programs a real control plane is made of and is looked at with, and their cache.
 
 A program is found by the hash of what it is built from, so an old cache is never taken for a new
 one, and a machine pays once for each version.
@@ -40,6 +40,7 @@ PROGRAMS = (
     Program("kube-scheduler", "kubernetes", "k8s.io/kubernetes/cmd/kube-scheduler"),
     Program("kubectl", "kubernetes", "k8s.io/kubernetes/cmd/kubectl"),
     Program("kwok", "kwok", "sigs.k8s.io/kwok/cmd/kwok"),
+    Program("informer", "informer", "gamekeeper.test/informer"),
 )
 
 
@@ -78,8 +79,8 @@ def link_flags(module: str) -> str:
 def program_path(program: Program) -> Path:
     """Return where the cache keeps a program, built or not."""
     digest = hashlib.sha256()
-    for name in ("go.mod", "go.sum"):
-        digest.update((MODULES / program.module / name).read_bytes())
+    for path in sorted((MODULES / program.module).glob("*.*")):
+        digest.update(path.read_bytes())
     digest.update(link_flags(program.module).encode())
     digest.update(platform.machine().encode())
     folder = f"{program.module}-{digest.hexdigest()[:16]}"

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 
 from tests.controlplane.api import Answer
 from tests.controlplane.cluster import ControlPlane, Parts
-from tests.controlplane.programs import kubectl
+from tests.controlplane.programs import find, kubectl
 from tests.controlplane.stages import START_AFTER
 
 pytestmark = pytest.mark.real
@@ -164,6 +165,29 @@ def test_kubectl_drains_a_node(real_cluster: ControlPlane, namespace: str, versi
     said = run_kubectl(version, real_cluster, "drain", node, "--force")
     assert f"pod/{name} evicted" in said
     assert real_cluster.api.ask("GET", f"{pods}/{name}").status == 404
+
+
+def test_a_client_go_informer_sees_pods_come_and_go(
+    real_cluster: ControlPlane, namespace: str
+) -> None:
+    api, pods = real_cluster.api, f"/api/v1/namespaces/{namespace}/pods"
+    argv = [str(find("informer")), f"--kubeconfig={real_cluster.kubeconfig}"]
+    argv.append(f"--namespace={namespace}")
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        # Without an event the next line would be waited for until the end of days.
+        deadline = threading.Timer(30, run.kill)
+        deadline.start()
+        seen = (json.loads(line) for line in run.stdout)
+        assert any(each["event"] == "synced" for each in seen)
+        api.demand("POST", pods, pod("watched"))
+        assert any((each["event"], each["name"]) == ("add", "watched") for each in seen)
+        assert any((each["name"], each["phase"]) == ("watched", "Running") for each in seen)
+        api.demand("DELETE", f"{pods}/watched")
+        assert any((each["event"], each["name"]) == ("delete", "watched") for each in seen)
+        run.communicate(timeout=10)
+        deadline.cancel()
+    assert run.returncode == 0
 
 
 def test_versions_are_stamped_on_server_and_clients(real_cluster: ControlPlane) -> None:
