@@ -1,0 +1,1 @@
+"""The Kubernetes API: connection, client, what its refusals mean."""

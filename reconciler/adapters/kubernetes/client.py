@@ -1,0 +1,206 @@
+"""The `Cluster` port over one API server, in raw JSON: typed models cost more than the wire."""
+
+from collections.abc import AsyncIterator, Mapping
+from random import SystemRandom
+from urllib.parse import urlencode
+
+from reconciler.adapters.kubernetes import kinds
+from reconciler.adapters.kubernetes.connect import Connection
+from reconciler.adapters.kubernetes.kinds import Resource
+from reconciler.adapters.kubernetes.refusals import is_absent, refusal
+from reconciler.adapters.kubernetes.transport import Call, Limits, OnRequest, Transport
+from reconciler.adapters.kubernetes.watch import events
+from reconciler.model.errors import Misconfigured
+from reconciler.model.refs import Json, ObjectRef, ref_of
+from reconciler.ports import Listing, WatchEvent
+
+PAGE = 500
+APPLY_TYPE = "application/apply-patch+yaml"
+MERGE_TYPE = "application/merge-patch+json"
+WATCH_SECONDS = (300, 600)
+"""A watch is asked to end after a time between these, so that not all end together."""
+
+_CHANCE = SystemRandom()
+
+
+class KubernetesCluster:
+    """One API server. `instance` names our field manager."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        instance: str,
+        *,
+        name: str = "local",
+        limits: Limits | None = None,
+        on_request: OnRequest | None = None,
+    ) -> None:
+        self._name = name
+        self._manager = f"gamekeeper-{instance}"
+        self._transport = Transport(connection, limits or Limits(), self._manager, on_request)
+        self._kinds = dict(kinds.KNOWN)
+
+    @property
+    def name(self) -> str:
+        """The cluster's name in refs, plans and metrics."""
+        return self._name
+
+    async def get(self, ref: ObjectRef) -> Json | None:
+        """Read one object; None when it is not there."""
+        path = await self._path(ref)
+        what = f"get {ref}"
+        status, body = await self._transport.send(
+            Call("get", "GET", ref.kind, path, what, repeatable=True)
+        )
+        if status == 404 and is_absent(body):
+            return None
+        return _found(what, status, body)
+
+    async def list(
+        self, api_version: str, kind: str, namespace: str = "", labels: str = "", fields: str = ""
+    ) -> Listing:
+        """List a kind (every namespace when `namespace` is empty), page by page."""
+        items: list[Json] = []
+        version = ""
+        async for page in self._pages(api_version, kind, namespace, labels, fields):
+            items.extend(page.items)
+            version = page.resource_version
+        return Listing(items, version)
+
+    async def pages(self, api_version: str, kind: str, labels: str = "") -> AsyncIterator[Listing]:
+        """List a kind in all namespaces, a page at a time."""
+        async for page in self._pages(api_version, kind, "", labels, ""):
+            yield page
+
+    async def watch(
+        self, api_version: str, kind: str, resource_version: str, labels: str = ""
+    ) -> AsyncIterator[WatchEvent]:
+        """Follow a kind in all namespaces from `resource_version` until the server ends it."""
+        resource = await self._resource(api_version, kind)
+        query: dict[str, str | int] = {
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": resource_version,
+            "timeoutSeconds": _CHANCE.randint(*WATCH_SECONDS),
+            "labelSelector": labels,
+        }
+        what = f"watch {kind}"
+        call = Call("watch", "GET", kind, resource.path() + _query(query), what)
+        async with self._transport.stream(call) as stream:
+            async for event in events(stream, what):
+                yield event
+
+    async def create(self, body: Json, *, dry_run: bool = False) -> Json:
+        """POST one object and return what the server made of it."""
+        ref = ref_of(body)
+        resource = await self._resource(ref.api_version, ref.kind)
+        path = resource.path(ref.namespace) + self._writing(dry_run, fieldValidation="Strict")
+        return await self._write(Call("create", "POST", ref.kind, path, f"create {ref}", body))
+
+    async def replace(self, body: Json) -> Json:
+        """PUT one object in exactly the version that its `metadata.resourceVersion` names."""
+        ref = ref_of(body)
+        if not body["metadata"].get("resourceVersion"):
+            raise Misconfigured(f"replace {ref}: it names no resourceVersion to compare with")
+        path = await self._path(ref) + self._writing(dry_run=False)
+        return await self._write(Call("update", "PUT", ref.kind, path, f"replace {ref}", body))
+
+    async def apply(self, body: Json, *, dry_run: bool = False, force: bool = False) -> Json:
+        """Server-side apply as our field manager."""
+        ref = ref_of(body)
+        options = {"force": "true"} if force else {}
+        path = await self._path(ref) + self._writing(dry_run, **options)
+        call = Call(
+            "apply", "PATCH", ref.kind, path, f"apply {ref}", body, APPLY_TYPE, repeatable=True
+        )
+        return await self._write(call)
+
+    async def merge_patch(self, ref: ObjectRef, patch: Json) -> Json:
+        """JSON merge patch; repeated after a failure only where it carries no precondition."""
+        path = await self._path(ref) + self._writing(dry_run=False)
+        fenced = bool(patch.get("metadata", {}).get("resourceVersion"))
+        call = Call("patch", "PATCH", ref.kind, path, f"patch {ref}", patch, MERGE_TYPE, not fenced)
+        return await self._write(call)
+
+    async def delete(self, ref: ObjectRef, uid: str, resource_version: str) -> bool:
+        """Delete exactly this object in exactly this version; False when it was gone already."""
+        what = f"delete {ref}"
+        if not uid or not resource_version:
+            raise Misconfigured(f"{what}: it names no uid and version to delete")
+        options = {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "preconditions": {"uid": uid, "resourceVersion": resource_version},
+            "propagationPolicy": "Background",
+        }
+        call = Call("delete", "DELETE", ref.kind, await self._path(ref), what, options)
+        status, body = await self._transport.send(call)
+        if status == 404 and is_absent(body):
+            return False
+        _found(what, status, body)
+        return True
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._transport.close()
+
+    async def _pages(
+        self, api_version: str, kind: str, namespace: str, labels: str, fields: str
+    ) -> AsyncIterator[Listing]:
+        resource = await self._resource(api_version, kind)
+        what = f"list {kind}" + (f" in {namespace}" if namespace else "")
+        query: dict[str, str | int] = {
+            "limit": PAGE,
+            "labelSelector": labels,
+            "fieldSelector": fields,
+        }
+        while True:
+            path = resource.path(namespace) + _query(query)
+            call = Call("list", "GET", kind, path, what, repeatable=True)
+            body = _found(what, *await self._transport.send(call))
+            items = body.get("items") or []
+            for item in items:
+                # Lists leave out what every item has in common.
+                item.setdefault("apiVersion", api_version)
+                item.setdefault("kind", kind)
+            metadata = body.get("metadata") or {}
+            yield Listing(items, metadata.get("resourceVersion", ""))
+            if not metadata.get("continue"):
+                return
+            query["continue"] = metadata["continue"]
+
+    async def _write(self, call: Call) -> Json:
+        return _found(call.what, *await self._transport.send(call))
+
+    async def _path(self, ref: ObjectRef) -> str:
+        resource = await self._resource(ref.api_version, ref.kind)
+        return resource.path(ref.namespace, ref.name)
+
+    async def _resource(self, api_version: str, kind: str) -> Resource:
+        known = self._kinds.get((api_version, kind))
+        if known is not None:
+            return known
+        what = f"look up the kinds of {api_version}"
+        path = kinds.group_path(api_version)
+        call = Call("discover", "GET", "APIResourceList", path, what, repeatable=True)
+        body = _found(what, *await self._transport.send(call))
+        self._kinds.update(kinds.discovered(api_version, body))
+        if (api_version, kind) not in self._kinds:
+            raise Misconfigured(
+                f"{self._name} serves no {kind} in {api_version}: check the server's version"
+            )
+        return self._kinds[(api_version, kind)]
+
+    def _writing(self, dry_run: bool, **options: str) -> str:
+        query = {"fieldManager": self._manager, **options}
+        return _query({**query, "dryRun": "All"} if dry_run else query)
+
+
+def _query(options: Mapping[str, str | int]) -> str:
+    return "?" + urlencode({key: value for key, value in options.items() if value != ""})
+
+
+def _found(what: str, status: int, body: Json) -> Json:
+    if status == 404:
+        raise refusal(what, status, body)
+    return body

@@ -1,0 +1,127 @@
+"""What an API server's refusals mean to us: HTTP status and Status object to the errors of ports.
+
+Messages name the object, the cause and what to do. They carry no bodies: the values that a
+validation message quotes may be secrets of the user's template.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from reconciler.model.errors import (
+    AlreadyExists,
+    Conflict,
+    Denied,
+    Expired,
+    Misconfigured,
+    PortError,
+    Unavailable,
+)
+from reconciler.model.refs import Json
+
+_LONGEST_MESSAGE = 400
+_QUOTED_VALUE = re.compile(r'(\w+ value): (?:"(?:[^"\\]|\\.)*"|[^\s:]+)(?=[:,]|$)')
+_GONE_ACCOUNT = re.compile(r"serviceaccount \"[^\"]*\" not found|no API token found for service")
+
+_PATIENT = (
+    (re.compile("exceeded quota|must specify .* for:"), "raise the quota or ask for fewer rooms"),
+    (_GONE_ACCOUNT, "the service account is not there yet; this is tried again"),
+    (re.compile("is being terminated"), "the namespace is being deleted; this is tried again"),
+    (re.compile("not yet ready to handle request"), "the server starts up; this is tried again"),
+)
+"""Causes of 403 that pass by themselves, and what to tell; all others need a change of access."""
+
+
+def refusal(
+    what: str, status: int, body: Json, retry_after_seconds: float | None = None
+) -> PortError:
+    """Return the error that an answer of `status` 400 or more means for the request `what`."""
+    said = _said(body)
+    if status in _SPECIAL:
+        return _SPECIAL[status](what, said, body)
+    if status == 410:
+        return Expired(f"{what}: {said} (410): read everything again")
+    if status in (408, 429):
+        return Unavailable(f"{what}: {said} ({status}): tried again later", retry_after_seconds)
+    if status == 500 and said.startswith("failed to create typed patch object"):
+        return Misconfigured(f"{what}: {said} (500): correct these fields")
+    if status >= 500:
+        message = f"{what}: the API server failed: {said} ({status}): tried again later"
+        return Unavailable(message, retry_after_seconds)
+    return Misconfigured(f"{what}: {said} ({status}): the request can never work as it is")
+
+
+def is_absent(body: Json) -> bool:
+    """Whether a 404 says that this object is not there, and not that its kind is unknown."""
+    return body.get("reason") == "NotFound" and bool((body.get("details") or {}).get("name"))
+
+
+def causes(body: Json) -> Iterator[Json]:
+    """Yield the causes of a Status object."""
+    yield from (body.get("details") or {}).get("causes") or ()
+
+
+def _said(body: Json) -> str:
+    message = str(body.get("message") or "").partition("\n")[0].strip()
+    return _QUOTED_VALUE.sub(r"\1", message)[:_LONGEST_MESSAGE] or "it gave no reason"
+
+
+def _unauthorized(what: str, _said: str, _body: Json) -> PortError:
+    return Denied(
+        f"{what}: the API server does not accept our credentials (401): renew the token or the "
+        "client certificate"
+    )
+
+
+def _forbidden(what: str, said: str, body: Json) -> PortError:
+    if any(each.get("reason") == "NamespaceTerminating" for each in causes(body)):
+        return Unavailable(f"{what}: {said} (403): {_PATIENT[2][1]}")
+    for pattern, advice in _PATIENT:
+        if pattern.search(said):
+            return Unavailable(f"{what}: {said} (403): {advice}")
+    return Denied(f"{what}: {said} (403): grant this, or change what is asked for")
+
+
+def _not_found(what: str, said: str, body: Json) -> PortError:
+    details = body.get("details") or {}
+    if is_absent(body) and details.get("kind") == "namespaces":
+        return Unavailable(f"{what}: {said} (404): tried again once the namespace is there")
+    if is_absent(body):
+        return Conflict(f"{what}: {said} (404): it went away; decide again on a fresh read")
+    return Misconfigured(
+        f"{what}: {said} (404): this API server does not serve that kind, or it is no API server: "
+        "check the server's URL and its version"
+    )
+
+
+def _conflict(what: str, said: str, body: Json) -> PortError:
+    if body.get("reason") == "AlreadyExists":
+        return AlreadyExists(f"{what}: {said} (409)")
+    fields: dict[str, list[str]] = {}
+    for cause in causes(body):
+        if cause.get("reason") == "FieldManagerConflict":
+            owner = str(cause.get("message", "")).removeprefix("conflict with ")
+            fields.setdefault(owner, []).append(str(cause.get("field", "")))
+    if fields:
+        owned = "; ".join(f"{owner} owns {', '.join(paths)}" for owner, paths in fields.items())
+        return Conflict(
+            f"{what}: fields that we want belong to others: {owned} (409): let them drop these "
+            "fields, or annotate the object with gamekeeper.dev/adopt"
+        )
+    return Conflict(f"{what}: {said} (409): decide again on a fresh read")
+
+
+def _invalid(what: str, said: str, body: Json) -> PortError:
+    found = [f"{each['field']}: {_said(each)}" for each in causes(body) if each.get("field")]
+    fields = "; ".join(found)[:_LONGEST_MESSAGE] or said
+    if any(each.get("field") == "metadata.uid" for each in causes(body)):
+        return Conflict(f"{what}: {fields} (422): decide again on a fresh read")
+    return Misconfigured(f"{what}: {fields} (422): correct these fields")
+
+
+_SPECIAL: dict[int, Callable[[str, str, Json], PortError]] = {
+    401: _unauthorized,
+    403: _forbidden,
+    404: _not_found,
+    409: _conflict,
+    422: _invalid,
+}

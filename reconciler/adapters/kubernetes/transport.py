@@ -1,0 +1,238 @@
+"""One request to one API server: its turn, its credentials, its deadline, what its answer means."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from random import SystemRandom
+from typing import Any
+
+import aiohttp
+from yarl import URL
+
+from reconciler.adapters.kubernetes.connect import Connection
+from reconciler.adapters.kubernetes.pace import PATIENCE_SECONDS, Pace
+from reconciler.adapters.kubernetes.refusals import refusal
+from reconciler.model.errors import Expired, Misconfigured, PortError, Unavailable
+from reconciler.model.refs import Json
+
+OnRequest = Callable[[str, str, int, float], None]
+"""(verb, kind, HTTP status or 0 when there was no answer, seconds): called after each request."""
+
+ATTEMPTS = 4
+BACKOFF_SECONDS = 0.2
+CONNECTIONS = 256
+JSON_TYPE = "application/json"
+_CHANCE = SystemRandom()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request. `what` names it for people; a `repeatable` one may be sent twice."""
+
+    verb: str
+    method: str
+    kind: str
+    path: str
+    what: str
+    body: Json | None = None
+    content_type: str = JSON_TYPE
+    repeatable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`qps` 0 is no limit; `burst` is in requests; a watch may be silent for `silence_seconds`."""
+
+    qps: float = 50.0
+    burst: int = 100
+    request_timeout_seconds: float = 30.0
+    silence_seconds: float = 75.0
+
+
+class Transport:
+    """The connections to one API server, shared by all who speak to it."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        limits: Limits,
+        user_agent: str,
+        on_request: OnRequest | None = None,
+    ) -> None:
+        self.limits = limits
+        self._connection = connection
+        self._on_request = on_request
+        self._pace = Pace(limits.qps, limits.burst, time.monotonic)
+        self._common = {
+            "Accept": JSON_TYPE,
+            # Compressing answers of 5 KB costs the server more than the network saves.
+            "Accept-Encoding": "identity",
+            "User-Agent": user_agent,
+        }
+        self._prompt = aiohttp.ClientTimeout(total=limits.request_timeout_seconds)
+        self._patient = aiohttp.ClientTimeout(
+            total=None,
+            sock_connect=limits.request_timeout_seconds,
+            sock_read=limits.silence_seconds,
+        )
+        self._route: dict[str, Any] = {"allow_redirects": False}
+        if connection.proxy:
+            self._route["proxy"] = connection.proxy
+        if connection.server_hostname:
+            self._route["server_hostname"] = connection.server_hostname
+        self._session: aiohttp.ClientSession | None = None
+
+    async def send(self, call: Call) -> tuple[int, Json]:
+        """Send one request and return the status (below 300, or 404) and body of its answer.
+
+        Raises the errors of `model.errors` for every other end.
+        """
+        data = None if call.body is None else json.dumps(call.body).encode()
+        attempt = 1
+        while True:
+            try:
+                return await self._attempt(call, data)
+            except Unavailable as error:
+                hopeless = isinstance(error, Expired) or attempt == ATTEMPTS
+                wait = error.retry_after_seconds or 0.0
+                if hopeless or not call.repeatable or wait > PATIENCE_SECONDS:
+                    raise
+            await asyncio.sleep(BACKOFF_SECONDS * 2**attempt * (0.5 + _CHANCE.random() / 2))
+            attempt += 1
+
+    @asynccontextmanager
+    async def stream(self, call: Call) -> AsyncIterator[aiohttp.StreamReader]:
+        """Open a stream that may be silent for `silence_seconds` and yield its bytes.
+
+        Raises as `send`, also while the bytes are read.
+        """
+        credentials = self._connection.credentials
+        headers = await credentials.headers()
+        async with self._exchange(call, None, headers, self._patient) as answer:
+            if answer.status < 300:
+                yield answer.content
+                return
+            content = await answer.read()
+        if answer.status == 401:
+            await credentials.renew(headers)
+        raise refusal(call.what, answer.status, _decoded(content), _retry_after(answer))
+
+    async def close(self) -> None:
+        """Close the connections; whoever reads a stream gets Unavailable."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def _attempt(self, call: Call, data: bytes | None) -> tuple[int, Json]:
+        credentials = self._connection.credentials
+        headers = await credentials.headers()
+        status, content, retry_after = await self._ask(call, data, headers)
+        if status == 401 and await credentials.renew(headers):
+            headers = await credentials.headers()
+            status, content, retry_after = await self._ask(call, data, headers)
+        if status < 300:
+            return status, _object(content, call.what)
+        if status == 404:
+            return status, _decoded(content)
+        raise refusal(call.what, status, _decoded(content), retry_after)
+
+    async def _ask(
+        self, call: Call, data: bytes | None, headers: Mapping[str, str]
+    ) -> tuple[int, bytes, float | None]:
+        async with self._exchange(call, data, headers, self._prompt) as answer:
+            return answer.status, await answer.read(), _retry_after(answer)
+
+    @asynccontextmanager
+    async def _exchange(
+        self,
+        call: Call,
+        data: bytes | None,
+        headers: Mapping[str, str],
+        deadline: aiohttp.ClientTimeout,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        probes = await self._pace.turn()
+        started = time.monotonic()
+        status = 0
+        try:
+            async with self._open().request(
+                call.method,
+                URL(self._connection.url + call.path, encoded=True),
+                data=data,
+                headers={**self._common, "Content-Type": call.content_type, **headers},
+                timeout=deadline,
+                **self._route,
+            ) as answer:
+                status = answer.status
+                self._listen(call, answer, started)
+                if probes:
+                    self._pace.found_out()
+                yield answer
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            if not status and self._on_request is not None:
+                self._on_request(call.verb, call.kind, 0, time.monotonic() - started)
+            raise self._no_answer(call, error, deadline) from error
+        finally:
+            if probes and not status:
+                self._pace.pushed_back(None)
+                self._pace.found_out()
+
+    def _listen(self, call: Call, answer: aiohttp.ClientResponse, started: float) -> None:
+        if answer.status == 429 or (answer.status == 503 and "Retry-After" in answer.headers):
+            self._pace.pushed_back(_retry_after(answer))
+        else:
+            self._pace.accepted()
+        if self._on_request is not None:
+            self._on_request(call.verb, call.kind, answer.status, time.monotonic() - started)
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            connector = aiohttp.TCPConnector(limit=CONNECTIONS, ssl=self._connection.ssl or True)
+            self._session = aiohttp.ClientSession(
+                connector=connector, cookie_jar=aiohttp.DummyCookieJar()
+            )
+        return self._session
+
+    def _no_answer(
+        self, call: Call, error: Exception, deadline: aiohttp.ClientTimeout
+    ) -> PortError:
+        server = self._connection.url
+        if isinstance(error, aiohttp.ClientConnectorCertificateError):
+            return Misconfigured(
+                f"{call.what}: the certificate of {server} is not trusted "
+                f"({error.certificate_error}): check certificate-authority in "
+                f"{self._connection.origin}"
+            )
+        if isinstance(error, TimeoutError):
+            seconds = deadline.total or deadline.sock_read or 0
+            return Unavailable(f"{call.what}: {server} said nothing for {seconds:.0f} s")
+        cause = str(error) or type(error).__name__
+        return Unavailable(f"{call.what}: no answer from {server}: {cause}")
+
+
+def _retry_after(answer: aiohttp.ClientResponse) -> float | None:
+    try:
+        return max(float(answer.headers["Retry-After"]), 0.0)
+    except (KeyError, ValueError):
+        return None
+
+
+def _decoded(content: bytes) -> Json:
+    """Read a Status; a proxy's page of HTML tells nothing that can be acted on."""
+    try:
+        body = json.loads(content)
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _object(content: bytes, what: str) -> Json:
+    try:
+        body = json.loads(content)
+    except ValueError as error:
+        raise Unavailable(f"{what}: the answer is cut short or no JSON") from error
+    if not isinstance(body, dict):
+        raise Misconfigured(f"{what}: the answer is no JSON object: check the server's URL")
+    return body
