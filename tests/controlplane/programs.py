@@ -47,7 +47,7 @@ PROGRAMS = (
 def cache_folder() -> Path:
     """Return where built programs are kept: `$GAMEKEEPER_CACHE`, else under the user's cache."""
     named = os.environ.get("GAMEKEEPER_CACHE")
-    return Path(named) if named else Path.home() / ".cache" / "gamekeeper"
+    return Path(named).absolute() if named else Path.home() / ".cache" / "gamekeeper"
 
 
 def kubernetes_version() -> str:
