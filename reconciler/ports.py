@@ -152,8 +152,8 @@ class LiveView(Protocol):
     def port_use(self) -> Counter[int]:
         """How many pods of the cluster, anybody's, ask for each host port number."""
 
-    def expect_created(self, key: WorkloadKey, name: str) -> None:
-        """Count a room as there (pending) until the watch shows it, at most 30 s."""
+    def expect_created(self, pod: Json) -> None:
+        """Count a room as there, as the server answered it, until the watch shows it (30 s)."""
 
     def expect_deleted(self, uid: str) -> None:
         """Count a pod as terminating until the watch shows it, at most 30 s."""

@@ -38,13 +38,13 @@ async def _make(lane: Lane, plan: Plan, seat: RoomSeat, steps: Steps) -> bool:
     name = room_name(workload.key.name, seat.ordinal)
     ref = ObjectRef("v1", "Pod", workload.key.namespace, name)
     try:
-        await lane.cluster.create(stamp_room(desired.room, workload, seat))
+        made = await lane.cluster.create(stamp_room(desired.room, workload, seat))
     except AlreadyExists:
         return await _look(lane, plan, ref, steps)
     except PortError as error:
         steps.failed("create", f"room {name}", error, plan.creates.reason)
         return False
-    lane.view.expect_created(plan.key, name)
+    lane.view.expect_created(made)
     steps.did("create", f"room {name}", plan.creates.reason)
     return True
 
@@ -60,7 +60,7 @@ async def _look(lane: Lane, plan: Plan, ref: ObjectRef, steps: Steps) -> bool:
         reason = f"{ref} exists and is no room of ours: the name is skipped"
         steps.held(HoldKind.FOREIGN, reason)
     elif there is not None:
-        lane.view.expect_created(plan.key, ref.name)
+        lane.view.expect_created(there)
     return True
 
 

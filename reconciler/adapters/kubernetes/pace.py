@@ -15,6 +15,8 @@ LONGEST_PAUSE_SECONDS = 30.0
 PATIENCE_SECONDS = 5.0
 """Who would have to wait longer for the end of a pause is told so instead."""
 
+_CHANCE = SystemRandom()
+
 
 class Pace:
     """The pace of all requests to one cluster. `qps` 0 means no limit; `burst` are requests."""
@@ -24,7 +26,7 @@ class Pace:
         qps: float,
         burst: int,
         clock: Callable[[], float],
-        jitter: Callable[[], float] = SystemRandom().random,
+        jitter: Callable[[], float] = _CHANCE.random,
     ) -> None:
         self._qps = qps
         self._burst = float(max(burst, 1))
@@ -62,7 +64,7 @@ class Pace:
         self._not_before = max(self._not_before, now + pause)
 
     def accepted(self) -> None:
-        """Take note of an answer that was no push-back; one from before the pause proves nothing."""
+        """Take note of an answer that was no push-back; one from before it proves nothing."""
         if self._pauses and self._clock() >= self._not_before:
             self._pauses = 0
 
