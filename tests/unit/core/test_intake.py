@@ -1,0 +1,215 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from reconciler.core import intake
+from reconciler.core.arrivals import Arrival
+from reconciler.core.change import change_hash
+from reconciler.core.intake import Intake
+from reconciler.model.changes import Cause, Removal
+from reconciler.model.findings import Finding
+from reconciler.model.holds import HoldKind
+from reconciler.model.readings import Reading
+from reconciler.model.records import Approved, LedgerEntry, RepositoryRecord, StateRecord
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Budgets, Config, Workload
+from reconciler.model.trees import Relation
+from tests.unit.core.making import NOW, a_key, a_reading, a_workload, accepted, read_spec
+
+ON_RECORD = RepositoryRecord("git@host:fleet", "main", "c1")
+
+
+def an_arrival(reading: Reading, **changes: Any) -> Arrival:
+    arrival = Arrival(
+        reading=reading,
+        repository="git@host:fleet",
+        branch="main",
+        relation=Relation.FORWARD,
+        cluster="local",
+        ceiling=Budgets(),
+        accepted_config=Config(),
+        orphans={},
+        now=NOW,
+    )
+    return replace(arrival, **changes)
+
+
+def take_in(
+    reading: Reading,
+    *on_record: Workload,
+    remembered: RepositoryRecord = ON_RECORD,
+    records: dict[WorkloadKey, StateRecord] | None = None,
+    **changes: Any,
+) -> Intake:
+    known = {workload.key: accepted(workload) for workload in on_record} | (records or {})
+    return intake.take_in(an_arrival(reading, **changes), remembered, known, read_spec)
+
+
+def kinds(result: Intake) -> dict[str, HoldKind]:
+    return {hold.key.name if hold.key else "": hold.kind for hold in result.holds}
+
+
+def counts(result: Intake) -> dict[str, int]:
+    return {key.name: workload.replicas for key, workload in result.effective.items()}
+
+
+ARENA, LOBBY = a_workload("arena", 2), a_workload("lobby", 20)
+
+
+def test_a_first_commit_is_taken_in_whole() -> None:
+    first = take_in(a_reading(ARENA, LOBBY), remembered=RepositoryRecord(), relation=None)
+    assert counts(first) == {"arena": 2, "lobby": 20}
+    assert not first.holds
+    assert first.repository.commit == "c2"
+
+
+def test_a_commit_about_one_workload_writes_one_record() -> None:
+    bigger = a_workload("arena", 5)
+    result = take_in(a_reading(bigger, LOBBY), ARENA, LOBBY)
+    assert list(result.records) == [a_key("arena")]
+    assert counts(result) == {"arena": 5, "lobby": 20}
+
+
+def test_a_small_spec_that_left_git_is_deleted() -> None:
+    result = take_in(a_reading(LOBBY), ARENA, LOBBY)
+    assert result.deleting == {a_key("arena")}
+    assert not result.holds
+    assert result.records[a_key("arena")].ledger == (LedgerEntry(NOW, Cause.LEFT_GIT, 2, 2),)
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        pytest.param({"relation": Relation.DIVERGED}, HoldKind.FORCE_PUSHED, id="a force-push"),
+        pytest.param(
+            {"relation": Relation.UNKNOWN}, HoldKind.FORCE_PUSHED, id="a rewritten history"
+        ),
+        pytest.param({"branch": "other"}, HoldKind.REPOSITORY_CHANGED, id="another branch"),
+        pytest.param(
+            {"repository": "git@host:other"}, HoldKind.REPOSITORY_CHANGED, id="another repository"
+        ),
+        pytest.param({"relation": None}, HoldKind.NO_ACCEPTED_COMMIT, id="no accepted commit"),
+        pytest.param(
+            {"accepted_config": Config(paths=("schedulers", "eu"))},
+            HoldKind.PATHS_CHANGED,
+            id="changed paths",
+        ),
+    ],
+)
+def test_no_deletion_comes_from(changes: dict[str, Any], kind: HoldKind) -> None:
+    result = take_in(a_reading(LOBBY), ARENA, LOBBY, **changes)
+    assert kinds(result) == {"arena": kind}
+    assert counts(result) == {"arena": 2, "lobby": 20}
+    assert result.holds[0].change_hash
+
+
+def test_a_vanished_directory_deletes_nothing() -> None:
+    reading = a_reading(LOBBY, directories=frozenset({"lobbies"}))
+    assert kinds(take_in(reading, ARENA, LOBBY)) == {"arena": HoldKind.PATH_VANISHED}
+
+
+def test_an_emptied_repository_deletes_nothing() -> None:
+    result = take_in(a_reading(), ARENA)
+    assert kinds(result) == {"arena": HoldKind.LAST_SPEC}
+    assert counts(result) == {"arena": 2}
+
+
+def test_an_unreadable_file_holds_deletions_and_nothing_else() -> None:
+    bigger = a_workload("lobby", 25)
+    result = take_in(a_reading(bigger, unreadable=("schedulers/x.yaml",)), ARENA, LOBBY)
+    assert kinds(result) == {"arena": HoldKind.UNREADABLE, "": HoldKind.UNREADABLE}
+    assert counts(result) == {"arena": 2, "lobby": 25}
+    assert not result.deleting
+    # Once it can be read again, the deletion goes on by itself.
+    known = {ARENA.key: accepted(ARENA), LOBBY.key: accepted(bigger)} | dict(result.records)
+    after = take_in(a_reading(bigger, commit="c3"), records=known)
+    assert after.deleting == {a_key("arena")}
+
+
+def test_a_broken_document_stays_at_its_accepted_spec_while_the_rest_acts() -> None:
+    finding = Finding("schedulers/arena.yaml", 4, 3, "spec.replicas", "must be a number")
+    reading = a_reading(a_workload("lobby", 21), invalid={a_key("arena"): (finding,)})
+    result = take_in(reading, ARENA, LOBBY)
+    assert kinds(result) == {"arena": HoldKind.FINDING}
+    assert counts(result) == {"arena": 2, "lobby": 21}
+    assert "schedulers/arena.yaml:4" in result.holds[0].reason
+
+
+def test_an_invalid_config_holds_the_whole_commit() -> None:
+    result = take_in(a_reading(a_workload("lobby", 99), config=None), ARENA, LOBBY)
+    assert counts(result) == {"arena": 2, "lobby": 20}
+    assert not result.records
+    assert set(kinds(result).values()) == {HoldKind.CONFIG}
+    assert result.repository == ON_RECORD
+
+
+def test_a_mass_deletion_is_refused_whole_and_then_approved() -> None:
+    refused = take_in(a_reading(ARENA), ARENA, LOBBY)
+    assert kinds(refused) == {"lobby": HoldKind.OVER_BUDGET}
+    assert counts(refused) == {"arena": 2, "lobby": 20}
+    line = Removal("local", a_key("lobby"), Cause.LEFT_GIT, 0, 20)
+    assert refused.holds[0].change_hash == change_hash([line])
+    approved = replace(refused.repository, approved=(Approved(line.line, NOW + 60),))
+    known = {ARENA.key: accepted(ARENA), LOBBY.key: accepted(LOBBY)} | dict(refused.records)
+    after = take_in(a_reading(ARENA), remembered=approved, records=known)
+    assert after.deleting == {a_key("lobby")}
+    assert not after.holds
+
+
+def test_a_refused_scale_in_keeps_its_count_but_takes_the_rest_of_the_spec() -> None:
+    smaller = a_workload("lobby", 5, revision="1-next")
+    result = take_in(a_reading(ARENA, smaller), ARENA, LOBBY)
+    effective = result.effective[a_key("lobby")]
+    assert (effective.replicas, effective.revision) == (20, "1-next")
+    assert kinds(result) == {"lobby": HoldKind.OVER_BUDGET}
+
+
+def test_a_refused_removal_stays_refused_when_the_window_has_moved_on() -> None:
+    removed = StateRecord(ledger=(LedgerEntry(NOW - 500, Cause.SCALE_IN, 3, 23),))
+    start = replace(accepted(LOBBY), ledger=removed.ledger)
+    smaller = a_workload("lobby", 18)
+    refused = take_in(a_reading(smaller), records={LOBBY.key: start})
+    assert kinds(refused) == {"lobby": HoldKind.OVER_BUDGET}
+    later = take_in(a_reading(smaller), records=dict(refused.records), now=NOW + 3600)
+    assert counts(later) == {"lobby": 20}
+
+
+def test_taking_the_change_back_ends_the_hold() -> None:
+    refused = take_in(a_reading(ARENA), ARENA, LOBBY)
+    known = {ARENA.key: accepted(ARENA)} | dict(refused.records)
+    back = take_in(a_reading(ARENA, LOBBY, commit="c3"), records=known)
+    assert not back.holds
+    assert back.records[a_key("lobby")].held is None
+
+
+def test_a_spec_that_returns_stops_its_deletion() -> None:
+    going = replace(accepted(ARENA), deleting=True)
+    result = take_in(a_reading(ARENA, LOBBY), LOBBY, records={ARENA.key: going})
+    assert not result.deleting
+    assert counts(result)["arena"] == 2
+
+
+def test_what_lives_without_a_record_is_not_deleted() -> None:
+    result = take_in(a_reading(LOBBY), LOBBY, orphans={a_key("ghost"): 1})
+    assert kinds(result) == {"ghost": HoldKind.NO_ACCEPTED_COMMIT}
+    assert not result.deleting
+
+
+def test_an_approval_lapses_when_its_line_is_asked_for_no_more() -> None:
+    approved = replace(
+        ON_RECORD, approved=(Approved("local Scheduler x/x left-git to=0", NOW + 9),)
+    )
+    assert take_in(a_reading(ARENA), ARENA, remembered=approved).repository.approved == ()
+
+
+def test_small_removals_add_up_over_all_workloads() -> None:
+    fleets = [a_workload(f"fleet-{n}", 3) for n in range(4)]
+    result = take_in(a_reading(fleets[0]), *fleets)
+    assert {hold.kind for hold in result.holds} == {HoldKind.OVER_BUDGET}
+    assert "all workloads together would lose 9 of 12" in result.holds[0].reason
+
+
+def test_a_suspended_workload_says_so() -> None:
+    asleep = a_workload("arena", 2, suspend=True)
+    assert kinds(take_in(a_reading(asleep), ARENA)) == {"arena": HoldKind.SUSPENDED}

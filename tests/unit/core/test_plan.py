@@ -1,0 +1,169 @@
+from collections import Counter
+from dataclasses import replace
+
+from reconciler.core import plan as planning
+from reconciler.kube.schemas import Schemas
+from reconciler.model.changes import Cause
+from reconciler.model.holds import HoldKind
+from reconciler.model.live import LiveWorkload, Phase
+from reconciler.model.plans import Plan, Situation
+from reconciler.model.records import Ordinals, Owned, StateRecord
+from tests.unit.core.making import (
+    NOW,
+    OLD,
+    a_pod,
+    a_situation,
+    a_workload,
+    live_objects,
+    pods,
+    port_range,
+    waiting_for_port,
+)
+
+NO_SCHEMAS = Schemas({})
+
+
+def plan(situation: Situation) -> Plan:
+    return planning.plan(situation, NO_SCHEMAS, NOW)
+
+
+def test_a_new_workload_gets_its_objects_in_order_and_its_rooms() -> None:
+    workload = a_workload(replicas=3)
+    made = plan(a_situation(workload, live=LiveWorkload(), ordinals=None))
+    kinds = [item.ref.kind for item in made.objects]
+    assert kinds == ["Namespace", "ServiceAccount", "PodDisruptionBudget"]
+    assert made.creates is not None
+    assert [seat.ordinal for seat in made.creates.seats] == [int(NOW) + n for n in range(3)]
+    assert made.creates.ordinals == Ordinals(
+        int(NOW) + 3, frozenset(s.ordinal for s in made.creates.seats)
+    )
+    assert {owned.made for owned in made.inventory} == {True}
+
+
+def test_what_is_as_wanted_plans_nothing() -> None:
+    assert plan(a_situation(a_workload(replicas=3), pods(3))).idle
+
+
+def test_a_room_deleted_by_hand_returns_under_a_new_name() -> None:
+    made = plan(a_situation(a_workload(replicas=3), pods(2)))
+    assert made.creates is not None
+    assert [seat.ordinal for seat in made.creates.seats] == [100]
+
+
+def test_names_raised_before_a_crash_are_used_first() -> None:
+    ordinals = Ordinals(12, frozenset({10, 11}))
+    made = plan(a_situation(a_workload(replicas=3), pods(1, first=11), ordinals=ordinals))
+    assert made.creates is not None
+    assert [seat.ordinal for seat in made.creates.seats] == [10, 12]
+
+
+def test_names_that_are_no_longer_wanted_are_struck_off() -> None:
+    ordinals = Ordinals(12, frozenset({10, 11}))
+    made = plan(a_situation(a_workload(replicas=1), pods(1), ordinals=ordinals))
+    assert made.creates is None
+    assert made.strike == Ordinals(12)
+
+
+def test_a_terminating_room_does_not_delay_its_replacement() -> None:
+    there = [*pods(2), a_pod(2, terminating=True)]
+    made = plan(a_situation(a_workload(replicas=3), there))
+    assert made.creates is not None
+    assert len(made.creates.seats) == 1
+
+
+def test_an_ended_room_is_removed_and_replaced() -> None:
+    there = [*pods(9), a_pod(9, phase=Phase.FAILED, ready=False)]
+    made = plan(a_situation(a_workload(replicas=10), there))
+    assert [(item.pod.ordinal, item.cause) for item in made.removals] == [(9, Cause.HEALING)]
+    assert made.creates is not None
+
+
+def test_a_mass_failure_freezes_removals_but_heals() -> None:
+    there = [*pods(6, revision=OLD), *pods(4, first=6, phase=Phase.FAILED, ready=False)]
+    made = plan(a_situation(a_workload(replicas=2), there))
+    assert {item.cause for item in made.removals} == {Cause.HEALING}
+    assert [hold.kind for hold in made.holds] == [HoldKind.FAILING]
+
+
+def test_nothing_is_removed_while_the_cluster_is_not_read_completely() -> None:
+    made = plan(a_situation(a_workload(replicas=1), pods(3), complete=False))
+    assert not made.removals
+    assert [hold.kind for hold in made.holds] == [HoldKind.INCOMPLETE_READ]
+
+
+def test_a_scale_in_takes_the_room_on_the_emptiest_node() -> None:
+    there = [a_pod(0), a_pod(1), a_pod(2, node="node-2")]
+    made = plan(a_situation(a_workload(replicas=2), there))
+    assert [item.pod.ordinal for item in made.removals] == [2]
+    assert made.removals[0].cause is Cause.SCALE_IN
+
+
+def test_a_suspended_workload_is_left_as_it_is() -> None:
+    workload = a_workload(replicas=5, suspend=True)
+    assert plan(a_situation(workload, [a_pod(0, revision=OLD)], live=LiveWorkload())).idle
+
+
+def test_a_room_that_waits_for_a_taken_port_is_planned_again() -> None:
+    workload = a_workload(replicas=1, port_range=port_range(7000, 7001))
+    made = plan(a_situation(workload, [waiting_for_port(0, 7000)], in_use=Counter({7000: 3})))
+    assert [item.cause for item in made.removals] == [Cause.HEALING]
+    assert made.creates is not None
+
+
+def test_a_failing_revision_waits_before_it_is_tried_again() -> None:
+    made = plan(a_situation(a_workload(replicas=3), pods(2), create_not_before=NOW + 20))
+    assert made.creates is None
+    assert made.wake_in_seconds == 20
+
+
+def test_a_workload_that_left_git_loses_rooms_then_objects_then_its_namespace() -> None:
+    workload = a_workload()
+    inventory = tuple(Owned(item.ref, made=True) for item in live_objects(workload))
+    going = replace(
+        a_situation(None, pods(2)),
+        record=StateRecord(inventory=inventory, deleting=True),
+        live=LiveWorkload(tuple(pods(2)), live_objects(workload)),
+    )
+    first = plan(going)
+    assert [item.cause for item in first.removals] == [Cause.LEFT_GIT] * 2
+    assert not first.prunes
+    terminating = tuple(pods(2, terminating=True))
+    assert plan(replace(going, live=replace(going.live, pods=terminating))).idle
+    second = plan(replace(going, live=replace(going.live, pods=())))
+    assert sorted(item.ref.kind for item in second.prunes) == [
+        "PodDisruptionBudget",
+        "ServiceAccount",
+    ]
+    left = live_objects(workload, ("Namespace",))
+    third = plan(replace(going, live=LiveWorkload((), left)))
+    assert [item.ref.kind for item in third.prunes] == ["Namespace"]
+    assert not third.forget
+    assert plan(replace(going, live=LiveWorkload())).forget
+
+
+def test_a_namespace_that_we_did_not_make_stays() -> None:
+    workload = a_workload()
+    inventory = tuple(Owned(item.ref, made=False) for item in live_objects(workload))
+    left = live_objects(workload, ("Namespace",))
+    record = StateRecord(inventory=inventory, deleting=True)
+    made = plan(replace(a_situation(None), record=record, live=LiveWorkload((), left)))
+    assert not made.prunes
+    assert made.forget
+
+
+def test_another_instances_object_is_left_alone() -> None:
+    workload = a_workload(replicas=3)
+    theirs = tuple(replace(item, instance="other") for item in live_objects(workload))
+    made = plan(a_situation(workload, live=LiveWorkload((), theirs)))
+    assert made.idle
+    assert made.holds[0].kind is HoldKind.FOREIGN
+
+
+def test_what_a_dry_run_found_equal_is_not_proposed_again() -> None:
+    workload = a_workload(replicas=0)
+    stale = tuple(replace(item, body={"spec": {}}) for item in live_objects(workload))
+    situation = a_situation(workload, live=LiveWorkload((), stale))
+    proposed = plan(situation).objects
+    assert len(proposed) == 3
+    confirmed = {item.ref: (item.digest, item.live_version) for item in proposed}
+    assert plan(replace(situation, confirmed=confirmed)).idle

@@ -1,0 +1,161 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.core import rollout
+from reconciler.core.rollout import Step
+from reconciler.core.rooms import Sorted
+from reconciler.model.specs import Rollout, Share
+from tests.unit.core.making import pending, pods
+
+ONE_BY_ONE = Rollout(Share(1), Share(0))
+
+
+def rooms(
+    new_ready: int = 0, new_unready: int = 0, old_ready: int = 0, old_unready: int = 0
+) -> Sorted:
+    return Sorted(
+        new_ready=pods(new_ready),
+        new_unready=pending(new_unready, 1000),
+        old_ready=pods(old_ready, 2000),
+        old_unready=pending(old_unready, 3000),
+    )
+
+
+@pytest.mark.parametrize(
+    ("there", "desired", "policy", "step"),
+    [
+        pytest.param(rooms(), 3, ONE_BY_ONE, Step(3, 0, 0, 0), id="an empty fleet is filled"),
+        pytest.param(
+            rooms(new_ready=3), 3, ONE_BY_ONE, Step(0, 0, 0, 0), id="a full fleet is left alone"
+        ),
+        pytest.param(
+            rooms(new_ready=2), 3, ONE_BY_ONE, Step(1, 0, 0, 0), id="a lost room is replaced"
+        ),
+        pytest.param(
+            rooms(new_ready=3, new_unready=2),
+            3,
+            ONE_BY_ONE,
+            Step(0, 0, 0, 2),
+            id="a fleet that is too large loses the excess",
+        ),
+        pytest.param(
+            rooms(old_ready=4),
+            4,
+            ONE_BY_ONE,
+            Step(1, 0, 0, 0),
+            id="a roll-out without unavailability starts with one more",
+        ),
+        pytest.param(
+            rooms(new_unready=1, old_ready=4),
+            4,
+            ONE_BY_ONE,
+            Step(0, 0, 0, 0),
+            id="it waits for the new room to be ready",
+        ),
+        pytest.param(
+            rooms(new_ready=1, old_ready=4),
+            4,
+            ONE_BY_ONE,
+            Step(1, 0, 1, 0),
+            id="a ready new room lets an old one go, and the next one start",
+        ),
+        pytest.param(
+            rooms(old_ready=10),
+            10,
+            Rollout(Share(0), Share(20, percent=True)),
+            Step(2, 0, 2, 0),
+            id="unavailability alone swaps in place",
+        ),
+        pytest.param(
+            rooms(old_ready=10),
+            10,
+            Rollout(Share(25, percent=True), Share(25, percent=True)),
+            Step(5, 0, 2, 0),
+            id="surge rounds up and unavailability down",
+        ),
+        pytest.param(
+            rooms(old_unready=3, old_ready=1),
+            4,
+            ONE_BY_ONE,
+            Step(4, 3, 0, 0),
+            id="old rooms that are not ready are replaced at once",
+        ),
+        pytest.param(
+            rooms(old_ready=10),
+            4,
+            ONE_BY_ONE,
+            Step(1, 0, 6, 0),
+            id="a roll-out and a scale-in go in one step",
+        ),
+        pytest.param(
+            rooms(old_ready=2),
+            6,
+            ONE_BY_ONE,
+            Step(5, 0, 0, 0),
+            id="a roll-out and a scale-out go in one step",
+        ),
+        pytest.param(rooms(new_ready=2), 0, ONE_BY_ONE, Step(0, 0, 0, 2), id="zero is a count"),
+    ],
+)
+def test_the_next_step_is(there: Sorted, desired: int, policy: Rollout, step: Step) -> None:
+    assert rollout.next_step(there, desired, policy) == step
+
+
+def test_a_roll_out_can_always_move() -> None:
+    assert rollout.bounds(Rollout(Share(0, percent=True), Share(10, percent=True)), 3) == (0, 1)
+
+
+counts = st.integers(0, 30)
+shares = st.builds(Share, st.integers(0, 100), st.booleans())
+
+
+@given(counts, counts, counts, counts, counts, shares, shares)
+def test_a_step_keeps_its_bounds(
+    new_ready: int,
+    new_unready: int,
+    old_ready: int,
+    old_unready: int,
+    desired: int,
+    surge: Share,
+    unavailable: Share,
+) -> None:
+    there = rooms(new_ready, new_unready, old_ready, old_unready)
+    policy = Rollout(surge, unavailable)
+    step = rollout.next_step(there, desired, policy)
+    may_surge, may_miss = rollout.bounds(policy, desired)
+    removed_ready = step.remove_old_ready + max(0, step.remove_excess - new_unready)
+    ready_before = new_ready + old_ready
+    # By our own doing readiness never falls below the bound, or below what it was.
+    assert ready_before - removed_ready >= min(ready_before, desired - may_miss)
+    alive = there.alive + step.create - step.remove_excess
+    alive -= step.remove_old_ready + step.remove_old_unready
+    assert alive <= max(there.alive, desired + may_surge)
+    assert step.remove_old_ready <= old_ready
+    assert step.create <= desired
+
+
+@given(counts, counts, counts, counts, counts, shares, shares)
+def test_a_roll_out_ends(
+    new_ready: int,
+    new_unready: int,
+    old_ready: int,
+    old_unready: int,
+    desired: int,
+    surge: Share,
+    unavailable: Share,
+) -> None:
+    policy = Rollout(surge, unavailable)
+    for _ in range(200):
+        step = rollout.next_step(
+            rooms(new_ready, new_unready, old_ready, old_unready), desired, policy
+        )
+        if step == Step(0, 0, 0, 0) and not new_unready:
+            break
+        excess_unready = min(step.remove_excess, new_unready)
+        old_ready -= step.remove_old_ready
+        old_unready -= step.remove_old_unready
+        # Whoever was starting is ready by the next step.
+        new_ready += new_unready - excess_unready - (step.remove_excess - excess_unready)
+        new_unready = step.create
+    assert (new_ready, new_unready, old_ready, old_unready) == (desired, 0, 0, 0)
