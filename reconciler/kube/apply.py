@@ -89,9 +89,10 @@ def apply(
     """
     problems = type_problems(applied, schema)
     if problems:
-        raise BadObject("\n".join(problems))
+        listed = "\n  ".join(["errors:", *problems])
+        raise BadObject(problems[0] if len(problems) == 1 else listed)
     before = managed_fields.without(live or {})
-    owners = _owners_before(live, before, schema, now)
+    owners = _owners_before(live, before, subresource, schema, now)
     version = applied.get("apiVersion", "")
     me = Owner.of(manager, APPLY, version, subresource)
     reset = managed_fields.reset_by(subresource, applied.get("kind", ""))
@@ -104,9 +105,8 @@ def apply(
     conflicts = [] if force else _conflicts(owners, changes, me)
     if conflicts:
         return Conflicts(tuple(conflicts))
-    kept = _kept(owners, changes, me)
-    kept = _settled(kept, me, last, changes, now)
-    return _result(before if changes.is_same else after, kept)
+    moved = None if same(before, after) else now
+    return _result(before if moved is None else after, _settled(owners, me, changes, moved))
 
 
 def track_update(
@@ -140,14 +140,16 @@ def same_but_times(live: Json, updated: Json) -> bool:
     return same(_without_times(live), _without_times(updated))
 
 
-def _owners_before(live: Json | None, before: Json, schema: Schema, now: str) -> Owners:
+def _owners_before(
+    live: Json | None, before: Json, subresource: str, schema: Schema, now: str
+) -> Owners:
     """Read who owns what; where nobody does, all of it was there before the first apply."""
     owners = managed_fields.read(live)
     if owners or live is None:
         return owners
     version = live.get("apiVersion", "")
-    nobody = Owner.of(managed_fields.BEFORE_FIRST_APPLY, UPDATE, version, "")
-    reset = managed_fields.reset_by("", live.get("kind", ""))
+    nobody = Owner.of(managed_fields.BEFORE_FIRST_APPLY, UPDATE, version, subresource)
+    reset = managed_fields.reset_by(subresource, live.get("kind", ""))
     return _updated({}, nobody, compare({}, before, schema).without_under(reset), version, now)
 
 
@@ -182,22 +184,13 @@ def _conflicts(owners: Owners, changes: Comparison, me: Owner) -> list[Conflict]
     ]
 
 
-def _kept(owners: Owners, changes: Comparison, me: Owner) -> Owners:
-    """Take from the others what this apply changed or removed."""
-    return managed_fields.taken(owners, changes.written.union(changes.removed), keeping=me)
-
-
-def _settled(
-    owners: Owners, me: Owner, last: Owned | None, changes: Comparison, now: str
-) -> Owners:
-    """Record what is mine; the time moves only where my fields or their values did."""
-    settled = dict(owners)
+def _settled(owners: Owners, me: Owner, changes: Comparison, moved: str | None) -> Owners:
+    """Take from the others what this apply changed, and stamp mine if anything moved."""
+    settled = managed_fields.taken(owners, changes.written.union(changes.removed), keeping=me)
     mine = settled.pop(me, None)
     fields = managed_fields.stripped(mine.fields) if mine else FieldSet()
-    if mine is None or not fields:
-        return settled
-    moved = not changes.is_same or last is None or last.fields != fields
-    settled[me] = Owned(fields, mine.api_version, now if moved else mine.time)
+    if mine and fields:
+        settled[me] = Owned(fields, mine.api_version, moved or mine.time)
     return settled
 
 

@@ -85,15 +85,23 @@ def _is_leaf(left: Any, right: Any, schema: Schema) -> bool:
 
 def _field_changes(left: Any, right: Any, schema: Schema, path: Path) -> Iterator[tuple[str, Path]]:
     before, after = _as_dict(left), _as_dict(right)
-    unset_before = {} if left is MISSING else schema.zeros
-    unset_after = {} if right is MISSING else schema.zeros
     for name in {**before, **after}:
         yield from _changes(
-            before.get(name, unset_before.get(name, MISSING)),
-            after.get(name, unset_after.get(name, MISSING)),
+            _field_of(left, before, after, name, schema),
+            _field_of(right, after, before, name, schema),
             schema.field(name) or UNTYPED,
             (*path, fieldpaths.field(name)),
         )
+
+
+def _field_of(part: Any, fields: Json, others: Json, name: str, schema: Schema) -> Any:
+    """Read a field; one that is never left out reads as empty where it is not set."""
+    if name in fields:
+        return fields[name]
+    if part is MISSING or name not in schema.zeros:
+        return MISSING
+    zero, other = schema.zeros[name], others[name]
+    return None if other is None and zero in (None, {}) else zero
 
 
 def _item_changes(left: Any, right: Any, schema: Schema, path: Path) -> Iterator[tuple[str, Path]]:

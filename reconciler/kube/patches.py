@@ -58,11 +58,8 @@ def _remove(root: Json, operation: Json) -> None:
 def _replace(root: Json, operation: Json) -> None:
     path, value = _path(operation, "path"), _value(operation)
     parent = _parent(root, path)
-    if isinstance(parent, list):
-        parent[_index(parent, path[-1])] = value
-    else:
-        _look(root, path)
-        parent[path[-1]] = value
+    # An absent field is set, which RFC 6902 forbids and the API server does.
+    parent[_index(parent, path[-1]) if isinstance(parent, list) else path[-1]] = value
 
 
 def _move(root: Json, operation: Json) -> None:
@@ -73,15 +70,11 @@ def _move(root: Json, operation: Json) -> None:
 
 
 def _copy(root: Json, operation: Json) -> None:
-    _insert(root, _path(operation, "path"), copied(_look(root, _path(operation, "from"))))
+    _insert(root, _path(operation, "path"), copied(_read(root, _path(operation, "from"))))
 
 
 def _test(root: Json, operation: Json) -> None:
-    path, wanted = _path(operation, "path"), operation.get("value")
-    parent = _parent(root, path)
-    # A field that is absent passes for null, as in the API server.
-    live = parent.get(path[-1]) if isinstance(parent, dict) else _look(root, path)
-    if not same(live, wanted):
+    if not same(_read(root, _path(operation, "path")), operation.get("value")):
         raise PatchFailed("the value is another one")
 
 
@@ -108,6 +101,12 @@ def _value(operation: Json) -> Any:
     if value is MISSING:
         raise PatchFailed("value is missing")
     return copied(value)
+
+
+def _read(root: Json, path: list[str]) -> Any:
+    """Read a value; a field that is absent passes for null, as in the API server."""
+    parent = _parent(root, path)
+    return parent.get(path[-1]) if isinstance(parent, dict) else _look(root, path)
 
 
 def _look(root: Json, path: list[str]) -> Any:

@@ -29,7 +29,10 @@ _HELD_BY_VALUE: Mapping[str, tuple[str, ...]] = {
     "io.k8s.api.core.v1.Container": ("resources",),
     "io.k8s.api.core.v1.ContainerStatus": ("state", "lastState"),
     "io.k8s.api.core.v1.EphemeralContainer": ("resources",),
-    "io.k8s.api.core.v1.Event": ("source", "eventTime", "firstTimestamp", "lastTimestamp"),
+    "io.k8s.api.core.v1.Event": (
+        *("source", "eventTime", "firstTimestamp", "lastTimestamp"),
+        *("reportingComponent", "reportingInstance"),
+    ),
     "io.k8s.api.core.v1.NodeDaemonEndpoints": ("kubeletEndpoint",),
     "io.k8s.api.core.v1.NodeStatus": ("daemonEndpoints", "nodeInfo"),
     "io.k8s.api.core.v1.PersistentVolumeClaimSpec": ("resources",),
@@ -38,6 +41,9 @@ _HELD_BY_VALUE: Mapping[str, tuple[str, ...]] = {
     "io.k8s.api.core.v1.ServicePort": ("targetPort",),
     "io.k8s.api.core.v1.ServiceStatus": ("loadBalancer",),
     "io.k8s.api.networking.v1.IngressStatus": ("loadBalancer",),
+    "io.k8s.api.policy.v1.PodDisruptionBudgetStatus": (
+        *("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods"),
+    ),
 }
 _HELD_BY_VALUE_IN_KINDS = ("metadata", "spec", "status")
 _ZEROS: Mapping[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False}
@@ -165,7 +171,11 @@ class Schema:
 
     def _zero(self, name: str) -> Any:
         child = self.field(name)
-        return None if child is None or child.format else _ZEROS.get(child.type)
+        if child is None or child.format == "date-time":
+            return None
+        if child.properties and child.map_type != "atomic":
+            return {}
+        return _ZEROS.get(child.type)
 
     def _entry(self) -> "Schema | None":
         """Give the type of every entry of a map; a type without any fields may hold anything."""

@@ -39,6 +39,8 @@ def _merged_map(live: Json, patch: Json, schema: Schema) -> Json:
     retained = patch.pop(_RETAIN, None)
     if retained is not None:
         live = _retained(live, patch, retained)
+    for name in [name for name in patch if name.startswith(_DELETE_FROM)]:
+        _delete_from(live, name, patch.pop(name))
     for name in [name for name in patch if name.startswith(_ORDER)]:
         _put_in_order(live, patch, name, schema)
     for name, value in patch.items():
@@ -70,6 +72,8 @@ def _put_in_order(live: Json, patch: Json, directive: str, schema: Schema) -> No
     _check_order(wanted, order, key, directive)
     if before is None and wanted is None:
         return
+    if not before and not wanted:
+        raise PatchFailed(f"{directive} orders an empty list")
     if before is None:
         merged = _without_directives(wanted)
     elif wanted is None:
@@ -93,10 +97,10 @@ def _check_order(wanted: Any, order: list[Any], key: str | None, directive: str)
 
 
 def _set_field(live: Json, name: str, value: Any, schema: Schema) -> None:
-    if name.startswith(_DELETE_FROM):
-        _delete_from(live, name, value)
-    elif value is None:
+    if value is None:
         live.pop(name, None)
+    elif name not in live and _is_directive(value):
+        pass
     elif isinstance(value, dict) and isinstance(live.get(name), dict):
         child = schema.field(name) or UNTYPED
         replaced = "replace" in child.patch_strategy
@@ -129,7 +133,7 @@ def _merged_list(live: list[Any], patch: list[Any], schema: Schema) -> list[Any]
         name = _key_of(item, key)
         place = _place_of(merged, key, name)
         if place is None:
-            merged.append(_without_directives(item))
+            merged.append(_without_marks(item))
         else:
             merged[place] = _merged_map(dict(merged[place]), dict(item), schema.items())
     return ordered(merged, patch, live, key)
@@ -172,20 +176,29 @@ def _distinct(items: list[Any]) -> list[Any]:
     return found
 
 
+def _without_marks(value: Any) -> Any:
+    """Drop the directives of a new list item, which the API server does not carry out there."""
+    if isinstance(value, dict):
+        return {name: _without_marks(child) for name, child in value.items() if not _is_mark(name)}
+    return [_without_marks(item) for item in value] if isinstance(value, list) else value
+
+
+def _is_mark(name: str) -> bool:
+    return name in (_PATCH, _RETAIN) or name.startswith((_ORDER, _DELETE_FROM))
+
+
 def _without_directives(value: Any) -> Any:
     """Drop the directives, and nulls, from what is new."""
     if isinstance(value, dict):
         return {
             name: _without_directives(child)
             for name, child in value.items()
-            if child is not None
-            and name != _PATCH
-            and not name.startswith(("$retain", "$set", "$delete"))
+            if child is not None and not _is_mark(name) and not _is_directive(child)
         }
     if isinstance(value, list):
-        return [
-            _without_directives(item)
-            for item in value
-            if not (isinstance(item, dict) and item.get(_PATCH) is not None)
-        ]
+        return [_without_directives(item) for item in value if not _is_directive(item)]
     return value
+
+
+def _is_directive(value: Any) -> bool:
+    return isinstance(value, dict) and _PATCH in value

@@ -8,6 +8,8 @@ from reconciler.kube.fieldpaths import Path
 from reconciler.kube.json_types import Json
 from reconciler.kube.schemas import Schema
 
+_CONTAINERS = {"object": "map", "array": "list"}
+
 
 def type_problems(obj: Json, schema: Schema) -> list[str]:
     """List what the schema cannot describe, in the API server's words; empty when all fits."""
@@ -21,11 +23,9 @@ def _problems(part: Any, schema: Schema, path: Path) -> Iterator[str]:
         yield from _field_problems(part, schema, path)
     elif isinstance(part, list) and schema.type == "array":
         yield from _item_problems(part, schema, path)
-    elif schema.type in ("object", "array"):
-        wanted = "map" if schema.type == "object" else "list"
-        yield f"{fieldpaths.text(path)}: expected {wanted}, got {_named(part)}"
-    elif isinstance(part, dict | list):
-        yield f"{fieldpaths.text(path)}: expected {schema.type or 'scalar'}, got {_named(part)}"
+    elif schema.type in _CONTAINERS or isinstance(part, dict | list):
+        wanted = _CONTAINERS.get(schema.type, schema.type or "scalar")
+        yield f"{fieldpaths.text(path)}: expected {wanted}, got &{{{_printed(part)}}}"
 
 
 def _field_problems(part: Json, schema: Schema, path: Path) -> Iterator[str]:
@@ -57,9 +57,13 @@ def _item_problems(part: list[Any], schema: Schema, path: Path) -> Iterator[str]
             yield from _problems(item, schema.items(), inside)
 
 
-def _named(part: Any) -> str:
+def _printed(part: Any) -> str:
+    """Print a value as Go does."""
     if isinstance(part, dict):
-        return "map"
+        inside = " ".join(f"{name}:{_printed(part[name])}" for name in sorted(part))
+        return f"map[{inside}]"
     if isinstance(part, list):
-        return "list"
-    return f"&{{{part}}}"
+        return f"[{' '.join(map(_printed, part))}]"
+    if isinstance(part, bool):
+        return str(part).lower()
+    return str(part)
