@@ -1,0 +1,93 @@
+"""What is shipped beside the code: schemas, templates, Kubernetes' definitions. Read here only.
+
+A wheel holds them under `reconciler/_assets`; a checkout has them at its root.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from reconciler.model.errors import Misconfigured
+from reconciler.model.refs import Json
+
+_HERE = Path(__file__).parent
+_ROOT = _HERE / "_assets" if (_HERE / "_assets").is_dir() else _HERE.parent
+
+
+def schemas() -> dict[str, Json]:
+    """Return our JSON Schemas by the kind they describe.
+
+    Raises Misconfigured when the installation lacks them.
+    """
+    found = {}
+    for path in sorted((_ROOT / "schemas").glob("*.json")):
+        schema: Json = json.loads(path.read_text(encoding="utf-8"))
+        found[schema["title"]] = schema
+    if not found:
+        raise Misconfigured(f"no schemas under {_ROOT}: install gamekeeper again")
+    return found
+
+
+def templates() -> dict[str, str]:
+    """Return the Jinja templates by file name.
+
+    Raises Misconfigured when the installation lacks them.
+    """
+    folder = _ROOT / "templates"
+    found = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.j2"))}
+    if not found:
+        raise Misconfigured(f"no templates under {_ROOT}: install gamekeeper again")
+    return found
+
+
+@cache
+def kubernetes_versions() -> tuple[str, ...]:
+    """Return the Kubernetes minor versions (`1.36`) whose definitions are installed, oldest first.
+
+    Raises Misconfigured when there are none.
+    """
+    minors = sorted(int(path.parent.name.split(".")[1]) for path in _definition_files())
+    if not minors:
+        raise Misconfigured("no Kubernetes definitions: install kubernetes-validate again")
+    return tuple(f"1.{minor}" for minor in minors)
+
+
+@cache
+def kubernetes_definitions(version: str) -> Json:
+    """Return the `$defs` of a Kubernetes minor version (`1.36`); never change them.
+
+    Raises Misconfigured for a version that is not installed.
+    """
+    for path in _definition_files():
+        if path.parent.name.startswith(f"v{version}."):
+            definitions: Json = json.loads(path.read_text(encoding="utf-8"))["$defs"]
+            return definitions
+    known = ", ".join(kubernetes_versions())
+    raise Misconfigured(f"no definitions of Kubernetes {version}: installed are {known}")
+
+
+class KubernetesDefinitions(Mapping[str, Json]):
+    """The definitions of every installed version, each read when it is first asked for."""
+
+    def __getitem__(self, version: str) -> Json:
+        if version not in kubernetes_versions():
+            raise KeyError(version)
+        return kubernetes_definitions(version)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(kubernetes_versions())
+
+    def __len__(self) -> int:
+        return len(kubernetes_versions())
+
+
+@cache
+def _definition_files() -> tuple[Path, ...]:
+    # Located, not imported: the package's own imports are slow and of no use here.
+    spec = find_spec("kubernetes_validate")
+    if spec is None or spec.origin is None:
+        raise Misconfigured("kubernetes-validate is not installed: install gamekeeper again")
+    folder = Path(spec.origin).parent / "kubernetes-json-schema"
+    return tuple(folder.glob("v1.*-local-strict/_definitions.json"))

@@ -1,0 +1,35 @@
+"""What a check finds, before it is known in which file and on which line it stands."""
+
+from dataclasses import dataclass, replace
+
+from reconciler.core.places import Path
+from reconciler.model.findings import Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One mistake at a path of a document; `at_key` points at the property name, not its value."""
+
+    path: Path
+    message: str
+    fix: str = ""
+    rule: str = ""
+    at_key: bool = False
+    severity: Severity = Severity.ERROR
+
+
+def below(prefix: Path, mistake: Mistake) -> Mistake:
+    """Return the mistake of a part as a mistake of the whole that holds the part at `prefix`."""
+    return replace(mistake, path=(*prefix, *mistake.path))
+
+
+def shown(value: object) -> str:
+    """Return a value as it may stand in a message: short, quoted, without control characters."""
+    if isinstance(value, str):
+        kept = value if len(value) <= 60 else f"{value[:57]}..."
+        return '"' + "".join(c if c.isprintable() else "?" for c in kept) + '"'
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

@@ -1,0 +1,70 @@
+"""Where the values of a document stand in its file, as a tree beside the values.
+
+Paths are tuples of property names and list indexes. An alias shares the places of its anchor, so
+a mistake in an aliased value is shown where the text stands that must be changed.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+Path = tuple[str | int, ...]
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+
+@dataclass(slots=True)
+class Place:
+    """One value: line and column from 1, where its key stands, and the places inside it."""
+
+    line: int
+    column: int
+    keys: dict[str, tuple[int, int]] = field(default_factory=dict)
+    children: "dict[str, Place] | list[Place] | None" = None
+
+    def inside(self, step: str | int) -> "Place | None":
+        """Return the place of one property or item."""
+        if isinstance(self.children, dict):
+            return self.children.get(step) if isinstance(step, str) else None
+        if self.children is not None and isinstance(step, int) and step < len(self.children):
+            return self.children[step]
+        return None
+
+
+def place_of_value(root: Place, path: Path) -> tuple[int, int]:
+    """Return line and column of the value at `path`, or of the nearest value around it."""
+    found = list(_walk(root, path))[-1]
+    return found.line, found.column
+
+
+def place_of_key(root: Place, path: Path) -> tuple[int, int]:
+    """Return line and column of the property name at `path`; of the value where it has none."""
+    around = list(_walk(root, path[:-1]))
+    if path and len(around) == len(path):
+        key = around[-1].keys.get(str(path[-1]))
+        if key is not None:
+            return key
+    return place_of_value(root, path) if path else (root.line, root.column)
+
+
+def _walk(root: Place, path: Path) -> Iterator[Place]:
+    place: Place | None = root
+    yield root
+    for step in path:
+        place = place.inside(step) if place is not None else None
+        if place is None:
+            return
+        yield place
+
+
+def written(path: Path) -> str:
+    """Return a path as people write it: `spec.containers[0].image`, `labels["a.b/c"]`."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif _PLAIN.fullmatch(step):
+            text += f".{step}" if text else step
+        else:
+            text += f'["{step}"]'
+    return text
