@@ -1,0 +1,45 @@
+"""The commands: a new one is a line here and a module beside this one.
+
+A command's module is imported when it is called, so that `--help` stays quick. It has
+`configure(parser)`, `run(arguments, console) -> exit code` and `EXAMPLE`, which ends its help.
+"""
+
+import importlib
+from argparse import ArgumentParser, Namespace
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from reconciler.cli.console import Console
+
+
+class CommandModule(Protocol):
+    """What `main` asks of a command's module."""
+
+    EXAMPLE: str
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add the command's arguments."""
+
+    def run(self, arguments: Namespace, console: Console) -> int:
+        """Do the work and return the exit code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: its name, its module in this package, and what it does in a line."""
+
+    name: str
+    module: str
+    text: str
+
+    def load(self) -> CommandModule:
+        """Import the module."""
+        return cast(CommandModule, importlib.import_module(f"reconciler.cli.{self.module}"))
+
+
+COMMANDS = (
+    Command("init", "init", "make a Git repository that works, to start from"),
+    Command("validate", "validate", "name every mistake at once, with its place and its fix"),
+    Command("render", "render", "print the manifests, as YAML that kubectl accepts"),
+    Command("sandbox", "sandbox", "run a small cluster in this process, for kubectl and for run"),
+)

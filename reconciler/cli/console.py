@@ -1,0 +1,46 @@
+"""The terminal: what goes to standard output, what to standard error, and in which colour."""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TextIO
+
+CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """Results go to `out`, everything said beside them to `err`."""
+
+    out: TextIO
+    err: TextIO
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_process(cls) -> "Console":
+        """Return the console of this process."""
+        return cls(sys.stdout, sys.stderr, dict(os.environ))
+
+    def print(self, text: str = "") -> None:
+        """Write one line of the result."""
+        self.out.write(f"{text}\n")
+
+    def note(self, text: str) -> None:
+        """Say something beside the result, at once."""
+        self.out.flush()
+        self.err.write(f"{text}\n")
+        self.err.flush()
+
+    def paint(self, text: str, *styles: str, on: TextIO | None = None) -> str:
+        """Return the text coloured, where the stream is a terminal and NO_COLOR is not set."""
+        stream = on or self.out
+        if not styles or not self.is_coloured(stream):
+            return text
+        return f"\x1b[{';'.join(CODES[style] for style in styles)}m{text}\x1b[0m"
+
+    def is_coloured(self, stream: TextIO) -> bool:
+        """Whether this stream may carry colour."""
+        if self.environment.get("NO_COLOR") or self.environment.get("TERM") == "dumb":
+            return False
+        return stream.isatty()

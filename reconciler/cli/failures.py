@@ -1,0 +1,46 @@
+"""How a failure is told: one paragraph of what, where, why and what to do."""
+
+from reconciler.model.errors import Conflict, Denied, Misconfigured, PortError, Unavailable
+from reconciler.settings import BadSetting
+
+
+class Failure(Exception):
+    """A command cannot go on. `why` and `fix` are whole sentences, or empty."""
+
+    def __init__(self, what: str, why: str = "", fix: str = "") -> None:
+        super().__init__(" ".join(_sentence(part) for part in (what, why, fix) if part))
+
+
+KNOWN = (Failure, BadSetting, PortError, OSError)
+"""What `main` tells as a paragraph. Anything else is a defect and shows its traceback."""
+
+_ADVICE = (
+    (Unavailable, "This may pass: try again."),
+    (Conflict, "Somebody else changed it meanwhile: run the command again."),
+    (Denied, "Check the credentials that the flags and the environment name."),
+)
+
+
+def paragraph_of(error: Exception) -> str:
+    """Return the paragraph that tells an error of `KNOWN`."""
+    if isinstance(error, OSError):
+        return _os_error(error)
+    text = _sentence(str(error))
+    if not isinstance(error, Misconfigured):
+        # Messages of ports say what to do themselves where they know better.
+        advice = next((said for kind, said in _ADVICE if isinstance(error, kind)), "")
+        text = f"{text} {advice}".strip()
+    return text
+
+
+def _os_error(error: OSError) -> str:
+    reason = error.strerror or str(error) or type(error).__name__
+    if error.filename is None:
+        return _sentence(reason)
+    return _sentence(f"{error.filename}: {reason}")
+
+
+def _sentence(text: str) -> str:
+    text = " ".join(text.split())
+    text = text[:1].upper() + text[1:] if text[:2].isalpha() else text
+    return text if text.endswith((".", "!", "?")) else f"{text}."

@@ -1,0 +1,173 @@
+"""Every setting of the process, once: flags, environment names and help are made from this table.
+
+A repository cannot set any of these (DESIGN §2 rule 7). To add a setting, add a field: its type
+is its default's, its flag `--its-name`, its environment name `GAMEKEEPER_ITS_NAME`.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+PREFIX = "GAMEKEEPER_"
+TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
+class BadSetting(Exception):
+    """A flag or an environment variable holds what it cannot hold; the message says what to do."""
+
+
+def _setting(default: Any, group: str, text: str, **shape: Any) -> Any:
+    secret = shape.get("secret", False)
+    metadata = {"group": group, "text": text, **shape}
+    return dataclasses.field(default=default, repr=not secret, metadata=metadata)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the person who runs the process decided."""
+
+    repo: str = _setting("", "git", "the repository: a URL (https, ssh, file) or a local path")
+    branch: str = _setting("main", "git", "the branch that says what is wanted")
+    git_ssh_key_file: str = _setting("", "git", "private key for ssh URLs")
+    git_known_hosts_file: str = _setting("", "git", "host keys to accept for ssh URLs")
+    git_token_file: str = _setting("", "git", "file with the https token; read at each fetch")
+    git_username: str = _setting("git", "git", "user name that goes with the token")
+    git_timeout_seconds: float = _setting(60.0, "git", "longest fetch", unit="s", least=1)
+    cache_dir: str = _setting(
+        "", "git", "where the mirror is kept (default: a folder for each repository and instance)"
+    )
+
+    instance: str = _setting(
+        "", "identity", "this installation's name; objects of other instances are left alone"
+    )
+    namespace: str = _setting("gamekeeper", "identity", "namespace of our own records")
+    cluster_name: str = _setting("local", "identity", "the cluster's name in plans and metrics")
+
+    kubeconfig: str = _setting("", "cluster", "path of the kubeconfig file")
+    context: str = _setting("", "cluster", "the kubeconfig context to use")
+    cluster: str = _setting("", "cluster", "the kubeconfig cluster to use")
+    user: str = _setting("", "cluster", "the kubeconfig user to use")
+    server: str = _setting("", "cluster", "address of the API server")
+    token: str = _setting(
+        "", "cluster", "bearer token; prefer the environment to the flag", secret=True
+    )
+    certificate_authority: str = _setting("", "cluster", "file with the API server's CA")
+    client_certificate: str = _setting("", "cluster", "file with our client certificate")
+    client_key: str = _setting("", "cluster", "file with the key of the client certificate")
+    tls_server_name: str = _setting("", "cluster", "name to check the server's certificate for")
+    insecure_skip_tls_verify: bool = _setting(
+        False, "cluster", "do not check the API server's certificate"
+    )
+    request_timeout_seconds: float = _setting(
+        30.0, "cluster", "longest single request", unit="s", least=1
+    )
+    qps: float = _setting(
+        50.0, "cluster", "requests a second to the API server", unit="1/s", least=1
+    )
+    burst: int = _setting(100, "cluster", "requests at once above --qps", least=1)
+    creates_in_flight: int = _setting(32, "cluster", "rooms being created at once", least=1)
+
+    lease: bool = _setting(True, "loop", "take the Lease, so that one process decides")
+    poll_seconds: int = _setting(
+        0, "loop", "time between looks at Git (0: as gamekeeper.yaml says)", unit="s", least=0
+    )
+    resync_seconds: int = _setting(
+        0, "loop", "time between full passes (0: as gamekeeper.yaml says)", unit="s", least=0
+    )
+
+    pod_security: str = _setting(
+        "baseline",
+        "safety",
+        "Pod Security level that templates must keep",
+        choices=("baseline", "privileged"),
+    )
+    reserved_namespaces: tuple[str, ...] = _setting(
+        ("default",), "safety", "namespaces that no workload may use, beside kube-* and ours"
+    )
+    namespace_content_kinds: tuple[str, ...] = _setting(
+        (), "safety", "kinds that keep a namespace from being removed (none: the built-in list)"
+    )
+
+    listen: str = _setting(
+        "127.0.0.1:8080", "serving", "address of /metrics, /healthz, /readyz and /webhook"
+    )
+    webhook_secret_file: str = _setting(
+        "", "serving", "file with the webhook's secret (none: no webhook)"
+    )
+
+    log_level: str = _setting(
+        "info", "log", "least level that is logged", choices=("debug", "info", "warning", "error")
+    )
+    log_format: str = _setting(
+        "text", "log", "one line of text or of JSON an event", choices=("text", "json")
+    )
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str], flags: Mapping[str, Any]) -> Self:
+        """Make settings from flags, else the environment, else defaults. Raises BadSetting."""
+        values: dict[str, Any] = {}
+        for row in rows():
+            if flags.get(row.name) is not None:
+                values[row.name] = checked(row, flags[row.name], row.flag)
+            elif environment.get(row.environment):
+                text = environment[row.environment]
+                values[row.name] = checked(row, parsed(row, text), row.environment)
+        return cls(**values)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Row:
+    """One setting as the outside sees it. `kind` is the type of its value."""
+
+    name: str
+    kind: type
+    default: Any
+    group: str
+    text: str
+    unit: str = ""
+    least: float | None = None
+    choices: tuple[str, ...] = ()
+    secret: bool = False
+
+    @property
+    def flag(self) -> str:
+        """The flag, as kubectl spells those that kubectl has too."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def environment(self) -> str:
+        """The environment variable."""
+        return PREFIX + self.name.upper()
+
+
+def rows() -> Iterator[Row]:
+    """List all settings in the table's order."""
+    for field in dataclasses.fields(Settings):
+        yield Row(field.name, type(field.default), field.default, **field.metadata)
+
+
+def parsed(row: Row, text: str) -> Any:
+    """Read a setting's value from text. Raises BadSetting without repeating a secret."""
+    shown = "***" if row.secret else repr(text)
+    if row.kind is bool:
+        if text.strip().lower() not in TRUTHS:
+            raise BadSetting(f"{row.environment} is {shown}: write true or false")
+        return TRUTHS[text.strip().lower()]
+    if row.kind is tuple:
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    try:
+        return row.kind(text.strip())
+    except ValueError:
+        wanted = "a whole number" if row.kind is int else "a number"
+        unit = f" ({row.unit})" if row.unit else ""
+        raise BadSetting(f"{row.environment} is {shown}: write {wanted}{unit}") from None
+
+
+def checked(row: Row, value: Any, where: str) -> Any:
+    """Return a value that is within its bounds. Raises BadSetting."""
+    if row.choices and value not in row.choices:
+        raise BadSetting(f"{where} is {value!r}: write one of {', '.join(row.choices)}")
+    # `not >=` refuses NaN too.
+    if row.least is not None and not row.least <= value < float("inf"):
+        raise BadSetting(f"{where} is {value}: write {row.least:g} or more")
+    return value
