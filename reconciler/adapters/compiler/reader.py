@@ -1,0 +1,199 @@
+"""Read a tree in a worker; find the file that kills it, and read the others without it."""
+
+import asyncio
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from reconciler.adapters.compiler.codec import decode, encode
+from reconciler.adapters.compiler.frames import Garbled
+from reconciler.adapters.compiler.limits import MEBIBYTE, Ending, Limits
+from reconciler.adapters.compiler.workers import Worker, WorkerLost, hired
+from reconciler.adapters.compiler.zygote import Zygote
+from reconciler.model.errors import Unavailable
+from reconciler.model.findings import Finding
+from reconciler.model.readings import Reading
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Permissions, Workload
+from reconciler.model.trees import Entry, Tree
+
+CONFIG_FILE = "gamekeeper.yaml"
+FILE_SECONDS = 2.0
+"""CPU for one file on its own; honest ones take some milliseconds."""
+_TREE_SECONDS = 10
+_FILES_A_SECOND = 50
+_FILE_BYTES = MEBIBYTE // 4
+_MOST_KILLERS = 8
+"""Files that kill a worker are looked for one by one, until so many are found."""
+
+_Killers = dict[str, str]
+"""By path: why the file cannot be read."""
+
+
+class TreeReader:
+    """Reads trees; remembers by content which files killed a worker."""
+
+    def __init__(self, zygote: Zygote, slots: asyncio.Semaphore) -> None:
+        self._zygote = zygote
+        self._slots = slots
+        self._known: dict[str, str] = {}
+
+    async def read(self, tree: Tree, permissions: Permissions) -> Reading:
+        """Validate a whole tree; a file that kills its worker is a Finding, the others are read.
+
+        Raises Unavailable.
+        """
+        killers = self._remembered(tree)
+        try:
+            return _reported(await self._whole(_without(tree, killers), permissions), killers)
+        except WorkerLost as lost:
+            whole = lost.ending
+        killers |= await self._probed(_without(tree, killers), permissions)
+        try:
+            return _reported(await self._whole(_without(tree, killers), permissions), killers)
+        except WorkerLost as lost:
+            whole = lost.ending
+        return _nothing(tree, whole)
+
+    def _remembered(self, tree: Tree) -> _Killers:
+        if not self._known:
+            return {}
+        digests = {path: _digest(entry) for path, entry in tree.entries.items()}
+        return {
+            path: self._known[digest] for path, digest in digests.items() if digest in self._known
+        }
+
+    async def _whole(self, tree: Tree, permissions: Permissions) -> Reading:
+        count = len(tree.entries)
+        seconds = _TREE_SECONDS + count // _FILES_A_SECOND
+        limits = Limits(3.0 * seconds, seconds, 512 * MEBIBYTE + count * _FILE_BYTES)
+        setup = _setup("read", replace(tree, entries={}), permissions)
+        questions = _questions(setup, list(tree.entries.items()))
+        async with self._slots, hired(self._zygote, limits, questions) as worker:
+            try:
+                return await _assembled(worker)
+            except Garbled as error:
+                raise WorkerLost(Ending(code=1)) from error
+            except WorkerLost as lost:
+                raise _checked(lost) from lost
+
+    async def _probed(self, tree: Tree, permissions: Permissions) -> _Killers:
+        """Read one file after the other and return those that killed a worker."""
+        killers: _Killers = {}
+        left = sorted(tree.entries.items(), key=lambda item: item[0] != CONFIG_FILE)
+        suspect = ""
+        while left:
+            if len(killers) >= _MOST_KILLERS:
+                reason = f"was not tried, for {len(killers)} other files could not be read"
+                return killers | {path: reason for path, _ in left}
+            part = left[:1] if left[0][0] == suspect else left
+            beside = _only(tree, {CONFIG_FILE} - killers.keys())
+            survived, ending = await self._survivors(part, beside, permissions)
+            left = left[survived:]
+            if ending is None:
+                continue
+            path, entry = left[0]
+            if not ending.is_certain and path != suspect:
+                suspect = path  # a machine under load proves nothing: once more, and alone
+                continue
+            killers[path] = f"{ending}; {FILE_SECONDS:g} s of CPU and 512 MiB of memory are given"
+            if ending.is_certain:
+                self._known[_digest(entry)] = killers[path]
+            left = left[1:]
+        return killers
+
+    async def _survivors(
+        self, files: Sequence[tuple[str, Entry]], beside: Tree, permissions: Permissions
+    ) -> tuple[int, Ending | None]:
+        """Return how many of `files`, from the first on, were read, and how the worker ended."""
+        wall = FILE_SECONDS + 0.25 + 0.2 * (len(files) - 1)
+        setup = _setup("probe", beside, permissions)
+        questions = _questions(setup, files)
+        survived = 0
+        async with (
+            self._slots,
+            hired(self._zygote, Limits(wall, int(wall) + 2), questions) as worker,
+        ):
+            try:
+                for _ in files:
+                    await worker.answer()
+                    survived += 1
+            except WorkerLost as lost:
+                return survived, _checked(lost).ending
+        return survived, None
+
+
+async def _assembled(worker: Worker) -> Reading:
+    workloads: dict[WorkloadKey, Workload] = {}
+    invalid: dict[WorkloadKey, tuple[Finding, ...]] = {}
+    findings: list[Finding] = []
+    while True:
+        answer = await worker.answer()
+        if "workload" in answer:
+            workload = decode(Workload, answer["workload"])
+            workloads[workload.key] = workload
+            continue
+        if "rest" in answer:
+            rest = decode(Reading, answer["rest"])
+            return replace(rest, workloads=workloads, invalid=invalid, findings=tuple(findings))
+        some = tuple(decode(Finding, one) for one in answer.get("findings", ()))
+        if "key" in answer:
+            invalid[decode(WorkloadKey, answer["key"])] = some
+        else:
+            findings.extend(some)
+
+
+def _checked(lost: WorkerLost) -> WorkerLost:
+    if lost.ending.heard:
+        return lost
+    raise Unavailable("The compiler's process ended or could not start a worker; try again.")
+
+
+def _setup(task: str, tree: Tree, permissions: Permissions) -> Mapping[str, Any]:
+    return {
+        "task": task,
+        "tree": encode(Tree, tree),
+        "permissions": encode(Permissions, permissions),
+        "cpu_seconds": FILE_SECONDS,
+    }
+
+
+def _questions(setup: Mapping[str, Any], files: Sequence[tuple[str, Entry]]) -> Iterator[Any]:
+    yield setup
+    for path, entry in files:
+        yield [path, encode(Entry, entry)]
+
+
+def _without(tree: Tree, killers: _Killers) -> Tree:
+    kept = {path: entry for path, entry in tree.entries.items() if path not in killers}
+    return replace(tree, entries=kept)
+
+
+def _only(tree: Tree, paths: set[str]) -> Tree:
+    return replace(tree, entries={path: tree.entries[path] for path in paths & set(tree.entries)})
+
+
+def _digest(entry: Entry) -> str:
+    return hashlib.sha256(entry.text or b"").hexdigest()
+
+
+def _reported(reading: Reading, killers: _Killers) -> Reading:
+    """Say of each killer why it was not read; what was said of it because it was away is untrue."""
+    if not killers:
+        return reading
+    said = [finding for finding in reading.findings if finding.file not in killers]
+    said += [_unreadable(path, f"this file {reason}") for path, reason in killers.items()]
+    unreadable = {*reading.unreadable, *killers}
+    return replace(reading, unreadable=tuple(sorted(unreadable)), findings=tuple(sorted(said)))
+
+
+def _nothing(tree: Tree, ending: Ending) -> Reading:
+    """Return the Reading of a tree that kills its worker as a whole: everything is held."""
+    message = f"reading the repository {ending}, though each file alone can be read"
+    finding = _unreadable(CONFIG_FILE, message, "ask for fewer or smaller specs")
+    return Reading(tree.commit, None, {}, {}, tuple(sorted(tree.entries)), (), (finding,))
+
+
+def _unreadable(path: str, message: str, fix: str = "make it smaller and simpler") -> Finding:
+    return Finding(path, 0, 0, "", message, fix, "unreadable")
