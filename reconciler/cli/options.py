@@ -29,7 +29,7 @@ class Parser(argparse.ArgumentParser):
         word = rest.split(" ", 1)[0].partition("=")[0]
         near = difflib.get_close_matches(word, flags, n=1) if word.startswith("-") else []
         hint = f"Did you mean {near[0]}?" if near else ""
-        raise Failure(f"{self.prog}: {message}", hint, f"See `{self.prog} --help`.")
+        raise Failure(message, hint, f"See `{self.prog} --help`.")
 
 
 def command_parser(name: str, text: str, example: str) -> Parser:
