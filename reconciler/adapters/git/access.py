@@ -1,0 +1,104 @@
+"""How git authenticates: environment and configuration of a mirror; no secret in an argv."""
+
+import os
+import shlex
+from collections.abc import Mapping
+
+from reconciler.adapters.git.source import Source
+from reconciler.adapters.git.urls import Address
+from reconciler.model.errors import Denied, Misconfigured
+
+# Asked by git for a user name and password; it reads the token anew each time.
+_CREDENTIAL_HELPER = (
+    '!f() { test \\"$1\\" = get || return 0; '
+    'printf \\"username=%s\\\\n\\" \\"$GAMEKEEPER_GIT_USERNAME\\"; '
+    'if test -n \\"$GAMEKEEPER_GIT_TOKEN_FILE\\"; '
+    'then printf \\"password=%s\\\\n\\" \\"$(head -n 1 \\"$GAMEKEEPER_GIT_TOKEN_FILE\\")\\"; '
+    'else printf \\"password=%s\\\\n\\" \\"$GAMEKEEPER_GIT_PASSWORD\\"; fi; }; f'
+)
+
+_CONFIGURATION = f"""\
+[core]
+\trepositoryFormatVersion = 0
+\tbare = true
+\thooksPath = /dev/null
+\tfsync = committed
+\tbigFileThreshold = 1m
+[protocol]
+\tallow = never
+[http]
+\tfollowRedirects = false
+\tlowSpeedLimit = 1
+\tlowSpeedTime = 30
+[fetch]
+\trecurseSubmodules = false
+\twriteCommitGraph = false
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+[credential]
+\thelper = "{_CREDENTIAL_HELPER}"
+"""
+
+
+def configuration(address: Address, *, credentials: bool) -> str:
+    """Return the mirror's own configuration: one transport, no hooks, no redirects."""
+    text = _CONFIGURATION if credentials else _CONFIGURATION.partition("[credential]")[0]
+    return f'{text}[protocol "{address.scheme}"]\n\tallow = always\n'
+
+
+def environment(source: Source, address: Address) -> Mapping[str, str]:
+    """Return the environment of git for one fetch. Raises Denied for an unreadable secret."""
+    found = {
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_ALLOW_PROTOCOL": address.scheme,
+        "GIT_SSH_COMMAND": _ssh_command(source),
+        "GIT_SSH_VARIANT": "ssh",
+    }
+    if address.scheme in ("https", "http"):
+        if source.token_file:
+            _check_readable(source.token_file, "token file")
+        found["GAMEKEEPER_GIT_USERNAME"] = address.username or source.username
+        found["GAMEKEEPER_GIT_TOKEN_FILE"] = source.token_file
+        found["GAMEKEEPER_GIT_PASSWORD"] = address.password
+    return found
+
+
+def _ssh_command(source: Source) -> str:
+    options = [
+        "BatchMode=yes",
+        "StrictHostKeyChecking=yes",
+        "ConnectTimeout=15",
+        "ServerAliveInterval=10",
+        "ServerAliveCountMax=2",
+        "ForwardAgent=no",
+        "ClearAllForwardings=yes",
+        "PermitLocalCommand=no",
+    ]
+    words = ["ssh"]
+    if source.known_hosts_file:
+        _check_readable(source.known_hosts_file, "known-hosts file")
+        options += [
+            f"UserKnownHostsFile={_quoted_for_ssh(source.known_hosts_file)}",
+            "GlobalKnownHostsFile=/dev/null",
+        ]
+    if source.ssh_key_file:
+        _check_readable(source.ssh_key_file, "SSH key file")
+        options += ["IdentitiesOnly=yes", "IdentityAgent=none"]
+        words += ["-F", "/dev/null", "-i", source.ssh_key_file]
+    for option in options:
+        words += ["-o", option]
+    return shlex.join(words)
+
+
+def _quoted_for_ssh(path: str) -> str:
+    if '"' in path:
+        raise Misconfigured(f"the path {path!r} holds a quote, which ssh cannot take")
+    return f'"{path}"' if " " in path else path
+
+
+def _check_readable(path: str, what: str) -> None:
+    if not os.access(path, os.R_OK) or os.path.isdir(path):
+        raise Denied(f"the {what} {path} cannot be read: mount it, or correct its owner and mode")

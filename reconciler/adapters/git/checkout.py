@@ -1,0 +1,68 @@
+"""The Repository port over a user's own work tree, repository or plain directory, for the CLI."""
+
+import os
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from reconciler.adapters.git.failures import Damaged
+from reconciler.adapters.git.process import GitProcess
+from reconciler.adapters.git.reading import Reader
+from reconciler.model.errors import Misconfigured
+from reconciler.model.trees import Head, Merged, Relation, Tree
+
+T = TypeVar("T")
+_DEADLINE_SECONDS = 60.0
+
+
+class LocalCheckout:
+    """Specs at or above a path, read in place: nothing is fetched, checked out or written.
+
+    The root is the nearest directory with a `gamekeeper.yaml` at or above `path` within its
+    repository, else `path` itself; paths of trees are relative to it.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = os.path.abspath(path)
+        self._process = GitProcess("open_checkout", {"path": self._path})
+        self._reader = Reader(self._process, _DEADLINE_SECONDS)
+
+    async def root(self) -> str:
+        """Return the directory that paths are relative to. Raises Misconfigured, Denied."""
+        return str((await self._process.opened())["root"])
+
+    async def fetch(self) -> Head:
+        """Describe the commit that is checked out. Raises Misconfigured without a repository."""
+        return await self._sound(self._reader.fetch("HEAD", _DEADLINE_SECONDS))
+
+    async def tree(self, revision: str) -> Tree:
+        """Read a revision, or with an empty one the working tree as it lies there.
+
+        The working tree is what is tracked or new, without what .gitignore names. Raises
+        Misconfigured.
+        """
+        reading = self._reader.tree(revision) if revision else self._reader.working()
+        return await self._sound(reading)
+
+    async def relation(self, old: str, new: str) -> Relation:
+        """Say how `new` stands to `old`."""
+        return await self._sound(self._reader.relation(old, new))
+
+    async def merge(self, base: str, head: str) -> Merged:
+        """Return the tree of merging `head` into `base`, or the paths that conflict."""
+        return await self._sound(self._reader.merge(base, head))
+
+    async def resolve(self, revision: str) -> str:
+        """Return the commit id of a revision. Raises Misconfigured when there is none."""
+        return await self._sound(self._reader.resolve(revision))
+
+    async def close(self) -> None:
+        """End the child process."""
+        await self._process.close()
+
+    async def _sound(self, reading: Awaitable[T]) -> T:
+        try:
+            return await reading
+        except Damaged as error:
+            raise Misconfigured(
+                f"the repository at {self._path} is damaged: {error}. See what git fsck says"
+            ) from error

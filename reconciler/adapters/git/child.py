@@ -1,0 +1,194 @@
+"""The child that runs git: `python -m reconciler.adapters.git.child`, frames on stdin and stdout.
+
+One request at a time. When the parent goes away the whole process group ends with it. Deadlines
+are the parent's: it kills the group and starts another child.
+"""
+
+import os
+import queue
+import resource
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from reconciler.adapters.git import frames, local, worktree
+from reconciler.adapters.git.failures import Damaged, one_line
+from reconciler.adapters.git.listing import Listing
+from reconciler.adapters.git.objects import Objects
+from reconciler.adapters.git.source import Source
+from reconciler.adapters.git.store import Store
+from reconciler.model.errors import Misconfigured, PortError, Unavailable
+
+Answer = tuple[Mapping[str, Any], bytes]
+_FILE_LIMIT_BYTES = 1024 * 1024 * 1024
+_MEMORY_LIMIT_BYTES = 1024 * 1024 * 1024
+_LAST_WORDS_SECONDS = 1.0
+
+
+class Session:
+    """What this child has open: a mirror or a checkout."""
+
+    def __init__(self) -> None:
+        self._store: Store | None = None
+        self._checkout: local.Checkout | None = None
+        self._fetched = ""
+
+    def open_mirror(self, source: Mapping[str, Any], cache_directory: str) -> Answer:
+        """Take a mirror directory and make it usable."""
+        self._store = Store(Source(**source), cache_directory)
+        return {}, b""
+
+    def open_checkout(self, path: str) -> Answer:
+        """Find a checkout or plain directory."""
+        self._checkout = local.opened(path)
+        return {"root": self._checkout.root}, b""
+
+    def fetch(self) -> Answer:
+        """Bring the mirror up to date; of a checkout, describe HEAD."""
+        if self._store is None:
+            return self.head()
+        head = self._store.fetch()
+        self._fetched = head["commit"]
+        return head, b""
+
+    def head(self) -> Answer:
+        """Describe HEAD of a checkout."""
+        objects = self._objects()
+        return objects.describe(self._resolved(objects, "HEAD")), b""
+
+    def renew(self) -> Answer:
+        """Begin an empty mirror."""
+        if self._store is not None:
+            self._store.renew()
+        self._fetched = ""
+        return {}, b""
+
+    def tidy(self) -> Answer:
+        """Pack the mirror when it needs it."""
+        if self._store is not None:
+            self._store.tidy()
+        return {}, b""
+
+    def resolve(self, revision: str) -> Answer:
+        """Return the commit id of a revision."""
+        return {"commit": self._resolved(self._objects(), revision)}, b""
+
+    def listing(self, revision: str) -> Answer:
+        """List a commit."""
+        objects = self._objects()
+        head = objects.describe(self._resolved(objects, revision))
+        return {**head, **_fields(self._listed(objects, head["commit"]))}, b""
+
+    def blobs(self, identities: list[str]) -> Answer:
+        """Read blobs; the body is their contents, one after the other."""
+        found = self._objects().blobs(identities)
+        return {"sizes": [len(content) for content in found]}, b"".join(found)
+
+    def working(self) -> Answer:
+        """Read the working tree; the body is the content of the readable entries."""
+        checkout = self._checkout
+        if checkout is None or checkout.bare:
+            raise Misconfigured("a bare repository has no working tree: name a revision")
+        commands = checkout.commands
+        names = (
+            worktree.everything(checkout.root)
+            if commands is None
+            else worktree.tracked_and_new(commands)
+        )
+        listing, contents = worktree.read(checkout.root, names)
+        return {"commit": "", "parents": [], **_fields(listing)}, b"".join(contents)
+
+    def relation(self, old: str, new: str) -> Answer:
+        """Say how `new` stands to `old`."""
+        return {"relation": self._objects().relation(old, new).value}, b""
+
+    def merge(self, base: str, head: str) -> Answer:
+        """Merge two commits and list the result."""
+        objects = self._objects()
+        parents = [self._resolved(objects, base), self._resolved(objects, head)]
+        tree, conflicts = objects.merge(*parents)
+        if tree is None:
+            return {"conflicts": conflicts}, b""
+        listed = _fields(self._listed(objects, tree))
+        return {"conflicts": (), "commit": "", "parents": parents, **listed}, b""
+
+    def _objects(self) -> Objects:
+        if self._store is not None:
+            return self._store.objects()
+        if self._checkout is None:
+            raise Unavailable("the Git process has nothing open; it is started again")
+        return self._checkout.objects()
+
+    def _resolved(self, objects: Objects, revision: str) -> str:
+        try:
+            return objects.resolve(revision)
+        except Misconfigured as error:
+            if revision == self._fetched:
+                raise Damaged(f"commit {revision} cannot be read any more") from error
+            raise
+
+    def _listed(self, objects: Objects, treeish: str) -> Listing:
+        prefix = "" if self._checkout is None else self._checkout.prefix
+        return objects.listing(treeish, prefix)
+
+
+def _fields(listing: Listing) -> Mapping[str, Any]:
+    return {"entries": listing.entries, "directories": listing.directories}
+
+
+_OPERATIONS: Mapping[str, Callable[..., Answer]] = {
+    operation.__name__: operation
+    for operation in (
+        Session.open_mirror,
+        Session.open_checkout,
+        Session.fetch,
+        Session.renew,
+        Session.tidy,
+        Session.resolve,
+        Session.listing,
+        Session.blobs,
+        Session.working,
+        Session.relation,
+        Session.merge,
+    )
+}
+
+
+def answer(session: Session, request: Mapping[str, Any]) -> Answer:
+    """Do one operation; a failure becomes an answer that names its class."""
+    try:
+        operation = _OPERATIONS[request["operation"]]
+        return operation(session, **request["arguments"])
+    except (PortError, Damaged) as error:
+        return {"error": type(error).__name__, "message": str(error)}, b""
+    except Exception as error:  # the boundary: the parent must hear of it, whatever it is
+        text = one_line(f"{type(error).__name__}: {error}", 300)
+        return {"error": "Oddity", "message": f"the Git process failed: {text}"}, b""
+
+
+def main() -> None:
+    """Answer requests until the parent closes the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_LIMIT_BYTES, _FILE_LIMIT_BYTES))
+    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_LIMIT_BYTES, _MEMORY_LIMIT_BYTES))
+    requests: queue.SimpleQueue[frames.Header | None] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(requests,), daemon=True).start()
+    session = Session()
+    while (request := requests.get()) is not None:
+        sys.stdout.buffer.write(frames.packed(*answer(session, request)))
+        sys.stdout.buffer.flush()
+
+
+def _listen(requests: "queue.SimpleQueue[frames.Header | None]") -> None:
+    while (frame := frames.receive(sys.stdin.buffer)) is not None:
+        requests.put(frame[0])
+    requests.put(None)
+    time.sleep(_LAST_WORDS_SECONDS)
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

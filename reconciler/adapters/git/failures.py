@@ -1,0 +1,121 @@
+"""What git's words on stderr mean for the loop: try again, ask a person, or rebuild the mirror."""
+
+import re
+from collections.abc import Callable
+
+from reconciler.adapters.git.urls import redacted
+from reconciler.model.errors import Denied, Misconfigured, PortError, Unavailable
+
+
+class Damaged(Exception):
+    """The mirror's own files are broken. Never leaves the adapter: the mirror is made anew."""
+
+
+_DAMAGE = re.compile(
+    r"is corrupt|corrupted|bad object|unable to read (?:tree|sha1)|missing blob|missing tree"
+    r"|unable to unpack|inflate: data stream|object file .* is empty|file size .* is too small"
+    r"|packfile .* (?:cannot|does not|is)|index file .* (?:is|does)|bad config|bad tree object"
+    r"|not a tree object"
+    r"|not a git repository: '?\.?/?$|invalid object|bad (?:pack|tree|ref|signature)|unknown object"
+    r"|could not parse (?:commit|object)|loose object|garbage at end|hash mismatch|not our ref"
+    r"|unable to (?:find|parse|get) .*(?:object|header|type|size)|failed to read object"
+    r"|bad offset|failed to (?:parse|unpack|traverse)|non-monotonic index|cannot read object"
+    r"|object corrupt|malformed|premature end of pack|cannot use .* as .*commit"
+    r"|bad default revision"
+    r"|unresolved deltas|not a valid object|wrong (?:index|pack)|is not a valid|incorrect header",
+    re.IGNORECASE,
+)
+
+_Error = Callable[[str], PortError]
+_MEANINGS: tuple[tuple[re.Pattern[str], _Error, str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), error, advice)
+    for pattern, error, advice in (
+        (
+            r"couldn't find remote ref|remote branch .* not found",
+            Misconfigured,
+            "the branch is not there: name one that is, or push it",
+        ),
+        (
+            r"no space left|disk quota|read-only file system|unable to write|cannot allocate"
+            r"|out of memory|too many open files|unable to create (?:temporary|thread)",
+            Unavailable,
+            "the disk or memory of this machine is short: make room in the cache directory",
+        ),
+        (
+            r"file too large|file size limit|exceeds",
+            Misconfigured,
+            "the repository is larger than 1 GiB: keep specs in a repository of their own",
+        ),
+        (
+            r"host key verification failed|no .* host key is known|identification has changed",
+            Misconfigured,
+            "add the host's key to the known-hosts file, after checking it with its owner",
+        ),
+        (
+            r"authentication failed|could not read (?:username|password)|permission denied"
+            r"|returned error: 40[13]|http basic: access denied|access denied|unauthorized"
+            r"|too many authentication failures",
+            Denied,
+            "check the token or key: it must be allowed to read this repository",
+        ),
+        (
+            r"dubious ownership",
+            Denied,
+            "the repository belongs to another user: run as that user, or serve it by ssh or https",
+        ),
+        (
+            r"redirect|returned error: 30\d",
+            Misconfigured,
+            "the host redirects, which is not followed: give the address it redirects to",
+        ),
+        (
+            r"repository .*not found|does not appear to be a git repository|returned error: 404"
+            r"|not a git repository|repository not found|does not exist|no such file or directory"
+            r"|returned error: 410",
+            Misconfigured,
+            "check the address, and that the credentials may see it (hosts hide private ones)",
+        ),
+        (
+            r"transport '.*' not allowed|unsupported protocol|dumb http",
+            Misconfigured,
+            "use https, ssh or file",
+        ),
+        (
+            r"mismatched algorithms",
+            Misconfigured,
+            "the repository uses SHA-256 object ids, which are not supported: use one with SHA-1",
+        ),
+    )
+)
+_NOISE = re.compile(
+    r"^(?:remote: *$|warning:|hint:|please make sure|and the repository exists|debug)",
+    re.IGNORECASE,
+)
+
+
+def last_words(stderr: str, limit: int = 300) -> str:
+    """Return what git said, as one printable line without credentials."""
+    lines = [line.strip() for line in stderr.splitlines()]
+    told = [line for line in lines if line and not _NOISE.match(line)]
+    line = "; ".join(dict.fromkeys(told)) or "git gave no reason"
+    return one_line(line, limit)
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """Return text of strangers as one printable line without credentials."""
+    printable = "".join(c if c.isprintable() else " " for c in redacted(text))
+    return printable if len(printable) <= limit else printable[: limit - 1] + "…"
+
+
+def transport_failure(shown_url: str, branch: str, stderr: str) -> PortError:
+    """Say what a failed fetch means; whatever is unknown is Unavailable: it is tried again."""
+    what = f"cannot fetch branch {branch!r} of {shown_url}: {last_words(stderr)}"
+    for pattern, error, advice in _MEANINGS:
+        if pattern.search(stderr):
+            return error(f"{what}. To do: {advice}")
+    return Unavailable(f"{what}. It is tried again; what was fetched before stays in force")
+
+
+def means_damage(stderr: str) -> bool:
+    """Tell whether a local git command failed on broken files."""
+    return bool(_DAMAGE.search(stderr))

@@ -1,0 +1,75 @@
+"""What `git ls-tree -r -z -t --long` says, and the limits on what is read."""
+
+from dataclasses import dataclass, field
+
+from reconciler.adapters.git.failures import Damaged
+from reconciler.model.errors import Misconfigured
+from reconciler.model.trees import EntryKind
+
+ENTRIES_LIMIT = 100_000
+SIZE_LIMIT_BYTES = 1024 * 1024
+TOTAL_LIMIT_BYTES = 64 * 1024 * 1024
+_KINDS = {"120000": EntryKind.SYMLINK, "160000": EntryKind.SUBMODULE}
+
+
+@dataclass(slots=True)
+class Listing:
+    """Paths of a tree: (path, kind, blob, size, readable) of specs and links, all directories.
+
+    A name that is no UTF-8 is kept with replacement characters and is not readable.
+    """
+
+    entries: list[tuple[str, str, str, int, bool]] = field(default_factory=list)
+    directories: list[str] = field(default_factory=list)
+    total_bytes: int = 0
+
+    def add(self, name: bytes, kind: EntryKind, blob: str, size: int) -> None:
+        """Take a path in when it is a spec or a link. Raises Misconfigured past the limits."""
+        path = name.decode("utf-8", "replace")
+        spec = is_spec(name)
+        if kind is EntryKind.FILE and not spec:
+            return
+        readable = kind is EntryKind.FILE and size <= SIZE_LIMIT_BYTES and "\ufffd" not in path
+        if readable:
+            self.total_bytes += size
+        if self.total_bytes > TOTAL_LIMIT_BYTES:
+            raise Misconfigured(
+                f"the YAML files are more than {TOTAL_LIMIT_BYTES // 1024 // 1024} MiB together: "
+                "keep specs in a repository of their own"
+            )
+        self.entries.append((path, kind.value, blob, size, readable))
+
+
+def is_spec(name: bytes) -> bool:
+    """Tell whether a path is read: YAML files are."""
+    return name.endswith((b".yaml", b".yml"))
+
+
+def check_count(count: int) -> None:
+    """Raise Misconfigured when a tree has more paths than we read."""
+    if count > ENTRIES_LIMIT:
+        raise Misconfigured(
+            f"the tree has {count} paths, more than {ENTRIES_LIMIT}: "
+            "keep specs in a repository of their own"
+        )
+
+
+def parsed_listing(output: bytes) -> Listing:
+    """Parse the output of ls-tree. Raises Misconfigured past the limits, Damaged if broken."""
+    listing = Listing()
+    lines = output.split(b"\0")[:-1]
+    check_count(len(lines))
+    for line in lines:
+        attributes, _, name = line.partition(b"\t")
+        words = attributes.decode("ascii", "replace").split()
+        if len(words) != 4:
+            raise Damaged("a tree cannot be read")
+        mode, what, identity, size = words
+        if what == "tree":
+            listing.directories.append(name.decode("utf-8", "replace"))
+        elif what == "blob" and not size.isdigit():
+            raise Damaged(f"blob {identity} is missing")
+        else:
+            kind = _KINDS.get(mode, EntryKind.FILE)
+            listing.add(name, kind, identity, 0 if size == "-" else int(size))
+    return listing

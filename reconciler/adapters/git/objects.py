@@ -1,0 +1,143 @@
+"""Read trees, blobs, heads and relations from an object store with git. Child process only."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reconciler.adapters.git.commands import Commands, failed
+from reconciler.adapters.git.failures import Damaged, one_line
+from reconciler.adapters.git.listing import Listing, parsed_listing
+from reconciler.model.errors import Misconfigured
+from reconciler.model.trees import Relation
+
+_FORMAT = "%H%x00%P%x00%an%x00%ct%x00%s"
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """An object store; `name` is how people know the repository."""
+
+    commands: Commands
+    name: str
+
+    def resolve(self, revision: str) -> str:
+        """Return the commit id of a revision. Raises Misconfigured when there is none."""
+        commit = self.find(revision)
+        if commit is None:
+            raise Misconfigured(self._no_such(revision))
+        return commit
+
+    def find(self, revision: str) -> str | None:
+        """Return the commit id of a revision, or None."""
+        output = self.commands.run(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+        )
+        return output.stdout.decode().strip() if output.status == 0 else None
+
+    def describe(self, commit: str) -> Mapping[str, Any]:
+        """Return commit, parents, author, committed_at and subject."""
+        text = self.commands.read(
+            "log", "-1", "--no-show-signature", "--no-mailmap", "--no-color", "--encoding=UTF-8",
+            f"--format={_FORMAT}", "--end-of-options", commit, "--",
+        ).decode("utf-8", "replace")  # fmt: skip
+        fields = text.rstrip("\n").split("\0")
+        if len(fields) != 5:
+            raise Damaged(f"commit {commit} cannot be read")
+        identity, parents, author, committed_at, subject = fields
+        return {
+            "commit": identity,
+            "parents": parents.split(),
+            "author": one_line(author),
+            "committed_at": float(committed_at),
+            "subject": one_line(subject),
+        }
+
+    def listing(self, treeish: str, prefix: str = "") -> Listing:
+        """List every path below a commit or tree; nothing where `prefix` is not in it.
+
+        Raises Misconfigured past the limits, Damaged.
+        """
+        if prefix:
+            treeish = f"{treeish}:{prefix}"
+            if self.commands.run("cat-file", "-e", treeish).status:
+                return Listing()
+        return parsed_listing(
+            self.commands.read("ls-tree", "-r", "-z", "-t", "--long", "--full-tree", treeish)
+        )
+
+    def blobs(self, identities: Sequence[str]) -> list[bytes]:
+        """Read blobs, each checked against its id. Raises Damaged."""
+        asked = "".join(f"{identity}\n" for identity in identities).encode()
+        output = self.commands.read("cat-file", "--batch", stdin=asked)
+        found: list[bytes] = []
+        at = 0
+        for identity in identities:
+            end = output.find(b"\n", at)
+            words = output[at:end].split()
+            if end < 0 or len(words) != 3 or words[1] != b"blob":
+                raise Damaged(f"blob {identity} cannot be read")
+            size = int(words[2])
+            content = output[end + 1 : end + 1 + size]
+            if blob_id(content, len(identity)) != identity:
+                raise Damaged(f"blob {identity} has other content")
+            found.append(content)
+            at = end + 1 + size + 1
+        return found
+
+    def relation(self, old: str, new: str) -> Relation:
+        """Say how `new` stands to `old`. Raises Misconfigured when `new` is unknown."""
+        latest = self.resolve(new)
+        before = self.find(old)
+        if before is None:
+            return Relation.UNKNOWN
+        if before == latest:
+            return Relation.SAME
+        output = self.commands.run("merge-base", "--is-ancestor", before, latest)
+        if output.status > 1:
+            raise failed(output)
+        return Relation.DIVERGED if output.status else Relation.FORWARD
+
+    def merge(self, base: str, head: str) -> tuple[str | None, tuple[str, ...]]:
+        """Merge two commits in the object store: the tree's id, or the paths that conflict."""
+        output = self.commands.run(
+            "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, head
+        )
+        if "unrelated histories" in output.stderr:
+            raise Misconfigured(self._unrelated(base, head))
+        if output.status > 1 or not output.stdout:
+            raise failed(output)
+        tree, *paths = output.stdout.rstrip(b"\0").split(b"\0")
+        if output.status == 0:
+            return tree.decode(), ()
+        return None, tuple(path.decode("utf-8", "replace") for path in paths)
+
+    def shallow(self) -> bool:
+        """Tell whether history was cut off by the clone."""
+        output = self.commands.run("rev-parse", "--is-shallow-repository")
+        return output.stdout.strip() == b"true"
+
+    def _no_such(self, revision: str) -> str:
+        text = f"there is no revision {revision!r} in {self.name}"
+        if self.shallow():
+            return f"{text}: it is a shallow clone. {_DEEPEN}"
+        return f"{text}: fetch it first (git fetch origin {revision.removeprefix('origin/')})"
+
+    def _unrelated(self, base: str, head: str) -> str:
+        text = f"{base[:12]} and {head[:12]} have no common ancestor in {self.name}"
+        return f"{text}: it is a shallow clone. {_DEEPEN}" if self.shallow() else text
+
+
+_DEEPEN = (
+    "Fetch the whole history (fetch depth 0): git fetch --unshallow, in GitHub Actions "
+    "actions/checkout with fetch-depth: 0, in GitLab GIT_DEPTH: 0"
+)
+
+
+def blob_id(content: bytes, length: int = 40) -> str:
+    """Return the id git gives to `content` (a 64 digit one where the repository uses SHA-256)."""
+    algorithm = "sha256" if length == 64 else "sha1"
+    digest = hashlib.new(algorithm, usedforsecurity=False)
+    digest.update(b"blob %d\0" % len(content))
+    digest.update(content)
+    return digest.hexdigest()

@@ -1,0 +1,105 @@
+"""What a repository can be asked through a child; a blob that was read is not read again."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from reconciler.adapters.git.process import GitProcess
+from reconciler.adapters.git.urls import check_revision
+from reconciler.model.trees import Entry, EntryKind, Head, Merged, Relation, Tree
+
+_TREES_KEPT = 3
+
+
+class Reader:
+    """Reads through a child; the blobs of the last few trees are kept by their id.
+
+    Every method raises PortError, or Damaged when the object store is broken.
+    """
+
+    def __init__(self, process: GitProcess, deadline_seconds: float) -> None:
+        self._process = process
+        self._deadline_seconds = deadline_seconds
+        self._kept: list[Mapping[str, bytes]] = []
+
+    async def fetch(self, branch: str, deadline_seconds: float) -> Head:
+        """Fetch (a mirror), and describe the head."""
+        answer, _ = await self._process.ask("fetch", deadline_seconds)
+        return Head(
+            commit=answer["commit"],
+            branch=branch,
+            author=answer["author"],
+            subject=answer["subject"],
+            committed_at=answer["committed_at"],
+        )
+
+    async def resolve(self, revision: str) -> str:
+        """Return the commit id of a revision."""
+        answer, _ = await self._ask("resolve", revision=check_revision(revision))
+        return str(answer["commit"])
+
+    async def relation(self, old: str, new: str) -> Relation:
+        """Say how `new` stands to `old`."""
+        asked = {"old": check_revision(old), "new": check_revision(new)}
+        answer, _ = await self._ask("relation", **asked)
+        return Relation(answer["relation"])
+
+    async def merge(self, base: str, head: str) -> Merged:
+        """Merge `head` into `base` in the object store, and read the result."""
+        asked = {"base": check_revision(base), "head": check_revision(head)}
+        answer, _ = await self._ask("merge", **asked)
+        if answer["conflicts"]:
+            return Merged(None, tuple(answer["conflicts"]))
+        return Merged(await self._completed(answer))
+
+    async def tree(self, revision: str) -> Tree:
+        """Read a commit."""
+        listing, _ = await self._ask("listing", revision=check_revision(revision))
+        return await self._completed(listing)
+
+    async def working(self) -> Tree:
+        """Read the working tree."""
+        listing, body = await self._ask("working")
+        texts: dict[str, bytes] = {}
+        at = 0
+        for _, _, blob, size, readable in listing["entries"]:
+            if readable:
+                texts[blob] = body[at : at + size]
+                at += size
+        return await asyncio.to_thread(_tree, listing, texts)
+
+    async def _ask(self, operation: str, **arguments: Any) -> tuple[Mapping[str, Any], bytes]:
+        return await self._process.ask(operation, self._deadline_seconds, **arguments)
+
+    async def _completed(self, listing: Mapping[str, Any]) -> Tree:
+        """Make the tree of a listing, reading the blobs not seen before."""
+        known = {blob: text for blobs in self._kept for blob, text in blobs.items()}
+        wanted = [blob for _, _, blob, _, readable in listing["entries"] if readable]
+        missing = [blob for blob in dict.fromkeys(wanted) if blob not in known]
+        texts = {blob: known[blob] for blob in wanted if blob in known}
+        if missing:
+            texts.update(await self._read(missing))
+        self._kept = [texts, *self._kept[: _TREES_KEPT - 1]]
+        return await asyncio.to_thread(_tree, listing, texts)
+
+    async def _read(self, identities: list[str]) -> dict[str, bytes]:
+        answer, body = await self._ask("blobs", identities=identities)
+        found: dict[str, bytes] = {}
+        at = 0
+        for identity, size in zip(identities, answer["sizes"], strict=True):
+            found[identity] = body[at : at + size]
+            at += size
+        return found
+
+
+def _tree(listing: Mapping[str, Any], texts: Mapping[str, bytes]) -> Tree:
+    entries = {
+        path: Entry(EntryKind(kind), blob, size, texts[blob] if readable else None)
+        for path, kind, blob, size, readable in listing["entries"]
+    }
+    return Tree(
+        commit=listing["commit"],
+        entries=entries,
+        directories=frozenset(listing["directories"]),
+        parents=tuple(listing["parents"]),
+    )

@@ -1,0 +1,178 @@
+"""A bare mirror on disk with one owner: made, locked, swept, fetched into. Child only."""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from reconciler.adapters.git import access
+from reconciler.adapters.git.commands import Commands, failed
+from reconciler.adapters.git.failures import Damaged, means_damage, transport_failure
+from reconciler.adapters.git.objects import Objects
+from reconciler.adapters.git.source import Source
+from reconciler.adapters.git.urls import check_branch, checked, redacted
+from reconciler.model.errors import PortError, Unavailable
+
+_SLOTS = 8
+_LOCK_WAIT_SECONDS = 2.0
+_SEEN_LIMIT = 500
+_LOOSE_FAN_OUT_LIMIT = 24
+"""Loose objects in one of 256 directories at which the mirror is packed: about 6,000 in all."""
+_INCOMING = "refs/gamekeeper/incoming"
+_SEEN = "refs/gamekeeper/seen/"
+
+
+class Store:
+    """The mirror of one source below `cache_directory`; this process is its only writer."""
+
+    def __init__(self, source: Source, cache_directory: str) -> None:
+        self._source = source
+        self._address = checked(source.url, plain_http=source.plain_http)
+        self._tip = f"refs/heads/{check_branch(source.branch)}"
+        self._shown = redacted(self._address.url)
+        try:
+            self._directory, self._lock_fd = _locked_directory(cache_directory, self._address.url)
+            self._lay_out()
+            _sweep(self._directory)
+        except OSError as error:
+            raise Unavailable(
+                f"the cache directory {cache_directory} cannot be used: {error.strerror}. "
+                "Make it writable, or make room on its disk"
+            ) from error
+
+    def objects(self) -> Objects:
+        """Return a reader of what was fetched."""
+        return Objects(self._commands({}), self._shown)
+
+    def fetch(self) -> Mapping[str, Any]:
+        """Follow the tracked branch to where it is now, and describe its head.
+
+        Old heads stay reachable when the branch was rewritten. Raises Damaged, PortError.
+        """
+        commands = self._commands(access.environment(self._source, self._address))
+        output = commands.run(
+            "fetch", "--quiet", "--no-tags", "--no-auto-gc", "--no-write-fetch-head",
+            "--no-recurse-submodules", "--", self._address.url, f"+{self._tip}:{_INCOMING}",
+        )  # fmt: skip
+        if output.status:
+            raise self._failure(output.stderr)
+        objects = self.objects()
+        incoming = objects.find(_INCOMING)
+        if incoming is None:
+            raise Damaged("the commit that was fetched cannot be read")
+        head = objects.describe(incoming)
+        self._advance(objects, incoming)
+        return head
+
+    def renew(self) -> None:
+        """Throw the mirror away and begin an empty one."""
+        graveyard = f"{self._directory}.broken"
+        shutil.rmtree(graveyard, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(self._directory, graveyard)
+        shutil.rmtree(graveyard, ignore_errors=True)
+        self._lay_out()
+
+    def tidy(self) -> None:
+        """Pack when many small fetches left many files, and forget the oldest rewritten heads."""
+        commands = self._commands({})
+        listed = commands.run("for-each-ref", "--sort=-creatordate", "--format=%(refname)", _SEEN)
+        old = listed.stdout.decode().split()[_SEEN_LIMIT:]
+        if old:
+            lines = "".join(f"delete {ref}\n" for ref in old).encode()
+            commands.run("update-ref", "--stdin", stdin=lines)
+        with contextlib.suppress(FileNotFoundError):
+            sample = os.path.join(self._directory, "objects", "17")
+            if len(os.listdir(sample)) > _LOOSE_FAN_OUT_LIMIT:
+                commands.run("gc", "--quiet", "--no-detach", "--prune=2.weeks.ago")
+
+    def _commands(self, environment: Mapping[str, str]) -> Commands:
+        closed = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
+        return Commands((f"--git-dir={self._directory}",), {**closed, **environment}, self._lock_fd)
+
+    def _advance(self, objects: Objects, incoming: str) -> None:
+        before = objects.find(self._tip)
+        if before == incoming:
+            return
+        commands = objects.commands
+        steps = [f"update {self._tip} {incoming}"]
+        if before is not None:
+            ancestry = commands.run("merge-base", "--is-ancestor", before, incoming)
+            if ancestry.status > 1:
+                raise failed(ancestry)
+            if ancestry.status == 1:
+                steps.append(f"update {_SEEN}{before} {before}")
+        commands.read("update-ref", "--stdin", stdin="".join(f"{s}\n" for s in steps).encode())
+
+    def _failure(self, stderr: str) -> Exception:
+        error: PortError = transport_failure(self._shown, self._source.branch, stderr)
+        if not isinstance(error, Unavailable) or not means_damage(stderr):
+            return error
+        # The words may be the host's, about its own files: ours are judged by themselves.
+        check = self._commands({}).run("fsck", "--connectivity-only", "--no-dangling")
+        return Damaged(str(error)) if check.status else error
+
+    def _lay_out(self) -> None:
+        for part in ("objects/info", "objects/pack", "refs/heads"):
+            os.makedirs(os.path.join(self._directory, part), mode=0o700, exist_ok=True)
+        _write(os.path.join(self._directory, "HEAD"), f"ref: {self._tip}\n")
+        credentials = bool(self._source.token_file or self._address.password)
+        _write(
+            os.path.join(self._directory, "config"),
+            access.configuration(self._address, credentials=credentials),
+        )
+
+
+def _locked_directory(cache_directory: str, url: str) -> tuple[str, int]:
+    """Take the first directory that nobody else owns: processes may share a cache."""
+    os.makedirs(cache_directory, mode=0o700, exist_ok=True)
+    label = re.sub(r"[^A-Za-z0-9]+", "-", urlsplit(url).path.rpartition("/")[2])[:30].strip("-")
+    digest = hashlib.sha256(url.encode()).hexdigest()[:16]
+    for slot in range(_SLOTS):
+        directory = os.path.join(cache_directory, f"{label}-{digest}-{slot}.git")
+        lock_fd = os.open(f"{directory}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        if _locked(lock_fd, _LOCK_WAIT_SECONDS if slot == 0 else 0.0):
+            return directory, lock_fd
+        os.close(lock_fd)
+    raise Unavailable(
+        f"{_SLOTS} processes mirror {redacted(url)} in {cache_directory}: end some, or set another "
+        "cache directory"
+    )
+
+
+def _locked(lock_fd: int, wait_seconds: float) -> bool:
+    until = time.monotonic() + wait_seconds
+    while True:
+        try:
+            fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(0.02)
+        else:
+            return True
+
+
+def _sweep(directory: str) -> None:
+    """Remove what killed git processes left: locks and half-written packs and objects."""
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            if name.endswith(".lock") or name.startswith(("tmp_", ".tmp-")):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(os.path.join(folder, name))
+    quarantine = os.path.join(directory, "objects")
+    for name in os.listdir(quarantine):
+        if name.startswith(("tmp_objdir", "incoming")):
+            shutil.rmtree(os.path.join(quarantine, name), ignore_errors=True)
+
+
+def _write(path: str, text: str) -> None:
+    with open(f"{path}.new", "w", encoding="utf-8") as stream:
+        stream.write(text)
+    os.replace(f"{path}.new", path)
