@@ -57,18 +57,32 @@ _BY_KIND: Mapping[str, Json] = {
     ),
     "ContainerResizePolicy": _kind(restartPolicy=_enum("NotRequired", "RestartContainer")),
     "EnvVar": _kind(name={"format": "env-name"}),
-    "EnvFromSource": _kind(),
     "SecretKeySelector": _kind(("name",), key=_TEXT, name=_SUBDOMAIN),
     "ConfigMapKeySelector": _kind(("name",), key=_TEXT, name=_SUBDOMAIN),
     "SecretEnvSource": _kind(("name",), name=_SUBDOMAIN),
     "ConfigMapEnvSource": _kind(("name",), name=_SUBDOMAIN),
     "LocalObjectReference": _kind(("name",), name=_SUBDOMAIN),
-    "ConfigMapVolumeSource": _kind(("name",), name=_SUBDOMAIN, defaultMode={"minimum": 0, "maximum": 511}),
-    "SecretVolumeSource": _kind(("secretName",), secretName=_SUBDOMAIN, defaultMode={"minimum": 0, "maximum": 511}),
+    "ConfigMapVolumeSource": _kind(
+        ("name",), name=_SUBDOMAIN, defaultMode={"minimum": 0, "maximum": 511}
+    ),
+    "SecretVolumeSource": _kind(
+        ("secretName",), secretName=_SUBDOMAIN, defaultMode={"minimum": 0, "maximum": 511}
+    ),
     "PersistentVolumeClaimVolumeSource": _kind(claimName=_SUBDOMAIN),
-    "EmptyDirVolumeSource": _kind(medium=_enum("Memory", "HugePages", "HugePages-2Mi", "HugePages-1Gi", "")),
+    "EmptyDirVolumeSource": _kind(
+        medium=_enum("Memory", "HugePages", "HugePages-2Mi", "HugePages-1Gi", "")
+    ),
     "HostPathVolumeSource": _kind(
-        type=_enum("", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice")
+        type=_enum(
+            "",
+            "DirectoryOrCreate",
+            "Directory",
+            "FileOrCreate",
+            "File",
+            "Socket",
+            "CharDevice",
+            "BlockDevice",
+        )
     ),
     "ImageVolumeSource": _kind(pullPolicy=_PULL),
     "Volume": _kind(name=_LABEL),
@@ -121,8 +135,7 @@ _BY_KIND: Mapping[str, Json] = {
     "SeccompProfile": _kind(type=_enum("Localhost", "RuntimeDefault", "Unconfined")),
     "AppArmorProfile": _kind(type=_enum("Localhost", "RuntimeDefault", "Unconfined")),
     "PodOS": _kind(name=_enum("linux", "windows")),
-    "PodSchedulingGate": _kind(),
-}  # fmt: skip
+}
 
 _CORE = "io.k8s.api.core.v1."
 POD_SPEC = f"{_CORE}PodSpec"

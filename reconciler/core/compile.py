@@ -1,0 +1,116 @@
+"""Valid documents to what the engine knows: Workload and Config."""
+
+import json
+from typing import Any
+
+from reconciler.core.documents import Document
+from reconciler.core.places import place_of_value
+from reconciler.core.revision import revision_of
+from reconciler.model.refs import Json, WorkloadKey
+from reconciler.model.specs import (
+    Budgets,
+    Config,
+    Disruption,
+    PortRange,
+    Rollout,
+    Scheduling,
+    Share,
+    Source,
+    Workload,
+)
+
+
+def workload_key(kind: str, name: str) -> WorkloadKey:
+    """Return the key of a workload: its namespace has its name."""
+    return WorkloadKey(kind, name, name)
+
+
+def compile_workload(document: Document) -> Workload:
+    """Return the workload of a valid Scheduler document, with the lines it stands on."""
+    return _workload(
+        document.value,
+        canonical(document.value),
+        _source(document, ()),
+        _source(document, ("spec", "replicas")),
+    )
+
+
+def workload_from_json(spec_json: str, source: Source) -> Workload:
+    """Return the workload of an accepted spec: the `spec_json` of a Workload read before."""
+    return _workload(json.loads(spec_json), spec_json, source, source)
+
+
+def compile_config(value: Json) -> Config:
+    """Return the Config of a valid Config document."""
+    spec = value.get("spec") or {}
+    budgets = spec.get("budgets") or {}
+    own, total = budgets.get("workload") or {}, budgets.get("total") or {}
+    plain = Budgets()
+    default = Config()
+    return Config(
+        paths=tuple(spec.get("paths", default.paths)),
+        kubernetes_version=spec.get("kubernetesVersion", default.kubernetes_version),
+        budgets=Budgets(
+            workload_rooms=own.get("rooms", plain.workload_rooms),
+            workload_percent=float(own.get("percent", plain.workload_percent)),
+            total_rooms=total.get("rooms", plain.total_rooms),
+            total_percent=float(total.get("percent", plain.total_percent)),
+            window_seconds=budgets.get("windowSeconds", plain.window_seconds),
+        ),
+        resync_seconds=spec.get("resyncSeconds", default.resync_seconds),
+        poll_seconds=spec.get("pollSeconds", default.poll_seconds),
+        spec_json=canonical(value),
+    )
+
+
+def config_from_json(spec_json: str) -> Config:
+    """Return an accepted Config: the `spec_json` of a Config read before."""
+    return compile_config(json.loads(spec_json))
+
+
+def canonical(value: Any) -> str:
+    """Return the one JSON text of a value: keys sorted, no spaces."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _source(document: Document, path: tuple[str | int, ...]) -> Source:
+    line, column = place_of_value(document.places, path)
+    return Source(document.file, line, column)
+
+
+def _workload(value: Json, spec_json: str, source: Source, replicas_source: Source) -> Workload:
+    spec: Json = value["spec"]
+    ports = spec.get("portRange")
+    disruption = spec.get("disruption") or {}
+    return Workload(
+        key=workload_key(value["kind"], value["metadata"]["name"]),
+        game=spec["game"],
+        replicas=spec["replicas"],
+        reports=spec["reports"],
+        rollout=_rollout(spec.get("rollout") or {}),
+        port_range=PortRange(ports["start"], ports["end"]) if ports else None,
+        disruption=Disruption(
+            disruption.get("mode", "count"), float(disruption.get("safetyPercentage", 0.05))
+        ),
+        scheduling=Scheduling(spec.get("scheduling", Scheduling.PACKED)),
+        suspend=spec.get("suspend", False),
+        template=spec["template"],
+        revision=revision_of(spec["template"]),
+        spec_json=spec_json,
+        source=source,
+        replicas_source=replicas_source,
+    )
+
+
+def _rollout(rollout: Json) -> Rollout:
+    plain = Rollout()
+    return Rollout(
+        max_surge=_share(rollout.get("maxSurge"), plain.max_surge),
+        max_unavailable=_share(rollout.get("maxUnavailable"), plain.max_unavailable),
+    )
+
+
+def _share(value: Any, default: Share) -> Share:
+    if isinstance(value, str):
+        return Share(int(value.removesuffix("%")), percent=True)
+    return default if value is None else Share(value)

@@ -1,0 +1,68 @@
+"""Which files of a tree hold specs, and what of them cannot be read as text at all."""
+
+from collections.abc import Iterable
+
+from reconciler.core.documents import ParsedFile
+from reconciler.core.pod_parts import child
+from reconciler.core.yaml_strict import MOST_BYTES, parse_file
+from reconciler.model.findings import Finding
+from reconciler.model.refs import Json
+from reconciler.model.specs import Config
+from reconciler.model.trees import Entry, EntryKind, Tree
+
+CONFIG_FILE = "gamekeeper.yaml"
+_EVERYTHING = "."
+_LFS = b"version https://git-lfs.github.com/spec/"
+
+
+def paths_of(config: Json) -> tuple[str, ...]:
+    """Return the spec paths of a Config document that may have mistakes elsewhere."""
+    paths = child(config, "spec").get("paths")
+    if isinstance(paths, list) and paths and all(isinstance(path, str) for path in paths):
+        return tuple(paths)
+    return Config().paths
+
+
+def spec_files(tree: Tree, paths: Iterable[str]) -> list[str]:
+    """Return every entry under `paths`, sorted; gamekeeper.yaml is not one of them."""
+    prefixes = tuple(paths)
+    return sorted(
+        file
+        for file in tree.entries
+        if file != CONFIG_FILE and any(_under(file, prefix) for prefix in prefixes)
+    )
+
+
+def missing_paths(tree: Tree, paths: Iterable[str]) -> tuple[str, ...]:
+    """Return those of `paths` that the tree does not have."""
+    return tuple(
+        path
+        for path in paths
+        if path != _EVERYTHING
+        and path not in tree.directories
+        and not any(_under(file, path) for file in tree.entries)
+    )
+
+
+def read_entry(file: str, entry: Entry) -> ParsedFile:
+    """Return the documents of one entry, or the Finding that says why it cannot be read."""
+    if entry.kind is EntryKind.SYMLINK:
+        return _unreadable(file, "a symbolic link is not followed", "put the file here", "symlink")
+    if entry.kind is EntryKind.SUBMODULE:
+        message = "a submodule is not read"
+        return _unreadable(file, message, "put its files into this repository", "submodule")
+    if entry.text is None or entry.size > MOST_BYTES:
+        message = f"the file has {entry.size} bytes; at most {MOST_BYTES} are read"
+        return _unreadable(file, message, "split it", "size")
+    if entry.text.startswith(_LFS):
+        message = "this is a pointer of Git LFS, not the file"
+        return _unreadable(file, message, "keep specs out of Git LFS (.gitattributes)", "lfs")
+    return parse_file(file, entry.text)
+
+
+def _under(file: str, path: str) -> bool:
+    return path == _EVERYTHING or file == path or file.startswith(f"{path}/")
+
+
+def _unreadable(file: str, message: str, fix: str, rule: str) -> ParsedFile:
+    return ParsedFile([], Finding(file, 0, 0, "", message, fix, rule))

@@ -1,0 +1,47 @@
+"""What reading specs needs beside the specs: schemas, compiled once and shared by all specs."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from reconciler.core.mistakes import Mistake
+from reconciler.core.pod_rules import POD_SPEC, REFINED
+from reconciler.core.shapes import Shape, Shapes
+from reconciler.model.refs import Json
+
+_MOST_REMEMBERED = 4096
+
+
+class Check(Protocol):
+    """A check of a template whose answer is worth remembering."""
+
+    def __call__(self) -> tuple[Mistake, ...]:
+        """Return the mistakes of the template."""
+
+
+class SpecKit:
+    """Our schemas by kind, Kubernetes' definitions by minor version (each read when asked for).
+
+    It remembers the mistakes of templates by their content: most commits leave most of them be.
+    """
+
+    def __init__(self, schemas: Mapping[str, Json], definitions: Mapping[str, Json]) -> None:
+        ours = Shapes({})
+        self.kinds = {kind: ours.of(schema) for kind, schema in schemas.items()}
+        self.versions = tuple(definitions)
+        self._definitions = definitions
+        self._pods: dict[str, Shape] = {}
+        self._remembered: dict[tuple[str, ...], tuple[Mistake, ...]] = {}
+
+    def pod_spec(self, version: str) -> Shape:
+        """Return the shape of a PodSpec in a Kubernetes minor version."""
+        if version not in self._pods:
+            self._pods[version] = Shapes(self._definitions[version], REFINED).definition(POD_SPEC)
+        return self._pods[version]
+
+    def remembered(self, content: tuple[str, ...], check: Check) -> tuple[Mistake, ...]:
+        """Return the mistakes of a template with this content, judged once."""
+        if content not in self._remembered:
+            if len(self._remembered) >= _MOST_REMEMBERED:
+                self._remembered.clear()
+            self._remembered[content] = check()
+        return self._remembered[content]

@@ -1,0 +1,108 @@
+"""Check one document: its schema, and what a schema cannot say."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from reconciler.core.compile import canonical
+from reconciler.core.host_ports import container_ports
+from reconciler.core.mistakes import Mistake, below, shown
+from reconciler.core.pod_parts import child, containers, entries, text
+from reconciler.core.shape_check import check
+from reconciler.core.spec_kit import SpecKit
+from reconciler.core.template_check import check_template
+from reconciler.model.findings import Severity
+from reconciler.model.refs import Json
+from reconciler.model.specs import Permissions
+
+_NOTHING = (0, "0%")
+
+
+def check_config(value: Json, kit: SpecKit) -> list[Mistake]:
+    """Return the mistakes of a Config document."""
+    found: list[Mistake] = []
+    check(kit.kinds["Config"], value, (), found)
+    version = child(value, "spec").get("kubernetesVersion")
+    if isinstance(version, str) and not found and version not in kit.versions:
+        known = ", ".join(kit.versions)
+        message = f"the definitions of Kubernetes {version} are not installed"
+        fix = f"installed are {known}"
+        found.append(Mistake(("spec", "kubernetesVersion"), message, fix, "version"))
+    return found
+
+
+def check_scheduler(
+    value: Json, kit: SpecKit, permissions: Permissions, version: str
+) -> list[Mistake]:
+    """Return the mistakes of a Scheduler document; templates are held to Kubernetes `version`."""
+    found: list[Mistake] = []
+    check(kit.kinds["Scheduler"], value, (), found)
+    found.extend(_name(value, permissions))
+    spec = child(value, "spec")
+    found.extend(_rollout(spec))
+    template = spec.get("template")
+    if isinstance(template, dict):
+        level = permissions.pod_security
+        content = (version, level, canonical(template))
+        mistakes = kit.remembered(
+            content, lambda: check_template(template, kit.pod_spec(version), level)
+        )
+        found.extend(below(("spec", "template"), mistake) for mistake in mistakes)
+    found.extend(_port_range(spec))
+    return found
+
+
+def _name(value: Json, permissions: Permissions) -> Iterator[Mistake]:
+    name = text(child(value, "metadata"), "name")
+    if name in permissions.reserved_namespaces or name.startswith("kube-"):
+        message = f"{shown(name)} is reserved: a scheduler's name is also its namespace"
+        yield Mistake(("metadata", "name"), message, "choose another name", "reserved-name")
+
+
+def _rollout(spec: Json) -> Iterator[Mistake]:
+    rollout = child(spec, "rollout")
+    surge, unavailable = rollout.get("maxSurge", "25%"), rollout.get("maxUnavailable", 0)
+    if surge in _NOTHING and unavailable in _NOTHING and not isinstance(surge, bool):
+        message = "maxSurge and maxUnavailable are both 0: no room could ever be replaced"
+        yield Mistake(("spec", "rollout"), message, "write maxSurge: 1", "rollout", at_key=True)
+
+
+def _port_range(spec: Json) -> Iterator[Mistake]:
+    at = ("spec", "portRange")
+    start, end = (_port(child(spec, "portRange").get(name)) for name in ("start", "end"))
+    if start is None or end is None:
+        return
+    if start > end:
+        message = f"start {start} is above end {end}"
+        yield Mistake(at, message, f"write start: {end} and end: {start}", "range", at_key=True)
+        return
+    wanted, size = _distinct_ports(spec), end - start + 1
+    if wanted == 0:
+        message = "no container of the template has a port, so no host port is given out"
+        fix = "add ports to the container, or take portRange out"
+        yield Mistake(at, message, fix, "port-range", True, Severity.WARNING)
+    elif wanted > size:
+        message = f"a room wants {wanted} host ports, and the range has {size}"
+        yield Mistake(at, message, f"write end: {start + wanted - 1} or more", "port-range", True)
+    elif type(spec.get("replicas")) is int and spec["replicas"] * wanted > size:
+        needed = spec["replicas"] * wanted
+        message = f"{spec['replicas']} rooms want {needed} host ports, and the range has {size}"
+        fix = "widen it, or have as many nodes as rooms share a port"
+        yield Mistake(at, message, fix, "port-range", True, Severity.WARNING)
+
+
+def _distinct_ports(spec: Json) -> int:
+    pod = child(spec, "template", "spec")
+    sound = {
+        "spec": {
+            "containers": [
+                {"ports": [port for _, port in entries(one, "ports") if "containerPort" in port]}
+                for path, one in containers(pod)
+                if path[0] == "containers"
+            ]
+        }
+    }
+    return len(container_ports(sound))
+
+
+def _port(value: Any) -> int | None:
+    return value if type(value) is int and 1 <= value <= 65535 else None
