@@ -8,14 +8,15 @@ caller then keeps the live object (`same_but_times`).
 from dataclasses import dataclass
 from typing import Any
 
-from reconciler.kube import fieldpaths, managed_fields
+from reconciler.kube import last_applied, managed_fields
 from reconciler.kube.comparison import Comparison, compare
+from reconciler.kube.conflicts import Conflict as Conflict
+from reconciler.kube.conflicts import Conflicts as Conflicts
 from reconciler.kube.fieldpaths import BadObject as BadObject
-from reconciler.kube.fieldpaths import Path
 from reconciler.kube.fieldsets import FieldSet
-from reconciler.kube.json_types import Json, same, without_nulls
+from reconciler.kube.json_types import Json, same
 from reconciler.kube.managed_fields import APPLY, UPDATE, Owned, Owner, Owners
-from reconciler.kube.merge import merge, remove
+from reconciler.kube.merge import merge, remove, without_nulls
 from reconciler.kube.schemas import Schema
 from reconciler.kube.typecheck import type_problems
 
@@ -26,51 +27,6 @@ class Applied:
 
     object: Json
     managed_fields: list[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """A field that another owner holds with another value."""
-
-    owner: Owner
-    path: Path
-
-    @property
-    def field(self) -> str:
-        """The path as people read it."""
-        return fieldpaths.text(self.path)
-
-    @property
-    def message(self) -> str:
-        """Who is in the way, in the API server's words."""
-        return f"conflict with {self.owner}"
-
-
-@dataclass(frozen=True, slots=True)
-class Conflicts:
-    """Why an apply was refused; `force` would take the fields over."""
-
-    conflicts: tuple[Conflict, ...]
-
-    @property
-    def message(self) -> str:
-        """All conflicts, in the API server's words."""
-        if len(self.conflicts) == 1:
-            only = self.conflicts[0]
-            return f"Apply failed with 1 conflict: {only.message}: {only.field}"
-        by_owner: dict[Owner, list[str]] = {}
-        for conflict in self.conflicts:
-            by_owner.setdefault(conflict.owner, []).append(f"\n- {conflict.field}")
-        told = [f"conflicts with {owner}:{''.join(by_owner[owner])}" for owner in sorted(by_owner)]
-        return f"Apply failed with {len(self.conflicts)} conflicts: " + "\n".join(told)
-
-    @property
-    def causes(self) -> list[Json]:
-        """The conflicts as the causes of a Status."""
-        return [
-            {"reason": "FieldManagerConflict", "message": one.message, "field": one.field}
-            for one in self.conflicts
-        ]
 
 
 def apply(
@@ -91,22 +47,20 @@ def apply(
     if problems:
         listed = "\n  ".join(["errors:", *problems])
         raise BadObject(problems[0] if len(problems) == 1 else listed)
-    before = managed_fields.without(live or {})
-    owners = _owners_before(live, before, subresource, schema, now)
     version = applied.get("apiVersion", "")
     me = Owner.of(manager, APPLY, version, subresource)
-    reset = managed_fields.reset_by(subresource, applied.get("kind", ""))
-    own = FieldSet.from_object(applied, schema, with_parents=False).without_under(reset)
-    last = owners.get(me)
-    owners[me] = Owned(own, version, last.time if last else None)
-    merged = merge(before, applied, schema)
-    after = _pruned(merged, owners, last.fields, schema) if last else merged
-    changes = compare(before, after, schema).without_under(reset)
-    conflicts = [] if force else _conflicts(owners, changes, me)
-    if conflicts:
-        return Conflicts(tuple(conflicts))
-    moved = None if same(before, after) else now
-    return _result(before if moved is None else after, _settled(owners, me, changes, moved))
+    outcome = _applied(live, applied, me, force=force, schema=schema, now=now)
+    if manager != last_applied.KUBECTL:
+        return outcome
+    if isinstance(outcome, Conflicts):
+        # What kubectl applied from the client's side it may take over from itself.
+        conflicts = outcome.outside(last_applied.unchanged(live or {}, schema))
+        if conflicts:
+            return conflicts
+        outcome = _applied(live, applied, me, force=True, schema=schema, now=now)
+    if isinstance(outcome, Applied):
+        last_applied.restate(outcome.object, applied)
+    return outcome
 
 
 def track_update(
@@ -138,6 +92,26 @@ def track_update(
 def same_but_times(live: Json, updated: Json) -> bool:
     """Tell whether two states differ in nothing but the times of their managedFields."""
     return same(_without_times(live), _without_times(updated))
+
+
+def _applied(
+    live: Json | None, applied: Json, me: Owner, *, force: bool, schema: Schema, now: str
+) -> Applied | Conflicts:
+    before = managed_fields.without(live or {})
+    owners = _owners_before(live, before, me.subresource, schema, now)
+    reset = managed_fields.reset_by(me.subresource, applied.get("kind", ""))
+    own = FieldSet.from_object(applied, schema, with_parents=False).without_under(reset)
+    last = owners.get(me)
+    owners[me] = Owned(own, applied.get("apiVersion", ""), last.time if last else None)
+    merged = merge(before, applied, schema)
+    after = _pruned(merged, owners, last.fields, schema) if last else merged
+    changes = compare(before, after, schema).without_under(reset)
+    conflicts = [] if force else _conflicts(owners, changes, me)
+    if conflicts:
+        return Conflicts(tuple(conflicts))
+    moved = None if same(before, after) else now
+    settled = _settled(owners, me, changes, moved)
+    return _result(before if moved is None else after, settled, schema)
 
 
 def _owners_before(
@@ -178,7 +152,7 @@ def _updated(owners: Owners, me: Owner, changes: Comparison, version: str, now: 
 def _conflicts(owners: Owners, changes: Comparison, me: Owner) -> list[Conflict]:
     return [
         Conflict(owner, path)
-        for owner in sorted(owners)
+        for owner in sorted(owners, key=Owner.order)
         if owner != me
         for path in owners[owner].fields.intersection(changes.written)
     ]
@@ -211,10 +185,10 @@ def _all_fields(obj: Json, schema: Schema) -> FieldSet:
     return FieldSet.from_object(obj, schema, with_parents=False).with_named_fields(schema)
 
 
-def _result(obj: Json, owners: Owners) -> Applied:
+def _result(obj: Json, owners: Owners, schema: Schema) -> Applied:
     entries = managed_fields.write(owners)
     # Null is how a merge says that nothing is left; the API server stores no such field.
-    whole: Json = without_nulls(obj)
+    whole: Json = without_nulls(obj, schema)
     whole.setdefault("metadata", {})["managedFields"] = entries
     return Applied(whole, entries)
 

@@ -24,15 +24,6 @@ def copied(value: Any) -> Any:
     return value
 
 
-def without_nulls(value: Any) -> Any:
-    """Copy a JSON value without the fields that are null."""
-    if isinstance(value, dict):
-        return {name: without_nulls(item) for name, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [without_nulls(item) for item in value]
-    return value
-
-
 def same(left: Any, right: Any) -> bool:
     """Tell whether two JSON values are equal; unlike Python's ==, true is not 1."""
     if isinstance(left, dict):

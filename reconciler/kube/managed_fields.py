@@ -1,5 +1,6 @@
 """The `managedFields` of an object: who wrote which field, how and when."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -35,6 +36,7 @@ _NEVER_OWNED = FieldSet.of(
 )
 _RESET_BY: Mapping[str, tuple[Path, ...]] = {
     "": ((field("status"),),),
+    "finalize": ((field("status"),),),
     "status": ((field("spec"),),),
 }
 _RESET_BY_POD_STATUS: tuple[Path, ...] = (
@@ -57,6 +59,16 @@ class Owner(NamedTuple):
         """Make an owner; one who applies is the same in every version."""
         version = "" if operation == APPLY else api_version
         return Owner(manager, operation, version, subresource)
+
+    def order(self) -> str:
+        """Give the sort key of an owner where the API server lists owners."""
+        parts = {
+            "manager": self.manager,
+            "operation": self.operation,
+            "apiVersion": self.api_version,
+            "subresource": self.subresource,
+        }
+        return json.dumps({name: part for name, part in parts.items() if part})
 
     def __str__(self) -> str:
         named = f'"{self.manager}"'
@@ -87,8 +99,8 @@ def read(obj: Json | None) -> Owners:
 
 
 def is_reset(obj: Json) -> bool:
-    """Tell whether an object asks to forget its owners: one entry that is empty."""
-    return bool((obj.get("metadata") or {}).get("managedFields") == [{}])
+    """Tell whether an object asks to forget its owners: by an empty list or an empty entry."""
+    return (obj.get("metadata") or {}).get("managedFields") in ([], [{}])
 
 
 def write(owners: Owners) -> list[Any]:

@@ -27,6 +27,24 @@ def remove(obj: Json, fields: FieldSet, schema: Schema) -> Json:
     return left if left is not None else {}
 
 
+def without_nulls(value: Any, schema: Schema) -> Any:
+    """Copy a value as the API server stores it: null fields go, null texts of a map are empty."""
+    if isinstance(value, dict):
+        return {
+            name: without_nulls("" if child is None else child, schema.field(name) or UNTYPED)
+            for name, child in value.items()
+            if child is not None or _is_text_of_map(name, schema)
+        }
+    if isinstance(value, list):
+        return [without_nulls(item, schema.items()) for item in value]
+    return value
+
+
+def _is_text_of_map(name: str, schema: Schema) -> bool:
+    entry = schema.field(name)
+    return not schema.properties and entry is not None and entry.type == "string"
+
+
 def _merged(live: Any, applied: Any, schema: Schema) -> Any:
     if applied is MISSING:
         return live

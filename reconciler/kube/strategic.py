@@ -80,13 +80,28 @@ def _put_in_order(live: Json, patch: Json, directive: str, schema: Schema) -> No
         merged = before
     else:
         merged = _merged_list(before, wanted, child)
-    live[name] = ordered(merged, order, before or [], key)
+    stood = _places_after(before or [], wanted or [], merged, key) if key else before or []
+    live[name] = ordered(merged, order, stood, key)
+
+
+def _places_after(before: list[Any], wanted: list[Any], merged: list[Any], key: str) -> list[Any]:
+    """Give the places that an order is measured by: new items take those of deleted ones.
+
+    So the API server does it, which reuses the list while it deletes and appends.
+    """
+    kept = [item for item in before if _place_of(merged, key, item.get(key)) is not None]
+    new = [item for item in wanted if _place_of(before, key, item.get(key)) is None]
+    return [*kept, *new][: len(before)]
 
 
 def _check_order(wanted: Any, order: list[Any], key: str | None, directive: str) -> None:
     """Refuse an order that leaves out an item of the patch or puts its items another way."""
     names = [_key_of(item, key) if key else item for item in order]
-    listed = [item for item in wanted or () if not (isinstance(item, dict) and _PATCH in item)]
+    listed = [
+        item
+        for item in wanted or ()
+        if not (isinstance(item, dict) and item.get(_PATCH) == "delete")
+    ]
     found = [_key_of(item, key) if key else item for item in listed]
     for name in found:
         if not any(same(name, one) for one in names):
