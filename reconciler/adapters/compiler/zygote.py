@@ -9,7 +9,7 @@ import sys
 from reconciler.adapters.compiler.limits import Limits
 from reconciler.model.errors import Unavailable
 
-_PROGRAM = "reconciler.adapters.compiler.nursery"
+PROGRAM = "reconciler.adapters.compiler.nursery"
 _KEPT_ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
 _CLOSE_SECONDS = 5.0
 
@@ -21,7 +21,9 @@ class Zygote:
     where it is not running, or has died.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, program: str = PROGRAM) -> None:
+        """Prepare to run the module `program`; another one than ours is for tests."""
+        self._program = program
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
 
@@ -40,7 +42,7 @@ class Zygote:
         self.close()
         ours, theirs = socket.socketpair()
         # -P: the directory we stand in may be a stranger's repository, with a yaml.py in it.
-        argv = [sys.executable, "-P", "-m", _PROGRAM, str(theirs.fileno())]
+        argv = [sys.executable, "-P", "-m", self._program, str(theirs.fileno())]
         environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
         try:
             self._process = subprocess.Popen(  # noqa: S603 - a fixed argv of our own interpreter
