@@ -107,6 +107,7 @@ class Cluster(Protocol):
     ) -> AsyncIterator[WatchEvent]:
         """Follow a kind in all namespaces from `resource_version`.
 
+        Begins with a BOOKMARK of that version once the server has taken the request.
         Ends quietly when the server closes the stream (watch again from the last version seen);
         raises Expired on 410, Unavailable when nothing, not even a bookmark, came for 75 s.
         """

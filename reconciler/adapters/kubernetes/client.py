@@ -87,6 +87,8 @@ class KubernetesCluster:
         what = f"watch {kind}"
         call = Call("watch", "GET", kind, resource.path() + _query(query), what)
         async with self._transport.stream(call) as stream:
+            metadata = {"resourceVersion": resource_version}
+            yield WatchEvent("BOOKMARK", {"kind": kind, "metadata": metadata})
             async for event in events(stream, what):
                 yield event
 

@@ -1,0 +1,162 @@
+"""Who leads: a Lease in the cluster, judged by how long it has not changed on our own clock.
+
+Clocks of machines differ, so times written by others are never compared with ours. Whoever leads
+stops acting well before another may begin; preconditions of writes are the fence beyond that.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from reconciler.model.errors import AlreadyExists, Conflict, PortError
+from reconciler.model.refs import Json, ObjectRef
+from reconciler.ports import Clock, Cluster
+
+log = logging.getLogger(__name__)
+
+API_VERSION = "coordination.k8s.io/v1"
+DURATION_SECONDS = 15.0
+RENEW_DEADLINE_SECONDS = 10.0
+RETRY_SECONDS = 2.0
+RELEASE_SECONDS = 3.0
+
+
+def elapsed() -> float:
+    """Return seconds that go on while the machine sleeps, unlike those of time.monotonic."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
+class NoLease:
+    """Always leads: for one process alone, and for tests of what two of them do."""
+
+    leading = True
+
+    def __init__(self, identity: str) -> None:
+        self.holder = identity
+
+    async def run(self) -> None:
+        """Do nothing until cancelled."""
+        await asyncio.Event().wait()
+
+
+class Lease:
+    """Holds or waits for one Lease for as long as `run` runs; `identity` is unique to a process.
+
+    `changed` is called whenever leading begins or ends.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        ref: ObjectRef,
+        identity: str,
+        clock: Clock,
+        *,
+        changed: Callable[[], None] = lambda: None,
+        elapsed: Callable[[], float] = elapsed,
+    ) -> None:
+        self.holder = ""
+        self._cluster = cluster
+        self._ref = ref
+        self._identity = identity
+        self._clock = clock
+        self._changed = changed
+        self._elapsed = elapsed
+        self._lease: Json | None = None
+        self._changed_at = 0.0
+        self._leads_until = 0.0
+        self._was_leading = False
+
+    @property
+    def leading(self) -> bool:
+        """Whether we may write now. Ask right before each write."""
+        return self._elapsed() < self._leads_until
+
+    async def run(self) -> None:
+        """Hold or wait for the lease until cancelled, then give it back."""
+        try:
+            while True:
+                await self._round()
+                self._tell()
+                await self._clock.sleep(RETRY_SECONDS)
+        finally:
+            await self._release()
+
+    async def _round(self) -> None:
+        asked_at = self._elapsed()
+        try:
+            async with asyncio.timeout(RENEW_DEADLINE_SECONDS / 2):
+                if self._lease is None:
+                    self._observe(await self._cluster.get(self._ref))
+                if self._may_take():
+                    await self._take()
+                    # From before the request: the others count from when they saw its effect.
+                    self._leads_until = asked_at + RENEW_DEADLINE_SECONDS
+                else:
+                    self._observe(await self._cluster.get(self._ref))
+        except (AlreadyExists, Conflict):
+            self._lease = None
+        except (PortError, TimeoutError) as error:
+            log.warning("the lease %s is not reached: %s", self._ref, error or "time-out")
+
+    def _may_take(self) -> bool:
+        if self._lease is None or self.holder in ("", self._identity):
+            return True
+        asked = self._lease.get("spec", {}).get("leaseDurationSeconds") or DURATION_SECONDS
+        return self._elapsed() - self._changed_at > asked
+
+    def _observe(self, lease: Json | None) -> None:
+        if lease is None:
+            self._lease, self.holder = None, ""
+            return
+        version = lease["metadata"]["resourceVersion"]
+        if self._lease is None or version != self._lease["metadata"]["resourceVersion"]:
+            self._changed_at = self._elapsed()
+        self._lease = lease
+        self.holder = lease.get("spec", {}).get("holderIdentity") or ""
+        if self.holder != self._identity:
+            self._leads_until = 0.0
+
+    async def _take(self) -> None:
+        now = datetime.fromtimestamp(self._clock.now(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        spec = dict(self._lease.get("spec") or {}) if self._lease else {}
+        if self.holder != self._identity:
+            spec["leaseTransitions"] = spec.get("leaseTransitions", -1) + 1
+            spec["acquireTime"] = now
+        spec |= {
+            "holderIdentity": self._identity,
+            "leaseDurationSeconds": int(DURATION_SECONDS),
+            "renewTime": now,
+        }
+        self._observe(await self._write(spec))
+
+    async def _write(self, spec: Json) -> Json:
+        if self._lease is not None:
+            return await self._cluster.replace({**self._lease, "spec": spec})
+        body = {
+            "apiVersion": API_VERSION,
+            "kind": "Lease",
+            "metadata": {"name": self._ref.name, "namespace": self._ref.namespace},
+            "spec": spec,
+        }
+        return await self._cluster.create(body)
+
+    async def _release(self) -> None:
+        held = self.leading
+        self._leads_until = 0.0
+        if not held or self._lease is None:
+            return
+        spec = {**self._lease["spec"], "holderIdentity": "", "leaseDurationSeconds": 1}
+        with suppress(PortError, TimeoutError):
+            async with asyncio.timeout(RELEASE_SECONDS):
+                await self._write(spec)
+        self._tell()
+
+    def _tell(self) -> None:
+        if self.leading != self._was_leading:
+            self._was_leading = self.leading
+            log.info("%s: %s", self._ref, "we lead" if self.leading else "we do not lead")
+            self._changed()

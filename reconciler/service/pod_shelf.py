@@ -1,0 +1,178 @@
+"""Pods: rooms of ours by workload, the host ports of all, and what we wrote but not yet see."""
+
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from reconciler.model import labels
+from reconciler.model.live import HostPort, LivePod, Phase
+from reconciler.model.refs import Json, WorkloadKey
+from reconciler.service.live_records import host_ports_of, key_of, pod_of
+from reconciler.service.shelves import ByWorkload, Touched, is_older
+
+EXPECTATION_SECONDS = 30.0
+"""How long the watch has to show a write of ours before it is taken back."""
+
+_ENDED = (Phase.SUCCEEDED, Phase.FAILED)
+
+
+class PodShelf:
+    """Rooms of one instance by workload; of other pods only the host ports that they ask for.
+
+    A tick right after a write would repeat it until the watch has caught up. So what the server
+    answered to our writes is taken in at once, and taken back if no watch has shown it in time.
+    """
+
+    def __init__(self, instance: str, touched: Touched, now: Callable[[], float]) -> None:
+        self._instance = instance
+        self._touched = touched
+        self._now = now
+        self._rooms: ByWorkload[LivePod] = ByWorkload()
+        self._foreign: dict[str, tuple[HostPort, ...]] = {}
+        self._in_use: Counter[int] = Counter()
+        self._port_use: Counter[int] | None = None
+        self._made: dict[str, float] = {}
+        self._doomed: dict[str, float] = {}
+        self._before: dict[str, LivePod] = {}
+        self._gone: dict[str, float] = {}
+
+    def workloads(self) -> Collection[WorkloadKey]:
+        """Return the workloads that have rooms."""
+        return self._rooms.workloads()
+
+    def of(self, key: WorkloadKey) -> tuple[LivePod, ...]:
+        """Return the rooms of a workload."""
+        return self._rooms.of(key)
+
+    def port_use(self) -> Counter[int]:
+        """Return how many pods ask for each host port number; not to be changed."""
+        if self._port_use is None:
+            self._port_use = self._in_use.copy()
+        return self._port_use
+
+    def put(self, obj: Json) -> None:
+        """Take in a pod as it is now, unless a newer version of it is known."""
+        key = key_of(obj)
+        metadata = obj["metadata"]
+        if key is None or metadata["labels"].get(labels.INSTANCE) != self._instance:
+            self._remove(metadata["uid"])
+            self._put_foreign(obj)
+        else:
+            self._count(self._foreign.pop(metadata["uid"], ()), -1)
+            self._put_room(key, pod_of(obj))
+
+    def drop(self, obj: Json) -> None:
+        """Take in that a pod is gone."""
+        uid = obj["metadata"]["uid"]
+        self._bury(uid)
+        self._remove(uid)
+
+    def keep_only(self, uids: Collection[str]) -> None:
+        """Take in that there are no pods but these, and those that we made just now."""
+        known = {*self._rooms.uids(), *self._foreign}
+        for uid in known.difference(uids, self._made):
+            self._bury(uid)
+            self._remove(uid)
+
+    def expect_created(self, obj: Json) -> None:
+        """Count a room as there, as the server answered it, until the watch shows it."""
+        uid = obj["metadata"]["uid"]
+        if uid in self._gone or self._rooms.find(uid) is not None:
+            return
+        self.put(obj)
+        self._made[uid] = self._now() + EXPECTATION_SECONDS
+
+    def expect_deleted(self, uid: str) -> None:
+        """Count a room as terminating until the watch shows it."""
+        found = self._rooms.find(uid)
+        if found is None or found[1].terminating:
+            return
+        key, pod = found
+        self._doomed[uid] = self._now() + EXPECTATION_SECONDS
+        self._before[uid] = pod
+        self._rooms.put(key, uid, replace(pod, terminating=True))
+        self._touched(key)
+
+    def expire(self) -> None:
+        """Take back what no watch has shown in time."""
+        now = self._now()
+        for uid in _due(self._made, now):
+            del self._made[uid]
+            self._remove(uid)
+        for uid in _due(self._doomed, now):
+            del self._doomed[uid]
+            pod = self._before.pop(uid)
+            found = self._rooms.find(uid)
+            if found is not None:
+                self._rooms.put(found[0], uid, pod)
+                self._touched(found[0])
+
+    def _put_room(self, key: WorkloadKey, pod: LivePod) -> None:
+        self._made.pop(pod.uid, None)
+        found = self._rooms.find(pod.uid)
+        if found is not None and is_older(pod.resource_version, found[1].resource_version):
+            return
+        if pod.terminating:
+            self._doomed.pop(pod.uid, None)
+            self._before.pop(pod.uid, None)
+        elif pod.uid in self._doomed:
+            self._before[pod.uid] = pod
+            pod = replace(pod, terminating=True)
+        if found == (key, pod):
+            return
+        self._count(_ports_held(found[1]) if found else (), -1)
+        self._count(_ports_held(pod), +1)
+        self._rooms.put(key, pod.uid, pod)
+        self._touched(key)
+        if found is not None and found[0] != key:
+            self._touched(found[0])
+
+    def _put_foreign(self, obj: Json) -> None:
+        uid = obj["metadata"]["uid"]
+        ended = (obj.get("status") or {}).get("phase") in _ENDED
+        ports = () if ended else host_ports_of(obj.get("spec") or {})
+        if not ports and uid not in self._foreign:
+            return
+        self._count(self._foreign.pop(uid, ()), -1)
+        if ports:
+            self._foreign[uid] = ports
+            self._count(ports, +1)
+
+    def _remove(self, uid: str) -> None:
+        self._made.pop(uid, None)
+        self._doomed.pop(uid, None)
+        self._before.pop(uid, None)
+        self._count(self._foreign.pop(uid, ()), -1)
+        removed = self._rooms.remove(uid)
+        if removed is not None:
+            self._count(_ports_held(removed[1]), -1)
+            self._touched(removed[0])
+
+    def _bury(self, uid: str) -> None:
+        """Remember for a while that a pod is gone: the answer to its POST may be read later."""
+        now = self._now()
+        for expired in _due(self._gone, now):
+            del self._gone[expired]
+        self._gone[uid] = now + EXPECTATION_SECONDS
+
+    def _count(self, ports: tuple[HostPort, ...], change: int) -> None:
+        if ports:
+            self._port_use = None
+        for number in {each.port for each in ports}:
+            self._in_use[number] += change
+            if not self._in_use[number]:
+                del self._in_use[number]
+
+
+def _ports_held(pod: LivePod) -> tuple[HostPort, ...]:
+    return () if pod.phase in _ENDED else pod.host_ports
+
+
+def _due(deadlines: dict[str, float], now: float) -> list[str]:
+    """Return what is due; the first entries are the oldest, so this looks at few."""
+    due = []
+    for uid, deadline in deadlines.items():
+        if deadline > now:
+            break
+        due.append(uid)
+    return due

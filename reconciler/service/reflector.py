@@ -1,0 +1,180 @@
+"""List, then watch one kind into a shelf, for ever.
+
+A list that fails leaves what is known standing and says that it may be stale: error is not empty.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import SystemRandom
+
+from reconciler.model.errors import Denied, Expired, Misconfigured, PortError, Unavailable
+from reconciler.model.refs import Json
+from reconciler.ports import Clock, Cluster, WatchEvent
+from reconciler.service.shelves import Shelf, is_older
+
+log = logging.getLogger(__name__)
+
+FIRST_PAUSE_SECONDS = 0.8
+LONGEST_PAUSE_SECONDS = 30.0
+LONGEST_DENIED_SECONDS = 300.0
+"""A repaired permission sends no event: it is tried again, at the latest after this."""
+HEALTHY_SECONDS = 120.0
+RELIST_SECONDS = 1800.0
+OLDER_ACCEPTED_SECONDS = 300.0
+"""A list older than what was seen is a lagging server's; after so long it is a restored one's."""
+SLICE = 100
+_CHANCE = SystemRandom()
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """One kind to follow in all namespaces, by label selector ("" is everything)."""
+
+    api_version: str
+    kind: str
+    labels: str = ""
+
+
+class Reflector:
+    """Keeps a shelf the image of one kind."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        followed: Followed,
+        shelf: Shelf,
+        clock: Clock,
+        jitter: Callable[[], float] = _CHANCE.random,
+    ) -> None:
+        self.followed = followed
+        self.synced = asyncio.Event()
+        self.last_event_at = 0.0
+        self._cluster = cluster
+        self._shelf = shelf
+        self._clock = clock
+        self._jitter = jitter
+        self._failing = False
+        self._failures = 0
+        self._version = ""
+        self._highest = ""
+        self._older_since: float | None = None
+        self._listed_at = 0.0
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was read and is still followed."""
+        return self.synced.is_set() and not self._failing
+
+    async def run(self) -> None:
+        """Follow until cancelled."""
+        while True:
+            started = self._clock.now()
+            try:
+                if not self._version or started - self._listed_at >= RELIST_SECONDS:
+                    await self._list()
+                await self._watch()
+                if self._clock.now() - started >= HEALTHY_SECONDS:
+                    self._failures = 0
+            except PortError as error:
+                await self._recover(error, self._clock.now() - started)
+
+    async def _list(self) -> None:
+        followed = self.followed
+        uids: set[str] = set()
+        version = ""
+        restored = False
+        held_back: list[Json] = []
+        pages = self._cluster.pages(followed.api_version, followed.kind, followed.labels)
+        async for page in pages:
+            if not version:
+                restored = self._is_restored(page.resource_version)
+            version = page.resource_version
+            uids.update(item["metadata"]["uid"] for item in page.items)
+            if restored:
+                held_back.extend(page.items)
+            else:
+                await self._put_all(page.items)
+        if restored:
+            # Versions began anew, so none can be compared: one step from the old image to the new.
+            self._shelf.keep_only(())
+            for item in held_back:
+                self._shelf.put(item)
+        self._shelf.keep_only(uids)
+        self._version = self._highest = version
+        self._listed_at = self._clock.now()
+        self._seen()
+        self.synced.set()
+
+    async def _put_all(self, items: Sequence[Json]) -> None:
+        for number, item in enumerate(items, 1):
+            self._shelf.put(item)
+            if number % SLICE == 0:
+                await asyncio.sleep(0)
+
+    def _is_restored(self, version: str) -> bool:
+        """Whether a list older than what was seen must be believed.
+
+        Raises Unavailable while it need not be: behind a load balancer one server may lag.
+        """
+        now = self._clock.now()
+        if not is_older(version, self._highest):
+            self._older_since = None
+            return False
+        if self._older_since is None:
+            self._older_since = now
+        if now - self._older_since < OLDER_ACCEPTED_SECONDS:
+            raise Unavailable(
+                f"list {self.followed.kind}: the answer (version {version}) is older than what was "
+                f"seen before ({self._highest}): it is not believed yet"
+            )
+        self._older_since = None
+        return True
+
+    async def _watch(self) -> None:
+        followed = self.followed
+        started = self._clock.now()
+        events = self._cluster.watch(
+            followed.api_version, followed.kind, self._version, followed.labels
+        )
+        async for event in events:
+            self._take(event)
+            if self._clock.now() - self._listed_at >= RELIST_SECONDS:
+                return
+        if self._clock.now() - started < FIRST_PAUSE_SECONDS:
+            raise Unavailable(f"watch {followed.kind}: the server ends it at once")
+
+    def _take(self, event: WatchEvent) -> None:
+        version = (event.object.get("metadata") or {}).get("resourceVersion", "")
+        if event.type == "DELETED":
+            self._shelf.drop(event.object)
+        elif event.type != "BOOKMARK":
+            self._shelf.put(event.object)
+        if version:
+            self._version = version
+            if not is_older(version, self._highest):
+                self._highest = version
+        self._seen()
+
+    def _seen(self) -> None:
+        self.last_event_at = self._clock.now()
+        if self._failing:
+            log.info("%s of %s are followed again", self.followed.kind, self._cluster.name)
+        self._failing = False
+
+    async def _recover(self, error: PortError, lasted_seconds: float) -> None:
+        self._failures = 1 if lasted_seconds >= HEALTHY_SECONDS else self._failures + 1
+        if not self._failing:
+            log.warning("%s are not followed: %s", self.followed.kind, error)
+        elif self._failures > 1:
+            # Twice without a single event: the position itself may be what is wrong.
+            self._version = ""
+        self._failing = True
+        if isinstance(error, Expired):
+            self._version = ""
+        denied = isinstance(error, Denied | Misconfigured)
+        longest = LONGEST_DENIED_SECONDS if denied else LONGEST_PAUSE_SECONDS
+        pause = min(FIRST_PAUSE_SECONDS * 2 ** (self._failures - 1), longest) * self._jitter()
+        asked = error.retry_after_seconds if isinstance(error, Unavailable) else None
+        await self._clock.sleep(max(pause, asked or 0.0))

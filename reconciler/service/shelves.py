@@ -1,0 +1,171 @@
+"""Where list and watch put what they see: a shelf a kind, indexed by what the loop asks for."""
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Generic, Protocol, TypeVar
+
+from reconciler.model.live import LiveNode, LiveObject
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey, ref_of
+from reconciler.service.live_records import key_of, node_of, object_of
+
+Touched = Callable[[WorkloadKey], None]
+"""Called with a workload whenever something of it changed."""
+
+T = TypeVar("T")
+
+
+class Shelf(Protocol):
+    """What a reflector fills. All of it is safe to repeat."""
+
+    def put(self, obj: Json) -> None:
+        """Take in an object as it is now, unless a newer version of it is known."""
+
+    def drop(self, obj: Json) -> None:
+        """Take in that an object is gone."""
+
+    def keep_only(self, uids: Collection[str]) -> None:
+        """Take in that of this kind there is nothing but these."""
+
+
+class ByWorkload(Generic[T]):
+    """Records by workload and uid."""
+
+    def __init__(self) -> None:
+        self._records: dict[WorkloadKey, dict[str, T]] = {}
+        self._keys: dict[str, WorkloadKey] = {}
+
+    def workloads(self) -> Collection[WorkloadKey]:
+        """Return the workloads that have any."""
+        return self._records.keys()
+
+    def uids(self) -> Collection[str]:
+        """Return the uids of all."""
+        return self._keys.keys()
+
+    def of(self, key: WorkloadKey) -> tuple[T, ...]:
+        """Return those of a workload."""
+        return tuple(self._records.get(key, {}).values())
+
+    def find(self, uid: str) -> tuple[WorkloadKey, T] | None:
+        """Return one with its workload."""
+        key = self._keys.get(uid)
+        return None if key is None else (key, self._records[key][uid])
+
+    def put(self, key: WorkloadKey, uid: str, record: T) -> None:
+        """Put one in the place of what has that uid."""
+        if self._keys.get(uid, key) != key:
+            self.remove(uid)
+        self._records.setdefault(key, {})[uid] = record
+        self._keys[uid] = key
+
+    def remove(self, uid: str) -> tuple[WorkloadKey, T] | None:
+        """Take one out and return it with its workload."""
+        key = self._keys.pop(uid, None)
+        if key is None:
+            return None
+        records = self._records[key]
+        removed = records.pop(uid)
+        if not records:
+            del self._records[key]
+        return key, removed
+
+
+def is_older(version: str, known: str) -> bool:
+    """Whether a resourceVersion precedes a known one; False where they cannot be compared."""
+    return version.isdecimal() and known.isdecimal() and int(version) < int(known)
+
+
+class ObjectShelf:
+    """Objects of one kind that carry our labels, those that other instances own included."""
+
+    def __init__(self, touched: Touched) -> None:
+        self._touched = touched
+        self._objects: ByWorkload[LiveObject] = ByWorkload()
+
+    def of(self, key: WorkloadKey) -> tuple[LiveObject, ...]:
+        """Return those of a workload."""
+        return self._objects.of(key)
+
+    def workloads(self, instance: str) -> Iterable[WorkloadKey]:
+        """Yield the workloads of which this instance owns any."""
+        for key in self._objects.workloads():
+            if any(each.instance == instance for each in self._objects.of(key)):
+                yield key
+
+    def put(self, obj: Json) -> None:
+        """Take in an object as it is now, unless a newer version of it is known."""
+        key = key_of(obj)
+        if key is None:
+            self.drop(obj)
+            return
+        record = object_of(obj)
+        known = self._objects.find(record.uid)
+        if known is not None:
+            if is_older(record.resource_version, known[1].resource_version) or known[1] == record:
+                return
+            if known[0] != key:
+                self._touched(known[0])
+        self._objects.put(key, record.uid, record)
+        self._touched(key)
+
+    def drop(self, obj: Json) -> None:
+        """Take in that an object is gone."""
+        self._remove(obj["metadata"]["uid"])
+
+    def keep_only(self, uids: Collection[str]) -> None:
+        """Take in that of this kind there is nothing but these."""
+        for uid in set(self._objects.uids()).difference(uids):
+            self._remove(uid)
+
+    def _remove(self, uid: str) -> None:
+        removed = self._objects.remove(uid)
+        if removed is not None:
+            self._touched(removed[0])
+
+
+class NodeShelf:
+    """The nodes."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, LiveNode] = {}
+
+    def all(self) -> tuple[LiveNode, ...]:
+        """Return the nodes."""
+        return tuple(self._nodes.values())
+
+    def put(self, obj: Json) -> None:
+        """Take in a node as it is now."""
+        self._nodes[obj["metadata"]["uid"]] = node_of(obj)
+
+    def drop(self, obj: Json) -> None:
+        """Take in that a node is gone."""
+        self._nodes.pop(obj["metadata"]["uid"], None)
+
+    def keep_only(self, uids: Collection[str]) -> None:
+        """Take in that there are no nodes but these."""
+        for uid in set(self._nodes).difference(uids):
+            del self._nodes[uid]
+
+
+class Bell:
+    """Keeps nothing and rings for every object that changed: who hears it reads what it needs."""
+
+    def __init__(self, ring: Callable[[ObjectRef], None]) -> None:
+        self._ring = ring
+        self._versions: dict[str, str] = {}
+
+    def put(self, obj: Json) -> None:
+        """Ring unless this version was rung for."""
+        metadata = obj["metadata"]
+        if self._versions.get(metadata["uid"]) != metadata["resourceVersion"]:
+            self._versions[metadata["uid"]] = metadata["resourceVersion"]
+            self._ring(ref_of(obj))
+
+    def drop(self, obj: Json) -> None:
+        """Ring for an object that is gone."""
+        self._versions.pop(obj["metadata"]["uid"], None)
+        self._ring(ref_of(obj))
+
+    def keep_only(self, uids: Collection[str]) -> None:
+        """Forget all others; what a list does not show any more is not rung for."""
+        for uid in set(self._versions).difference(uids):
+            del self._versions[uid]

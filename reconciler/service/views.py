@@ -1,0 +1,113 @@
+"""One cluster as it is, kept by watches: what the loop plans against (`ports.LiveView`)."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+
+from reconciler.model import labels
+from reconciler.model.live import LiveNode, LiveWorkload
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.ports import Clock, Cluster
+from reconciler.service.pod_shelf import PodShelf
+from reconciler.service.reflector import Followed, Reflector
+from reconciler.service.shelves import Bell, NodeShelf, ObjectShelf, Shelf
+
+OBJECT_KINDS = (
+    ("v1", "Namespace"),
+    ("v1", "ServiceAccount"),
+    ("policy/v1", "PodDisruptionBudget"),
+)
+"""What stands beside rooms; of these, all that any instance owns."""
+
+
+class ClusterView:
+    """The view of one cluster; `run` keeps it up to date.
+
+    `dirty` is called with the workloads of which something changed; `record_changed` with the
+    ConfigMaps of this instance that did.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        instance: str,
+        clock: Clock,
+        dirty: Callable[[Iterable[WorkloadKey]], None],
+        record_changed: Callable[[ObjectRef], None] | None = None,
+    ) -> None:
+        self._instance = instance
+        self._dirty = dirty
+        self._snapshots: dict[WorkloadKey, LiveWorkload] = {}
+        self._pods = PodShelf(instance, self._touched, clock.now)
+        self._objects = {kind: ObjectShelf(self._touched) for _, kind in OBJECT_KINDS}
+        self._nodes = NodeShelf()
+
+        def reflector(api_version: str, kind: str, selector: str, shelf: Shelf) -> Reflector:
+            return Reflector(cluster, Followed(api_version, kind, selector), shelf, clock)
+
+        self._needed = [reflector("v1", "Pod", "", self._pods)]
+        self._needed += [
+            reflector(version, kind, labels.INSTANCE, self._objects[kind])
+            for version, kind in OBJECT_KINDS
+        ]
+        self._useful = [reflector("v1", "Node", "", self._nodes)]
+        if record_changed is not None:
+            ours = f"{labels.INSTANCE}={instance}"
+            self._useful.append(reflector("v1", "ConfigMap", ours, Bell(record_changed)))
+
+    @property
+    def complete(self) -> bool:
+        """Whether every kind was read completely and is still followed: else nothing is deleted."""
+        return all(each.complete for each in self._needed)
+
+    @property
+    def last_event_at(self) -> float:
+        """Unix seconds when the most silent of the needed kinds was last heard of, 0 if never."""
+        return min(each.last_event_at for each in self._needed)
+
+    async def run(self) -> None:
+        """Follow the cluster until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            for each in (*self._needed, *self._useful):
+                group.create_task(each.run(), name=f"follow {each.followed.kind}")
+
+    async def synced(self) -> None:
+        """Wait until every needed kind was read once: before that, nothing may be planned."""
+        for each in self._needed:
+            await each.synced.wait()
+
+    def workloads(self) -> Collection[WorkloadKey]:
+        """Every workload of which this instance has something."""
+        keys = set(self._pods.workloads())
+        for shelf in self._objects.values():
+            keys.update(shelf.workloads(self._instance))
+        return keys
+
+    def of(self, key: WorkloadKey) -> LiveWorkload:
+        """What there is of one workload; the same value until something of it changes."""
+        self._pods.expire()
+        snapshot = self._snapshots.get(key)
+        if snapshot is None:
+            objects = [each for shelf in self._objects.values() for each in shelf.of(key)]
+            snapshot = self._snapshots[key] = LiveWorkload(self._pods.of(key), tuple(objects))
+        return snapshot
+
+    def port_use(self) -> Counter[int]:
+        """How many pods of the cluster, anybody's, ask for each host port number."""
+        return self._pods.port_use()
+
+    def nodes(self) -> tuple[LiveNode, ...]:
+        """The nodes."""
+        return self._nodes.all()
+
+    def expect_created(self, pod: Json) -> None:
+        """Count a room as there, as the server answered it, until the watch shows it (30 s)."""
+        self._pods.expect_created(pod)
+
+    def expect_deleted(self, uid: str) -> None:
+        """Count a pod as terminating until the watch shows it, at most 30 s."""
+        self._pods.expect_deleted(uid)
+
+    def _touched(self, key: WorkloadKey) -> None:
+        self._snapshots.pop(key, None)
+        self._dirty((key,))
