@@ -154,7 +154,9 @@ def invalid(kind: Kind, name: str, causes: Sequence[Cause]) -> Refused:
     details: Json = {"name": name} if name else {}
     if kind.group:
         details["group"] = kind.group
-    return unprocessable(kind.kind + (f".{kind.group}" if kind.group else ""), name, causes, details)
+    return unprocessable(
+        kind.kind + (f".{kind.group}" if kind.group else ""), name, causes, details
+    )
 
 
 def invalid_options(kind: str, causes: Sequence[Cause]) -> Refused:

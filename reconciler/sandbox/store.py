@@ -30,6 +30,8 @@ class Stored:
     text: bytes
     labels: Mapping[str, str]
     fields: tuple[str, ...]
+    ready: bool = False  # its condition Ready is True
+    ending: bool = False  # it has a deletionTimestamp
 
     def decode(self, kind: Kind) -> Json:
         """Decode a copy that the caller may change."""
@@ -183,7 +185,7 @@ def encode(kind: Kind, value: Json, revision: int) -> Stored:
     """Encode an object, with what selectors ask of it beside the text."""
     metadata = value["metadata"]
     body = {name: part for name, part in value.items() if name not in ("kind", "apiVersion")}
-    text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)[1:].encode()
+    text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)[1:].encode(errors="replace")
     namespace = metadata.get("namespace", "")
     return Stored(
         key_of(namespace, metadata["name"]),
@@ -194,7 +196,14 @@ def encode(kind: Kind, value: Json, revision: int) -> Stored:
         text,
         metadata.get("labels") or {},
         tuple(lookup(value, path) for path in kind.fields),
+        _is_ready(value.get("status")),
+        "deletionTimestamp" in metadata,
     )
+
+
+def _is_ready(status: Json | None) -> bool:
+    conditions = (status or {}).get("conditions") or ()
+    return any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
 
 
 def lookup(value: Json, path: str) -> str:

@@ -1,0 +1,119 @@
+"""Who asks, and whether that is allowed: everything is, unless rules were set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from reconciler.sandbox import refusals
+from reconciler.sandbox.kinds import Kind
+from reconciler.sandbox.requests import Json, Request
+from reconciler.sandbox.routes import Target
+
+_VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What one rule of a role allows; `*` means any; resources may be `pods/log`."""
+
+    verbs: Sequence[str]
+    groups: Sequence[str] = ("*",)
+    resources: Sequence[str] = ("*",)
+    names: Sequence[str] = ()
+    namespaces: Sequence[str] = ()
+
+    def allows(self, asked: Asked) -> bool:
+        """Tell whether this rule covers what is asked."""
+        return (
+            _covers(self.verbs, asked.verb)
+            and _covers(self.groups, asked.group)
+            and _covers(self.resources, asked.resource)
+            and (not self.names or asked.name in self.names)
+            and (not self.namespaces or asked.namespace in self.namespaces)
+        )
+
+    def as_json(self) -> Json:
+        """Write this rule as a rules review does."""
+        rule: Json = {"verbs": list(self.verbs), "apiGroups": list(self.groups)}
+        rule["resources"] = list(self.resources)
+        return rule | ({"resourceNames": list(self.names)} if self.names else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question to the rules."""
+
+    verb: str
+    group: str = ""
+    resource: str = ""
+    namespace: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Someone who may speak to the sandbox; rules of None allow everything."""
+
+    name: str
+    groups: Sequence[str] = ("system:authenticated",)
+    rules: Sequence[Rule] | None = None
+
+    def allows(self, asked: Asked) -> bool:
+        """Tell whether this user may do what is asked."""
+        return self.rules is None or any(rule.allows(asked) for rule in self.rules)
+
+
+ADMIN = User("kubernetes-admin", ("system:masters", "system:authenticated"))
+
+
+@dataclass(slots=True)
+class Access:
+    """Users by their bearer token; with none, everybody is the administrator."""
+
+    tokens: Mapping[str, User] = field(default_factory=dict)
+
+    def user(self, request: Request) -> User:
+        """Find who asks. Raises Refused (401)."""
+        if not self.tokens:
+            return ADMIN
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        user = self.tokens.get(token) if scheme.lower() == "bearer" else None
+        if user is None:
+            raise refusals.failure(401, "Unauthorized", "Unauthorized")
+        return user
+
+    def check(self, user: User, request: Request, target: Target) -> None:
+        """Let a request pass. Raises Refused (403)."""
+        asked = question(request, target)
+        if user.allows(asked):
+            return
+        where = f' in the namespace "{asked.namespace}"' if asked.namespace else ""
+        where = where or " at the cluster scope"
+        why = (
+            f'User "{user.name}" cannot {asked.verb} resource "{asked.resource}" '
+            f'in API group "{asked.group}"{where}'
+        )
+        raise refusals.forbidden(target.kind, target.name, why)
+
+
+def question(request: Request, target: Target) -> Asked:
+    """Say what a request asks in the words of the rules."""
+    kind: Kind = target.kind
+    resource = f"{kind.plural}/{target.subresource}" if target.subresource else kind.plural
+    namespace = target.namespace or (target.name if kind.plural == "namespaces" else "")
+    return Asked(_verb(request, target), kind.group, resource, namespace, target.name)
+
+
+def _verb(request: Request, target: Target) -> str:
+    if request.method == "GET":
+        if target.name:
+            return "get"
+        return "watch" if request.query.get("watch") in ("true", "1") else "list"
+    if request.method == "DELETE":
+        return "delete" if target.name else "deletecollection"
+    return _VERBS.get(request.method, request.method.lower())
+
+
+def _covers(listed: Sequence[str], one: str) -> bool:
+    return "*" in listed or one in listed

@@ -1,0 +1,156 @@
+"""Request bodies: JSON, YAML or protobuf, decoded and checked against the shape of their kind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from reconciler.sandbox import protobuf, refusals
+from reconciler.sandbox.kinds import Kind
+from reconciler.sandbox.requests import JSON_TYPE, Json, Request
+from reconciler.sandbox.shapes import Mistyped, Reading, Shape
+
+APPLY_TYPE = "application/apply-patch+yaml"
+_YAML_TYPES = ("application/yaml", APPLY_TYPE)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A decoded body and the field names that stand twice in it."""
+
+    value: Any
+    duplicates: tuple[str, ...] = ()
+
+
+class _Doubled:
+    """Notes the names that stand twice in one JSON object."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def pairs(self, pairs: list[tuple[str, Any]]) -> Json:
+        value = dict(pairs)
+        if len(value) != len(pairs):
+            seen: set[str] = set()
+            for name, _ in pairs:
+                if name in seen:
+                    self.names.append(name)
+                seen.add(name)
+        return value
+
+
+def media_type(request: Request) -> str:
+    """Read the Content-Type without its parameters; JSON when there is none."""
+    return request.headers.get("content-type", JSON_TYPE).split(";")[0].strip() or JSON_TYPE
+
+
+def parse(request: Request) -> Body:
+    """Decode a body by its media type.
+
+    Raises:
+        Refused: 400 when it cannot be read, 415 when its type is unknown.
+    """
+    media = media_type(request)
+    if media == protobuf.MEDIA_TYPE:
+        try:
+            return Body(protobuf.decode(request.body))
+        except (protobuf.Undecodable, UnicodeDecodeError, KeyError) as error:
+            raise refusals.bad_request(f"unable to decode protobuf: {error}") from error
+    if media in _YAML_TYPES and not request.body.lstrip().startswith(b"{"):
+        return _yaml(request.body)
+    if media not in (JSON_TYPE, *_YAML_TYPES):
+        raise unsupported_media(media, (JSON_TYPE, "application/yaml", protobuf.MEDIA_TYPE))
+    return parse_json(request.body)
+
+
+def parse_json(data: bytes) -> Body:
+    """Decode JSON and note doubled names. Raises Refused (400)."""
+    doubled = _Doubled()
+    try:
+        value = json.loads(data, object_pairs_hook=doubled.pairs)
+    except ValueError as error:
+        raise refusals.bad_request(f"the body is not JSON: {error}") from error
+    if not doubled.names:
+        return Body(value)
+    return Body(value, tuple(_places(value, doubled.names)))
+
+
+def _places(value: Any, names: list[str]) -> Iterator[str]:
+    found = {path.rsplit(".", 1)[-1]: path for path in _paths(value)}
+    for name in dict.fromkeys(names):
+        yield found.get(name, name)
+
+
+def _paths(value: Any, path: str = "") -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, part in value.items():
+            place = f"{path}.{name}" if path else name
+            yield place
+            yield from _paths(part, place)
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from _paths(part, f"{path}[{index}]")
+
+
+def _yaml(data: bytes) -> Body:
+    try:
+        return Body(yaml.load(data, Loader=yaml.CSafeLoader))  # noqa: S506 - it is the safe loader
+    except yaml.YAMLError as error:
+        raise refusals.bad_request(f"error decoding YAML: {error}") from error
+
+
+def unsupported_media(media: str, known: tuple[str, ...]) -> refusals.Refused:
+    """Refuse a media type (415)."""
+    listed = ", ".join(known)
+    message = (
+        f"the body of the request was in an unknown format - accepted media types include: {listed}"
+    )
+    return refusals.failure(415, "UnsupportedMediaType", message)
+
+
+def check_object(value: Any, kind: Kind, kind_name: str = "") -> Json:
+    """Check that a body is an object of its kind, which it may leave out. Raises Refused."""
+    wanted = kind_name or kind.kind
+    if not isinstance(value, dict):
+        raise refusals.bad_request("the body is not a JSON object")
+    given_version = value.get("apiVersion") or kind.api_version
+    given_kind = value.get("kind") or wanted
+    if given_kind != wanted or (given_version != kind.api_version and wanted == kind.kind):
+        group, _, version = given_version.rpartition("/")
+        given = f"{group + '/' if group else ''}{version}"
+        if given_kind == wanted:
+            raise refusals.bad_request(
+                f"the API version in the data ({given}) does not match the expected API version "
+                f"({kind.api_version})"
+            )
+        raise refusals.bad_request(
+            f'{given_kind} in version "{version}" cannot be handled as a {wanted}: '
+            f'no kind "{given_kind}" is registered for the internal version of group '
+            f'"{kind.group}" in scheme "pkg/api/legacyscheme/scheme.go:30"'
+        )
+    value["kind"], value["apiVersion"] = wanted, given_version
+    return value
+
+
+def decode(body: Body, shape: Shape, kind: Kind, validation: str) -> tuple[Json, tuple[str, ...]]:
+    """Decode an object by its shape; gives it with the warnings that it earned.
+
+    Raises:
+        Refused: 400 for a value of the wrong type or, when strict, an unknown field.
+    """
+    version = kind.api_version.rpartition("/")[2]
+    intro = f'{kind.kind} in version "{version}" cannot be handled as a {kind.kind}: '
+    reading = Reading()
+    try:
+        value: Json = reading.read(shape, body.value)
+    except Mistyped as error:
+        raise refusals.bad_request(intro + str(error)) from error
+    told = [f'unknown field "{path}"' for path in reading.unknown]
+    told += [f'duplicate field "{path}"' for path in body.duplicates]
+    if told and validation == "Strict":
+        raise refusals.bad_request(f"{intro}strict decoding error: {', '.join(told)}")
+    return value, tuple(told) if validation != "Ignore" else ()

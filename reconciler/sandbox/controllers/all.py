@@ -1,0 +1,37 @@
+"""All controllers together: they see every change and act when they are stepped."""
+
+from __future__ import annotations
+
+from reconciler.sandbox.controllers.accounts import Accounts
+from reconciler.sandbox.controllers.budgets import Budgets
+from reconciler.sandbox.controllers.kubelets import Kubelets
+from reconciler.sandbox.controllers.namespaces import Namespaces
+from reconciler.sandbox.controllers.nodes import Nodes
+from reconciler.sandbox.controllers.scheduler import Scheduler
+from reconciler.sandbox.store import Change
+from reconciler.sandbox.world import World
+
+
+class Controllers:
+    """Every controller of one sandbox."""
+
+    def __init__(self, world: World) -> None:
+        self._all = (
+            Accounts(world),
+            Namespaces(world),
+            Nodes(world),
+            Scheduler(world),
+            Kubelets(world),
+            Budgets(world),
+        )
+        world.store.listeners.append(self._saw)
+
+    def _saw(self, change: Change) -> None:
+        for controller in self._all:
+            controller.saw(change)
+
+    def step(self, now: float) -> float | None:
+        """Let each act once; tells when the next has something to do (Unix seconds)."""
+        dues = [controller.step(now) for controller in self._all]
+        dues += [now for controller in self._all if controller.busy]
+        return min((due for due in dues if due is not None), default=None)

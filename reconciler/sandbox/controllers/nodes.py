@@ -1,0 +1,121 @@
+"""Nodes: their kubelets report them ready, their lease is renewed, their loss takes the pods."""
+
+from __future__ import annotations
+
+from reconciler.sandbox import clock
+from reconciler.sandbox.controllers.agenda import Agenda
+from reconciler.sandbox.kinds import LEASE, NODE, POD
+from reconciler.sandbox.requests import Json
+from reconciler.sandbox.store import Change
+from reconciler.sandbox.verbs.remove import DeleteOptions, remove
+from reconciler.sandbox.world import World
+
+_NOT_READY = "node.kubernetes.io/not-ready"
+_LEASES = "kube-node-lease"
+_ROOM = {"cpu": "16", "memory": "64Gi", "pods": "110"}
+_SYSTEM = {
+    "architecture": "amd64",
+    "operatingSystem": "linux",
+    "osImage": "Sandbox",
+    "kernelVersion": "6.1.0-sandbox",
+    "containerRuntimeVersion": "sandbox://1.0",
+    "kubeletVersion": "v1.36.3",
+    "kubeProxyVersion": "",
+    "machineID": "",
+    "systemUUID": "",
+    "bootID": "",
+}
+_CONDITIONS = (
+    ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory"),
+    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+)
+
+
+class Nodes:
+    """Plays the part of kubelets that register and report their nodes."""
+
+    busy = False
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._fresh: list[str] = []
+        self._lost: list[str] = []
+        self._leases = Agenda()
+        self._addresses = 0
+
+    def saw(self, change: Change) -> None:
+        """Note a node that came or went."""
+        if change.kind is NODE and change.verb == "ADDED":
+            self._fresh.append(change.stored.name)
+        elif change.kind is NODE and change.verb == "DELETED":
+            self._lost.append(change.stored.name)
+
+    def step(self, now: float) -> float | None:
+        """Report new nodes, renew leases; tells when the next lease is due (Unix seconds)."""
+        fresh, self._fresh = self._fresh, []
+        lost, self._lost = self._lost, []
+        for name in fresh:
+            self._world.change(NODE, "", name, lambda node: self._report(node, now))
+            self._leases.put(name, now)
+        for name in lost:
+            self._clear(name, now)
+        for name in [*self._leases.take(now, 1000)]:
+            self._renew(name, now)
+        return self._leases.next
+
+    def _report(self, node: Json, now: float) -> bool:
+        status = node.setdefault("status", {})
+        if any(one["type"] == "Ready" for one in status.get("conditions", ())):
+            return False
+        self._addresses += 1
+        name, stamp = node["metadata"]["name"], clock.stamp(now)
+        node["metadata"].setdefault("labels", {}).setdefault("kubernetes.io/hostname", name)
+        status.setdefault("capacity", dict(_ROOM))
+        status.setdefault("allocatable", dict(status["capacity"]))
+        number = self._addresses
+        address = f"10.0.{number // 250}.{number % 250 + 1}"
+        status["addresses"] = [
+            {"type": "InternalIP", "address": address},
+            {"type": "Hostname", "address": name},
+            *status.get("addresses", ()),
+        ]
+        status.setdefault("nodeInfo", dict(_SYSTEM))
+        status["daemonEndpoints"] = {"kubeletEndpoint": {"Port": 10250}}
+        status["conditions"] = [
+            {
+                "type": kind,
+                "status": state,
+                "lastHeartbeatTime": stamp,
+                "lastTransitionTime": stamp,
+                "reason": reason,
+                "message": message,
+            }
+            for kind, state, reason, message in _CONDITIONS
+        ]
+        taints = [one for one in node["spec"].get("taints", ()) if one["key"] != _NOT_READY]
+        node["spec"].pop("taints", None)
+        if taints:
+            node["spec"]["taints"] = taints
+        return True
+
+    def _clear(self, name: str, now: float) -> None:
+        self._leases.drop(name)
+        for stored in [*self._world.store.shelves[POD].within("")]:
+            if stored.fields[0] == name:
+                remove(self._world, POD, stored, DeleteOptions(grace_seconds=0), now)
+
+    def _renew(self, name: str, now: float) -> None:
+        if self._world.store.get(NODE, "", name) is None:
+            return
+        self._leases.put(name, now + self._world.behaviour.heartbeat_seconds)
+        renewed = clock.micro(now)
+
+        def edit(lease: Json) -> None:
+            lease["spec"]["renewTime"] = renewed
+
+        if self._world.change(LEASE, _LEASES, name, edit) is None:
+            spec = {"holderIdentity": name, "leaseDurationSeconds": 40, "renewTime": renewed}
+            value: Json = {"metadata": {"name": name, "namespace": _LEASES}, "spec": spec}
+            self._world.add(LEASE, value, now)

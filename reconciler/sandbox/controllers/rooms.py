@@ -1,0 +1,101 @@
+"""What every node has left: the book-keeping of the scheduler."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from reconciler.kube import quantities, resources
+from reconciler.kube.resources import HostPort
+from reconciler.sandbox.requests import Json
+
+Amounts = dict[str, int]  # thousandths of the base unit
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What one pod takes of its node."""
+
+    key: str
+    namespace: str
+    labels: Mapping[str, str]
+    amounts: Amounts
+    ports: frozenset[HostPort]
+
+
+@dataclass(slots=True)
+class Room:
+    """One node: what it can hold and what it holds."""
+
+    node: Json
+    allocatable: Amounts
+    used: Counter[str] = field(default_factory=Counter)
+    ports: Counter[HostPort] = field(default_factory=Counter)
+    needs: dict[str, Need] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Give the name of the node."""
+        return str(self.node["metadata"]["name"])
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Give the labels of the node."""
+        labels: Mapping[str, str] = self.node["metadata"].get("labels") or {}
+        return labels
+
+    def add(self, need: Need) -> None:
+        """Book a pod."""
+        self.needs[need.key] = need
+        self.used.update(need.amounts)
+        self.ports.update(need.ports)
+
+    def take(self, key: str) -> Need | None:
+        """Strike a pod off."""
+        need = self.needs.pop(key, None)
+        if need is not None:
+            self.used.subtract(need.amounts)
+            self.ports.subtract(need.ports)
+            self.ports = +self.ports if need.ports else self.ports
+        return need
+
+    def shortages(self, need: Need) -> list[str]:
+        """Say what this node lacks for a pod."""
+        told = []
+        if len(self.needs) + 1 > self.allocatable.get("pods", 0) // 1000:
+            told.append("Too many pods")
+        for name, amount in need.amounts.items():
+            if amount and self.used[name] + amount > self.allocatable.get(name, 0):
+                told.append(f"Insufficient {name}")
+        return told
+
+    def clashes(self, need: Need) -> bool:
+        """Tell whether a host port that the pod wants is taken."""
+        if not need.ports or not self.ports:
+            return False
+        return resources.host_ports_clash(need.ports, frozenset(self.ports))
+
+    def emptiness(self, need: Need) -> int:
+        """Score how much would be left (0 to 100), as the scheduler spreads load."""
+        scores = []
+        for name in ("cpu", "memory"):
+            room = self.allocatable.get(name, 0)
+            left = room - self.used[name] - need.amounts.get(name, 0)
+            scores.append(max(0, left) * 100 // room if room else 0)
+        return sum(scores) // len(scores)
+
+
+def need_of(key: str, pod: Json) -> Need:
+    """Work out what a pod takes."""
+    metadata, spec = pod["metadata"], pod["spec"]
+    amounts = {name: int(amount * 1000) for name, amount in resources.requests(spec).items()}
+    labels = metadata.get("labels") or {}
+    return Need(key, metadata["namespace"], labels, amounts, resources.host_ports(spec))
+
+
+def room_of(node: Json) -> Room:
+    """Work out what a node can hold."""
+    status = node.get("status", {})
+    amounts = status.get("allocatable") or status.get("capacity") or {}
+    return Room(node, {name: int(quantities.parse(text) * 1000) for name, text in amounts.items()})

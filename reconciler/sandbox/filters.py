@@ -1,0 +1,75 @@
+"""Which objects a list or a watch is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reconciler.kube.selectors import BadSelector, FieldSelector, LabelSelector
+from reconciler.sandbox import refusals
+from reconciler.sandbox.kinds import POD, Kind
+from reconciler.sandbox.requests import Request
+from reconciler.sandbox.routes import Target
+from reconciler.sandbox.store import Stored
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A namespace, a label selector and a field selector together."""
+
+    kind: Kind
+    namespace: str
+    labels: LabelSelector | None
+    fields: FieldSelector | None
+
+    @property
+    def selects(self) -> bool:
+        """Tell whether there is any selector."""
+        return self.labels is not None or self.fields is not None
+
+    def matches(self, stored: Stored) -> bool:
+        """Tell whether an object is meant."""
+        if self.namespace and stored.namespace != self.namespace:
+            return False
+        if self.labels is not None and not self.labels.matches(stored.labels):
+            return False
+        return self.fields is None or self.fields.matches(lambda path: self._field(stored, path))
+
+    def _field(self, stored: Stored, path: str) -> str:
+        if path == "metadata.name":
+            return stored.name
+        if path == "metadata.namespace":
+            return stored.namespace
+        return stored.fields[self.kind.fields.index(path)]
+
+
+def filter_of(request: Request, target: Target) -> Filter:
+    """Read the selectors of a request. Raises Refused (400)."""
+    labels, fields = request.query.get("labelSelector", ""), request.query.get("fieldSelector", "")
+    try:
+        by_label = LabelSelector.parse_labels(labels) if labels.strip() else None
+    except BadSelector as error:
+        raise refusals.bad_request(f"unable to parse requirement: {error}") from error
+    try:
+        by_field = FieldSelector.parse_fields(fields) if fields.strip() else None
+    except BadSelector as error:
+        raise refusals.bad_request(str(error)) from error
+    if by_field is not None:
+        _check_fields(target.kind, by_field, labels, fields)
+    namespace = target.namespace
+    return Filter(target.kind, namespace, by_label, by_field)
+
+
+def _check_fields(kind: Kind, selector: FieldSelector, labels: str, fields: str) -> None:
+    own = ("metadata.name", "metadata.namespace") if kind.namespaced else ("metadata.name",)
+    unknown = [term.key for term in selector.terms if term.key not in (*own, *kind.fields)]
+    if not unknown:
+        return
+    why = f"field label not supported: {unknown[0]}"
+    if kind is not POD and not kind.fields:
+        known = ", ".join(f'"{path}"' for path in ("metadata.name", "metadata.namespace"))
+        why = f'"{unknown[0]}" is not a known field selector: only {known}'
+    place = f"{kind.group}/{kind.version}, Resource={kind.plural}"
+    raise refusals.bad_request(
+        f'Unable to find "{place}" that match label selector "{labels}", '
+        f'field selector "{fields}": {why}'
+    )

@@ -1,0 +1,164 @@
+"""The HTTP shell of the sandbox: real time, real sockets, no rules of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import parse_qsl
+
+from aiohttp import web
+
+from reconciler.sandbox.cluster import Sandbox
+from reconciler.sandbox.requests import Request, Response, Stream
+
+_BODY_LIMIT_BYTES = 3 * 1024 * 1024
+_LONGEST_WAIT_SECONDS = 3600.0
+
+logger = logging.getLogger(__name__)
+
+
+class SandboxServer:
+    """Serves a sandbox over HTTP for as long as its `async with` block lasts; port 0 picks one."""
+
+    def __init__(self, sandbox: Sandbox, host: str = "127.0.0.1", port: int = 0) -> None:
+        self._sandbox = sandbox
+        self._host, self._port = host, port
+        self._runner: web.ServerRunner | None = None
+        self._ticker: asyncio.Task[None] | None = None
+        self._changed = asyncio.Event()
+
+    @property
+    def url(self) -> str:
+        """Give the address of the API."""
+        return f"http://{self._host}:{self._port}"
+
+    def write_kubeconfig(self, path: Path, token: str = "") -> None:
+        """Write a kubeconfig that kubectl and clients can use."""
+        user = {"token": token} if token else {}
+        config = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "sandbox", "cluster": {"server": self.url}}],
+            "users": [{"name": "sandbox", "user": user}],
+            "contexts": [{"name": "sandbox", "context": {"cluster": "sandbox", "user": "sandbox"}}],
+            "current-context": "sandbox",
+        }
+        path.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+
+    async def __aenter__(self) -> Self:
+        server = web.Server(
+            self._serve, request_factory=_request, handler_cancellation=True, access_log=None
+        )
+        self._runner = web.ServerRunner(server, shutdown_timeout=1.0)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, self._host, self._port, backlog=1024)
+        await site.start()
+        address = self._runner.addresses[0]
+        self._port = int(address[1])
+        self._ticker = asyncio.create_task(self._tick())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._ticker is not None:
+            self._ticker.cancel()
+            await asyncio.gather(self._ticker, return_exceptions=True)
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    async def _tick(self) -> None:
+        """Let the cluster live: after every request, and whenever something is due."""
+        while True:
+            self._changed.clear()
+            try:
+                due = self._sandbox.step(time.time())
+            except Exception:
+                # A controller that fails must not silence all the others for ever.
+                logger.exception("a controller of the sandbox failed; it goes on in a second")
+                due = time.time() + 1.0
+            wait = _LONGEST_WAIT_SECONDS if due is None else max(0.0, due - time.time())
+            if not wait:
+                await asyncio.sleep(0)
+                continue
+            try:
+                await asyncio.wait_for(self._changed.wait(), wait)
+            except TimeoutError:
+                continue
+
+    async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        try:
+            body = await request.read() if request.can_read_body else b""
+        except web.HTTPRequestEntityTooLarge:
+            return web.Response(status=413, text="the request body is larger than 3 MiB")
+        answer = self._sandbox.handle(_plain(request, body), time.time())
+        if request.method != "GET":
+            self._changed.set()
+        if answer.delay_seconds:
+            await asyncio.sleep(answer.delay_seconds)
+        if isinstance(answer, Response):
+            return _whole(answer)
+        return await self._stream(request, answer)
+
+    async def _stream(self, request: web.BaseRequest, stream: Stream) -> web.StreamResponse:
+        ready = asyncio.Event()
+        stream.wake = ready.set
+        response = web.StreamResponse(headers={"Content-Type": stream.content_type})
+        response.enable_chunked_encoding()
+        try:
+            await response.prepare(request)
+            while True:
+                ready.clear()
+                chunk = stream.take(time.time())
+                if chunk:
+                    await response.write(chunk)
+                if stream.ended:
+                    break
+                await _wait(ready, stream.due)
+            await response.write_eof()
+        except ConnectionResetError:
+            logger.debug("the reader of %s has gone", request.path)
+        finally:
+            stream.close()
+        return response
+
+
+async def _wait(ready: asyncio.Event, due: float | None) -> None:
+    if ready.is_set():
+        await asyncio.sleep(0)
+        return
+    seconds = None if due is None else max(0.0, due - time.time())
+    try:
+        await asyncio.wait_for(ready.wait(), seconds)
+    except TimeoutError:
+        return
+
+
+def _request(*parts: Any) -> web.BaseRequest:
+    loop = asyncio.get_running_loop()
+    return web.BaseRequest(*parts, loop, client_max_size=_BODY_LIMIT_BYTES)
+
+
+def _plain(request: web.BaseRequest, body: bytes) -> Request:
+    headers: Mapping[str, str] = {name.lower(): text for name, text in request.headers.items()}
+    path, _, query = request.raw_path.partition("?")
+    return Request(
+        request.method, path, dict(parse_qsl(query, keep_blank_values=True)), headers, body
+    )
+
+
+def _whole(answer: Response) -> web.Response:
+    response = web.Response(status=answer.status, body=answer.body)
+    response.headers["Content-Type"] = answer.content_type
+    for name, value in answer.headers:
+        response.headers.add(name, value)
+    return response

@@ -1,0 +1,213 @@
+"""The shapes of objects, made from Kubernetes' own JSON Schemas: what a decoder needs to know.
+
+The decoder does what Go's does: unknown fields are told, a value of the wrong type is refused,
+null and empty optional values vanish.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from reconciler.kube import quantities
+from reconciler.sandbox.requests import Json
+
+# Optional scalars behind a pointer keep their zero; the schemas do not tell them apart.
+_KEEPS_ZERO = frozenset(
+    "activeDeadlineSeconds allowPrivilegeEscalation automountServiceAccountToken "
+    "blockOwnerDeletion controller defaultMode deletionGracePeriodSeconds enableServiceLinks "
+    "expirationSeconds fsGroup hostUsers immutable leaseDurationSeconds leaseTransitions "
+    "maxUnavailable minAvailable minDomains mode optional preemptionPolicy priority privileged "
+    "procMount readOnlyRootFilesystem runAsGroup runAsNonRoot runAsUser "
+    "setHostnameAsFQDN shareProcessNamespace started terminationGracePeriodSeconds "
+    "tolerationSeconds holderIdentity storageClassName matchPolicy namespaceSelector "
+    "seconds port path".split()
+)
+_GO_NAMES = {
+    str: "string",
+    bool: "bool",
+    int: "number",
+    float: "number",
+    list: "array",
+    dict: "object",
+}
+
+
+class Mistyped(Exception):
+    """A value of a type that its field cannot hold; the message is Go's."""
+
+
+@dataclass(slots=True)
+class Shape:
+    """What one place of an object may hold."""
+
+    form: str  # object, map, list, string, int32, int64, bool, number, int-or-string, quantity, any
+    go_name: str = ""
+    fields: dict[str, Shape] = field(default_factory=dict)
+    required: frozenset[str] = frozenset()
+    item: Shape | None = None
+
+
+ANY = Shape("any")
+_SCALARS = {"string": "string", "boolean": "bool", "number": "number"}
+_SPECIAL = {
+    "io.k8s.apimachinery.pkg.api.resource.Quantity": "quantity",
+    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",
+}
+
+
+class Shapes:
+    """Shapes by apiVersion and kind, made on first use."""
+
+    def __init__(self, definitions: Json) -> None:
+        self._definitions = definitions
+        self._made: dict[str, Shape] = {}
+        self._kinds = {
+            (one["group"], one["version"], one["kind"]): name
+            for name, definition in definitions.items()
+            for one in definition.get("x-kubernetes-group-version-kind", ())
+        }
+
+    def for_kind(self, group: str, version: str, kind: str) -> Shape:
+        """Find the shape of a kind. Raises KeyError."""
+        return self._named(self._kinds[group, version, kind])
+
+    def _named(self, name: str) -> Shape:
+        made = self._made.get(name)
+        if made is None:
+            short = ".".join(name.split(".")[-2:])
+            made = Shape(_SPECIAL.get(name, "any"), short)
+            self._made[name] = made
+            self._fill(made, self._definitions[name])
+        return made
+
+    def _fill(self, shape: Shape, schema: Json) -> None:
+        if "properties" in schema:
+            shape.form = "object"
+            shape.required = frozenset(schema.get("required", ()))
+            for name, part in schema["properties"].items():
+                shape.fields[name] = self._shape(part)
+        elif shape.form == "any":
+            shape.form = self._plain(schema)
+
+    def _shape(self, schema: Json) -> Shape:
+        if "$ref" in schema:
+            return self._named(schema["$ref"].rsplit("/", 1)[1])
+        form = self._plain(schema)
+        if form == "list":
+            item = self._shape(schema["items"])
+            return Shape("list", f"[]{item.go_name or item.form}", item=item)
+        if form == "map":
+            item = self._shape(schema["additionalProperties"])
+            return Shape("map", f"map[string]{item.go_name or item.form}", item=item)
+        return Shape(form, form)
+
+    @staticmethod
+    def _plain(schema: Json) -> str:
+        declared = schema.get("type", "")
+        kind = declared if isinstance(declared, str) else declared[0] if declared else ""
+        if kind == "array":
+            return "list"
+        if kind == "object":
+            return "map" if isinstance(schema.get("additionalProperties"), dict) else "any"
+        if kind == "integer":
+            return str(schema.get("format", "int64"))
+        return _SCALARS.get(kind, "any")
+
+
+@dataclass(slots=True)
+class Reading:
+    """One decoding: the unknown fields met on the way."""
+
+    unknown: list[str] = field(default_factory=list)
+
+    def read(self, shape: Shape, value: Any, path: str = "", owner: str = "") -> Any:
+        """Decode a value the way Go does. Raises Mistyped."""
+        form = shape.form
+        if form == "string":
+            return value if isinstance(value, str) else self._refuse(shape, value, path, owner)
+        if form == "object":
+            return self._object(shape, value, path, owner)
+        if form == "list":
+            return self._list(shape, value, path, owner)
+        if form == "map":
+            return self._map(shape, value, path, owner)
+        return self._scalar(shape, value, path, owner)
+
+    def _object(self, shape: Shape, value: Any, path: str, owner: str) -> Json:
+        if not isinstance(value, dict):
+            self._refuse(shape, value, path, owner)
+        result: Json = {}
+        owner = shape.go_name.rsplit(".", 1)[-1]
+        for name, part in value.items():
+            place = f"{path}.{name}" if path else name
+            inner = shape.fields.get(name)
+            if inner is None:
+                self.unknown.append(place)
+                continue
+            if part is None:
+                continue
+            read = self.read(inner, part, place, owner)
+            if read or _kept(name, inner, shape):
+                result[name] = read
+        return result
+
+    def _list(self, shape: Shape, value: Any, path: str, owner: str) -> list[Any]:
+        if not isinstance(value, list):
+            self._refuse(shape, value, path, owner)
+        item = shape.item or ANY
+        return [
+            self.read(item, part, f"{path}[{index}]", owner)
+            for index, part in enumerate(value)
+            if part is not None
+        ]
+
+    def _map(self, shape: Shape, value: Any, path: str, owner: str) -> Json:
+        if not isinstance(value, dict):
+            self._refuse(shape, value, path, owner)
+        item = shape.item or ANY
+        empty: Any = "" if item.form == "string" else {}
+        return {
+            name: empty if part is None else self.read(item, part, f"{path}.{name}", owner)
+            for name, part in value.items()
+        }
+
+    def _scalar(self, shape: Shape, value: Any, path: str, owner: str) -> Any:
+        form = shape.form
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        whole = number and value == int(value)
+        if form == "any" or (form == "bool" and isinstance(value, bool)):
+            return value
+        if form in ("int32", "int64") and whole:
+            return int(value)
+        if form == "int-or-string" and (isinstance(value, str) or whole):
+            return value
+        if form == "number" and number:
+            return value
+        if form == "quantity" and (isinstance(value, str) or number):
+            return _quantity(str(value))
+        return self._refuse(shape, value, path, owner)
+
+    def _refuse(self, shape: Shape, value: Any, path: str, owner: str) -> Any:
+        told = _GO_NAMES.get(type(value), "null")
+        if told == "number" and shape.form in ("int32", "int64"):
+            told = f"number {value}"
+        plain = "".join(part.split("]")[-1] for part in path.split("["))
+        raise Mistyped(
+            f"json: cannot unmarshal {told} into Go struct field {owner}.{plain} "
+            f"of type {shape.go_name or shape.form}"
+        )
+
+
+def _kept(name: str, inner: Shape, outer: Shape) -> bool:
+    return name in outer.required or inner.form in ("object", "any") or name in _KEEPS_ZERO
+
+
+def _quantity(text: str) -> str:
+    try:
+        return quantities.canonical(text)
+    except ValueError as error:
+        raise Mistyped(
+            "quantities must match the regular expression "
+            "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+        ) from error

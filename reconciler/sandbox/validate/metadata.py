@@ -1,0 +1,72 @@
+"""Names, labels, annotations and finalizers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reconciler.kube import names
+from reconciler.sandbox.kinds import NAMESPACE, Kind
+from reconciler.sandbox.refusals import Cause, invalid_value, required
+from reconciler.sandbox.requests import Json
+
+_ANNOTATIONS_LIMIT_BYTES = 256 * 1024
+
+
+def check_name(kind: Kind, metadata: Json) -> Iterator[Cause]:
+    """Check the name of a new object."""
+    name = metadata.get("name", "")
+    if not name:
+        yield required("metadata.name", "name or generateName is required")
+        return
+    problem = names.label_problem if kind is NAMESPACE else names.subdomain_problem
+    told = problem(name)
+    if told and metadata.get("generateName"):
+        yield invalid_value("metadata.generateName", metadata["generateName"], told)
+    if told:
+        yield invalid_value("metadata.name", name, told)
+
+
+def check_metadata(metadata: Json) -> Iterator[Cause]:
+    """Check what an object says about itself besides its name."""
+    yield from check_labels(metadata.get("labels") or {}, "metadata.labels")
+    size = 0
+    for key, value in (metadata.get("annotations") or {}).items():
+        told = names.label_key_problem(key.lower())
+        if told:
+            yield invalid_value("metadata.annotations", key, told)
+        size += len(key.encode()) + len(value.encode())
+    if size > _ANNOTATIONS_LIMIT_BYTES:
+        limit = f"Too long: may not be more than {_ANNOTATIONS_LIMIT_BYTES} bytes"
+        yield Cause("metadata.annotations", "FieldValueTooLong", limit)
+    for finalizer in metadata.get("finalizers") or ():
+        told = names.label_key_problem(finalizer)
+        if told:
+            yield invalid_value("metadata.finalizers", finalizer, told)
+        elif "/" not in finalizer and finalizer not in ("orphan", "foregroundDeletion"):
+            detail = "name is neither a standard finalizer name nor is it fully qualified"
+            yield invalid_value("metadata.finalizers", finalizer, detail)
+
+
+def check_labels(labels: Json, path: str) -> Iterator[Cause]:
+    """Check labels or a map like them."""
+    for key, value in labels.items():
+        told = names.label_key_problem(key)
+        if told:
+            yield invalid_value(path, key, told)
+        told = names.label_value_problem(value)
+        if told:
+            yield invalid_value(path, value, told)
+
+
+def check_selector(selector: Json | None, path: str) -> Iterator[Cause]:
+    """Check a label selector."""
+    for index, one in enumerate((selector or {}).get("matchExpressions") or ()):
+        place = f"{path}.matchExpressions[{index}]"
+        operator = one.get("operator", "")
+        if operator in ("In", "NotIn") and not one.get("values"):
+            yield required(
+                f"{place}.values", "must be specified when `operator` is 'In' or 'NotIn'"
+            )
+        elif operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
+            yield invalid_value(f"{place}.operator", operator, "not a valid selector operator")
+    yield from check_labels((selector or {}).get("matchLabels") or {}, f"{path}.matchLabels")

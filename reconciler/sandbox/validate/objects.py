@@ -1,0 +1,98 @@
+"""The checks of a whole object, whatever its kind."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+
+from reconciler.sandbox.kinds import BUDGET, CONFIG_MAP, LEASE, POD, SECRET, Kind
+from reconciler.sandbox.refusals import Cause, forbidden_value, invalid_value, required
+from reconciler.sandbox.requests import Json
+from reconciler.sandbox.validate.metadata import check_metadata, check_name, check_selector
+from reconciler.sandbox.validate.pods import check_pod
+
+_KEY = re.compile(r"[-._a-zA-Z0-9]+")
+_KEY_TEXT = (
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' "
+    "(e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
+    "'[-._a-zA-Z0-9]+')"
+)
+_SIZE_LIMIT_BYTES = 1024 * 1024
+_PERCENT = re.compile(r"[0-9]+%")
+
+
+def check_object(kind: Kind, value: Json) -> Iterator[Cause]:
+    """Check an object as it would be stored."""
+    yield from check_name(kind, value["metadata"])
+    yield from check_metadata(value["metadata"])
+    if kind is POD:
+        yield from check_pod(value["spec"])
+    elif kind in (CONFIG_MAP, SECRET):
+        yield from _content(value)
+    elif kind is BUDGET:
+        yield from _budget(value["spec"])
+    elif kind is LEASE:
+        yield from _lease(value.get("spec") or {})
+
+
+def _content(value: Json) -> Iterator[Cause]:
+    size = 0
+    for part in ("data", "binaryData"):
+        for key, content in (value.get(part) or {}).items():
+            size += len(content)
+            if not _KEY.fullmatch(key):
+                yield invalid_value(f"{part}[{key}]", key, _KEY_TEXT)
+    if size > _SIZE_LIMIT_BYTES:
+        text = f"Too long: may not be more than {_SIZE_LIMIT_BYTES} bytes"
+        yield Cause("", "FieldValueTooLong", text)
+
+
+def secret_data_problem(value: Json) -> str | None:
+    """Say which datum of a Secret is not base64."""
+    for content in (value.get("data") or {}).values():
+        try:
+            base64.b64decode(content, validate=True)
+        except (binascii.Error, ValueError):
+            return "illegal base64 data at input byte 0"
+    return None
+
+
+def _budget(spec: Json) -> Iterator[Cause]:
+    both = "minAvailable and maxUnavailable cannot be both set"
+    if "minAvailable" in spec and "maxUnavailable" in spec:
+        yield invalid_value("spec", spec, both)
+    for name in ("minAvailable", "maxUnavailable"):
+        amount = spec.get(name)
+        if isinstance(amount, str) and not _PERCENT.fullmatch(amount):
+            detail = "a valid percent string must be a numeric string followed by an ending '%'"
+            yield invalid_value(f"spec.{name}", amount, f"{detail} (e.g. '1%',  or '93%')")
+        elif isinstance(amount, int) and amount < 0:
+            detail = "must be greater than or equal to 0"
+            yield invalid_value(f"spec.{name}", amount, detail)
+    yield from check_selector(spec.get("selector"), "spec.selector")
+
+
+def _lease(spec: Json) -> Iterator[Cause]:
+    duration = spec.get("leaseDurationSeconds")
+    if duration is not None and duration <= 0:
+        yield invalid_value("spec.leaseDurationSeconds", duration, "must be greater than 0")
+    transitions = spec.get("leaseTransitions")
+    if transitions is not None and transitions < 0:
+        detail = "must be greater than or equal to 0"
+        yield invalid_value("spec.leaseTransitions", transitions, detail)
+
+
+def check_event(value: Json, namespace: str) -> Iterator[Cause]:
+    """Check where an event belongs and what it is about."""
+    about = value.get("involvedObject") or {}
+    place = about.get("namespace", "")
+    if place and place != namespace:
+        yield invalid_value("involvedObject.namespace", place, "does not match event.namespace")
+    if not place and namespace not in ("default", "kube-system", ""):
+        yield invalid_value("involvedObject.namespace", "", "does not match event.namespace")
+    if "eventTime" in value and not value.get("reportingComponent"):
+        yield required("reportingController")
+    if "eventTime" in value and len(value.get("note", "")) > 1024:
+        yield forbidden_value("message", "too long")

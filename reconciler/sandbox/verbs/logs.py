@@ -1,0 +1,110 @@
+"""Logs: what a simulated container would have printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from reconciler.sandbox import refusals
+from reconciler.sandbox.kinds import POD
+from reconciler.sandbox.options import flag, positive
+from reconciler.sandbox.printout import lines
+from reconciler.sandbox.requests import Answer, Json, Response
+from reconciler.sandbox.verbs import write
+from reconciler.sandbox.world import Call
+
+_TEXT = "text/plain"
+
+
+class Followed:
+    """A log that is read while the container still runs."""
+
+    def __init__(self, call: Call, container: str, text: bytes) -> None:
+        self.content_type = _TEXT
+        self.delay_seconds = 0.0
+        self.wake: Callable[[], None] | None = None
+        self._call, self._container, self._text = call, container, text
+        self._shelf = call.world.store.shelves[POD]
+        self._shelf.watchers.add(self)
+        self._seen = len(_printed(call, container, write.live_object(call).decode(POD)))
+        self._ended = False
+
+    @property
+    def ended(self) -> bool:
+        """Tell whether the container has ended."""
+        return self._ended
+
+    @property
+    def due(self) -> float | None:
+        """Tell when to look again; nothing is printed without a change of the pod."""
+        return None
+
+    def take(self, now: float) -> bytes:
+        """Take what was printed since."""
+        text, self._text = self._text, b""
+        target = self._call.target
+        stored = self._call.world.store.get(POD, target.namespace, target.name)
+        if stored is None:
+            self.close()
+            return text
+        pod = stored.decode(POD)
+        printed = _printed(self._call, self._container, pod)
+        text += b"".join(line.encode() + b"\n" for _, line in printed[self._seen :])
+        self._seen = max(self._seen, len(printed))
+        if "running" not in _state(pod, self._container):
+            self.close()
+        return text
+
+    def close(self) -> None:
+        """Stop following."""
+        self._ended = True
+        self._shelf.watchers.discard(self)
+
+
+def read_log(call: Call) -> Answer:
+    """Answer the log of a container. Raises Refused."""
+    pod = write.live_object(call).decode(POD)
+    name = _container(call, pod)
+    if not pod["spec"].get("nodeName"):
+        return Response(204, b"", _TEXT)
+    state = _state(pod, name)
+    if "waiting" in state and not state.get("restarted"):
+        why = state["waiting"].get("reason", "ContainerCreating")
+        told = f'container "{name}" in pod "{pod["metadata"]["name"]}" is waiting to start: {why}'
+        raise refusals.bad_request(told)
+    printed = _printed(call, name, pod)
+    tail = call.request.query.get("tailLines")
+    if tail is not None:
+        count = positive(call.request, "tailLines")
+        printed = printed[-count:] if count else []
+    stamped = flag(call.request, "timestamps")
+    text = "".join(f"{when} {line}\n" if stamped else f"{line}\n" for when, line in printed)
+    if flag(call.request, "follow") and "running" in state:
+        return Followed(call, name, text.encode())
+    return Response(200, text.encode(), _TEXT)
+
+
+def _printed(call: Call, name: str, pod: Json) -> list[tuple[str, str]]:
+    return lines(pod, name, previous=flag(call.request, "previous"))
+
+
+def _container(call: Call, pod: Json) -> str:
+    spec, asked = pod["spec"], call.request.query.get("container", "")
+    known = [one["name"] for part in ("containers", "initContainers") for one in spec.get(part, ())]
+    name = pod["metadata"]["name"]
+    if asked and asked not in known:
+        raise refusals.bad_request(f"container {asked} is not valid for pod {name}")
+    if not asked and len(spec["containers"]) > 1:
+        listed = " ".join(known)
+        raise refusals.bad_request(
+            f"a container name must be specified for pod {name}, choose one of: [{listed}]"
+        )
+    return asked or str(spec["containers"][0]["name"])
+
+
+def _state(pod: Json, name: str) -> Json:
+    status = pod["status"]
+    for part in ("containerStatuses", "initContainerStatuses"):
+        for one in status.get(part, ()):
+            if one["name"] == name:
+                return dict(one.get("state", {}), restarted=one.get("restartCount", 0))
+    return {"waiting": {"reason": "ContainerCreating"}}

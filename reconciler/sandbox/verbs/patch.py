@@ -1,0 +1,141 @@
+"""PATCH: merge, JSON and strategic-merge patches, and server-side apply."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reconciler.kube import apply as ownership
+from reconciler.kube import patches, strategic
+from reconciler.sandbox import bodies, refusals
+from reconciler.sandbox.bodies import APPLY_TYPE, Body
+from reconciler.sandbox.options import WriteOptions
+from reconciler.sandbox.requests import Json, Response
+from reconciler.sandbox.store import Stored
+from reconciler.sandbox.verbs import strategy, write
+from reconciler.sandbox.verbs.update import check_preconditions
+from reconciler.sandbox.verbs.write import Write
+from reconciler.sandbox.world import Call
+
+_JSON = "application/json-patch+json"
+_MERGE = "application/merge-patch+json"
+_STRATEGIC = "application/strategic-merge-patch+json"
+_KNOWN = (_JSON, _MERGE, _STRATEGIC, APPLY_TYPE)
+
+
+def patch(call: Call) -> Response:
+    """Patch one object by the way that the Content-Type names. Raises Refused."""
+    media = bodies.media_type(call.request)
+    options = call.options("PatchOptions")
+    if media == APPLY_TYPE:
+        return _apply(call, options)
+    if media not in _KNOWN:
+        raise bodies.unsupported_media(media, _KNOWN)
+    if "force" in call.request.query:
+        cause = refusals.forbidden_value("force", "may not be specified for non-apply patch")
+        raise refusals.invalid_options("PatchOptions", [cause])
+    body = bodies.parse_json(call.request.body)
+    stored = write.live_object(call)
+    patched = _patched(call, media, stored, body)
+    value, told = write.decoded(call, Body(patched, body.duplicates), options)
+    write.check_place(call, value)
+    if not (isinstance(body.value, dict) and "uid" in (body.value.get("metadata") or {})):
+        value["metadata"]["uid"] = stored.uid
+    _check_revision(call, stored, value)
+    return write.update(Write(call, options, told), stored, value)
+
+
+def _check_revision(call: Call, stored: Stored, value: Json) -> None:
+    revision = value["metadata"].get("resourceVersion", "")
+    if revision and revision != str(stored.revision):
+        raise refusals.stale(call.kind, stored.name)
+
+
+def _patched(call: Call, media: str, stored: Stored, body: Body) -> Json:
+    live = stored.decode(call.kind)
+    try:
+        if media == _JSON:
+            result: Any = patches.json_patch(live, body.value)
+        elif not isinstance(body.value, dict):
+            raise refusals.bad_request("the patch is not a JSON object")
+        elif media == _MERGE:
+            result = patches.merge_patch(live, body.value)
+        else:
+            schema = call.world.schema(call.kind)
+            result = strategic.strategic_patch(live, body.value, schema)
+    except patches.PatchFailed as error:
+        raise refusals.not_processable() from error
+    except (TypeError, ValueError, AttributeError, KeyError) as error:
+        raise refusals.bad_request(f"the patch cannot be read: {error}") from error
+    if not isinstance(result, dict) or not isinstance(result.get("metadata", {}), dict):
+        raise refusals.bad_request("the patch leaves no object")
+    return result
+
+
+def _apply(call: Call, options: WriteOptions) -> Response:
+    if not call.request.query.get("fieldManager"):
+        cause = refusals.required("fieldManager", "is required for apply patch")
+        raise refusals.invalid_options("PatchOptions", [cause])
+    body = bodies.parse(call.request)
+    value = _checked_apply(call, body)
+    target = call.target
+    stored = call.world.store.get(target.kind, target.namespace, target.name)
+    if stored is None and target.subresource:
+        raise refusals.not_found(target.kind, target.name)
+    if stored is not None:
+        check_preconditions(call, stored, value)
+    elif value["metadata"].get("uid"):
+        why = "Precondition failed: UID in precondition"
+        raise refusals.conflict(call.kind, target.name, why)
+    applied = _owned(call, options, stored, value)
+    if isinstance(applied, ownership.Conflicts):
+        raise _conflicts(applied)
+    shape = call.world.shape(call.kind)
+    result, _ = bodies.decode(Body(applied.object), shape, call.kind, "Ignore")
+    strategy.normalise(call.kind, result)
+    write.check_place(call, result)
+    settled = Write(call, options, body.duplicates, applied.managed_fields)
+    if stored is None:
+        return write.create(settled, result)
+    return write.update(settled, stored, result)
+
+
+def _owned(
+    call: Call, options: WriteOptions, stored: Stored | None, value: Json
+) -> ownership.Applied | ownership.Conflicts:
+    place = f"{value['metadata'].get('namespace', '')}/{value['metadata']['name']}"
+    try:
+        return ownership.apply(
+            stored.decode(call.kind) if stored else None,
+            value,
+            manager=options.manager,
+            force=options.force,
+            schema=call.world.schema(call.kind),
+            now=call.stamp,
+            subresource=call.target.subresource,
+        )
+    except ownership.BadObject as error:
+        problems = str(error).splitlines()
+        listed = problems[0] if len(problems) == 1 else "errors:\n  " + "\n  ".join(problems)
+        where = f"({place}; {call.kind.api_version}, Kind={call.kind.kind})"
+        message = f"failed to create typed patch object {where}: {listed}"
+        raise refusals.failure(500, "", message) from error
+
+
+def _checked_apply(call: Call, body: Body) -> Json:
+    value = body.value
+    if not isinstance(value, dict) or not value.get("kind") or not value.get("apiVersion"):
+        kind = value.get("kind", "") if isinstance(value, dict) else ""
+        version = value.get("apiVersion", "") if isinstance(value, dict) else ""
+        group, _, short = version.rpartition("/")
+        place = f"{group}/{short}"
+        raise refusals.bad_request(f"invalid object type: {place}, Kind={kind}")
+    bodies.check_object(value, call.kind)
+    metadata = value.setdefault("metadata", {})
+    if metadata.get("managedFields"):
+        raise refusals.bad_request("metadata.managedFields must be nil")
+    metadata.setdefault("name", call.target.name)
+    return value
+
+
+def _conflicts(found: ownership.Conflicts) -> refusals.Refused:
+    return refusals.failure(409, "Conflict", found.message, {"causes": found.causes})

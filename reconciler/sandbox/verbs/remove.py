@@ -1,0 +1,181 @@
+"""DELETE: at once, with grace, behind finalizers, or many at a time."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from reconciler.sandbox import admission, answers, bodies, clock, refusals
+from reconciler.sandbox.answers import status_success
+from reconciler.sandbox.filters import filter_of
+from reconciler.sandbox.kinds import NAMESPACE, POD, Kind
+from reconciler.sandbox.options import dry_run_causes
+from reconciler.sandbox.requests import Json, Request, Response
+from reconciler.sandbox.store import Stored
+from reconciler.sandbox.store import encode as store_encode
+from reconciler.sandbox.verbs import write
+from reconciler.sandbox.world import Call, World
+
+_POLICIES = ("Background", "Foreground", "Orphan")
+_DONE = ("Succeeded", "Failed")
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOptions:
+    """How to delete: grace in seconds (None is the object's own), preconditions, policy."""
+
+    grace_seconds: int | None = None
+    uid: str = ""
+    revision: str = ""
+    policy: str = ""
+    dry_run: bool = False
+
+    @classmethod
+    def read(cls, request: Request) -> DeleteOptions:
+        """Read the options of the body and the query. Raises Refused."""
+        given: Json = {}
+        if request.body.strip():
+            parsed = bodies.parse(request).value
+            if not isinstance(parsed, dict):
+                raise refusals.bad_request("the body is no DeleteOptions object")
+            given = parsed
+        query = request.query
+        grace = given.get("gracePeriodSeconds", query.get("gracePeriodSeconds"))
+        policy = given.get("propagationPolicy") or query.get("propagationPolicy", "")
+        dry_run = (given.get("dryRun") or [query.get("dryRun", "")])[0]
+        conditions = given.get("preconditions") or {}
+        causes = dry_run_causes(dry_run)
+        if policy and policy not in _POLICIES:
+            causes.append(
+                refusals.unsupported("propagationPolicy", policy, (*_POLICIES[::-1], "nil"))
+            )
+        if causes:
+            details = {"group": "meta.k8s.io"}
+            raise refusals.unprocessable("DeleteOptions.meta.k8s.io", "", causes, details)
+        seconds = None if grace is None else int(grace)
+        if seconds is not None and seconds < 0:
+            seconds = 1
+        return cls(
+            seconds,
+            conditions.get("uid") or "",
+            conditions.get("resourceVersion") or "",
+            policy,
+            bool(dry_run),
+        )
+
+
+def delete(call: Call) -> Response:
+    """Delete one object. Raises Refused."""
+    options = DeleteOptions.read(call.request)
+    admission.protect_namespace(call.kind, call.target.name)
+    stored = write.live_object(call)
+    check_preconditions(call.kind, stored, options)
+    last, gone = remove(call.world, call.kind, stored, options, call.now)
+    if call.kind.answers_object or not gone:
+        return answers.one(call.request, call.kind, last, now=call.now)
+    details: Json = {"name": stored.name}
+    if call.kind.group:
+        details["group"] = call.kind.group
+    return status_success(200, details | {"kind": call.kind.plural, "uid": stored.uid})
+
+
+def delete_collection(call: Call) -> Response:
+    """Delete everything that the selectors mean. Raises Refused."""
+    options = DeleteOptions.read(call.request)
+    if call.kind is NAMESPACE:
+        raise refusals.method_not_allowed()
+    chosen = filter_of(call.request, call.target)
+    shelf = call.world.store.shelves[call.kind]
+    victims = [one for one in shelf.within(chosen.namespace) if chosen.matches(one)]
+    left = [remove(call.world, call.kind, one, options, call.now)[0] for one in victims]
+    metadata = {"resourceVersion": str(call.world.store.revision)}
+    form = answers.form_of(call.request)
+    return answers.many(call.kind, left, metadata, form, now=call.now)
+
+
+def check_preconditions(kind: Kind, stored: Stored, options: DeleteOptions) -> None:
+    """Compare the preconditions with the live object. Raises Refused (409)."""
+    why = ""
+    if options.uid and options.uid != stored.uid:
+        why = (
+            f"the UID in the precondition ({options.uid}) does not match the UID in record "
+            f"({stored.uid}). The object might have been deleted and then recreated"
+        )
+    elif options.revision and options.revision != str(stored.revision):
+        why = (
+            f"the ResourceVersion in the precondition ({options.revision}) does not match the "
+            f"ResourceVersion in record ({stored.revision}). The object might have been modified"
+        )
+    if why:
+        details: Json = {"name": stored.name}
+        if kind.group:
+            details["group"] = kind.group
+        named = kind.kind + (f".{kind.group}" if kind.group else "")
+        message = f'Operation cannot be fulfilled on {named} "{stored.name}": {why}'
+        raise refusals.failure(409, "Conflict", message, details | {"kind": kind.kind})
+
+
+def remove(
+    world: World, kind: Kind, stored: Stored, options: DeleteOptions, now: float
+) -> tuple[Stored, bool]:
+    """Delete an object as far as it may go now; tells its last form and whether it is gone."""
+    value = stored.decode(kind)
+    before = json.dumps(value)
+    grace = _grace(kind, value, options)
+    held = _hold(value, options)
+    _mark(kind, value, grace, now)
+    if kind is NAMESPACE:
+        value["status"]["phase"] = "Terminating"
+        held = True
+    if options.dry_run:
+        return store_encode(kind, value, stored.revision), not (held or grace)
+    if not held and not grace:
+        return world.store.remove(kind, value), True
+    if json.dumps(value) == before:
+        return stored, False
+    return world.store.put(kind, value), False
+
+
+def _hold(value: Json, options: DeleteOptions) -> bool:
+    metadata = value["metadata"]
+    finalizers = list(metadata.get("finalizers") or ())
+    for policy, name in (("Foreground", "foregroundDeletion"), ("Orphan", "orphan")):
+        if options.policy == policy and name not in finalizers:
+            finalizers.append(name)
+    if options.policy in ("Foreground", "Orphan"):
+        # Nothing in the sandbox has dependents: the collector would be done at once.
+        finalizers = [name for name in finalizers if name not in ("orphan", "foregroundDeletion")]
+    if finalizers:
+        metadata["finalizers"] = finalizers
+    return bool(finalizers)
+
+
+def _grace(kind: Kind, value: Json, options: DeleteOptions) -> int:
+    if kind is not POD:
+        return 0
+    spec, metadata = value["spec"], value["metadata"]
+    if not spec.get("nodeName") or value.get("status", {}).get("phase") in _DONE:
+        return 0
+    own = spec.get("terminationGracePeriodSeconds", 30)
+    asked = own if options.grace_seconds is None else options.grace_seconds
+    asked = 1 if asked < 0 else asked
+    begun = metadata.get("deletionGracePeriodSeconds")
+    return asked if begun is None else min(asked, begun)
+
+
+def _mark(kind: Kind, value: Json, grace: int, now: float) -> None:
+    metadata = value["metadata"]
+    begun = metadata.get("deletionTimestamp")
+    known = metadata.get("deletionGracePeriodSeconds")
+    if begun and (known is None or grace >= known):
+        return
+    if begun:
+        # A shorter grace counts from the first request, never from the second.
+        first = clock.moment(begun) - (known or 0)
+        metadata["deletionTimestamp"] = clock.stamp(first + grace)
+    else:
+        metadata["deletionTimestamp"] = clock.stamp(now + grace)
+        if kind.generation:
+            metadata["generation"] = metadata.get("generation", 0) + 1
+    if kind is not NAMESPACE:
+        metadata["deletionGracePeriodSeconds"] = grace

@@ -1,0 +1,60 @@
+"""Access reviews: may I do this, what may I do, who am I."""
+
+from __future__ import annotations
+
+from reconciler.sandbox import bodies
+from reconciler.sandbox.access import Asked
+from reconciler.sandbox.kinds import ACCESS_REVIEW, RULES_REVIEW
+from reconciler.sandbox.refusals import encode
+from reconciler.sandbox.requests import Json, Response
+from reconciler.sandbox.world import Call
+
+_EVERYTHING = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
+
+
+def review(call: Call) -> Response:
+    """Answer a review. Raises Refused (400)."""
+    body = bodies.check_object(bodies.parse(call.request).value, call.kind)
+    value: Json = {
+        "kind": call.kind.kind,
+        "apiVersion": call.kind.api_version,
+        "metadata": {"creationTimestamp": None},
+    }
+    if call.kind is ACCESS_REVIEW:
+        value["spec"] = body.get("spec") or {}
+        value["status"] = _answer(call, value["spec"])
+    elif call.kind is RULES_REVIEW:
+        value["spec"] = {}
+        value["status"] = _rules(call)
+    else:
+        user = {"username": call.user.name, "groups": list(call.user.groups)}
+        value["metadata"]["creationTimestamp"] = call.stamp
+        value["status"] = {"userInfo": user}
+    return Response(201, encode(value))
+
+
+def _answer(call: Call, spec: Json) -> Json:
+    asked = spec.get("resourceAttributes")
+    if asked is None:
+        return {"allowed": True}
+    resource = asked.get("resource", "")
+    if asked.get("subresource"):
+        resource = f"{resource}/{asked['subresource']}"
+    allowed = call.user.allows(
+        Asked(
+            asked.get("verb", ""),
+            asked.get("group", ""),
+            resource,
+            asked.get("namespace", ""),
+            asked.get("name", ""),
+        )
+    )
+    return {"allowed": allowed}
+
+
+def _rules(call: Call) -> Json:
+    rules = [_EVERYTHING]
+    if call.user.rules is not None:
+        rules = [rule.as_json() for rule in call.user.rules]
+    paths = [{"verbs": ["*"], "nonResourceURLs": ["*"]}]
+    return {"resourceRules": rules, "nonResourceRules": paths, "incomplete": False}

@@ -1,0 +1,64 @@
+"""PUT: replace objects."""
+
+from __future__ import annotations
+
+from reconciler.sandbox import bodies, refusals
+from reconciler.sandbox.kinds import EVENT, LEASE, NAMESPACE
+from reconciler.sandbox.refusals import invalid_value
+from reconciler.sandbox.requests import Json, Response
+from reconciler.sandbox.store import Stored
+from reconciler.sandbox.verbs import strategy, write
+from reconciler.sandbox.verbs.write import Write
+from reconciler.sandbox.world import Call
+
+
+def update(call: Call) -> Response:
+    """Replace one object, or its status. Raises Refused."""
+    options = call.options("UpdateOptions")
+    body = bodies.parse(call.request)
+    value, told = write.decoded(call, body, options)
+    write.check_place(call, value)
+    target = call.target
+    if not value["metadata"].get("name"):
+        raise refusals.bad_request("name must be provided")
+    stored = call.world.store.get(target.kind, target.namespace, target.name)
+    if stored is None:
+        if call.kind in (LEASE, EVENT) and not target.subresource:
+            return write.create(Write(call, options, told), value)
+        raise refusals.not_found(target.kind, target.name)
+    check_preconditions(call, stored, value)
+    return write.update(Write(call, options, told), stored, value)
+
+
+def check_preconditions(call: Call, stored: Stored, value: Json) -> None:
+    """Compare uid and resourceVersion of a body with the live object. Raises Refused."""
+    metadata, kind = value["metadata"], call.kind
+    uid, revision = metadata.get("uid"), metadata.get("resourceVersion", "")
+    if uid and uid != stored.uid:
+        place = f"/registry/{kind.plural}/{stored.key}"
+        raise refusals.conflict(
+            kind,
+            stored.name,
+            f"StorageError: invalid object, Code: 4, Key: {place}, ResourceVersion: 0, "
+            f"AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, "
+            f"UID in object meta: {stored.uid}",
+        )
+    if revision in ("", "0"):
+        if strategy.needs_revision(kind) and call.request.method == "PUT":
+            cause = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
+            raise refusals.invalid(kind, stored.name, [cause])
+    elif revision != str(stored.revision):
+        raise refusals.stale(kind, stored.name)
+
+
+def finalize(call: Call) -> Response:
+    """Replace the finalizers of a namespace. Raises Refused."""
+    options = call.options("UpdateOptions")
+    value, told = write.decoded(call, bodies.parse(call.request), options)
+    write.check_place(call, value)
+    stored = write.live_object(call)
+    check_preconditions(call, stored, value)
+    spec = value.get("spec") or {}
+    value = stored.decode(NAMESPACE)
+    value["spec"] = spec
+    return write.update(Write(call, options, told), stored, value)

@@ -1,0 +1,160 @@
+"""The common end of every write: admit, check, own, store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reconciler.kube import apply as ownership
+from reconciler.sandbox import admission, answers, bodies, refusals
+from reconciler.sandbox.bodies import Body
+from reconciler.sandbox.kinds import EVENT, NAMESPACE, SECRET
+from reconciler.sandbox.options import WriteOptions
+from reconciler.sandbox.requests import Json, Response
+from reconciler.sandbox.store import Stored, encode
+from reconciler.sandbox.validate.metadata import check_metadata
+from reconciler.sandbox.validate.objects import check_event, check_object, secret_data_problem
+from reconciler.sandbox.validate.updates import check_update
+from reconciler.sandbox.verbs import strategy
+from reconciler.sandbox.world import Call
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One write under way; `managed` is set when server-side apply has settled ownership."""
+
+    call: Call
+    options: WriteOptions
+    warnings: tuple[str, ...] = ()
+    managed: list[Json] | None = None
+
+
+def decoded(call: Call, body: Body, options: WriteOptions) -> tuple[Json, tuple[str, ...]]:
+    """Decode a whole object and fill its defaults. Raises Refused."""
+    bodies.check_object(body.value, call.kind)
+    shape = call.world.shape(call.kind)
+    value, told = bodies.decode(body, shape, call.kind, options.validation)
+    problem = secret_data_problem(value) if call.kind is SECRET else None
+    if problem:
+        raise refusals.bad_request(
+            f'Secret in version "v1" cannot be handled as a Secret: {problem}'
+        )
+    strategy.normalise(call.kind, value)
+    return value, told
+
+
+def check_place(call: Call, value: Json) -> None:
+    """Check that a body belongs where it was sent. Raises Refused (400)."""
+    metadata, target = value["metadata"], call.target
+    if target.name and metadata.get("name", target.name) != target.name:
+        raise refusals.bad_request(
+            f"the name of the object ({metadata['name']}) does not match "
+            f"the name on the URL ({target.name})"
+        )
+    if metadata.get("namespace", target.namespace) != target.namespace:
+        raise refusals.bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+    if target.kind.namespaced:
+        metadata["namespace"] = target.namespace
+
+
+def create(write: Write, value: Json) -> Response:
+    """Admit, check and store a new object. Raises Refused."""
+    call, kind = write.call, write.call.kind
+    metadata = value["metadata"]
+    if metadata.get("resourceVersion"):
+        message = "resourceVersion should not be set on objects to be created"
+        raise refusals.failure(500, "", message)
+    strategy.begin(call, value)
+    if kind is NAMESPACE:
+        strategy.normalise(kind, value)
+    name = metadata.get("name", "")
+    managed = write.managed
+    if managed is None:
+        managed = _tracked(write, None, value)
+    admission.admit_namespace(call.world, kind, call.target.namespace, name)
+    admission.admit_creation(call.world, kind, value)
+    _refuse(call, value, [*check_object(kind, value), *_event_causes(call, value)])
+    strategy.first_status(kind, value)
+    if managed:
+        metadata["managedFields"] = managed
+    if call.world.store.get(kind, call.target.namespace, name) is not None:
+        raise refusals.already_exists(kind, name)
+    if write.options.dry_run:
+        metadata.pop("resourceVersion", None)
+        return _answer(write, encode(kind, value, 0), 201)
+    return _answer(write, call.world.store.put(kind, value), 201)
+
+
+def _event_causes(call: Call, value: Json) -> list[refusals.Cause]:
+    return list(check_event(value, call.target.namespace)) if call.kind is EVENT else []
+
+
+def update(write: Write, live: Stored, updated: Json) -> Response:
+    """Check and store a changed object; nothing is written when nothing changed. Raises Refused."""
+    call, kind = write.call, write.call.kind
+    before = live.decode(kind)
+    subresource = call.target.subresource
+    strategy.keep(kind, before, updated, subresource)
+    _refuse(
+        call,
+        updated,
+        [*check_metadata(updated["metadata"]), *check_update(kind, before, updated)],
+    )
+    managed = write.managed
+    if managed is None:
+        managed = _tracked(write, before, updated)
+    updated["metadata"].pop("managedFields", None)
+    if managed:
+        updated["metadata"]["managedFields"] = managed
+    updated["metadata"]["resourceVersion"] = before["metadata"]["resourceVersion"]
+    if ownership.same_but_times(before, updated):
+        return _answer(write, live, 200)
+    if write.options.dry_run:
+        return _answer(write, encode(kind, updated, live.revision), 200)
+    if _may_go(updated):
+        return _answer(write, call.world.store.remove(kind, updated), 200)
+    return _answer(write, call.world.store.put(kind, updated), 200)
+
+
+def _may_go(value: Json) -> bool:
+    metadata = value["metadata"]
+    return (
+        bool(metadata.get("deletionTimestamp"))
+        and not metadata.get("finalizers")
+        and not metadata.get("deletionGracePeriodSeconds")
+        and not (value.get("spec") or {}).get("finalizers")
+    )
+
+
+def _refuse(call: Call, value: Json, causes: list[refusals.Cause]) -> None:
+    if causes:
+        metadata = value["metadata"]
+        raise refusals.invalid(call.kind, metadata.get("name", ""), causes)
+
+
+def _tracked(write: Write, live: Json | None, updated: Json) -> list[Json]:
+    call = write.call
+    return ownership.track_update(
+        live,
+        updated,
+        manager=write.options.manager,
+        schema=call.world.schema(call.kind),
+        now=call.stamp,
+        subresource=call.target.subresource,
+    )
+
+
+def _answer(write: Write, stored: Stored, status: int) -> Response:
+    headers = answers.warnings(write.warnings)
+    call = write.call
+    return answers.one(call.request, call.kind, stored, status, headers, now=call.now)
+
+
+def live_object(call: Call) -> Stored:
+    """Find the object that a path names. Raises Refused (404)."""
+    target = call.target
+    stored = call.world.store.get(target.kind, target.namespace, target.name)
+    if stored is None:
+        raise refusals.not_found(target.kind, target.name)
+    return stored
