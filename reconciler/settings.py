@@ -32,6 +32,9 @@ class Settings:
     git_known_hosts_file: str = _setting("", "git", "host keys to accept for ssh URLs")
     git_token_file: str = _setting("", "git", "file with the https token; read at each fetch")
     git_username: str = _setting("git", "git", "user name that goes with the token")
+    git_plain_http: bool = _setting(
+        False, "git", "allow http:// to other hosts than this one; nothing is encrypted"
+    )
     git_timeout_seconds: float = _setting(60.0, "git", "longest fetch", unit="s", least=1)
     cache_dir: str = _setting(
         "", "git", "where the mirror is kept (default: a folder for each repository and instance)"
@@ -54,7 +57,6 @@ class Settings:
     certificate_authority: str = _setting("", "cluster", "file with the API server's CA")
     client_certificate: str = _setting("", "cluster", "file with our client certificate")
     client_key: str = _setting("", "cluster", "file with the key of the client certificate")
-    tls_server_name: str = _setting("", "cluster", "name to check the server's certificate for")
     insecure_skip_tls_verify: bool = _setting(
         False, "cluster", "do not check the API server's certificate"
     )

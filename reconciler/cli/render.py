@@ -1,0 +1,68 @@
+"""`gamekeeper render`: the manifests, objects first, then a pod for each room."""
+
+import asyncio
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Iterator
+
+from reconciler.cli.console import Console
+from reconciler.cli.options import add_output, add_settings, settings_of
+from reconciler.cli.output import print_json, print_yaml
+from reconciler.cli.progress import Progress
+from reconciler.cli.reading import add_place, opened, print_findings
+from reconciler.core import desired, host_ports
+from reconciler.core.stamp import stamp_room
+from reconciler.model.plans import Desired, RoomSeat
+from reconciler.model.refs import Json
+
+EXAMPLE = """\
+gamekeeper render > manifests.yaml
+gamekeeper render my-fleet | kubectl diff -f -"""
+
+INSTANCE = "render"
+"""The instance in labels where none is set: these manifests belong to no installation."""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the command's arguments."""
+    add_place(parser)
+    add_settings(parser, "instance")
+    add_output(parser, "yaml", "json")
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Print the manifests; 1 and no manifest where the specs have an error."""
+    return asyncio.run(_render(arguments, console))
+
+
+async def _render(arguments: Namespace, console: Console) -> int:
+    instance = settings_of(arguments, console.environment).instance or INSTANCE
+    async with opened(arguments, console) as specs:
+        if specs.reading.errors:
+            aside = Console(console.err, console.err, console.environment)
+            print_findings(aside, specs.reading.errors, specs.root)
+            return 1
+        workloads = [specs.reading.workloads[key] for key in sorted(specs.reading.workloads)]
+        async with Progress(console, f"rendering {len(workloads)} workloads"):
+            rendered = await specs.compiler.render(workloads, instance)
+        wanted = [desired.build(workload, rendered[workload.key]) for workload in workloads]
+        if arguments.output == "json":
+            items = list(_manifests(wanted))
+            print_json(console, {"apiVersion": "v1", "kind": "List", "items": items})
+        else:
+            print_yaml(console, _manifests(wanted))
+    return 0
+
+
+def _manifests(wanted: list[Desired]) -> Iterator[Json]:
+    """List what a new cluster would be given; rooms are numbered from 1."""
+    for fleet in wanted:
+        yield from (item.body for item in fleet.objects)
+    for fleet in wanted:
+        workload = fleet.workload
+        seats: list[tuple[int, ...]] = [()] * workload.replicas
+        if workload.port_range:
+            ports = len(host_ports.container_ports(workload.template))
+            seats = host_ports.choose(ports, workload.replicas, workload.port_range, Counter())
+        for ordinal, chosen in enumerate(seats, start=1):
+            yield stamp_room(fleet.room, workload, RoomSeat(ordinal, chosen))

@@ -1,0 +1,70 @@
+"""`gamekeeper validate`: every mistake at once, with its place and its fix."""
+
+import asyncio
+from argparse import ArgumentParser, Namespace
+
+from reconciler.cli.console import Console
+from reconciler.cli.options import add_output
+from reconciler.cli.output import print_json, print_yaml
+from reconciler.cli.reading import (
+    Specs,
+    add_place,
+    counted,
+    findings_as_json,
+    opened,
+    print_annotations,
+    print_findings,
+)
+
+EXAMPLE = """\
+gamekeeper validate                      # the directory here, committed or not
+gamekeeper validate HEAD~1               # a revision
+gamekeeper validate --output github      # annotations that a pull request shows in place"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the command's arguments."""
+    add_place(parser)
+    add_output(parser, "text", "json", "yaml", "github")
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Print all Findings; 1 where one of them is an error."""
+    return asyncio.run(_validate(arguments, console))
+
+
+async def _validate(arguments: Namespace, console: Console) -> int:
+    async with opened(arguments, console) as specs:
+        _print(specs, arguments.output, console)
+        return 1 if specs.reading.errors else 0
+
+
+def _print(specs: Specs, output: str, console: Console) -> None:
+    findings = specs.reading.findings
+    if output in ("json", "yaml"):
+        value = {
+            "commit": specs.reading.commit,
+            "workloads": len(specs.reading.workloads),
+            "findings": findings_as_json(findings),
+        }
+        if output == "json":
+            print_json(console, value)
+        else:
+            print_yaml(console, [value])
+    elif output == "github":
+        print_annotations(console, findings, specs.root)
+    else:
+        print_findings(console, findings, specs.root)
+        console.print(_summary(specs, console))
+
+
+def _summary(specs: Specs, console: Console) -> str:
+    reading = specs.reading
+    errors = len(reading.errors)
+    warnings = len(reading.findings) - errors
+    rooms = sum(workload.replicas for workload in reading.workloads.values())
+    good = f"{counted(len(reading.workloads), 'workload')} with {counted(rooms, 'room')}"
+    warned = f", {counted(warnings, 'warning')}" if warnings else ""
+    if errors:
+        return f"{console.paint(counted(errors, 'error'), 'red')}{warned}; valid: {good}"
+    return f"{console.paint('valid', 'green')}: {good}{warned}"
