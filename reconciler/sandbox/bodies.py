@@ -98,7 +98,7 @@ def _paths(value: Any, path: str = "") -> Iterator[str]:
 
 def _yaml(data: bytes) -> Body:
     try:
-        return Body(yaml.load(data, Loader=yaml.CSafeLoader))  # noqa: S506 - it is the safe loader
+        return Body(yaml.load(data, Loader=yaml.CSafeLoader))
     except yaml.YAMLError as error:
         raise refusals.bad_request(f"error decoding YAML: {error}") from error
 

@@ -102,7 +102,7 @@ class Sandbox:
                 answer.headers,
                 answer.delay_seconds + fault.delay_seconds,
             )
-        if fault.delay_seconds:
+        if fault.delay_seconds and not isinstance(answer, Response):
             answer.delay_seconds = fault.delay_seconds
         return answer
 

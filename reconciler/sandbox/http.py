@@ -12,7 +12,9 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qsl
 
-from aiohttp import web
+from aiohttp import StreamReader, web
+from aiohttp.http import RawRequestMessage
+from aiohttp.web_protocol import RequestHandler
 
 from reconciler.sandbox.cluster import Sandbox
 from reconciler.sandbox.requests import Request, Response, Stream
@@ -143,9 +145,19 @@ async def _wait(ready: asyncio.Event, due: float | None) -> None:
         return
 
 
-def _request(*parts: Any) -> web.BaseRequest:
-    loop = asyncio.get_running_loop()
-    return web.BaseRequest(*parts, loop, client_max_size=_BODY_LIMIT_BYTES)
+def _request(
+    message: RawRequestMessage, payload: StreamReader, protocol: RequestHandler, *rest: Any
+) -> web.BaseRequest:
+    writer, task = rest
+    return web.BaseRequest(
+        message,
+        payload,
+        protocol,
+        writer,
+        task,
+        asyncio.get_running_loop(),
+        client_max_size=_BODY_LIMIT_BYTES,
+    )
 
 
 def _plain(request: web.BaseRequest, body: bytes) -> Request:

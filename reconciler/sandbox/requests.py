@@ -55,7 +55,7 @@ class Stream(Protocol):
     """
 
     content_type: str
-    delay_seconds: float
+    delay_seconds: float  # how long the shell keeps the whole answer back
     wake: Callable[[], None] | None
 
     @property

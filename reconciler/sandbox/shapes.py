@@ -14,14 +14,47 @@ from reconciler.sandbox.requests import Json
 
 # Optional scalars behind a pointer keep their zero; the schemas do not tell them apart.
 _KEEPS_ZERO = frozenset(
-    "activeDeadlineSeconds allowPrivilegeEscalation automountServiceAccountToken "
-    "blockOwnerDeletion controller defaultMode deletionGracePeriodSeconds enableServiceLinks "
-    "expirationSeconds fsGroup hostUsers immutable leaseDurationSeconds leaseTransitions "
-    "maxUnavailable minAvailable minDomains mode optional preemptionPolicy priority privileged "
-    "procMount readOnlyRootFilesystem runAsGroup runAsNonRoot runAsUser "
-    "setHostnameAsFQDN shareProcessNamespace started terminationGracePeriodSeconds "
-    "tolerationSeconds holderIdentity storageClassName matchPolicy namespaceSelector "
-    "seconds port path".split()
+    {
+        "activeDeadlineSeconds",
+        "allowPrivilegeEscalation",
+        "automountServiceAccountToken",
+        "blockOwnerDeletion",
+        "controller",
+        "defaultMode",
+        "deletionGracePeriodSeconds",
+        "enableServiceLinks",
+        "expirationSeconds",
+        "fsGroup",
+        "holderIdentity",
+        "hostUsers",
+        "immutable",
+        "leaseDurationSeconds",
+        "leaseTransitions",
+        "matchPolicy",
+        "maxUnavailable",
+        "minAvailable",
+        "minDomains",
+        "mode",
+        "namespaceSelector",
+        "optional",
+        "path",
+        "port",
+        "preemptionPolicy",
+        "priority",
+        "privileged",
+        "procMount",
+        "readOnlyRootFilesystem",
+        "runAsGroup",
+        "runAsNonRoot",
+        "runAsUser",
+        "seconds",
+        "setHostnameAsFQDN",
+        "shareProcessNamespace",
+        "started",
+        "storageClassName",
+        "terminationGracePeriodSeconds",
+        "tolerationSeconds",
+    }
 )
 _GO_NAMES = {
     str: "string",

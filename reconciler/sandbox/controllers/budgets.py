@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from reconciler.kube.selectors import LabelSelector
 from reconciler.sandbox import clock
 from reconciler.sandbox.controllers.agenda import Agenda
@@ -106,7 +105,7 @@ def _wanted(spec: Json, count: int) -> tuple[int, int]:
 
 def _condition(budget: Json, allowed: int, now: float) -> Json:
     status = "True" if allowed else "False"
-    before = next(
+    before: Json = next(
         (
             one
             for one in budget["status"].get("conditions", ())

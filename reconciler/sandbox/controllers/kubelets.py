@@ -22,7 +22,7 @@ _CRASH_SECONDS = 1.0
 
 @dataclass(slots=True)
 class Run:
-    """Where a pod stands with its kubelet: bound, creating, running, unpulled, backing-off, done."""
+    """How far a pod is: bound, creating, running, unpulled, backing-off or done."""
 
     uid: str
     stage: str = "bound"
@@ -103,10 +103,10 @@ class Kubelets:
 
     def _ending(self, pod: Json, stored: Stored, now: float) -> float | None:
         metadata = pod["metadata"]
-        grace = metadata.get("deletionGracePeriodSeconds", 0)
+        grace: int = metadata.get("deletionGracePeriodSeconds", 0)
         if not grace and metadata.get("finalizers"):
             return None
-        deadline = clock.moment(metadata["deletionTimestamp"])
+        deadline: float = clock.moment(metadata["deletionTimestamp"])
         stop = 0.0 if stored.fields[5] in _DONE else self._world.behaviour.stop_seconds
         return min(deadline, deadline - grace + stop)
 

@@ -187,7 +187,10 @@ def _tolerations(spec: Json) -> Iterator[Cause]:
         place = f"spec.tolerations[{index}]"
         operator = one.get("operator") or "Equal"
         if not one.get("key") and operator != "Exists":
-            detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+            detail = (
+                "operator must be Exists when `key` is empty, "
+                'which means "match all values and all keys"'
+            )
             yield invalid_value(f"{place}.operator", one.get("operator", ""), detail)
         if operator == "Exists" and one.get("value"):
             yield invalid_value(

@@ -18,8 +18,8 @@ from reconciler.sandbox.verbs.versions import check_list_version, list_revision
 from reconciler.sandbox.world import Call
 
 _LATEST = -1
-_TOKEN_TEXT = "The provided continue parameter is too old to display a consistent list result."  # noqa: S105 - a sentence
-_TOKEN_ADVICE = (
+_TOO_OLD = "The provided continue parameter is too old to display a consistent list result."
+_START_AGAIN = (
     " You can start a new list without the continue parameter, or use the continue token in this "
     "response to retrieve the remainder of the results. Continuing with the provided token results "
     "in an inconsistent list - objects that were created, modified, or deleted between the time "
@@ -101,7 +101,7 @@ def _cut(
 def _expired(chosen: Filter, page: Page, token: str) -> refusals.Refused:
     if not token:
         return refusals.expired("The resourceVersion for the provided list is too old.")
-    return refusals.expired(_TOKEN_TEXT + _TOKEN_ADVICE, _token(Page(_LATEST, page.start)))
+    return refusals.expired(_TOO_OLD + _START_AGAIN, _token(Page(_LATEST, page.start)))
 
 
 def _past(shelf: Shelf, revision: int) -> dict[str, Stored]:

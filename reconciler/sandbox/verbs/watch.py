@@ -47,8 +47,8 @@ class Watch:
         asked, wanted = versions.number(call.request), versions.wants_initial(call.request)
         initial = wanted if wanted is not None else asked in (versions.LATEST, 0)
         if initial:
-            found = [one for one in self._shelf.within(self._filter.namespace)]
-            found = [one for one in found if self._filter.matches(one)]
+            walked = self._shelf.within(self._filter.namespace)
+            found = [one for one in walked if self._filter.matches(one)]
             self._opening = [self._line("ADDED", one, call.now) for one in found]
             if wanted and self._marks:
                 self._opening.append(self._bookmark({_INITIAL_END: "true"}))
