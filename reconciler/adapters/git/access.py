@@ -60,6 +60,9 @@ def environment(source: Source, address: Address) -> Mapping[str, str]:
     if address.scheme in ("https", "http"):
         if source.token_file:
             _check_readable(source.token_file, "token file")
+        if source.certificate_authority_file:
+            _check_readable(source.certificate_authority_file, "certificate authority file")
+            found["GIT_SSL_CAINFO"] = source.certificate_authority_file
         found["GAMEKEEPER_GIT_USERNAME"] = address.username or source.username
         found["GAMEKEEPER_GIT_TOKEN_FILE"] = source.token_file
         found["GAMEKEEPER_GIT_PASSWORD"] = address.password

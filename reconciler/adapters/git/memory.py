@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from reconciler.adapters.git.urls import check_revision
 from reconciler.model.errors import Denied, Misconfigured, PortError, Unavailable
 from reconciler.model.trees import Entry, EntryKind, Head, Merged, Relation, Tree
 
@@ -121,7 +122,8 @@ class MemoryRepository:
         self._tip = tip
         self._known |= self._host.ancestors(tip)
         commit = self._host.commits[tip]
-        return Head(tip, self._branch, commit.author, commit.subject, commit.committed_at)
+        subject = commit.subject.partition("\n")[0]
+        return Head(tip, self._branch, commit.author, subject, commit.committed_at)
 
     async def tree(self, revision: str) -> Tree:
         """Read a commit that was fetched. Raises Misconfigured."""
@@ -158,6 +160,7 @@ class MemoryRepository:
         """Do nothing: there is no process."""
 
     def _resolved(self, revision: str) -> str:
+        check_revision(revision)
         named = self._tip if revision in ("HEAD", self._branch) else revision
         if named not in self._known:
             raise Misconfigured(f"there is no revision {revision!r}: fetch it first")

@@ -17,6 +17,8 @@ class Source:
     ssh_key_file: str = ""
     known_hosts_file: str = ""
     """Host keys that are trusted; empty: those of the user. Unknown hosts are refused."""
+    certificate_authority_file: str = ""
+    """Certificates that HTTPS hosts are checked against; empty: those of the machine."""
     plain_http: bool = False
     """Allow http:// to hosts other than loopback."""
     fetch_deadline_seconds: float = 60.0

@@ -20,7 +20,8 @@ from reconciler.adapters.git.urls import check_branch, checked, redacted
 from reconciler.model.errors import PortError, Unavailable
 
 _SLOTS = 8
-_LOCK_WAIT_SECONDS = 2.0
+_ORPHANS_SECONDS = 3.0
+"""How long gits of a killed child may still hold its lock."""
 _SEEN_LIMIT = 500
 _LOOSE_FAN_OUT_LIMIT = 24
 """Loose objects in one of 256 directories at which the mirror is packed: about 6,000 in all."""
@@ -137,7 +138,9 @@ def _locked_directory(cache_directory: str, url: str) -> tuple[str, int]:
     for slot in range(_SLOTS):
         directory = os.path.join(cache_directory, f"{label}-{digest}-{slot}.git")
         lock_fd = os.open(f"{directory}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-        if _locked(lock_fd, _LOCK_WAIT_SECONDS if slot == 0 else 0.0):
+        if _locked(lock_fd):
+            os.ftruncate(lock_fd, 0)
+            os.pwrite(lock_fd, f"{os.getpid()}\n".encode(), 0)
             return directory, lock_fd
         os.close(lock_fd)
     raise Unavailable(
@@ -146,17 +149,25 @@ def _locked_directory(cache_directory: str, url: str) -> tuple[str, int]:
     )
 
 
-def _locked(lock_fd: int, wait_seconds: float) -> bool:
-    until = time.monotonic() + wait_seconds
+def _locked(lock_fd: int) -> bool:
+    until = time.monotonic() + _ORPHANS_SECONDS
     while True:
-        try:
+        with contextlib.suppress(BlockingIOError):
             fcntl.flock(lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= until:
-                return False
-            time.sleep(0.02)
-        else:
             return True
+        if _owner_lives(lock_fd) or time.monotonic() >= until:
+            return False
+        time.sleep(0.02)
+
+
+def _owner_lives(lock_fd: int) -> bool:
+    try:
+        os.kill(int(os.pread(lock_fd, 20, 0)), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _sweep(directory: str) -> None:
