@@ -144,6 +144,10 @@ class LiveView(Protocol):
     def complete(self) -> bool:
         """Whether every kind was read completely and is still followed: else nothing is deleted."""
 
+    @property
+    def version(self) -> int:
+        """The newest resourceVersion of a pod that was seen, 0 before any."""
+
     def workloads(self) -> Collection[WorkloadKey]:
         """Every workload of which there is something."""
 

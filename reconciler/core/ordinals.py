@@ -5,9 +5,12 @@ there; names that were raised and perhaps never POSTed are `outstanding` and go 
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from reconciler.model.live import LivePod
 from reconciler.model.records import Ordinals
+
+BLIND_SECONDS = 60.0
 
 
 def first(record: Ordinals | None, highest: int, pods: Iterable[LivePod], now: float) -> Ordinals:
@@ -18,15 +21,24 @@ def first(record: Ordinals | None, highest: int, pods: Iterable[LivePod], now: f
     """
     seen = max((pod.ordinal for pod in pods), default=-1)
     if record is not None:
-        return Ordinals(max(record.next, seen + 1, highest + 1), record.outstanding)
+        return replace(record, next=max(record.next, seen + 1, highest + 1))
     if highest:
         return Ordinals(max(highest, seen) + 1)
     return Ordinals(max(int(now), seen + 1))
 
 
+def is_blind(ordinals: Ordinals, version: int, now: float) -> bool:
+    """Whether a view at resourceVersion `version` may not show yet what was made last.
+
+    Only for a while: where an API server was restored from a backup, versions began anew.
+    """
+    return ordinals.seen > version and abs(now - ordinals.seen_at) < BLIND_SECONDS
+
+
 def settled(ordinals: Ordinals, pods: Iterable[LivePod]) -> Ordinals:
     """Strike off the outstanding names whose pods are there."""
-    return Ordinals(ordinals.next, ordinals.outstanding - {pod.ordinal for pod in pods})
+    made = {pod.ordinal for pod in pods}
+    return replace(ordinals, outstanding=ordinals.outstanding - made)
 
 
 def take(ordinals: Ordinals, number: int) -> tuple[tuple[int, ...], Ordinals]:
@@ -38,4 +50,5 @@ def take(ordinals: Ordinals, number: int) -> tuple[tuple[int, ...], Ordinals]:
     again = sorted(ordinals.outstanding)[:number]
     fresh = range(ordinals.next, ordinals.next + number - len(again))
     taken = (*again, *fresh)
-    return taken, Ordinals(ordinals.next + len(fresh), frozenset(taken))
+    raised = replace(ordinals, next=ordinals.next + len(fresh), outstanding=frozenset(taken))
+    return taken, raised

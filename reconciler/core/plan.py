@@ -26,7 +26,7 @@ FAILING_PERCENT = 30
 FAILING_ROOMS = 3
 """So many rooms ended at once (and at least so many) freeze every voluntary removal."""
 
-RETRY_HELD_SECONDS = 30.0
+BLIND_LOOK_SECONDS = 0.1
 
 
 def plan(situation: Situation, schemas: Schemas, now: float) -> Plan:
@@ -70,16 +70,24 @@ def _with_rooms(
     voluntary = (
         () if frozen or not situation.complete else _voluntary(there, step, workload.revision)
     )
-    waiting = now < situation.create_not_before and bool(step.create)
-    creates, strike = _creates(situation, desired, 0 if waiting else step.create, now)
+    delay_seconds = _delay(situation, now) if step.create else 0.0
+    creates, strike = _creates(situation, desired, 0 if delay_seconds else step.create, now)
     return replace(
         base,
         creates=creates,
         strike=strike,
         removals=(*healing, *voluntary),
         holds=(*base.holds, *frozen, *_unread(situation)),
-        wake_in_seconds=situation.create_not_before - now if waiting else _next_look(there),
+        wake_in_seconds=delay_seconds or _next_look(there),
     )
+
+
+def _delay(situation: Situation, now: float) -> float:
+    """Return for how many seconds no room may be made, 0 when it may."""
+    known = situation.ordinals
+    if known is not None and ordinals.is_blind(known, situation.version, now):
+        return BLIND_LOOK_SECONDS
+    return max(0.0, situation.create_not_before - now)
 
 
 def _creates(
@@ -90,7 +98,8 @@ def _creates(
     record = ordinals.first(situation.ordinals, situation.record.highest, situation.live.pods, now)
     settled = ordinals.settled(record, situation.live.pods)
     if not number:
-        dirty = situation.ordinals is not None and situation.ordinals.outstanding
+        blind = ordinals.is_blind(record, situation.version, now)
+        dirty = situation.ordinals is not None and situation.ordinals.outstanding and not blind
         return None, replace(settled, outstanding=frozenset()) if dirty else None
     taken, raised = ordinals.take(settled, number)
     ports = len(host_ports.container_ports(workload.template)) if workload.port_range else 0

@@ -58,14 +58,16 @@ def dump_ordinals(ordinals: Ordinals) -> Texts:
             ranges[-1][1] = number
         else:
             ranges.append([number, number])
-    return _dump({"next": ordinals.next, "outstanding": ranges})
+    return _dump(
+        {"next": ordinals.next, "outstanding": ranges, "seen": [ordinals.seen, ordinals.seen_at]}
+    )
 
 
 def load_ordinals(data: Texts, what: str) -> Ordinals:
     """Read an ordinal record; `what` names it in errors. Raises UnreadableRecord."""
     value = _load(data, what)
     numbers = (n for first, last in value["outstanding"] for n in range(first, last + 1))
-    return Ordinals(value["next"], frozenset(numbers))
+    return Ordinals(value["next"], frozenset(numbers), *value.get("seen", ()))
 
 
 def dump_state(record: StateRecord) -> Texts:

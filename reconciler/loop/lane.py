@@ -46,6 +46,7 @@ class Lane:
             create_not_before=backoff.not_before(failures) if failures else 0.0,
             complete=self.view.complete,
             deleting=key in self.wanted.deleting,
+            version=self.view.version,
             instance=self.instance,
             holds=self.wanted.holds_of(key),
         )

@@ -25,7 +25,7 @@ async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
     steps = Steps(plan.key)
     try:
         if await apply_objects.apply(lane, plan, steps):
-            await make_rooms(lane, plan, steps)
+            await make_rooms(lane, plan, steps, now)
             await remove_rooms(lane, plan, steps)
             await prune_objects.prune(lane, plan, steps)
         _count_failures(lane, plan, now)

@@ -38,7 +38,7 @@ class Situation:
     `in_use` counts the users of each host port in the cluster. `confirmed` are the
     (digest, resourceVersion) pairs that a dry-run apply found equal. `create_not_before` is the
     back-off of a revision whose rooms fail, in Unix seconds. `complete` says whether every kind
-    was read.
+    was read. `version` is the newest resourceVersion of a pod that the view has seen.
     """
 
     key: WorkloadKey
@@ -51,6 +51,7 @@ class Situation:
     create_not_before: float
     complete: bool
     deleting: bool
+    version: int
     instance: str
     holds: tuple[Hold, ...] = ()
 

@@ -13,10 +13,16 @@ from reconciler.model.refs import ObjectRef
 
 @dataclass(frozen=True, slots=True)
 class Ordinals:
-    """The next n, and names that were raised but whose pods are not known to have been made."""
+    """The next n, and names that were raised but whose pods are not known to have been made.
+
+    `seen` is the newest resourceVersion among the pods made at `seen_at` (Unix seconds): a view
+    that is older does not show them yet, and whoever trusts it would make them twice.
+    """
 
     next: int
     outstanding: frozenset[int] = frozenset()
+    seen: int = 0
+    seen_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,20 +67,26 @@ class Reflector:
         """Whether everything was read and is still followed."""
         return self.synced.is_set() and not self._failing
 
+    @property
+    def highest(self) -> int:
+        """The newest resourceVersion seen, 0 before any (or where a server has no numbers)."""
+        return int(self._highest) if self._highest.isdecimal() else 0
+
     async def run(self) -> None:
         """Follow until cancelled."""
         while True:
             started = self._clock.now()
             try:
                 if not self._version or started - self._listed_at >= RELIST_SECONDS:
-                    await self._list()
+                    await self.read()
                 await self._watch()
                 if self._clock.now() - started >= HEALTHY_SECONDS:
                     self._failures = 0
             except PortError as error:
                 await self._recover(error, self._clock.now() - started)
 
-    async def _list(self) -> None:
+    async def read(self) -> None:
+        """Read everything once. Raises the cluster's errors; what was known then still stands."""
         followed = self.followed
         uids: set[str] = set()
         version = ""

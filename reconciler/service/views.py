@@ -61,6 +61,11 @@ class ClusterView:
         return all(each.complete for each in self._needed)
 
     @property
+    def version(self) -> int:
+        """The newest resourceVersion of a pod that was seen, 0 before any."""
+        return self._needed[0].highest
+
+    @property
     def last_event_at(self) -> float:
         """Unix seconds when the most silent of the needed kinds was last heard of, 0 if never."""
         return min(each.last_event_at for each in self._needed)
@@ -70,6 +75,10 @@ class ClusterView:
         async with asyncio.TaskGroup() as group:
             for each in (*self._needed, *self._useful):
                 group.create_task(each.run(), name=f"follow {each.followed.kind}")
+
+    async def read(self) -> None:
+        """Read everything once, without following it. Raises the cluster's errors."""
+        await asyncio.gather(*(each.read() for each in (*self._needed, self._useful[0])))
 
     async def synced(self) -> None:
         """Wait until every needed kind was read once: before that, nothing may be planned."""

@@ -153,6 +153,7 @@ def a_situation(
         create_not_before=0.0,
         complete=True,
         deleting=workload is None,
+        version=1000,
         instance="main",
     )
     return replace(situation, **changes)
