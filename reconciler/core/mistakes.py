@@ -1,9 +1,15 @@
 """What a check finds, before it is known in which file and on which line it stands."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from reconciler.core.places import Path
+from reconciler.kube import names
 from reconciler.model.findings import Severity
+
+MOST_MISTAKES = 200
+"""How many mistakes of a document are told: nobody reads more, and a hostile file makes many."""
+_LONGEST_WORD = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +39,10 @@ def shown(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
+
+
+def likely(word: object, known: Iterable[str]) -> str | None:
+    """Return the known word that was most likely meant; None for what is no word at all."""
+    if not isinstance(word, str) or len(word) > _LONGEST_WORD:
+        return None
+    return names.nearest(word, known)

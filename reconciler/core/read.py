@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 from reconciler.core.compile import compile_config, compile_workload, workload_key
 from reconciler.core.documents import Document
-from reconciler.core.mistakes import Mistake, shown
+from reconciler.core.mistakes import MOST_MISTAKES, Mistake, likely, shown
+from reconciler.core.places import place_of_value
 from reconciler.core.pod_parts import child
 from reconciler.core.spec_files import (
     CONFIG_FILE,
@@ -20,10 +21,10 @@ from reconciler.core.spec_files import (
 )
 from reconciler.core.spec_kit import SpecKit
 from reconciler.core.validate import check_config, check_scheduler
-from reconciler.kube.names import label_problem, nearest
+from reconciler.kube.names import label_problem
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.readings import Reading
-from reconciler.model.refs import WorkloadKey
+from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.specs import Config, Permissions
 from reconciler.model.trees import Tree
 
@@ -63,6 +64,7 @@ def read_tree(tree: Tree, permissions: Permissions, kit: SpecKit) -> Reading:
         unreadable=tuple(sorted(shelf.unreadable)),
         missing_paths=missing_paths(tree, paths),
         findings=tuple(sorted(set(shelf.findings))),
+        directories=frozenset(tree.directories),
     )
 
 
@@ -108,7 +110,7 @@ def _config_mistakes(document: Document, kit: SpecKit) -> list[Mistake]:
 def _absent_paths(tree: Tree, config: Config) -> Iterator[Mistake]:
     for missing in missing_paths(tree, config.paths):
         at = ("spec", "paths", config.paths.index(missing))
-        near = nearest(missing, tree.directories)
+        near = likely(missing, tree.directories)
         fix = f"did you mean {shown(near)}?" if near else "make it, or take the line out"
         message = f"there is no directory {shown(missing)}: deletions are held"
         yield Mistake(at, message, fix, "path-missing", severity=Severity.WARNING)
@@ -130,71 +132,74 @@ class _Shelf:
         """Judge one document and shelve it under its workload, where that can be told."""
         if document.value is None and not document.findings:
             return
-        self.findings.extend(document.findings)
-        doubts = list(_doubts(document))
-        mistakes: list[Mistake] = []
-        misplaced = not doubts and document.value["kind"] == "Config"
-        if misplaced:
-            message = f"a Config stands only in {CONFIG_FILE} at the root"
-            mistakes = [Mistake(("kind",), message, "move it there", "config-place")]
-        elif isinstance(document.value, dict) and document.value.get("kind") in KINDS:
-            mistakes = check_scheduler(document.value, self.kit, self.permissions, self.version)
-        told = {mistake.path for mistake in mistakes}
-        mistakes.extend(doubt for doubt in doubts if doubt.path not in told or not doubt.path)
-        found = [document.finding(mistake) for mistake in mistakes]
+        mistakes = self._judge(document)
+        found = [*document.findings, *(document.finding(one) for one in mistakes[:MOST_MISTAKES])]
+        if len(mistakes) > MOST_MISTAKES:
+            message = f"{len(mistakes)} mistakes, of which {MOST_MISTAKES} are told"
+            found.append(document.finding(Mistake((), message, "mend the first ones", "mistakes")))
         self.findings.extend(found)
-        if doubts or document.identity_in_doubt:
+        if _is_config(document):
+            return
+        key = _key_of(document)
+        if key is None:
             self.unreadable.add(document.file)
-        elif not misplaced:
-            self._shelve(document, [*document.findings, *found])
-
-    def _shelve(self, document: Document, found: list[Finding]) -> None:
-        key = workload_key(document.value["kind"], document.value["metadata"]["name"])
+            return
         self.documents.setdefault(key, []).append(document)
         if any(finding.severity is Severity.ERROR for finding in found):
             self.invalid.setdefault(key, []).extend(found)
 
+    def _judge(self, document: Document) -> list[Mistake]:
+        value = document.value
+        if not isinstance(value, dict):
+            message = "must be a mapping with apiVersion, kind, metadata and spec"
+            return [Mistake((), message, "", "type")]
+        if _is_config(document):
+            message = f"a Config stands only in {CONFIG_FILE} at the root"
+            return [Mistake(("kind",), message, "move it there", "config-place")]
+        if value.get("kind") in KINDS:
+            return check_scheduler(value, self.kit, self.permissions, self.version)
+        return [_unknown_kind(value)]
+
     def refuse_duplicates(self) -> None:
         """Hold workloads that several documents claim, naming every place."""
         for key, documents in self.documents.items():
-            if len(documents) < 2:
-                continue
-            found = []
-            for document in documents:
-                others = [
-                    one.finding(Mistake(("metadata", "name"), ""))
-                    for one in documents
-                    if one is not document
-                ]
-                where = ", ".join(f"{other.file}:{other.line}" for other in others)
-                message = f"the name {shown(key.name)} is taken by {where}"
-                fix = "give each scheduler its own name"
-                found.append(
-                    document.finding(Mistake(("metadata", "name"), message, fix, "duplicate-name"))
-                )
-            self.findings.extend(found)
-            self.invalid.setdefault(key, []).extend(found)
+            if len(documents) > 1:
+                found = list(_taken(key.name, documents))
+                self.findings.extend(found)
+                self.invalid.setdefault(key, []).extend(found)
 
 
-def _doubts(document: Document) -> Iterator[Mistake]:
-    """Yield why it cannot be told which workload a document is about."""
-    if not isinstance(document.value, dict):
-        yield Mistake((), "must be a mapping with apiVersion, kind, metadata and spec", "", "type")
-        return
-    kind = document.value.get("kind")
-    if not isinstance(kind, str) or kind not in (*KINDS, "Config"):
-        near = nearest(kind, KINDS) if isinstance(kind, str) else None
-        fix = f"did you mean {near}?" if near else f"known kinds: {', '.join(KINDS)}"
-        message = (
-            "kind is missing"
-            if "kind" not in document.value
-            else (f"unknown kind {shown(kind) if isinstance(kind, str) else ''}".rstrip())
-        )
-        yield Mistake(("kind",), message, fix, "unknown-kind")
-        return
-    if kind == "Config":
-        return
-    name = child(document.value, "metadata").get("name")
-    if not isinstance(name, str) or len(name) > _MOST_NAME_LENGTH or label_problem(name):
-        message = "without a proper name it cannot be told which scheduler this is"
-        yield Mistake(("metadata", "name"), message, "write metadata.name", "name")
+def _taken(name: str, documents: list[Document]) -> Iterator[Finding]:
+    at = ("metadata", "name")
+    places = [f"{one.file}:{place_of_value(one.places, at)[0]}" for one in documents]
+    for index, document in enumerate(documents):
+        others = ", ".join(places[:index] + places[index + 1 :])
+        message = f"the name {shown(name)} is also taken in {others}"
+        fix = "give each scheduler its own name"
+        yield document.finding(Mistake(at, message, fix, "duplicate-name"))
+
+
+def _is_config(document: Document) -> bool:
+    return isinstance(document.value, dict) and document.value.get("kind") == "Config"
+
+
+def _key_of(document: Document) -> WorkloadKey | None:
+    """Return which workload a document is about; None where its kind or name is in doubt."""
+    if document.identity_in_doubt or not isinstance(document.value, dict):
+        return None
+    kind, name = document.value.get("kind"), child(document.value, "metadata").get("name")
+    if kind not in KINDS or not isinstance(name, str):
+        return None
+    if len(name) > _MOST_NAME_LENGTH or label_problem(name) is not None:
+        return None
+    return workload_key(kind, name)
+
+
+def _unknown_kind(value: Json) -> Mistake:
+    kind = value.get("kind")
+    near = likely(kind, KINDS)
+    fix = f"did you mean {near}?" if near else f"known kinds: {', '.join(KINDS)}"
+    if kind is None:
+        return Mistake((), "kind is missing", fix, "unknown-kind", at_key=True)
+    message = f"unknown kind {shown(kind)}" if isinstance(kind, str) else "kind must be text"
+    return Mistake(("kind",), message, fix, "unknown-kind")

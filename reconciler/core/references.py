@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from reconciler.core.mistakes import Mistake, shown
+from reconciler.core.mistakes import Mistake, likely, shown
 from reconciler.core.places import Path
 from reconciler.core.pod_parts import child, containers, entries, handlers, text
-from reconciler.kube.names import nearest
 from reconciler.model.refs import Json
 
 
@@ -58,7 +57,7 @@ def _port_names(path: Path, container: Json) -> Iterator[Mistake]:
 def _known(path: Path, name: str, known: set[str], what: str) -> Iterator[Mistake]:
     if not name or name in known:
         return
-    near = nearest(name, known)
+    near = likely(name, known)
     if near is not None:
         fix = f"did you mean {shown(near)}?"
     else:

@@ -1,10 +1,11 @@
 """Hold a value against its shape and tell every difference in plain words."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
-from reconciler.core.mistakes import Mistake, shown
+from reconciler.core.mistakes import MOST_MISTAKES, Mistake, likely, shown
 from reconciler.core.places import Path
 from reconciler.core.shapes import Bounds, Shape
 from reconciler.kube import names, quantities
@@ -35,6 +36,8 @@ _MOST_LISTED = 12
 
 def check(shape: Shape, value: Any, path: Path, found: list[Mistake]) -> None:
     """Append to `found` every way in which `value` is not of `shape`."""
+    if len(found) >= MOST_MISTAKES:
+        return
     if shape.choices:
         _check_choices(shape, value, path, found)
         return
@@ -60,7 +63,7 @@ def _check_object(shape: Shape, value: dict[str, Any], path: Path, found: list[M
         inner = shape.field(name)
         if inner is not None:
             check(inner, item, (*path, name), found)
-        elif shape.closed:
+        elif shape.closed and len(found) < MOST_MISTAKES:
             found.append(_unknown(shape, value, name, path))
     for name in shape.required:
         if name not in value:
@@ -79,26 +82,26 @@ def _check_list(shape: Shape, value: list[Any], path: Path, found: list[Mistake]
         message = f"must have at most {most:g} items, not {len(value)}"
         found.append(Mistake(path, message, "take some out", "length"))
     if shape.unique:
+        seen: set[str] = set()
         for index, item in enumerate(value):
-            if item in value[:index]:
+            if isinstance(item, str) and item in seen and len(found) < MOST_MISTAKES:
                 message = f"{shown(item)} stands in the list twice"
                 found.append(Mistake((*path, index), message, "keep one", "duplicate"))
+            seen.add(str(item))
 
 
 def _check_text(shape: Shape, value: str, path: Path, found: list[Mistake]) -> None:
-    least, most = shape.length or (None, None)
-    too_short = least is not None and len(value) < least
-    too_long = most is not None and len(value) > most
-    wrong = shape.pattern is not None and shape.pattern.fullmatch(value) is None
-    if not (too_short or too_long or wrong):
+    if shape.accepts(value):
         return
+    least, most = shape.length or (None, None)
     if shape.plain:
         wanted = shape.plain
-    elif too_short:
+    elif least is not None and len(value) < least:
         wanted = "text that is not empty"
     else:
-        wanted = f"text of at most {most:g} characters" if too_long else "written another way"
-    found.append(Mistake(path, f"must be {wanted}, not {shown(value)}", "", "text"))
+        wanted = f"text of at most {most:g} characters" if most else "written another way"
+    fix = _mended(value, shape.accepts)
+    found.append(Mistake(path, f"must be {wanted}, not {shown(value)}", fix, "text"))
 
 
 def _check_span(span: Bounds, value: float, path: Path, found: list[Mistake]) -> None:
@@ -129,40 +132,67 @@ def _check_choices(shape: Shape, value: Any, path: Path, found: list[Mistake]) -
 
 def _check_format(kind: str, value: Any, path: Path, found: list[Mistake]) -> None:
     if kind == "quantity":
-        problem = _quantity_problem(value)
+        problem, fix = _quantity_problem(value), ""
     elif kind == "int-or-string":
-        problem = None if type(value) in (int, str) else "must be a whole number or a text"
+        whole = type(value) in (int, str)
+        problem, fix = ("" if whole else "must be a whole number or a text"), ""
+    elif kind in _NAMES and isinstance(value, str):
+        judge, sentence = _NAMES[kind]
+        problem, fix = ("", "") if judge(value) else (sentence, _mended(value, judge))
     else:
-        judge = _FORMATS.get(kind)
-        problem = judge(value) if judge is not None and isinstance(value, str) else None
-    if problem is not None:
-        found.append(Mistake(path, f"{shown(value)}: {problem}", "", kind))
+        return
+    if problem:
+        found.append(Mistake(path, f"{problem}, not {shown(value)}", fix, kind))
 
 
-def _quantity_problem(value: Any) -> str | None:
-    if type(value) not in (int, float, str):
-        return "must be an amount such as 250m, 2 or 512Mi"
-    try:
-        quantities.parse(value)
-    except ValueError:
-        return "is no amount: write a number with an optional unit, such as 250m, 2 or 512Mi"
-    return None
+def _quantity_problem(value: Any) -> str:
+    if type(value) in (int, float, str):
+        try:
+            quantities.parse(value)
+        except ValueError:
+            return "must be a number with an optional unit, such as 250m, 2 or 512Mi"
+        return ""
+    return "must be an amount such as 250m, 2 or 512Mi"
 
 
-def _port_name_problem(text: str) -> str | None:
-    good = len(text) <= 15 and any(c.isalpha() for c in text) and "--" not in text
-    if good and names.label_problem(text) is None:
-        return None
-    return (
-        "a port name has at most 15 lower-case letters, digits and single '-', at least one letter"
-    )
+def _is_label(text: str) -> bool:
+    return names.label_problem(text) is None
 
 
-_FORMATS: dict[str, Callable[[str], str | None]] = {
-    "dns-label": names.label_problem,
-    "dns-subdomain": names.subdomain_problem,
-    "env-name": names.env_name_problem,
-    "port-name": _port_name_problem,
+def _is_subdomain(text: str) -> bool:
+    return names.subdomain_problem(text) is None
+
+
+def _is_env_name(text: str) -> bool:
+    return names.env_name_problem(text) is None
+
+
+def _is_port_name(text: str) -> bool:
+    has_letter = any(c.isalpha() for c in text)
+    return has_letter and len(text) <= 15 and "--" not in text and _is_label(text)
+
+
+def _mended(text: str, judge: Callable[[str], bool]) -> str:
+    """Suggest the name that the text was probably meant to be."""
+    better = re.sub(r"[^a-z0-9.]+", "-", text[:253].lower()).strip("-.")
+    return f'write "{better}"' if better and judge(better) else ""
+
+
+_ENDS = "with a letter or digit at both ends"
+_NAMES: dict[str, tuple[Callable[[str], bool], str]] = {
+    "dns-label": (
+        _is_label,
+        f"must be at most 63 lower-case letters, digits and '-', {_ENDS}",
+    ),
+    "dns-subdomain": (
+        _is_subdomain,
+        f"must be at most 253 lower-case letters, digits, '-' and '.', {_ENDS}",
+    ),
+    "env-name": (_is_env_name, "must be printable ASCII characters other than '='"),
+    "port-name": (
+        _is_port_name,
+        "must be at most 15 lower-case letters, digits and single '-', at least one letter",
+    ),
 }
 
 
@@ -201,7 +231,7 @@ def _type_fix(kinds: list[str], value: Any) -> str:
 def _not_listed(shape: Shape, value: Any, path: Path) -> Mistake:
     known = [one for one in shape.enum if one != ""]
     listed = ", ".join(str(one) for one in known)
-    near = names.nearest(value, known) if isinstance(value, str) else None
+    near = likely(value, known)
     message = f"must be {listed}" if len(known) == 1 else f"must be one of {listed}"
     fix = f"did you mean {shown(near)}?" if near and near != value else ""
     if not fix and len(known) == 1:
@@ -210,7 +240,7 @@ def _not_listed(shape: Shape, value: Any, path: Path) -> Mistake:
 
 
 def _unknown(shape: Shape, value: dict[str, Any], name: str, path: Path) -> Mistake:
-    near = names.nearest(name, shape.properties - value.keys())
+    near = likely(name, shape.properties - value.keys())
     known = sorted(shape.properties)
     if near is not None:
         fix = f"did you mean {shown(near)}?"

@@ -15,15 +15,6 @@ _FORMATS = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": "quantity",
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",
 }
-ANNOTATIONS = frozenset(
-    {"$schema", "$id", "title", "description", "default", "examples", "x-unit", "x-plain"}
-)
-KEYWORDS = frozenset(
-    {"type", "properties", "required", "additionalProperties", "items", "enum", "const", "oneOf"}
-    | {"minimum", "maximum", "minLength", "maxLength", "pattern", "format"}
-    | {"minItems", "maxItems", "uniqueItems"}
-)
-"""Every keyword that is acted upon: a schema of ours holds no other (a test checks)."""
 
 
 class Shapes:
@@ -111,6 +102,13 @@ class Shape:
         if self._items is None and "items" in self._node:
             self._items = self._shapes.of(self._node["items"])
         return self._items
+
+    def accepts(self, text: str) -> bool:
+        """Whether a text has the length and the pattern asked for."""
+        least, most = self.length or (None, None)
+        if (least is not None and len(text) < least) or (most is not None and len(text) > most):
+            return False
+        return self.pattern is None or self.pattern.fullmatch(text) is not None
 
     def example(self, name: str) -> Any:
         """Return the first example of a property, None where the schema gives none."""

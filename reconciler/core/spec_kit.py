@@ -1,7 +1,6 @@
 """What reading specs needs beside the specs: schemas, compiled once and shared by all specs."""
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable, Mapping
 
 from reconciler.core.mistakes import Mistake
 from reconciler.core.pod_rules import POD_SPEC, REFINED
@@ -9,13 +8,6 @@ from reconciler.core.shapes import Shape, Shapes
 from reconciler.model.refs import Json
 
 _MOST_REMEMBERED = 4096
-
-
-class Check(Protocol):
-    """A check of a template whose answer is worth remembering."""
-
-    def __call__(self) -> tuple[Mistake, ...]:
-        """Return the mistakes of the template."""
 
 
 class SpecKit:
@@ -38,7 +30,9 @@ class SpecKit:
             self._pods[version] = Shapes(self._definitions[version], REFINED).definition(POD_SPEC)
         return self._pods[version]
 
-    def remembered(self, content: tuple[str, ...], check: Check) -> tuple[Mistake, ...]:
+    def remembered(
+        self, content: tuple[str, ...], check: Callable[[], tuple[Mistake, ...]]
+    ) -> tuple[Mistake, ...]:
         """Return the mistakes of a template with this content, judged once."""
         if content not in self._remembered:
             if len(self._remembered) >= _MOST_REMEMBERED:

@@ -14,6 +14,14 @@ from reconciler.kube import names
 from reconciler.model.refs import Json
 
 _PREFIX = "gamekeeper.dev"
+_KEY = (
+    "a key must be at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both "
+    "ends, after an optional domain and one '/'"
+)
+_VALUE = (
+    "a label's value must be at most 63 letters, digits, '-', '_' and '.', with a letter or digit "
+    "at both ends"
+)
 
 
 def check_template(
@@ -42,14 +50,16 @@ def _labels(template: Json) -> Iterator[Mistake]:
                 message = f"{part} of {_PREFIX} are Gamekeeper's own"
                 yield Mistake(at, message, "use a prefix of yours", "reserved-property", True)
             elif problem is not None:
-                yield Mistake(at, f"{shown(name)}: {problem}", "", "name", at_key=True)
-            if part == "labels" and isinstance(value, str):
-                problem = names.label_value_problem(value)
-                if problem is not None:
-                    yield Mistake(at, f"{shown(value)}: {problem}", "", "name")
+                yield Mistake(at, _KEY, "", "name", at_key=True)
+            if part == "labels" and _is_bad_value(value):
+                yield Mistake(at, f"{_VALUE}, not {shown(value)}", "", "name")
     for name, value in child(template, "spec", "nodeSelector").items():
-        problem = names.label_key_problem(name)
-        if problem is None and isinstance(value, str):
-            problem = names.label_value_problem(value)
-        if problem is not None:
-            yield Mistake(("spec", "nodeSelector", name), problem, "", "name", at_key=True)
+        at = ("spec", "nodeSelector", name)
+        if names.label_key_problem(name) is not None:
+            yield Mistake(at, _KEY, "", "name", at_key=True)
+        if _is_bad_value(value):
+            yield Mistake(at, f"{_VALUE}, not {shown(value)}", "", "name")
+
+
+def _is_bad_value(value: object) -> bool:
+    return isinstance(value, str) and names.label_value_problem(value) is not None
