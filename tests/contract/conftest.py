@@ -1,0 +1,32 @@
+"""Fixtures of the contract of `Cluster`: each test runs on the sandbox and on the real one."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from reconciler.adapters.kubernetes.client import KubernetesCluster
+from tests.contract.cluster_world import ApiServer, make_namespace, real_server, sandbox_server
+
+
+@pytest.fixture(params=["sandbox", pytest.param("real", marks=pytest.mark.real)])
+async def api_server(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ApiServer]:
+    """Serve the sandbox, or speak to the real control plane."""
+    if request.param == "sandbox":
+        async with sandbox_server(tmp_path) as server:
+            yield server
+    else:
+        async with real_server(request.getfixturevalue("real_cluster")) as server:
+            yield server
+
+
+@pytest.fixture
+def cluster(api_server: ApiServer) -> KubernetesCluster:
+    """Open a client of the administrator."""
+    return api_server.client()
+
+
+@pytest.fixture
+async def namespace(cluster: KubernetesCluster) -> str:
+    """Make a namespace of the test's own."""
+    return await make_namespace(cluster)
