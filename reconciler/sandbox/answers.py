@@ -10,7 +10,13 @@ from reconciler.sandbox.refusals import encode
 from reconciler.sandbox.requests import Json, Request, Response
 from reconciler.sandbox.store import Stored
 
-_ACCEPTED = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
+_ACCEPTED = (
+    "application/json",
+    "application/yaml",
+    "application/vnd.kubernetes.protobuf",
+    "application/json;stream=watch",
+    "application/vnd.kubernetes.protobuf;stream=watch",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +40,8 @@ def form_of(request: Request) -> Form:
             return Form()
         if named.get("g") == "meta.k8s.io" and named.get("v") == "v1":
             return Form(wanted.removesuffix("List"), request.query.get("includeObject", "Metadata"))
-    listed = ", ".join(_ACCEPTED)
-    message = f"only the following media types are accepted: {listed}"
-    raise refusals.failure(406, "NotAcceptable", message)
+    message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(_ACCEPTED)}"
+    raise refusals.failure(406, "NotAcceptable", message, {})
 
 
 def warnings(told: tuple[str, ...]) -> tuple[tuple[str, str], ...]:

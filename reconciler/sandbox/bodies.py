@@ -9,8 +9,9 @@ from typing import Any
 
 import yaml
 
-from reconciler.sandbox import protobuf, refusals
+from reconciler.sandbox import kinds, protobuf, refusals
 from reconciler.sandbox.kinds import Kind
+from reconciler.sandbox.refusals import Refused
 from reconciler.sandbox.requests import JSON_TYPE, Json, Request
 from reconciler.sandbox.shapes import Mistyped, Reading, Shape
 
@@ -26,21 +27,27 @@ class Body:
     duplicates: tuple[str, ...] = ()
 
 
-class _Doubled:
-    """Notes the names that stand twice in one JSON object."""
+class _Doubled(dict[str, Any]):
+    """A JSON object in which some names stand twice."""
 
-    def __init__(self) -> None:
-        self.names: list[str] = []
+    names: tuple[str, ...] = ()
 
-    def pairs(self, pairs: list[tuple[str, Any]]) -> Json:
-        value = dict(pairs)
-        if len(value) != len(pairs):
-            seen: set[str] = set()
-            for name, _ in pairs:
-                if name in seen:
-                    self.names.append(name)
-                seen.add(name)
+
+def _pairs(pairs: list[tuple[str, Any]]) -> Json:
+    value = dict(pairs)
+    if len(value) == len(pairs):
         return value
+    doubled = _Doubled(value)
+    names = [name for name, _ in pairs]
+    doubled.names = tuple(dict.fromkeys(name for name in names if names.count(name) > 1))
+    return doubled
+
+
+class Unreadable(Refused):
+    """A body that is not what its type says."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(refusals.bad_request(why).status)
 
 
 def media_type(request: Request) -> str:
@@ -63,48 +70,40 @@ def parse(request: Request) -> Body:
     if media in _YAML_TYPES and not request.body.lstrip().startswith(b"{"):
         return _yaml(request.body)
     if media not in (JSON_TYPE, *_YAML_TYPES):
-        raise unsupported_media(media, (JSON_TYPE, "application/yaml", protobuf.MEDIA_TYPE))
+        raise unsupported_media((JSON_TYPE, "application/yaml", protobuf.MEDIA_TYPE))
     return parse_json(request.body)
 
 
 def parse_json(data: bytes) -> Body:
-    """Decode JSON and note doubled names. Raises Refused (400)."""
-    doubled = _Doubled()
+    """Decode JSON and note doubled names. Raises Unreadable."""
     try:
-        value = json.loads(data, object_pairs_hook=doubled.pairs)
+        value = json.loads(data, object_pairs_hook=_pairs)
     except ValueError as error:
-        raise refusals.bad_request(f"the body is not JSON: {error}") from error
-    if not doubled.names:
-        return Body(value)
-    return Body(value, tuple(_places(value, doubled.names)))
+        raise Unreadable(str(error)) from error
+    return Body(value, tuple(_places(value)))
 
 
-def _places(value: Any, names: list[str]) -> Iterator[str]:
-    found = {path.rsplit(".", 1)[-1]: path for path in _paths(value)}
-    for name in dict.fromkeys(names):
-        yield found.get(name, name)
-
-
-def _paths(value: Any, path: str = "") -> Iterator[str]:
+def _places(value: Any, path: str = "") -> Iterator[str]:
     if isinstance(value, dict):
+        if isinstance(value, _Doubled):
+            yield from (f"{path}.{name}" if path else name for name in value.names)
         for name, part in value.items():
-            place = f"{path}.{name}" if path else name
-            yield place
-            yield from _paths(part, place)
+            if isinstance(part, dict | list):
+                yield from _places(part, f"{path}.{name}" if path else name)
     elif isinstance(value, list):
         for index, part in enumerate(value):
-            yield from _paths(part, f"{path}[{index}]")
+            yield from _places(part, f"{path}[{index}]")
 
 
 def _yaml(data: bytes) -> Body:
     try:
         return Body(yaml.load(data, Loader=yaml.CSafeLoader))
     except yaml.YAMLError as error:
-        raise refusals.bad_request(f"error decoding YAML: {error}") from error
+        raise Unreadable(f"error decoding YAML: {error}") from error
 
 
-def unsupported_media(media: str, known: tuple[str, ...]) -> refusals.Refused:
-    """Refuse a media type (415)."""
+def unsupported_media(known: tuple[str, ...]) -> Refused:
+    """Refuse the media type of an object (415)."""
     listed = ", ".join(known)
     message = (
         f"the body of the request was in an unknown format - accepted media types include: {listed}"
@@ -121,19 +120,33 @@ def check_object(value: Any, kind: Kind, kind_name: str = "") -> Json:
     given_kind = value.get("kind") or wanted
     if given_kind != wanted or (given_version != kind.api_version and wanted == kind.kind):
         group, _, version = given_version.rpartition("/")
-        given = f"{group + '/' if group else ''}{version}"
-        if given_kind == wanted:
-            raise refusals.bad_request(
-                f"the API version in the data ({given}) does not match the expected API version "
-                f"({kind.api_version})"
+        why = (
+            f'no kind "{given_kind}" is registered for version "{given_version}" '
+            'in scheme "pkg/runtime/scheme.go:111"'
+        )
+        if kinds.named(group, version, given_kind):
+            internal = kind.group.split(".")[0] or "core"
+            why = (
+                f"converting ({version}.{given_kind}) to ({internal}.{wanted}): unknown conversion"
             )
         raise refusals.bad_request(
-            f'{given_kind} in version "{version}" cannot be handled as a {wanted}: '
-            f'no kind "{given_kind}" is registered for the internal version of group '
-            f'"{kind.group}" in scheme "pkg/api/legacyscheme/scheme.go:30"'
+            f'{given_kind} in version "{version}" cannot be handled as a {wanted}: {why}'
         )
     value["kind"], value["apiVersion"] = wanted, given_version
     return value
+
+
+class Undecoded(Refused):
+    """An object whose fields are not those of its kind; `why` lacks the name of the kind."""
+
+    why = ""
+
+
+def undecodable(intro: str, why: str) -> Undecoded:
+    """Refuse an object that does not decode (400)."""
+    refused = Undecoded(refusals.bad_request(intro + why).status)
+    refused.why = why
+    return refused
 
 
 def decode(body: Body, shape: Shape, kind: Kind, validation: str) -> tuple[Json, tuple[str, ...]]:
@@ -148,9 +161,9 @@ def decode(body: Body, shape: Shape, kind: Kind, validation: str) -> tuple[Json,
     try:
         value: Json = reading.read(shape, body.value)
     except Mistyped as error:
-        raise refusals.bad_request(intro + str(error)) from error
+        raise undecodable(intro, str(error)) from error
     told = [f'unknown field "{path}"' for path in reading.unknown]
     told += [f'duplicate field "{path}"' for path in body.duplicates]
     if told and validation == "Strict":
-        raise refusals.bad_request(f"{intro}strict decoding error: {', '.join(told)}")
+        raise undecodable(intro, f"strict decoding error: {', '.join(told)}")
     return value, tuple(told) if validation != "Ignore" else ()

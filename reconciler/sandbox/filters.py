@@ -48,18 +48,18 @@ def filter_of(request: Request, target: Target) -> Filter:
     try:
         by_label = LabelSelector.parse_labels(labels) if labels.strip() else None
     except BadSelector as error:
-        raise refusals.bad_request(f"unable to parse requirement: {error}") from error
+        raise refusals.bad_request(str(error)) from error
     try:
         by_field = FieldSelector.parse_fields(fields) if fields.strip() else None
     except BadSelector as error:
         raise refusals.bad_request(str(error)) from error
     if by_field is not None:
-        _check_fields(target.kind, by_field, labels, fields)
+        _check_fields(target.kind, by_field)
     namespace = target.namespace
     return Filter(target.kind, namespace, by_label, by_field)
 
 
-def _check_fields(kind: Kind, selector: FieldSelector, labels: str, fields: str) -> None:
+def _check_fields(kind: Kind, selector: FieldSelector) -> None:
     own = ("metadata.name", "metadata.namespace") if kind.namespaced else ("metadata.name",)
     unknown = [term.key for term in selector.terms if term.key not in (*own, *kind.fields)]
     if not unknown:
@@ -68,8 +68,4 @@ def _check_fields(kind: Kind, selector: FieldSelector, labels: str, fields: str)
     if kind is not POD and not kind.fields:
         known = ", ".join(f'"{path}"' for path in ("metadata.name", "metadata.namespace"))
         why = f'"{unknown[0]}" is not a known field selector: only {known}'
-    place = f"{kind.group}/{kind.version}, Resource={kind.plural}"
-    raise refusals.bad_request(
-        f'Unable to find "{place}" that match label selector "{labels}", '
-        f'field selector "{fields}": {why}'
-    )
+    raise refusals.bad_request(why)

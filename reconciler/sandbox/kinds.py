@@ -207,6 +207,11 @@ def find(group: str, version: str, plural: str) -> Kind | None:
     return _BY_PATH.get((group, version, plural))
 
 
+def named(group: str, version: str, kind: str) -> bool:
+    """Tell whether a kind of this name is known."""
+    return any((one.group, one.version, one.kind) == (group, version, kind) for one in KINDS)
+
+
 def versions(group: str) -> tuple[str, ...]:
     """List the served versions of a group."""
     return tuple(dict.fromkeys(kind.version for kind in KINDS if kind.group == group))

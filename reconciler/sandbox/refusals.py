@@ -165,13 +165,12 @@ def invalid_options(kind: str, causes: Sequence[Cause]) -> Refused:
 
 
 def unprocessable(what: str, name: str, causes: Sequence[Cause], details: Json) -> Refused:
-    """Write causes as a 422; the real server folds equal ones into one."""
-    kept = list(dict.fromkeys(causes))
-    texts = [f"{cause.field}: {cause.message}" for cause in kept]
+    """Write causes as a 422; the message tells equal ones once, the details each time."""
+    texts = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
     listed = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     full = details | {
         "kind": what.split(".")[0],
-        "causes": [cause.as_json() for cause in kept],
+        "causes": [cause.as_json() for cause in causes],
     }
     return failure(422, "Invalid", f'{what} "{name}" is invalid: {listed}', full)
 

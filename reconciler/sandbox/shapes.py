@@ -67,7 +67,9 @@ _GO_NAMES = {
 
 
 class Mistyped(Exception):
-    """A value of a type that its field cannot hold; the message is Go's."""
+    """A value of a type that its field cannot hold; the message is Go's, `plain` is apply's."""
+
+    plain = ""
 
 
 @dataclass(slots=True)
@@ -154,6 +156,18 @@ class Reading:
 
     unknown: list[str] = field(default_factory=list)
 
+    def check_scalars(self, shape: Shape, value: Any, path: str = "") -> None:
+        """Check that text stands where text belongs, as apply does first. Raises Mistyped."""
+        if isinstance(value, dict):
+            for name, part in value.items():
+                inner = shape.item if shape.form == "map" else shape.fields.get(name)
+                self.check_scalars(inner or ANY, part, f"{path}.{name}" if path else name)
+        elif isinstance(value, list):
+            for part in value:
+                self.check_scalars(shape.item or ANY, part, path)
+        elif shape.form == "string" and value is not None and not isinstance(value, str):
+            self._refuse(shape, value, path, "")
+
     def read(self, shape: Shape, value: Any, path: str = "", owner: str = "") -> Any:
         """Decode a value the way Go does. Raises Mistyped."""
         form = shape.form
@@ -226,10 +240,14 @@ class Reading:
         if told == "number" and shape.form in ("int32", "int64"):
             told = f"number {value}"
         plain = "".join(part.split("]")[-1] for part in path.split("["))
-        raise Mistyped(
+        refused = Mistyped(
             f"json: cannot unmarshal {told} into Go struct field {owner}.{plain} "
             f"of type {shape.go_name or shape.form}"
         )
+        refused.plain = (
+            f".{path}: expected {shape.form}, got &value.valueUnstructured{{Value:{value}}}"
+        )
+        raise refused
 
 
 def _kept(name: str, inner: Shape, outer: Shape) -> bool:

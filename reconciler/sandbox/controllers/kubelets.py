@@ -47,6 +47,10 @@ class Kubelets:
 
     def saw(self, change: Change) -> None:
         """Note a pod that is bound to a node."""
+        if change.kind is NODE and change.verb == "ADDED":
+            name = change.stored.name
+            pods = self._world.store.shelves[POD].objects
+            self._fresh.update((key, None) for key, pod in pods.items() if pod.fields[0] == name)
         if change.kind is not POD:
             return
         key = change.stored.key
@@ -68,7 +72,7 @@ class Kubelets:
 
     def _look(self, key: str, now: float) -> None:
         stored = self._world.store.shelves[POD].objects.get(key)
-        if stored is None or not stored.fields[0]:
+        if stored is None or self._world.store.get(NODE, "", stored.fields[0]) is None:
             return
         run = self._runs.get(key)
         if run is None or run.uid != stored.uid:

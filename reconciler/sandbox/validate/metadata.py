@@ -38,13 +38,13 @@ def check_metadata(metadata: Json) -> Iterator[Cause]:
     if size > _ANNOTATIONS_LIMIT_BYTES:
         limit = f"Too long: may not be more than {_ANNOTATIONS_LIMIT_BYTES} bytes"
         yield Cause("metadata.annotations", "FieldValueTooLong", limit)
-    for finalizer in metadata.get("finalizers") or ():
+    for index, finalizer in enumerate(metadata.get("finalizers") or ()):
         told = names.label_key_problem(finalizer)
         if told:
             yield invalid_value("metadata.finalizers", finalizer, told)
         elif "/" not in finalizer and finalizer not in ("orphan", "foregroundDeletion"):
             detail = "name is neither a standard finalizer name nor is it fully qualified"
-            yield invalid_value("metadata.finalizers", finalizer, detail)
+            yield invalid_value(f"metadata.finalizers[{index}]", finalizer, detail)
 
 
 def check_labels(labels: Json, path: str) -> Iterator[Cause]:

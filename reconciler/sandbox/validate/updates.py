@@ -35,17 +35,18 @@ def check_update(kind: Kind, live: Json, updated: Json) -> Iterator[Cause]:
 
 def _metadata(live: Json, updated: Json) -> Iterator[Cause]:
     if updated.get("uid", live["uid"]) != live["uid"]:
-        yield invalid_value("metadata.uid", updated["uid"], _FIXED)
+        # The server looks twice: once for every object, once for its kind.
+        yield from [invalid_value("metadata.uid", updated["uid"], _FIXED)] * 2
     if live.get("deletionTimestamp"):
         known = live.get("finalizers") or []
         added = [one for one in updated.get("finalizers") or () if one not in known]
         if added:
             listed = ", ".join(quoted(one) for one in added)
-            yield forbidden_value(
-                "metadata.finalizers",
+            detail = (
                 "no new finalizers can be added if the object is being deleted, "
-                f"found new finalizers []string{{{listed}}}",
+                f"found new finalizers []string{{{listed}}}"
             )
+            yield from [forbidden_value("metadata.finalizers", detail)] * 2
 
 
 def _content(kind: Kind, live: Json, updated: Json) -> Iterator[Cause]:

@@ -14,7 +14,10 @@ def bind(call: Call) -> Response:
     """Bind the pod that the path or the body names. Raises Refused."""
     body = bodies.parse(call.request).value
     value = bodies.check_object(body, BINDING)
-    name = call.target.name or (value.get("metadata") or {}).get("name", "")
+    given = (value.get("metadata") or {}).get("name", "")
+    if call.target.name and given != call.target.name:
+        raise refusals.bad_request("name in URL does not match name in Binding object")
+    name = given
     node = (value.get("target") or {}).get("name", "")
     if not node:
         cause = refusals.required("target.name")

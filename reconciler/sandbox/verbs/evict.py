@@ -28,9 +28,7 @@ def evict(call: Call) -> Response:
         raise refusals.bad_request("not an Eviction")
     name = (body.get("metadata") or {}).get("name", "")
     if name and name != call.target.name:
-        raise refusals.bad_request(
-            f"name in URL does not match name in Eviction object: {call.target.name} != {name}"
-        )
+        raise refusals.bad_request("name in URL does not match name in Eviction object")
     options = _delete_options(call.request, body.get("deleteOptions") or {})
     options = replace(options, dry_run=options.dry_run or asked.dry_run)
     stored = write.live_object(call)

@@ -6,10 +6,11 @@ from typing import Any
 
 from reconciler.kube import apply as ownership
 from reconciler.kube import patches, strategic
-from reconciler.sandbox import bodies, refusals
+from reconciler.sandbox import bodies, gotext, refusals
 from reconciler.sandbox.bodies import APPLY_TYPE, Body
 from reconciler.sandbox.options import WriteOptions
 from reconciler.sandbox.requests import Json, Response
+from reconciler.sandbox.shapes import Mistyped, Reading
 from reconciler.sandbox.store import Stored
 from reconciler.sandbox.verbs import strategy, write
 from reconciler.sandbox.verbs.update import check_preconditions
@@ -29,19 +30,31 @@ def patch(call: Call) -> Response:
     if media == APPLY_TYPE:
         return _apply(call, options)
     if media not in _KNOWN:
-        raise bodies.unsupported_media(media, _KNOWN)
+        message = "415: Unsupported Media Type"
+        raise refusals.failure(415, "UnsupportedMediaType", message, {})
     if "force" in call.request.query:
         cause = refusals.forbidden_value("force", "may not be specified for non-apply patch")
         raise refusals.invalid_options("PatchOptions", [cause])
     body = bodies.parse_json(call.request.body)
     stored = write.live_object(call)
     patched = _patched(call, media, stored, body)
-    value, told = write.decoded(call, Body(patched, body.duplicates), options)
+    try:
+        value, told = write.decoded(call, Body(patched, body.duplicates), options)
+    except bodies.Undecoded as error:
+        raise _unpatchable(media, body.value, patched, error.why) from error
     write.check_place(call, value)
     if not (isinstance(body.value, dict) and "uid" in (body.value.get("metadata") or {})):
         value["metadata"]["uid"] = stored.uid
     _check_revision(call, stored, value)
     return write.update(Write(call, options, told), stored, value)
+
+
+def _unpatchable(media: str, given: Any, patched: Json, why: str) -> refusals.Refused:
+    shown = gotext.shown(given) if media == _STRATEGIC else refusals.quoted(patched)
+    cause = refusals.invalid_value("patch", shown, why)
+    refused = refusals.unprocessable("", "", [cause], {})
+    refused.status["details"].pop("kind")
+    return refused
 
 
 def _check_revision(call: Call, stored: Stored, value: Json) -> None:
@@ -104,6 +117,7 @@ def _owned(
 ) -> ownership.Applied | ownership.Conflicts:
     place = f"{value['metadata'].get('namespace', '')}/{value['metadata']['name']}"
     try:
+        Reading().check_scalars(call.world.shape(call.kind), value)
         return ownership.apply(
             stored.decode(call.kind) if stored else None,
             value,
@@ -113,10 +127,10 @@ def _owned(
             now=call.stamp,
             subresource=call.target.subresource,
         )
-    except ownership.BadObject as error:
-        problems = str(error).splitlines()
+    except (ownership.BadObject, Mistyped) as error:
+        problems = (error.plain if isinstance(error, Mistyped) else str(error)).splitlines()
         listed = problems[0] if len(problems) == 1 else "errors:\n  " + "\n  ".join(problems)
-        where = f"({place}; {call.kind.api_version}, Kind={call.kind.kind})"
+        where = f"({place}; {call.kind.group}/{call.kind.version}, Kind={call.kind.kind})"
         message = f"failed to create typed patch object {where}: {listed}"
         raise refusals.failure(500, "", message) from error
 
@@ -131,6 +145,8 @@ def _checked_apply(call: Call, body: Body) -> Json:
         raise refusals.bad_request(f"invalid object type: {place}, Kind={kind}")
     bodies.check_object(value, call.kind)
     metadata = value.setdefault("metadata", {})
+    if not isinstance(metadata, dict):
+        raise refusals.bad_request("metadata is no object")
     if metadata.get("managedFields"):
         raise refusals.bad_request("metadata.managedFields must be nil")
     metadata.setdefault("name", call.target.name)

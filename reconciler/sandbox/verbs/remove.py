@@ -16,7 +16,7 @@ from reconciler.sandbox.store import encode as store_encode
 from reconciler.sandbox.verbs import write
 from reconciler.sandbox.world import Call, World
 
-_POLICIES = ("Background", "Foreground", "Orphan")
+_POLICIES = ("Foreground", "Background", "Orphan")
 _DONE = ("Succeeded", "Failed")
 
 
@@ -46,9 +46,7 @@ class DeleteOptions:
         conditions = given.get("preconditions") or {}
         causes = dry_run_causes(dry_run)
         if policy and policy not in _POLICIES:
-            causes.append(
-                refusals.unsupported("propagationPolicy", policy, (*_POLICIES[::-1], "nil"))
-            )
+            causes.append(refusals.unsupported("propagationPolicy", policy, (*_POLICIES, "nil")))
         if causes:
             details = {"group": "meta.k8s.io"}
             raise refusals.unprocessable("DeleteOptions.meta.k8s.io", "", causes, details)

@@ -22,12 +22,16 @@ class Blocked(Exception):
 
 
 def number(request: Request) -> int:
-    """Read the resourceVersion; LATEST when there is none. Raises Refused (400)."""
+    """Read the resourceVersion; LATEST when there is none. Raises Refused."""
     text = request.query.get("resourceVersion", "")
     if not text:
         return LATEST
     if not text.isdecimal():
-        raise refusals.bad_request(f"invalid resource version {refusals.quoted(text)}")
+        why = f'strconv.ParseUint: parsing "{text}": invalid syntax'
+        message = f"resourceVersion: Invalid value: {refusals.quoted(text)}: {why}"
+        if request.query.get("watch") in ("true", "1"):
+            raise refusals.failure(500, "", message)
+        raise refusals.bad_request(f"invalid resource version: {message}")
     return int(text)
 
 
