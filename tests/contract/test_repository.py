@@ -10,7 +10,6 @@ from reconciler.model.errors import Misconfigured, Unavailable
 from reconciler.model.trees import EntryKind, Relation
 from tests.contract.upstreams import Upstream, opened, upstream
 
-
 REAL = [pytest.param(kind, marks=pytest.mark.real) for kind in ("https", "ssh")]
 
 

@@ -68,12 +68,14 @@ class Commands:
             process = self._started(arguments, source, extra or {})
             return _collected(process, limit_bytes)
 
-    def read(self, *arguments: str, stdin: bytes = b"") -> bytes:
+    def read(
+        self, *arguments: str, stdin: bytes = b"", limit_bytes: int = OUTPUT_LIMIT_BYTES
+    ) -> bytes:
         """Run a command that succeeds on a sound repository, and return its output.
 
         Raises Damaged, or Unavailable for what is no damage (no memory, killed).
         """
-        output = self.run(*arguments, stdin=stdin)
+        output = self.run(*arguments, stdin=stdin, limit_bytes=limit_bytes)
         if output.status == 0:
             return output.stdout
         raise failed(output)

@@ -87,6 +87,7 @@ _MEANINGS: tuple[tuple[re.Pattern[str], _Error, str], ...] = tuple(
         ),
     )
 )
+_LOOKED_AT = 8192
 _NOISE = re.compile(
     r"^(?:remote: *$|warning:|hint:|please make sure|and the repository exists|debug)",
     re.IGNORECASE,
@@ -109,6 +110,7 @@ def one_line(text: str, limit: int = 200) -> str:
 
 def transport_failure(shown_url: str, branch: str, stderr: str) -> PortError:
     """Say what a failed fetch means; whatever is unknown is Unavailable: it is tried again."""
+    stderr = stderr[-_LOOKED_AT:]
     what = f"cannot fetch branch {branch!r} of {shown_url}: {last_words(stderr)}"
     for pattern, error, advice in _MEANINGS:
         if pattern.search(stderr):

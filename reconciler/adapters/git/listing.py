@@ -8,6 +8,7 @@ from reconciler.model.trees import EntryKind
 
 ENTRIES_LIMIT = 100_000
 SIZE_LIMIT_BYTES = 1024 * 1024
+LISTING_LIMIT_BYTES = 24 * 1024 * 1024
 TOTAL_LIMIT_BYTES = 64 * 1024 * 1024
 _KINDS = {"120000": EntryKind.SYMLINK, "160000": EntryKind.SUBMODULE}
 

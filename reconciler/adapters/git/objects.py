@@ -7,7 +7,7 @@ from typing import Any
 
 from reconciler.adapters.git.commands import Commands, failed
 from reconciler.adapters.git.failures import Damaged, one_line
-from reconciler.adapters.git.listing import Listing, parsed_listing
+from reconciler.adapters.git.listing import LISTING_LIMIT_BYTES, Listing, parsed_listing
 from reconciler.model.errors import Misconfigured
 from reconciler.model.trees import Relation
 
@@ -62,9 +62,8 @@ class Objects:
             treeish = f"{treeish}:{prefix}"
             if self.commands.run("cat-file", "-e", treeish).status:
                 return Listing()
-        return parsed_listing(
-            self.commands.read("ls-tree", "-r", "-z", "-t", "--long", "--full-tree", treeish)
-        )
+        arguments = ("ls-tree", "-r", "-z", "-t", "--long", "--full-tree", treeish)
+        return parsed_listing(self.commands.read(*arguments, limit_bytes=LISTING_LIMIT_BYTES))
 
     def blobs(self, identities: Sequence[str]) -> list[bytes]:
         """Read blobs, each checked against its id. Raises Damaged."""

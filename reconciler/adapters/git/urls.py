@@ -10,11 +10,12 @@ _SCP_LIKE = re.compile(r"^(?:(?P<user>[A-Za-z0-9_][\w.-]*)@)?(?P<host>[^:/@\s]+)
 _HOST = re.compile(
     r"^(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*)$"
 )
-_USERINFO = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)[^/@\s]*@")
+_USERINFO = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+]{1,9}://)[^/@\s]*@")
 _BRANCH = re.compile(
     r"^(?!.*(\.\.|//|@\{|/\.|\.lock(/|$)))[^\x00-\x20\x7f~^:?*\[\\./-][^\x00-\x20\x7f~^:?*\[\\]*$"
 )
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_TRANSPORTS = frozenset({"https", "http", "ssh", "file"})
 _ALLOWED = "https://, ssh://, user@host:path, file:// and absolute paths"
 
 
@@ -78,8 +79,10 @@ def _checked_scp_like(url: str) -> Address:
     match = _SCP_LIKE.match(url)
     if match is None or url.partition(":")[2].startswith(":") or not _HOST.match(match["host"]):
         raise _refused(url, "its form is unknown (a local path must be absolute)")
-    if match["path"].startswith("-"):
-        raise _refused(url, "its path starts with '-'")
+    if match["path"].startswith("-") or "\\" in match["path"]:
+        raise _refused(url, "its path starts with '-' or holds a backslash")
+    if match["host"] in _TRANSPORTS:
+        raise _refused(url, "a transport is followed by ://")
     return Address(url, "ssh", match["user"] or "")
 
 

@@ -1,0 +1,36 @@
+"""Repositories for the tests of the mirror, honest and hostile."""
+
+from pathlib import Path
+
+from reconciler.adapters.git.mirror import Mirror
+from reconciler.adapters.git.source import Source
+from tests.gitservers.repositories import BareRepository
+
+
+def bare(folder: Path) -> BareRepository:
+    """Make an empty bare repository."""
+    return BareRepository.create(folder / "srv", "fleet.git")
+
+
+def mirror(
+    repository: BareRepository,
+    cache: Path,
+    deadline_seconds: float = 15.0,
+    operations_limit: int = 500,
+) -> Mirror:
+    """Return a mirror of it over file://."""
+    source = Source(f"file://{repository.path}", fetch_deadline_seconds=deadline_seconds)
+    return Mirror(source, str(cache), operations_limit)
+
+
+def commit_tree(repository: BareRepository, listing: bytes) -> str:
+    """Commit a tree given as input of `git mktree -z`, whatever is in it."""
+    tree = repository.git("mktree", "-z", "--missing", stdin=listing)
+    commit = repository.git("commit-tree", tree, "-m", "hostile")
+    repository.git("update-ref", "refs/heads/main", commit)
+    return commit
+
+
+def blob(repository: BareRepository, content: bytes) -> str:
+    """Store a blob."""
+    return repository.git("hash-object", "-w", "--stdin", stdin=content)

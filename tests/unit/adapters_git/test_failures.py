@@ -1,0 +1,63 @@
+"""What git says, word for word, and what it means for the loop."""
+
+import pytest
+
+from reconciler.adapters.git import failures
+from reconciler.model.errors import Denied, Misconfigured, PortError, Unavailable
+
+URL = "https://git.example/fleet"
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("fatal: couldn't find remote ref refs/heads/main", Misconfigured),
+        (f"fatal: repository '{URL}/' not found", Misconfigured),
+        ("remote: Repository not found.\nfatal: repository 'x' not found", Misconfigured),
+        (
+            "ERROR: Repository not found.\nfatal: Could not read from remote repository.\n\n"
+            "Please make sure you have the correct access rights\nand the repository exists.",
+            Misconfigured,
+        ),
+        ("fatal: '/srv/x' does not appear to be a git repository", Misconfigured),
+        ("fatal: unable to access 'x': The requested URL returned error: 404", Misconfigured),
+        (f"fatal: Authentication failed for '{URL}/'", Denied),
+        (f"fatal: could not read Username for '{URL}': terminal prompts disabled", Denied),
+        ("git@h: Permission denied (publickey).\nfatal: Could not read from remote", Denied),
+        (f"fatal: unable to access '{URL}/': The requested URL returned error: 403", Denied),
+        ("Host key verification failed.\nfatal: Could not read from remote", Misconfigured),
+        ("fatal: detected dubious ownership in repository at '/srv/x'", Denied),
+        (f"fatal: unable to access '{URL}/': The requested URL returned error: 301", Misconfigured),
+        (f"fatal: unable to access '{URL}/': Could not resolve host: git.example", Unavailable),
+        ("ssh: Could not resolve hostname h: Temporary failure in name resolution", Unavailable),
+        ("ssh: connect to host h port 22: Connection refused", Unavailable),
+        (f"fatal: unable to access '{URL}/': The requested URL returned error: 429", Unavailable),
+        ("error: RPC failed; HTTP 503 curl 22", Unavailable),
+        ("fatal: the remote end hung up unexpectedly", Unavailable),
+        ("fatal: write error: No space left on device", Unavailable),
+        ("fatal: unable to create thread: Resource temporarily unavailable", Unavailable),
+        ("fatal: write error: File too large", Misconfigured),
+        ("fatal: transport 'ext' not allowed", Misconfigured),
+        ("fatal: mismatched algorithms: client sha1; server sha256", Misconfigured),
+        ("", Unavailable),
+    ],
+)
+def test_what_git_says_is_told_apart(said: str, kind: type[PortError]) -> None:
+    error = failures.transport_failure(URL, "main", said)
+    assert type(error) is kind
+    assert URL in str(error)
+    assert "'main'" in str(error)
+
+
+def test_a_host_cannot_forge_lines_or_colours_in_a_message() -> None:
+    error = failures.transport_failure(URL, "main", "remote: \x1b[31mred\x1b[0m\nremote: a\rb\x07")
+    assert str(error).isprintable()
+
+
+def test_a_host_cannot_flood_a_message() -> None:
+    assert len(str(failures.transport_failure(URL, "main", "x" * 100_000))) < 700
+
+
+def test_credentials_in_what_git_says_are_not_repeated() -> None:
+    said = "fatal: unable to access 'https://bot:s3cret@git.example/fleet/': boom"
+    assert "s3cret" not in str(failures.transport_failure(URL, "main", said))

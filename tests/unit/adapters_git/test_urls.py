@@ -1,0 +1,119 @@
+"""Addresses, branches and revisions that reach git, and those that never do."""
+
+import pytest
+
+from reconciler.adapters.git import urls
+from reconciler.model.errors import Misconfigured
+
+
+@pytest.mark.parametrize(
+    ("url", "scheme", "passed"),
+    [
+        ("https://git.example/team/fleet.git", "https", "https://git.example/team/fleet.git"),
+        ("https://git.example:8443/f", "https", "https://git.example:8443/f"),
+        ("https://bot:s3@git.example/f", "https", "https://git.example/f"),
+        ("ssh://git@git.example:22/f", "ssh", "ssh://git@git.example:22/f"),
+        ("ssh://git:pw@git.example/f", "ssh", "ssh://git@git.example/f"),
+        ("git@git.example:team/fleet.git", "ssh", "git@git.example:team/fleet.git"),
+        ("https://[2001:db8::1]/f", "https", "https://[2001:db8::1]/f"),
+        ("file:///srv/fleet.git", "file", "file:///srv/fleet.git"),
+        ("/srv/fleet.git", "file", "/srv/fleet.git"),
+        ("http://127.0.0.1:8080/f", "http", "http://127.0.0.1:8080/f"),
+        ("http://localhost/f", "http", "http://localhost/f"),
+    ],
+)
+def test_an_allowed_address_goes_to_git_without_its_password(
+    url: str, scheme: str, passed: str
+) -> None:
+    address = urls.checked(url)
+    assert (address.scheme, address.url) == (scheme, passed)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("ext::sh -c id", id="a transport that runs a command"),
+        pytest.param("ext::sh", id="a transport that runs a command, without a space"),
+        pytest.param("fd::17/foo", id="a transport over a descriptor"),
+        pytest.param("--upload-pack=id", id="an option"),
+        pytest.param("-uid", id="a short option"),
+        pytest.param("ssh://-oProxyCommand=id/x", id="a host that ssh takes for an option"),
+        pytest.param("ssh://-l@git.example/x", id="a user that ssh takes for an option"),
+        pytest.param("ssh://%2doProxyCommand=id/x", id="a host that is an option once decoded"),
+        pytest.param("-oProxyCommand=id:x", id="a scp-like option"),
+        pytest.param("git@-oProxyCommand=id:x", id="a scp-like host that is an option"),
+        pytest.param("git@git.example:-x", id="a scp-like path that is an option"),
+        pytest.param("git.example::x", id="a scp-like remote helper"),
+        pytest.param("http://git.example/f", id="plain http to a host elsewhere"),
+        pytest.param("http://localhost.example/f", id="plain http to a host that looks local"),
+        pytest.param("http://127.0.0.1@git.example/f", id="plain http with a local user name"),
+        pytest.param("git://git.example/f", id="the git protocol without encryption"),
+        pytest.param("ftp://git.example/f", id="ftp"),
+        pytest.param("https:///f", id="no host"),
+        pytest.param("https://git.example", id="no path"),
+        pytest.param("https://git.example/f?x=1", id="a query"),
+        pytest.param("https://git.example/f#x", id="a fragment"),
+        pytest.param("https://git.example:x/f", id="a port that is no number"),
+        pytest.param("https://git.example/f\nx", id="a line break"),
+        pytest.param("https://git.example/a b", id="a space"),
+        pytest.param("https://a;id/f", id="a host with a shell's separator"),
+        pytest.param("file://elsewhere/srv", id="a file on another host"),
+        pytest.param("file:relative", id="a file URL without slashes"),
+        pytest.param("fleet", id="a relative path"),
+        pytest.param("../fleet", id="a relative path upwards"),
+        pytest.param("C:\\fleet", id="a drive letter"),
+    ],
+)
+def test_any_other_address_is_refused_with_what_is_allowed(url: str) -> None:
+    with pytest.raises(Misconfigured, match="Allowed: https://"):
+        urls.checked(url)
+
+
+def test_plain_http_elsewhere_needs_the_process_setting() -> None:
+    assert urls.checked("http://git.example/f", plain_http=True).scheme == "http"
+
+
+def test_a_refusal_and_a_representation_do_not_show_the_password() -> None:
+    with pytest.raises(Misconfigured) as caught:
+        urls.checked("https://bot:s3cret@git.example/f?x=1")
+    assert "s3cret" not in str(caught.value)
+    assert "bot" not in str(caught.value)
+    address = urls.checked("https://bot:s3cret@git.example/f")
+    assert (address.username, address.password) == ("bot", "s3cret")
+    assert "s3cret" not in repr(address)
+
+
+def test_an_escaped_password_is_what_the_host_wants_to_hear() -> None:
+    assert urls.checked("https://bot:a%40b%2F@git.example/f").password == "a@b/"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("https://bot:pw@h/x failed", "https://***@h/x failed"),
+        ("a ssh://git@h/x b https://t0ken@h/y", "a ssh://***@h/x b https://***@h/y"),
+        ("https://h/x@y", "https://h/x@y"),
+        ("nothing here", "nothing here"),
+    ],
+)
+def test_userinfo_is_taken_out_of_every_url_of_a_text(text: str, shown: str) -> None:
+    assert urls.redacted(text) == shown
+
+
+@pytest.mark.parametrize("branch", ["main", "release/1.2", "feature/a_b-c", "ünïcode", "a@b"])
+def test_a_branch_name_that_git_takes_is_taken(branch: str) -> None:
+    assert urls.check_branch(branch) == branch
+
+
+@pytest.mark.parametrize(
+    "branch",
+    [
+        *("", "-x", "--all", "a..b", "a b", "a~1", "a^", "a:b", "a?", "a*", "a[", "a\\b", "a/"),
+        *("/a", "a.lock", "a.lock/b", "a//b", "a/.b", ".a", "a.", "a@{1}", "a\x00", "a\x7f"),
+        "x" * 201,
+    ],
+)
+def test_a_branch_name_that_git_does_not_take_is_misconfigured(branch: str) -> None:
+    with pytest.raises(Misconfigured, match="no branch name"):
+        urls.check_branch(branch)
