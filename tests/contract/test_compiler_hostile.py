@@ -61,7 +61,7 @@ async def test_what_templates_may_not_do_is_refused_by_name(payload: str, messag
 
 
 BOMBS = [
-    pytest.param("{{ 9 ** (9 ** 9) }}", "CPU", id="a power without end"),
+    pytest.param("{{ 9 ** (9 ** 9) }}", "CPU|too long", id="a power without end"),
     pytest.param("{{ 'a' * 2000000000 }}", "memory", id="two billion letters"),
     pytest.param("{{ ['a'] * 2000000000 }}", "memory", id="two billion items"),
     pytest.param(
@@ -77,7 +77,7 @@ BOMBS = [
     pytest.param("{{ 'a' * 2000000 }}", "at most 1048576", id="a value above the limit"),
     pytest.param(
         "{% set a = ['x' * 999] * 999 %}{% set b = [a] * 999 %}{{ [b] * 999 }}",
-        "memory|CPU",
+        "memory|CPU|too long",
         id="a value that grows as it is written",
     ),
     pytest.param("{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}", ".", id="brackets without end"),
@@ -103,7 +103,7 @@ async def test_one_bomb_among_many_workloads_is_named_and_the_others_are_kept() 
     templates = OURS | pod("{{ 9 ** (9 ** (9 if workload.name == 'w-7' else 1)) }}")
     fleet = [workload(f"w-{number}") for number in range(12)]
     async with compiler(templates) as made:
-        with pytest.raises(Misconfigured, match=r"pod\.yaml\.j2: for Scheduler/w-7 it used"):
+        with pytest.raises(Misconfigured, match=r"pod\.yaml\.j2: for Scheduler/w-7 it (used|took)"):
             await made.render(fleet, "prod")
         assert len(await made.render(fleet[:7] + fleet[8:], "prod")) == 11
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
+from reconciler.adapters.compiler.limits import Patience
 from reconciler.adapters.compiler.reader import TreeReader
 from reconciler.adapters.compiler.renderer import Renderer
 from reconciler.adapters.compiler.zygote import Zygote
@@ -17,15 +18,17 @@ _WORKERS = 2
 class WorkerCompiler:
     """Reads and renders in workers; at most two of them run at a time."""
 
-    def __init__(self, zygote: Zygote, templates: Mapping[str, str]) -> None:
+    def __init__(
+        self, zygote: Zygote, templates: Mapping[str, str], patience: Patience | None = None
+    ) -> None:
         """Use the templates by file name (`pod.yaml.j2`), one Kubernetes kind each.
 
         Raises Misconfigured where there is none for the pod, or a name is no kind's.
         """
         self.zygote = zygote
         slots = asyncio.Semaphore(_WORKERS)
-        self._renderer = Renderer(zygote, templates, slots)
-        self._reader = TreeReader(zygote, slots)
+        self._renderer = Renderer(zygote, templates, slots, patience or Patience())
+        self._reader = TreeReader(zygote, slots, patience or Patience())
 
     async def read(self, tree: Tree, permissions: Permissions) -> Reading:
         """Validate a whole tree; never raises for what the user wrote.

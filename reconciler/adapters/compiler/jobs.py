@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from reconciler.adapters.compiler import rendering
+from reconciler.adapters.compiler import reading, rendering
 from reconciler.adapters.compiler.frames import Garbled, packed, receive
 from reconciler.adapters.compiler.limits import EXIT_CRASHED, EXIT_GARBLED, EXIT_MEMORY
 
@@ -14,12 +14,15 @@ Task = Callable[[Any, Iterator[Any], Callable[[Any], None]], None]
 
 TASKS: dict[str, Task] = {
     "render": rendering.serve_render,
+    "read": reading.serve_read,
+    "probe": reading.serve_probe,
 }
 
 
 def warm() -> None:
     """Load in the zygote what every worker would load again."""
     sys.dont_write_bytecode = True
+    reading.warm()
     rendering.warm()
 
 

@@ -34,6 +34,15 @@ class Limits:
         return Limits(*_HEADER.unpack(header))
 
 
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds of CPU: for a tree (one more for 50 files), a file alone, a workload's render."""
+
+    tree_seconds: float = 10.0
+    file_seconds: float = 2.0
+    render_seconds: float = 2.0
+
+
 def confine(limits: Limits) -> None:
     """Put this process under `limits`, for good: no files written, no processes started."""
     if sys.platform != "darwin":  # which refuses to limit it

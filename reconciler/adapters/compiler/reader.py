@@ -2,15 +2,17 @@
 
 import asyncio
 import hashlib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from reconciler.adapters.compiler.codec import decode, encode
 from reconciler.adapters.compiler.frames import Garbled
-from reconciler.adapters.compiler.limits import MEBIBYTE, Ending, Limits
+from reconciler.adapters.compiler.limits import MEBIBYTE, Ending, Limits, Patience
 from reconciler.adapters.compiler.workers import Worker, WorkerLost, hired
 from reconciler.adapters.compiler.zygote import Zygote
+from reconciler.core.spec_files import CONFIG_FILE
 from reconciler.model.errors import Unavailable
 from reconciler.model.findings import Finding
 from reconciler.model.readings import Reading
@@ -18,10 +20,6 @@ from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Permissions, Workload
 from reconciler.model.trees import Entry, Tree
 
-CONFIG_FILE = "gamekeeper.yaml"
-FILE_SECONDS = 2.0
-"""CPU for one file on its own; honest ones take some milliseconds."""
-_TREE_SECONDS = 10
 _FILES_A_SECOND = 50
 _FILE_BYTES = MEBIBYTE // 4
 _MOST_KILLERS = 8
@@ -34,8 +32,9 @@ _Killers = dict[str, str]
 class TreeReader:
     """Reads trees; remembers by content which files killed a worker."""
 
-    def __init__(self, zygote: Zygote, slots: asyncio.Semaphore) -> None:
+    def __init__(self, zygote: Zygote, slots: asyncio.Semaphore, patience: Patience) -> None:
         self._zygote = zygote
+        self._patience = patience
         self._slots = slots
         self._known: dict[str, str] = {}
 
@@ -47,14 +46,18 @@ class TreeReader:
         killers = self._remembered(tree)
         try:
             return _reported(await self._whole(_without(tree, killers), permissions), killers)
-        except WorkerLost as lost:
-            whole = lost.ending
+        except WorkerLost:
+            pass  # which file it was is found out next
         killers |= await self._probed(_without(tree, killers), permissions)
         try:
             return _reported(await self._whole(_without(tree, killers), permissions), killers)
         except WorkerLost as lost:
-            whole = lost.ending
-        return _nothing(tree, whole)
+            if not lost.ending.is_certain:
+                raise Unavailable(
+                    f"Reading the repository {lost.ending}; the machine has too little to give "
+                    "just now. It is tried again."
+                ) from lost
+            return _nothing(tree, lost.ending)
 
     def _remembered(self, tree: Tree) -> _Killers:
         if not self._known:
@@ -66,9 +69,9 @@ class TreeReader:
 
     async def _whole(self, tree: Tree, permissions: Permissions) -> Reading:
         count = len(tree.entries)
-        seconds = _TREE_SECONDS + count // _FILES_A_SECOND
-        limits = Limits(3.0 * seconds, seconds, 512 * MEBIBYTE + count * _FILE_BYTES)
-        setup = _setup("read", replace(tree, entries={}), permissions)
+        seconds = self._patience.tree_seconds + count / _FILES_A_SECOND
+        limits = Limits(3 * seconds, math.ceil(seconds), 512 * MEBIBYTE + count * _FILE_BYTES)
+        setup = self._setup("read", replace(tree, entries={}), permissions)
         questions = _questions(setup, list(tree.entries.items()))
         async with self._slots, hired(self._zygote, limits, questions) as worker:
             try:
@@ -81,6 +84,7 @@ class TreeReader:
     async def _probed(self, tree: Tree, permissions: Permissions) -> _Killers:
         """Read one file after the other and return those that killed a worker."""
         killers: _Killers = {}
+        seconds = self._patience.file_seconds
         left = sorted(tree.entries.items(), key=lambda item: item[0] != CONFIG_FILE)
         suspect = ""
         while left:
@@ -97,7 +101,7 @@ class TreeReader:
             if not ending.is_certain and path != suspect:
                 suspect = path  # a machine under load proves nothing: once more, and alone
                 continue
-            killers[path] = f"{ending}; {FILE_SECONDS:g} s of CPU and 512 MiB of memory are given"
+            killers[path] = f"{ending}; {seconds:g} s of CPU and 512 MiB of memory are given"
             if ending.is_certain:
                 self._known[_digest(entry)] = killers[path]
             left = left[1:]
@@ -107,13 +111,13 @@ class TreeReader:
         self, files: Sequence[tuple[str, Entry]], beside: Tree, permissions: Permissions
     ) -> tuple[int, Ending | None]:
         """Return how many of `files`, from the first on, were read, and how the worker ended."""
-        wall = FILE_SECONDS + 0.25 + 0.2 * (len(files) - 1)
-        setup = _setup("probe", beside, permissions)
+        wall = self._patience.file_seconds + 0.25 + 0.2 * (len(files) - 1)
+        setup = self._setup("probe", beside, permissions)
         questions = _questions(setup, files)
         survived = 0
         async with (
             self._slots,
-            hired(self._zygote, Limits(wall, int(wall) + 2), questions) as worker,
+            hired(self._zygote, Limits(wall, math.ceil(wall) + 1), questions) as worker,
         ):
             try:
                 for _ in files:
@@ -122,6 +126,14 @@ class TreeReader:
             except WorkerLost as lost:
                 return survived, _checked(lost).ending
         return survived, None
+
+    def _setup(self, task: str, tree: Tree, permissions: Permissions) -> Mapping[str, Any]:
+        return {
+            "task": task,
+            "tree": encode(Tree, tree),
+            "permissions": encode(Permissions, permissions),
+            "cpu_seconds": self._patience.file_seconds,
+        }
 
 
 async def _assembled(worker: Worker) -> Reading:
@@ -137,7 +149,7 @@ async def _assembled(worker: Worker) -> Reading:
         if "rest" in answer:
             rest = decode(Reading, answer["rest"])
             return replace(rest, workloads=workloads, invalid=invalid, findings=tuple(findings))
-        some = tuple(decode(Finding, one) for one in answer.get("findings", ()))
+        some = decode(tuple[Finding, ...], answer.get("findings", []))
         if "key" in answer:
             invalid[decode(WorkloadKey, answer["key"])] = some
         else:
@@ -148,15 +160,6 @@ def _checked(lost: WorkerLost) -> WorkerLost:
     if lost.ending.heard:
         return lost
     raise Unavailable("The compiler's process ended or could not start a worker; try again.")
-
-
-def _setup(task: str, tree: Tree, permissions: Permissions) -> Mapping[str, Any]:
-    return {
-        "task": task,
-        "tree": encode(Tree, tree),
-        "permissions": encode(Permissions, permissions),
-        "cpu_seconds": FILE_SECONDS,
-    }
 
 
 def _questions(setup: Mapping[str, Any], files: Sequence[tuple[str, Entry]]) -> Iterator[Any]:

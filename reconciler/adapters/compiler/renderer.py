@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reconciler.adapters.compiler.context import context_of
-from reconciler.adapters.compiler.limits import MEBIBYTE, Ending, Limits
+from reconciler.adapters.compiler.limits import MEBIBYTE, Ending, Limits, Patience
 from reconciler.adapters.compiler.workers import Worker, WorkerLost, hired
 from reconciler.adapters.compiler.zygote import Zygote
 from reconciler.model.errors import Misconfigured, Unavailable
@@ -21,8 +21,6 @@ ROOM_TEMPLATE = "pod.yaml.j2"
 SUFFIX = ".yaml.j2"
 _FIRST = ("namespace.yaml.j2", "serviceaccount.yaml.j2")
 
-RENDER_SECONDS = 2.0
-"""CPU for one workload; the parent of the worker gives it a quarter second more by the clock."""
 OUTPUT_BYTES = MEBIBYTE
 _ALLOWANCE_SECONDS = 0.25
 _WORKLOAD_SECONDS = 0.05
@@ -44,13 +42,18 @@ class Renderer:
     """Renders through one set of templates."""
 
     def __init__(
-        self, zygote: Zygote, templates: Mapping[str, str], slots: asyncio.Semaphore
+        self,
+        zygote: Zygote,
+        templates: Mapping[str, str],
+        slots: asyncio.Semaphore,
+        patience: Patience,
     ) -> None:
         """Take the templates; they are compiled in workers only.
 
         Raises Misconfigured.
         """
         self._zygote = zygote
+        self._seconds = patience.render_seconds
         self._slots = slots
         self._templates = _ordered(templates)
         self._cache: OrderedDict[str, Rendered] = OrderedDict()
@@ -71,12 +74,12 @@ class Renderer:
         missing = [one for one in asked if one.digest not in known]
         middle = len(missing) // 2 if len(missing) > _BATCH else 0
         batches = [part for part in (missing[:middle], missing[middle:]) if part]
-        for outcome in await asyncio.gather(
+        outcomes = await asyncio.gather(
             *(self._batch(part, known) for part in batches), return_exceptions=True
-        ):
-            if outcome is not None:
-                raise outcome
+        )
         self._keep(known)
+        for failure in filter(None, outcomes):
+            raise failure
         return {one.key: known[one.digest] for one in asked}
 
     def _keep(self, used: Mapping[str, Rendered]) -> None:
@@ -104,7 +107,7 @@ class Renderer:
             left = [one for one in left if one.digest not in known]
 
     async def _work(self, asked: Sequence[_Asked], known: dict[str, Rendered]) -> None:
-        wall = RENDER_SECONDS + _ALLOWANCE_SECONDS + _WORKLOAD_SECONDS * (len(asked) - 1)
+        wall = self._seconds + _ALLOWANCE_SECONDS + _WORKLOAD_SECONDS * (len(asked) - 1)
         limits = Limits(wall, int(wall) + 2)
         async with hired(self._zygote, limits, self._questions(asked)) as worker:
             for name in self._templates:
@@ -117,7 +120,7 @@ class Renderer:
         yield {
             "task": "render",
             "templates": list(self._templates.items()),
-            "cpu_seconds": RENDER_SECONDS,
+            "cpu_seconds": self._seconds,
             "output_bytes": OUTPUT_BYTES,
         }
         for one in asked:
@@ -127,26 +130,25 @@ class Renderer:
         try:
             answer = await worker.answer()
         except WorkerLost as lost:
-            raise _blame(lost.ending, name, asked) from lost
+            raise self._blame(lost.ending, name, asked) from lost
         if "error" in answer:
             raise Misconfigured(_told(name, asked, answer))
         return str(answer.get("json", ""))
 
+    def _blame(self, ending: Ending, name: str, asked: _Asked | None) -> Exception:
+        if not ending.heard:
+            return Unavailable(
+                "The compiler's process ended or could not start a worker; it is asked again."
+            )
+        message = (
+            f"templates/{name}: {_for(asked)}it {ending}; a render has {self._seconds:g} s of CPU "
+            "and 512 MiB of memory. Make the template smaller."
+        )
+        return Misconfigured(message) if ending.is_certain else _Late(message)
+
 
 class _Late(Exception):
     """A deadline passed; on a machine under load that proves nothing yet."""
-
-
-def _blame(ending: Ending, name: str, asked: _Asked | None) -> Exception:
-    if not ending.heard:
-        return Unavailable(
-            "The compiler's process ended or could not start a worker; it is asked again."
-        )
-    message = (
-        f"templates/{name}: {_for(asked)}it {ending}; a render has {RENDER_SECONDS:g} s of CPU and "
-        "512 MiB of memory. Make the template smaller."
-    )
-    return Misconfigured(message) if ending.is_certain else _Late(message)
 
 
 def _told(name: str, asked: _Asked | None, answer: Mapping[str, Any]) -> str:

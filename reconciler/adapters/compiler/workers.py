@@ -9,10 +9,13 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from reconciler.adapters.compiler import frames
-from reconciler.adapters.compiler.limits import EXIT_CRASHED, Ending, Limits
+from reconciler.adapters.compiler.limits import EXIT_CRASHED, EXIT_GARBLED, Ending, Limits
 from reconciler.adapters.compiler.zygote import Zygote
+from reconciler.model.errors import Unavailable
 
 _STATUS_BYTES = 4096
+_GRACE_SECONDS = 30.0
+"""Longer than its deadline by so much: then the zygote that should have killed it is stuck."""
 
 
 class WorkerLost(Exception):
@@ -42,7 +45,7 @@ class Worker:
                 await asyncio.sleep(0)  # drain alone yields to nobody while the buffer has room
             self._writer.write_eof()
 
-    async def answer(self) -> Any:
+    async def answer(self) -> dict[str, Any]:
         """Return the next answer.
 
         Raises WorkerLost.
@@ -54,6 +57,8 @@ class Worker:
             said = None  # it is not to be trusted any more: as good as dead
         if said is None:
             raise WorkerLost(await self._ending())
+        if not isinstance(said, dict):
+            raise WorkerLost(Ending(code=EXIT_GARBLED))
         if "crashed" in said:
             raise WorkerLost(Ending(code=EXIT_CRASHED, words=str(said["crashed"])))
         return said
@@ -78,7 +83,11 @@ async def hired(zygote: Zygote, limits: Limits, questions: Iterable[Any]) -> Asy
         worker = Worker(reader, writer, status)
         feeding = asyncio.ensure_future(worker.tell(questions))
         try:
-            yield worker
+            async with asyncio.timeout(limits.wall_seconds + _GRACE_SECONDS):
+                yield worker
+        except TimeoutError as error:
+            zygote.kill()
+            raise Unavailable("The compiler's process does not answer; it is restarted.") from error
         finally:
             feeding.cancel()
             await asyncio.gather(feeding, return_exceptions=True)

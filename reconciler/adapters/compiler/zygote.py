@@ -1,7 +1,6 @@
 """Our end of the zygote: start it, ask it for workers, close it."""
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -78,6 +77,12 @@ class Zygote:
             "The compiler's process ends as soon as it is started; its own message is on stderr."
         )
 
+    def kill(self) -> None:
+        """End the process at once, though it may be stuck; the next `hire` starts another."""
+        if self._process is not None:
+            self._process.kill()
+        self.close()
+
     def close(self) -> None:
         """End the process and every worker of it."""
         if self._control is not None:
@@ -87,7 +92,7 @@ class Zygote:
             try:
                 self._process.wait(_CLOSE_SECONDS)
             except subprocess.TimeoutExpired:
-                self._process.send_signal(signal.SIGKILL)
+                self._process.kill()
                 self._process.wait()
             self._process = None
 

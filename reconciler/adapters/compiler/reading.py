@@ -1,0 +1,63 @@
+"""In a worker: read a whole tree, or one file after the other to find the one that kills."""
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from reconciler import assets
+from reconciler.adapters.compiler.codec import decode, encode
+from reconciler.adapters.compiler.limits import allow_cpu
+from reconciler.core import read
+from reconciler.core.spec_kit import SpecKit
+from reconciler.model.findings import Finding
+from reconciler.model.readings import Reading
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Config, Permissions, Workload
+from reconciler.model.trees import Entry, Tree
+
+Answer = Callable[[Any], None]
+
+_FINDINGS_A_FRAME = 100
+
+
+@functools.cache
+def _kit() -> SpecKit:
+    return SpecKit(assets.schemas(), assets.KubernetesDefinitions())
+
+
+def warm() -> None:
+    """Load the schemas and the Kubernetes definitions."""
+    _kit().pod_spec(Config().kubernetes_version)
+
+
+def serve_read(setup: Any, items: Iterator[Any], answer: Answer) -> None:
+    """Read the tree whose entries `items` are; the answers are the parts of its Reading."""
+    tree = decode(Tree, setup["tree"])
+    entries = {path: decode(Entry, entry) for path, entry in items}
+    permissions = decode(Permissions, setup["permissions"])
+    reading = read.read_tree(replace(tree, entries=entries), permissions, _kit())
+    for workload in reading.workloads.values():
+        answer({"workload": encode(Workload, workload)})
+    for key, findings in reading.invalid.items():
+        answer({"key": encode(WorkloadKey, key), "findings": [_told(one) for one in findings]})
+    for start in range(0, len(reading.findings), _FINDINGS_A_FRAME):
+        some = reading.findings[start : start + _FINDINGS_A_FRAME]
+        answer({"findings": [_told(one) for one in some]})
+    answer({"rest": encode(Reading, replace(reading, workloads={}, invalid={}, findings=()))})
+
+
+def serve_probe(setup: Any, items: Iterator[Any], answer: Answer) -> None:
+    """Read each file alone, beside the Config of `setup`; one answer for each that is survived."""
+    tree = decode(Tree, setup["tree"])
+    permissions = decode(Permissions, setup["permissions"])
+    for path, entry in items:
+        allow_cpu(setup["cpu_seconds"])
+        alone = {**tree.entries, path: decode(Entry, entry)}
+        read.read_tree(replace(tree, entries=alone), permissions, _kit())
+        answer({})
+        allow_cpu(0)
+
+
+def _told(finding: Finding) -> Any:
+    return encode(Finding, finding)

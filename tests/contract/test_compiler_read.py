@@ -1,0 +1,184 @@
+"""Reading, through the port: what is right, what is wrong, and files that kill their worker."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from reconciler.adapters.compiler.compiler import WorkerCompiler
+from reconciler.adapters.compiler.limits import Patience
+from reconciler.adapters.compiler.zygote import Zygote
+from reconciler.model.readings import Reading
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Permissions
+from reconciler.model.trees import Entry, EntryKind, Tree
+from tests.contract.compiler_world import OURS, compiler
+
+CONFIG = "apiVersion: gamekeeper.dev/v1\nkind: Config\nspec: {}\n"
+SPEC = """\
+apiVersion: gamekeeper.dev/v1
+kind: Scheduler
+metadata:
+  name: {name}
+spec:
+  game: arena
+  replicas: 3
+  reports: none
+  template:
+    spec:
+      containers:
+        - name: game
+          image: arena:1
+"""
+
+
+def spec(name: str) -> str:
+    return SPEC.format(name=name)
+
+
+def tree(files: dict[str, str], config: str = CONFIG) -> Tree:
+    entries = {
+        path: Entry(EntryKind.FILE, f"blob-{path}", len(text), text.encode())
+        for path, text in {"gamekeeper.yaml": config, **files}.items()
+    }
+    return Tree("abc123", entries, frozenset({"schedulers"}), ("parent",))
+
+
+def scheduler(name: str) -> WorkloadKey:
+    return WorkloadKey("Scheduler", name, name)
+
+
+@asynccontextmanager
+async def frail(patience: Patience | None = None) -> AsyncIterator[WorkerCompiler]:
+    made = WorkerCompiler(Zygote("tests.contract.frail_nursery"), OURS, patience)
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def reading_of(files: dict[str, str], config: str = CONFIG) -> Reading:
+    async with frail() as made:
+        return await made.read(tree(files, config), Permissions())
+
+
+async def test_what_is_read_can_be_rendered() -> None:
+    async with compiler() as made:
+        reading = await made.read(tree({"schedulers/a.yaml": spec("arena")}), Permissions())
+        assert reading.commit == "abc123"
+        assert reading.config is not None
+        assert reading.findings == ()
+        workload = reading.workloads[scheduler("arena")]
+        assert workload.source.file == "schedulers/a.yaml"
+        assert (workload.replicas_source.line, workload.replicas) == (7, 3)
+        assert scheduler("arena") in await made.render([workload], "prod")
+
+
+async def test_what_is_wrong_is_told_and_holds_only_its_own() -> None:
+    wrong = spec("wrong").replace("replicas: 3", "replicas: many")
+    reading = await reading_of(
+        {"schedulers/a.yaml": spec("right"), "schedulers/b.yaml": wrong, "schedulers/c.yaml": "["}
+    )
+    assert set(reading.workloads) == {scheduler("right")}
+    assert set(reading.invalid) == {scheduler("wrong")}
+    assert reading.unreadable == ("schedulers/c.yaml",)
+    assert {(found.file, found.line > 0) for found in reading.findings} == {
+        ("schedulers/b.yaml", True),
+        ("schedulers/c.yaml", True),
+    }
+
+
+async def test_permissions_reach_the_worker() -> None:
+    files = {"schedulers/a.yaml": spec("arena")}
+    async with compiler() as made:
+        mine = await made.read(tree(files), Permissions())
+        reserved = Permissions(reserved_namespaces=frozenset({"arena"}))
+        theirs = await made.read(tree(files), reserved)
+    assert not mine.errors
+    assert theirs.errors
+
+
+async def test_a_thousand_specs_are_read_in_time() -> None:
+    files = {f"schedulers/{number}.yaml": spec(f"w-{number}") for number in range(1000)}
+    async with compiler() as made:
+        started = time.perf_counter()
+        reading = await made.read(tree(files), Permissions())
+        took = time.perf_counter() - started
+    assert len(reading.workloads) == 1000
+    assert took < 5
+
+
+KILLERS = [
+    pytest.param("LOOP", "used too much CPU time", id="one that never ends"),
+    pytest.param("MEMORY", "needed too much memory", id="one that needs too much"),
+    pytest.param("MISTAKE", "KeyError in frail_nursery.py", id="one that meets a mistake of ours"),
+]
+
+
+@pytest.mark.parametrize(("word", "reason"), KILLERS)
+async def test_a_file_that_kills_its_worker_is_a_finding_and_the_others_are_read(
+    word: str, reason: str
+) -> None:
+    files = {f"schedulers/{name}.yaml": spec(name) for name in "abcd"}
+    files["schedulers/bad.yaml"] = f"# {word}\n" + spec("bad")
+    async with frail(Patience(tree_seconds=0.5, file_seconds=0.5)) as made:
+        reading = await made.read(tree(files), Permissions())
+        started = time.perf_counter()
+        again = await made.read(tree(files), Permissions())
+        took = time.perf_counter() - started
+    assert set(reading.workloads) == {scheduler(name) for name in "abcd"}
+    assert reading.config is not None
+    assert reading.unreadable == ("schedulers/bad.yaml",)
+    (found,) = reading.findings
+    assert (found.file, found.rule) == ("schedulers/bad.yaml", "unreadable")
+    assert reason in found.message
+    assert again == reading
+    assert took < 1, "what is known to kill is not tried again"
+
+
+async def test_two_files_that_kill_are_both_found() -> None:
+    files = {f"schedulers/{name}.yaml": spec(name) for name in "abcd"}
+    files["schedulers/b.yaml"] += "# MEMORY\n"
+    files["schedulers/d.yaml"] += "# MISTAKE\n"
+    reading = await reading_of(files)
+    assert set(reading.workloads) == {scheduler("a"), scheduler("c")}
+    assert reading.unreadable == ("schedulers/b.yaml", "schedulers/d.yaml")
+
+
+async def test_a_config_that_kills_holds_the_whole_commit_and_nothing_untrue_is_said() -> None:
+    reading = await reading_of({"schedulers/a.yaml": spec("a")}, f"# MEMORY\n{CONFIG}")
+    assert reading.config is None
+    assert reading.unreadable == ("gamekeeper.yaml",)
+    assert [found.rule for found in reading.findings] == ["unreadable"]
+
+
+async def test_when_many_files_kill_the_rest_is_not_tried_and_not_taken_for_absent() -> None:
+    files = {f"schedulers/{number:02}.yaml": f"# MEMORY {number}" for number in range(12)}
+    files["schedulers/zz.yaml"] = spec("late")
+    reading = await reading_of(files)
+    assert len(reading.unreadable) == 13
+    assert reading.workloads == {}
+    (last,) = (found for found in reading.findings if found.file == "schedulers/zz.yaml")
+    assert "was not tried" in last.message
+
+
+async def test_files_that_kill_only_together_hold_everything() -> None:
+    files = {f"schedulers/{name}.yaml": f"# TOGETHER\n{spec(name)}" for name in "ab"}
+    reading = await reading_of(files)
+    assert reading.config is None
+    assert reading.workloads == {}
+    assert set(reading.unreadable) == {"gamekeeper.yaml", *files}
+    assert "memory" in reading.findings[0].message
+
+
+async def test_a_file_that_hangs_is_tried_again_alone_and_again_next_time() -> None:
+    files = {"schedulers/a.yaml": spec("a"), "schedulers/b.yaml": f"# SLEEP\n{spec('b')}"}
+    async with frail(Patience(tree_seconds=0.3, file_seconds=0.3)) as made:
+        for _ in range(2):
+            reading = await made.read(tree(files), Permissions())
+            assert set(reading.workloads) == {scheduler("a")}
+            (found,) = reading.findings
+            assert "took too long" in found.message
+        healed = await made.read(tree({**files, "schedulers/b.yaml": spec("b")}), Permissions())
+    assert set(healed.workloads) == {scheduler("a"), scheduler("b")}
