@@ -19,22 +19,27 @@ def blocked(
 ) -> dict[WorkloadKey, HeldRemoval]:
     """Return the removals that are held, each with its reason; the others may go.
 
-    An approved line passes every gate. What was held stays held as long as it is asked for.
+    An approved line passes every gate but one: nothing is deleted while a file is unreadable.
+    What was held stays held as long as it is asked for.
     """
     approved = {entry.line for entry in repository.approved if entry.until > arrival.now}
+    vanished = _vanished(arrival, repository, records, removals)
     held: dict[WorkloadKey, HeldRemoval] = {}
     free: list[Removal] = []
     for removal in removals:
+        left_git = removal.cause is Cause.LEFT_GIT
+        problem = _sticky(records.get(removal.key), removal)
+        if problem is None and left_git:
+            problem = _orphaned(arrival, removal) or vanished
         if removal.line in approved:
-            continue
-        problem = _sticky(records.get(removal.key), removal) or _vanished(
-            arrival, repository, records, removal
-        )
+            problem = None
+        if problem is None and left_git:
+            problem = _unreadable(arrival)
         if problem:
             held[removal.key] = HeldRemoval(problem[0], removal.line, problem[1])
-        else:
+        elif removal.line not in approved:
             free.append(removal)
-    reason = _over_budget(arrival, records, free)
+    reason = _over_budget(arrival, repository, records, free)
     for removal in free if reason else ():
         held[removal.key] = HeldRemoval(HoldKind.OVER_BUDGET, removal.line, reason)
     return held
@@ -49,34 +54,53 @@ def _sticky(record: StateRecord | None, removal: Removal) -> tuple[HoldKind, str
     return record.held.kind, record.held.reason
 
 
+def _orphaned(arrival: Arrival, removal: Removal) -> tuple[HoldKind, str] | None:
+    if removal.key not in arrival.orphans:
+        return None
+    return HoldKind.NO_ACCEPTED_COMMIT, "it lives in the cluster, but no record says why"
+
+
+def _unreadable(arrival: Arrival) -> tuple[HoldKind, str] | None:
+    # Asked last: this hold ends by itself, and must not stand in for one that needs a person.
+    if not arrival.reading.unreadable:
+        return None
+    names = ", ".join(arrival.reading.unreadable)
+    return HoldKind.UNREADABLE, f"nothing is deleted while {names} cannot be read"
+
+
 def _vanished(
     arrival: Arrival,
     repository: RepositoryRecord,
     records: Mapping[WorkloadKey, StateRecord],
-    removal: Removal,
+    removals: tuple[Removal, ...],
 ) -> tuple[HoldKind, str] | None:
-    if removal.cause is not Cause.LEFT_GIT:
-        return None
-    reading = arrival.reading
-    if reading.unreadable:
-        names = ", ".join(reading.unreadable)
-        return HoldKind.UNREADABLE, f"nothing is deleted while {names} cannot be read"
-    if removal.key in arrival.orphans:
-        return HoldKind.NO_ACCEPTED_COMMIT, "it lives in the cluster, but no record says why"
-    accepted = records[removal.key].accepted
+    """Return why this head deletes nothing at all, None when it may."""
     same = repository.repository in ("", arrival.repository) and repository.branch in (
         "",
         arrival.branch,
     )
-    return (
-        vanish.head_problem(arrival.relation, same, arrival.branch)
-        or vanish.content_problem(arrival.accepted_config, reading, len(records))
-        or (vanish.directory_problem(accepted.file, reading) if accepted else None)
+    problem = vanish.head_problem(arrival.relation, same, arrival.branch) or vanish.content_problem(
+        arrival.accepted_config, arrival.reading, len(records)
     )
+    if problem:
+        return problem
+    for removal in removals:
+        record = records.get(removal.key)
+        if removal.cause is Cause.LEFT_GIT and record and record.accepted:
+            # A directory that was seen to be gone before holds what was in it, not what is new.
+            if _sticky(record, removal):
+                continue
+            problem = vanish.directory_problem(record.accepted.file, arrival.reading)
+            if problem:
+                return problem
+    return None
 
 
 def _over_budget(
-    arrival: Arrival, records: Mapping[WorkloadKey, StateRecord], free: list[Removal]
+    arrival: Arrival,
+    repository: RepositoryRecord,
+    records: Mapping[WorkloadKey, StateRecord],
+    free: list[Removal],
 ) -> str:
     budgets = arrival.ceiling
     for config in (arrival.accepted_config, arrival.reading.config):

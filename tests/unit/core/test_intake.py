@@ -3,56 +3,15 @@ from typing import Any
 
 import pytest
 
-from reconciler.core import intake
-from reconciler.core.arrivals import Arrival
 from reconciler.core.change import change_hash
-from reconciler.core.intake import Intake
 from reconciler.model.changes import Cause, Removal
 from reconciler.model.findings import Finding
 from reconciler.model.holds import HoldKind
-from reconciler.model.readings import Reading
 from reconciler.model.records import Approved, LedgerEntry, RepositoryRecord, StateRecord
-from reconciler.model.refs import WorkloadKey
-from reconciler.model.specs import Budgets, Config, Workload
+from reconciler.model.specs import Config
 from reconciler.model.trees import Relation
-from tests.unit.core.making import NOW, a_key, a_reading, a_workload, accepted, read_spec
-
-ON_RECORD = RepositoryRecord("git@host:fleet", "main", "c1")
-
-
-def an_arrival(reading: Reading, **changes: Any) -> Arrival:
-    arrival = Arrival(
-        reading=reading,
-        repository="git@host:fleet",
-        branch="main",
-        relation=Relation.FORWARD,
-        cluster="local",
-        ceiling=Budgets(),
-        accepted_config=Config(),
-        orphans={},
-        now=NOW,
-    )
-    return replace(arrival, **changes)
-
-
-def take_in(
-    reading: Reading,
-    *on_record: Workload,
-    remembered: RepositoryRecord = ON_RECORD,
-    records: dict[WorkloadKey, StateRecord] | None = None,
-    **changes: Any,
-) -> Intake:
-    known = {workload.key: accepted(workload) for workload in on_record} | (records or {})
-    return intake.take_in(an_arrival(reading, **changes), remembered, known, read_spec)
-
-
-def kinds(result: Intake) -> dict[str, HoldKind]:
-    return {hold.key.name if hold.key else "": hold.kind for hold in result.holds}
-
-
-def counts(result: Intake) -> dict[str, int]:
-    return {key.name: workload.replicas for key, workload in result.effective.items()}
-
+from tests.unit.core.arriving import ON_RECORD, counts, kinds, take_in
+from tests.unit.core.making import NOW, a_key, a_reading, a_workload, accepted
 
 ARENA, LOBBY = a_workload("arena", 2), a_workload("lobby", 20)
 
