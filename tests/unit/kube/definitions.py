@@ -24,7 +24,7 @@ def schema_of(obj: Json) -> Schema:
     return found
 
 
-def config_map(data: dict[str, str] | None = None, **metadata: object) -> Json:
+def config_map(data: Json | None = None, **metadata: object) -> Json:
     """Make a ConfigMap named `a`."""
     obj: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", **metadata}}
     return obj if data is None else {**obj, "data": data}
