@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reconciler.adapters.kubernetes.client import KubernetesCluster
+from reconciler.adapters.kubernetes.client import KubernetesCluster, open_cluster
 from reconciler.adapters.kubernetes.connect import connect
 from reconciler.adapters.kubernetes.kubeconfig import ConnectionFlags
 from reconciler.adapters.kubernetes.transport import Limits
@@ -48,7 +48,7 @@ class ApiServer:
 
     def _open(self, flags: ConnectionFlags, instance: str, **options: Any) -> KubernetesCluster:
         limits = options.pop("limits", Limits(qps=0, request_timeout_seconds=20))
-        cluster = KubernetesCluster(connect(flags), instance, limits=limits, **options)
+        cluster = open_cluster(connect(flags), instance, limits=limits, **options)
         self.opened.append(cluster)
         return cluster
 
