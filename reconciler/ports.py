@@ -102,6 +102,9 @@ class Cluster(Protocol):
         took so long that its rest is gone: begin again.
         """
 
+    async def serves(self, api_version: str, kind: str) -> bool:
+        """Whether the server has this kind at all; what it does not have, it does not hold."""
+
     def watch(
         self, api_version: str, kind: str, resource_version: str, labels: str = ""
     ) -> AsyncIterator[WatchEvent]:

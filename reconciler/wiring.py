@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from reconciler.adapters.compiler.compiler import WorkerCompiler
     from reconciler.adapters.git.checkout import LocalCheckout
     from reconciler.adapters.git.mirror import Mirror
-    from reconciler.adapters.kubernetes.client import KubernetesCluster
     from reconciler.adapters.kubernetes.transport import OnRequest
 
 
@@ -73,7 +72,7 @@ def make_mirror(settings: Settings, environment: Mapping[str, str] = os.environ)
 
 def make_cluster(settings: Settings, on_request: OnRequest | None = None) -> KubernetesCluster:
     """Return the cluster that the connection flags name. Raises Misconfigured."""
-    from reconciler.adapters.kubernetes.client import KubernetesCluster
+    from reconciler.adapters.kubernetes.client import open_cluster
     from reconciler.adapters.kubernetes.connect import connect
     from reconciler.adapters.kubernetes.kubeconfig import ConnectionFlags
     from reconciler.adapters.kubernetes.transport import Limits
@@ -97,7 +96,7 @@ def make_cluster(settings: Settings, on_request: OnRequest | None = None) -> Kub
         burst=settings.burst,
         request_timeout_seconds=settings.request_timeout_seconds,
     )
-    return KubernetesCluster(
+    return open_cluster(
         connect(flags),
         settings.instance,
         name=settings.cluster_name,

@@ -1,7 +1,8 @@
 """Safety budgets: how much a commit may take away before somebody has to say yes (DESIGN §6).
 
-Counted over a sliding window, net for each workload (removed less created), per cent of the
-largest count in the window. What is over is refused as a whole, never in part.
+Counted over a sliding window, net for each workload: from the largest count in the window down
+to the count asked for. So what was added minutes ago is no credit for taking all of it away,
+and going down and up again counts once. What is over is refused as a whole, never in part.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,6 +34,18 @@ def recent(
     return tuple(entry for entry in ledger if entry.at > now - window_seconds)
 
 
+def enter(
+    ledger: Sequence[LedgerEntry], entry: LedgerEntry, window_seconds: int
+) -> tuple[LedgerEntry, ...]:
+    """Return the ledger with one more entry, without those that count no longer.
+
+    Only the largest count in the window matters, so smaller ones before this one go too:
+    whatever the number of commits, the record that holds the ledger stays small.
+    """
+    kept = recent(ledger, window_seconds, entry.at)
+    return (*(older for older in kept if older.count > entry.count), entry)
+
+
 def refusal(
     removals: Sequence[Removal],
     counts: Mapping[WorkloadKey, int],
@@ -46,9 +59,7 @@ def refusal(
     asked = {removal.key: removal.rooms for removal in removals}
     keys = set(counts) | set(ledgers) | set(asked)
     largest = {key: _largest(counts.get(key, 0), ledgers.get(key, ())) for key in keys}
-    net = {
-        key: sum(entry.rooms for entry in ledgers.get(key, ())) + asked.get(key, 0) for key in keys
-    }
+    net = {key: largest[key] - (counts.get(key, 0) - asked.get(key, 0)) for key in keys}
     for removal in sorted(removals):
         key = removal.key
         allowed = _allowed(budgets.workload_rooms, budgets.workload_percent, largest[key])
@@ -57,7 +68,7 @@ def refusal(
                 f"{key} would lose {net[key]} of {largest[key]} rooms within "
                 f"{budgets.window_seconds} s; {allowed} may go without approval"
             )
-    total = sum(max(0, number) for number in net.values())
+    total = sum(net.values())
     everything = sum(largest.values())
     allowed = _allowed(budgets.total_rooms, budgets.total_percent, everything)
     if removals and total > allowed:
@@ -73,4 +84,5 @@ def _largest(count: int, ledger: Sequence[LedgerEntry]) -> int:
 
 
 def _allowed(rooms: int, percent: float, largest: int) -> int:
-    return max(rooms, int(largest * percent / 100))
+    # Rounded at 9 digits first: 50 * 1.16 is 57.99999999999999 in binary.
+    return max(rooms, int(round(largest * percent / 100, 9)))

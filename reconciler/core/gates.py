@@ -6,7 +6,7 @@ from reconciler.core import budget, vanish
 from reconciler.core.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
 from reconciler.model.holds import HoldKind
-from reconciler.model.records import HeldRemoval, RepositoryRecord, StateRecord
+from reconciler.model.records import HeldRemoval, LedgerEntry, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Budgets, Config
 
@@ -110,9 +110,15 @@ def _over_budget(
         for key, record in records.items()
         if record.accepted and not record.deleting
     }
+    # A departure stands in two records until its workload's own is gone: it counts once.
+    entries: dict[WorkloadKey, set[LedgerEntry]] = {
+        key: set(record.ledger) for key, record in records.items()
+    }
+    for item in repository.departed:
+        entries.setdefault(item.key, set()).add(item.entry)
     ledgers = {
-        key: budget.recent(record.ledger, budgets.window_seconds, arrival.now)
-        for key, record in records.items()
+        key: budget.recent(sorted(ledger), budgets.window_seconds, arrival.now)
+        for key, ledger in entries.items()
     }
     return budget.refusal(free, counts, ledgers, budgets)
 

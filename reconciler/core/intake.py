@@ -4,7 +4,7 @@ The only place where Git's word becomes the effective state. Additions and chang
 removals pass the gates. A document with a Finding holds its own workload, nothing else.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from reconciler.core import budget, change, gates
@@ -14,6 +14,7 @@ from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.readings import Reading
 from reconciler.model.records import (
     Accepted,
+    Departed,
     HeldRemoval,
     LedgerEntry,
     Offer,
@@ -56,14 +57,20 @@ def take_in(
     blocked = gates.blocked(arrival, repository, records, removals)
     by_key = {removal.key: removal for removal in removals}
     changed = {}
+    approved = {entry.line for entry in repository.approved if entry.until > arrival.now}
     for key in {*records, *arrival.reading.workloads, *by_key}:
         before = records.get(key, StateRecord())
-        after = _next_record(arrival, key, before, by_key.get(key), blocked.get(key))
+        removal = by_key.get(key)
+        through = removal is not None and removal.line in approved
+        asked = _Asked(removal, blocked.get(key), approved=through)
+        after = _next_record(arrival, key, before, asked)
         if after != before:
             changed[key] = after
     change_hash = change.change_hash(removals)
     holds = (*_finding_holds(arrival.reading), *_removal_holds(blocked, change_hash))
     following = _next_repository(arrival, repository, removals, change_hash)
+    free = (item for item in removals if item.key not in blocked and item.line not in approved)
+    following = replace(following, departed=_departed(arrival, repository, free))
     return _intake(arrival, following, records, changed, holds, read_spec)
 
 
@@ -86,7 +93,9 @@ def _intake(
         for key, workload in effective.items()
         if workload.suspend
     )
-    deleting = frozenset(key for key, record in known.items() if record.deleting)
+    # A deletion that was let through pauses too while the head is not a complete, valid read.
+    complete = arrival.reading.config is not None and not arrival.reading.unreadable
+    deleting = frozenset(key for key, record in known.items() if record.deleting and complete)
     everything = tuple(sorted((*holds, *suspended), key=lambda hold: (str(hold.key), hold.kind)))
     return Intake(repository, changed, effective, deleting, everything)
 
@@ -102,13 +111,19 @@ def _removals(arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]) -> t
     return change.removals_between(counts, wanted, present, arrival.cluster)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a head takes away from one workload, and what came of that."""
+
+    removal: Removal | None
+    held: HeldRemoval | None
+    approved: bool
+
+
 def _next_record(
-    arrival: Arrival,
-    key: WorkloadKey,
-    before: StateRecord,
-    removal: Removal | None,
-    held: HeldRemoval | None,
+    arrival: Arrival, key: WorkloadKey, before: StateRecord, asked: _Asked
 ) -> StateRecord:
+    removal, held = asked.removal, asked.held
     workload = arrival.reading.workloads.get(key)
     if workload is None:
         if key in arrival.reading.invalid:
@@ -116,7 +131,7 @@ def _next_record(
             return replace(before, deleting=False, held=None)
         if removal is None or held:
             return replace(before, held=held) if removal else before
-        ledger = _entered(arrival, before, Cause.LEFT_GIT, removal.rooms, removal.rooms)
+        ledger = _entered(arrival, before, asked, removal.rooms)
         return replace(before, deleting=True, held=None, ledger=ledger)
     count = before.accepted.replicas if before.accepted and not before.deleting else 0
     replicas = count if held else workload.replicas
@@ -131,19 +146,27 @@ def _next_record(
         accepted = before.accepted  # nothing changed: no write for a commit that is not about it
     ledger = before.ledger
     if replicas != count:
-        ledger = _entered(arrival, before, Cause.SCALE_IN, count - replicas, count)
+        ledger = _entered(arrival, before, asked, count)
     return replace(before, accepted=accepted, deleting=False, held=held, ledger=ledger)
 
 
 def _entered(
-    arrival: Arrival, before: StateRecord, cause: Cause, rooms: int, count: int
+    arrival: Arrival, before: StateRecord, asked: _Asked, count: int
 ) -> tuple[LedgerEntry, ...]:
-    """Return the ledger with one more entry, without those that count no longer."""
-    window_seconds = arrival.ceiling.window_seconds
-    if arrival.reading.config:
-        window_seconds = max(window_seconds, arrival.reading.config.budgets.window_seconds)
-    kept = budget.recent(before.ledger, window_seconds, arrival.now)
-    return (*kept, LedgerEntry(arrival.now, cause, rooms, count))
+    """Return the ledger with the count that was left.
+
+    An approved removal begins a new ledger: what a person let through is no part of a budget.
+    """
+    if asked.approved:
+        return ()
+    entry = LedgerEntry(arrival.now, count)
+    return budget.enter(before.ledger, entry, _window_seconds(arrival))
+
+
+def _window_seconds(arrival: Arrival) -> int:
+    config = arrival.reading.config
+    own_seconds = config.budgets.window_seconds if config else 0
+    return max(arrival.ceiling.window_seconds, own_seconds)
 
 
 def _effective(
@@ -171,6 +194,21 @@ def _removal_holds(blocked: Mapping[WorkloadKey, HeldRemoval], change_hash: str)
     for key, held in blocked.items():
         approvable = "" if held.kind is HoldKind.UNREADABLE else change_hash
         yield Hold(held.kind, key, held.reason, approvable)
+
+
+def _departed(
+    arrival: Arrival, repository: RepositoryRecord, removals: Iterable[Removal]
+) -> tuple[Departed, ...]:
+    """Return what left Git lately; budgets count it when its own record is gone."""
+    since = arrival.now - _window_seconds(arrival)
+    return (
+        *(item for item in repository.departed if item.entry.at > since),
+        *(
+            Departed(item.key, LedgerEntry(arrival.now, item.rooms))
+            for item in removals
+            if item.cause is Cause.LEFT_GIT
+        ),
+    )
 
 
 def _next_repository(

@@ -7,12 +7,12 @@ import json
 import zlib
 from typing import Any
 
-from reconciler.model.changes import Cause
 from reconciler.model.holds import HoldKind
 from reconciler.model.records import (
     Accepted,
     Approved,
     Condition,
+    Departed,
     HeldRemoval,
     LedgerEntry,
     Offer,
@@ -21,7 +21,7 @@ from reconciler.model.records import (
     RepositoryRecord,
     StateRecord,
 )
-from reconciler.model.refs import ObjectRef
+from reconciler.model.refs import ObjectRef, WorkloadKey
 
 SCHEMA_VERSION = "1"
 
@@ -45,9 +45,12 @@ def _load(data: Texts, what: str) -> Any:
             f"{SCHEMA_VERSION!r}: run the version that wrote it, or newer"
         )
     try:
-        return json.loads(data["record"])
+        value = json.loads(data["record"])
     except (KeyError, ValueError) as error:
         raise UnreadableRecord(f"{what} cannot be read: {error}") from error
+    if not isinstance(value, dict):
+        raise UnreadableRecord(f"{what} cannot be read: it holds no JSON object")
+    return value
 
 
 def dump_ordinals(ordinals: Ordinals) -> Texts:
@@ -66,7 +69,7 @@ def dump_ordinals(ordinals: Ordinals) -> Texts:
 def load_ordinals(data: Texts, what: str) -> Ordinals:
     """Read an ordinal record; `what` names it in errors. Raises UnreadableRecord."""
     value = _load(data, what)
-    numbers = (n for first, last in value["outstanding"] for n in range(first, last + 1))
+    numbers = (n for first, last in value.get("outstanding", []) for n in range(first, last + 1))
     return Ordinals(value["next"], frozenset(numbers), *value.get("seen", ()))
 
 
@@ -91,7 +94,7 @@ def dump_state(record: StateRecord) -> Texts:
                 "reason": record.held.reason,
             },
             "inventory": [[*_ref(owned.ref), owned.made] for owned in record.inventory],
-            "ledger": [[e.at, e.cause, e.rooms, e.count] for e in record.ledger],
+            "ledger": [[entry.at, entry.count] for entry in record.ledger],
             "highest": record.highest,
             "conditions": [
                 [c.type, c.status, c.reason, c.message, c.since] for c in record.conditions
@@ -120,10 +123,7 @@ def load_state(data: Texts, what: str) -> StateRecord:
         inventory=tuple(
             Owned(ObjectRef(*parts[:4]), parts[4]) for parts in value.get("inventory", [])
         ),
-        ledger=tuple(
-            LedgerEntry(at, Cause(cause), rooms, count)
-            for at, cause, rooms, count in value.get("ledger", [])
-        ),
+        ledger=tuple(LedgerEntry(*parts) for parts in value.get("ledger", [])),
         highest=value.get("highest", 0),
         conditions=tuple(Condition(*parts) for parts in value.get("conditions", [])),
         observed_commit=value.get("observedCommit", ""),
@@ -140,6 +140,7 @@ def dump_repository(record: RepositoryRecord) -> Texts:
             "config": record.config_json,
             "approved": [[a.line, a.until, a.by] for a in record.approved],
             "offers": [[o.change_hash, o.lines, o.commit] for o in record.offers],
+            "departed": [[*_key(d.key), d.entry.at, d.entry.count] for d in record.departed],
         }
     )
 
@@ -157,11 +158,19 @@ def load_repository(data: Texts, what: str) -> RepositoryRecord:
             Offer(change_hash, tuple(lines), commit)
             for change_hash, lines, commit in value.get("offers", [])
         ),
+        departed=tuple(
+            Departed(WorkloadKey(*parts[:3]), LedgerEntry(*parts[3:]))
+            for parts in value.get("departed", [])
+        ),
     )
 
 
 def _ref(ref: ObjectRef) -> tuple[str, str, str, str]:
     return ref.api_version, ref.kind, ref.namespace, ref.name
+
+
+def _key(key: WorkloadKey) -> tuple[str, str, str]:
+    return key.kind, key.namespace, key.name
 
 
 def _packed(text: str) -> str:

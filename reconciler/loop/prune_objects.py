@@ -34,18 +34,25 @@ async def _may_go(lane: Lane, plan: Plan, namespace: ObjectRef, steps: Steps) ->
     """
     await lane.store.drop_ordinals(plan.key)
     kinds = (("v1", "Pod"), *lane.content_kinds)
-    lists = await asyncio.gather(
-        *(lane.cluster.list(version, kind, namespace=namespace.name) for version, kind in kinds)
+    found = await asyncio.gather(
+        *(_names(lane, version, kind, namespace.name) for version, kind in kinds)
     )
     left = [
-        f"{kind} {item['metadata']['name']}"
-        for (_, kind), listing in zip(kinds, lists, strict=True)
-        for item in listing.items
-        if (kind, item["metadata"]["name"]) not in BUILT_IN
+        f"{kind} {name}"
+        for (_, kind), names in zip(kinds, found, strict=True)
+        for name in names
+        if (kind, name) not in BUILT_IN
     ]
     if left:
         steps.held(HoldKind.FOREIGN, _kept(namespace.name, left))
     return not left
+
+
+async def _names(lane: Lane, api_version: str, kind: str, namespace: str) -> list[str]:
+    if not await lane.cluster.serves(api_version, kind):
+        return []
+    listing = await lane.cluster.list(api_version, kind, namespace=namespace)
+    return [item["metadata"]["name"] for item in listing.items]
 
 
 def _kept(namespace: str, left: Sequence[str]) -> str:

@@ -6,9 +6,8 @@ an ordinal record a workload stands beside its rooms (DESIGN §2 rule 5, §5).
 
 from dataclasses import dataclass
 
-from reconciler.model.changes import Cause
 from reconciler.model.holds import HoldKind
-from reconciler.model.refs import ObjectRef
+from reconciler.model.refs import ObjectRef, WorkloadKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +40,9 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True, order=True)
 class LedgerEntry:
-    """One accepted change of a count: `at` in Unix seconds; `rooms` removed, below 0 for added.
-
-    `count` is the count before it: budgets are per cent of the largest in the window.
-    """
+    """A count that was left at `at` (Unix seconds): budgets look at the largest in the window."""
 
     at: float
-    cause: Cause
-    rooms: int
     count: int
 
 
@@ -120,8 +114,19 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
+class Departed:
+    """A workload that left Git: its ledger entry outlives its state record, which is deleted."""
+
+    key: WorkloadKey
+    entry: LedgerEntry
+
+
+@dataclass(frozen=True, slots=True)
 class RepositoryRecord:
-    """What was last accepted from Git as a whole; `config_json` is the last valid Config."""
+    """What was last accepted from Git as a whole; `config_json` is the last valid Config.
+
+    `departed` is what left Git within the window of the budgets.
+    """
 
     repository: str = ""
     branch: str = ""
@@ -129,3 +134,4 @@ class RepositoryRecord:
     config_json: str = ""
     approved: tuple[Approved, ...] = ()
     offers: tuple[Offer, ...] = ()
+    departed: tuple[Departed, ...] = ()

@@ -8,7 +8,7 @@ from reconciler.adapters.kubernetes import kinds
 from reconciler.adapters.kubernetes.connect import Connection
 from reconciler.adapters.kubernetes.kinds import Resource
 from reconciler.adapters.kubernetes.refusals import is_absent, refusal
-from reconciler.adapters.kubernetes.transport import Call, Limits, OnRequest, Transport
+from reconciler.adapters.kubernetes.transport import Call, Limits, OnRequest, Sends, Transport
 from reconciler.adapters.kubernetes.watch import events
 from reconciler.model.errors import Misconfigured
 from reconciler.model.refs import Json, ObjectRef, ref_of
@@ -23,21 +23,31 @@ WATCH_SECONDS = (300, 600)
 _CHANCE = SystemRandom()
 
 
+def open_cluster(
+    connection: Connection,
+    instance: str,
+    *,
+    name: str = "local",
+    limits: Limits | None = None,
+    on_request: OnRequest | None = None,
+) -> "KubernetesCluster":
+    """Return the cluster behind a connection; nothing is sent yet."""
+    transport = Transport(connection, limits or Limits(), field_manager(instance), on_request)
+    return KubernetesCluster(transport, instance, name=name)
+
+
+def field_manager(instance: str) -> str:
+    """Return the name under which an instance owns fields."""
+    return f"gamekeeper-{instance}"
+
+
 class KubernetesCluster:
     """One API server. `instance` names our field manager."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        instance: str,
-        *,
-        name: str = "local",
-        limits: Limits | None = None,
-        on_request: OnRequest | None = None,
-    ) -> None:
+    def __init__(self, transport: Sends, instance: str, *, name: str = "local") -> None:
         self._name = name
-        self._manager = f"gamekeeper-{instance}"
-        self._transport = Transport(connection, limits or Limits(), self._manager, on_request)
+        self._manager = field_manager(instance)
+        self._transport = transport
         self._kinds = dict(kinds.KNOWN)
 
     @property
@@ -71,6 +81,17 @@ class KubernetesCluster:
         """List a kind in all namespaces, a page at a time."""
         async for page in self._pages(api_version, kind, "", labels, ""):
             yield page
+
+    async def serves(self, api_version: str, kind: str) -> bool:
+        """Whether the server has this kind at all, by its discovery."""
+        if (api_version, kind) not in self._kinds:
+            what = f"look up the kinds of {api_version}"
+            path = kinds.group_path(api_version)
+            call = Call("discover", "GET", "APIResourceList", path, what, repeatable=True)
+            status, body = await self._transport.send(call)
+            if status != 404:  # a group that is not there has no kinds
+                self._kinds.update(kinds.discovered(api_version, body))
+        return (api_version, kind) in self._kinds
 
     async def watch(
         self, api_version: str, kind: str, resource_version: str, labels: str = ""
@@ -179,15 +200,7 @@ class KubernetesCluster:
         return resource.path(ref.namespace, ref.name)
 
     async def _resource(self, api_version: str, kind: str) -> Resource:
-        known = self._kinds.get((api_version, kind))
-        if known is not None:
-            return known
-        what = f"look up the kinds of {api_version}"
-        path = kinds.group_path(api_version)
-        call = Call("discover", "GET", "APIResourceList", path, what, repeatable=True)
-        body = _found(what, *await self._transport.send(call))
-        self._kinds.update(kinds.discovered(api_version, body))
-        if (api_version, kind) not in self._kinds:
+        if not await self.serves(api_version, kind):
             raise Misconfigured(
                 f"{self._name} serves no {kind} in {api_version}: check the server's version"
             )

@@ -4,10 +4,10 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from random import SystemRandom
-from typing import Any
+from typing import Any, Protocol
 
 import aiohttp
 from yarl import URL
@@ -50,6 +50,19 @@ class Limits:
     burst: int = 100
     request_timeout_seconds: float = 30.0
     silence_seconds: float = 75.0
+
+
+class Sends(Protocol):
+    """What the client needs of a transport: one answer, or a stream of bytes."""
+
+    async def send(self, call: Call) -> tuple[int, Json]:
+        """Send one request; return the status (below 300, or 404) and body of its answer."""
+
+    def stream(self, call: Call) -> AbstractAsyncContextManager[aiohttp.StreamReader]:
+        """Open a stream."""
+
+    async def close(self) -> None:
+        """Close the connections."""
 
 
 class Transport:

@@ -159,7 +159,7 @@ def test_another_count_than_the_held_one_is_judged_afresh() -> None:
 
 
 def test_steps_add_up_within_the_window() -> None:
-    ledger = (LedgerEntry(NOW - 100, Cause.SCALE_IN, 2, 32),)
+    ledger = (LedgerEntry(NOW - 100, 32),)
     records = {LOBBY.key: replace(accepted(LOBBY), ledger=ledger)}
     assert blocked(a_reading(PLAZA), smaller(LOBBY, 28), records=records) == {"lobby": BUDGET}
     later = blocked(a_reading(PLAZA), smaller(LOBBY, 28), records=records, now=NOW + 501)
@@ -167,7 +167,7 @@ def test_steps_add_up_within_the_window() -> None:
 
 
 def test_a_clock_that_was_set_back_forgives_nothing() -> None:
-    ledger = (LedgerEntry(NOW, Cause.SCALE_IN, 2, 32),)
+    ledger = (LedgerEntry(NOW, 32),)
     records = {LOBBY.key: replace(accepted(LOBBY), ledger=ledger)}
     early = blocked(a_reading(PLAZA), smaller(LOBBY, 28), records=records, now=NOW - 7200)
     assert early == {"lobby": BUDGET}

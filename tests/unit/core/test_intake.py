@@ -34,7 +34,7 @@ def test_a_small_spec_that_left_git_is_deleted() -> None:
     result = take_in(a_reading(LOBBY), ARENA, LOBBY)
     assert result.deleting == {a_key("arena")}
     assert not result.holds
-    assert result.records[a_key("arena")].ledger == (LedgerEntry(NOW, Cause.LEFT_GIT, 2, 2),)
+    assert result.records[a_key("arena")].ledger == (LedgerEntry(NOW, 2),)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_refused_scale_in_keeps_its_count_but_takes_the_rest_of_the_spec() -> 
 
 
 def test_a_refused_removal_stays_refused_when_the_window_has_moved_on() -> None:
-    removed = StateRecord(ledger=(LedgerEntry(NOW - 500, Cause.SCALE_IN, 3, 23),))
+    removed = StateRecord(ledger=(LedgerEntry(NOW - 500, 23),))
     start = replace(accepted(LOBBY), ledger=removed.ledger)
     smaller = a_workload("lobby", 18)
     refused = take_in(a_reading(smaller), records={LOBBY.key: start})

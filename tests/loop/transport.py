@@ -1,0 +1,69 @@
+"""The sandbox as a transport: the real client, no socket, virtual time, and numbered calls."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from reconciler.adapters.kubernetes.refusals import refusal
+from reconciler.adapters.kubernetes.transport import Call
+from reconciler.model.refs import Json
+from reconciler.sandbox.cluster import Sandbox
+from reconciler.sandbox.requests import Request, Response
+
+WRITES = frozenset({"create", "update", "apply", "patch", "delete"})
+
+
+class Killed(BaseException):
+    """The process died here: no `except PortError` and no `finally` of ours may hide it."""
+
+
+class SandboxTransport:
+    """Answers calls from a sandbox at the time that `now` tells.
+
+    `before` and `after` are called with the number and the call of each request; they may raise
+    Killed, which is how a crash before a request, or after it took effect, is played.
+    """
+
+    def __init__(self, sandbox: Sandbox, now: Callable[[], float]) -> None:
+        self.sandbox = sandbox
+        self.now = now
+        self.calls: list[Call] = []
+        self.before: Callable[[int, Call], None] = lambda number, call: None
+        self.after: Callable[[int, Call], None] = lambda number, call: None
+
+    async def send(self, call: Call) -> tuple[int, Json]:
+        """Answer one call; raises the errors of ports, as the real transport does."""
+        await asyncio.sleep(0)
+        number = len(self.calls)
+        self.before(number, call)
+        self.calls.append(call)
+        body = b"" if call.body is None else json.dumps(call.body).encode()
+        headers = {"content-type": call.content_type, "accept": "application/json"}
+        answer = self.sandbox.handle(Request.of(call.method, call.path, body, headers), self.now())
+        assert isinstance(answer, Response), call
+        self.after(number, call)
+        content: Any = json.loads(answer.body) if answer.body else {}
+        if answer.status >= 300 and answer.status != 404:
+            raise refusal(call.what, answer.status, content, _retry_after(answer))
+        return answer.status, content
+
+    @asynccontextmanager
+    async def stream(self, call: Call) -> AsyncIterator[Any]:
+        """Loop tests read by lists: a watch has no place in virtual time that stands still."""
+        raise AssertionError(f"a loop test opened a watch: {call.what}")
+        yield
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+    @property
+    def writes(self) -> list[Call]:
+        """The calls that change something."""
+        return [call for call in self.calls if call.verb in WRITES]
+
+
+def _retry_after(answer: Response) -> float | None:
+    values = [float(value) for name, value in answer.headers if name == "Retry-After"]
+    return values[0] if values else None

@@ -1,0 +1,206 @@
+"""A whole world in a process for loop tests: sandbox, in-memory Git, virtual time, real parts.
+
+Everything between Git and the API server is the real thing: reader and renderer, intake, plan,
+settle, the record store, the client with its error mapping, the views.
+"""
+
+import json
+from functools import cache
+from typing import Any
+
+import yaml
+
+from reconciler import assets
+from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
+from reconciler.adapters.kubernetes.client import KubernetesCluster
+from reconciler.kube.schemas import Schemas
+from reconciler.loop import head
+from reconciler.loop.approvals import approval_body
+from reconciler.loop.head import HeadLane
+from reconciler.loop.lane import Lane
+from reconciler.loop.store import RecordStore
+from reconciler.loop.tick import tick
+from reconciler.model.errors import PortError
+from reconciler.model.refs import Json
+from reconciler.model.reports import Report
+from reconciler.model.specs import Budgets, Permissions
+from reconciler.sandbox.behaviour import Behaviour, nodes
+from reconciler.sandbox.cluster import Sandbox
+from reconciler.sandbox.requests import Request, Response
+from reconciler.service.views import ClusterView
+from tests.loop.compiler import InlineCompiler
+from tests.loop.transport import SandboxTransport
+
+START = 1_800_000_000.0
+CONFIG = "apiVersion: gamekeeper.dev/v1\nkind: Config\nspec: {}\n"
+
+
+@cache
+def definitions() -> Json:
+    return assets.kubernetes_definitions("1.36")
+
+
+class Time:
+    """Virtual time; everybody in the world reads this one."""
+
+    def __init__(self) -> None:
+        self.at = START
+
+    def now(self) -> float:
+        return self.at
+
+    async def sleep(self, seconds: float) -> None:
+        self.at += seconds
+
+
+def spec(name: str, replicas: int, image: str = "registry.example/game:1", **more: Any) -> str:
+    """The text of a Scheduler, as a user would write it."""
+    container = {"name": "game", "image": image, "resources": {"requests": {"cpu": "100m"}}}
+    document = {
+        "apiVersion": "gamekeeper.dev/v1",
+        "kind": "Scheduler",
+        "metadata": {"name": name},
+        "spec": {
+            "game": name,
+            "replicas": replicas,
+            "reports": "none",
+            "template": {"spec": {"containers": [container]}},
+            **more,
+        },
+    }
+    return yaml.safe_dump(document, sort_keys=False)
+
+
+class Process:
+    """One running Gamekeeper: all of its memory, and nothing else. A crash throws it away."""
+
+    def __init__(self, world: "World", cluster: str = "local") -> None:
+        self.world = world
+        self.transport = SandboxTransport(world.sandbox, world.time.now)
+        self.cluster = KubernetesCluster(self.transport, "main", name=cluster)
+        self.view = ClusterView(self.cluster, "main", world.time, lambda keys: None)
+        self.lane = Lane(
+            name=cluster,
+            instance="main",
+            cluster=self.cluster,
+            view=self.view,
+            store=RecordStore(self.cluster, "gamekeeper", "main"),
+            schemas=Schemas(definitions()),
+            content_kinds=(("v1", "Service"), ("v1", "ConfigMap"), ("v1", "ServiceAccount")),
+        )
+        self.head = HeadLane(
+            url="memory",
+            branch="main",
+            repository=MemoryRepository(world.host),
+            compiler=InlineCompiler(),
+            permissions=Permissions(),
+            ceiling=Budgets(),
+            home=self.lane,
+        )
+
+    async def start(self) -> None:
+        """Read what is on record."""
+        await self.lane.store.load()
+
+    async def turn(self) -> Report:
+        """Look at Git and at the cluster, then do one tick over everything."""
+        await self.view.read()
+        try:
+            await head.look(self.head, self.world.time.now())
+        except PortError:
+            if not self.lane.wanted.commit:
+                await head.resume(self.head)
+        keys = {*self.lane.wanted.keys, *self.view.workloads()}
+        return await tick(self.lane, sorted(keys), self.world.time.now())
+
+
+class World:
+    """A Git host and a cluster, and as many processes as a test starts."""
+
+    def __init__(self, seed: int = 1, **behaviour: Any) -> None:
+        self.time = Time()
+        self.host = MemoryHost()
+        shape = Behaviour(**behaviour)
+        self.sandbox = Sandbox(
+            definitions(), seed=seed, nodes=nodes(4), behaviour=shape, now=self.time.at
+        )
+        self.commit({"gamekeeper.yaml": CONFIG})
+
+    def commit(self, files: dict[str, str | None]) -> str:
+        """Commit files to the main branch."""
+        return self.host.commit(files, now=self.time.at)
+
+    def pass_time(self, seconds: float) -> None:
+        """Let the cluster live for a while."""
+        until = self.time.at + seconds
+        while self.time.at < until:
+            due = self.sandbox.step(self.time.at)
+            self.time.at = until if due is None else min(until, max(due, self.time.at + 0.001))
+        self.sandbox.step(self.time.at)
+
+    async def process(self) -> Process:
+        """Start a process."""
+        process = Process(self)
+        await process.start()
+        return process
+
+    async def settle(self, process: Process, turns: int = 40) -> list[Report]:
+        """Turn until nothing is written any more and every room is as wanted."""
+        reports = []
+        for _ in range(turns):
+            reports.append(await process.turn())
+            self.pass_time(2.0)
+            if not reports[-1].changed and self._is_calm(reports[-1]):
+                return reports
+        raise AssertionError(f"not settled after {turns} turns: {reports[-1]}")
+
+    def _is_calm(self, report: Report) -> bool:
+        return all(
+            item.plan.counts.ready == item.plan.counts.desired
+            and not item.plan.counts.old
+            and not item.plan.counts.terminating
+            for item in report.settled
+        )
+
+    def ask(self, path: str) -> Json:
+        """Read from the cluster, as kubectl would."""
+        return self._send(Request.of("GET", path))
+
+    def objects(self, path: str) -> list[Json]:
+        """List from the cluster."""
+        items: list[Json] = self.ask(path)["items"]
+        return items
+
+    def pods(self, namespace: str) -> list[Json]:
+        """The pods of a namespace that are not on their way out."""
+        items = self.objects(f"/api/v1/namespaces/{namespace}/pods")
+        return [pod for pod in items if "deletionTimestamp" not in pod["metadata"]]
+
+    def names(self, namespace: str) -> list[str]:
+        """Their names."""
+        return sorted(pod["metadata"]["name"] for pod in self.pods(namespace))
+
+    def namespaces(self) -> set[str]:
+        """The namespaces that there are."""
+        return {item["metadata"]["name"] for item in self.objects("/api/v1/namespaces")}
+
+    def delete(self, path: str) -> None:
+        """Delete something by hand."""
+        self._send(Request.of("DELETE", path))
+
+    def create(self, path: str, body: Json) -> Json:
+        """Create something by hand."""
+        headers = {"content-type": "application/json"}
+        return self._send(Request.of("POST", path, json.dumps(body).encode(), headers))
+
+    def approve(self, change_hash: str) -> None:
+        """Approve a change, as `gamekeeper approve` does."""
+        body = approval_body("gamekeeper", "main", change_hash, "anna")
+        self.create("/api/v1/namespaces/gamekeeper/configmaps", body)
+
+    def _send(self, request: Request) -> Json:
+        answer = self.sandbox.handle(request, self.time.at)
+        assert isinstance(answer, Response)
+        content: Json = json.loads(answer.body)
+        assert answer.status < 300, content
+        return content
