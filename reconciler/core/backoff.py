@@ -31,5 +31,14 @@ def not_before(failures: Failures) -> float:
     """Return the Unix time before which no room of that revision is made."""
     if failures.count <= 1:
         return 0.0
-    delay_seconds = FIRST_DELAY_SECONDS * 2.0 ** min(failures.count - 2, 10)
-    return failures.last_at + min(delay_seconds, LONGEST_DELAY_SECONDS)
+    wait_seconds = FIRST_DELAY_SECONDS * 2.0 ** min(failures.count - 2, 10)
+    return failures.last_at + min(wait_seconds, LONGEST_DELAY_SECONDS)
+
+
+def delay_seconds(not_before_seconds: float, now: float) -> float:
+    """Return how long to wait still, 0 when no more.
+
+    A longer wait than the longest there is comes from a clock that was set back since.
+    """
+    wait_seconds = not_before_seconds - now
+    return wait_seconds if 0 < wait_seconds <= LONGEST_DELAY_SECONDS else 0.0

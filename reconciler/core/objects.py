@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from reconciler.kube.diff import left_scoped
 from reconciler.kube.schemas import UNTYPED, Schemas
+from reconciler.model import labels
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LiveObject
 from reconciler.model.plans import ApplyObject, DeleteObject, DesiredObject, Situation
@@ -65,12 +66,13 @@ def inventory_of(situation: Situation) -> tuple[Owned, ...]:
 def to_prune(situation: Situation) -> tuple[DeleteObject, ...]:
     """Return what may be deleted now of a workload that is going: the namespace alone and last.
 
-    Called when no pod of it is left. A namespace that we did not make stays.
+    Called when no pod of it is left. What we did not make stays, and what is another instance's.
     """
     made = {owned.ref for owned in situation.record.inventory if owned.made}
-    there = [item for item in applied(situation) if not item.terminating]
+    ours = [item for item in applied(situation) if item.ref in made]
+    there = [item for item in ours if not item.terminating]
     inner = [item for item in there if item.ref.kind != "Namespace"]
-    last = [item for item in there if item.ref.kind == "Namespace" and item.ref in made]
+    last = [item for item in there if item.ref.kind == "Namespace"]
     return tuple(
         DeleteObject(item.ref, item.uid, item.resource_version, f"{situation.key} left Git")
         for item in (inner or last)
@@ -78,12 +80,16 @@ def to_prune(situation: Situation) -> tuple[DeleteObject, ...]:
 
 
 def applied(situation: Situation) -> tuple[LiveObject, ...]:
-    """Return the live objects of the kinds that are applied: records are none of them."""
-    return tuple(item for item in situation.live.objects if item.ref.kind in APPLY_ORDER)
+    """Return the live objects of ours of the kinds that are applied: records are none of them."""
+    return tuple(
+        item
+        for item in situation.live.objects
+        if item.ref.kind in APPLY_ORDER and item.instance == situation.instance
+    )
 
 
 def foreign(situation: Situation) -> tuple[Hold, ...]:
-    """Return a hold for each object of ours by label that another instance claims."""
+    """Return a hold for each object that another instance claims, unless people gave it to us."""
     return tuple(
         Hold(
             HoldKind.FOREIGN,
@@ -91,5 +97,10 @@ def foreign(situation: Situation) -> tuple[Hold, ...]:
             f"{item.ref} belongs to instance {item.instance}; it is left alone",
         )
         for item in situation.live.objects
-        if item.instance != situation.instance
+        if situation.instance not in (item.instance, _adopter(item))
     )
+
+
+def _adopter(item: LiveObject) -> str:
+    annotations = item.body.get("metadata", {}).get("annotations") or {}
+    return str(annotations.get(labels.ADOPT, ""))

@@ -39,14 +39,18 @@ def bounds(rollout: Rollout, desired: int) -> tuple[int, int]:
     return (surge, unavailable) if surge or unavailable else (0, 1)
 
 
-def next_step(rooms: Sorted, desired: int, rollout: Rollout) -> Step:
+def next_step(rooms: Sorted, desired: int, rollout: Rollout, may_remove: bool = True) -> Step:
     """Return the next step from `rooms` towards `desired` rooms of the desired revision.
 
     Never more than desired + surge rooms alive, never fewer ready than desired - unavailable
-    by our own doing: a ready old room goes only when enough others are ready.
+    by our own doing: a ready old room goes only when enough others are ready. While removals
+    are frozen (`may_remove`), none makes place for a new room either.
     """
     surge, unavailable = bounds(rollout, desired)
     new = len(rooms.new_ready) + len(rooms.new_unready)
+    if not may_remove:
+        place = max(0, desired + surge - rooms.alive)
+        return Step(min(max(0, desired - new), place), 0, 0, 0)
     old_unready = len(rooms.old_unready)
     excess = max(0, new - desired)
     excess_ready = max(0, excess - len(rooms.new_unready))

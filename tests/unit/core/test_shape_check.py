@@ -1,0 +1,90 @@
+"""Mistakes are told in plain words, with what to write instead."""
+
+from typing import Any
+
+import pytest
+
+from reconciler.core.mistakes import MOST_MISTAKES, Mistake
+from reconciler.core.shape_check import check
+from reconciler.core.shapes import Shapes
+from reconciler.model.refs import Json
+
+CASES = [
+    pytest.param({"type": "integer"}, "10", "a whole number", "write 10", id="a number in quotes"),
+    pytest.param({"type": "integer"}, "010", "a whole number", "write 10", id="octal"),
+    pytest.param({"type": "integer"}, "1_000", "a whole number", "write 1000", id="underscores"),
+    pytest.param({"type": "integer"}, "many", "a whole number", "plain number", id="a word"),
+    pytest.param({"type": "integer"}, 1.0, "a whole number", "", id="a fraction"),
+    pytest.param({"type": "integer"}, True, "a whole number", "", id="true is no number"),
+    pytest.param({"type": "boolean"}, "no", "true or false", "write false", id="Norway"),
+    pytest.param({"type": "boolean"}, "True", "true or false", "write true", id="Python's true"),
+    pytest.param({"type": "string"}, 1.3, "text", "quotes", id="a version without quotes"),
+    pytest.param({"type": "array"}, {}, "a list", "'- '", id="a mapping for a list"),
+    pytest.param({"type": "object"}, None, "a mapping", "", id="nothing for a mapping"),
+    pytest.param({"type": "integer", "minimum": 1}, 0, "at least 1", "1 or more", id="too small"),
+    pytest.param({"type": "integer", "maximum": 9}, 10, "at most 9", "9 or less", id="too large"),
+    pytest.param({"enum": ["packed"]}, "packd", "packed", '"packed"?', id="nearly a known word"),
+    pytest.param({"const": "v1"}, 7, "must be v1", "write v1", id="the only word"),
+    pytest.param({"type": "string", "minLength": 1}, "", "not empty", "", id="empty text"),
+    pytest.param({"type": "string", "maxLength": 2}, "abc", "at most 2", "", id="long text"),
+    pytest.param({"format": "dns-label"}, "My_Game", "63", 'write "my-game"', id="a bad label"),
+    pytest.param({"format": "dns-subdomain"}, "A.b", "253", 'write "a.b"', id="a bad subdomain"),
+    pytest.param({"format": "port-name"}, "1234", "one letter", "", id="a port name of digits"),
+    pytest.param({"format": "port-name"}, "game--udp", "single '-'", 'write', id="two dashes"),
+    pytest.param({"format": "env-name"}, "A=B", "=", 'write "a-b"', id="a bad variable name"),
+    pytest.param({"format": "quantity"}, "1x", "250m", "", id="no quantity"),
+    pytest.param({"format": "quantity"}, [], "amount", "", id="a list for a quantity"),
+    pytest.param({"format": "int-or-string"}, 1.5, "whole number", "", id="no int or string"),
+    pytest.param({"items": {"type": "string"}}, [1], "must be text", "quotes", id="a wrong item"),
+    pytest.param({"minItems": 1}, [], "at least 1", "add", id="an empty list"),
+    pytest.param({"maxItems": 1}, [1, 2], "at most 1", "", id="a long list"),
+    pytest.param({"uniqueItems": True}, ["a", "a"], "twice", "keep one", id="an item twice"),
+    pytest.param({"required": ["x"]}, {}, "x is missing", "add x:", id="a missing property"),
+    pytest.param(
+        {"oneOf": [{"type": "integer"}, {"type": "string", "pattern": "a"}], "x-plain": "an A"},
+        "b", "must be an A", "", id="none of the choices",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "value", "message", "fix"), CASES)
+def test_one_mistake_is_told(schema: Json, value: Any, message: str, fix: str) -> None:
+    found: list[Mistake] = []
+    check(Shapes({}).of(schema), value, (), found)
+
+    (mistake,) = found
+    assert message in mistake.message
+    assert fix in mistake.fix
+
+
+@pytest.mark.parametrize(
+    ("known", "fix"),
+    [
+        pytest.param({"maxSurge": {}}, 'did you mean "maxSurge"?', id="one is near"),
+        pytest.param({"a": {}, "b": {}}, "known here: a, b", id="few are known"),
+        pytest.param({f"p{n}": {} for n in range(20)}, "take it out", id="many are known"),
+    ],
+)
+def test_an_unknown_property_names_what_is_known(known: Json, fix: str) -> None:
+    found: list[Mistake] = []
+    schema = {"properties": known, "additionalProperties": False}
+    check(Shapes({}).of(schema), {"maxSurgee": 1}, (), found)
+
+    (mistake,) = found
+    assert (mistake.message, mistake.fix) == ("unknown property", fix)
+    assert mistake.at_key
+
+
+def test_a_value_of_the_wrong_type_is_not_repeated_for_it_may_be_a_secret() -> None:
+    found: list[Mistake] = []
+    check(Shapes({}).of({"type": "string"}), 271828182845, (), found)
+
+    assert "2718" not in found[0].message + found[0].fix
+
+
+def test_what_a_hostile_document_gets_wrong_is_told_up_to_a_bound() -> None:
+    found: list[Mistake] = []
+    schema = {"additionalProperties": False}
+    check(Shapes({}).of(schema), {f"a{n}": 1 for n in range(50_000)}, (), found)
+
+    assert len(found) == MOST_MISTAKES
