@@ -65,13 +65,18 @@ class Renderer:
 
         Raises Misconfigured, Unavailable.
         """
-        asked: list[_Asked] = []
+        digests: dict[WorkloadKey, str] = {}
+        known: dict[str, Rendered] = {}
+        missing: list[_Asked] = []
         for number, workload in enumerate(workloads):
             if number % _STRETCH == 0:
                 await asyncio.sleep(0)  # hashing a thousand is too long a stretch for a loop
-            asked.append(_asked(workload, instance))
-        known = {one.digest: self._cache[one.digest] for one in asked if one.digest in self._cache}
-        missing = [one for one in asked if one.digest not in known]
+            asked = _asked(workload, instance)
+            digests[asked.key] = asked.digest
+            if asked.digest in self._cache:
+                known[asked.digest] = self._cache[asked.digest]
+            else:
+                missing.append(asked)
         middle = len(missing) // 2 if len(missing) > _BATCH else 0
         batches = [part for part in (missing[:middle], missing[middle:]) if part]
         outcomes = await asyncio.gather(
@@ -80,7 +85,7 @@ class Renderer:
         self._keep(known)
         for failure in filter(None, outcomes):
             raise failure
-        return {one.key: known[one.digest] for one in asked}
+        return {key: known[digest] for key, digest in digests.items()}
 
     def _keep(self, used: Mapping[str, Rendered]) -> None:
         for digest, rendered in used.items():

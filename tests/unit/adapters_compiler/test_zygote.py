@@ -3,16 +3,21 @@
 import asyncio
 import json
 import os
+import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from reconciler.adapters.compiler import workers
 from reconciler.adapters.compiler.limits import Limits
 from reconciler.adapters.compiler.workers import WorkerLost, hired
 from reconciler.adapters.compiler.zygote import Zygote
+from reconciler.model.errors import Unavailable
 
 AMPLE = Limits(30.0, 10)
 
@@ -137,3 +142,48 @@ def test_a_second_start_changes_nothing(zygote: Zygote) -> None:
     first = zygote.pid
     zygote.start()
     assert zygote.pid == first
+
+
+def test_a_zygote_whose_parent_was_killed_ends_by_itself() -> None:
+    program = (
+        "import time\n"
+        "from reconciler.adapters.compiler.zygote import Zygote\n"
+        "zygote = Zygote()\n"
+        "zygote.start()\n"
+        "print(zygote.pid, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        parent.kill()
+    deadline = time.monotonic() + 10
+    while _runs(pid):
+        assert time.monotonic() < deadline, "the zygote is still there"
+        time.sleep(0.02)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"  # an orphan may stay a zombie where nobody reaps
+
+
+async def test_a_zygote_that_is_stuck_is_replaced(
+    zygote: Zygote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "_GRACE_SECONDS", 0.2)
+    zygote.start()
+    stuck = zygote.pid
+    assert stuck is not None
+    os.kill(stuck, signal.SIGSTOP)
+    with pytest.raises(Unavailable, match="does not answer"):
+        async with hired(zygote, Limits(0.1, 1), [{"task": "render"}]) as worker:
+            await worker.answer()
+    data, status = zygote.hire(AMPLE)
+    data.close()
+    with status:
+        assert status_of(status)["code"] == 0
+    assert zygote.pid != stuck
