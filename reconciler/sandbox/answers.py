@@ -79,8 +79,6 @@ def many(kind: Kind, found: list[Stored], metadata: Json, form: Form, *, now: fl
         )
     if form.as_kind:
         listed = [tables.partial(kind, stored) for stored in found]
-        for item in listed:
-            del item["kind"], item["apiVersion"]
         whole = {
             "kind": "PartialObjectMetadataList",
             "apiVersion": "meta.k8s.io/v1",

@@ -16,6 +16,18 @@ _PROBE_DEFAULTS = {
     "failureThreshold": 3,
 }
 _FILE_MODE = 0o644
+_SYSTEM = (
+    "machineID",
+    "systemUUID",
+    "bootID",
+    "kernelVersion",
+    "osImage",
+    "containerRuntimeVersion",
+    "kubeletVersion",
+    "kubeProxyVersion",
+    "operatingSystem",
+    "architecture",
+)
 _VOLUME_MODES = ("secret", "configMap", "downwardAPI", "projected")
 
 
@@ -26,7 +38,6 @@ def fill(kind: Kind, value: Json) -> None:
     elif kind is SECRET:
         _secret(value)
     elif kind is NAMESPACE:
-        value.setdefault("spec", {})
         value["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = value[
             "metadata"
         ].get("name", "")
@@ -42,7 +53,11 @@ def _secret(value: Json) -> None:
 
 def _node(value: Json) -> None:
     value.setdefault("spec", {})
-    status = value.get("status") or {}
+    status = value.setdefault("status", {})
+    status.setdefault("daemonEndpoints", {}).setdefault("kubeletEndpoint", {"Port": 0})
+    system = status.setdefault("nodeInfo", {})
+    for name in _SYSTEM:
+        system.setdefault(name, "")
     if "capacity" in status and "allocatable" not in status:
         status["allocatable"] = dict(status["capacity"])
 

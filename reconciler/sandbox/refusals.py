@@ -168,8 +168,9 @@ def unprocessable(what: str, name: str, causes: Sequence[Cause], details: Json) 
     """Write causes as a 422; the message tells equal ones once, the details each time."""
     texts = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
     listed = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-    full = details | {
+    full = {
         "kind": what.split(".")[0],
+        **details,
         "causes": [cause.as_json() for cause in causes],
     }
     return failure(422, "Invalid", f'{what} "{name}" is invalid: {listed}', full)

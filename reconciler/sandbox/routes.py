@@ -33,7 +33,7 @@ def route(path: str) -> Target:
     parts = [unquote(part) for part in path.strip("/").split("/")]
     group, version, rest = _group(parts)
     if not rest:
-        raise Unrouted
+        raise refusals.unknown_resource()
     namespace = ""
     if rest[0] == "namespaces" and len(rest) >= 3 and rest[2] not in ("status", "finalize"):
         namespace, rest = rest[1], rest[2:]
@@ -55,6 +55,8 @@ def _group(parts: list[str]) -> tuple[str, str, list[str]]:
         group, version, rest = parts[1], parts[2], parts[3:]
     else:
         raise Unrouted
-    if version not in kinds.versions(group):
+    if not kinds.versions(group):
         raise Unrouted
+    if version not in kinds.versions(group):
+        raise refusals.unknown_resource()
     return group, version, rest

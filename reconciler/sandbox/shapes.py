@@ -6,10 +6,12 @@ null and empty optional values vanish.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from reconciler.kube import quantities
+from reconciler.sandbox import clock
 from reconciler.sandbox.requests import Json
 
 # Optional scalars behind a pointer keep their zero; the schemas do not tell them apart.
@@ -84,9 +86,12 @@ class Shape:
 
 
 ANY = Shape("any")
+_MICRO = re.compile(r".*[0-9]\.[0-9]{6}(Z|[-+][0-9:]+)")
 _SCALARS = {"string": "string", "boolean": "bool", "number": "number"}
 _SPECIAL = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": "quantity",
+    "io.k8s.apimachinery.pkg.apis.meta.v1.Time": "time",
+    "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": "micro-time",
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",
 }
 
@@ -231,6 +236,8 @@ class Reading:
             return value
         if form == "number" and number:
             return value
+        if form in ("time", "micro-time") and isinstance(value, str):
+            return _time(value, form)
         if form == "quantity" and (isinstance(value, str) or number):
             return _quantity(str(value))
         return self._refuse(shape, value, path, owner)
@@ -252,6 +259,24 @@ class Reading:
 
 def _kept(name: str, inner: Shape, outer: Shape) -> bool:
     return name in outer.required or inner.form in ("object", "any") or name in _KEEPS_ZERO
+
+
+def _time(text: str, form: str) -> str:
+    try:
+        moment = clock.moment(text)
+        if form == "time":
+            return clock.stamp(moment)
+        if _MICRO.fullmatch(text):
+            return clock.micro(moment)
+        problem = 'cannot parse "Z" as ".000000"'
+    except ValueError:
+        problem = f"cannot parse {_shown(text)} as {_shown('2006')}"
+    layout = f"2006-01-02T15:04:05{'.000000' if form == 'micro-time' else ''}Z07:00"
+    raise Mistyped(f"parsing time {_shown(text)} as {_shown(layout)}: {problem}")
+
+
+def _shown(text: str) -> str:
+    return f'"{text}"'
 
 
 def _quantity(text: str) -> str:

@@ -74,7 +74,7 @@ _EVENT_COLUMNS = (
     ("Last Seen", "Type", "Reason", "Object", "Message"),
     ("Subobject", "Source", "First Seen", "Count", "Name"),
 )
-_NUMBERS = frozenset({"Data", "Secrets", "Allowed Disruptions", "Count"})
+_NUMBERS = frozenset({"Allowed Disruptions"})
 
 
 def columns(kind: Kind) -> list[Json]:

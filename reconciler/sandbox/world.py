@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from reconciler.kube import apply as ownership
 from reconciler.kube.schemas import Schema, Schemas
 from reconciler.sandbox import clock
 from reconciler.sandbox.access import Access, User
@@ -56,6 +57,23 @@ class World:
         """Create an object as the cluster itself does."""
         value["metadata"].setdefault("uid", self.ids.uid())
         value["metadata"].setdefault("creationTimestamp", clock.stamp(now))
+        return self.store.put(kind, value)
+
+    def report(self, kind: Kind, value: Json, manager: str, now: float) -> Stored:
+        """Write the status of an object, owned by the controller that reports it."""
+        metadata = value["metadata"]
+        stored = self.store.get(kind, metadata.get("namespace", ""), metadata["name"])
+        owners = ownership.track_update(
+            stored.decode(kind) if stored else None,
+            value,
+            manager=manager,
+            schema=self.schema(kind),
+            now=clock.stamp(now),
+            subresource="status",
+        )
+        metadata.pop("managedFields", None)
+        if owners:
+            metadata["managedFields"] = owners
         return self.store.put(kind, value)
 
     def tell(

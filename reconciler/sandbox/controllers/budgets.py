@@ -8,6 +8,7 @@ from reconciler.sandbox.controllers.agenda import Agenda
 from reconciler.sandbox.kinds import BUDGET, POD
 from reconciler.sandbox.requests import Json
 from reconciler.sandbox.store import Change, Stored
+from reconciler.sandbox.verbs.bind import disruption_condition
 from reconciler.sandbox.world import World
 
 _QUIET_SECONDS = 0.1  # a burst of pods counts once
@@ -54,7 +55,9 @@ class Budgets:
         spec, status = budget["spec"], budget.setdefault("status", {})
         pods = self._selected(stored.namespace, spec)
         disrupted = _still_disrupted(status, pods, now)
-        healthy = sum(1 for pod in pods if pod.ready and pod.name not in disrupted)
+        healthy = sum(
+            1 for pod in pods if pod.ready and not pod.ending and pod.name not in disrupted
+        )
         expected, desired = _wanted(spec, len(pods))
         allowed = max(0, healthy - desired) if expected > 0 else 0
         fresh: Json = {
@@ -66,10 +69,11 @@ class Budgets:
         }
         if disrupted:
             fresh["disruptedPods"] = disrupted
-        fresh["conditions"] = [_condition(budget, allowed, now)]
+        budget["status"] = {**status, "disruptionsAllowed": allowed}
+        fresh["conditions"] = [disruption_condition(budget, now)]
         if fresh != status:
             budget["status"] = fresh
-            self._world.store.put(BUDGET, budget)
+            self._world.report(BUDGET, budget, "kube-controller-manager", now)
 
     def _selected(self, namespace: str, spec: Json) -> list[Stored]:
         selector = LabelSelector.from_object(spec.get("selector"))
@@ -101,24 +105,3 @@ def _wanted(spec: Json, count: int) -> tuple[int, int]:
     if least is not None or "maxUnavailable" in spec:
         return 0, 0
     return count, 0
-
-
-def _condition(budget: Json, allowed: int, now: float) -> Json:
-    status = "True" if allowed else "False"
-    before: Json = next(
-        (
-            one
-            for one in budget["status"].get("conditions", ())
-            if one["type"] == "DisruptionAllowed"
-        ),
-        {},
-    )
-    moved = before.get("status") != status
-    return {
-        "type": "DisruptionAllowed",
-        "status": status,
-        "observedGeneration": budget["metadata"].get("generation", 1),
-        "lastTransitionTime": clock.stamp(now) if moved else before["lastTransitionTime"],
-        "reason": "SufficientPods" if allowed else "InsufficientPods",
-        "message": "",
-    }

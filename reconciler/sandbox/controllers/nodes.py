@@ -81,7 +81,8 @@ class Nodes:
             {"type": "Hostname", "address": name},
             *status.get("addresses", ()),
         ]
-        status.setdefault("nodeInfo", dict(_SYSTEM))
+        if not status.get("nodeInfo", {}).get("kubeletVersion"):
+            status["nodeInfo"] = dict(_SYSTEM)
         status["daemonEndpoints"] = {"kubeletEndpoint": {"Port": 10250}}
         status["conditions"] = [
             {

@@ -70,6 +70,11 @@ class Room:
                 told.append(f"Insufficient {name}")
         return told
 
+    def is_too_small(self, need: Need) -> bool:
+        """Tell whether the pod would not fit even if the node were empty."""
+        amounts = need.amounts.items()
+        return any(amount > self.allocatable.get(name, 0) for name, amount in amounts)
+
     def clashes(self, need: Need) -> bool:
         """Tell whether a host port that the pod wants is taken."""
         if not need.ports or not self.ports:

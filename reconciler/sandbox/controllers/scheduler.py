@@ -128,10 +128,11 @@ class Scheduler:
             return
         wish = self._wish(stored.key, pod)
         obstacles: Counter[str] = Counter()
-        fitting = []
+        fitting, hopeless = [], 0
         for room in self._rooms.values():
             told = _obstacles(wish, room)
             obstacles.update(told)
+            hopeless += bool(_HOPELESS.intersection(told)) or room.is_too_small(wish.need)
             if not told:
                 fitting.append(room)
         if fitting:
@@ -139,7 +140,7 @@ class Scheduler:
             assign(self._world, stored, best.name, now)
             return
         self._waiting[stored.key] = None
-        self._tell(pod, _message(len(self._rooms), obstacles), now)
+        self._tell(pod, _message(len(self._rooms), obstacles, hopeless), now)
         self._pending.pop(stored.key, None)
         self._waiting[stored.key] = None
 
@@ -148,7 +149,7 @@ class Scheduler:
             pod, "PodScheduled", "False", now, reason="Unschedulable", message=message
         )
         if changed:
-            self._world.store.put(POD, pod)
+            self._world.report(POD, pod, "kube-scheduler", now)
             self._world.tell(pod, "Warning", "FailedScheduling", message, _NAME, now)
 
     def _wish(self, key: str, pod: Json) -> Wish:
@@ -214,17 +215,16 @@ def _scaled(scores: list[int]) -> list[int]:
     return [(score - low) * 100 // (high - low) if high > low else 0 for score in scores]
 
 
-def _message(count: int, obstacles: Counter[str]) -> str:
+def _message(count: int, obstacles: Counter[str], hopeless: int) -> str:
     if not count:
         return "no nodes available to schedule pods"
     listed = ", ".join(sorted(f"{number} {text}" for text, number in obstacles.items()))
-    hopeless = sum(number for text, number in obstacles.items() if text in _HOPELESS)
     chances = {
         "No preemption victims found for incoming pod": count - hopeless,
         "Preemption is not helpful for scheduling": hopeless,
     }
     rest = ", ".join(f"{number} {text}" for text, number in chances.items() if number)
     return (
-        f"0/{count} nodes are available: {listed}. "
+        f"0/{count} nodes are available: {listed}. no new claims to deallocate, "
         f"preemption: 0/{count} nodes are available: {rest}."
     )

@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterator
 
 from reconciler.sandbox.kinds import BUDGET, CONFIG_MAP, LEASE, POD, SECRET, Kind
-from reconciler.sandbox.refusals import Cause, forbidden_value, invalid_value, required
+from reconciler.sandbox.refusals import Cause, invalid_value, required
 from reconciler.sandbox.requests import Json
 from reconciler.sandbox.validate.metadata import check_metadata, check_name, check_selector
 from reconciler.sandbox.validate.pods import check_pod
 
+_BUDGET_FIELDS = ("minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy")
 _KEY = re.compile(r"[-._a-zA-Z0-9]+")
 _KEY_TEXT = (
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' "
@@ -20,6 +21,7 @@ _KEY_TEXT = (
     "'[-._a-zA-Z0-9]+')"
 )
 _SIZE_LIMIT_BYTES = 1024 * 1024
+_PERCENT_TEXT = "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
 _PERCENT = re.compile(r"[0-9]+%")
 
 
@@ -62,12 +64,13 @@ def secret_data_problem(value: Json) -> str | None:
 def _budget(spec: Json) -> Iterator[Cause]:
     both = "minAvailable and maxUnavailable cannot be both set"
     if "minAvailable" in spec and "maxUnavailable" in spec:
-        yield invalid_value("spec", spec, both)
+        shown = {name[0].upper() + name[1:]: spec.get(name) for name in _BUDGET_FIELDS}
+        yield invalid_value("spec", shown, both)
     for name in ("minAvailable", "maxUnavailable"):
         amount = spec.get(name)
         if isinstance(amount, str) and not _PERCENT.fullmatch(amount):
             detail = "a valid percent string must be a numeric string followed by an ending '%'"
-            yield invalid_value(f"spec.{name}", amount, f"{detail} (e.g. '1%',  or '93%')")
+            yield invalid_value(f"spec.{name}", amount, f"{detail} {_PERCENT_TEXT}")
         elif isinstance(amount, int) and amount < 0:
             detail = "must be greater than or equal to 0"
             yield invalid_value(f"spec.{name}", amount, detail)
@@ -92,7 +95,5 @@ def check_event(value: Json, namespace: str) -> Iterator[Cause]:
         yield invalid_value("involvedObject.namespace", place, "does not match event.namespace")
     if not place and namespace not in ("default", "kube-system", ""):
         yield invalid_value("involvedObject.namespace", "", "does not match event.namespace")
-    if "eventTime" in value and not value.get("reportingComponent"):
+    if value.get("eventTime") and not value.get("reportingComponent"):
         yield required("reportingController")
-    if "eventTime" in value and len(value.get("note", "")) > 1024:
-        yield forbidden_value("message", "too long")

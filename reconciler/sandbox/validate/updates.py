@@ -30,7 +30,7 @@ def check_update(kind: Kind, live: Json, updated: Json) -> Iterator[Cause]:
         block = live["spec"].get("podCIDR")
         if block and updated["spec"].get("podCIDR") != block:
             detail = 'node updates may not change podCIDR except from "" to valid'
-            yield forbidden_value("spec.podCIDR", detail)
+            yield forbidden_value("spec.podCIDRs", detail)
 
 
 def _metadata(live: Json, updated: Json) -> Iterator[Cause]:

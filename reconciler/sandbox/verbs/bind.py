@@ -76,3 +76,26 @@ def set_condition(
         found.pop(name, None)
     found.update(said)
     return True
+
+
+def disruption_condition(budget: Json, now: float) -> Json:
+    """Say whether a budget allows a disruption, as its condition."""
+    allowed = budget["status"]["disruptionsAllowed"]
+    status = "True" if allowed else "False"
+    before: Json = next(
+        (
+            one
+            for one in budget["status"].get("conditions", ())
+            if one["type"] == "DisruptionAllowed"
+        ),
+        {},
+    )
+    moved = before.get("status") != status
+    return {
+        "type": "DisruptionAllowed",
+        "status": status,
+        "observedGeneration": budget["metadata"].get("generation", 1),
+        "lastTransitionTime": clock.stamp(now) if moved else before["lastTransitionTime"],
+        "reason": "SufficientPods" if allowed else "InsufficientPods",
+        "message": "",
+    }

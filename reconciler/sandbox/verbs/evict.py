@@ -12,7 +12,7 @@ from reconciler.sandbox.options import WriteOptions
 from reconciler.sandbox.requests import Json, Request, Response
 from reconciler.sandbox.store import Stored
 from reconciler.sandbox.verbs import write
-from reconciler.sandbox.verbs.bind import set_condition
+from reconciler.sandbox.verbs.bind import disruption_condition, set_condition
 from reconciler.sandbox.verbs.remove import DeleteOptions, check_preconditions, remove
 from reconciler.sandbox.world import Call, World
 
@@ -70,7 +70,7 @@ def _spend(call: Call, budgets: list[Stored], pod: Json, *, dry_run: bool) -> No
             "This pod has more than one PodDisruptionBudget, "
             "which the eviction subresource does not support."
         )
-        raise refusals.failure(500, "InternalError", message)
+        raise refusals.failure(500, "", message)
     budget = budgets[0].decode(BUDGET)
     spec, status, name = budget["spec"], budget["status"], budgets[0].name
     ready = any(
@@ -88,7 +88,8 @@ def _spend(call: Call, budgets: list[Stored], pod: Json, *, dry_run: bool) -> No
         return
     status["disruptionsAllowed"] -= 1
     status.setdefault("disruptedPods", {})[pod["metadata"]["name"]] = clock.stamp(call.now)
-    call.world.store.put(BUDGET, budget)
+    status["conditions"] = [disruption_condition(budget, call.now)]
+    call.world.report(BUDGET, budget, "kube-apiserver", call.now)
 
 
 def _lets_unhealthy_go(spec: Json, healthy: int, needed: int) -> bool:

@@ -85,10 +85,11 @@ def delete_collection(call: Call) -> Response:
     chosen = filter_of(call.request, call.target)
     shelf = call.world.store.shelves[call.kind]
     victims = [one for one in shelf.within(chosen.namespace) if chosen.matches(one)]
-    left = [remove(call.world, call.kind, one, options, call.now)[0] for one in victims]
+    for one in victims:
+        remove(call.world, call.kind, one, options, call.now)
     metadata = {"resourceVersion": str(call.world.store.revision)}
     form = answers.form_of(call.request)
-    return answers.many(call.kind, left, metadata, form, now=call.now)
+    return answers.many(call.kind, victims, metadata, form, now=call.now)
 
 
 def check_preconditions(kind: Kind, stored: Stored, options: DeleteOptions) -> None:
@@ -121,7 +122,8 @@ def remove(
     before = json.dumps(value)
     grace = _grace(kind, value, options)
     held = _hold(value, options)
-    _mark(kind, value, grace, now)
+    if kind is POD or kind is NAMESPACE or held:
+        _mark(kind, value, grace, now)
     if kind is NAMESPACE:
         value["status"]["phase"] = "Terminating"
         held = True

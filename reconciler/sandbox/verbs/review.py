@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reconciler.kube import apply as ownership
 from reconciler.sandbox import bodies
 from reconciler.sandbox.access import Asked
 from reconciler.sandbox.kinds import ACCESS_REVIEW, RULES_REVIEW
@@ -15,13 +16,16 @@ _EVERYTHING = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
 def review(call: Call) -> Response:
     """Answer a review. Raises Refused (400)."""
     body = bodies.check_object(bodies.parse(call.request).value, call.kind)
-    value: Json = {
-        "kind": call.kind.kind,
-        "apiVersion": call.kind.api_version,
-        "metadata": {"creationTimestamp": None},
-    }
+    value: Json = {"kind": call.kind.kind, "apiVersion": call.kind.api_version, "metadata": {}}
     if call.kind is ACCESS_REVIEW:
         value["spec"] = body.get("spec") or {}
+        value["metadata"]["managedFields"] = ownership.track_update(
+            None,
+            {**value, "spec": value["spec"]},
+            manager=call.options("CreateOptions").manager,
+            schema=call.world.schema(call.kind),
+            now=call.stamp,
+        )
         value["status"] = _answer(call, value["spec"])
     elif call.kind is RULES_REVIEW:
         value["spec"] = {}

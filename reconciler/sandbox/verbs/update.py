@@ -46,7 +46,8 @@ def check_preconditions(call: Call, stored: Stored, value: Json) -> None:
     if revision in ("", "0"):
         if strategy.needs_revision(kind) and call.request.method == "PUT":
             cause = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
-            raise refusals.invalid(kind, stored.name, [cause])
+            details = refusals.subject(kind, stored.name)
+            raise refusals.unprocessable(kind.resource, stored.name, [cause], details)
     elif revision != str(stored.revision):
         raise refusals.stale(kind, stored.name)
 
