@@ -1,7 +1,7 @@
 """Which host port a new room asks for: one that nobody in the cluster uses, else the least used.
 
 Conflicts are per node and the kube-scheduler picks the node, so this is a preference that is
-repaired later (`needs_another`), never a reservation (DESIGN §4, "Host ports").
+repaired later (`to_move`), never a reservation (DESIGN §4, "Host ports").
 """
 
 import heapq
@@ -54,19 +54,24 @@ def choose(
     return seats
 
 
-def needs_another(
-    pod: LivePod, in_use: Counter[int], port_range: PortRange | None, now: float
-) -> bool:
-    """Whether a pending room waits for a host port that others hold, while a freer one exists.
+def to_move(
+    pods: Iterable[LivePod], in_use: Counter[int], port_range: PortRange | None, now: float
+) -> list[LivePod]:
+    """Return the pending rooms that wait for a host port while a freer one is to be had.
 
     The message is the kube-scheduler's ("didn't have free ports for the requested pod ports").
     """
-    if port_range is None or not pod.host_ports or "free ports" not in pod.unschedulable:
-        return False
-    if pod.created_at and now - pod.created_at < REPLAN_AFTER_SECONDS:
-        return False
-    busiest = max(in_use[entry.port] for entry in pod.host_ports)
+    waiting = [pod for pod in pods if "free ports" in pod.unschedulable and _is_due(pod, now)]
+    if port_range is None or not waiting:
+        return []
+    fewest = min(in_use[number] for number in range(port_range.start, port_range.end + 1))
     # Its own use counts once: a port is freer when even with this room it had fewer users.
-    return any(
-        in_use[number] + 1 < busiest for number in range(port_range.start, port_range.end + 1)
-    )
+    return [
+        pod for pod in waiting if fewest + 1 < max(in_use[entry.port] for entry in pod.host_ports)
+    ]
+
+
+def _is_due(pod: LivePod, now: float) -> bool:
+    if not pod.host_ports:
+        return False
+    return not pod.created_at or now - pod.created_at >= REPLAN_AFTER_SECONDS

@@ -7,7 +7,7 @@ every start must reach.
 
 from dataclasses import replace
 
-from reconciler.core import host_ports, objects, ordinals, rollout, rooms, victims
+from reconciler.core import backoff, host_ports, objects, ordinals, rollout, rooms, victims
 from reconciler.kube.schemas import Schemas
 from reconciler.model.changes import Cause
 from reconciler.model.holds import Hold, HoldKind
@@ -27,6 +27,7 @@ FAILING_ROOMS = 3
 """So many rooms ended at once (and at least so many) freeze every voluntary removal."""
 
 BLIND_LOOK_SECONDS = 0.1
+UNREAD_LOOK_SECONDS = 2.0
 
 
 def plan(situation: Situation, schemas: Schemas, now: float) -> Plan:
@@ -53,31 +54,27 @@ def plan(situation: Situation, schemas: Schemas, now: float) -> Plan:
 def _with_rooms(
     base: Plan, situation: Situation, desired: Desired, there: rooms.Sorted, now: float
 ) -> Plan:
+    if not situation.complete:
+        # Rooms that are not seen are not missing: making them would make them twice.
+        return _unread(base, situation)
     workload = desired.workload
-    moved = [
-        pod
-        for pod in (*there.new_unready, *there.old_unready)
-        if host_ports.needs_another(pod, situation.in_use, workload.port_range, now)
-    ]
-    for pod in moved:
-        (there.new_unready if pod in there.new_unready else there.old_unready).remove(pod)
-    step = rollout.next_step(there, workload.replicas, workload.rollout)
+    unready = (*there.new_unready, *there.old_unready)
+    moved = host_ports.to_move(unready, situation.in_use, workload.port_range, now)
+    there = rooms.without(there, moved)
+    frozen = _frozen(situation, there)
+    step = rollout.next_step(there, workload.replicas, workload.rollout, may_remove=not frozen)
     healing = [
         *(_heal(pod, f"{pod.name} ended ({pod.phase})") for pod in there.ended),
         *(_heal(pod, f"{pod.name} waits for a host port that others hold") for pod in moved),
     ]
-    frozen = _frozen(situation, there)
-    voluntary = (
-        () if frozen or not situation.complete else _voluntary(there, step, workload.revision)
-    )
     delay_seconds = _delay(situation, now) if step.create else 0.0
     creates, strike = _creates(situation, desired, 0 if delay_seconds else step.create, now)
     return replace(
         base,
         creates=creates,
         strike=strike,
-        removals=(*healing, *voluntary),
-        holds=(*base.holds, *frozen, *_unread(situation)),
+        removals=(*healing, *_voluntary(there, step, workload.revision)),
+        holds=(*base.holds, *frozen),
         wake_in_seconds=delay_seconds or _next_look(there),
     )
 
@@ -87,7 +84,7 @@ def _delay(situation: Situation, now: float) -> float:
     known = situation.ordinals
     if known is not None and ordinals.is_blind(known, situation.version, now):
         return BLIND_LOOK_SECONDS
-    return max(0.0, situation.create_not_before - now)
+    return backoff.delay_seconds(situation.create_not_before, now)
 
 
 def _creates(
@@ -142,15 +139,16 @@ def _frozen(situation: Situation, there: rooms.Sorted) -> tuple[Hold, ...]:
     total = there.alive + ended
     if ended < FAILING_ROOMS or ended * 100 < FAILING_PERCENT * total:
         return ()
-    reason = f"{ended} of {total} rooms ended at once: removals wait until that is over"
+    # No counts in it: it stands in a condition, which is written whenever it changes.
+    reason = f"{FAILING_PERCENT} % of the rooms or more ended at once: removals wait"
     return (Hold(HoldKind.FAILING, situation.key, reason),)
 
 
-def _unread(situation: Situation) -> tuple[Hold, ...]:
-    if situation.complete:
-        return ()
-    reason = "the cluster was not read completely: nothing is removed"
-    return (Hold(HoldKind.INCOMPLETE_READ, situation.key, reason),)
+def _unread(base: Plan, situation: Situation) -> Plan:
+    reason = "the cluster was not read completely: no room is made, nothing is removed"
+    hold = Hold(HoldKind.INCOMPLETE_READ, situation.key, reason)
+    # No event says that everything is followed again.
+    return replace(base, holds=(*base.holds, hold), wake_in_seconds=UNREAD_LOOK_SECONDS)
 
 
 def _next_look(there: rooms.Sorted) -> float | None:
@@ -172,7 +170,7 @@ def _plan_removal(situation: Situation) -> Plan:
     if not situation.deleting:
         return base
     if not situation.complete:
-        return replace(base, holds=(*base.holds, *_unread(situation)))
+        return _unread(base, situation)
     reason = f"{situation.key} left Git"
     going = tuple(
         DeleteRoom(pod, Cause.LEFT_GIT, reason)

@@ -5,7 +5,7 @@ room is idle and a ready one is available.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from reconciler.model.live import LivePod, Phase
@@ -55,8 +55,18 @@ class Sorted:
         )
 
 
+def without(rooms: Sorted, gone: Iterable[LivePod]) -> Sorted:
+    """Return the rooms without those of `gone` that are not ready."""
+    uids = {pod.uid for pod in gone}
+    return replace(
+        rooms,
+        new_unready=[pod for pod in rooms.new_unready if pod.uid not in uids],
+        old_unready=[pod for pod in rooms.old_unready if pod.uid not in uids],
+    )
+
+
 def sort_rooms(pods: Iterable[LivePod], revision: str) -> Sorted:
-    """Sort a workload's rooms (pods with an ordinal) by state and by whether they are of `revision`."""
+    """Sort a workload's rooms (pods with an ordinal) by state and whether of `revision`."""
     rooms = Sorted()
     for pod in pods:
         if pod.ordinal < 0:

@@ -167,3 +167,65 @@ def test_what_a_dry_run_found_equal_is_not_proposed_again() -> None:
     assert len(proposed) == 3
     confirmed = {item.ref: (item.digest, item.live_version) for item in proposed}
     assert plan(replace(situation, confirmed=confirmed)).idle
+
+
+def test_no_room_is_made_twice_because_it_was_not_read() -> None:
+    made = plan(a_situation(a_workload(replicas=3), [], complete=False))
+    assert (made.creates, made.strike) == (None, None)
+    assert made.wake_in_seconds
+
+
+def test_frozen_removals_make_no_place_for_new_rooms() -> None:
+    ended = pods(4, first=6, phase=Phase.FAILED, ready=False)
+    made = plan(a_situation(a_workload(replicas=8), [*pods(6, revision=OLD), *ended]))
+    assert made.creates is not None
+    # 8 wanted and a surge of 2: with 6 that stay, 4 may come.
+    assert len(made.creates.seats) == 4
+
+
+def test_a_clock_that_was_set_back_does_not_stop_healing() -> None:
+    tomorrow = a_situation(a_workload(replicas=3), pods(2), create_not_before=NOW + 86_400)
+    assert plan(tomorrow).creates is not None
+
+
+def test_what_we_did_not_make_is_not_pruned() -> None:
+    workload = a_workload()
+    there = live_objects(workload)
+    inventory = tuple(Owned(item.ref, made=item.ref.kind == "ServiceAccount") for item in there)
+    record = StateRecord(inventory=inventory, deleting=True)
+    made = plan(replace(a_situation(None), record=record, live=LiveWorkload((), there)))
+    assert [item.ref.kind for item in made.prunes] == ["ServiceAccount"]
+
+
+def test_what_belongs_to_another_instance_is_not_pruned() -> None:
+    workload = a_workload()
+    theirs = tuple(replace(item, instance="other") for item in live_objects(workload))
+    inventory = tuple(Owned(item.ref, made=True) for item in theirs)
+    record = StateRecord(inventory=inventory, deleting=True)
+    made = plan(replace(a_situation(None), record=record, live=LiveWorkload((), theirs)))
+    assert not made.prunes
+    assert made.forget
+
+
+def test_what_people_gave_us_is_taken_over() -> None:
+    workload = a_workload(replicas=0)
+    mine = live_objects(workload)
+    body = {"metadata": {"annotations": {"gamekeeper.dev/adopt": "main"}}}
+    theirs = tuple(replace(item, instance="other", body=body) for item in mine)
+    made = plan(a_situation(workload, live=LiveWorkload((), theirs)))
+    assert not made.holds
+    assert len(made.objects) == 3
+    assert {owned.made for owned in made.inventory} == {False}
+
+
+def test_a_storm_of_pending_rooms_moves_to_freer_ports_at_once() -> None:
+    there = [waiting_for_port(n, 7000) for n in range(2000)]
+    template = {"spec": {"containers": [{"name": "game", "ports": [{"containerPort": 7777}]}]}}
+    workload = a_workload(replicas=2000, port_range=port_range(7000, 7999), template=template)
+    made = plan(a_situation(workload, there, in_use=Counter({7000: 2000})))
+    assert len(made.removals) == 2000
+    assert made.creates is not None
+    chosen = Counter(port for seat in made.creates.seats for port in seat.host_ports)
+    assert len(chosen) == 999
+    assert 7000 not in chosen
+    assert max(chosen.values()) - min(chosen.values()) <= 1
