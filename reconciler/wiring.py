@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reconciler.adapters.compiler.compiler import WorkerCompiler
     from reconciler.adapters.git.checkout import LocalCheckout
     from reconciler.adapters.git.mirror import Mirror
+    from reconciler.adapters.kubernetes.client import KubernetesCluster
     from reconciler.adapters.kubernetes.transport import OnRequest
 
 

@@ -11,13 +11,18 @@ from reconciler.model.refs import Json, ObjectRef
 APPROVAL = "approval"
 
 
+def approval_prefix(instance: str) -> str:
+    """Return how the names of approvals begin."""
+    return f"gamekeeper-{instance}-{APPROVAL}-"
+
+
 def approval_body(namespace: str, instance: str, change_hash: str, by: str) -> Json:
     """Return the object that `gamekeeper approve` creates; when it was given the server says."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {
-            "generateName": f"gamekeeper-{instance}-approval-",
+            "generateName": approval_prefix(instance),
             "namespace": namespace,
             "labels": {labels.INSTANCE: instance, labels.RECORD: APPROVAL},
         },

@@ -5,10 +5,12 @@ import contextlib
 from collections.abc import Callable
 from typing import Protocol
 
-from reconciler.loop import head
+from reconciler.loop import head, requests
+from reconciler.loop.approvals import approval_prefix
 from reconciler.loop.head import HeadLane
 from reconciler.model.errors import PortError, Unavailable
 from reconciler.model.readings import Reading
+from reconciler.model.refs import ObjectRef
 from reconciler.model.wanted import Wanted
 from reconciler.ports import Clock
 from reconciler.service.retries import Retries
@@ -47,10 +49,25 @@ class HeadService:
         self._leading = leading
         self._published = published
         self._retries = Retries(FIRST_SECONDS, LONGEST_SECONDS)
+        self._asked = False
 
     def wake(self) -> None:
         """Look at Git soon."""
         self.wakes.mark((self.lane.branch,))
+
+    @property
+    def request_ref(self) -> ObjectRef:
+        """Where `gamekeeper reconcile` writes."""
+        home = self.lane.home
+        return requests.request_ref(home.store.repository_ref.namespace, home.instance)
+
+    def record_changed(self, ref: ObjectRef) -> None:
+        """Look soon when a person wrote: a request, or an approval. Our own writes wake nobody."""
+        if ref == self.request_ref:
+            self._asked = True
+            self.wake()
+        elif ref.name.startswith(approval_prefix(self.lane.home.instance)):
+            self.wake()
 
     @property
     def poll_seconds(self) -> float:
@@ -70,7 +87,10 @@ class HeadService:
         """Look once; return the seconds after which to look again unless woken."""
         started = self._clock.now()
         try:
+            request = await self._request()
             wanted = await head.look(self.lane, started)
+            if request:
+                await requests.answer(self.lane.home.cluster, self.request_ref, request)
         except PortError as error:
             self._observer.blind(error)
             if not self.lane.home.wanted.commit:
@@ -81,6 +101,13 @@ class HeadService:
         self._observer.looked(wanted, self.lane.reading, self._clock.now() - started)
         self._published(wanted)
         return self.poll_seconds
+
+    async def _request(self) -> str:
+        """Return what `gamekeeper reconcile` asked for; read only when its object changed."""
+        if not self._asked:
+            return ""
+        self._asked = False
+        return await requests.pending(self.lane.home.cluster, self.request_ref)
 
     async def _resume(self) -> None:
         """Work from what was accepted before, while Git does not answer at a start."""

@@ -1,0 +1,160 @@
+"""The whole service: views, lanes, lease and faces, started together and ended in order."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from reconciler.loop.head import HeadLane
+from reconciler.loop.lane import Lane
+from reconciler.model.errors import PortError
+from reconciler.model.refs import ObjectRef, WorkloadKey
+from reconciler.model.wanted import Wanted
+from reconciler.ports import Clock
+from reconciler.service.cluster_lane import ClusterLane, Observer
+from reconciler.service.head_lane import HeadObserver, HeadService
+from reconciler.service.retries import Retries
+from reconciler.service.views import ClusterView
+
+RESYNC_SECONDS = 300.0
+
+
+class Leadership(Protocol):
+    """Whether this process may write: a Lease, or a promise that it is alone."""
+
+    @property
+    def leading(self) -> bool:
+        """Whether it may write now."""
+
+    async def run(self) -> None:
+        """Hold it, or wait for it, until cancelled."""
+
+
+class Voice(Observer, HeadObserver, Protocol):
+    """Who hears what the service does: logs, metrics, Kubernetes Events, health."""
+
+
+@dataclass(slots=True)
+class Parts:
+    """What the service is made of. `wakers` yield when Git may have moved (a file watch).
+
+    `resync_seconds` 0 leaves the full pass to the repository's own Config.
+    """
+
+    lane: Lane
+    head: HeadLane
+    view: ClusterView
+    clock: Clock
+    voice: Voice
+    resync_seconds: float = 0.0
+    wakers: Sequence[Callable[[], AsyncIterator[None]]] = ()
+
+
+class App:
+    """Runs one instance over one cluster."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._leadership: Leadership | None = None
+        self._loaded = False
+        self.cluster_lane = ClusterLane(parts.lane, parts.clock, parts.voice, self._may_act)
+        self.head_service = HeadService(
+            parts.head, parts.clock, parts.voice, self._may_act, self._published
+        )
+        self._reload = asyncio.Event()
+
+    @property
+    def leading(self) -> bool:
+        """Whether this process decides."""
+        return self._leadership is not None and self._leadership.leading
+
+    def leadership_changed(self) -> None:
+        """Forget what was remembered: whoever led before wrote since."""
+        self._loaded = False
+        self._reload.set()
+
+    def touched(self, keys: Sequence[WorkloadKey]) -> None:
+        """Something of these workloads changed in the cluster."""
+        self.cluster_lane.wakes.mark(keys)
+
+    def record_changed(self, ref: ObjectRef) -> None:
+        """A record of ours changed in the cluster."""
+        self.head_service.record_changed(ref)
+
+    async def run(
+        self, leadership: Leadership, faces: Sequence[Callable[[], Awaitable[None]]] = ()
+    ) -> None:
+        """Serve until cancelled; then finish the writes in hand, and give the lease back last."""
+        self._leadership = leadership
+        self._reload.set()
+        leading = asyncio.create_task(leadership.run(), name="lease")
+        try:
+            async with asyncio.TaskGroup() as group:
+                for face in faces:
+                    group.create_task(_awaited(face), name="face")
+                group.create_task(self._parts.view.run(), name="view")
+                group.create_task(self._keep_loaded(), name="records")
+                group.create_task(self._serve(), name="lanes")
+        finally:
+            leading.cancel()
+            await asyncio.gather(leading, return_exceptions=True)
+
+    async def _serve(self) -> None:
+        """Run the lanes once the cluster was read: before that, nothing may be planned."""
+        await self._parts.view.synced()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.head_service.run(), name="head")
+            group.create_task(self.cluster_lane.run(), name="cluster")
+            group.create_task(self._resync(), name="resync")
+            for waker in self._parts.wakers:
+                group.create_task(self._wake_on(waker), name="waker")
+
+    async def _keep_loaded(self) -> None:
+        """Read the records whenever we begin to lead, for as long as it takes."""
+        retries = Retries(longest_seconds=30.0)
+        while True:
+            await self._reload.wait()
+            self._reload.clear()
+            if not self.leading:
+                continue
+            try:
+                await self._parts.lane.store.load()
+            except PortError as error:
+                self._parts.voice.blind(error)
+                await self._parts.clock.sleep(retries.failed())
+                self._reload.set()
+                continue
+            retries.succeeded()
+            self._loaded = True
+            self.head_service.wake()
+            self.cluster_lane.wake_all()
+
+    async def _resync(self) -> None:
+        """Pass over everything now and then: a wake that was lost is made good."""
+        while True:
+            await self._parts.clock.sleep(self._resync_seconds())
+            self.cluster_lane.wake_all()
+
+    def _resync_seconds(self) -> float:
+        if self._parts.resync_seconds:
+            return self._parts.resync_seconds
+        reading = self._parts.head.reading
+        return (
+            float(reading.config.resync_seconds) if reading and reading.config else RESYNC_SECONDS
+        )
+
+    async def _wake_on(self, waker: Callable[[], AsyncIterator[None]]) -> None:
+        async for _ in waker():
+            self.head_service.wake()
+
+    def _may_act(self) -> bool:
+        return self._loaded and self.leading
+
+    def _published(self, wanted: Wanted) -> None:
+        self.cluster_lane.wake_all()
+
+
+async def _awaited(face: Callable[[], Awaitable[None]]) -> None:
+    with suppress(asyncio.CancelledError):
+        await face()
