@@ -40,12 +40,16 @@ def workload(
 
 
 @asynccontextmanager
-async def compiler(templates: Mapping[str, str] = OURS) -> AsyncIterator[WorkerCompiler]:
-    made = WorkerCompiler(Zygote(), templates)
+async def compiler(
+    templates: Mapping[str, str] = OURS, zygote: Zygote | None = None
+) -> AsyncIterator[WorkerCompiler]:
+    """Give a compiler with a zygote of its own, or one that others use too."""
+    made = WorkerCompiler(zygote or Zygote(), templates)
     try:
         yield made
     finally:
-        await made.close()
+        if zygote is None:
+            await made.close()
 
 
 def pod(spec: str, head: str = "") -> dict[str, str]:

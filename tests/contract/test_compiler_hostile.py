@@ -2,9 +2,11 @@
 
 import json
 import time
+from collections.abc import Iterator
 
 import pytest
 
+from reconciler.adapters.compiler.zygote import Zygote
 from reconciler.model.errors import Misconfigured
 from reconciler.model.refs import Json
 from tests.contract.compiler_world import OURS, compiler, pod, workload
@@ -12,6 +14,14 @@ from tests.contract.compiler_world import OURS, compiler, pod, workload
 DEADLINE_SECONDS = 2.5
 COMPANY_SECONDS = 2.5
 """The deadline is for a machine of our own; a test machine may be shared."""
+
+
+@pytest.fixture(scope="module")
+def zygote() -> Iterator[Zygote]:
+    made = Zygote()
+    yield made
+    made.close()
+
 
 REFUSED = [
     pytest.param(
@@ -53,8 +63,10 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("payload", "message"), REFUSED)
-async def test_what_templates_may_not_do_is_refused_by_name(payload: str, message: str) -> None:
-    async with compiler(pod("{}", payload + "\n")) as made:
+async def test_what_templates_may_not_do_is_refused_by_name(
+    zygote: Zygote, payload: str, message: str
+) -> None:
+    async with compiler(pod("{}", payload + "\n"), zygote) as made:
         with pytest.raises(Misconfigured, match=message) as raised:
             await made.render([workload()], "prod")
     assert "templates/pod.yaml.j2" in str(raised.value)
@@ -87,22 +99,26 @@ BOMBS = [
 
 
 @pytest.mark.parametrize(("payload", "message"), BOMBS)
-async def test_a_bomb_ends_its_worker_in_time_and_nothing_else(payload: str, message: str) -> None:
-    async with compiler(pod(payload)) as made:
-        made.zygote.start()
-        zygote = made.zygote.pid
+async def test_a_bomb_ends_its_worker_in_time_and_nothing_else(
+    zygote: Zygote, payload: str, message: str
+) -> None:
+    async with compiler(pod(payload), zygote) as made:
+        zygote.start()
+        pid = zygote.pid
         started = time.perf_counter()
         with pytest.raises(Misconfigured, match=message) as raised:
             await made.render([workload()], "prod")
         assert time.perf_counter() - started < DEADLINE_SECONDS + COMPANY_SECONDS
-        assert made.zygote.pid == zygote
+        assert zygote.pid == pid
     assert "templates/pod.yaml.j2" in str(raised.value)
 
 
-async def test_one_bomb_among_many_workloads_is_named_and_the_others_are_kept() -> None:
+async def test_one_bomb_among_many_workloads_is_named_and_the_others_are_kept(
+    zygote: Zygote,
+) -> None:
     templates = OURS | pod("{{ 9 ** (9 ** (9 if workload.name == 'w-7' else 1)) }}")
     fleet = [workload(f"w-{number}") for number in range(12)]
-    async with compiler(templates) as made:
+    async with compiler(templates, zygote) as made:
         with pytest.raises(Misconfigured, match=r"pod\.yaml\.j2: for Scheduler/w-7 it (used|took)"):
             await made.render(fleet, "prod")
         assert len(await made.render(fleet[:7] + fleet[8:], "prod")) == 11
@@ -126,7 +142,9 @@ INJECTIONS = [
 
 @pytest.mark.parametrize("value", INJECTIONS)
 @pytest.mark.parametrize("place", ["\n  v: {{ V }}", "{v: {{ V }}}", "{{ {'v': V} }}"])
-async def test_a_value_is_a_value_wherever_it_stands(place: str, value: str) -> None:
+async def test_a_value_is_a_value_wherever_it_stands(
+    zygote: Zygote, place: str, value: str
+) -> None:
     variable = "template.spec.value"
     async with compiler(
         pod(place.replace("V }", f"{variable} }}").replace("V}", f"{variable}}}"))
@@ -147,7 +165,7 @@ async def test_a_value_is_a_value_wherever_it_stands(place: str, value: str) -> 
         pytest.param("|\n  a {{ template.spec.value }}", id="in a block of text"),
     ],
 )
-async def test_a_value_that_does_not_stand_alone_is_refused(place: str) -> None:
-    async with compiler(pod(place)) as made:
+async def test_a_value_that_does_not_stand_alone_is_refused(zygote: Zygote, place: str) -> None:
+    async with compiler(pod(place), zygote) as made:
         with pytest.raises(Misconfigured):
             await made.render([workload(template={"spec": {"value": ", evil: "}})], "prod")

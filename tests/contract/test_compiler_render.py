@@ -5,11 +5,13 @@ import json
 import os
 import signal
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from reconciler.adapters.compiler.zygote import Zygote
 from reconciler.model.errors import Misconfigured
 from reconciler.model.readings import Rendered
 from reconciler.model.refs import Json
@@ -24,20 +26,27 @@ OWNED = {
 }
 
 
-async def rendered(asked: Workload) -> Rendered:
-    async with compiler() as made:
+@pytest.fixture(scope="module")
+def zygote() -> Iterator[Zygote]:
+    made = Zygote()
+    yield made
+    made.close()
+
+
+async def rendered(zygote: Zygote, asked: Workload) -> Rendered:
+    async with compiler(zygote=zygote) as made:
         return (await made.render([asked], "prod"))[asked.key]
 
 
-async def room_of(asked: Workload) -> Json:
-    room: Json = json.loads((await rendered(asked)).room)
+async def room_of(zygote: Zygote, asked: Workload) -> Json:
+    room: Json = json.loads((await rendered(zygote, asked)).room)
     return room
 
 
-async def test_a_workload_has_a_namespace_an_account_and_a_budget_in_the_order_of_their_need() -> (
-    None
-):
-    objects = [json.loads(text) for text in (await rendered(workload())).objects]
+async def test_a_workload_has_a_namespace_an_account_and_a_budget_in_the_order_of_their_need(
+    zygote: Zygote,
+) -> None:
+    objects = [json.loads(text) for text in (await rendered(zygote, workload())).objects]
     assert [(one["apiVersion"], one["kind"], one["metadata"]["name"]) for one in objects] == [
         ("v1", "Namespace", "arena"),
         ("v1", "ServiceAccount", "arena"),
@@ -49,8 +58,8 @@ async def test_a_workload_has_a_namespace_an_account_and_a_budget_in_the_order_o
     assert objects[1]["automountServiceAccountToken"] is False
 
 
-async def test_the_budget_selects_the_rooms_of_its_workload_and_no_others() -> None:
-    asked = await rendered(workload())
+async def test_the_budget_selects_the_rooms_of_its_workload_and_no_others(zygote: Zygote) -> None:
+    asked = await rendered(zygote, workload())
     budget, room = json.loads(asked.objects[2]), json.loads(asked.room)
     selector = budget["spec"]["selector"]["matchLabels"]
     assert selector == {
@@ -59,20 +68,20 @@ async def test_the_budget_selects_the_rooms_of_its_workload_and_no_others() -> N
     assert selector.items() <= room["metadata"]["labels"].items()
 
 
-async def test_a_room_carries_its_revision_and_whose_it_is() -> None:
-    metadata = (await room_of(workload()))["metadata"]
+async def test_a_room_carries_its_revision_and_whose_it_is(zygote: Zygote) -> None:
+    metadata = (await room_of(zygote, workload()))["metadata"]
     assert metadata["annotations"]["gamekeeper.dev/revision"] == "1-0123456789ab"
     assert OWNED.items() <= metadata["labels"].items()
     assert metadata["labels"]["app.kubernetes.io/part-of"] == "arena"
     assert "name" not in metadata
 
 
-async def test_a_game_that_no_label_can_hold_is_left_out_of_the_labels() -> None:
-    metadata = (await room_of(workload(game="Arena of Doom!")))["metadata"]
+async def test_a_game_that_no_label_can_hold_is_left_out_of_the_labels(zygote: Zygote) -> None:
+    metadata = (await room_of(zygote, workload(game="Arena of Doom!")))["metadata"]
     assert "app.kubernetes.io/part-of" not in metadata["labels"]
 
 
-async def test_the_users_template_is_passed_through_whole() -> None:
+async def test_the_users_template_is_passed_through_whole(zygote: Zygote) -> None:
     spec = {
         "containers": [
             {"name": "game", "image": "arena:1", "args": ["{{ 7 * 7 }}", "a: b", "#c", "\u2028"]}
@@ -82,7 +91,7 @@ async def test_the_users_template_is_passed_through_whole() -> None:
         "tolerations": [],
         "terminationGracePeriodSeconds": 3,
     }
-    room = await room_of(workload(template={"spec": spec}, packed=False))
+    room = await room_of(zygote, workload(template={"spec": spec}, packed=False))
     ours = {
         "restartPolicy": "Always",
         "serviceAccountName": "arena",
@@ -121,9 +130,9 @@ LABELS_AND_ANNOTATIONS = [
 
 @pytest.mark.parametrize(("field", "written", "stands"), LABELS_AND_ANNOTATIONS)
 async def test_labels_and_annotations(
-    field: str, written: dict[str, str], stands: dict[str, str]
+    zygote: Zygote, field: str, written: dict[str, str], stands: dict[str, str]
 ) -> None:
-    room = await room_of(workload(template={**ROOM, "metadata": {field: written}}))
+    room = await room_of(zygote, workload(template={**ROOM, "metadata": {field: written}}))
     assert ({**written, **stands}).items() <= room["metadata"][field].items()
 
 
@@ -151,18 +160,20 @@ SPECS = [
 
 
 @pytest.mark.parametrize(("written", "field", "stands"), SPECS)
-async def test_the_spec_of_a_room(written: dict[str, Any], field: str, stands: object) -> None:
-    room = await room_of(workload(template=with_spec(**written)))
+async def test_the_spec_of_a_room(
+    zygote: Zygote, written: dict[str, Any], field: str, stands: object
+) -> None:
+    room = await room_of(zygote, workload(template=with_spec(**written)))
     assert room["spec"][field] is stands or room["spec"][field] == stands
 
 
-async def test_packed_rooms_draw_together_beside_what_the_user_prefers() -> None:
+async def test_packed_rooms_draw_together_beside_what_the_user_prefers(zygote: Zygote) -> None:
     own = {"weight": 7, "podAffinityTerm": {"topologyKey": "zone"}}
     affinity = {
         "nodeAffinity": {"x": 1},
         "podAffinity": {PREFERRED: [own], "requiredDuringSchedulingIgnoredDuringExecution": []},
     }
-    room = await room_of(workload(template=with_spec(affinity=affinity)))
+    room = await room_of(zygote, workload(template=with_spec(affinity=affinity)))
     stands = room["spec"]["affinity"]
     first, second = stands["podAffinity"][PREFERRED]
     assert first == own
@@ -174,9 +185,9 @@ async def test_packed_rooms_draw_together_beside_what_the_user_prefers() -> None
     assert stands["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] == []
 
 
-async def test_distributed_rooms_have_the_users_affinity_alone() -> None:
+async def test_distributed_rooms_have_the_users_affinity_alone(zygote: Zygote) -> None:
     affinity = {"nodeAffinity": {"x": 1}}
-    room = await room_of(workload(template=with_spec(affinity=affinity), packed=False))
+    room = await room_of(zygote, workload(template=with_spec(affinity=affinity), packed=False))
     assert room["spec"]["affinity"] == affinity
 
 
@@ -206,13 +217,13 @@ async def test_a_changed_template_or_instance_is_rendered_again() -> None:
 async def test_a_compiler_whose_zygote_was_killed_starts_another() -> None:
     async with compiler() as made:
         await made.render([workload("one")], "prod")
-        zygote = made.zygote.pid
-        assert zygote is not None
-        os.kill(zygote, signal.SIGKILL)
-        await asyncio.to_thread(os.waitid, os.P_PID, zygote, os.WEXITED | os.WNOWAIT)
+        killed = made.zygote.pid
+        assert killed is not None
+        os.kill(killed, signal.SIGKILL)
+        await asyncio.to_thread(os.waitid, os.P_PID, killed, os.WEXITED | os.WNOWAIT)
         again = await made.render([workload("two")], "prod")
         assert workload("two").key in again
-        assert made.zygote.pid not in (None, zygote)
+        assert made.zygote.pid not in (None, killed)
 
 
 async def test_rendering_nothing_starts_nothing() -> None:
@@ -259,9 +270,9 @@ WRONG = [
 
 @pytest.mark.parametrize(("templates", "message"), WRONG)
 async def test_a_broken_template_is_named_with_its_mistake(
-    templates: dict[str, str], message: str
+    zygote: Zygote, templates: dict[str, str], message: str
 ) -> None:
-    async with compiler(templates) as made:
+    async with compiler(templates, zygote) as made:
         with pytest.raises(Misconfigured) as raised:
             await made.render([workload()], "prod")
     assert message in str(raised.value)
