@@ -129,8 +129,10 @@ def _next_record(
         if key in arrival.reading.invalid:
             # The spec is back, if broken: it goes on as it was accepted.
             return replace(before, deleting=False, held=None)
-        if removal is None or held:
-            return replace(before, held=held) if removal else before
+        if removal is None or (held and before.accepted is None):
+            return before  # an orphan stays one: every head judges it anew
+        if held:
+            return replace(before, held=held)
         ledger = _entered(arrival, before, asked, removal.rooms)
         return replace(before, deleting=True, held=None, ledger=ledger)
     count = before.accepted.replicas if before.accepted and not before.deleting else 0

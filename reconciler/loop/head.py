@@ -88,7 +88,8 @@ async def _relation(lane: HeadLane, accepted: str, commit: str) -> Relation | No
 
 def _arrival(lane: HeadLane, reading: Reading, relation: Relation | None, now: float) -> Arrival:
     records = lane.home.store.states()
-    known = set(records) | set(reading.workloads) | set(reading.invalid)
+    recorded = {key for key, record in records.items() if record.accepted or record.deleting}
+    known = recorded | set(reading.workloads) | set(reading.invalid)
     orphans = {
         key: len([pod for pod in lane.home.view.of(key).pods if not pod.terminating])
         for key in lane.home.view.workloads()

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from reconciler.core import record_codec
 from reconciler.core.change import change_hash
 from reconciler.model.changes import Cause, Removal
 from reconciler.model.findings import Finding
@@ -172,3 +173,67 @@ def test_small_removals_add_up_over_all_workloads() -> None:
 def test_a_suspended_workload_says_so() -> None:
     asleep = a_workload("arena", 2, suspend=True)
     assert kinds(take_in(a_reading(asleep), ARENA)) == {"arena": HoldKind.SUSPENDED}
+
+
+def test_an_orphan_is_shown_by_every_head_and_can_be_approved() -> None:
+    ghost = Removal("local", a_key("ghost"), Cause.LEFT_GIT, 0, 1)
+    first = take_in(a_reading(LOBBY), LOBBY, orphans={ghost.key: 1})
+    # A record with a hold and no spec would hide the orphan from the next head.
+    assert ghost.key not in first.records
+    approved = replace(first.repository, approved=(Approved(ghost.line, NOW + 60),))
+    second = take_in(a_reading(LOBBY), LOBBY, orphans={ghost.key: 1}, remembered=approved)
+    assert second.deleting == {ghost.key}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"unreadable": ("schedulers/x.yaml",)}, id="a file cannot be read"),
+        pytest.param({"config": None}, id="the Config is invalid or Git does not answer"),
+    ],
+)
+def test_a_deletion_on_its_way_pauses_while(changes: dict[str, Any]) -> None:
+    known = {ARENA.key: replace(accepted(ARENA), deleting=True), LOBBY.key: accepted(LOBBY)}
+    paused = take_in(a_reading(LOBBY, **changes), records=known)
+    assert not paused.deleting
+    assert "arena" not in counts(paused)
+    assert take_in(a_reading(LOBBY), records=known).deleting == {ARENA.key}
+
+
+def test_a_spec_that_returns_broken_goes_on_as_it_was_accepted() -> None:
+    finding = Finding("schedulers/arena.yaml", 4, 3, "spec.replicas", "must be a number")
+    known = {ARENA.key: replace(accepted(ARENA), deleting=True)}
+    result = take_in(a_reading(invalid={ARENA.key: (finding,)}), records=known)
+    assert (result.deleting, counts(result)) == (frozenset(), {"arena": 2})
+
+
+def test_a_broken_spec_of_an_unknown_workload_makes_no_record() -> None:
+    finding = Finding("schedulers/new.yaml", 1, 1, "", "must be a number")
+    assert not take_in(a_reading(ARENA, invalid={a_key("new"): (finding,)}), ARENA).records
+
+
+def test_departures_add_up_after_their_records_are_gone() -> None:
+    fleets = [a_workload(f"fleet-{n}", 3) for n in range(20)]
+    left, repository = fleets, ON_RECORD
+    gone = 0
+    while True:
+        left, commit = left[1:], f"c{gone + 2}"
+        going = take_in(a_reading(*left, commit=commit), *left, fleets[gone], remembered=repository)
+        if going.holds:
+            break
+        gone, repository = gone + 1, going.repository
+    # 5 % of 60 rooms, whose records were dropped as soon as they were gone.
+    assert gone == 1
+    assert {hold.kind for hold in going.holds} == {HoldKind.OVER_BUDGET}
+
+
+def test_a_thousand_commits_in_ten_minutes_fit_the_record() -> None:
+    record = accepted(LOBBY)
+    for n in range(1000):
+        changed = a_workload("lobby", 20 + n % 2)
+        reading = a_reading(changed, commit=f"c{n}")
+        result = take_in(reading, records={LOBBY.key: record}, now=NOW + n * 0.6)
+        record = dict(result.records).get(LOBBY.key, record)
+    assert len(record.ledger) <= 101
+    assert len(record_codec.dump_state(record)["record"]) < 8 * 1024
+    assert max(entry.count for entry in record.ledger) == 21
