@@ -10,6 +10,7 @@ from reconciler.kube import quantities, resources
 from reconciler.kube.resources import HostPort
 from reconciler.sandbox.requests import Json
 
+_ANY = "0.0.0.0"  # noqa: S104 - a value compared with, nothing listens here
 Amounts = dict[str, int]  # thousandths of the base unit
 
 
@@ -22,6 +23,7 @@ class Need:
     labels: Mapping[str, str]
     amounts: Amounts
     ports: frozenset[HostPort]
+    addressed: int  # ports that are taken on one address only
 
 
 @dataclass(slots=True)
@@ -33,6 +35,8 @@ class Room:
     used: Counter[str] = field(default_factory=Counter)
     ports: Counter[HostPort] = field(default_factory=Counter)
     needs: dict[str, Need] = field(default_factory=dict)
+    addressed: int = 0
+    guarded: bool = False  # the node keeps some pods away
 
     @property
     def name(self) -> str:
@@ -50,6 +54,7 @@ class Room:
         self.needs[need.key] = need
         self.used.update(need.amounts)
         self.ports.update(need.ports)
+        self.addressed += need.addressed
 
     def take(self, key: str) -> Need | None:
         """Strike a pod off."""
@@ -57,6 +62,7 @@ class Room:
         if need is not None:
             self.used.subtract(need.amounts)
             self.ports.subtract(need.ports)
+            self.addressed -= need.addressed
             self.ports = +self.ports if need.ports else self.ports
         return need
 
@@ -79,6 +85,10 @@ class Room:
         """Tell whether a host port that the pod wants is taken."""
         if not need.ports or not self.ports:
             return False
+        if not need.ports.isdisjoint(self.ports):
+            return True
+        if not self.addressed and not need.addressed:
+            return False
         return resources.host_ports_clash(need.ports, frozenset(self.ports))
 
     def emptiness(self, need: Need) -> int:
@@ -96,11 +106,15 @@ def need_of(key: str, pod: Json) -> Need:
     metadata, spec = pod["metadata"], pod["spec"]
     amounts = {name: int(amount * 1000) for name, amount in resources.requests(spec).items()}
     labels = metadata.get("labels") or {}
-    return Need(key, metadata["namespace"], labels, amounts, resources.host_ports(spec))
+    ports = resources.host_ports(spec)
+    addressed = sum(1 for *_, address in ports if address != _ANY)
+    return Need(key, metadata["namespace"], labels, amounts, ports, addressed)
 
 
 def room_of(node: Json) -> Room:
     """Work out what a node can hold."""
-    status = node.get("status", {})
+    status, spec = node.get("status", {}), node["spec"]
     amounts = status.get("allocatable") or status.get("capacity") or {}
-    return Room(node, {name: int(quantities.parse(text) * 1000) for name, text in amounts.items()})
+    room = Room(node, {name: int(quantities.parse(text) * 1000) for name, text in amounts.items()})
+    room.guarded = bool(spec.get("taints") or spec.get("unschedulable"))
+    return room

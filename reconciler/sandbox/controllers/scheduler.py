@@ -36,6 +36,7 @@ class Wish:
     preferred: tuple[tuple[int, str, Counter[str]], ...]
     together: tuple[tuple[str, Counter[str]], ...]
     apart: tuple[tuple[str, Counter[str]], ...]
+    choosy: bool  # the pod says something about its nodes
 
 
 class Scheduler:
@@ -132,7 +133,8 @@ class Scheduler:
         for room in self._rooms.values():
             told = _obstacles(wish, room)
             obstacles.update(told)
-            hopeless += bool(_HOPELESS.intersection(told)) or room.is_too_small(wish.need)
+            if told:
+                hopeless += bool(_HOPELESS.intersection(told)) or room.is_too_small(wish.need)
             if not told:
                 fitting.append(room)
         if fitting:
@@ -166,7 +168,8 @@ class Scheduler:
         ]
         together = [self._counted(term, need) for term in near.get(hard) or ()]
         apart = [self._counted(term, need) for term in far.get(hard) or ()]
-        return Wish(pod, need, tuple(preferred), tuple(together), tuple(apart))
+        choosy = bool(pod["spec"].get("nodeSelector") or asked.get("nodeAffinity"))
+        return Wish(pod, need, tuple(preferred), tuple(together), tuple(apart), choosy)
 
     def _counted(self, term: Json, need: Need) -> tuple[str, Counter[str]]:
         counts = self._neighbours.on(term, need.namespace, self._rooms.values())
@@ -174,15 +177,10 @@ class Scheduler:
 
 
 def _obstacles(wish: Wish, room: Room) -> list[str]:
-    spec = wish.pod["spec"]
-    tolerations, node = spec.get("tolerations") or (), room.node
-    if node["spec"].get("unschedulable") and not taints.tolerates(
-        tolerations, _UNSCHEDULABLE_TAINT
-    ):
-        return [_CORDONED]
-    if taints.untolerated(tolerations, node["spec"].get("taints") or ()) is not None:
-        return [_TAINTS]
-    if not affinity.node_selector_matches(spec, node):
+    guarded = _guard(wish, room) if room.guarded else ""
+    if guarded:
+        return [guarded]
+    if wish.choosy and not affinity.node_selector_matches(wish.pod["spec"], room.node):
         return [_SELECTOR]
     if room.clashes(wish.need):
         return [_PORTS]
@@ -197,12 +195,23 @@ def _obstacles(wish: Wish, room: Room) -> list[str]:
     return []
 
 
+def _guard(wish: Wish, room: Room) -> str:
+    tolerations, spec = wish.pod["spec"].get("tolerations") or (), room.node["spec"]
+    if spec.get("unschedulable") and not taints.tolerates(tolerations, _UNSCHEDULABLE_TAINT):
+        return _CORDONED
+    if taints.untolerated(tolerations, spec.get("taints") or ()) is not None:
+        return _TAINTS
+    return ""
+
+
 def _best(wish: Wish, fitting: list[Room]) -> Room:
     company = [
         sum(weight * counts[room.labels.get(key, "")] for weight, key, counts in wish.preferred)
         for room in fitting
     ]
-    liked = [affinity.preferred_weight(wish.pod["spec"], room.node) for room in fitting]
+    liked = [0] * len(fitting)
+    if wish.choosy:
+        liked = [affinity.preferred_weight(wish.pod["spec"], room.node) for room in fitting]
     scores = [
         2 * near + 2 * like + room.emptiness(wish.need)
         for near, like, room in zip(_scaled(company), _scaled(liked), fitting, strict=True)
