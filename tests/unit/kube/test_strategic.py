@@ -173,7 +173,7 @@ def test_cordon_and_uncordon() -> None:
         ),
         pytest.param(
             {"containers": [{"name": "b"}], "$setElementOrder/containers": [{"name": "a"}]},
-            "does not list 'b'",
+            "lacks 'b' of the patch",
             id="an order that lacks an item",
         ),
         pytest.param(
@@ -181,7 +181,7 @@ def test_cordon_and_uncordon() -> None:
                 "containers": [{"name": "b"}, {"name": "a"}],
                 "$setElementOrder/containers": [{"name": "a"}, {"name": "b"}],
             },
-            "another order",
+            "lacks 'a' of the patch, or in that place",
             id="an order that contradicts the patch",
         ),
         pytest.param({"$setElementOrder/containers": "a"}, "must be a list", id="no list"),
