@@ -55,12 +55,13 @@ def inventory_of(situation: Situation) -> tuple[Owned, ...]:
     A new object counts as made by us when the view does not show it; who applies it looks
     again, and takes that back where somebody else was first.
     """
-    known = {owned.ref: owned for owned in situation.record.inventory}
+    known = {owned.ref for owned in situation.record.inventory}
+    wanted = {item.ref for item in situation.desired.objects} if situation.desired else set()
+    if wanted <= known:
+        return situation.record.inventory
     live = {item.ref for item in situation.live.objects}
-    for wanted in situation.desired.objects if situation.desired else ():
-        if wanted.ref not in known:
-            known[wanted.ref] = Owned(wanted.ref, made=wanted.ref not in live)
-    return tuple(sorted(known.values()))
+    new = (Owned(ref, made=ref not in live) for ref in wanted - known)
+    return tuple(sorted((*situation.record.inventory, *new)))
 
 
 def to_prune(situation: Situation) -> tuple[DeleteObject, ...]:

@@ -92,12 +92,13 @@ def _creates(
 ) -> tuple[CreateRooms | None, Ordinals | None]:
     """Return the rooms to create, or else the ordinal record with settled names struck off."""
     workload = desired.workload
+    if not number and (situation.ordinals is None or not situation.ordinals.outstanding):
+        return None, None
     record = ordinals.first(situation.ordinals, situation.record.highest, situation.live.pods, now)
     settled = ordinals.settled(record, situation.live.pods)
     if not number:
         blind = ordinals.is_blind(record, situation.version, now)
-        dirty = situation.ordinals is not None and situation.ordinals.outstanding and not blind
-        return None, replace(settled, outstanding=frozenset()) if dirty else None
+        return None, None if blind else replace(settled, outstanding=frozenset())
     taken, raised = ordinals.take(settled, number)
     ports = len(host_ports.container_ports(workload.template)) if workload.port_range else 0
     chosen = (
