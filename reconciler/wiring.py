@@ -5,13 +5,20 @@ Adapters are imported where they are made: a command pays for what it uses.
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Mapping
+import socket
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reconciler.model.errors import Misconfigured
-from reconciler.model.specs import Permissions
+from reconciler.model.refs import ObjectRef, WorkloadKey
+from reconciler.model.specs import LOOSEST, Permissions
 from reconciler.settings import Settings
 
 if TYPE_CHECKING:
@@ -20,6 +27,10 @@ if TYPE_CHECKING:
     from reconciler.adapters.git.mirror import Mirror
     from reconciler.adapters.kubernetes.client import KubernetesCluster
     from reconciler.adapters.kubernetes.transport import OnRequest
+    from reconciler.loop.head import HeadLane
+    from reconciler.loop.lane import Lane
+    from reconciler.service.app import App, Leadership
+    from reconciler.service.views import ClusterView
 
 
 def permissions_of(settings: Settings) -> Permissions:
@@ -109,3 +120,161 @@ def make_cluster(settings: Settings, on_request: OnRequest | None = None) -> Kub
 def _cache(environment: Mapping[str, str]) -> Path:
     home = environment.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(home) / "gamekeeper"
+
+
+CONTENT_KINDS = (
+    ("v1", "Service"),
+    ("v1", "ConfigMap"),
+    ("v1", "Secret"),
+    ("v1", "ServiceAccount"),
+    ("v1", "PersistentVolumeClaim"),
+    ("apps/v1", "Deployment"),
+    ("apps/v1", "StatefulSet"),
+    ("apps/v1", "DaemonSet"),
+    ("apps/v1", "ReplicaSet"),
+    ("batch/v1", "Job"),
+    ("batch/v1", "CronJob"),
+    ("policy/v1", "PodDisruptionBudget"),
+    ("networking.k8s.io/v1", "Ingress"),
+    ("networking.k8s.io/v1", "NetworkPolicy"),
+)
+"""What keeps a namespace from being removed, unless a setting names other kinds."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneCluster:
+    """A cluster as commands use it: read it once, plan, settle."""
+
+    cluster: KubernetesCluster
+    view: ClusterView
+    lane: Lane
+
+
+def make_one_cluster(
+    settings: Settings,
+    dirty: Callable[[Iterable[WorkloadKey]], None] = lambda keys: None,
+    record_changed: Callable[[ObjectRef], None] | None = None,
+    on_request: OnRequest | None = None,
+) -> OneCluster:
+    """Return the cluster with its view and lane; nothing is asked of it yet.
+
+    Raises Misconfigured.
+    """
+    from reconciler import assets
+    from reconciler.kube.schemas import Schemas
+    from reconciler.loop.lane import Lane
+    from reconciler.loop.store import RecordStore
+    from reconciler.service.views import ClusterView
+
+    cluster = make_cluster(settings, on_request)
+    view = ClusterView(cluster, settings.instance, SystemClock(), dirty, record_changed)
+    newest = assets.kubernetes_versions()[-1]
+    lane = Lane(
+        name=settings.cluster_name,
+        instance=settings.instance,
+        cluster=cluster,
+        view=view,
+        store=RecordStore(cluster, settings.namespace, settings.instance),
+        schemas=Schemas(assets.kubernetes_definitions(newest)),
+        content_kinds=_content_kinds(settings) or CONTENT_KINDS,
+    )
+    return OneCluster(cluster, view, lane)
+
+
+def make_head_lane(settings: Settings, home: Lane, compiler: WorkerCompiler) -> HeadLane:
+    """Return the lane of the tracked branch. Raises Misconfigured."""
+    from reconciler.loop.head import HeadLane
+
+    return HeadLane(
+        url=settings.repo,
+        branch=settings.branch,
+        repository=make_mirror(settings),
+        compiler=compiler,
+        permissions=permissions_of(settings),
+        ceiling=LOOSEST,
+        home=home,
+    )
+
+
+def make_leadership(
+    settings: Settings, cluster: KubernetesCluster, changed: Callable[[], None]
+) -> Leadership:
+    """Return the Lease of the instance, or with `--no-lease` a promise to be alone."""
+    from reconciler.service.lease import API_VERSION, Lease, NoLease
+
+    identity = f"{socket.gethostname()}-{os.getpid()}"
+    if not settings.lease:
+        return NoLease(identity)
+    ref = ObjectRef(API_VERSION, "Lease", settings.namespace, f"gamekeeper-{settings.instance}")
+    return Lease(cluster, ref, identity, SystemClock(), changed=changed)
+
+
+@asynccontextmanager
+async def opened_app(settings: Settings) -> AsyncIterator[tuple[App, Leadership]]:
+    """Make the whole service and close it in the end; its compiler starts first of all.
+
+    Raises Misconfigured, Unavailable.
+    """
+    from reconciler.service.app import App, Parts
+    from reconciler.service.events import Events
+    from reconciler.service.voice import LogVoice
+
+    compiler = make_compiler()
+    apps: list[App] = []
+    one = make_one_cluster(
+        settings,
+        lambda keys: apps[0].touched(keys),
+        lambda ref: apps[0].record_changed(ref),
+    )
+    head = make_head_lane(settings, one.lane, compiler)
+    parts = Parts(
+        lane=one.lane,
+        head=head,
+        view=one.view,
+        clock=SystemClock(),
+        voice=LogVoice(Events(one.cluster, settings.instance, SystemClock())),
+        poll_seconds=settings.poll_seconds,
+        resync_seconds=settings.resync_seconds,
+        wakers=_wakers(settings),
+    )
+    app = App(parts)
+    apps.append(app)
+    try:
+        yield app, make_leadership(settings, one.cluster, app.leadership_changed)
+    finally:
+        await head.repository.close()
+        await compiler.close()
+        await one.cluster.close()
+
+
+def _wakers(settings: Settings) -> list[Callable[[], AsyncIterator[None]]]:
+    """Follow the references of a repository that is on this machine."""
+    from reconciler.adapters.git.watch import local_path, watch_local
+
+    path = local_path(settings.repo)
+    return [partial(watch_local, path)] if path else []
+
+
+class SystemClock:
+    """The clock of this machine."""
+
+    def now(self) -> float:
+        """Unix seconds."""
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+
+def _content_kinds(settings: Settings) -> tuple[tuple[str, str], ...]:
+    """Read `v1/Service` and `apps/v1/Deployment`. Raises Misconfigured."""
+    found = []
+    for text in settings.namespace_content_kinds:
+        api_version, _, kind = text.rpartition("/")
+        if not api_version or not kind:
+            raise Misconfigured(
+                f"{text!r} is no kind: write it as v1/Service or apps/v1/Deployment"
+            )
+        found.append((api_version, kind))
+    return tuple(found)

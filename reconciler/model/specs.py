@@ -99,6 +99,16 @@ class Budgets:
     window_seconds: int = 600
 
 
+LOOSEST = Budgets(
+    workload_rooms=1_000_000,
+    workload_percent=100.0,
+    total_rooms=1_000_000,
+    total_percent=100.0,
+    window_seconds=0,
+)
+"""No ceiling: where an operator sets none, the repository's own budgets count."""
+
+
 @dataclass(frozen=True, slots=True)
 class Config:
     """The repository's `gamekeeper.yaml`."""

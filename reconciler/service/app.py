@@ -1,7 +1,7 @@
 """The whole service: views, lanes, lease and faces, started together and ended in order."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
@@ -39,7 +39,7 @@ class Voice(Observer, HeadObserver, Protocol):
 class Parts:
     """What the service is made of. `wakers` yield when Git may have moved (a file watch).
 
-    `resync_seconds` 0 leaves the full pass to the repository's own Config.
+    `poll_seconds` and `resync_seconds` 0 leave the intervals to the repository's own Config.
     """
 
     lane: Lane
@@ -47,6 +47,7 @@ class Parts:
     view: ClusterView
     clock: Clock
     voice: Voice
+    poll_seconds: float = 0.0
     resync_seconds: float = 0.0
     wakers: Sequence[Callable[[], AsyncIterator[None]]] = ()
 
@@ -60,7 +61,12 @@ class App:
         self._loaded = False
         self.cluster_lane = ClusterLane(parts.lane, parts.clock, parts.voice, self._may_act)
         self.head_service = HeadService(
-            parts.head, parts.clock, parts.voice, self._may_act, self._published
+            parts.head,
+            parts.clock,
+            parts.voice,
+            self._may_act,
+            self._published,
+            parts.poll_seconds,
         )
         self._reload = asyncio.Event()
 
@@ -74,7 +80,7 @@ class App:
         self._loaded = False
         self._reload.set()
 
-    def touched(self, keys: Sequence[WorkloadKey]) -> None:
+    def touched(self, keys: Iterable[WorkloadKey]) -> None:
         """Something of these workloads changed in the cluster."""
         self.cluster_lane.wakes.mark(keys)
 

@@ -41,6 +41,7 @@ class HeadService:
         observer: HeadObserver,
         leading: Callable[[], bool],
         published: Callable[[Wanted], None],
+        poll_seconds: float = 0.0,
     ) -> None:
         self.lane = lane
         self.wakes: Wakes[str] = Wakes()
@@ -48,6 +49,7 @@ class HeadService:
         self._observer = observer
         self._leading = leading
         self._published = published
+        self._poll_seconds = poll_seconds
         self._retries = Retries(FIRST_SECONDS, LONGEST_SECONDS)
         self._asked = False
 
@@ -71,7 +73,9 @@ class HeadService:
 
     @property
     def poll_seconds(self) -> float:
-        """How often to look without being woken; the repository's own Config says."""
+        """How often to look without being woken: as the process says, else as the Config does."""
+        if self._poll_seconds:
+            return self._poll_seconds
         reading = self.lane.reading
         return float(reading.config.poll_seconds) if reading and reading.config else 60.0
 

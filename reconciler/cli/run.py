@@ -1,0 +1,39 @@
+"""`gamekeeper run`: the loop, until it is told to stop."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+from argparse import ArgumentParser, Namespace
+
+from reconciler.cli.console import Console
+from reconciler.cli.options import add_settings, settings_of
+from reconciler.settings import Settings
+from reconciler.wiring import opened_app
+
+EXAMPLE = """\
+gamekeeper run --repo https://git.example.com/studio/fleet.git --branch main --instance main
+gamekeeper run --repo ./my-fleet --instance laptop --kubeconfig ./kubeconfig"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the command's arguments."""
+    add_settings(parser, "git", "identity", "cluster", "loop", "safety", "serving", "log")
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Serve until SIGTERM or SIGINT; then finish the writes in hand and leave."""
+    settings = settings_of(arguments, console.environment)
+    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(message)s")
+    asyncio.run(_serve(settings))
+    return 0
+
+
+async def _serve(settings: Settings) -> None:
+    async with opened_app(settings) as (app, leadership):
+        serving = asyncio.create_task(app.run(leadership))
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, serving.cancel)
+        with contextlib.suppress(asyncio.CancelledError):
+            await serving

@@ -1,0 +1,113 @@
+"""What the service says about itself: one place from which logs and Kubernetes Events go out."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from reconciler.model.errors import PortError
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.plans import Plan
+from reconciler.model.readings import Reading
+from reconciler.model.refs import ObjectRef, WorkloadKey
+from reconciler.model.reports import Outcome, Report
+from reconciler.model.wanted import Wanted
+from reconciler.service.events import Events
+
+log = logging.getLogger("gamekeeper")
+
+
+class LogVoice:
+    """Says what happens, once: a hold or a failure that goes on is not repeated."""
+
+    def __init__(self, events: Events | None = None) -> None:
+        self._events = events
+        self._held: Mapping[tuple[str, HoldKind], Hold] = {}
+        self._failing: dict[WorkloadKey, str] = {}
+        self._blind = ""
+        self._commit = ""
+        self._telling: set[asyncio.Task[bool]] = set()
+
+    def looked(self, wanted: Wanted, reading: Reading | None, seconds: float) -> None:
+        """A head was taken in."""
+        self._blind = ""
+        if wanted.commit != self._commit:
+            self._commit = wanted.commit
+            log.info(
+                "commit taken in",
+                extra=_fields(commit=wanted.commit[:12], workloads=len(wanted.effective)),
+            )
+        held = {(str(hold.key), hold.kind): hold for hold in wanted.holds}
+        for place, hold in held.items():
+            if self._held.get(place) != hold:
+                self._say_held(hold)
+        for place, hold in self._held.items():
+            if place not in held:
+                log.info("no longer held", extra=_fields(workload=place[0], hold=hold.kind))
+        self._held = held
+
+    def blind(self, error: PortError) -> None:
+        """Git, or what stands behind it, did not answer; what was wanted stays wanted."""
+        if str(error) != self._blind:
+            self._blind = str(error)
+            log.warning("what was accepted stays wanted: %s", error)
+
+    def planned(self, cluster: str, plan: Plan) -> None:
+        """A workload was planned."""
+
+    def settled(self, report: Report) -> None:
+        """A workload's plan was carried out."""
+        for item in report.settled:
+            for outcome in item.outcomes:
+                self._say_done(outcome)
+            self._say_failure(item.plan.key, item.failure)
+            for hold in item.holds:
+                log.warning("held: %s", hold.reason, extra=_fields(workload=str(hold.key)))
+
+    def crashed(self, cluster: str, key: WorkloadKey, error: Exception) -> None:
+        """Settling a workload met a defect."""
+        log.error("a defect of Gamekeeper's own", exc_info=error, extra=_fields(workload=str(key)))
+
+    def passed(self, cluster: str, keys: int, seconds: float) -> None:
+        """All keys that were dirty have been planned."""
+        log.debug("planned", extra=_fields(cluster=cluster, keys=keys, seconds=round(seconds, 4)))
+
+    def _say_done(self, outcome: Outcome) -> None:
+        if outcome.done:
+            log.info(
+                "%s %s",
+                outcome.verb,
+                outcome.what,
+                extra=_fields(workload=str(outcome.key), reason=outcome.reason),
+            )
+
+    def _say_failure(self, key: WorkloadKey, failure: str) -> None:
+        if failure and self._failing.get(key) != failure:
+            log.warning("%s", failure, extra=_fields(workload=str(key)))
+            self._tell(key, "StepFailed", failure)
+        if failure:
+            self._failing[key] = failure
+        else:
+            self._failing.pop(key, None)
+
+    def _say_held(self, hold: Hold) -> None:
+        fields = _fields(workload=str(hold.key or ""), hold=hold.kind)
+        if hold.change_hash:
+            fields["fields"]["approve"] = hold.change_hash
+        log.warning("held: %s", hold.reason, extra=fields)
+        if hold.key is not None:
+            self._tell(hold.key, f"Held{hold.kind.title().replace('-', '')}", hold.reason)
+
+    def _tell(self, key: WorkloadKey, reason: str, message: str) -> None:
+        """Write a Kubernetes Event beside the loop, on the workload's namespace."""
+        if self._events is None:
+            return
+        ref = ObjectRef("v1", "Namespace", "", key.namespace)
+        task = asyncio.create_task(self._events.tell(ref, "", reason, message, "Warning"))
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+
+def _fields(**fields: Any) -> dict[str, dict[str, Any]]:
+    """Return the `extra` of a log record; `service.logs` prints it."""
+    return {"fields": fields}
