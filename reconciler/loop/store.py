@@ -46,7 +46,6 @@ class RecordStore:
 
         Raises Misconfigured for a record that this version cannot read, and the cluster's errors.
         """
-        await self._ensure_namespace()
         selector = f"{labels.INSTANCE}={self._instance},{labels.RECORD}"
         listing = await self._cluster.list("v1", "ConfigMap", labels=selector)
         self._states, self._ordinals = {}, {}
@@ -118,7 +117,8 @@ class RecordStore:
         """Delete an ordinal record."""
         await self._drop(self._ordinals, key, self._ordinals_ref(key), "ordinals")
 
-    async def _ensure_namespace(self) -> None:
+    async def ensure_namespace(self) -> None:
+        """Make the namespace that the records stand in, where it is not there yet."""
         ref = ObjectRef("v1", "Namespace", "", self._namespace)
         if await self._cluster.get(ref) is None:
             await self._cluster.create(

@@ -94,6 +94,7 @@ class App:
         """Serve until cancelled; then finish the writes in hand, and give the lease back last."""
         self._leadership = leadership
         self._reload.set()
+        await self._found()
         leading = asyncio.create_task(leadership.run(), name="lease")
         try:
             async with asyncio.TaskGroup() as group:
@@ -105,6 +106,18 @@ class App:
         finally:
             leading.cancel()
             await asyncio.gather(leading, return_exceptions=True)
+
+    async def _found(self) -> None:
+        """Make our own namespace first: the lease and every record stand in it."""
+        retries = Retries(longest_seconds=30.0)
+        while True:
+            try:
+                await self._parts.lane.store.ensure_namespace()
+            except PortError as error:
+                self._parts.voice.blind(error)
+                await self._parts.clock.sleep(retries.failed())
+            else:
+                return
 
     async def _serve(self) -> None:
         """Run the lanes once the cluster was read: before that, nothing may be planned."""

@@ -100,6 +100,7 @@ class Process:
 
     async def start(self) -> None:
         """Read what is on record."""
+        await self.lane.store.ensure_namespace()
         await self.lane.store.load()
 
     async def turn(self) -> Report:
