@@ -1,0 +1,44 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.core import backoff
+from reconciler.core.backoff import FORGIVEN_AFTER_SECONDS, LONGEST_DELAY_SECONDS, Failures
+from tests.unit.core.making import NEW, NOW, OLD
+
+
+@pytest.mark.parametrize(
+    ("before", "count"),
+    [
+        pytest.param(None, 1, id="the first failure counts one"),
+        pytest.param(Failures(NEW, 3, NOW - 5), 4, id="failures in a row add up"),
+        pytest.param(Failures(OLD, 3, NOW - 5), 1, id="another revision starts anew"),
+        pytest.param(
+            Failures(NEW, 3, NOW - FORGIVEN_AFTER_SECONDS - 1), 1, id="an old failure is forgiven"
+        ),
+        pytest.param(Failures(NEW, 3, NOW + 5), 4, id="a clock set back forgives nothing"),
+    ],
+)
+def test_a_failure_counts(before: Failures | None, count: int) -> None:
+    assert backoff.after(before, NEW, NOW) == Failures(NEW, count, NOW)
+
+
+@pytest.mark.parametrize(
+    ("count", "wait_seconds"),
+    [
+        pytest.param(1, 0, id="the first replacement is made at once"),
+        pytest.param(2, 10, id="the second waits ten seconds"),
+        pytest.param(3, 20, id="then twice as long"),
+        pytest.param(7, 300, id="no longer than five minutes"),
+        pytest.param(10**9, 300, id="however often it failed"),
+    ],
+)
+def test_the_wait_grows(count: int, wait_seconds: float) -> None:
+    not_before = backoff.not_before(Failures(NEW, count, NOW))
+    assert backoff.delay_seconds(not_before, NOW) == wait_seconds
+
+
+@given(st.integers(1, 50), st.floats(-1e6, 1e6))
+def test_no_clock_makes_a_room_wait_longer_than_the_longest(count: int, later: float) -> None:
+    delay = backoff.delay_seconds(backoff.not_before(Failures(NEW, count, NOW)), NOW + later)
+    assert 0 <= delay <= LONGEST_DELAY_SECONDS

@@ -1,0 +1,119 @@
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.core import change
+from reconciler.model.changes import Cause, Removal, Verb
+from reconciler.model.findings import Finding
+from reconciler.model.specs import Budgets, Config, Source
+from tests.unit.core.making import a_key, a_reading, a_workload
+
+ARENA, LOBBY = a_workload("arena", 2), a_workload("lobby", 20)
+removals = st.builds(
+    Removal,
+    st.sampled_from(["local", "eu"]),
+    st.sampled_from([a_key("a"), a_key("b"), a_key("c")]),
+    st.sampled_from([Cause.LEFT_GIT, Cause.SCALE_IN]),
+    st.integers(0, 3),
+    st.integers(0, 9),
+)
+
+
+@given(st.lists(removals), st.randoms())
+def test_a_hash_does_not_depend_on_order_or_repetition(gone: list[Removal], chance: Random) -> None:
+    mixed = [*gone, *gone]
+    chance.shuffle(mixed)
+    assert change.change_hash(mixed) == change.change_hash(gone)
+
+
+@given(st.lists(removals), st.integers(0, 99))
+def test_a_hash_does_not_depend_on_the_count_it_starts_from(gone: list[Removal], by: int) -> None:
+    moved = [replace(removal, rooms=removal.rooms + by) for removal in gone]
+    assert change.change_hash(moved) == change.change_hash(gone)
+
+
+@given(st.lists(removals), st.lists(removals))
+def test_other_removals_have_another_hash(one: list[Removal], other: list[Removal]) -> None:
+    same = {item.line for item in one} == {item.line for item in other}
+    assert (change.change_hash(one) == change.change_hash(other)) is same
+
+
+def test_nothing_removed_has_no_hash() -> None:
+    assert change.change_hash([]) == ""
+
+
+def test_a_hash_is_the_same_for_ever() -> None:
+    # People copy it from CI into `gamekeeper approve`, which another version may serve.
+    gone = Removal("local", a_key("arena"), Cause.LEFT_GIT, 0, 2)
+    assert gone.line == "local Scheduler arena/arena left-git to=0"
+    assert change.change_hash([gone]) == "d1007e0425df"
+
+
+def test_what_goes_is_found() -> None:
+    base = {a_key("gone"): 4, a_key("less"): 5, a_key("more"): 1, a_key("broken"): 7}
+    head = {a_key("less"): 2, a_key("more"): 9, a_key("new"): 3}
+    present = frozenset({*head, a_key("broken")})
+    assert change.removals_between(base, head, present, "local") == (
+        Removal("local", a_key("gone"), Cause.LEFT_GIT, 0, 4),
+        Removal("local", a_key("less"), Cause.SCALE_IN, 2, 3),
+    )
+
+
+def test_a_moved_file_is_no_change() -> None:
+    moved = replace(ARENA, source=Source("elsewhere/arena.yaml", 9))
+    assert change.compare(a_reading(ARENA), a_reading(moved), "local").empty
+
+
+def test_a_rename_is_a_delete_and_a_create() -> None:
+    compared = change.compare(a_reading(ARENA), a_reading(a_workload("colosseum", 2)), "local")
+    verbs = [(item.key.name, item.verb) for item in compared.workloads]
+    assert verbs == [("arena", Verb.DELETE), ("colosseum", Verb.CREATE)]
+    assert [removal.cause for removal in compared.removals] == [Cause.LEFT_GIT]
+
+
+def test_a_broken_document_asks_for_nothing() -> None:
+    finding = Finding("schedulers/lobby.yaml", 4, 3, "spec.replicas", "must be a number")
+    head = a_reading(ARENA, invalid={LOBBY.key: (finding,)})
+    compared = change.compare(a_reading(ARENA, LOBBY), head, "local")
+    assert compared.empty
+    assert not compared.removals
+
+
+def test_a_mass_deletion_is_refused_with_the_hash_to_approve() -> None:
+    compared = change.compare(a_reading(ARENA, LOBBY), a_reading(ARENA), "local")
+    assert "would lose 20 of 20" in compared.refused
+    assert compared.change_hash == change.change_hash(compared.removals)
+
+
+def test_a_head_cannot_loosen_the_budget_that_judges_it() -> None:
+    loose = Config(budgets=Budgets(99, 100.0, 99, 100.0))
+    base, head = a_reading(ARENA, LOBBY), a_reading(ARENA, config=loose)
+    assert change.compare(base, head, "local").refused
+    assert change.compare(head, a_reading(ARENA), "local").empty
+
+
+@pytest.mark.parametrize(
+    ("changes", "effect"),
+    [
+        pytest.param({"replicas": 21}, "1 room created", id="one room more"),
+        pytest.param({"replicas": 17}, "3 rooms removed", id="three rooms fewer"),
+        pytest.param(
+            {"revision": "1-next"},
+            "every room replaced, at most 5 above and 0 below 20 at a time",
+            id="a new image",
+        ),
+        pytest.param(
+            {"suspend": True}, "suspended: nothing is written until it is resumed", id="suspended"
+        ),
+    ],
+)
+def test_an_update_says_what_it_does(changes: dict[str, object], effect: str) -> None:
+    replicas = changes.pop("replicas", 20)
+    assert isinstance(replicas, int)
+    after = a_workload("lobby", replicas, **changes)
+    (updated,) = change.compare(a_reading(LOBBY), a_reading(after), "local").workloads
+    assert (updated.verb, updated.effect) == (Verb.UPDATE, effect)
+    assert updated.fields
