@@ -1,11 +1,12 @@
 """Fixtures of the contract of `Cluster`: each test runs on the sandbox and on the real one."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from reconciler.adapters.kubernetes.client import KubernetesCluster
+from tests.contract.api_server_world import Speaker, real_speaker, sandbox_speaker
 from tests.contract.cluster_world import ApiServer, make_namespace, real_server, sandbox_server
 
 
@@ -30,3 +31,19 @@ def cluster(api_server: ApiServer) -> KubernetesCluster:
 async def namespace(cluster: KubernetesCluster) -> str:
     """Make a namespace of the test's own."""
     return await make_namespace(cluster)
+
+
+@pytest.fixture(scope="session", params=["sandbox", pytest.param("real", marks=pytest.mark.real)])
+def api(request: pytest.FixtureRequest) -> Iterator[Speaker]:
+    """Speak raw HTTP to the sandbox, or to the real control plane."""
+    if request.param == "sandbox":
+        with sandbox_speaker() as speaker:
+            yield speaker
+    else:
+        yield real_speaker(request.getfixturevalue("real_cluster"))
+
+
+@pytest.fixture
+def space(api: Speaker) -> str:
+    """Make a namespace of the test's own and give its path."""
+    return api.namespace()

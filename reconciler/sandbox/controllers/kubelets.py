@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 
 from reconciler.sandbox import behaviour as habits
 from reconciler.sandbox import clock
@@ -63,7 +64,7 @@ class Kubelets:
 
     def step(self, now: float) -> float | None:
         """Carry out what is due; tells when the next is (Unix seconds)."""
-        for key in [*self._fresh][:_MOST]:
+        for key in list(islice(self._fresh, _MOST)):
             self._fresh.pop(key, None)
             self._look(key, now)
         for key in [*self._agenda.take(now, _MOST)]:

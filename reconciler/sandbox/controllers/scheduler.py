@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 
 from reconciler.kube import affinity, taints
 from reconciler.sandbox.controllers.neighbours import Neighbours
@@ -116,7 +117,7 @@ class Scheduler:
             self._pending.update(self._waiting)
             self._waiting.clear()
             self._hopeful, self._retry_at = False, now + _RETRY_SECONDS
-        for key in [*self._pending][: self._world.behaviour.bindings_per_step]:
+        for key in list(islice(self._pending, self._world.behaviour.bindings_per_step)):
             self._pending.pop(key, None)
             stored = self._world.store.shelves[POD].objects.get(key)
             if stored is not None and not stored.fields[0]:
