@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from reconciler.adapters.kubernetes.transport import OnRequest
     from reconciler.loop.head import HeadLane
     from reconciler.loop.lane import Lane
+    from reconciler.sandbox.http import SandboxServer
     from reconciler.service.app import App, Leadership
     from reconciler.service.views import ClusterView
 
@@ -179,6 +180,17 @@ def make_one_cluster(
         content_kinds=_content_kinds(settings) or CONTENT_KINDS,
     )
     return OneCluster(cluster, view, lane)
+
+
+def make_sandbox(node_count: int, host: str, port: int) -> SandboxServer:
+    """Return a sandbox over HTTP, not yet served; port 0 picks a free one."""
+    from reconciler import assets
+    from reconciler.sandbox.behaviour import nodes
+    from reconciler.sandbox.cluster import Sandbox
+    from reconciler.sandbox.http import SandboxServer
+
+    definitions = assets.kubernetes_definitions("1.36")
+    return SandboxServer(Sandbox(definitions, nodes=nodes(node_count)), host, port)
 
 
 def make_head_lane(settings: Settings, home: Lane, compiler: WorkerCompiler) -> HeadLane:

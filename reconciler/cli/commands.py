@@ -43,4 +43,5 @@ COMMANDS = (
     Command("render", "render", "print the manifests, as YAML that kubectl accepts"),
     Command("run", "run", "run the loop: keep the cluster the way the repository says"),
     Command("sandbox", "sandbox", "run a small cluster in this process, for kubectl and for run"),
+    Command("demo", "demo", "all of it together on this machine, told as a story"),
 )

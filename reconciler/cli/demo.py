@@ -1,0 +1,78 @@
+"""`gamekeeper demo`: the whole story on one laptop: Git, a cluster in this process, the loop."""
+
+import asyncio
+import logging
+import tempfile
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from reconciler.cli.console import Console
+from reconciler.cli.demo_stage import Stage, Unfulfilled
+from reconciler.cli.demo_story import STORY
+from reconciler.settings import Settings
+from reconciler.wiring import make_sandbox, opened_app
+
+EXAMPLE = """\
+gamekeeper demo"""
+
+NODES = 4
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "--keep",
+        metavar="DIR",
+        default="",
+        help="make the repository and the kubeconfig in this new directory, and keep them",
+    )
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Tell the story; 1 where a chapter did not come true."""
+    logging.getLogger().setLevel(logging.CRITICAL)
+    with tempfile.TemporaryDirectory(prefix="gamekeeper-demo-") as scratch:
+        folder = Path(arguments.keep or scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        return asyncio.run(_tell(folder, console))
+
+
+async def _tell(folder: Path, console: Console) -> int:
+    repository, kubeconfig = folder / "fleet", folder / "kubeconfig"
+    async with make_sandbox(NODES, "127.0.0.1", 0) as sandbox:
+        sandbox.write_kubeconfig(kubeconfig)
+        settings = Settings(
+            repo=str(repository),
+            instance="demo",
+            kubeconfig=str(kubeconfig),
+            cache_dir=str(folder / "cache"),
+            lease=False,
+        )
+        stage = Stage(console, repository, settings)
+        await stage.prepare()
+        async with opened_app(settings) as (app, leadership):
+            serving = asyncio.create_task(app.run(leadership))
+            try:
+                await _play(stage, serving)
+            except Unfulfilled as error:
+                console.note(f"{console.paint('error:', 'red', on=console.err)} {error}")
+                return 1
+            finally:
+                serving.cancel()
+                await asyncio.gather(serving, return_exceptions=True)
+                await stage.close()
+    return 0
+
+
+async def _play(stage: Stage, serving: "asyncio.Task[None]") -> None:
+    """Play the chapters in order; a service that ends early ends the story."""
+    for number, (title, chapter) in enumerate(STORY, 1):
+        stage.open_chapter(number, title)
+        playing = asyncio.create_task(chapter(stage))
+        done, _ = await asyncio.wait((playing, serving), return_when=asyncio.FIRST_COMPLETED)
+        if serving in done:
+            playing.cancel()
+            await serving
+            raise Unfulfilled("the loop ended before the story did")
+        await playing
+    stage.close_story()

@@ -1,0 +1,194 @@
+"""What the demo's chapters act with: Git, the cluster seen from outside, and a narrator."""
+
+import asyncio
+import time
+from asyncio.subprocess import PIPE, STDOUT
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+
+from reconciler.cli.console import Console
+from reconciler.cli.output import print_table
+from reconciler.core.conditions import STALLED
+from reconciler.loop.approvals import approval_body
+from reconciler.loop.store import RecordStore
+from reconciler.model import labels
+from reconciler.model.errors import Misconfigured, PortError
+from reconciler.model.refs import Json, ObjectRef
+from reconciler.settings import Settings
+from reconciler.wiring import make_cluster
+
+PATIENCE_SECONDS = 25.0
+LOOK_SECONDS = 0.05
+IDENTITY = (
+    "-c",
+    "user.name=Ada",
+    "-c",
+    "user.email=ada@studio.example",
+    "-c",
+    "commit.gpgsign=false",
+)
+
+
+class Unfulfilled(Exception):
+    """What a chapter promises did not come true in time."""
+
+
+class Stage:
+    """The scene of the demo. Everything that it knows it reads from Git and the API server."""
+
+    def __init__(self, console: Console, repository: Path, settings: Settings) -> None:
+        self.console = console
+        self.repository = repository
+        self.cluster = make_cluster(settings)
+        self._settings = settings
+        self._started = self._acted = time.monotonic()
+
+    async def prepare(self) -> None:
+        """Make the repository, and its first commit."""
+        self.repository.mkdir()
+        await self._git("init", "--quiet", "-b", "main")
+
+    async def close(self) -> None:
+        """Close the connection."""
+        await self.cluster.close()
+
+    def open_chapter(self, number: int, title: str) -> None:
+        """Head a chapter."""
+        self.console.print(self.console.paint(f"\n{number}. {title}", "bold"))
+
+    def close_story(self) -> None:
+        """End the story."""
+        took = time.monotonic() - self._started
+        self.console.print(
+            f"\nAll of it came true, in {took:.0f} s. Next: gamekeeper init my-fleet"
+        )
+
+    def say(self, text: str) -> None:
+        """Tell one sentence."""
+        self.console.print(f"   {text}")
+
+    async def commit(self, message: str, **files: str | None) -> None:
+        """Write or remove schedulers by name, and commit them."""
+        for name, text in files.items():
+            path = self.repository / "schedulers" / f"{name}.yaml"
+            path.parent.mkdir(exist_ok=True)
+            if text is None:
+                path.unlink()
+            else:
+                path.write_text(text, encoding="utf-8")
+        await self._git("add", "--all")
+        await self._git(*IDENTITY, "commit", "--quiet", "--message", message)
+        self.show_command(f'git commit -m "{message}"')
+
+    async def revert(self) -> None:
+        """Take the last commit back, as a person would."""
+        await self._git(*IDENTITY, "revert", "--no-edit", "HEAD")
+        self.show_command("git revert HEAD")
+
+    async def approve(self, change_hash: str) -> None:
+        """Do what `gamekeeper approve` does."""
+        self.show_command(f"gamekeeper approve {change_hash}")
+        settings = self._settings
+        self._acted = time.monotonic()
+        body = approval_body(settings.namespace, settings.instance, change_hash, "Ada")
+        await self.cluster.create(body)
+
+    async def delete_room(self, name: str, namespace: str) -> None:
+        """Delete a pod behind the loop's back."""
+        pod = await self.cluster.get(ObjectRef("v1", "Pod", namespace, name))
+        if pod is None:
+            raise Unfulfilled(f"there is no room {name} to delete")
+        metadata = pod["metadata"]
+        ref = ObjectRef("v1", "Pod", namespace, name)
+        self._acted = time.monotonic()
+        await self.cluster.delete(ref, metadata["uid"], metadata["resourceVersion"])
+        self.show_command(f"kubectl delete pod {name} -n {namespace}")
+
+    async def rooms(self, namespace: str) -> list[Json]:
+        """The rooms of a namespace that are not on their way out."""
+        listing = await self.cluster.list("v1", "Pod", namespace, labels=labels.WORKLOAD)
+        return [pod for pod in listing.items if "deletionTimestamp" not in pod["metadata"]]
+
+    async def ready_rooms(self, namespace: str, image: str = "") -> list[Json]:
+        """Those that are ready, of one image where it is named."""
+        return [
+            pod
+            for pod in await self.rooms(namespace)
+            if _is_ready(pod) and image in pod["spec"]["containers"][0]["image"]
+        ]
+
+    async def records(self) -> RecordStore:
+        """What the loop remembers, read afresh."""
+        settings = self._settings
+        store = RecordStore(self.cluster, settings.namespace, settings.instance)
+        await store.load()
+        return store
+
+    async def stalled(self, name: str) -> str:
+        """Why a scheduler is held, "" when it is not."""
+        for key, record in (await self.records()).states().items():
+            if key.name == name:
+                stalled = [item for item in record.conditions if item.type == STALLED]
+                return stalled[0].message if stalled and stalled[0].status else ""
+        return ""
+
+    async def namespace_exists(self, name: str) -> bool:
+        """Whether there is a namespace."""
+        return await self.cluster.get(ObjectRef("v1", "Namespace", "", name)) is not None
+
+    async def until(self, promise: str, check: Callable[[], Awaitable[object]]) -> None:
+        """Wait until `check` gives something true.
+
+        Raises Unfulfilled after PATIENCE_SECONDS.
+        """
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            with suppress(PortError):
+                if await check():
+                    self._told(promise)
+                    return
+            await asyncio.sleep(LOOK_SECONDS)
+        raise Unfulfilled(f"{promise}: not within {PATIENCE_SECONDS:.0f} s")
+
+    async def show_rooms(self, *namespaces: str) -> None:
+        """Print the rooms as kubectl would."""
+        rows = [
+            (
+                pod["metadata"]["name"],
+                "1/1" if _is_ready(pod) else "0/1",
+                pod["spec"]["containers"][0]["image"].rpartition("/")[2],
+                pod["spec"].get("nodeName", ""),
+            )
+            for namespace in namespaces
+            for pod in await self.rooms(namespace)
+        ]
+        print_table(self.console, ("   room", "ready", "image", "node"), _indented(rows))
+
+    def show_command(self, command: str) -> None:
+        """Print a command line as a person would type it."""
+        self.console.print(f"   {self.console.paint(f'$ {command}', 'cyan')}")
+
+    def _told(self, promise: str) -> None:
+        took = time.monotonic() - self._acted
+        done = self.console.paint("ok", "green")
+        self.console.print(f"   {done} {promise} ({took:.1f} s)")
+
+    async def _git(self, *words: str) -> None:
+        """Run git in the repository. Raises Misconfigured with what git said."""
+        self._acted = time.monotonic()
+        process = await asyncio.create_subprocess_exec(
+            "git", *words, cwd=self.repository, stdout=PIPE, stderr=STDOUT
+        )
+        said, _ = await process.communicate()
+        if process.returncode:
+            raise Misconfigured(f"git {words[-1]} failed: {said.decode(errors='replace').strip()}")
+
+
+def _indented(rows: list[tuple[str, str, str, str]]) -> list[tuple[str, str, str, str]]:
+    return [(f"   {name}", ready, image, node) for name, ready, image, node in rows]
+
+
+def _is_ready(pod: Json) -> bool:
+    conditions = pod.get("status", {}).get("conditions") or ()
+    return any(item["type"] == "Ready" and item["status"] == "True" for item in conditions)
