@@ -1,4 +1,4 @@
-"""Any API server as raw HTTP: what the contract of the sandbox speaks, to it and to the real one."""
+"""Any API server as raw HTTP: what the contract says to the sandbox and to the real one."""
 
 from __future__ import annotations
 
