@@ -13,8 +13,6 @@ def compare_fields(before_json: str, after_json: str) -> tuple[FieldChange, ...]
 
 def differing(before: object, after: object, path: str) -> Iterator[FieldChange]:
     """Yield the fields that differ below `path`; lists of equal length are compared by place."""
-    if before == after:
-        return
     if isinstance(before, dict) and isinstance(after, dict):
         for name in [*before, *(name for name in after if name not in before)]:
             inner = f"{path}.{name}" if path else str(name)
@@ -22,5 +20,6 @@ def differing(before: object, after: object, path: str) -> Iterator[FieldChange]
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for index, (one, other) in enumerate(zip(before, after, strict=True)):
             yield from differing(one, other, f"{path}[{index}]")
-    else:
+    # In Python 1 == True; in a document they are not the same.
+    elif before != after or type(before) is not type(after):
         yield FieldChange(path, before, after)

@@ -1,0 +1,79 @@
+from collections.abc import Sequence
+
+import pytest
+
+from reconciler.core import conditions
+from reconciler.core.conditions import READY, RECONCILING, STALLED
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.plans import Counts, Plan
+from reconciler.model.records import Condition, Ordinals
+from tests.unit.core.making import NOW, a_key
+
+SETTLED = Plan(a_key(), Counts(desired=3, ready=3))
+
+
+def seen(
+    plan: Plan, failure: str = "", before: Sequence[Condition] = (), now: float = NOW
+) -> dict[str, Condition]:
+    return {item.type: item for item in conditions.conditions_of(plan, failure, before, now)}
+
+
+def held(kind: HoldKind) -> Plan:
+    return Plan(a_key(), SETTLED.counts, holds=(Hold(kind, a_key(), "because"),))
+
+
+@pytest.mark.parametrize(
+    ("plan", "failure", "ready", "reconciling", "stalled"),
+    [
+        pytest.param(SETTLED, "", True, False, False, id="all rooms as wanted are ready"),
+        pytest.param(
+            Plan(a_key(), Counts(desired=3, ready=2)), "", False, True, False, id="a room starts"
+        ),
+        pytest.param(
+            Plan(a_key(), Counts(desired=3, ready=3, old=1)),
+            "",
+            False,
+            True,
+            False,
+            id="a roll-out",
+        ),
+        pytest.param(
+            Plan(a_key(), SETTLED.counts, strike=Ordinals(3)), "", False, True, False, id="a write"
+        ),
+        pytest.param(SETTLED, "create room: refused", False, False, False, id="a failed step"),
+        pytest.param(held(HoldKind.OVER_BUDGET), "", True, False, True, id="a refused removal"),
+        pytest.param(
+            held(HoldKind.INCOMPLETE_READ), "", True, False, False, id="a moment of not seeing"
+        ),
+    ],
+)
+def test_conditions_say(
+    plan: Plan, failure: str, ready: bool, reconciling: bool, stalled: bool
+) -> None:
+    found = seen(plan, failure)
+    statuses = {READY: ready, RECONCILING: reconciling, STALLED: stalled}
+    assert {name: item.status for name, item in found.items()} == statuses
+
+
+def test_a_condition_says_why() -> None:
+    assert seen(SETTLED, "create room: refused")[READY].message == "create room: refused"
+    stalled = seen(held(HoldKind.OVER_BUDGET))[STALLED]
+    assert (stalled.reason, stalled.message) == ("over-budget", "because")
+
+
+def test_a_condition_that_did_not_change_keeps_its_since() -> None:
+    first = conditions.conditions_of(SETTLED, "", (), NOW)
+    assert conditions.conditions_of(SETTLED, "", first, NOW + 60) == first
+    waiting = Plan(a_key(), Counts(desired=4, ready=3))
+    later = seen(waiting, "", first, NOW + 60)
+    assert {name: item.since for name, item in later.items()} == {
+        READY: NOW + 60,
+        RECONCILING: NOW + 60,
+        STALLED: NOW,
+    }
+
+
+def test_a_change_of_counts_alone_writes_no_condition() -> None:
+    one = conditions.conditions_of(Plan(a_key(), Counts(desired=9, ready=2)), "", (), NOW)
+    two = conditions.conditions_of(Plan(a_key(), Counts(desired=9, ready=3)), "", one, NOW + 1)
+    assert one == two
