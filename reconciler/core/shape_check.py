@@ -174,6 +174,8 @@ def _is_port_name(text: str) -> bool:
 
 def _mended(text: str, judge: Callable[[str], bool]) -> str:
     """Suggest the name that the text was probably meant to be."""
+    if judge is _is_env_name:
+        return ""
     better = re.sub(r"[^a-z0-9.]+", "-", text[:253].lower()).strip("-.")
     return f'write "{better}"' if better and judge(better) else ""
 

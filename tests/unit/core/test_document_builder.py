@@ -1,6 +1,7 @@
 """Where things stand: every value and every key keeps its line and column."""
 
 from reconciler.core.places import place_of_key, place_of_value
+from reconciler.core.yaml_strict import parse_file
 from tests.unit.core.reading import document_of
 
 TEXT = """\
@@ -29,8 +30,6 @@ def test_an_alias_is_placed_where_its_anchor_stands() -> None:
 
 
 def test_a_second_document_counts_lines_of_the_file() -> None:
-    from reconciler.core.yaml_strict import parse_file
-
     documents = parse_file("a.yaml", b"a: 1\n---\nb: 2\n").documents
 
     assert place_of_key(documents[1].places, ("b",)) == (3, 1)

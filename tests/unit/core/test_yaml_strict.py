@@ -1,5 +1,6 @@
 """Strict YAML: hostile files are refused at once, sound ones are read as JSON would be."""
 
+import itertools
 import time
 from typing import Any
 
@@ -17,7 +18,7 @@ LOADERS = [
 def laughs(links: int, width: int) -> str:
     names = "abcdefghijklmnopqrst"[: links + 1]
     lines = [f"a: &a [{', '.join('x' * width)}]"]
-    for before, name in zip(names, names[1:], strict=False):
+    for before, name in itertools.pairwise(names):
         lines.append(f"{name}: &{name} [{', '.join([f'*{before}'] * width)}]")
     return "\n".join(lines)
 

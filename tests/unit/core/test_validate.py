@@ -1,0 +1,112 @@
+"""What no schema can say: one property against another, names that are taken, ranges."""
+
+import pytest
+
+from reconciler.core.validate import check_config, check_scheduler
+from reconciler.model.findings import Severity
+from reconciler.model.specs import Permissions
+from tests.unit.core.reading import CONFIG, SPEC, kit, loaded, rules
+
+PORTS = SPEC + "          ports: [{containerPort: 1}, {containerPort: 2}]\n"
+
+
+def scheduler(line: str, text: str = SPEC) -> list[object]:
+    value = loaded(text.replace("  template:", f"  {line}\n  template:"))
+    return list(check_scheduler(value, kit(), Permissions(), "1.36"))
+
+
+CASES = [
+    pytest.param("rollout: {maxSurge: 0}", SPEC, "spec.rollout", "rollout", id="0 and default 0"),
+    pytest.param("rollout: {maxSurge: 0%, maxUnavailable: 0%}", SPEC, "spec.rollout", "rollout",
+                 id="0 per cent twice"),
+    pytest.param("portRange: {start: 5, end: 4}", PORTS, "spec.portRange", "range", id="backwards"),
+    pytest.param("portRange: {start: 5, end: 5}", PORTS, "spec.portRange", "port-range",
+                 id="fewer ports than one room wants"),
+    pytest.param("portRange: {start: 5}", PORTS, "spec.portRange", "missing-property", id="no end"),
+    pytest.param("portRange: {start: 0, end: 9}", PORTS, "spec.portRange.start", "range", id="0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "text", "path", "rule"), CASES)
+def test_a_scheduler_may_not_have(line: str, text: str, path: str, rule: str) -> None:
+    assert rules(scheduler(line, text)) == {(path, rule)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rollout: {maxSurge: 0, maxUnavailable: 1}",
+        "rollout: {maxSurge: 1%}",
+        "portRange: {start: 1, end: 20}",
+        "portRange: null",
+        "suspend: true",
+        "disruption: {safetyPercentage: 1}",
+    ],
+)
+def test_a_scheduler_may_have(line: str) -> None:
+    assert rules(scheduler(line, PORTS)) == set()
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        pytest.param("portRange: {start: 1, end: 19}", PORTS, id="a range for 9 rooms of 10"),
+        pytest.param("portRange: {start: 1, end: 20}", SPEC, id="a range for no port"),
+    ],
+)
+def test_a_doubtful_range_is_only_a_warning(line: str, text: str) -> None:
+    (mistake,) = scheduler(line, text)
+
+    assert getattr(mistake, "severity", None) is Severity.WARNING
+
+
+@pytest.mark.parametrize("name", ["default", "gamekeeper", "kube-system", "kube-anything"])
+def test_a_reserved_name_is_refused(name: str) -> None:
+    value = loaded(SPEC.replace("name: arena", f"name: {name}"))
+
+    found = check_scheduler(value, kit(), Permissions(), "1.36")
+
+    assert rules(found) == {("metadata.name", "reserved-name")}
+
+
+def test_the_process_says_which_names_are_reserved() -> None:
+    permissions = Permissions(reserved_namespaces=frozenset({"arena"}))
+
+    found = check_scheduler(loaded(SPEC), kit(), permissions, "1.36")
+
+    assert rules(found) == {("metadata.name", "reserved-name")}
+
+
+def test_a_template_is_judged_by_its_own_content_and_the_process_permissions() -> None:
+    value = loaded(SPEC)
+    value["spec"]["template"]["spec"]["hostPID"] = True
+
+    strict = check_scheduler(value, kit(), Permissions(), "1.36")
+    lax = check_scheduler(value, kit(), Permissions(pod_security="privileged"), "1.36")
+
+    assert rules(strict) == {("spec.template.spec.hostPID", "pod-security")}
+    assert rules(lax) == set()
+
+
+@pytest.mark.parametrize(
+    ("spec", "path", "rule"),
+    [
+        pytest.param("{paths: []}", "spec.paths", "length", id="no path"),
+        pytest.param("{paths: [a, a]}", "spec.paths.1", "duplicate", id="a path twice"),
+        pytest.param("{paths: [/a]}", "spec.paths.0", "text", id="an absolute path"),
+        pytest.param("{paths: [a/../b]}", "spec.paths.0", "text", id="a path that climbs"),
+        pytest.param("{paths: [a/]}", "spec.paths.0", "text", id="a path with a slash at its end"),
+        pytest.param("{kubernetesVersion: '1.99'}", "spec.kubernetesVersion", "enum", id="1.99"),
+        pytest.param("{kubernetesVersion: 1.36}", "spec.kubernetesVersion", "type", id="a number"),
+        pytest.param("{pollSeconds: 0}", "spec.pollSeconds", "range", id="no pause"),
+        pytest.param("{budgets: {total: {percent: 101}}}", "spec.budgets.total.percent", "range",
+                     id="more than all"),
+    ],
+)  # fmt: skip
+def test_a_config_may_not_have(spec: str, path: str, rule: str) -> None:
+    assert rules(check_config(loaded(f"{CONFIG}spec: {spec}\n"), kit())) == {(path, rule)}
+
+
+@pytest.mark.parametrize("spec", ["{}", "{paths: [.]}", "{paths: [a, b/c-d, e f]}"])
+def test_a_config_may_have(spec: str) -> None:
+    assert check_config(loaded(f"{CONFIG}spec: {spec}\n"), kit()) == []

@@ -1,0 +1,38 @@
+"""What is shipped beside the code is found, and what is not there is named."""
+
+import pytest
+
+from reconciler import assets
+from reconciler.model.errors import Misconfigured
+
+
+def test_the_schemas_of_our_kinds_are_there() -> None:
+    assert sorted(assets.schemas()) == ["Config", "Scheduler"]
+
+
+def test_there_is_a_template_for_every_object() -> None:
+    names = assets.templates()
+
+    assert "namespace.yaml.j2" in names
+    assert all(text.strip() for text in names.values())
+
+
+def test_versions_are_in_order_of_their_numbers() -> None:
+    versions = assets.kubernetes_versions()
+    minors = [int(version.split(".")[1]) for version in versions]
+
+    assert "1.36" in versions
+    assert minors == sorted(minors)
+
+
+def test_definitions_are_read_when_they_are_asked_for() -> None:
+    definitions = assets.KubernetesDefinitions()
+
+    assert list(definitions) == list(assets.kubernetes_versions())
+    assert "io.k8s.api.core.v1.PodSpec" in definitions["1.36"]
+    assert "1.99" not in definitions
+
+
+def test_a_version_that_is_not_installed_is_named_with_those_that_are() -> None:
+    with pytest.raises(Misconfigured, match=r"1\.99: installed are 1\.25"):
+        assets.kubernetes_definitions("1.99")
