@@ -172,12 +172,8 @@ def running_pod(name: str, **spec: Any) -> Json:
 
 def config_map(name: str, **data: str) -> Json:
     """Write a ConfigMap."""
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": name},
-        "data": data,
-    }
+    head = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
+    return {**head, "data": data} if data else head
 
 
 def is_ready(reply: Reply) -> bool:
