@@ -9,7 +9,7 @@ from typing import IO, BinaryIO
 from git.cmd import Git
 from git.exc import GitCommandNotFound
 
-from reconciler.adapters.git.failures import Damaged, last_words, means_damage
+from reconciler.adapters.git.failures import local_failure
 from reconciler.model.errors import Misconfigured, Unavailable
 
 OUTPUT_LIMIT_BYTES = 96 * 1024 * 1024
@@ -98,9 +98,7 @@ class Commands:
 
 def failed(output: Output) -> Exception:
     """Return what the failure of a local command is: Damaged or Unavailable."""
-    if means_damage(output.stderr):
-        return Damaged(last_words(output.stderr))
-    return Unavailable(f"git ended with {output.status}: {last_words(output.stderr)}")
+    return local_failure(output.status, output.stderr)
 
 
 def _collected(started: Git.AutoInterrupt, limit_bytes: int) -> Output:

@@ -21,10 +21,16 @@ _DAMAGE = re.compile(
     r"|unable to (?:find|parse|get) .*(?:object|header|type|size)|failed to read object"
     r"|bad offset|failed to (?:parse|unpack|traverse)|non-monotonic index|cannot read object"
     r"|object corrupt|malformed|premature end of pack|cannot use .* as .*commit"
-    r"|bad default revision"
+    r"|bad default revision|could not read [0-9a-f]{40}|did not send all necessary objects"
     r"|unresolved deltas|not a valid object|wrong (?:index|pack)|is not a valid|incorrect header",
     re.IGNORECASE,
 )
+
+_SHORT_OF = (
+    r"no space left|disk quota|read-only file system|unable to write|cannot (?:allocate|fork)"
+    r"|out of memory|too many open files|unable to create|resource temporarily unavailable"
+)
+_SHORTAGE = re.compile(_SHORT_OF, re.IGNORECASE)
 
 _Error = Callable[[str], PortError]
 _MEANINGS: tuple[tuple[re.Pattern[str], _Error, str], ...] = tuple(
@@ -36,8 +42,7 @@ _MEANINGS: tuple[tuple[re.Pattern[str], _Error, str], ...] = tuple(
             "the branch is not there: name one that is, or push it",
         ),
         (
-            r"no space left|disk quota|read-only file system|unable to write|cannot allocate"
-            r"|out of memory|too many open files|unable to create (?:temporary|thread)",
+            _SHORT_OF,
             Unavailable,
             "the disk or memory of this machine is short: make room in the cache directory",
         ),
@@ -119,5 +124,16 @@ def transport_failure(shown_url: str, branch: str, stderr: str) -> PortError:
 
 
 def means_damage(stderr: str) -> bool:
-    """Tell whether a local git command failed on broken files."""
-    return bool(_DAMAGE.search(stderr))
+    """Tell whether a failed fetch may have failed on our own broken files."""
+    return bool(_DAMAGE.search(stderr[-_LOOKED_AT:]))
+
+
+def local_failure(status: int, stderr: str) -> Exception:
+    """Say what the failure of a local command is that succeeds on a sound repository.
+
+    Damaged, unless the machine is short of something or git was killed.
+    """
+    words = f"git ended with {status}: {last_words(stderr)}"
+    if status < 0 or _SHORTAGE.search(stderr[-_LOOKED_AT:]):
+        return Unavailable(f"{words}. It is tried again; see to disk and memory of this machine")
+    return Damaged(words)
