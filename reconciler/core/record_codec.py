@@ -25,6 +25,9 @@ from reconciler.model.refs import ObjectRef, WorkloadKey
 
 SCHEMA_VERSION = "1"
 
+MOST_OUTSTANDING = 100_000
+"""The record stands in the workload's namespace, where others may write: a range costs memory."""
+
 Texts = dict[str, str]
 """The `data` of a ConfigMap."""
 
@@ -69,7 +72,10 @@ def dump_ordinals(ordinals: Ordinals) -> Texts:
 def load_ordinals(data: Texts, what: str) -> Ordinals:
     """Read an ordinal record; `what` names it in errors. Raises UnreadableRecord."""
     value = _load(data, what)
-    numbers = (n for first, last in value.get("outstanding", []) for n in range(first, last + 1))
+    ranges = value.get("outstanding", [])
+    if sum(last - first + 1 for first, last in ranges) > MOST_OUTSTANDING:
+        raise UnreadableRecord(f"{what} names more than {MOST_OUTSTANDING} outstanding rooms")
+    numbers = (n for first, last in ranges for n in range(first, last + 1))
     return Ordinals(value["next"], frozenset(numbers), *value.get("seen", ()))
 
 

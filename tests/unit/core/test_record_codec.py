@@ -1,0 +1,124 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.core import record_codec
+from reconciler.core.record_codec import Texts, UnreadableRecord
+from reconciler.model.holds import HoldKind
+from reconciler.model.records import (
+    Accepted,
+    Approved,
+    Condition,
+    Departed,
+    HeldRemoval,
+    LedgerEntry,
+    Offer,
+    Ordinals,
+    Owned,
+    RepositoryRecord,
+    StateRecord,
+)
+from reconciler.model.refs import ObjectRef, WorkloadKey
+
+text = st.text(max_size=20)
+number = st.integers(0, 2**40)
+moment = st.floats(0, 1e10)
+
+
+def many(of: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.lists(of, max_size=4).map(tuple)
+
+
+entries = st.builds(LedgerEntry, moment, number)
+states = st.builds(
+    StateRecord,
+    accepted=st.none() | st.builds(Accepted, text, number, text, text, number),
+    deleting=st.booleans(),
+    held=st.none() | st.builds(HeldRemoval, st.sampled_from(HoldKind), text, text),
+    inventory=many(st.builds(Owned, st.builds(ObjectRef, text, text, text, text), st.booleans())),
+    ledger=many(entries),
+    highest=number,
+    conditions=many(st.builds(Condition, text, st.booleans(), text, text, moment)),
+    observed_commit=text,
+)
+repositories = st.builds(
+    RepositoryRecord,
+    text,
+    text,
+    text,
+    text,
+    many(st.builds(Approved, text, moment, text)),
+    many(st.builds(Offer, text, many(text), text)),
+    many(st.builds(Departed, st.builds(WorkloadKey, text, text, text), entries)),
+)
+
+
+def through_a_config_map(data: Texts) -> Texts:
+    assert all(isinstance(value, str) for value in data.values())
+    loaded: Texts = json.loads(json.dumps(data))
+    return loaded
+
+
+@given(states)
+def test_a_state_record_comes_back_as_it_was(record: StateRecord) -> None:
+    data = through_a_config_map(record_codec.dump_state(record))
+    assert record_codec.load_state(data, "it") == record
+
+
+@given(repositories)
+def test_a_repository_record_comes_back_as_it_was(record: RepositoryRecord) -> None:
+    data = through_a_config_map(record_codec.dump_repository(record))
+    assert record_codec.load_repository(data, "it") == record
+
+
+@given(st.builds(Ordinals, number, st.frozensets(st.integers(0, 60)), number, moment))
+def test_an_ordinal_record_comes_back_as_it_was(record: Ordinals) -> None:
+    data = through_a_config_map(record_codec.dump_ordinals(record))
+    assert record_codec.load_ordinals(data, "it") == record
+
+
+def test_ten_thousand_outstanding_names_are_a_short_text() -> None:
+    names = frozenset(range(1_800_000_000, 1_800_010_000))
+    assert len(record_codec.dump_ordinals(Ordinals(1_800_010_000, names))["record"]) < 200
+
+
+def test_equal_records_have_equal_texts() -> None:
+    one, other = Ordinals(9, frozenset({3, 1, 2})), Ordinals(9, frozenset({2, 3, 1}))
+    assert record_codec.dump_ordinals(one) == record_codec.dump_ordinals(other)
+
+
+def written(value: object) -> Texts:
+    return {"schema": record_codec.SCHEMA_VERSION, "record": json.dumps(value)}
+
+
+def test_what_is_missing_takes_its_default_and_what_is_unknown_is_ignored() -> None:
+    assert record_codec.load_state(written({"fromTheFuture": 1}), "it") == StateRecord()
+    assert record_codec.load_repository(written({"fromTheFuture": 1}), "it") == RepositoryRecord()
+    assert record_codec.load_ordinals(written({"next": 3, "fromTheFuture": 1}), "it") == Ordinals(3)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        pytest.param({}, "schema version None", id="no version"),
+        pytest.param({"schema": "2", "record": "{}"}, "or newer", id="a newer version"),
+        pytest.param({"schema": "1"}, "'record'", id="no text"),
+        pytest.param({"schema": "1", "record": "{"}, "cannot be read", id="half a text"),
+        pytest.param({"schema": "1", "record": "[]"}, "no JSON object", id="another text"),
+        pytest.param(written({"accepted": {"spec": "%%"}}), "accepted spec", id="no base64"),
+        pytest.param(written({"accepted": {"spec": "AAAA"}}), "accepted spec", id="no zlib"),
+    ],
+)
+def test_a_record_is_unreadable(data: Texts, words: str) -> None:
+    with pytest.raises(UnreadableRecord, match=words) as caught:
+        record_codec.load_state(data, "ConfigMap gamekeeper/x")
+    assert "ConfigMap gamekeeper/x" in str(caught.value)
+
+
+def test_a_range_without_end_is_unreadable_instead_of_out_of_memory() -> None:
+    endless = written({"next": 3, "outstanding": [[0, 10**15]]})
+    with pytest.raises(UnreadableRecord, match="outstanding"):
+        record_codec.load_ordinals(endless, "it")
