@@ -130,22 +130,33 @@ def _decoded(text: bytes) -> Any:
 
 
 @contextlib.contextmanager
-def sandbox_speaker() -> Iterator[Speaker]:
+def served(sandbox: Sandbox) -> Iterator[SandboxServer]:
     """Serve a sandbox from a thread of its own."""
-    behaviour = Behaviour(start_seconds=0.2, stop_seconds=0.2, namespace_seconds=0.2)
-    sandbox = Sandbox(kubernetes_definitions("1.36"), seed=7, nodes=nodes(3), behaviour=behaviour)
     loop = asyncio.new_event_loop()
     server = SandboxServer(sandbox)
     loop.run_until_complete(server.__aenter__())
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     try:
-        yield Speaker(server.url)
+        yield server
     finally:
         asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result(10)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(10)
         loop.close()
+
+
+def quick_sandbox() -> Sandbox:
+    """Make a sandbox of three nodes whose delays suit tests."""
+    behaviour = Behaviour(start_seconds=0.2, stop_seconds=0.2, namespace_seconds=0.2)
+    return Sandbox(kubernetes_definitions("1.36"), seed=7, nodes=nodes(3), behaviour=behaviour)
+
+
+@contextlib.contextmanager
+def sandbox_speaker() -> Iterator[Speaker]:
+    """Speak to a sandbox over HTTP."""
+    with served(quick_sandbox()) as server:
+        yield Speaker(server.url)
 
 
 def real_speaker(cluster: ControlPlane) -> Speaker:
