@@ -1,0 +1,127 @@
+"""The HTTP server: /healthz, /readyz, /metrics and, where there is a secret, /webhook.
+
+A connection carries one request and lives for seconds, so a slow sender holds nothing for long.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from aiohttp import web
+from aiohttp.web_protocol import RequestHandler
+
+from reconciler.model.errors import Misconfigured
+from reconciler.service.health import Health
+from reconciler.service.metrics import Metrics
+from reconciler.service.webhook import BODY_LIMIT_BYTES, Webhook
+
+CONNECTION_SECONDS = 30.0
+BODY_SECONDS = 10.0
+CONNECTIONS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Faces:
+    """What the server shows. `ready` says why not yet, "" when ready; it knows of no leader."""
+
+    health: Health
+    metrics: Metrics
+    ready: Callable[[], str]
+    wake: Callable[[], None]
+    webhook_secret_file: str = ""
+
+
+@asynccontextmanager
+async def serving(faces: Faces, listen: str) -> AsyncIterator[str]:
+    """Serve at `host:port` and yield the address; port 0 picks one. Raises Misconfigured."""
+    host, port = _address(listen)
+    runner = web.AppRunner(_app(faces), access_log=None, shutdown_timeout=1.0)
+    await runner.setup()
+    protocol = cast(web.Server, runner.server)
+    loop = asyncio.get_running_loop()
+    accepted: list[tuple[RequestHandler, float]] = []
+
+    def connected() -> asyncio.BaseProtocol:
+        now = loop.time()
+        # One that was accepted just now has no transport yet.
+        accepted[:] = [known for known in accepted if known[0].transport or now - known[1] < 1]
+        crowded = len(accepted) >= CONNECTIONS
+        handler = protocol()
+        accepted.append((handler, now))
+        loop.call_later(0 if crowded else CONNECTION_SECONDS, _hang_up, handler)
+        return handler
+
+    try:
+        server = await loop.create_server(connected, host, port)
+    except OSError as error:
+        await runner.cleanup()
+        raise Misconfigured(
+            f"cannot listen at {listen} ({error.strerror}): choose another --listen"
+        ) from error
+    try:
+        yield "{}:{}".format(*server.sockets[0].getsockname()[:2])
+    finally:
+        server.close()
+        await runner.cleanup()
+
+
+def _hang_up(handler: RequestHandler) -> None:
+    if isinstance(handler.transport, asyncio.Transport):
+        handler.transport.abort()
+
+
+def _app(faces: Faces) -> web.Application:
+    app = web.Application(client_max_size=BODY_LIMIT_BYTES, middlewares=[_one_request])
+
+    async def healthz(_: web.Request) -> web.Response:
+        return _verdict(faces.health.problem())
+
+    async def readyz(_: web.Request) -> web.Response:
+        return _verdict(faces.ready())
+
+    async def metrics(_: web.Request) -> web.Response:
+        return web.Response(
+            body=faces.metrics.text(), headers={"Content-Type": "text/plain; version=0.0.4"}
+        )
+
+    app.router.add_get("/healthz", healthz)
+    app.router.add_get("/readyz", readyz)
+    app.router.add_get("/metrics", metrics)
+    if faces.webhook_secret_file:
+        secret = Path(faces.webhook_secret_file)
+        app.router.add_post("/webhook", Webhook(lambda: _read(secret), faces.wake).receive)
+    return app
+
+
+@web.middleware
+async def _one_request(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            answer = await handler(request)
+    except TimeoutError:
+        answer = web.Response(status=408, text="too slow\n")
+    answer.force_close()
+    return answer
+
+
+def _verdict(problem: str) -> web.Response:
+    return web.Response(status=503 if problem else 200, text=f"{problem or 'ok'}\n")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes().strip()
+    except OSError:
+        return b""
+
+
+def _address(listen: str) -> tuple[str, int]:
+    host, colon, port = listen.rpartition(":")
+    if not colon or not port.isdigit() or int(port) > 65535:
+        raise Misconfigured(f'--listen "{listen}" is no address: write HOST:PORT')
+    return host.strip("[]"), int(port)

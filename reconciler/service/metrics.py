@@ -1,0 +1,196 @@
+"""What Prometheus reads. Labels are bounded by what Git holds; a workload's go when it goes."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from reconciler.model.errors import PortError
+from reconciler.model.findings import Severity
+from reconciler.model.holds import HoldKind
+from reconciler.model.plans import Counts, Plan
+from reconciler.model.readings import Reading
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.reports import Report
+from reconciler.model.wanted import Wanted
+
+LAG_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+TIME_BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+ROOM_STATES = ("desired", "ready", "unready", "old", "ended", "terminating")
+
+
+class Metrics:
+    """A voice that counts."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._held: set[tuple[str, str]] = set()
+        self._loop_metrics()
+        self._work_metrics()
+        self._outside_metrics()
+
+    def text(self) -> bytes:
+        """Return the page."""
+        return generate_latest(self.registry)
+
+    def planned(self, cluster: str, plan: Plan) -> None:
+        """Show a workload's rooms, and count what its plan would do."""
+        self.plans.labels(cluster, _kind_of(plan)).inc()
+        self._show_rooms(cluster, plan.key, plan.counts)
+
+    def settled(self, report: Report) -> None:
+        """Count steps; a workload that is gone leaves no series behind."""
+        for item in report.settled:
+            for outcome in item.outcomes:
+                result = "done" if outcome.done else "failed"
+                self.steps.labels(report.cluster, outcome.verb, result).inc()
+            if item.plan.forget and not item.failure:
+                self._forget_rooms(report.cluster, item.plan.key)
+
+    def crashed(self, cluster: str, key: WorkloadKey, error: Exception) -> None:
+        """Count a defect of ours."""
+        self.defects.labels(cluster).inc()
+
+    def passed(self, cluster: str, keys: int, seconds: float) -> None:
+        """Observe a pass over the keys that were dirty."""
+        self.pass_seconds.labels(cluster).observe(seconds)
+
+    def looked(self, wanted: Wanted, reading: Reading | None, seconds: float) -> None:
+        """Observe a look at Git, and show what it found and what is held."""
+        self.look_seconds.observe(seconds)
+        self.last_look.set_to_current_time()
+        for severity in Severity:
+            found = reading.findings if reading else ()
+            self.findings.labels(severity).set(sum(item.severity is severity for item in found))
+        held = {(_name(hold.key), str(hold.kind)) for hold in wanted.holds}
+        for gone in self._held - held:
+            self.holds.remove(*gone)
+        for place in held:
+            self.holds.labels(*place).set(1)
+        self._held = held
+        self.refused.set(sum(hold.kind is HoldKind.OVER_BUDGET for hold in wanted.holds))
+
+    def blind(self, error: PortError) -> None:
+        """Count a look that failed."""
+        self.look_failures.labels(type(error).__name__).inc()
+
+    def requests_to(self, cluster: str) -> Callable[[str, str, int, float], None]:
+        """Return what counts a request to a cluster: (verb, kind, code, seconds)."""
+
+        def requested(verb: str, kind: str, code: int, seconds: float) -> None:
+            self.requests.labels(cluster, verb, kind, str(code)).inc()
+            self.request_seconds.labels(cluster, verb).observe(seconds)
+
+        return requested
+
+    def lagged(self, seconds: float) -> None:
+        """Observe how late the event loop woke up."""
+        self.loop_lag.observe(seconds)
+
+    def leads(self, leading: bool) -> None:
+        """Show whether this process decides."""
+        self.leader.set(leading)
+
+    def _show_rooms(self, cluster: str, key: WorkloadKey, counts: Counts) -> None:
+        for state in ROOM_STATES:
+            self.rooms.labels(cluster, _name(key), state).set(getattr(counts, state))
+
+    def _forget_rooms(self, cluster: str, key: WorkloadKey) -> None:
+        for state in ROOM_STATES:
+            with suppress(KeyError):
+                self.rooms.remove(cluster, _name(key), state)
+
+    def _loop_metrics(self) -> None:
+        registry = self.registry
+        self.loop_lag = Histogram(
+            "gamekeeper_loop_lag_seconds",
+            "How late the event loop woke up",
+            buckets=LAG_BUCKETS,
+            registry=registry,
+        )
+        self.pass_seconds = Histogram(
+            "gamekeeper_pass_seconds",
+            "Time to plan every workload that was dirty",
+            ["cluster"],
+            buckets=TIME_BUCKETS,
+            registry=registry,
+        )
+        self.leader = Gauge("gamekeeper_leader", "1 where this process decides", registry=registry)
+        self.defects = Counter(
+            "gamekeeper_defects",
+            "Errors that are defects of Gamekeeper",
+            ["cluster"],
+            registry=registry,
+        )
+
+    def _work_metrics(self) -> None:
+        registry = self.registry
+        self.plans = Counter(
+            "gamekeeper_plans",
+            "Plans of a workload: idle, writes, removes (writes and removes), holds",
+            ["cluster", "kind"],
+            registry=registry,
+        )
+        self.steps = Counter(
+            "gamekeeper_steps",
+            "Steps of plans: done or failed",
+            ["cluster", "verb", "result"],
+            registry=registry,
+        )
+        self.rooms = Gauge(
+            "gamekeeper_rooms",
+            "Rooms of a workload",
+            ["cluster", "workload", "state"],
+            registry=registry,
+        )
+        self.holds = Gauge(
+            "gamekeeper_held", "1 for each hold", ["workload", "kind"], registry=registry
+        )
+        self.refused = Gauge(
+            "gamekeeper_refused", "Changes over budget that wait for an approval", registry=registry
+        )
+        self.findings = Gauge(
+            "gamekeeper_findings", "Findings of the newest commit", ["severity"], registry=registry
+        )
+
+    def _outside_metrics(self) -> None:
+        registry = self.registry
+        self.requests = Counter(
+            "gamekeeper_api_requests",
+            "Requests to the API server; code 0 is no answer",
+            ["cluster", "verb", "kind", "code"],
+            registry=registry,
+        )
+        self.request_seconds = Histogram(
+            "gamekeeper_api_request_seconds",
+            "Time of a request to the API server",
+            ["cluster", "verb"],
+            buckets=TIME_BUCKETS,
+            registry=registry,
+        )
+        self.look_seconds = Histogram(
+            "gamekeeper_git_look_seconds",
+            "Time from asking Git to what is wanted",
+            buckets=TIME_BUCKETS,
+            registry=registry,
+        )
+        self.look_failures = Counter(
+            "gamekeeper_git_failures", "Looks at Git that failed", ["reason"], registry=registry
+        )
+        self.last_look = Gauge(
+            "gamekeeper_last_success_timestamp_seconds",
+            "When Git was last taken in, in Unix seconds",
+            registry=registry,
+        )
+
+
+def _kind_of(plan: Plan) -> str:
+    if plan.removals or plan.prunes:
+        return "removes"
+    if not plan.idle:
+        return "writes"
+    return "holds" if plan.holds else "idle"
+
+
+def _name(key: WorkloadKey | None) -> str:
+    return f"{key.kind}/{key.namespace}/{key.name}" if key else ""

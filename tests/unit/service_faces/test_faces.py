@@ -1,0 +1,174 @@
+import asyncio
+import hashlib
+import hmac
+import io
+import socket
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from reconciler.model.errors import Misconfigured
+from reconciler.service import faces as module
+from reconciler.service.faces import Faces, serving
+from reconciler.service.health import Health
+from reconciler.service.metrics import Metrics
+
+SECRET = b"a secret of the studio"
+BODY = b'{"ref": "refs/heads/main"'  # no JSON: it must never be parsed
+
+
+@dataclass
+class World:
+    url: str = ""
+    wakes: int = 0
+    not_ready: str = ""
+    elapsed: float = 0.0
+    secret_file: Path = Path()
+    session: aiohttp.ClientSession = field(init=False)
+
+    def wake(self) -> None:
+        self.wakes += 1
+
+    async def post(self, body: bytes, headers: dict[str, str]) -> int:
+        async with self.session.post(
+            f"{self.url}/webhook", data=io.BytesIO(body), headers=headers
+        ) as answer:
+            return answer.status
+
+    async def get(self, path: str) -> tuple[int, str]:
+        async with self.session.get(f"{self.url}{path}") as answer:
+            return answer.status, await answer.text()
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    made = World(secret_file=tmp_path / "secret")
+    made.secret_file.write_bytes(SECRET + b"\n")
+    shown = Faces(
+        Health(lambda: made.elapsed),
+        Metrics(),
+        lambda: made.not_ready,
+        made.wake,
+        str(made.secret_file),
+    )
+    async with serving(shown, "127.0.0.1:0") as address, aiohttp.ClientSession() as session:
+        made.url, made.session = f"http://{address}", session
+        yield made
+
+
+def signed(
+    body: bytes, secret: bytes = SECRET, name: str = "X-Gamekeeper-Signature"
+) -> dict[str, str]:
+    return {name: "sha256=" + hmac.new(secret, body, hashlib.sha256).hexdigest()}
+
+
+@pytest.mark.parametrize("name", ["X-Gamekeeper-Signature", "X-Hub-Signature-256"])
+async def test_a_signed_body_wakes_whatever_it_says(world: World, name: str) -> None:
+    assert await world.post(BODY, signed(BODY, name=name)) == 202
+    assert world.wakes == 1
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        pytest.param({}, id="no signature"),
+        pytest.param(signed(BODY, b"another secret"), id="signed with another secret"),
+        pytest.param(signed(BODY + b" "), id="signature of another body"),
+        pytest.param({"X-Gamekeeper-Signature": "sha256="}, id="empty signature"),
+        pytest.param({"X-Gamekeeper-Signature": "sha256=é"}, id="signature that is no ASCII"),
+        pytest.param(
+            {"X-Gamekeeper-Signature": hmac.new(SECRET, BODY, hashlib.sha256).hexdigest()},
+            id="digest without its algorithm",
+        ),
+    ],
+)
+async def test_an_unsigned_body_wakes_nobody(world: World, headers: dict[str, str]) -> None:
+    assert await world.post(BODY, headers) == 401
+    assert world.wakes == 0
+
+
+async def test_a_rotated_secret_counts_at_once(world: World) -> None:
+    world.secret_file.write_bytes(b"the new secret")
+    assert await world.post(BODY, signed(BODY)) == 401
+    assert await world.post(BODY, signed(BODY, b"the new secret")) == 202
+
+
+@pytest.mark.parametrize("empty", [True, False], ids=["empty", "missing"])
+async def test_without_a_secret_there_is_no_webhook(world: World, empty: bool) -> None:
+    if empty:
+        world.secret_file.write_bytes(b"\n")
+    else:
+        world.secret_file.unlink()
+    assert await world.post(BODY, signed(BODY, b"")) == 404
+    assert world.wakes == 0
+
+
+async def test_a_body_over_3_mebibytes_is_refused(world: World) -> None:
+    body = b"x" * (3 * 1024 * 1024 + 1)
+    assert await world.post(body, signed(body)) == 413
+    assert world.wakes == 0
+
+
+async def test_readiness_and_health_answer_for_themselves(world: World) -> None:
+    assert await world.get("/readyz") == (200, "ok\n")
+    world.not_ready = "the cluster is not read yet"
+    assert await world.get("/readyz") == (503, "the cluster is not read yet\n")
+    assert await world.get("/healthz") == (200, "ok\n")
+    world.elapsed = 1000.0
+    status, text = await world.get("/healthz")
+    assert status == 503
+    assert "heartbeat" in text
+
+
+async def test_metrics_are_a_page_of_prometheus(world: World) -> None:
+    status, text = await world.get("/metrics")
+    assert status == 200
+    assert "# TYPE gamekeeper_loop_lag_seconds histogram" in text
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(b"POST /webhook HTTP/1.1\r\nHost: x\r\n", id="headers that do not end"),
+        pytest.param(
+            b"POST /webhook HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx",
+            id="a body that does not end",
+        ),
+        pytest.param(b"", id="nothing at all"),
+    ],
+)
+async def test_a_slow_sender_is_cut_off(monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
+    monkeypatch.setattr(module, "CONNECTION_SECONDS", 0.3)
+    shown = Faces(Health(lambda: 0.0), Metrics(), lambda: "", lambda: None)
+    async with serving(shown, "127.0.0.1:0") as address:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(address.rpartition(":")[2]))
+        writer.write(sent)
+        async with asyncio.timeout(5):
+            with pytest.raises((ConnectionResetError, EOFError)):
+                await _until_closed(reader)
+        writer.close()
+
+
+async def _until_closed(reader: asyncio.StreamReader) -> None:
+    while await reader.read(1024):
+        pass
+    raise EOFError
+
+
+async def test_a_taken_address_is_told_with_what_to_do() -> None:
+    shown = Faces(Health(lambda: 0.0), Metrics(), lambda: "", lambda: None)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(Misconfigured, match="choose another --listen"):
+            async with serving(shown, listen):
+                pass
+
+
+async def test_an_address_without_a_port_is_told() -> None:
+    shown = Faces(Health(lambda: 0.0), Metrics(), lambda: "", lambda: None)
+    with pytest.raises(Misconfigured, match="HOST:PORT"):
+        async with serving(shown, "localhost"):
+            pass

@@ -1,0 +1,65 @@
+from reconciler.model.errors import Denied
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.plans import Counts, Plan
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.reports import Outcome, Report, Settled
+from reconciler.service.metrics import Metrics
+
+ARENA = WorkloadKey("Scheduler", "arena", "arena")
+
+
+def report(plan: Plan, *outcomes: Outcome) -> Report:
+    return Report("local", "abc", 0.0, (Settled(plan, outcomes),))
+
+
+def test_rooms_are_shown_by_workload_and_state() -> None:
+    metrics = Metrics()
+    metrics.planned("local", Plan(ARENA, Counts(desired=3, ready=2)))
+    labels = {"cluster": "local", "workload": "Scheduler/arena/arena"}
+    read = metrics.registry.get_sample_value
+    assert read("gamekeeper_rooms", {**labels, "state": "desired"}) == 3
+    assert read("gamekeeper_rooms", {**labels, "state": "ready"}) == 2
+
+
+def test_a_workload_that_is_gone_leaves_no_series() -> None:
+    metrics = Metrics()
+    plan = Plan(ARENA, Counts(), forget=True)
+    metrics.planned("local", plan)
+    metrics.settled(report(plan))
+    assert b"arena" not in metrics.text()
+
+
+def test_steps_count_by_verb_and_result() -> None:
+    metrics = Metrics()
+    plan = Plan(ARENA, Counts())
+    good = Outcome(ARENA, "create", "room arena-1", "too few")
+    metrics.settled(report(plan, good, good, Outcome(ARENA, "create", "x", "y", "refused")))
+    read = metrics.registry.get_sample_value
+    labels = {"cluster": "local", "verb": "create"}
+    assert read("gamekeeper_steps_total", {**labels, "result": "done"}) == 2
+    assert read("gamekeeper_steps_total", {**labels, "result": "failed"}) == 1
+
+
+def test_plans_count_by_what_they_do() -> None:
+    metrics = Metrics()
+    metrics.planned("local", Plan(ARENA, Counts()))
+    held = Hold(HoldKind.SUSPENDED, ARENA, "suspended")
+    metrics.planned("local", Plan(ARENA, Counts(), holds=(held,)))
+    metrics.planned("local", Plan(ARENA, Counts(), forget=True))
+    read = metrics.registry.get_sample_value
+    for kind in ("idle", "holds", "writes"):
+        assert read("gamekeeper_plans_total", {"cluster": "local", "kind": kind}) == 1
+
+
+def test_requests_count_by_cluster_verb_kind_and_code() -> None:
+    metrics = Metrics()
+    metrics.requests_to("eu")("create", "Pod", 201, 0.01)
+    labels = {"cluster": "eu", "verb": "create", "kind": "Pod", "code": "201"}
+    assert metrics.registry.get_sample_value("gamekeeper_api_requests_total", labels) == 1
+
+
+def test_failures_of_git_count_by_reason() -> None:
+    metrics = Metrics()
+    metrics.blind(Denied("no"))
+    value = metrics.registry.get_sample_value("gamekeeper_git_failures_total", {"reason": "Denied"})
+    assert value == 1
