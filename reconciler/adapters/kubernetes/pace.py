@@ -26,12 +26,15 @@ class Pace:
         qps: float,
         burst: int,
         clock: Callable[[], float],
+        *,
         jitter: Callable[[], float] = _CHANCE.random,
+        patience_seconds: float = PATIENCE_SECONDS,
     ) -> None:
         self._qps = qps
         self._burst = float(max(burst, 1))
         self._clock = clock
         self._jitter = jitter
+        self._patience_seconds = patience_seconds
         self._tokens = self._burst
         self._counted_at = clock()
         self._not_before = 0.0
@@ -77,7 +80,7 @@ class Pace:
     async def _through_pause(self) -> bool:
         while self._pauses:
             wait = self._not_before - self._clock()
-            if wait > PATIENCE_SECONDS:
+            if wait > self._patience_seconds:
                 raise Unavailable(
                     f"the API server asked us to wait for {wait:.0f} more seconds", wait
                 )

@@ -19,7 +19,7 @@ from reconciler.model.errors import (
 from reconciler.model.refs import Json
 
 _LONGEST_MESSAGE = 400
-_QUOTED_VALUE = re.compile(r'(\w+ value): (?:"(?:[^"\\]|\\.)*"|[^\s:]+)(?=[:,]|$)')
+_QUOTED_VALUE = re.compile(r'(\w+ value): (?:"(?:[^"\\]|\\.)*"|[\[{].*[\]}]|[^\s:]+)(?=[:,]|$)')
 _GONE_ACCOUNT = re.compile(r"serviceaccount \"[^\"]*\" not found|no API token found for service")
 
 _PATIENT = (
