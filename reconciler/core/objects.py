@@ -71,12 +71,12 @@ def to_prune(situation: Situation) -> tuple[DeleteObject, ...]:
     """
     made = {owned.ref for owned in situation.record.inventory if owned.made}
     ours = [item for item in applied(situation) if item.ref in made]
-    there = [item for item in ours if not item.terminating]
-    inner = [item for item in there if item.ref.kind != "Namespace"]
-    last = [item for item in there if item.ref.kind == "Namespace"]
+    inner = [item for item in ours if item.ref.kind != "Namespace"]
+    last = [item for item in ours if item.ref.kind == "Namespace"]
     return tuple(
         DeleteObject(item.ref, item.uid, item.resource_version, f"{situation.key} left Git")
         for item in (inner or last)
+        if not item.terminating
     )
 
 

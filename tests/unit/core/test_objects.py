@@ -1,0 +1,147 @@
+from dataclasses import replace
+
+import pytest
+
+from reconciler.core import objects
+from reconciler.kube.schemas import Schemas
+from reconciler.model import labels
+from reconciler.model.holds import HoldKind
+from reconciler.model.live import LiveObject, LiveWorkload
+from reconciler.model.plans import Situation
+from reconciler.model.records import Owned, StateRecord
+from reconciler.model.refs import ObjectRef
+from tests.unit.core.making import a_situation, a_workload, live_objects, ref, wanted
+
+WORKLOAD = a_workload(replicas=20)
+THERE = {item.ref.kind: item for item in live_objects(WORKLOAD)}
+BUDGET = THERE["PodDisruptionBudget"]
+NO_SCHEMAS = Schemas({})
+
+
+def applied(
+    *there: LiveObject, confirmed: dict[ObjectRef, tuple[str, str]] | None = None
+) -> dict[str, str]:
+    live = {item.ref: item for item in there}
+    found = objects.to_apply(wanted(WORKLOAD).objects, live, confirmed or {}, NO_SCHEMAS)
+    return {item.ref.kind: item.reason for item in found}
+
+
+def going(*there: LiveObject, made: bool = True) -> Situation:
+    inventory = tuple(Owned(item.ref, made=made) for item in THERE.values())
+    record = StateRecord(inventory=inventory, deleting=True)
+    return replace(a_situation(None), record=record, live=LiveWorkload((), there))
+
+
+def spoiled(item: LiveObject) -> LiveObject:
+    return replace(item, body={**item.body, "spec": {"minAvailable": 3}})
+
+
+def test_what_is_missing_is_applied_a_namespace_first() -> None:
+    assert list(applied()) == ["Namespace", "ServiceAccount", "PodDisruptionBudget"]
+    assert applied()["Namespace"] == "Namespace arena is not there"
+
+
+def test_what_is_as_wanted_is_left_alone() -> None:
+    assert applied(*THERE.values()) == {}
+
+
+def test_what_differs_is_applied_and_says_where() -> None:
+    there = [*(item for item in THERE.values() if item is not BUDGET), spoiled(BUDGET)]
+    (reason,) = applied(*there).values()
+    assert reason.startswith("PodDisruptionBudget arena/arena differs in ")
+    assert "minAvailable" in reason
+
+
+def test_what_others_add_is_theirs() -> None:
+    body = {**BUDGET.body, "status": {"expectedPods": 4}}
+    body["metadata"] = {**body["metadata"], "annotations": {"team": "blue"}}
+    there = [*(item for item in THERE.values() if item is not BUDGET), replace(BUDGET, body=body)]
+    assert applied(*there) == {}
+
+
+@pytest.mark.parametrize(
+    ("version", "digest", "proposed"),
+    [
+        pytest.param("1", "", False, id="neither side has changed"),
+        pytest.param("2", "", True, id="the live object has changed"),
+        pytest.param("1", "other", True, id="the wanted object has changed"),
+    ],
+)
+def test_what_a_dry_run_found_equal_is_proposed_again_when(
+    version: str, digest: str, proposed: bool
+) -> None:
+    (asked,) = [item for item in wanted(WORKLOAD).objects if item.ref == BUDGET.ref]
+    confirmed = {BUDGET.ref: (digest or asked.digest, "1")}
+    live = replace(spoiled(BUDGET), resource_version=version)
+    there = [*(item for item in THERE.values() if item is not BUDGET), live]
+    assert bool(applied(*there, confirmed=confirmed)) is proposed
+
+
+def test_what_is_terminating_is_not_written_to() -> None:
+    assert applied(*(replace(spoiled(item), terminating=True) for item in THERE.values())) == {}
+
+
+def test_the_inventory_is_old_and_new_together() -> None:
+    old = Owned(ref("ConfigMap", namespace="arena"), made=True)
+    record = StateRecord(inventory=(old,))
+    situation = a_situation(WORKLOAD, record=record, live=LiveWorkload((), (BUDGET,)))
+    made = {owned.ref.kind: owned.made for owned in objects.inventory_of(situation)}
+    assert made == {
+        "ConfigMap": True,
+        "Namespace": True,
+        "ServiceAccount": True,
+        "PodDisruptionBudget": False,
+    }
+
+
+def test_an_inventory_does_not_forget_who_made_what() -> None:
+    inventory = tuple(sorted(Owned(item.ref, made=False) for item in THERE.values()))
+    record = StateRecord(inventory=inventory)
+    situation = a_situation(WORKLOAD, record=record, live=LiveWorkload())
+    assert objects.inventory_of(situation) == inventory
+
+
+@pytest.mark.parametrize(
+    ("situation", "kinds"),
+    [
+        pytest.param(
+            going(*THERE.values()), {"ServiceAccount", "PodDisruptionBudget"}, id="what is inside"
+        ),
+        pytest.param(going(THERE["Namespace"]), {"Namespace"}, id="the namespace when it is alone"),
+        pytest.param(
+            going(THERE["Namespace"], replace(BUDGET, terminating=True)),
+            set(),
+            id="no namespace while something in it is on its way",
+        ),
+        pytest.param(
+            going(replace(THERE["Namespace"], terminating=True)), set(), id="nothing twice"
+        ),
+        pytest.param(going(*THERE.values(), made=False), set(), id="nothing that we did not make"),
+        pytest.param(
+            going(*(replace(item, instance="other") for item in THERE.values())),
+            set(),
+            id="nothing of another instance",
+        ),
+    ],
+)
+def test_pruned_is(situation: Situation, kinds: set[str]) -> None:
+    found = objects.to_prune(situation)
+    assert {item.ref.kind for item in found} == kinds
+    assert all((item.uid, item.resource_version) == (f"uid-{item.ref.kind}", "1") for item in found)
+
+
+@pytest.mark.parametrize(
+    ("adopt", "held"),
+    [
+        pytest.param("", True, id="without a word of people it is held"),
+        pytest.param("main", False, id="given to us it is not"),
+        pytest.param("third", True, id="given to a third it is"),
+    ],
+)
+def test_another_instances_object(adopt: str, held: bool) -> None:
+    body = {"metadata": {"annotations": {labels.ADOPT: adopt}}}
+    theirs = replace(BUDGET, instance="other", body=body)
+    situation = a_situation(WORKLOAD, live=LiveWorkload((), (theirs,)))
+    found = objects.foreign(situation)
+    assert [hold.kind for hold in found] == ([HoldKind.FOREIGN] if held else [])
+    assert all("instance other" in hold.reason for hold in found)
