@@ -1,0 +1,135 @@
+from typing import Any
+
+import pytest
+
+from reconciler.model import labels
+from reconciler.model.live import HostPort, Phase
+from reconciler.model.refs import Json, WorkloadKey
+from reconciler.service.live_records import key_of, node_of, object_of, ordinal_of, pod_of
+from tests.unit.service_views.scripted import room
+
+
+def test_a_room_is_read_whole() -> None:
+    raw = room("arena-12", 7, ready=True, ports=[7000])
+    raw["spec"]["containers"][0]["ports"] += [
+        {"containerPort": 1, "hostPort": 7000, "protocol": "UDP"},
+        {"containerPort": 2},
+    ]
+    raw["status"]["hostIP"] = "10.0.0.1"
+    pod = pod_of(raw)
+    assert (pod.uid, pod.name, pod.namespace) == ("uid-arena-12", "arena-12", "arena")
+    assert (pod.resource_version, pod.phase, pod.ready) == ("7", Phase.RUNNING, True)
+    assert (pod.terminating, pod.node, pod.host_ip) == (False, "node-1", "10.0.0.1")
+    assert (pod.instance, pod.workload, pod.ordinal) == ("studio", "arena", 12)
+    assert pod.revision == "1-abc"
+    assert pod.host_ports == (HostPort(7000, "TCP"), HostPort(7000, "UDP"))
+    assert pod.created_at == 1767323045.0
+
+
+def test_a_bare_pod_of_somebody_else_is_read_too() -> None:
+    pod = pod_of({"metadata": {"name": "x", "uid": "u"}})
+    assert (pod.instance, pod.workload, pod.ordinal, pod.created_at) == ("", "", -1, 0.0)
+    assert pod.phase is Phase.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("name", "workload", "ordinal"),
+    [
+        pytest.param("arena-1", "arena", 1, id="a room"),
+        pytest.param("arena-1700000000", "arena", 1700000000, id="a room after a lost record"),
+        pytest.param("arena-0", "arena", 0, id="zero"),
+        pytest.param("arena-01", "arena", -1, id="a leading zero"),
+        pytest.param("arena-x", "arena", -1, id="no number"),
+        pytest.param("arena-", "arena", -1, id="nothing"),
+        pytest.param("arena-eu-1", "arena", -1, id="another workload's room"),
+        pytest.param("lobby-1", "arena", -1, id="another prefix"),
+        pytest.param("-1", "", -1, id="no label"),
+    ],
+)
+def test_an_ordinal_is_read_from_the_name(name: str, workload: str, ordinal: int) -> None:
+    assert ordinal_of(name, workload) == ordinal
+
+
+def _waiting(reason: str) -> Json:
+    return {"name": "c", "state": {"waiting": {"reason": reason}}}
+
+
+@pytest.mark.parametrize(
+    ("status", "waiting", "unschedulable"),
+    [
+        pytest.param(
+            {"containerStatuses": [{"state": {"running": {}}}, _waiting("ImagePullBackOff")]},
+            "ImagePullBackOff",
+            "",
+            id="the first container that waits",
+        ),
+        pytest.param(
+            {"initContainerStatuses": [_waiting("CrashLoopBackOff")]},
+            "CrashLoopBackOff",
+            "",
+            id="an init container",
+        ),
+        pytest.param(
+            {"conditions": [{"type": "PodScheduled", "status": "False", "message": "0/3 nodes"}]},
+            "",
+            "0/3 nodes",
+            id="what the scheduler says",
+        ),
+    ],
+)
+def test_why_a_room_does_not_start_is_kept(
+    status: dict[str, Any], waiting: str, unschedulable: str
+) -> None:
+    raw = room("arena-1")
+    raw["status"] = status
+    pod = pod_of(raw)
+    assert (pod.waiting, pod.unschedulable) == (waiting, unschedulable)
+
+
+def test_rooms_of_a_workload_share_their_digest_until_a_label_of_ours_is_changed() -> None:
+    first, second, changed = room("arena-1"), room("arena-2"), room("arena-3")
+    second["metadata"]["labels"] |= {labels.ORDINAL: "2", "theirs": "x"}
+    second["metadata"]["annotations"][labels.REVISION] = "1-other"
+    del changed["metadata"]["annotations"]
+    changed["metadata"]["labels"][labels.MANAGED_BY] = "somebody"
+    assert pod_of(first).stamps == pod_of(second).stamps
+    assert pod_of(first).stamps is pod_of(second).stamps
+    assert pod_of(first).stamps != pod_of(changed).stamps
+
+
+def test_a_namespace_belongs_to_the_workload_of_its_own_name() -> None:
+    marks = {labels.KIND: "Scheduler", labels.WORKLOAD: "arena"}
+    namespace = {"kind": "Namespace", "metadata": {"name": "arena", "labels": marks}}
+    assert key_of(namespace) == WorkloadKey("Scheduler", "arena", "arena")
+    assert key_of({"kind": "Namespace", "metadata": {"name": "arena"}}) is None
+
+
+def test_an_object_is_kept_without_status_and_managed_fields() -> None:
+    raw = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "a", "namespace": "n", "uid": "u", "managedFields": [{}]},
+        "spec": {"minAvailable": 1},
+        "status": {"currentHealthy": 1},
+    }
+    body = object_of(raw).body
+    assert sorted(body) == ["apiVersion", "kind", "metadata", "spec"]
+    assert sorted(body["metadata"]) == ["name", "namespace", "uid"]
+    assert "status" in raw
+
+
+def test_a_node_is_read() -> None:
+    node = node_of(
+        {
+            "metadata": {"name": "n", "uid": "u", "labels": {"b": "2", "a": "1"}},
+            "spec": {"unschedulable": True, "taints": [{"key": "k", "effect": "NoSchedule"}]},
+            "status": {
+                "conditions": [{"type": "Ready", "status": "True"}],
+                "addresses": [{"type": "InternalIP", "address": "10.0.0.1"}],
+            },
+        }
+    )
+    assert (node.name, node.ready, node.unschedulable) == ("n", True, True)
+    assert node.labels == (("a", "1"), ("b", "2"))
+    assert node.taints == (("k", "", "NoSchedule"),)
+    assert node.addresses == (("InternalIP", "10.0.0.1"),)
