@@ -70,7 +70,10 @@ _BY_KIND: Mapping[str, Json] = {
     ),
     "PersistentVolumeClaimVolumeSource": _kind(claimName=_SUBDOMAIN),
     "EmptyDirVolumeSource": _kind(
-        medium=_enum("Memory", "HugePages", "HugePages-2Mi", "HugePages-1Gi", "")
+        medium={
+            "pattern": "(Memory|HugePages(-.+)?)?",
+            "x-plain": "Memory, HugePages or HugePages-<size>",
+        }
     ),
     "HostPathVolumeSource": _kind(
         type=_enum(

@@ -7,6 +7,7 @@ from reconciler.core.mistakes import Mistake, shown
 from reconciler.core.places import Path
 from reconciler.core.pod_parts import child, containers, entries, handlers, is_sidecar, text
 from reconciler.kube import quantities
+from reconciler.model.findings import Severity
 from reconciler.model.refs import Json
 
 _OURS = {
@@ -54,7 +55,8 @@ def _ports(spec: Json) -> Iterator[Mistake]:
             if isinstance(number, int) and (number, protocol) in seen:
                 message = f"port {number}/{protocol} stands in this pod twice"
                 fix = "containers of a pod share their ports: use another number or protocol"
-                yield Mistake((*at, "containerPort"), message, fix, "duplicate")
+                where = (*at, "containerPort")
+                yield Mistake(where, message, fix, "duplicate-port", severity=Severity.WARNING)
             if isinstance(number, int):
                 seen.add((number, protocol))
 
@@ -76,11 +78,6 @@ def _container(path: Path, container: Json) -> Iterator[Mistake]:
         if at[-1] in ("livenessProbe", "startupProbe") and handler.get("successThreshold", 1) != 1:
             message = f"must be 1 for a {at[-1]}"
             yield Mistake((*at, "successThreshold"), message, "write 1", "range")
-    policy = container.get("restartPolicy")
-    if path[0] == "containers" and policy is not None and "restartPolicyRules" not in container:
-        fix = "take it out, or make it an init container to have a sidecar"
-        message = "is for init containers"
-        yield Mistake((*path, "restartPolicy"), message, fix, "init-container", at_key=True)
     yield from _amounts((*path, "resources"), child(container, "resources"))
 
 

@@ -223,11 +223,19 @@ def _type_fix(kinds: list[str], value: Any) -> str:
     if kinds == ["boolean"] and isinstance(value, str):
         return f"write {_SWITCHES.get(value, 'true or false')} without quotes"
     if set(kinds) <= {"integer", "number"} and isinstance(value, str):
-        bare = value.replace("_", "").lstrip("+").lstrip("0") or "0"
-        return f"write {bare}" if bare.isascii() and bare.isdigit() else "write a plain number"
+        return _number_fix(value)
     if kinds == ["array"]:
         return "start each item on a line of its own with '- '"
     return ""
+
+
+def _number_fix(text: str) -> str:
+    bare = text.replace("_", "").lstrip("+").lstrip("0") or "0"
+    if len(text) > 20 or not (bare.isascii() and bare.isdigit()):
+        return "write a plain number"
+    if re.fullmatch("0[0-7]+", text) and bare != "0":
+        return f"write {bare}, or {int(text, 8)} if octal was meant"
+    return f"write {bare}"
 
 
 def _not_listed(shape: Shape, value: Any, path: Path) -> Mistake:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from reconciler.core.mistakes import Mistake, below, shown
-from reconciler.core.pod_parts import child
+from reconciler.core.pod_parts import child, entries
 from reconciler.core.pod_security import check_baseline
 from reconciler.core.podspec import check_pod_spec
 from reconciler.core.references import check_references
@@ -34,10 +34,24 @@ def check_template(
         check(shape, spec, ("spec",), found)
         found.extend(below(("spec",), mistake) for mistake in check_pod_spec(spec))
         found.extend(below(("spec",), mistake) for mistake in check_references(spec))
+        found.extend(_restart_policies(spec, shape))
     found.extend(_labels(template))
     if level == "baseline":
         found.extend(check_baseline(template))
     return tuple(found)
+
+
+def _restart_policies(spec: Json, shape: Shape) -> Iterator[Mistake]:
+    """Refuse restart policies of plain containers where the version knows none of their rules."""
+    listed = shape.field("containers")
+    one = listed.items if listed is not None else None
+    if one is None or "restartPolicyRules" in one.properties:
+        return
+    for path, container in entries(spec, "containers", ("spec",)):
+        if container.get("restartPolicy") is not None:
+            fix = "take it out, or make it an init container to have a sidecar"
+            message = "is for init containers in this Kubernetes version"
+            yield Mistake((*path, "restartPolicy"), message, fix, "init-container", at_key=True)
 
 
 def _labels(template: Json) -> Iterator[Mistake]:

@@ -7,6 +7,7 @@ from reconciler.core.compile import canonical
 from reconciler.core.host_ports import container_ports
 from reconciler.core.mistakes import Mistake, below, shown
 from reconciler.core.pod_parts import child, containers, entries, text
+from reconciler.core.podspec import check_pod_spec
 from reconciler.core.shape_check import check
 from reconciler.core.spec_kit import SpecKit
 from reconciler.core.template_check import check_template
@@ -75,6 +76,7 @@ def _port_range(spec: Json) -> Iterator[Mistake]:
         message = f"start {start} is above end {end}"
         yield Mistake(at, message, f"write start: {end} and end: {start}", "range", at_key=True)
         return
+    yield from _collisions(spec)
     wanted, size = _distinct_ports(spec), end - start + 1
     if wanted == 0:
         message = "no container of the template has a port, so no host port is given out"
@@ -88,6 +90,15 @@ def _port_range(spec: Json) -> Iterator[Mistake]:
         message = f"{spec['replicas']} rooms want {needed} host ports, and the range has {size}"
         fix = "widen it, or have as many nodes as rooms share a port"
         yield Mistake(at, message, fix, "port-range", True, Severity.WARNING)
+
+
+def _collisions(spec: Json) -> Iterator[Mistake]:
+    """Refuse a port that is declared twice: both would be stamped with one host port."""
+    for mistake in check_pod_spec(child(spec, "template", "spec")):
+        if mistake.rule == "duplicate-port":
+            at = ("spec", "template", "spec", *mistake.path)
+            message = "declared twice, it would get one host port twice, which Kubernetes refuses"
+            yield Mistake(at, message, "declare it once", "port-range")
 
 
 def _distinct_ports(spec: Json) -> int:

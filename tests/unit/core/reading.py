@@ -1,5 +1,6 @@
 """What tests of specs need: the kit, and small documents to break."""
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -86,3 +87,20 @@ def rules(mistakes: Any) -> set[tuple[str, str]]:
         assert isinstance(mistake, Mistake)
         found.add((".".join(map(str, mistake.path)), mistake.rule))
     return found
+
+
+def paths_of(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of every value inside a value, its own first."""
+    yield at
+    if isinstance(value, dict | list):
+        for name, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from paths_of(inner, (*at, name))
+
+
+def put(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    """Return a copy of a value with another one at a path."""
+    if not path:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = put(copy[path[0]], path[1:], new)
+    return copy

@@ -42,7 +42,7 @@ IN_CONTAINER = [
     pytest.param("ports: [{name: a, containerPort: 1}, {name: a, containerPort: 2}]",
                  "ports.1.name", "duplicate", id="a port name twice"),
     pytest.param("ports: [{containerPort: 1}, {containerPort: 1, protocol: TCP}]",
-                 "ports.1.containerPort", "duplicate", id="a port twice"),
+                 "ports.1.containerPort", "duplicate-port", id="a port twice"),
     pytest.param("livenessProbe: {}", "livenessProbe", "one-of", id="a probe that does nothing"),
     pytest.param("livenessProbe: {exec: {command: [x]}, grpc: {port: 1}}", "livenessProbe",
                  "one-of", id="a probe that does two things"),
@@ -50,7 +50,6 @@ IN_CONTAINER = [
                  "livenessProbe.successThreshold", "range", id="a second success to be alive"),
     pytest.param("lifecycle: {preStop: {grpc: {port: 1}}}", "lifecycle.preStop", "one-of",
                  id="a hook that hooks cannot do"),
-    pytest.param("restartPolicy: Always", "restartPolicy", "init-container", id="no sidecar"),
     pytest.param("resources: {requests: {memory: 2Gi}, limits: {memory: 2047Mi}}",
                  "resources.requests.memory", "range", id="more than its limit"),
     pytest.param("resources: {limits: {cpu: -1}}", "resources.limits.cpu", "range", id="below 0"),
@@ -86,7 +85,7 @@ def test_ports_are_shared_by_the_containers_of_a_pod() -> None:
     port = [{"containerPort": 1}]
     spec = pod(containers=[container(ports=port), container(name="b", ports=port)])
 
-    assert rules(check_pod_spec(spec)) == {("containers.1.ports.0.containerPort", "duplicate")}
+    assert rules(check_pod_spec(spec)) == {("containers.1.ports.0.containerPort", "duplicate-port")}
 
 
 def test_a_sidecar_may_have_probes() -> None:

@@ -11,7 +11,7 @@ from reconciler.model.refs import Json
 
 CASES = [
     pytest.param({"type": "integer"}, "10", "a whole number", "write 10", id="a number in quotes"),
-    pytest.param({"type": "integer"}, "010", "a whole number", "write 10", id="octal"),
+    pytest.param({"type": "integer"}, "010", "a whole number", "10, or 8 if octal", id="octal"),
     pytest.param({"type": "integer"}, "1_000", "a whole number", "write 1000", id="underscores"),
     pytest.param({"type": "integer"}, "many", "a whole number", "plain number", id="a word"),
     pytest.param({"type": "integer"}, 1.0, "a whole number", "", id="a fraction"),

@@ -14,7 +14,7 @@ from reconciler.core.mistakes import Mistake
 from reconciler.core.shape_check import check
 from reconciler.core.shapes import Shapes
 from reconciler.model.refs import Json
-from tests.unit.core.reading import SPEC, kit, loaded
+from tests.unit.core.reading import SPEC, kit, loaded, paths_of, put
 
 ANNOTATIONS = {"$schema", "$id", "title", "description", "default", "examples"} | {
     "x-unit",
@@ -83,21 +83,6 @@ PLAIN = st.one_of(
     st.just([]),
     st.just({}),
 )
-
-
-def paths_of(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    yield at
-    if isinstance(value, dict | list):
-        for name, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from paths_of(inner, (*at, name))
-
-
-def put(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    if not path:
-        return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[path[0]] = put(copy[path[0]], path[1:], new)
-    return copy
 
 
 WHOLE: dict[str, Any] = {

@@ -1,11 +1,19 @@
 """A template is held to Kubernetes' schemas of the declared version and to our own names."""
 
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from reconciler import assets
+from reconciler.core.pod_rules import POD_SPEC
 from reconciler.core.template_check import check_template
-from tests.unit.core.reading import container, kit, loaded, pod, rules
+from tests.unit.core.reading import container, kit, loaded, paths_of, pod, put, rules
+
+ROOT = Path(__file__).parents[3]
 
 
 def check(spec: Any, version: str = "1.36", level: Any = "baseline", metadata: Any = None) -> Any:
@@ -37,6 +45,28 @@ def test_kubernetes_would_refuse(text: str, path: str, rule: str) -> None:
     assert check(pod(**loaded(text))) == {(path, rule)}
 
 
+SHOWCASE = loaded(
+    (ROOT / "examples/good/everything-a-pod-can-have/schedulers/showcase.yaml").read_text("utf-8")
+)["spec"]["template"]["spec"]
+LIBRARY = jsonschema.Draft202012Validator(
+    {"$ref": f"#/$defs/{POD_SPEC}", "$defs": assets.kubernetes_definitions("1.36")}
+)
+WRONG = st.sampled_from([True, 7, "word", ["word"], [], {}, {"unheard": 1}, [{"unheard": 1}]])
+
+
+def test_a_pod_with_everything_is_sound_to_us_and_to_the_library() -> None:
+    assert check(SHOWCASE) == set()
+    assert LIBRARY.is_valid(SHOWCASE)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from([path for path in paths_of(SHOWCASE) if path]), WRONG)
+def test_whatever_the_library_refuses_we_refuse(path: tuple[Any, ...], value: Any) -> None:
+    broken = put(SHOWCASE, path, value)
+
+    assert check(broken) or LIBRARY.is_valid(broken)
+
+
 @pytest.mark.parametrize("version", kit().versions)
 def test_a_sound_pod_is_sound_in_every_version(version: str) -> None:
     assert check(pod(), version) == set()
@@ -48,6 +78,13 @@ def test_a_property_is_known_from_the_version_that_brought_it() -> None:
 
     assert check(pod(containers=[hook]), "1.36") == set()
     assert (f"{path}.sleep", "unknown-property") in check(pod(containers=[hook]), "1.25")
+
+
+def test_plain_containers_have_restart_policies_where_the_version_knows_them() -> None:
+    spec = pod(containers=[container(restartPolicy="Never")])
+
+    assert check(spec, "1.36") == set()
+    assert check(spec, "1.29") == {("spec.containers.0.restartPolicy", "init-container")}
 
 
 def test_what_baseline_forbids_may_be_allowed_by_the_process() -> None:
