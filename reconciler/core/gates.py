@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from reconciler.core import budget, vanish
-from reconciler.core.arrivals import Arrival
+from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
 from reconciler.model.holds import HoldKind
 from reconciler.model.records import HeldRemoval, LedgerEntry, RepositoryRecord, StateRecord

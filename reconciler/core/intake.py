@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from reconciler.core import budget, change, gates
-from reconciler.core.arrivals import Arrival
+from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.readings import Reading

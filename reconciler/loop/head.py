@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from reconciler.core import approval, desired, intake
-from reconciler.core.arrivals import Arrival
 from reconciler.core.compile import config_from_json, workload_from_json
 from reconciler.loop.approvals import drop_approvals, read_approvals
 from reconciler.loop.lane import Lane
+from reconciler.model.arrivals import Arrival
 from reconciler.model.readings import Reading
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey

@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from reconciler.core import intake
-from reconciler.core.arrivals import Arrival
 from reconciler.core.intake import Intake
+from reconciler.model.arrivals import Arrival
 from reconciler.model.holds import HoldKind
 from reconciler.model.readings import Reading
 from reconciler.model.records import RepositoryRecord, StateRecord
