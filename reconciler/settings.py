@@ -29,6 +29,9 @@ class Settings:
     repo: str = _setting("", "git", "the repository: a URL (https, ssh, file) or a local path")
     branch: str = _setting("main", "git", "the branch that says what is wanted")
     git_ssh_key_file: str = _setting("", "git", "private key for ssh URLs")
+    git_certificate_authority_file: str = _setting(
+        "", "git", "file with the CA of an https host that no public authority vouches for"
+    )
     git_known_hosts_file: str = _setting("", "git", "host keys to accept for ssh URLs")
     git_token_file: str = _setting("", "git", "file with the https token; read at each fetch")
     git_username: str = _setting("git", "git", "user name that goes with the token")

@@ -77,6 +77,7 @@ def make_mirror(settings: Settings, environment: Mapping[str, str] = os.environ)
         token_file=settings.git_token_file,
         ssh_key_file=settings.git_ssh_key_file,
         known_hosts_file=settings.git_known_hosts_file,
+        certificate_authority_file=settings.git_certificate_authority_file,
         plain_http=settings.git_plain_http,
         fetch_deadline_seconds=settings.git_timeout_seconds,
     )

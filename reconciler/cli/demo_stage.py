@@ -35,10 +35,14 @@ class Unfulfilled(Exception):
 
 
 class Stage:
-    """The scene of the demo. Everything that it knows it reads from Git and the API server."""
+    """The scene of the demo. Everything that it knows it reads from Git and the API server.
+
+    Commits are pushed where `settings.repo` is another repository than the one here.
+    """
 
     def __init__(self, console: Console, repository: Path, settings: Settings) -> None:
         self.console = console
+        self._pushes = settings.repo != str(repository)
         self.repository = repository
         self.cluster = make_cluster(settings)
         self._settings = settings
@@ -48,6 +52,8 @@ class Stage:
         """Make the repository, and its first commit."""
         self.repository.mkdir()
         await self._git("init", "--quiet", "-b", "main")
+        if self._pushes:
+            await self._git("remote", "add", "origin", self._settings.repo)
 
     async def close(self) -> None:
         """Close the connection."""
@@ -80,11 +86,13 @@ class Stage:
         await self._git("add", "--all")
         await self._git(*IDENTITY, "commit", "--quiet", "--message", message)
         self.show_command(f'git commit -m "{message}"')
+        await self._push()
 
     async def revert(self) -> None:
         """Take the last commit back, as a person would."""
         await self._git(*IDENTITY, "revert", "--no-edit", "HEAD")
         self.show_command("git revert HEAD")
+        await self._push()
 
     async def approve(self, change_hash: str) -> None:
         """Do what `gamekeeper approve` does."""
@@ -173,6 +181,10 @@ class Stage:
         took = time.monotonic() - self._acted
         done = self.console.paint("ok", "green")
         self.console.print(f"   {done} {promise} ({took:.1f} s)")
+
+    async def _push(self) -> None:
+        if self._pushes:
+            await self._git("push", "--quiet", "origin", "main")
 
     async def _git(self, *words: str) -> None:
         """Run git in the repository. Raises Misconfigured with what git said."""

@@ -7,13 +7,14 @@ before it, and etcd last: an API server that has lost its etcd hangs.
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from tests.controlplane import components, credentials, nodes, stages
 from tests.controlplane.api import Api
@@ -30,12 +31,14 @@ class Parts:
     """Which parts run beside etcd and the API server, and how fast kwok's pods come and go.
 
     Without controllers a namespace gets no `default` service account, and so no pods without one.
+    An audited API server writes down who asked for what (see `ControlPlane.audit`).
     `pod_stop_seconds=None` lets a deleted pod use the whole of its grace period.
     """
 
     with_controllers: bool = True
     with_scheduler: bool = True
     with_kwok: bool = True
+    audited: bool = False
     pod_start_seconds: float = 0.5
     pod_stop_seconds: float | None = 0.5
 
@@ -150,6 +153,13 @@ class ControlPlane:
         """Return the log of one program."""
         return (self.layout.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace")
 
+    def audit(self, service_account: str) -> list[dict[str, Any]]:
+        """Return what the service account `namespace/name` asked for, oldest first."""
+        user = "system:serviceaccount:" + service_account.replace("/", ":")
+        lines = self.layout.audit_log.read_text(encoding="utf-8").splitlines()
+        events = [json.loads(line) for line in lines]
+        return [event for event in events if event["user"]["username"] == user]
+
     def token(self, service_account: str) -> str:
         """Return a token of the service account `namespace/name`, good for an hour."""
         return credentials.token_for(self.api, service_account)
@@ -205,7 +215,11 @@ class ControlPlane:
         token = credentials.write_admin_token(layout.tokens)
         group.start("etcd", components.etcd(layout))
         self._wait(lambda: _accepts(layout.etcd_port), "etcd to listen")
-        argv = components.api_server(layout, with_controllers=self.parts.with_controllers)
+        argv = components.api_server(
+            layout,
+            with_controllers=self.parts.with_controllers,
+            audited=self.parts.audited,
+        )
         group.start("kube-apiserver", argv)
         self._wait(lambda: _accepts(layout.api_port), "the API server to listen")
         credentials.write_kubeconfig(

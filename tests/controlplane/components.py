@@ -49,6 +49,16 @@ class Layout:
         return self.folder / "admin.kubeconfig"
 
     @property
+    def audit_policy(self) -> Path:
+        """Return the file that says what the API server writes down."""
+        return self.folder / "audit-policy.json"
+
+    @property
+    def audit_log(self) -> Path:
+        """Return what it wrote down, a JSON object a line."""
+        return self.folder / "audit.log"
+
+    @property
     def stages(self) -> Path:
         """Return the file of kwok's Stage documents."""
         return self.folder / "stages.yaml"
@@ -76,7 +86,7 @@ def etcd(layout: Layout) -> list[str]:
     ]
 
 
-def api_server(layout: Layout, *, with_controllers: bool) -> list[str]:
+def api_server(layout: Layout, *, with_controllers: bool, audited: bool) -> list[str]:
     """Return the API server's command line: RBAC, ServiceAccount admission, loopback only."""
     argv = [
         str(find("kube-apiserver")),
@@ -97,6 +107,18 @@ def api_server(layout: Layout, *, with_controllers: bool) -> list[str]:
         "--endpoint-reconciler-type=none",
         "--profiling=false",
     ]
+    if audited:
+        policy = {
+            "apiVersion": "audit.k8s.io/v1",
+            "kind": "Policy",
+            "omitStages": ["RequestReceived"],
+            "rules": [{"level": "Metadata"}],
+        }
+        layout.audit_policy.write_text(json.dumps(policy), encoding="utf-8")
+        argv += [
+            f"--audit-policy-file={layout.audit_policy}",
+            f"--audit-log-path={layout.audit_log}",
+        ]
     if not with_controllers:
         # The taint of a new node is taken off by a controller, and there is none.
         argv.append("--disable-admission-plugins=TaintNodesByCondition")

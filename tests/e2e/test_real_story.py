@@ -1,0 +1,196 @@
+"""The demo's story on a real control plane, under the service account of deploy/ and no other.
+
+Git is served by real transports; `gamekeeper run` is the installed program.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from reconciler.cli.console import Console
+from reconciler.cli.demo_stage import Stage
+from reconciler.cli.demo_story import STORY, scheduler
+from reconciler.loop import requests
+from reconciler.model.refs import WorkloadKey
+from reconciler.settings import Settings
+from tests.controlplane.cluster import ControlPlane, Parts
+from tests.controlplane.programs import kubectl
+from tests.gitservers.http import HttpGitServer
+from tests.gitservers.repositories import BareRepository
+from tests.gitservers.ssh import SshGitServer
+
+pytestmark = pytest.mark.real
+
+ROOT = Path(__file__).parents[2]
+ACCOUNT = "gamekeeper/gamekeeper"
+PROGRAM = Path(sys.executable).with_name("gamekeeper")
+
+
+@contextmanager
+def installed(parts: Parts) -> Iterator[ControlPlane]:
+    """A real control plane to which deploy/ was applied, but for its Deployment."""
+    documents = list(yaml.safe_load_all((ROOT / "deploy/gamekeeper.yaml").read_text()))
+    wanted = [item for item in documents if item["kind"] != "Deployment"]
+    with ControlPlane(parts) as cluster:
+        cluster.add_nodes(3)
+        subprocess.run(
+            [str(kubectl("1.36")), "--kubeconfig", str(cluster.kubeconfig), "apply", "-f", "-"],
+            input=yaml.safe_dump_all(wanted).encode(),
+            check=True,
+            capture_output=True,
+        )
+        yield cluster
+
+
+@contextmanager
+def running(settings: Mapping[str, str]) -> Iterator[None]:
+    """`gamekeeper run` as a process; it must end by itself, and well, when it is told to."""
+    process = subprocess.Popen(
+        [str(PROGRAM), "run"],
+        env={**os.environ, **{f"GAMEKEEPER_{name}": text for name, text in settings.items()}},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGTERM)
+        said = process.communicate(timeout=30)[0].decode(errors="replace")
+        print(said)
+    assert process.returncode == 0, said
+
+
+def tell(settings: Settings, repository: Path, environment: Mapping[str, str]) -> str:
+    """Play all chapters and return what the narrator said."""
+    said = StringIO()
+
+    async def play() -> None:
+        stage = Stage(Console(said, said), repository, settings)
+        await stage.prepare()
+        try:
+            for number, (title, chapter) in enumerate((*STORY, *MORE), 1):
+                stage.open_chapter(number, title)
+                await chapter(stage)
+        finally:
+            await stage.close()
+            print(said.getvalue())
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name, text in environment.items():
+            patch.setenv(name, text)
+        asyncio.run(play())
+    return said.getvalue()
+
+
+def test_the_story_over_http_under_the_deployed_account(tmp_path: Path) -> None:
+    BareRepository.create(tmp_path / "git", "fleet.git")
+    with installed(Parts(audited=True)) as cluster, HttpGitServer(tmp_path / "git") as host:
+        settings = {
+            "REPO": host.url("fleet.git"),
+            "INSTANCE": "main",
+            "KUBECONFIG": str(cluster.kubeconfig_for(ACCOUNT)),
+            "POLL_SECONDS": "1",
+            "CACHE_DIR": str(tmp_path / "cache"),
+            "GIT_CERTIFICATE_AUTHORITY_FILE": str(host.authority_file),
+        }
+        person = Settings(
+            repo=host.url("fleet.git"), instance="main", kubeconfig=str(cluster.kubeconfig)
+        )
+        with running(settings):
+            said = tell(person, tmp_path / "work", host.environment())
+        assert said.count("ok ") >= len(STORY)
+        check_access(cluster)
+
+
+def test_the_story_over_ssh(tmp_path: Path) -> None:
+    bare = BareRepository.create(tmp_path / "git", "fleet.git")
+    with installed(Parts()) as cluster, SshGitServer() as host:
+        settings = {
+            "REPO": host.url(bare.path),
+            "INSTANCE": "main",
+            "KUBECONFIG": str(cluster.kubeconfig_for(ACCOUNT)),
+            "POLL_SECONDS": "1",
+            "CACHE_DIR": str(tmp_path / "cache"),
+            "GIT_SSH_KEY_FILE": str(host.key_file),
+            "GIT_KNOWN_HOSTS_FILE": str(host.known_hosts_file),
+        }
+        person = Settings(
+            repo=host.url(bare.path), instance="main", kubeconfig=str(cluster.kubeconfig)
+        )
+        with running(settings):
+            said = tell(person, tmp_path / "work", host.environment())
+    assert said.count("ok ") >= len(STORY)
+
+
+async def a_person_asks_to_look_now(stage: Stage) -> None:
+    ref = requests.request_ref("gamekeeper", "main")
+    await requests.ask(stage.cluster, ref, "main", "now")
+
+    async def answered() -> bool:
+        return not await requests.pending(stage.cluster, ref)
+
+    await stage.until("the request is answered", answered)
+
+
+async def a_stranger_holds_the_next_name(stage: Stage) -> None:
+    ordinals = (await stage.records()).ordinals(WorkloadKey("Scheduler", "arena", "arena"))
+    assert ordinals is not None
+    name = f"arena-{ordinals.next}"
+    containers = [{"name": "squatter", "image": "registry.example/squatter:1"}]
+    await stage.cluster.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "namespace": "arena"},
+            "spec": {"containers": containers},
+        }
+    )
+    await stage.commit("One more", arena=scheduler("arena", 6, "1.1"))
+
+    async def grown() -> bool:
+        ours = await stage.rooms("arena")
+        return len(ours) == 6 and all(pod["metadata"]["name"] != name for pod in ours)
+
+    await stage.until("arena has 6 rooms of ours, the stranger's pod is left alone", grown)
+
+
+MORE = (
+    ("A person asks the loop to look now", a_person_asks_to_look_now),
+    ("A stranger's pod holds the next name", a_stranger_holds_the_next_name),
+)
+
+
+def check_access(cluster: ControlPlane) -> None:
+    """Nothing was refused, and nothing that deploy/ grants went unused."""
+    asked = cluster.audit(ACCOUNT)
+    refused = [event for event in asked if event["responseStatus"]["code"] == 403]
+    assert not [_request(event) for event in refused if "forbidden" in str(event)]
+    used = {_request(event) for event in asked if "objectRef" in event}
+    # An apply that makes the object asks for both; the audit log shows the patch alone.
+    used |= {(group, kind, "create") for group, kind, verb in used if verb == "patch"}
+    granted = set(_granted())
+    assert not granted - used, f"granted and never asked for: {sorted(granted - used)}"
+
+
+def _request(event: dict[str, Any]) -> tuple[str, str, str]:
+    ref = event["objectRef"]
+    return ref.get("apiGroup", ""), ref["resource"], event["verb"]
+
+
+def _granted() -> Iterator[tuple[str, str, str]]:
+    for document in yaml.safe_load_all((ROOT / "deploy/gamekeeper.yaml").read_text()):
+        for rule in document.get("rules", ()):
+            for group in rule["apiGroups"]:
+                for resource in rule["resources"]:
+                    for verb in rule["verbs"]:
+                        yield group, resource, verb
