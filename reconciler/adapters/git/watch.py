@@ -49,6 +49,8 @@ async def watch_local(path: str) -> AsyncIterator[None]:
         directory = git_directory(path)
         if directory is None:
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
+            if git_directory(path) is not None:
+                yield
             continue
         moved = asyncio.Event()
         followers = [
@@ -74,7 +76,7 @@ async def _follow(directory: str, recursive: bool, moved: asyncio.Event) -> None
     try:
         async for changes in awatch(
             directory, recursive=recursive, step=_STEP_MILLISECONDS, watch_filter=None,
-            stop_event=stop, rust_timeout=500,
+            stop_event=stop,
         ):  # fmt: skip
             if any(_is_reference(changed) for _, changed in changes):
                 moved.set()

@@ -1,0 +1,181 @@
+"""Credentials: read anew, sent to one host only, never in an argv or a message."""
+
+import asyncio
+import contextlib
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from reconciler.adapters.git.mirror import Mirror
+from reconciler.adapters.git.source import Source
+from reconciler.model.errors import Denied, Misconfigured, PortError, Unavailable
+from tests.gitservers.http import Fault, HttpGitServer
+from tests.gitservers.repositories import BareRepository
+from tests.unit.adapters_git.repositories import bare
+
+
+async def fetched(source: Source, cache: Path) -> str:
+    made = Mirror(source, str(cache))
+    try:
+        return (await made.fetch()).commit
+    finally:
+        await made.close()
+
+
+def started(folder: Path) -> tuple[BareRepository, str]:
+    repository = bare(folder)
+    return repository, repository.commit({"a.yaml": "kind: A\n"}, "Start")
+
+
+async def test_a_rotated_token_is_used_at_the_next_fetch(tmp_path: Path) -> None:
+    _, commit = started(tmp_path)
+    token = tmp_path / "token with a space"
+    token.write_text("old\nsecond line\n")
+    with HttpGitServer(tmp_path / "srv", user="bot", password="new 'q\" $x", tls=False) as server:
+        source = Source(server.url("fleet.git"), username="bot", token_file=str(token))
+        made = Mirror(source, str(tmp_path / "cache"))
+        try:
+            with pytest.raises(Denied, match="token or key") as caught:
+                await made.fetch()
+            token.write_text("new 'q\" $x\n")
+            assert (await made.fetch()).commit == commit
+        finally:
+            await made.close()
+    assert "old" not in str(caught.value)
+
+
+async def test_a_password_in_the_url_works_and_shows_nowhere(tmp_path: Path) -> None:
+    _, commit = started(tmp_path)
+    with HttpGitServer(tmp_path / "srv", user="bot", password="s3cret", tls=False) as server:
+        url = server.url("fleet.git", with_credentials=True)
+        assert "s3cret" in url
+        made = Mirror(Source(url), str(tmp_path / "cache"))
+        try:
+            assert (await made.fetch()).commit == commit
+            server.break_with(Fault(stall_seconds=60))
+            fetching = asyncio.create_task(made.fetch())
+            await asyncio.sleep(0.3)
+            assert server.url("fleet.git") in command_lines()
+            assert "s3cret" not in command_lines()
+        finally:
+            await made.close()
+            with contextlib.suppress(PortError):
+                await fetching
+            server.heal()
+    assert "s3cret" not in everything_written(tmp_path / "cache")
+
+
+async def test_no_credentials_at_all_are_denied_without_asking_anybody(tmp_path: Path) -> None:
+    started(tmp_path)
+    with (
+        HttpGitServer(tmp_path / "srv", user="bot", password="s3cret", tls=False) as server,
+        pytest.raises(Denied),
+    ):
+        await fetched(Source(server.url("fleet.git")), tmp_path / "cache")
+
+
+@pytest.mark.parametrize("setting", ["token_file", "certificate_authority_file"])
+async def test_a_secret_that_cannot_be_read_is_denied_by_its_path(
+    tmp_path: Path, setting: str
+) -> None:
+    fields = {setting: str(tmp_path / "absent")}
+    source = Source("https://127.0.0.1:1/f", **fields)  # type: ignore[arg-type] # names by table
+    with pytest.raises(Denied, match="absent"):
+        await fetched(source, tmp_path / "cache")
+
+
+@pytest.mark.parametrize("setting", ["ssh_key_file", "known_hosts_file"])
+async def test_a_key_that_cannot_be_read_is_denied_by_its_path(
+    tmp_path: Path, setting: str
+) -> None:
+    fields = {setting: str(tmp_path / "absent")}
+    source = Source("ssh://git@127.0.0.1:1/f", **fields)  # type: ignore[arg-type] # names by table
+    with pytest.raises(Denied, match="absent"):
+        await fetched(source, tmp_path / "cache")
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (401, Denied),
+        (403, Denied),
+        (404, Misconfigured),
+        (301, Misconfigured),
+        (429, Unavailable),
+        (500, Unavailable),
+        (502, Unavailable),
+        (503, Unavailable),
+    ],
+)
+async def test_what_a_web_host_answers_is_told_apart(
+    tmp_path: Path, status: int, kind: type[PortError]
+) -> None:
+    started(tmp_path)
+    with HttpGitServer(tmp_path / "srv", tls=False) as server:
+        server.break_with(Fault(status=status))
+        with pytest.raises(kind):
+            await fetched(Source(server.url("fleet.git")), tmp_path / "cache")
+
+
+async def test_a_port_that_nobody_listens_on_is_unavailable(tmp_path: Path) -> None:
+    with HttpGitServer(tmp_path / "srv", tls=False) as server:
+        url = server.url("fleet.git")
+    with pytest.raises(Unavailable):
+        await fetched(Source(url), tmp_path / "cache")
+
+
+async def test_an_answer_that_is_cut_off_is_unavailable_and_the_next_fetch_works(
+    tmp_path: Path,
+) -> None:
+    _, commit = started(tmp_path)
+    with HttpGitServer(tmp_path / "srv", tls=False) as server:
+        made = Mirror(Source(server.url("fleet.git")), str(tmp_path / "cache"))
+        try:
+            for cut_after_bytes in (0, 20, 100):
+                server.break_with(Fault(cut_after_bytes=cut_after_bytes))
+                with pytest.raises(Unavailable):
+                    await made.fetch()
+            server.heal()
+            assert (await made.fetch()).commit == commit
+        finally:
+            await made.close()
+
+
+async def test_git_variables_and_configuration_of_our_process_do_not_reach_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository, commit = started(tmp_path)
+    marker = tmp_path / "ran"
+    configuration = tmp_path / "gitconfig"
+    configuration.write_text(
+        f'[url "file:///nowhere/"]\n\tinsteadOf = file://\n[core]\n\tsshCommand = touch {marker}\n'
+    )
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(configuration))
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "url.file:///nowhere/.insteadOf")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "file://")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("GIT_TRACE", str(tmp_path / "trace"))
+    source = Source(f"file://{repository.path}")
+    assert await fetched(source, tmp_path / "cache") == commit
+    assert not is_there(marker)
+    assert not is_there(tmp_path / "trace")
+
+
+def command_lines() -> str:
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            lines.append(path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace"))
+    return "\n".join(lines)
+
+
+def everything_written(folder: Path) -> str:
+    done = subprocess.run(["grep", "-r", "-a", "", str(folder)], capture_output=True, check=True)
+    return done.stdout.decode("utf-8", "replace")
+
+
+def is_there(path: Path) -> bool:
+    return path.exists()
