@@ -16,12 +16,21 @@ class Wanted:
     effective: Mapping[WorkloadKey, Desired] = field(default_factory=dict)
     deleting: frozenset[WorkloadKey] = frozenset()
     holds: tuple[Hold, ...] = ()
+    keys: frozenset[WorkloadKey] = field(init=False, repr=False, compare=False)
+    """Every workload that there is something to do about."""
+    _held: Mapping[WorkloadKey | None, tuple[Hold, ...]] = field(
+        init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        # Asked for every key of every pass, so looked through once, not a thousand times.
+        held: dict[WorkloadKey | None, list[Hold]] = {}
+        for hold in self.holds:
+            held.setdefault(hold.key, []).append(hold)
+        by_key = {key: tuple(holds) for key, holds in held.items()}
+        object.__setattr__(self, "_held", by_key)
+        object.__setattr__(self, "keys", frozenset(self.effective) | self.deleting)
 
     def holds_of(self, key: WorkloadKey) -> tuple[Hold, ...]:
         """Holds of one workload; those of the whole commit are not repeated for each."""
-        return tuple(hold for hold in self.holds if hold.key == key)
-
-    @property
-    def keys(self) -> frozenset[WorkloadKey]:
-        """Every workload that there is something to do about."""
-        return frozenset(self.effective) | self.deleting
+        return self._held.get(key, ())

@@ -1,0 +1,22 @@
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.wanted import Wanted
+from tests.unit.core.making import a_key, a_workload, wanted
+
+ARENA, LOBBY, PLAZA = a_key("arena"), a_key("lobby"), a_key("plaza")
+WHOLE = Hold(HoldKind.UNREADABLE, None, "x.yaml cannot be read")
+ONE = Hold(HoldKind.SUSPENDED, ARENA, "suspended")
+OTHER = Hold(HoldKind.FINDING, ARENA, "broken")
+WANTED = Wanted("c1", {ARENA: wanted(a_workload())}, frozenset({LOBBY}), (WHOLE, ONE, OTHER))
+
+
+def test_holds_are_found_by_workload_without_those_of_the_whole_commit() -> None:
+    assert WANTED.holds_of(ARENA) == (ONE, OTHER)
+    assert WANTED.holds_of(PLAZA) == ()
+
+
+def test_there_is_something_to_do_about_what_is_wanted_and_what_goes() -> None:
+    assert WANTED.keys == {ARENA, LOBBY}
+
+
+def test_snapshots_of_the_same_are_equal() -> None:
+    assert Wanted("c1", WANTED.effective, WANTED.deleting, WANTED.holds) == WANTED
