@@ -77,7 +77,7 @@ def _container_context(path: Path, context: Json) -> Iterator[Mistake]:
         yield _refused((*path, "privileged"), "gives the container the whole node")
     added = child(context, "capabilities").get("add")
     for index, capability in enumerate(added if isinstance(added, list) else ()):
-        if capability not in _CAPABILITIES:
+        if not isinstance(capability, str) or capability not in _CAPABILITIES:
             where = (*path, "capabilities", "add", index)
             yield _refused(where, f"adds the capability {shown(capability)}")
     if context.get("procMount") not in (None, "", "Default"):

@@ -6,7 +6,7 @@ from typing import Any
 from reconciler.core.compile import canonical
 from reconciler.core.host_ports import container_ports
 from reconciler.core.mistakes import Mistake, below, shown
-from reconciler.core.pod_parts import child, containers, entries, text
+from reconciler.core.pod_parts import child, entries, text
 from reconciler.core.podspec import check_pod_spec
 from reconciler.core.shape_check import check
 from reconciler.core.spec_kit import SpecKit
@@ -102,17 +102,12 @@ def _collisions(spec: Json) -> Iterator[Mistake]:
 
 
 def _distinct_ports(spec: Json) -> int:
-    pod = child(spec, "template", "spec")
-    sound = {
-        "spec": {
-            "containers": [
-                {"ports": [port for _, port in entries(one, "ports") if "containerPort" in port]}
-                for path, one in containers(pod)
-                if path[0] == "containers"
-            ]
-        }
-    }
-    return len(container_ports(sound))
+    """Count the host ports that one room is given, whatever else is wrong with its template."""
+    sound = [
+        {"ports": [port for _, port in entries(one, "ports") if _port(port.get("containerPort"))]}
+        for _, one in entries(child(spec, "template", "spec"), "containers")
+    ]
+    return len(container_ports({"spec": {"containers": sound}}))
 
 
 def _port(value: Any) -> int | None:

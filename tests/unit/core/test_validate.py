@@ -1,12 +1,17 @@
 """What no schema can say: one property against another, names that are taken, ranges."""
 
+import contextlib
+from typing import Any
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from reconciler.core.mistakes import Mistake
 from reconciler.core.validate import check_config, check_scheduler
 from reconciler.model.findings import Severity
 from reconciler.model.specs import Permissions
-from tests.unit.core.reading import CONFIG, SPEC, kit, loaded, rules
+from tests.unit.core.reading import CONFIG, SPEC, kit, loaded, paths_of, put, rules
 
 PORTS = SPEC + "          ports: [{containerPort: 1}, {containerPort: 2}]\n"
 
@@ -64,6 +69,32 @@ def test_a_doubtful_range_is_only_a_warning(line: str, text: str) -> None:
     (mistake,) = scheduler(line, text)
 
     assert mistake.severity is Severity.WARNING
+
+
+ODD: st.SearchStrategy[Any] = st.sampled_from(
+    [None, True, -1, 1.5, "", "a b", "9" * 300, [], [None], {}, {"": [{}]}]
+)
+FULL = loaded(
+    PORTS.replace(
+        "  template:",
+        "  rollout: {maxSurge: 1}\n  portRange: {start: 1, end: 99}\n  template:\n"
+        "    metadata: {labels: {a: b}, annotations: {c: d}}",
+    )
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(list(paths_of(FULL))), ODD), max_size=3))
+def test_no_document_however_odd_makes_the_check_raise(changes: list[tuple[Any, Any]]) -> None:
+    broken = FULL
+    for path, value in changes:
+        with contextlib.suppress(KeyError, IndexError, TypeError):
+            broken = put(broken, path, value)
+    if isinstance(broken, dict):
+        found = check_scheduler(broken, kit(), Permissions(), "1.36")
+
+        assert isinstance(found, list)
+        assert all(one.message for one in found)
 
 
 @pytest.mark.parametrize("name", ["default", "gamekeeper", "kube-system", "kube-anything"])
