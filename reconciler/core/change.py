@@ -7,12 +7,16 @@ is the hash that the loop asks to be approved.
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 
-from reconciler.core import budget, rollout
+from reconciler.core import gates, rollout
 from reconciler.core.fields import compare_fields
+from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Change, Removal, Verb, WorkloadChange
+from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.readings import Reading
+from reconciler.model.records import Accepted, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.specs import Budgets, Config, Workload
+from reconciler.model.specs import LOOSEST, Budgets, Workload
+from reconciler.model.trees import Relation
 
 
 def change_hash(removals: Iterable[Removal]) -> str:
@@ -45,27 +49,54 @@ def removals_between(
     return tuple(sorted(found))
 
 
-def compare(base: Reading, head: Reading, cluster: str) -> Change:
-    """Return what changes from `base` to `head`."""
+def compare(base: Reading, head: Reading, cluster: str, ceiling: Budgets = LOOSEST) -> Change:
+    """Return what changes from `base` to `head`, and what of it the loop would hold.
+
+    `ceiling` is the operator's budget. What earlier commits removed in the budgets' window is
+    not known here; the loop counts it too.
+    """
     present = frozenset(head.workloads) | frozenset(head.invalid)
-    counts = {key: workload.replicas for key, workload in base.workloads.items()}
     removals = removals_between(
-        counts,
+        {key: workload.replicas for key, workload in base.workloads.items()},
         {key: workload.replicas for key, workload in head.workloads.items()},
         present,
         cluster,
     )
-    budgets = budget.stricter(_budgets(base.config), _budgets(head.config))
     return Change(
         workloads=tuple(_changes(base.workloads, head.workloads, present)),
         removals=removals,
         change_hash=change_hash(removals),
-        refused=budget.refusal(removals, counts, {}, budgets),
+        holds=_holds(base, head, removals, cluster, ceiling),
     )
 
 
-def _budgets(config: Config | None) -> Budgets:
-    return config.budgets if config else Budgets()
+def _holds(
+    base: Reading, head: Reading, removals: tuple[Removal, ...], cluster: str, ceiling: Budgets
+) -> tuple[Hold, ...]:
+    """Return what the loop's gates hold where `base` is what was accepted."""
+    if head.config is None:
+        return (Hold(HoldKind.CONFIG, None, gates.CONFIG_HELD),)
+    arrival = Arrival(
+        reading=head,
+        repository="",
+        branch="",
+        relation=Relation.FORWARD,
+        cluster=cluster,
+        ceiling=ceiling,
+        accepted_config=base.config,
+        orphans={},
+        now=0.0,
+    )
+    records = {key: _accepted(workload, base.commit) for key, workload in base.workloads.items()}
+    held = gates.blocked(arrival, RepositoryRecord(), records, removals)
+    return tuple(gates.holds_of(head, held, change_hash(removals)))
+
+
+def _accepted(workload: Workload, commit: str) -> StateRecord:
+    source = workload.source
+    return StateRecord(
+        Accepted(workload.spec_json, workload.replicas, commit, source.file, source.line)
+    )
 
 
 def _changes(

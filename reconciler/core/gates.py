@@ -1,14 +1,33 @@
 """Which removals a head may not make by itself: the three gates of DESIGN §2 rule 3 and §6."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from reconciler.core import budget, vanish
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
-from reconciler.model.holds import HoldKind
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.readings import Reading
 from reconciler.model.records import HeldRemoval, LedgerEntry, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Budgets, Config
+
+CONFIG_HELD = "gamekeeper.yaml is missing or has an error: the whole commit is held"
+
+
+def holds_of(
+    reading: Reading, held: Mapping[WorkloadKey, HeldRemoval], change_hash: str
+) -> Iterator[Hold]:
+    """Yield what is held of a head: documents with Findings, and removals that were `blocked`."""
+    for key, findings in reading.invalid.items():
+        first = findings[0]
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        where = f"{first.file}:{first.line}"
+        yield Hold(HoldKind.FINDING, key, f"{where}: {first.message}{more}")
+    for file in reading.unreadable:
+        yield Hold(HoldKind.UNREADABLE, None, f"nothing is deleted while {file} cannot be read")
+    for key, removal in held.items():
+        approvable = "" if removal.kind is HoldKind.UNREADABLE else change_hash
+        yield Hold(removal.kind, key, removal.reason, approvable)
 
 
 def blocked(

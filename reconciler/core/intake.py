@@ -4,7 +4,7 @@ The only place where Git's word becomes the effective state. Additions and chang
 removals pass the gates. A document with a Finding holds its own workload, nothing else.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from reconciler.core import budget, change, gates
@@ -49,7 +49,7 @@ def take_in(
 ) -> Intake:
     """Judge `arrival` against what is on record and return what is effective now."""
     if arrival.reading.config is None:
-        reason = "gamekeeper.yaml is missing or has an error: the whole commit is held"
+        reason = gates.CONFIG_HELD
         held = {key: Hold(HoldKind.CONFIG, key, reason) for key in records}
         holds = (Hold(HoldKind.CONFIG, None, reason), *held.values())
         return _intake(arrival, repository, records, {}, holds, read_spec)
@@ -67,7 +67,7 @@ def take_in(
         if after != before:
             changed[key] = after
     change_hash = change.change_hash(removals)
-    holds = (*_finding_holds(arrival.reading), *_removal_holds(blocked, change_hash))
+    holds = tuple(gates.holds_of(arrival.reading, blocked, change_hash))
     following = _next_repository(arrival, repository, removals, change_hash)
     free = (item for item in removals if item.key not in blocked and item.line not in approved)
     following = replace(following, departed=_departed(arrival, repository, free))
@@ -180,22 +180,6 @@ def _effective(
     if workload.replicas == accepted.replicas:
         return workload
     return replace(workload, replicas=accepted.replicas)
-
-
-def _finding_holds(reading: Reading) -> Iterator[Hold]:
-    for key, findings in reading.invalid.items():
-        first = findings[0]
-        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
-        where = f"{first.file}:{first.line}"
-        yield Hold(HoldKind.FINDING, key, f"{where}: {first.message}{more}")
-    for file in reading.unreadable:
-        yield Hold(HoldKind.UNREADABLE, None, f"nothing is deleted while {file} cannot be read")
-
-
-def _removal_holds(blocked: Mapping[WorkloadKey, HeldRemoval], change_hash: str) -> Iterator[Hold]:
-    for key, held in blocked.items():
-        approvable = "" if held.kind is HoldKind.UNREADABLE else change_hash
-        yield Hold(held.kind, key, held.reason, approvable)
 
 
 def _departed(

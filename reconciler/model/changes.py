@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from reconciler.model.holds import Hold
 from reconciler.model.refs import WorkloadKey
 
 
@@ -73,10 +74,15 @@ class Change:
     workloads: tuple[WorkloadChange, ...]
     removals: tuple[Removal, ...]
     change_hash: str
-    refused: str = ""
-    """Why the guard would refuse the removals, "" when it would let them through."""
+    holds: tuple[Hold, ...] = ()
+    """What the loop would hold of it, as it would say so itself."""
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to do."""
         return not self.workloads
+
+    @property
+    def refused(self) -> str:
+        """Why removals would wait for an approval, "" when none would."""
+        return "; ".join(dict.fromkeys(hold.reason for hold in self.holds if hold.change_hash))

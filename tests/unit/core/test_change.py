@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 from reconciler.core import change
 from reconciler.model.changes import Cause, Removal, Verb
 from reconciler.model.findings import Finding
+from reconciler.model.holds import HoldKind
+from reconciler.model.readings import Reading
 from reconciler.model.specs import Budgets, Config, Source
+from tests.unit.core.arriving import take_in
 from tests.unit.core.making import a_key, a_reading, a_workload
 
 ARENA, LOBBY = a_workload("arena", 2), a_workload("lobby", 20)
@@ -93,6 +96,48 @@ def test_a_head_cannot_loosen_the_budget_that_judges_it() -> None:
     base, head = a_reading(ARENA, LOBBY), a_reading(ARENA, config=loose)
     assert change.compare(base, head, "local").refused
     assert change.compare(head, a_reading(ARENA), "local").empty
+
+
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        pytest.param(
+            a_reading(LOBBY, directories=frozenset()),
+            HoldKind.PATH_VANISHED,
+            id="the whole directory is gone",
+        ),
+        pytest.param(
+            a_reading(LOBBY, config=Config(paths=("other",))),
+            HoldKind.PATHS_CHANGED,
+            id="a path is listed no more",
+        ),
+        pytest.param(a_reading(), HoldKind.LAST_SPEC, id="the last spec is gone"),
+        pytest.param(
+            a_reading(LOBBY, unreadable=("schedulers/x.yaml",)),
+            HoldKind.UNREADABLE,
+            id="a file cannot be read",
+        ),
+    ],
+)
+def test_what_only_looks_like_a_deletion_is_held_as_the_loop_holds_it(
+    head: Reading, kind: HoldKind
+) -> None:
+    compared = change.compare(a_reading(ARENA, LOBBY), head, "local")
+    held = {hold.key: hold for hold in compared.holds}[ARENA.key]
+    assert held.kind is kind
+    approvable = kind is not HoldKind.UNREADABLE
+    assert held.change_hash == (compared.change_hash if approvable else "")
+
+
+def test_without_a_config_the_whole_commit_is_held() -> None:
+    compared = change.compare(a_reading(ARENA), a_reading(config=None), "local")
+    assert [(hold.kind, hold.key) for hold in compared.holds] == [(HoldKind.CONFIG, None)]
+
+
+def test_what_ci_says_is_what_the_loop_then_says() -> None:
+    base, head = a_reading(ARENA, LOBBY), a_reading(a_workload("arena", 1))
+    taken = take_in(head, ARENA, LOBBY)
+    assert set(change.compare(base, head, "local").holds) == set(taken.holds)
 
 
 @pytest.mark.parametrize(
