@@ -1,14 +1,21 @@
 from collections import Counter
 from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reconciler.core import plan as planning
+from reconciler.core import rollout
 from reconciler.kube.schemas import Schemas
 from reconciler.model.changes import Cause
 from reconciler.model.holds import HoldKind
-from reconciler.model.live import LiveWorkload, Phase
+from reconciler.model.live import LivePod, LiveWorkload, Phase
 from reconciler.model.plans import Plan, Situation
 from reconciler.model.records import Ordinals, Owned, StateRecord
+from reconciler.model.specs import Rollout, Share
 from tests.unit.core.making import (
+    NEW,
     NOW,
     OLD,
     a_pod,
@@ -229,3 +236,56 @@ def test_a_storm_of_pending_rooms_moves_to_freer_ports_at_once() -> None:
     assert len(chosen) == 999
     assert 7000 not in chosen
     assert max(chosen.values()) - min(chosen.values()) <= 1
+
+
+states = st.sampled_from(["new", "starting", "old", "old-starting", "ended", "terminating"])
+CHANGES: dict[str, dict[str, Any]] = {
+    "new": {},
+    "starting": {"phase": Phase.PENDING, "ready": False, "node": ""},
+    "old": {"revision": OLD},
+    "old-starting": {"revision": OLD, "phase": Phase.PENDING, "ready": False, "node": ""},
+    "ended": {"phase": Phase.FAILED, "ready": False},
+    "terminating": {"terminating": True},
+}
+shares = st.builds(Share, st.integers(0, 100), st.booleans())
+
+
+@given(st.lists(states, max_size=25), st.integers(0, 15), st.builds(Rollout, shares, shares))
+def test_applying_plans_leaves_nothing_to_do(
+    found: list[str], replicas: int, policy: Rollout
+) -> None:
+    there = [a_pod(n, **CHANGES[state]) for n, state in enumerate(found)]
+    workload = a_workload(replicas=replicas, rollout=policy)
+    surge, unavailable = rollout.bounds(policy, replicas)
+    known = Ordinals(100)
+    used = {pod.ordinal for pod in there}
+    for _ in range(60):
+        made = plan(a_situation(workload, there, ordinals=known))
+        if made.idle:
+            break
+        seats = made.creates.seats if made.creates else ()
+        names = {seat.ordinal for seat in seats}
+        assert not names & used, "a name came back"
+        used |= names
+        gone = {item.pod.uid for item in made.removals}
+        assert not any(item.pod.terminating for item in made.removals)
+        stay = [pod for pod in there if pod.uid not in gone and not pod.terminating]
+        ready = [pod for pod in there if pod.ready and not pod.terminating and alive(pod)]
+        left = [pod for pod in stay if pod.ready and alive(pod)]
+        assert len(left) >= min(len(ready), replicas - unavailable)
+        before = len([pod for pod in there if alive(pod) and not pod.terminating])
+        after = len([pod for pod in stay if alive(pod)]) + len(seats)
+        assert after <= max(before, replicas + surge)
+        fresh = [a_pod(n, **CHANGES["starting"]) for n in sorted(names)]
+        # Whoever was starting is ready by the next look, and who was told to go is gone.
+        started = [
+            replace(pod, phase=Phase.RUNNING, ready=True) if alive(pod) else pod for pod in stay
+        ]
+        there = [*started, *fresh]
+        known = made.creates.ordinals if made.creates else made.strike or known
+    assert [pod.revision for pod in there if not pod.terminating] == [NEW] * replicas
+    assert not known.outstanding
+
+
+def alive(pod: LivePod) -> bool:
+    return pod.phase is not Phase.FAILED
