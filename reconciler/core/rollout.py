@@ -48,15 +48,14 @@ def next_step(rooms: Sorted, desired: int, rollout: Rollout, may_remove: bool = 
     """
     surge, unavailable = bounds(rollout, desired)
     new = len(rooms.new_ready) + len(rooms.new_unready)
+    # The place of a room that goes is free once it has gone: its delete may fail, or never be sent.
+    create = min(max(0, desired - new), max(0, desired + surge - rooms.alive))
     if not may_remove:
-        place = max(0, desired + surge - rooms.alive)
-        return Step(min(max(0, desired - new), place), 0, 0, 0)
+        return Step(create, 0, 0, 0)
     old_unready = len(rooms.old_unready)
     excess = max(0, new - desired)
     excess_ready = max(0, excess - len(rooms.new_unready))
     ready_after = len(rooms.new_ready) - excess_ready + len(rooms.old_ready)
     spare = max(0, ready_after - max(0, desired - unavailable))
     remove_old_ready = min(len(rooms.old_ready), spare)
-    alive_after = rooms.alive - excess - old_unready - remove_old_ready
-    create = min(max(0, desired - new), max(0, desired + surge - alive_after))
     return Step(create, old_unready, remove_old_ready, excess)

@@ -57,36 +57,36 @@ def rooms(
             rooms(new_ready=1, old_ready=4),
             4,
             ONE_BY_ONE,
-            Step(1, 0, 1, 0),
-            id="a ready new room lets an old one go, and the next one start",
+            Step(0, 0, 1, 0),
+            id="a ready new room lets an old one go; the next one starts when it has gone",
         ),
         pytest.param(
             rooms(old_ready=10),
             10,
             Rollout(Share(0), Share(20, percent=True)),
-            Step(2, 0, 2, 0),
-            id="unavailability alone swaps in place",
+            Step(0, 0, 2, 0),
+            id="unavailability alone makes place first",
         ),
         pytest.param(
             rooms(old_ready=10),
             10,
             Rollout(Share(25, percent=True), Share(25, percent=True)),
-            Step(5, 0, 2, 0),
+            Step(3, 0, 2, 0),
             id="surge rounds up and unavailability down",
         ),
         pytest.param(
             rooms(old_unready=3, old_ready=1),
             4,
             ONE_BY_ONE,
-            Step(4, 3, 0, 0),
-            id="old rooms that are not ready are replaced at once",
+            Step(1, 3, 0, 0),
+            id="old rooms that are not ready go at once",
         ),
         pytest.param(
             rooms(old_ready=10),
             4,
             ONE_BY_ONE,
-            Step(1, 0, 6, 0),
-            id="a roll-out and a scale-in go in one step",
+            Step(0, 0, 6, 0),
+            id="a roll-out and a scale-in go together",
         ),
         pytest.param(
             rooms(old_ready=2),
@@ -128,9 +128,8 @@ def test_a_step_keeps_its_bounds(
     ready_before = new_ready + old_ready
     # By our own doing readiness never falls below the bound, or below what it was.
     assert ready_before - removed_ready >= min(ready_before, desired - may_miss)
-    alive = there.alive + step.create - step.remove_excess
-    alive -= step.remove_old_ready + step.remove_old_unready
-    assert alive <= max(there.alive, desired + may_surge)
+    # Also before any of the removals is done: their deletes may fail, or the process die.
+    assert there.alive + step.create <= max(there.alive, desired + may_surge)
     assert step.remove_old_ready <= old_ready
     assert step.create <= desired
 
