@@ -13,7 +13,7 @@ from reconciler.sandbox import kinds, protobuf, refusals
 from reconciler.sandbox.kinds import Kind
 from reconciler.sandbox.refusals import Refused
 from reconciler.sandbox.requests import JSON_TYPE, Json, Request
-from reconciler.sandbox.shapes import Mistyped, Reading, Shape
+from reconciler.sandbox.shapes import Mistyped, Reading, Shape, Shapes
 
 APPLY_TYPE = "application/apply-patch+yaml"
 _YAML_TYPES = ("application/yaml", APPLY_TYPE)
@@ -80,7 +80,15 @@ def parse_json(data: bytes) -> Body:
         value = json.loads(data, object_pairs_hook=_pairs)
     except ValueError as error:
         raise Unreadable(str(error)) from error
+    if b"\\ud" in data or b"\\uD" in data:
+        value = _without_surrogates(value)
     return Body(value, tuple(_places(value)))
+
+
+def _without_surrogates(value: Any) -> Any:
+    """Put U+FFFD where half a character stands, as Go's decoder does."""
+    text = json.dumps(value, ensure_ascii=False)
+    return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def _places(value: Any, path: str = "") -> Iterator[str]:
@@ -93,6 +101,14 @@ def _places(value: Any, path: str = "") -> Iterator[str]:
     elif isinstance(value, list):
         for index, part in enumerate(value):
             yield from _places(part, f"{path}[{index}]")
+
+
+def decode_plain(request: Request, shapes: Shapes, kind: Kind) -> Json:
+    """Decode a body that is no object of the store. Raises Refused (400)."""
+    body = parse(request)
+    check_object(body.value, kind)
+    shape = shapes.for_kind(kind.group, kind.version, kind.kind)
+    return decode(body, shape, kind, "Ignore")[0]
 
 
 def _yaml(data: bytes) -> Body:
@@ -111,14 +127,16 @@ def unsupported_media(known: tuple[str, ...]) -> Refused:
     return refusals.failure(415, "UnsupportedMediaType", message)
 
 
-def check_object(value: Any, kind: Kind, kind_name: str = "") -> Json:
+def check_object(value: Any, kind: Kind) -> Json:
     """Check that a body is an object of its kind, which it may leave out. Raises Refused."""
-    wanted = kind_name or kind.kind
+    wanted = kind.kind
     if not isinstance(value, dict):
         raise refusals.bad_request("the body is not a JSON object")
     given_version = value.get("apiVersion") or kind.api_version
     given_kind = value.get("kind") or wanted
-    if given_kind != wanted or (given_version != kind.api_version and wanted == kind.kind):
+    if not isinstance(given_kind, str) or not isinstance(given_version, str):
+        raise refusals.bad_request("kind and apiVersion are texts")
+    if given_kind != wanted or (given_version != kind.api_version and kind.plural):
         group, _, version = given_version.rpartition("/")
         why = (
             f'no kind "{given_kind}" is registered for version "{given_version}" '

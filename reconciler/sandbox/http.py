@@ -16,8 +16,9 @@ from aiohttp import StreamReader, web
 from aiohttp.http import RawRequestMessage
 from aiohttp.web_protocol import RequestHandler
 
+from reconciler.sandbox import refusals
 from reconciler.sandbox.cluster import Sandbox
-from reconciler.sandbox.requests import Request, Response, Stream
+from reconciler.sandbox.requests import Answer, Request, Response, Stream
 
 _BODY_LIMIT_BYTES = 3 * 1024 * 1024
 _LONGEST_WAIT_SECONDS = 3600.0
@@ -102,7 +103,7 @@ class SandboxServer:
             body = await request.read() if request.can_read_body else b""
         except web.HTTPRequestEntityTooLarge:
             return web.Response(status=413, text="the request body is larger than 3 MiB")
-        answer = self._sandbox.handle(_plain(request, body), time.time())
+        answer = self._answer(_plain(request, body))
         if request.method != "GET":
             self._changed.set()
         if answer.delay_seconds:
@@ -110,6 +111,15 @@ class SandboxServer:
         if isinstance(answer, Response):
             return _whole(answer)
         return await self._stream(request, answer)
+
+    def _answer(self, request: Request) -> Answer:
+        try:
+            return self._sandbox.handle(request, time.time())
+        except Exception:
+            # One request that the sandbox cannot bear must not cost the others their server.
+            logger.exception("the sandbox failed at %s %s", request.method, request.path)
+            message = "the sandbox failed at this request; its log says where"
+            return refusals.failure(500, "InternalError", message).response()
 
     async def _stream(self, request: web.BaseRequest, stream: Stream) -> web.StreamResponse:
         ready = asyncio.Event()

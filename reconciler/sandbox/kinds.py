@@ -181,6 +181,10 @@ SUBJECT_REVIEW = Kind(
     stored=False,
 )
 
+# Kinds that only bodies have.
+DELETE_OPTIONS = Kind("", "v1", "DeleteOptions", "", stored=False)
+EVICTION = Kind("policy", "v1", "Eviction", "", stored=False)
+
 KINDS = (
     BINDING,
     CONFIG_MAP,

@@ -75,7 +75,7 @@ def quoted(value: object) -> str:
 
 def encode(value: object) -> bytes:
     """Write JSON as compactly as the server does."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode(errors="replace")
 
 
 def failure(code: int, reason: str, message: str, details: Json | None = None) -> Refused:

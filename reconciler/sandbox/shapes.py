@@ -86,6 +86,7 @@ class Shape:
 
 
 ANY = Shape("any")
+_ZEROS = {"string": "", "int32": 0, "int64": 0, "bool": False}
 _MICRO = re.compile(r".*[0-9]\.[0-9]{6}(Z|[-+][0-9:]+)")
 _SCALARS = {"string": "string", "boolean": "bool", "number": "number"}
 _SPECIAL = {
@@ -163,15 +164,17 @@ class Reading:
 
     def check_scalars(self, shape: Shape, value: Any, path: str = "") -> None:
         """Check that text stands where text belongs, as apply does first. Raises Mistyped."""
-        if isinstance(value, dict):
+        if shape.form == "string" and value is not None and not isinstance(value, str):
+            self._refuse(shape, value, path, "")
+        elif shape.form in _ZEROS and isinstance(value, dict | list):
+            self._refuse(shape, value, path, "")
+        elif isinstance(value, dict):
             for name, part in value.items():
                 inner = shape.item if shape.form == "map" else shape.fields.get(name)
                 self.check_scalars(inner or ANY, part, f"{path}.{name}" if path else name)
         elif isinstance(value, list):
             for part in value:
                 self.check_scalars(shape.item or ANY, part, path)
-        elif shape.form == "string" and value is not None and not isinstance(value, str):
-            self._refuse(shape, value, path, "")
 
     def read(self, shape: Shape, value: Any, path: str = "", owner: str = "") -> Any:
         """Decode a value the way Go does. Raises Mistyped."""
@@ -202,6 +205,9 @@ class Reading:
             read = self.read(inner, part, place, owner)
             if read or _kept(name, inner, shape):
                 result[name] = read
+        for name in shape.required:
+            if name not in result and shape.fields[name].form in _ZEROS:
+                result[name] = _ZEROS[shape.fields[name].form]
         return result
 
     def _list(self, shape: Shape, value: Any, path: str, owner: str) -> list[Any]:
@@ -218,7 +224,7 @@ class Reading:
         if not isinstance(value, dict):
             self._refuse(shape, value, path, owner)
         item = shape.item or ANY
-        empty: Any = "" if item.form == "string" else {}
+        empty: Any = {"string": "", "quantity": "0"}.get(item.form, {})
         return {
             name: empty if part is None else self.read(item, part, f"{path}.{name}", owner)
             for name, part in value.items()

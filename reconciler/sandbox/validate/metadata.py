@@ -63,6 +63,13 @@ def check_selector(selector: Json | None, path: str) -> Iterator[Cause]:
     for index, one in enumerate((selector or {}).get("matchExpressions") or ()):
         place = f"{path}.matchExpressions[{index}]"
         operator = one.get("operator", "")
+        told = names.label_key_problem(one.get("key", ""))
+        if told:
+            yield invalid_value(f"{place}.key", one.get("key", ""), told)
+        for value in one.get("values") or ():
+            told = names.label_value_problem(value)
+            if told:
+                yield invalid_value(f"{place}.values", value, told)
         if operator in ("In", "NotIn") and not one.get("values"):
             yield required(
                 f"{place}.values", "must be specified when `operator` is 'In' or 'NotIn'"

@@ -30,11 +30,11 @@ def check_object(kind: Kind, value: Json) -> Iterator[Cause]:
     yield from check_name(kind, value["metadata"])
     yield from check_metadata(value["metadata"])
     if kind is POD:
-        yield from check_pod(value["spec"])
+        yield from check_pod(value.get("spec") or {})
     elif kind in (CONFIG_MAP, SECRET):
         yield from _content(value)
     elif kind is BUDGET:
-        yield from _budget(value["spec"])
+        yield from _budget(value.get("spec") or {})
     elif kind is LEASE:
         yield from _lease(value.get("spec") or {})
 

@@ -23,12 +23,12 @@ def check_update(kind: Kind, live: Json, updated: Json) -> Iterator[Cause]:
     """Check an update against what was there."""
     yield from _metadata(live["metadata"], updated["metadata"])
     if kind is POD:
-        yield from _pod(live["spec"], updated["spec"])
+        yield from _pod(live["spec"], updated.get("spec") or {})
     elif kind in (CONFIG_MAP, SECRET):
         yield from _content(kind, live, updated)
     elif kind is NODE:
         block = live["spec"].get("podCIDR")
-        if block and updated["spec"].get("podCIDR") != block:
+        if block and (updated.get("spec") or {}).get("podCIDR") != block:
             detail = 'node updates may not change podCIDR except from "" to valid'
             yield forbidden_value("spec.podCIDRs", detail)
 

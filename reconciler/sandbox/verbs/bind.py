@@ -12,8 +12,7 @@ from reconciler.sandbox.world import Call, World
 
 def bind(call: Call) -> Response:
     """Bind the pod that the path or the body names. Raises Refused."""
-    body = bodies.parse(call.request).value
-    value = bodies.check_object(body, BINDING)
+    value = bodies.decode_plain(call.request, call.world.shapes, BINDING)
     given = (value.get("metadata") or {}).get("name", "")
     if call.target.name and given != call.target.name:
         raise refusals.bad_request("name in URL does not match name in Binding object")

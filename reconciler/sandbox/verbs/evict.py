@@ -7,9 +7,9 @@ from dataclasses import replace
 from reconciler.kube.selectors import LabelSelector
 from reconciler.sandbox import bodies, clock, refusals
 from reconciler.sandbox.answers import status_success
-from reconciler.sandbox.kinds import BUDGET, POD
+from reconciler.sandbox.kinds import BUDGET, EVICTION, POD
 from reconciler.sandbox.options import WriteOptions
-from reconciler.sandbox.requests import Json, Request, Response
+from reconciler.sandbox.requests import Json, Response
 from reconciler.sandbox.store import Stored
 from reconciler.sandbox.verbs import write
 from reconciler.sandbox.verbs.bind import disruption_condition, set_condition
@@ -23,13 +23,11 @@ _RETRY_SECONDS = 10
 def evict(call: Call) -> Response:
     """Evict one pod. Raises Refused (429 when a budget forbids it)."""
     asked = WriteOptions.read(call.request, "CreateOptions")
-    body = bodies.parse(call.request).value
-    if not isinstance(body, dict) or body.get("kind", "Eviction") != "Eviction":
-        raise refusals.bad_request("not an Eviction")
+    body = bodies.decode_plain(call.request, call.world.shapes, EVICTION)
     name = (body.get("metadata") or {}).get("name", "")
     if name and name != call.target.name:
         raise refusals.bad_request("name in URL does not match name in Eviction object")
-    options = _delete_options(call.request, body.get("deleteOptions") or {})
+    options = DeleteOptions.of(body.get("deleteOptions") or {}, {})
     options = replace(options, dry_run=options.dry_run or asked.dry_run)
     stored = write.live_object(call)
     check_preconditions(POD, stored, options)
@@ -42,11 +40,6 @@ def evict(call: Call) -> Response:
         live = write.live_object(call)
         remove(call.world, POD, live, options, call.now)
     return status_success(201)
-
-
-def _delete_options(request: Request, given: Json) -> DeleteOptions:
-    body = refusals.encode(given) if given else b""
-    return DeleteOptions.read(Request(request.method, request.path, {}, {}, body))
 
 
 def _ignores_budgets(pod: Json) -> bool:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reconciler.sandbox import admission, answers, bodies, clock, refusals
 from reconciler.sandbox.answers import status_success
 from reconciler.sandbox.filters import filter_of
-from reconciler.sandbox.kinds import NAMESPACE, POD, Kind
+from reconciler.sandbox.kinds import DELETE_OPTIONS, NAMESPACE, POD, Kind
 from reconciler.sandbox.options import dry_run_causes
-from reconciler.sandbox.requests import Json, Request, Response
+from reconciler.sandbox.requests import Json, Response
 from reconciler.sandbox.store import Stored
 from reconciler.sandbox.store import encode as store_encode
 from reconciler.sandbox.verbs import write
@@ -31,18 +32,21 @@ class DeleteOptions:
     dry_run: bool = False
 
     @classmethod
-    def read(cls, request: Request) -> DeleteOptions:
+    def read(cls, call: Call) -> DeleteOptions:
         """Read the options of the body and the query. Raises Refused."""
         given: Json = {}
-        if request.body.strip():
-            parsed = bodies.parse(request).value
-            if not isinstance(parsed, dict):
-                raise refusals.bad_request("the body is no DeleteOptions object")
-            given = parsed
-        query = request.query
+        if call.request.body.strip():
+            given = bodies.decode_plain(call.request, call.world.shapes, DELETE_OPTIONS)
+        return cls.of(given, call.request.query)
+
+    @classmethod
+    def of(cls, given: Json, query: Mapping[str, str]) -> DeleteOptions:
+        """Read options that came in a body, with those of the query. Raises Refused."""
         grace = given.get("gracePeriodSeconds", query.get("gracePeriodSeconds"))
+        if isinstance(grace, str) and not grace.removeprefix("-").isdecimal():
+            raise refusals.bad_request("gracePeriodSeconds is no number")
         policy = given.get("propagationPolicy") or query.get("propagationPolicy", "")
-        dry_run = (given.get("dryRun") or [query.get("dryRun", "")])[0]
+        dry_run: str = (given.get("dryRun") or [query.get("dryRun", "")])[0]
         conditions = given.get("preconditions") or {}
         causes = dry_run_causes(dry_run)
         if policy and policy not in _POLICIES:
@@ -64,7 +68,7 @@ class DeleteOptions:
 
 def delete(call: Call) -> Response:
     """Delete one object. Raises Refused."""
-    options = DeleteOptions.read(call.request)
+    options = DeleteOptions.read(call)
     admission.protect_namespace(call.kind, call.target.name)
     stored = write.live_object(call)
     check_preconditions(call.kind, stored, options)
@@ -79,7 +83,7 @@ def delete(call: Call) -> Response:
 
 def delete_collection(call: Call) -> Response:
     """Delete everything that the selectors mean. Raises Refused."""
-    options = DeleteOptions.read(call.request)
+    options = DeleteOptions.read(call)
     if call.kind is NAMESPACE:
         raise refusals.method_not_allowed()
     chosen = filter_of(call.request, call.target)

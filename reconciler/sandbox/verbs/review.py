@@ -15,7 +15,7 @@ _EVERYTHING = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
 
 def review(call: Call) -> Response:
     """Answer a review. Raises Refused (400)."""
-    body = bodies.check_object(bodies.parse(call.request).value, call.kind)
+    body = bodies.decode_plain(call.request, call.world.shapes, call.kind)
     value: Json = {"kind": call.kind.kind, "apiVersion": call.kind.api_version, "metadata": {}}
     if call.kind is ACCESS_REVIEW:
         value["spec"] = body.get("spec") or {}

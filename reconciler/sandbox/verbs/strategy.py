@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reconciler.kube import resources
 from reconciler.sandbox import defaults
-from reconciler.sandbox.kinds import BUDGET, EVENT, NAMESPACE, NODE, POD, SECRET, Kind
+from reconciler.sandbox.kinds import BUDGET, EVENT, LEASE, NAMESPACE, NODE, POD, SECRET, Kind
 from reconciler.sandbox.requests import Json
 from reconciler.sandbox.world import Call
 
@@ -90,6 +90,17 @@ def first_status(kind: Kind, value: Json) -> None:
         value["status"] = {"phase": "Active"}
     elif kind is BUDGET:
         value["status"] = dict(_EMPTY_BUDGET)
+
+
+def complete(kind: Kind, value: Json) -> None:
+    """Put in the parts that an object of its kind always has, be they empty."""
+    if kind in _SPLIT or kind is LEASE:
+        value.setdefault("spec", {})
+    if kind in _SPLIT:
+        status = value.setdefault("status", {})
+        if kind is BUDGET:
+            for name, zero in _EMPTY_BUDGET.items():
+                status.setdefault(name, zero)
 
 
 def keep(kind: Kind, live: Json, updated: Json, subresource: str) -> None:

@@ -76,6 +76,7 @@ def create(write: Write, value: Json) -> Response:
     admission.admit_creation(call.world, kind, value)
     _refuse(call, value, [*check_object(kind, value), *_event_causes(call, value)])
     strategy.first_status(kind, value)
+    strategy.complete(kind, value)
     if managed:
         metadata["managedFields"] = managed
     if call.world.store.get(kind, call.target.namespace, name) is not None:
@@ -96,14 +97,12 @@ def update(write: Write, live: Stored, updated: Json) -> Response:
     before = live.decode(kind)
     subresource = call.target.subresource
     strategy.keep(kind, before, updated, subresource)
-    _refuse(
-        call,
-        updated,
-        [*check_metadata(updated["metadata"]), *check_update(kind, before, updated)],
-    )
+    whole = check_metadata(updated["metadata"]) if subresource else check_object(kind, updated)
+    _refuse(call, updated, [*check_update(kind, before, updated), *whole])
     managed = write.managed
     if managed is None:
         managed = _tracked(write, before, updated)
+    strategy.complete(kind, updated)
     updated["metadata"].pop("managedFields", None)
     if managed:
         updated["metadata"]["managedFields"] = managed
@@ -135,14 +134,18 @@ def _refuse(call: Call, value: Json, causes: list[refusals.Cause]) -> None:
 
 def _tracked(write: Write, live: Json | None, updated: Json) -> list[Json]:
     call = write.call
-    return ownership.track_update(
-        live,
-        updated,
-        manager=write.options.manager,
-        schema=call.world.schema(call.kind),
-        now=call.stamp,
-        subresource=call.target.subresource,
-    )
+    try:
+        return ownership.track_update(
+            live,
+            updated,
+            manager=write.options.manager,
+            schema=call.world.schema(call.kind),
+            now=call.stamp,
+            subresource=call.target.subresource,
+        )
+    except ownership.BadObject:
+        # A list item without its keys has no owner; validation says what is wrong with it.
+        return list((live or {}).get("metadata", {}).get("managedFields", ()))
 
 
 def _answer(write: Write, stored: Stored, status: int) -> Response:
