@@ -126,7 +126,10 @@ class Transport:
         headers = await credentials.headers()
         async with self._exchange(call, None, headers, self._patient) as answer:
             if answer.status < 300:
-                yield answer.content
+                try:
+                    yield answer.content
+                finally:
+                    _hang_up(answer)
                 return
             content = await answer.read()
         if answer.status == 401:
@@ -223,6 +226,13 @@ class Transport:
             return Unavailable(f"{call.what}: {server} said nothing for {seconds:.0f} s")
         cause = str(error) or type(error).__name__
         return Unavailable(f"{call.what}: no answer from {server}: {cause}")
+
+
+def _hang_up(answer: aiohttp.ClientResponse) -> None:
+    """Drop a stream that has not ended: a polite TLS farewell would outlive the event loop."""
+    connection = answer.connection
+    if connection is not None and connection.transport is not None:
+        connection.transport.abort()
 
 
 def _retry_after(answer: aiohttp.ClientResponse) -> float | None:
