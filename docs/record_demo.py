@@ -3,6 +3,7 @@
 python docs/record_demo.py
 """
 
+import io
 import os
 import pty
 import re
@@ -34,7 +35,7 @@ def recorded() -> str:
 def main() -> None:
     """Draw it."""
     text = Text.from_ansi("$ make demo\n" + recorded())
-    console = Console(record=True, width=WIDTH, file=open(os.devnull, "w", encoding="utf-8"))
+    console = Console(record=True, width=WIDTH, file=io.StringIO())
     for line in text.split("\n"):
         console.print(line)
     svg = console.export_svg(title="make demo")

@@ -10,7 +10,8 @@ from reconciler.cli.console import Console
 from reconciler.cli.demo_stage import Stage, Unfulfilled
 from reconciler.cli.demo_story import STORY
 from reconciler.settings import Settings
-from reconciler.wiring import make_sandbox, opened_app
+from reconciler.wiring import make_sandbox
+from reconciler.wiring.serving import opened_app
 
 EXAMPLE = """\
 gamekeeper demo"""
@@ -50,8 +51,8 @@ async def _tell(folder: Path, console: Console) -> int:
         )
         stage = Stage(console, repository, settings)
         await stage.prepare()
-        async with opened_app(settings) as (app, leadership):
-            serving = asyncio.create_task(app.run(leadership))
+        async with opened_app(settings) as service:
+            serving = asyncio.create_task(service.run())
             try:
                 await _play(stage, serving)
             except Unfulfilled as error:

@@ -2,18 +2,19 @@
 
 import asyncio
 import contextlib
-import logging
 import signal
 from argparse import ArgumentParser, Namespace
 
 from reconciler.cli.console import Console
 from reconciler.cli.options import add_settings, settings_of
+from reconciler.service import logs
+from reconciler.service.faces import serving
 from reconciler.settings import Settings
-from reconciler.wiring import opened_app
+from reconciler.wiring.serving import opened_app
 
 EXAMPLE = """\
 gamekeeper run --repo https://git.example.com/studio/fleet.git --branch main --instance main
-gamekeeper run --repo ./my-fleet --instance laptop --kubeconfig ./kubeconfig"""
+gamekeeper run --repo "$PWD/my-fleet" --instance laptop --kubeconfig ./kubeconfig"""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -24,16 +25,16 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, console: Console) -> int:
     """Serve until SIGTERM or SIGINT; then finish the writes in hand and leave."""
     settings = settings_of(arguments, console.environment)
-    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(message)s")
+    logs.configure(settings.log_level, settings.log_format, console.err)
     asyncio.run(_serve(settings))
     return 0
 
 
 async def _serve(settings: Settings) -> None:
-    async with opened_app(settings) as (app, leadership):
-        serving = asyncio.create_task(app.run(leadership))
+    async with opened_app(settings) as service, serving(service.faces(), settings.listen):
+        task = asyncio.create_task(service.run())
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, serving.cancel)
+            loop.add_signal_handler(number, task.cancel)
         with contextlib.suppress(asyncio.CancelledError):
-            await serving
+            await task

@@ -59,12 +59,12 @@ class App:
         self._parts = parts
         self._leadership: Leadership | None = None
         self._loaded = False
-        self.cluster_lane = ClusterLane(parts.lane, parts.clock, parts.voice, self._may_act)
+        self.cluster_lane = ClusterLane(parts.lane, parts.clock, parts.voice, self.may_act)
         self.head_service = HeadService(
             parts.head,
             parts.clock,
             parts.voice,
-            self._may_act,
+            self.may_act,
             self._published,
             parts.poll_seconds,
         )
@@ -74,6 +74,10 @@ class App:
     def leading(self) -> bool:
         """Whether this process decides."""
         return self._leadership is not None and self._leadership.leading
+
+    def not_ready(self) -> str:
+        """Say why this process cannot answer yet, "" when it can; who leads does not matter."""
+        return "" if self._parts.view.complete else "the cluster was not read completely yet"
 
     def leadership_changed(self) -> None:
         """Forget what was remembered: whoever led before wrote since."""
@@ -152,10 +156,11 @@ class App:
     async def _resync(self) -> None:
         """Pass over everything now and then: a wake that was lost is made good."""
         while True:
-            await self._parts.clock.sleep(self._resync_seconds())
+            await self._parts.clock.sleep(self.resync_seconds())
             self.cluster_lane.wake_all()
 
-    def _resync_seconds(self) -> float:
+    def resync_seconds(self) -> float:
+        """Seconds between full passes."""
         if self._parts.resync_seconds:
             return self._parts.resync_seconds
         reading = self._parts.head.reading
@@ -167,7 +172,8 @@ class App:
         async for _ in waker():
             self.head_service.wake()
 
-    def _may_act(self) -> bool:
+    def may_act(self) -> bool:
+        """Whether this process decides, and knows what is on record."""
         return self._loaded and self.leading
 
     def _published(self, wanted: Wanted) -> None:

@@ -94,7 +94,8 @@ class ClusterLane:
     async def _plan(self, key: WorkloadKey) -> Plan:
         situation = self.lane.situation(key)
         now = self._clock.now()
-        if len(situation.live.pods) < BIG_KEY_PODS:
+        wanted = situation.desired.workload.replicas if situation.desired else 0
+        if max(len(situation.live.pods), wanted) < BIG_KEY_PODS:
             return planning.plan(situation, self.lane.schemas, now)
         return await asyncio.to_thread(planning.plan, situation, self.lane.schemas, now)
 

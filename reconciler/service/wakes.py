@@ -15,6 +15,7 @@ class Wakes(Generic[K]):
     def __init__(self) -> None:
         self._dirty: set[K] = set()
         self._event = asyncio.Event()
+        self._later: dict[K, asyncio.TimerHandle] = {}
 
     def mark(self, keys: Iterable[K]) -> None:
         """Mark keys dirty; a key marked twice is taken once."""
@@ -23,9 +24,21 @@ class Wakes(Generic[K]):
             self._event.set()
 
     def mark_later(self, keys: Iterable[K], delay_seconds: float) -> None:
-        """Mark keys dirty after a while."""
-        marked = tuple(keys)
-        asyncio.get_running_loop().call_later(delay_seconds, self.mark, marked)
+        """Mark keys dirty after a while, or sooner where that was asked for before."""
+        loop = asyncio.get_running_loop()
+        due_at = loop.time() + delay_seconds
+        for key in keys:
+            waiting = self._later.get(key)
+            if waiting is not None:
+                # One timer a key: each plan that asks to be looked at again would add another.
+                if waiting.when() <= due_at:
+                    continue
+                waiting.cancel()
+            self._later[key] = loop.call_at(due_at, self._due, key)
+
+    def _due(self, key: K) -> None:
+        del self._later[key]
+        self.mark((key,))
 
     async def take(self) -> set[K]:
         """Wait until a key is dirty, let others join for 20 ms, and take them all."""

@@ -9,10 +9,8 @@ import asyncio
 import os
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from reconciler.loop.head import HeadLane
     from reconciler.loop.lane import Lane
     from reconciler.sandbox.http import SandboxServer
-    from reconciler.service.app import App, Leadership
+    from reconciler.service.app import Leadership
     from reconciler.service.views import ClusterView
 
 
@@ -220,52 +218,6 @@ def make_leadership(
         return NoLease(identity)
     ref = ObjectRef(API_VERSION, "Lease", settings.namespace, f"gamekeeper-{settings.instance}")
     return Lease(cluster, ref, identity, SystemClock(), changed=changed)
-
-
-@asynccontextmanager
-async def opened_app(settings: Settings) -> AsyncIterator[tuple[App, Leadership]]:
-    """Make the whole service and close it in the end; its compiler starts first of all.
-
-    Raises Misconfigured, Unavailable.
-    """
-    from reconciler.service.app import App, Parts
-    from reconciler.service.events import Events
-    from reconciler.service.voice import LogVoice
-
-    compiler = make_compiler()
-    apps: list[App] = []
-    one = make_one_cluster(
-        settings,
-        lambda keys: apps[0].touched(keys),
-        lambda ref: apps[0].record_changed(ref),
-    )
-    head = make_head_lane(settings, one.lane, compiler)
-    parts = Parts(
-        lane=one.lane,
-        head=head,
-        view=one.view,
-        clock=SystemClock(),
-        voice=LogVoice(Events(one.cluster, settings.instance, SystemClock())),
-        poll_seconds=settings.poll_seconds,
-        resync_seconds=settings.resync_seconds,
-        wakers=_wakers(settings),
-    )
-    app = App(parts)
-    apps.append(app)
-    try:
-        yield app, make_leadership(settings, one.cluster, app.leadership_changed)
-    finally:
-        await head.repository.close()
-        await compiler.close()
-        await one.cluster.close()
-
-
-def _wakers(settings: Settings) -> list[Callable[[], AsyncIterator[None]]]:
-    """Follow the references of a repository that is on this machine."""
-    from reconciler.adapters.git.watch import local_path, watch_local
-
-    path = local_path(settings.repo)
-    return [partial(watch_local, path)] if path else []
 
 
 class SystemClock:

@@ -1,0 +1,102 @@
+"""The whole service from its pieces: what `run` and `demo` start, and what they show of it."""
+
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from reconciler.adapters.git.watch import local_path, watch_local
+from reconciler.service.app import App, Leadership, Parts
+from reconciler.service.events import Events
+from reconciler.service.faces import Faces
+from reconciler.service.health import Health, keep_beating
+from reconciler.service.metrics import Metrics
+from reconciler.service.voice import LogVoice
+from reconciler.service.voices import Voices
+from reconciler.settings import Settings
+from reconciler.wiring import (
+    SystemClock,
+    make_compiler,
+    make_head_lane,
+    make_leadership,
+    make_one_cluster,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """The service, ready to run."""
+
+    app: App
+    leadership: Leadership
+    health: Health
+    metrics: Metrics
+    settings: Settings
+
+    def faces(self) -> Faces:
+        """Return what the HTTP server shows."""
+        return Faces(
+            health=self.health,
+            metrics=self.metrics,
+            ready=self.app.not_ready,
+            wake=self.app.head_service.wake,
+            webhook_secret_file=self.settings.webhook_secret_file,
+        )
+
+    async def run(self) -> None:
+        """Run until cancelled; then finish the writes in hand and leave."""
+        beat = partial(keep_beating, self.health, self.metrics.lagged, time.monotonic)
+        await self.app.run(self.leadership, [beat])
+
+
+@asynccontextmanager
+async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
+    """Make the whole service and close it in the end; its compiler starts first of all.
+
+    Raises Misconfigured, Unavailable.
+    """
+    compiler = make_compiler()
+    metrics, health = Metrics(), Health(time.monotonic)
+    apps: list[App] = []
+    one = make_one_cluster(
+        settings,
+        lambda keys: apps[0].touched(keys),
+        lambda ref: apps[0].record_changed(ref),
+        metrics.requests_to(settings.cluster_name),
+    )
+    head = make_head_lane(settings, one.lane, compiler)
+    clock = SystemClock()
+    voice = Voices([LogVoice(Events(one.cluster, settings.instance, clock)), metrics, health])
+    parts = Parts(
+        lane=one.lane,
+        head=head,
+        view=one.view,
+        clock=clock,
+        voice=voice,
+        poll_seconds=settings.poll_seconds,
+        resync_seconds=settings.resync_seconds,
+        wakers=_wakers(settings),
+    )
+    app = App(parts)
+    apps.append(app)
+
+    def changed() -> None:
+        app.leadership_changed()
+        metrics.leads(app.leading)
+
+    health.expect("repository", lambda: app.head_service.poll_seconds, app.may_act)
+    health.expect(settings.cluster_name, app.resync_seconds, app.may_act)
+    try:
+        leadership = make_leadership(settings, one.cluster, changed)
+        yield Serving(app, leadership, health, metrics, settings)
+    finally:
+        await head.repository.close()
+        await compiler.close()
+        await one.cluster.close()
+
+
+def _wakers(settings: Settings) -> Sequence[Callable[[], AsyncIterator[None]]]:
+    """Follow the references of a repository that is on this machine."""
+    path = local_path(settings.repo)
+    return [partial(watch_local, path)] if path else []
