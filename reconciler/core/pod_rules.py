@@ -14,6 +14,18 @@ _COUNT = {"minimum": 0}
 _LABEL = {"format": "dns-label"}
 _SUBDOMAIN = {"format": "dns-subdomain"}
 _TEXT = {"minLength": 1, "type": "string"}
+_MODE = {"minimum": 0, "maximum": 511}
+_KEY = {
+    "type": "string",
+    "pattern": "[-._a-zA-Z0-9]{1,253}",
+    "x-plain": "at most 253 letters, digits, '-', '_' and '.'",
+}
+_ABSOLUTE = {"type": "string", "pattern": "/.*", "x-plain": "a path that begins with /"}
+_NAMES = {
+    "type": "string",
+    "pattern": r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?",
+    "x-plain": "letters, digits, '-', '_' and '.', after an optional domain and '/'",
+}
 
 
 def _enum(*words: str) -> Json:
@@ -37,7 +49,7 @@ _CONTAINER = _kind(
 
 _BY_KIND: Mapping[str, Json] = {
     "PodSpec": _kind(
-        restartPolicy=_enum("Always", "OnFailure", "Never"),
+        restartPolicy=_enum("Always", "OnFailure", "Never", ""),
         dnsPolicy=_enum("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"),
         preemptionPolicy=_enum("PreemptLowerPriority", "Never"),
         terminationGracePeriodSeconds=_COUNT,
@@ -53,21 +65,19 @@ _BY_KIND: Mapping[str, Json] = {
         containerPort=_PORT,
         hostPort={"minimum": 0, "maximum": 65535},
         name={"format": "port-name"},
-        protocol=_enum("TCP", "UDP", "SCTP"),
+        protocol=_enum("TCP", "UDP", "SCTP", ""),
     ),
-    "ContainerResizePolicy": _kind(restartPolicy=_enum("NotRequired", "RestartContainer")),
+    "ContainerResizePolicy": _kind(
+        resourceName=_enum("cpu", "memory"), restartPolicy=_enum("NotRequired", "RestartContainer")
+    ),
     "EnvVar": _kind(name={"format": "env-name"}),
-    "SecretKeySelector": _kind(("name",), key=_TEXT, name=_SUBDOMAIN),
-    "ConfigMapKeySelector": _kind(("name",), key=_TEXT, name=_SUBDOMAIN),
+    "SecretKeySelector": _kind(("name",), key=_KEY, name=_SUBDOMAIN),
+    "ConfigMapKeySelector": _kind(("name",), key=_KEY, name=_SUBDOMAIN),
     "SecretEnvSource": _kind(("name",), name=_SUBDOMAIN),
     "ConfigMapEnvSource": _kind(("name",), name=_SUBDOMAIN),
     "LocalObjectReference": _kind(("name",), name=_SUBDOMAIN),
-    "ConfigMapVolumeSource": _kind(
-        ("name",), name=_SUBDOMAIN, defaultMode={"minimum": 0, "maximum": 511}
-    ),
-    "SecretVolumeSource": _kind(
-        ("secretName",), secretName=_SUBDOMAIN, defaultMode={"minimum": 0, "maximum": 511}
-    ),
+    "ConfigMapVolumeSource": _kind(("name",), name=_SUBDOMAIN, defaultMode=_MODE),
+    "SecretVolumeSource": _kind(("secretName",), secretName=_SUBDOMAIN, defaultMode=_MODE),
     "PersistentVolumeClaimVolumeSource": _kind(claimName=_SUBDOMAIN),
     "EmptyDirVolumeSource": _kind(
         medium={
@@ -87,8 +97,46 @@ _BY_KIND: Mapping[str, Json] = {
             "BlockDevice",
         )
     ),
-    "ImageVolumeSource": _kind(pullPolicy=_PULL),
+    "ImageVolumeSource": _kind(reference=_TEXT, pullPolicy=_PULL),
     "Volume": _kind(name=_LABEL),
+    "NFSVolumeSource": _kind(server=_TEXT, path=_ABSOLUTE),
+    "ProjectedVolumeSource": _kind(defaultMode=_MODE),
+    "DownwardAPIVolumeSource": _kind(defaultMode=_MODE),
+    "DownwardAPIVolumeFile": _kind(path=_TEXT, mode=_MODE),
+    "KeyToPath": _kind(key=_KEY, path=_TEXT, mode=_MODE),
+    "PersistentVolumeClaimSpec": _kind(
+        accessModes={
+            "items": _enum("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+        }
+    ),
+    "VolumeDevice": _kind(name=_LABEL, devicePath=_TEXT),
+    "ObjectFieldSelector": _kind(
+        fieldPath={
+            "type": "string",
+            "pattern": r"(metadata|spec|status)\..+",
+            "x-plain": "a field of the pod, such as metadata.name or status.hostIP",
+        }
+    ),
+    "ResourceFieldSelector": _kind(
+        resource={
+            "type": "string",
+            "pattern": "(limits|requests)[.](cpu|memory|ephemeral-storage|hugepages-.+)",
+            "x-plain": "such as limits.memory or requests.cpu",
+        }
+    ),
+    "ResourceClaim": _kind(name=_LABEL),
+    "ExecAction": _kind(("command",), command={"minItems": 1}),
+    "HostAlias": _kind(
+        ip={
+            "type": "string",
+            "pattern": "[0-9a-fA-F:.]*[:.][0-9a-fA-F:.]*",
+            "x-plain": "an IP address",
+        }
+    ),
+    "HTTPHeader": _kind(name={"type": "string", "pattern": "[-A-Za-z0-9]+"}),
+    "ServiceAccountTokenProjection": _kind(expirationSeconds={"minimum": 600}),
+    "PodReadinessGate": _kind(conditionType=_NAMES),
+    "PodSchedulingGate": _kind(name=_NAMES),
     "VolumeMount": _kind(
         name=_LABEL,
         mountPath=_TEXT,
@@ -107,6 +155,7 @@ _BY_KIND: Mapping[str, Json] = {
     "GRPCAction": _kind(port=_PORT),
     "SleepAction": _kind(seconds=_COUNT),
     "Toleration": _kind(
+        key={**_NAMES, "pattern": f"({_NAMES['pattern']})?"},
         operator=_enum("Exists", "Equal", "Lt", "Gt", ""),
         effect=_enum("NoSchedule", "PreferNoSchedule", "NoExecute", ""),
     ),
@@ -133,7 +182,7 @@ _BY_KIND: Mapping[str, Json] = {
         supplementalGroupsPolicy=_enum("Merge", "Strict"),
     ),
     "SecurityContext": _kind(
-        runAsUser=_COUNT, runAsGroup=_COUNT, procMount=_enum("Default", "Unmasked", "")
+        runAsUser=_COUNT, runAsGroup=_COUNT, procMount=_enum("Default", "Unmasked")
     ),
     "SeccompProfile": _kind(type=_enum("Localhost", "RuntimeDefault", "Unconfined")),
     "AppArmorProfile": _kind(type=_enum("Localhost", "RuntimeDefault", "Unconfined")),

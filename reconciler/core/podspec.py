@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from reconciler.core.mistakes import Mistake, shown
+from reconciler.core.mistakes import Mistake, likely, shown
 from reconciler.core.places import Path
 from reconciler.core.pod_parts import child, containers, entries, handlers, is_sidecar, text
 from reconciler.kube import quantities
@@ -16,6 +16,7 @@ _OURS = {
     "serviceAccount": "every scheduler has a service account of its own; take it out",
     "ephemeralContainers": "they are added to running pods only; take them out",
 }
+_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 _PROBES = ("exec", "httpGet", "tcpSocket", "grpc")
 _HOOKS = ("exec", "httpGet", "tcpSocket", "sleep")
 
@@ -34,6 +35,9 @@ def check_pod_spec(spec: Json) -> Iterator[Mistake]:
     for path, volume in entries(spec, "volumes"):
         yield from _one_source(path, volume)
     yield from _selectors(spec)
+    if spec.get("dnsPolicy") == "None" and not child(spec, "dnsConfig").get("nameservers"):
+        fix = "add dnsConfig: {nameservers: [...]}"
+        yield Mistake(("dnsPolicy",), "dnsPolicy None needs nameservers", fix, "one-of")
 
 
 def _once(items: Iterator[tuple[Path, Json]], key: str, what: str) -> Iterator[Mistake]:
@@ -109,19 +113,29 @@ def _exactly_one(path: Path, value: Json, names: tuple[str, ...], what: str) -> 
 
 
 def _one_source(path: Path, volume: Json) -> Iterator[Mistake]:
-    given = [name for name, value in volume.items() if name != "name" and value is not None]
+    sources = volume.keys() - {"name"}
+    given = sorted(name for name in sources if volume[name] is not None)
     if len(given) > 1:
         message = f"a volume has one source, not {len(given)}: {', '.join(given)}"
         yield Mistake(path, message, "keep one of them", "one-of")
-    elif not given:
+    elif not sources:
         fix = "add emptyDir: {}, or configMap, secret, persistentVolumeClaim…"
-        yield Mistake(path, "the volume has no source", fix, "one-of")
+        message = "the volume has no source and will be an empty directory"
+        yield Mistake(path, message, fix, "one-of", severity=Severity.WARNING)
 
 
 def _amounts(path: Path, resources: Json) -> Iterator[Mistake]:
     limits = child(resources, "limits")
     for part in ("requests", "limits"):
         for name, amount in child(resources, part).items():
+            if not _is_resource(name):
+                fix = (
+                    f"did you mean {shown(near)}?"
+                    if (near := likely(name, _RESOURCES))
+                    else ("write its whole name, such as example.com/gpu")
+                )
+                at = (*path, part, name)
+                yield Mistake(at, "unknown resource", fix, "resource", at_key=True)
             if (_number(amount) or 0) < 0:
                 message = f"must not be negative: {shown(amount)}"
                 yield Mistake((*path, part, name), message, "write 0 or more", "range")
@@ -130,6 +144,10 @@ def _amounts(path: Path, resources: Json) -> Iterator[Mistake]:
         if asked is not None and most is not None and asked > most:
             message = f"asks for {shown(amount)}, above its limit {shown(limits[name])}"
             yield Mistake((*path, "requests", name), message, "raise the limit", "range")
+
+
+def _is_resource(name: str) -> bool:
+    return name in _RESOURCES or "/" in name or name.startswith("hugepages-")
 
 
 def _number(amount: Any) -> Any:
@@ -145,6 +163,11 @@ def _selectors(spec: Json) -> Iterator[Mistake]:
         if operator == "Exists" and toleration.get("value"):
             message = "operator Exists goes without a value"
             yield Mistake((*path, "value"), message, "take it out", "one-of", at_key=True)
+        if toleration.get("tolerationSeconds") is not None and toleration.get("effect") != (
+            "NoExecute"
+        ):
+            message = "tolerationSeconds is for the effect NoExecute"
+            yield Mistake(path, message, "write effect: NoExecute", "one-of")
         if not toleration.get("key") and operator != "Exists":
             message = "a toleration without a key tolerates everything"
             yield Mistake(path, message, "add a key, or operator: Exists", "missing-property")

@@ -66,15 +66,23 @@ def _check_object(shape: Shape, value: dict[str, Any], path: Path, found: list[M
         elif shape.closed and len(found) < MOST_MISTAKES:
             found.append(_unknown(shape, value, name, path))
     for name in shape.required:
-        if name not in value:
+        if name not in value or (value[name] is None and _may_be_null(shape.field(name))):
             found.append(_missing(shape, name, path))
+
+
+def _may_be_null(shape: Shape | None) -> bool:
+    return shape is None or not shape.types or "null" in shape.types
 
 
 def _check_list(shape: Shape, value: list[Any], path: Path, found: list[Mistake]) -> None:
     inner = shape.items
     if inner is not None:
         for index, item in enumerate(value):
-            check(inner, item, (*path, index), found)
+            if item is None and "null" in inner.types:
+                message = "a list has no empty items"
+                found.append(Mistake((*path, index), message, "take the '-' out", "type"))
+            else:
+                check(inner, item, (*path, index), found)
     least, most = shape.length or (None, None)
     if least is not None and len(value) < least:
         found.append(Mistake(path, f"must have at least {least:g} items", "add one", "length"))

@@ -13,6 +13,9 @@ IN_POD = [
     pytest.param("volumes: [{name: a, emptyDir: {}}, {name: a, emptyDir: {}}]", "volumes.1.name",
                  "duplicate", id="a volume twice"),
     pytest.param("volumes: [{name: a}]", "volumes.0", "one-of", id="a volume without source"),
+    pytest.param("tolerations: [{key: a, value: b, tolerationSeconds: 5}]", "tolerations.0",
+                 "one-of", id="seconds of a toleration that nothing ends"),
+    pytest.param("dnsPolicy: None", "dnsPolicy", "one-of", id="no name server at all"),
     pytest.param("volumes: [{name: a, emptyDir: {}, configMap: {name: b}}]", "volumes.0", "one-of",
                  id="a volume with two sources"),
     pytest.param("initContainers: [{name: game}]", "containers.0.name", "duplicate",
@@ -52,10 +55,13 @@ IN_CONTAINER = [
                  id="a hook that hooks cannot do"),
     pytest.param("resources: {requests: {memory: 2Gi}, limits: {memory: 2047Mi}}",
                  "resources.requests.memory", "range", id="more than its limit"),
+    pytest.param("resources: {requests: {memroy: 1Gi}}", "resources.requests.memroy", "resource",
+                 id="a resource with a typo"),
     pytest.param("resources: {limits: {cpu: -1}}", "resources.limits.cpu", "range", id="below 0"),
 ]  # fmt: skip
 
 SOUND = [
+    pytest.param("resources: {limits: {example.com/gpu: 1, hugepages-2Mi: 4Mi}}", id="extended"),
     pytest.param("ports: [{containerPort: 1}, {containerPort: 1, protocol: UDP}]", id="a pair"),
     pytest.param("resources: {requests: {memory: 1Gi}, limits: {memory: 1024Mi}}", id="equal"),
     pytest.param("resources: {requests: {memory: oops}, limits: {memory: 1}}", id="told elsewhere"),
