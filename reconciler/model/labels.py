@@ -6,6 +6,7 @@ looked at (DESIGN §4), for injectors and defaulting would otherwise restart fle
 
 import hashlib
 import json
+from functools import lru_cache
 from sys import intern
 
 from reconciler.model.refs import Json
@@ -18,8 +19,6 @@ WORKLOAD = PREFIX + "workload"
 """Label: the workload's name."""
 KIND = PREFIX + "kind"
 """Label: the workload's kind (Scheduler)."""
-NAMESPACE = PREFIX + "namespace"
-"""Label: the workload's namespace, on an object that stands in another one (state records)."""
 REVISION = PREFIX + "revision"
 """Annotation: the hash of the user's template that a room was made from."""
 ORDINAL = PREFIX + "ordinal"
@@ -47,8 +46,16 @@ def digest_of(metadata: Json) -> str:
     """
     labels = metadata.get("labels") or {}
     annotations = metadata.get("annotations") or {}
-    owned = [labels.get(key) for key in OWNED_LABELS]
-    owned += [annotations.get(key) for key in OWNED_ANNOTATIONS]
+    return _digest(
+        tuple(
+            [labels.get(key) for key in OWNED_LABELS]
+            + [annotations.get(key) for key in OWNED_ANNOTATIONS]
+        )
+    )
+
+
+@lru_cache(maxsize=4096)
+def _digest(owned: tuple[str | None, ...]) -> str:
     return intern(hashlib.sha256(json.dumps(owned).encode()).hexdigest()[:12])
 
 
