@@ -1,0 +1,57 @@
+import asyncio
+
+import pytest
+
+from reconciler.service.wakes import Wakes
+
+
+async def test_keys_that_are_marked_together_are_taken_together() -> None:
+    wakes = Wakes[str]()
+    wakes.mark(("a", "b"))
+    wakes.mark(("a",))
+    assert await wakes.take() == {"a", "b"}
+
+
+async def test_a_key_that_was_taken_is_dirty_no_more() -> None:
+    wakes = Wakes[str]()
+    wakes.mark(("a",))
+    await wakes.take()
+    wakes.mark(("b",))
+    assert await wakes.take() == {"b"}
+
+
+async def test_marking_nothing_wakes_nobody() -> None:
+    wakes = Wakes[str]()
+    wakes.mark(())
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(wakes.take(), 0.05)
+
+
+@pytest.mark.parametrize(
+    "delays",
+    [
+        pytest.param((0.05, 60.0), id="the later one adds nothing"),
+        pytest.param((60.0, 0.05), id="the sooner one counts"),
+    ],
+)
+async def test_the_soonest_of_two_looks_counts(delays: tuple[float, float]) -> None:
+    wakes = Wakes[str]()
+    for delay_seconds in delays:
+        wakes.mark_later(("a",), delay_seconds)
+    assert await asyncio.wait_for(wakes.take(), 5) == {"a"}
+
+
+async def test_a_key_has_one_timer_however_often_it_is_asked_for() -> None:
+    wakes = Wakes[str]()
+    for number in range(5):
+        wakes.mark_later(("a",), 0.02 + number * 0.06)
+    assert await asyncio.wait_for(wakes.take(), 5) == {"a"}
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(wakes.take(), 0.3)
+
+
+async def test_a_key_can_be_asked_for_again_after_its_time() -> None:
+    wakes = Wakes[str]()
+    for _ in range(2):
+        wakes.mark_later(("a",), 0.01)
+        assert await asyncio.wait_for(wakes.take(), 5) == {"a"}
