@@ -15,4 +15,20 @@ def shown(value: Any) -> str:
         return "<nil>"
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return f"{float(value):g}"
     return str(value)
+
+
+def syntax(value: Any) -> str:
+    """Print a JSON value in Go's own syntax."""
+    if isinstance(value, dict):
+        inner = ", ".join(f'"{name}":{_inside(value[name])}' for name in sorted(value))
+        return f"map[string]interface {{}}{{{inner}}}"
+    if isinstance(value, list):
+        return f"[]interface {{}}{{{', '.join(map(_inside, value))}}}"
+    return f'"{value}"' if isinstance(value, str) else shown(value)
+
+
+def _inside(value: Any) -> str:
+    return "interface {}(nil)" if value is None else syntax(value)

@@ -69,9 +69,7 @@ _GO_NAMES = {
 
 
 class Mistyped(Exception):
-    """A value of a type that its field cannot hold; the message is Go's, `plain` is apply's."""
-
-    plain = ""
+    """A value of a type that its field cannot hold; the message is Go's."""
 
 
 @dataclass(slots=True)
@@ -86,7 +84,9 @@ class Shape:
 
 
 ANY = Shape("any")
+_GO_TYPES = {"time": "string", "micro-time": "string", "int-or-string": "int32"}
 _ZEROS = {"string": "", "int32": 0, "int64": 0, "bool": False}
+_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/=]")
 _MICRO = re.compile(r".*[0-9]\.[0-9]{6}(Z|[-+][0-9:]+)")
 _SCALARS = {"string": "string", "boolean": "bool", "number": "number"}
 _SPECIAL = {
@@ -141,6 +141,8 @@ class Shapes:
         if form == "map":
             item = self._shape(schema["additionalProperties"])
             return Shape("map", f"map[string]{item.go_name or item.form}", item=item)
+        if schema.get("format") == "byte":
+            return Shape("bytes", "[]uint8")
         return Shape(form, form)
 
     @staticmethod
@@ -161,20 +163,6 @@ class Reading:
     """One decoding: the unknown fields met on the way."""
 
     unknown: list[str] = field(default_factory=list)
-
-    def check_scalars(self, shape: Shape, value: Any, path: str = "") -> None:
-        """Check that text stands where text belongs, as apply does first. Raises Mistyped."""
-        if shape.form == "string" and value is not None and not isinstance(value, str):
-            self._refuse(shape, value, path, "")
-        elif shape.form in _ZEROS and isinstance(value, dict | list):
-            self._refuse(shape, value, path, "")
-        elif isinstance(value, dict):
-            for name, part in value.items():
-                inner = shape.item if shape.form == "map" else shape.fields.get(name)
-                self.check_scalars(inner or ANY, part, f"{path}.{name}" if path else name)
-        elif isinstance(value, list):
-            for part in value:
-                self.check_scalars(shape.item or ANY, part, path)
 
     def read(self, shape: Shape, value: Any, path: str = "", owner: str = "") -> Any:
         """Decode a value the way Go does. Raises Mistyped."""
@@ -226,7 +214,7 @@ class Reading:
         item = shape.item or ANY
         empty: Any = {"string": "", "quantity": "0"}.get(item.form, {})
         return {
-            name: empty if part is None else self.read(item, part, f"{path}.{name}", owner)
+            name: empty if part is None else self.read(item, part, path, owner)
             for name, part in value.items()
         }
 
@@ -242,6 +230,8 @@ class Reading:
             return value
         if form == "number" and number:
             return value
+        if form == "bytes" and isinstance(value, str):
+            return _bytes(value)
         if form in ("time", "micro-time") and isinstance(value, str):
             return _time(value, form)
         if form == "quantity" and (isinstance(value, str) or number):
@@ -253,18 +243,23 @@ class Reading:
         if told == "number" and shape.form in ("int32", "int64"):
             told = f"number {value}"
         plain = "".join(part.split("]")[-1] for part in path.split("["))
-        refused = Mistyped(
+        raise Mistyped(
             f"json: cannot unmarshal {told} into Go struct field {owner}.{plain} "
-            f"of type {shape.go_name or shape.form}"
+            f"of type {_GO_TYPES.get(shape.form) or shape.go_name or shape.form}"
         )
-        refused.plain = (
-            f".{path}: expected {shape.form}, got &value.valueUnstructured{{Value:{value}}}"
-        )
-        raise refused
 
 
 def _kept(name: str, inner: Shape, outer: Shape) -> bool:
     return name in outer.required or inner.form in ("object", "any") or name in _KEEPS_ZERO
+
+
+def _bytes(text: str) -> str:
+    plain = text.replace("\n", "").replace("\r", "")
+    bad = _NOT_BASE64.search(plain)
+    if bad is None and len(plain) % 4 == 0 and "=" not in plain[:-2]:
+        return text
+    place = bad.start() if bad else len(plain) - len(plain) % 4
+    raise Mistyped(f"illegal base64 data at input byte {place}")
 
 
 def _time(text: str, form: str) -> str:

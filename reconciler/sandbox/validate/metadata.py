@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from reconciler.kube import names
 from reconciler.sandbox.kinds import NAMESPACE, Kind
-from reconciler.sandbox.refusals import Cause, invalid_value, required
+from reconciler.sandbox.refusals import Cause, forbidden_value, invalid_value, required
 from reconciler.sandbox.requests import Json
 
 _ANNOTATIONS_LIMIT_BYTES = 256 * 1024
@@ -50,9 +50,8 @@ def check_metadata(metadata: Json) -> Iterator[Cause]:
 def check_labels(labels: Json, path: str) -> Iterator[Cause]:
     """Check labels or a map like them."""
     for key, value in labels.items():
-        told = names.label_key_problem(key)
-        if told:
-            yield invalid_value(path, key, told)
+        for problem in key_problems(key):
+            yield invalid_value(path, key, problem)
         told = names.label_value_problem(value)
         if told:
             yield invalid_value(path, value, told)
@@ -62,18 +61,33 @@ def check_selector(selector: Json | None, path: str) -> Iterator[Cause]:
     """Check a label selector."""
     for index, one in enumerate((selector or {}).get("matchExpressions") or ()):
         place = f"{path}.matchExpressions[{index}]"
-        operator = one.get("operator", "")
-        told = names.label_key_problem(one.get("key", ""))
-        if told:
-            yield invalid_value(f"{place}.key", one.get("key", ""), told)
-        for value in one.get("values") or ():
-            told = names.label_value_problem(value)
-            if told:
-                yield invalid_value(f"{place}.values", value, told)
-        if operator in ("In", "NotIn") and not one.get("values"):
-            yield required(
-                f"{place}.values", "must be specified when `operator` is 'In' or 'NotIn'"
-            )
-        elif operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
-            yield invalid_value(f"{place}.operator", operator, "not a valid selector operator")
+        yield from _requirement(one, place)
     yield from check_labels((selector or {}).get("matchLabels") or {}, f"{path}.matchLabels")
+
+
+def _requirement(one: Json, place: str) -> Iterator[Cause]:
+    operator = one.get("operator", "")
+    if operator in ("In", "NotIn") and not one.get("values"):
+        yield required(f"{place}.values", "must be specified when `operator` is 'In' or 'NotIn'")
+    elif operator in ("Exists", "DoesNotExist") and one.get("values"):
+        detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+        yield forbidden_value(f"{place}.values", detail)
+    elif operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
+        yield invalid_value(f"{place}.operator", operator, "not a valid selector operator")
+    for told in key_problems(one.get("key", "")):
+        yield invalid_value(f"{place}.key", one.get("key", ""), told)
+    for index, value in enumerate(one.get("values") or ()):
+        told = names.label_value_problem(value) or ""
+        if told:
+            yield invalid_value(f"{place}.values[{index}]", value, told)
+
+
+def key_problems(key: str) -> list[str]:
+    """Say everything that is wrong with a key; an empty name part is wrong in two ways."""
+    told = names.label_key_problem(key)
+    if told is None:
+        return []
+    if told != "name part must be non-empty":
+        return [told]
+    # A key of one bad character earns the sentence about characters.
+    return [told, names.label_key_problem("-") or ""]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Iterator
 
@@ -49,16 +47,6 @@ def _content(value: Json) -> Iterator[Cause]:
     if size > _SIZE_LIMIT_BYTES:
         text = f"Too long: may not be more than {_SIZE_LIMIT_BYTES} bytes"
         yield Cause("", "FieldValueTooLong", text)
-
-
-def secret_data_problem(value: Json) -> str | None:
-    """Say which datum of a Secret is not base64."""
-    for content in (value.get("data") or {}).values():
-        try:
-            base64.b64decode(content, validate=True)
-        except (binascii.Error, ValueError):
-            return "illegal base64 data at input byte 0"
-    return None
 
 
 def _budget(spec: Json) -> Iterator[Cause]:

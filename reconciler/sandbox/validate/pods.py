@@ -22,6 +22,7 @@ _DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _PULLS = ("Always", "IfNotPresent", "Never")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 _PORT_TEXT = "must be between 1 and 65535, inclusive"
 _LARGEST_PORT = 65_535
 
@@ -96,10 +97,24 @@ def _container(container: Json, path: str, seen: set[str], volumes: set[str]) ->
         yield unsupported(
             f"{path}.imagePullPolicy", container.get("imagePullPolicy", ""), sorted(_PULLS)
         )
+    yield from _probes(container, path)
     yield from _ports(container, path)
     yield from _environment(container, path)
     yield from _mounts(container, path, volumes)
     yield from _resources(container.get("resources") or {}, f"{path}.resources")
+
+
+def _probes(container: Json, path: str) -> Iterator[Cause]:
+    for name in ("livenessProbe", "readinessProbe", "startupProbe"):
+        probe = container.get(name)
+        if probe is None:
+            continue
+        handlers = [one for one in _HANDLERS if one in probe]
+        if not handlers:
+            yield required(f"{path}.{name}", "must specify a handler type")
+        for extra in handlers[1:]:
+            detail = "may not specify more than 1 handler type"
+            yield forbidden_value(f"{path}.{name}.{extra}", detail)
 
 
 def _ports(container: Json, path: str) -> Iterator[Cause]:

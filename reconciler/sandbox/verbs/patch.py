@@ -10,8 +10,8 @@ from reconciler.sandbox import bodies, gotext, refusals
 from reconciler.sandbox.bodies import APPLY_TYPE, Body
 from reconciler.sandbox.options import WriteOptions
 from reconciler.sandbox.requests import Json, Response
-from reconciler.sandbox.shapes import Mistyped, Reading
 from reconciler.sandbox.store import Stored
+from reconciler.sandbox.typed import scalar_problems
 from reconciler.sandbox.verbs import strategy, write
 from reconciler.sandbox.verbs.update import check_preconditions
 from reconciler.sandbox.verbs.write import Write
@@ -49,7 +49,7 @@ def patch(call: Call) -> Response:
     return write.update(Write(call, options, told), stored, value)
 
 
-def _unpatchable(media: str, given: Any, patched: Json, why: str) -> refusals.Refused:
+def _unpatchable(media: str, given: Any, patched: Any, why: str) -> refusals.Refused:
     shown = gotext.shown(given) if media == _STRATEGIC else refusals.quoted(patched)
     cause = refusals.invalid_value("patch", shown, why)
     refused = refusals.unprocessable("", "", [cause], {})
@@ -80,7 +80,8 @@ def _patched(call: Call, media: str, stored: Stored, body: Body) -> Json:
     except (TypeError, ValueError, AttributeError, KeyError) as error:
         raise refusals.bad_request(f"the patch cannot be read: {error}") from error
     if not isinstance(result, dict) or not isinstance(result.get("metadata", {}), dict):
-        raise refusals.bad_request("the patch leaves no object")
+        why = "cannot restore struct from the patched value"
+        raise _unpatchable(media, body.value, result, why)
     return result
 
 
@@ -115,24 +116,32 @@ def _apply(call: Call, options: WriteOptions) -> Response:
 def _owned(
     call: Call, options: WriteOptions, stored: Stored | None, value: Json
 ) -> ownership.Applied | ownership.Conflicts:
-    place = f"{value['metadata'].get('namespace', '')}/{value['metadata']['name']}"
+    schema = call.world.schema(call.kind)
+    wrong = list(scalar_problems(value, schema))
     try:
-        Reading().check_scalars(call.world.shape(call.kind), value)
+        if wrong:
+            raise ownership.BadObject("\n".join(wrong))
         return ownership.apply(
             stored.decode(call.kind) if stored else None,
             value,
             manager=options.manager,
             force=options.force,
-            schema=call.world.schema(call.kind),
+            schema=schema,
             now=call.stamp,
             subresource=call.target.subresource,
         )
-    except (ownership.BadObject, Mistyped) as error:
-        problems = (error.plain if isinstance(error, Mistyped) else str(error)).splitlines()
-        listed = problems[0] if len(problems) == 1 else "errors:\n  " + "\n  ".join(problems)
-        where = f"({place}; {call.kind.group}/{call.kind.version}, Kind={call.kind.kind})"
-        message = f"failed to create typed patch object {where}: {listed}"
-        raise refusals.failure(500, "", message) from error
+    except (ownership.BadObject, TypeError) as error:
+        raise _untyped(call, value, str(error)) from error
+
+
+def _untyped(call: Call, value: Json, problems: str) -> refusals.Refused:
+    metadata = value["metadata"] if isinstance(value["metadata"], dict) else {}
+    lines = problems.splitlines()
+    if len(lines) > 1 and not problems.startswith("errors:"):
+        problems = "errors:\n  " + "\n  ".join(lines)
+    place = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+    where = f"({place}; {call.kind.group}/{call.kind.version}, Kind={call.kind.kind})"
+    return refusals.failure(500, "", f"failed to create typed patch object {where}: {problems}")
 
 
 def _checked_apply(call: Call, body: Body) -> Json:
@@ -146,7 +155,7 @@ def _checked_apply(call: Call, body: Body) -> Json:
     bodies.check_object(value, call.kind)
     metadata = value.setdefault("metadata", {})
     if not isinstance(metadata, dict):
-        raise refusals.bad_request("metadata is no object")
+        raise _untyped(call, value, f".metadata: expected map, got &{{{gotext.shown(metadata)}}}")
     if metadata.get("managedFields"):
         raise refusals.bad_request("metadata.managedFields must be nil")
     metadata.setdefault("name", call.target.name)

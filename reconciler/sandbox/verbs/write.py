@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from reconciler.kube import apply as ownership
 from reconciler.sandbox import admission, answers, bodies, refusals
 from reconciler.sandbox.bodies import Body
-from reconciler.sandbox.kinds import EVENT, NAMESPACE, SECRET
+from reconciler.sandbox.kinds import EVENT, NAMESPACE
 from reconciler.sandbox.options import WriteOptions
+from reconciler.sandbox.refusals import Refused
 from reconciler.sandbox.requests import Json, Response
 from reconciler.sandbox.store import Stored, encode
 from reconciler.sandbox.validate.metadata import check_metadata
-from reconciler.sandbox.validate.objects import check_event, check_object, secret_data_problem
+from reconciler.sandbox.validate.objects import check_event, check_object
 from reconciler.sandbox.validate.updates import check_update
 from reconciler.sandbox.verbs import strategy
 from reconciler.sandbox.world import Call
@@ -33,11 +36,6 @@ def decoded(call: Call, body: Body, options: WriteOptions) -> tuple[Json, tuple[
     bodies.check_object(body.value, call.kind)
     shape = call.world.shape(call.kind)
     value, told = bodies.decode(body, shape, call.kind, options.validation)
-    problem = secret_data_problem(value) if call.kind is SECRET else None
-    if problem:
-        raise refusals.bad_request(
-            f'Secret in version "v1" cannot be handled as a Secret: {problem}'
-        )
     strategy.normalise(call.kind, value)
     return value, told
 
@@ -58,8 +56,23 @@ def check_place(call: Call, value: Json) -> None:
         metadata["namespace"] = target.namespace
 
 
+@contextmanager
+def _warned(write: Write) -> Iterator[None]:
+    """Let a refusal carry the warnings too."""
+    try:
+        yield
+    except Refused as refused:
+        refused.headers += answers.warnings(write.warnings)
+        raise
+
+
 def create(write: Write, value: Json) -> Response:
     """Admit, check and store a new object. Raises Refused."""
+    with _warned(write):
+        return _create(write, value)
+
+
+def _create(write: Write, value: Json) -> Response:
     call, kind = write.call, write.call.kind
     metadata = value["metadata"]
     if metadata.get("resourceVersion"):
@@ -74,7 +87,7 @@ def create(write: Write, value: Json) -> Response:
         managed = _tracked(write, None, value)
     admission.admit_namespace(call.world, kind, call.target.namespace, name)
     admission.admit_creation(call.world, kind, value)
-    _refuse(call, value, [*check_object(kind, value), *_event_causes(call, value)])
+    _refuse(call, value, _event_causes(call, value) or list(check_object(kind, value)))
     strategy.first_status(kind, value)
     strategy.complete(kind, value)
     if managed:
@@ -93,6 +106,11 @@ def _event_causes(call: Call, value: Json) -> list[refusals.Cause]:
 
 def update(write: Write, live: Stored, updated: Json) -> Response:
     """Check and store a changed object; nothing is written when nothing changed. Raises Refused."""
+    with _warned(write):
+        return _update(write, live, updated)
+
+
+def _update(write: Write, live: Stored, updated: Json) -> Response:
     call, kind = write.call, write.call.kind
     before = live.decode(kind)
     subresource = call.target.subresource

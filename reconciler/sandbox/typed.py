@@ -1,0 +1,36 @@
+"""What server-side apply checks first: text where text belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from reconciler.kube import fieldpaths
+from reconciler.kube.fieldpaths import BadObject, Path
+from reconciler.kube.schemas import Schema
+from reconciler.sandbox import gotext
+
+
+def scalar_problems(part: Any, schema: Schema, path: Path = ()) -> Iterator[str]:
+    """Find every place where something else stands than the text that belongs there."""
+    if schema.type == "string" and part is not None and not isinstance(part, str):
+        shown = f"&value.valueUnstructured{{Value:{gotext.syntax(part)}}}"
+        yield f"{fieldpaths.text(path)}: expected string, got {shown}"
+    elif isinstance(part, dict) and schema.type == "object":
+        for name, child in part.items():
+            inner = schema.field(name)
+            if inner is not None:
+                yield from scalar_problems(child, inner, (*path, fieldpaths.field(name)))
+    elif isinstance(part, list) and schema.type == "array":
+        for index, item in enumerate(part):
+            element = _element(item, index, schema)
+            yield from scalar_problems(item, schema.items(), (*path, element))
+
+
+def _element(item: Any, index: int, schema: Schema) -> str:
+    if schema.list_type == "map":
+        try:
+            return fieldpaths.item_element(item, schema)
+        except (BadObject, TypeError):
+            return f"i:{index}"
+    return f"i:{index}"
