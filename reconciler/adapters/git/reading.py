@@ -1,7 +1,7 @@
 """What a repository can be asked through a child; a blob that was read is not read again."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reconciler.adapters.git.process import GitProcess
@@ -60,12 +60,9 @@ class Reader:
     async def working(self) -> Tree:
         """Read the working tree."""
         listing, body = await self._ask("working")
-        texts: dict[str, bytes] = {}
-        at = 0
-        for _, _, blob, size, readable in listing["entries"]:
-            if readable:
-                texts[blob] = body[at : at + size]
-                at += size
+        readable = [entry for entry in listing["entries"] if entry[-1]]
+        blobs, sizes = [entry[2] for entry in readable], [entry[3] for entry in readable]
+        texts = await asyncio.to_thread(_cut, blobs, sizes, body)
         return await asyncio.to_thread(_tree, listing, texts)
 
     async def _ask(self, operation: str, **arguments: Any) -> tuple[Mapping[str, Any], bytes]:
@@ -73,10 +70,7 @@ class Reader:
 
     async def _completed(self, listing: Mapping[str, Any]) -> Tree:
         """Make the tree of a listing, reading the blobs not seen before."""
-        known = {blob: text for blobs in self._kept for blob, text in blobs.items()}
-        wanted = [blob for _, _, blob, _, readable in listing["entries"] if readable]
-        missing = [blob for blob in dict.fromkeys(wanted) if blob not in known]
-        texts = {blob: known[blob] for blob in wanted if blob in known}
+        texts, missing = await asyncio.to_thread(_known, listing, tuple(self._kept))
         if missing:
             texts.update(await self._read(missing))
         self._kept = [texts, *self._kept[: _TREES_KEPT - 1]]
@@ -84,12 +78,32 @@ class Reader:
 
     async def _read(self, identities: list[str]) -> dict[str, bytes]:
         answer, body = await self._ask("blobs", identities=identities)
-        found: dict[str, bytes] = {}
-        at = 0
-        for identity, size in zip(identities, answer["sizes"], strict=True):
-            found[identity] = body[at : at + size]
-            at += size
-        return found
+        return await asyncio.to_thread(_cut, identities, answer["sizes"], body)
+
+
+def _known(
+    listing: Mapping[str, Any], kept: Sequence[Mapping[str, bytes]]
+) -> tuple[dict[str, bytes], list[str]]:
+    """Return what earlier trees hold of a listing, and the blobs that are to be read."""
+    texts: dict[str, bytes] = {}
+    missing: dict[str, None] = {}
+    for _, _, blob, _, readable in listing["entries"]:
+        if readable and blob not in texts:
+            known = next((blobs[blob] for blobs in kept if blob in blobs), None)
+            if known is None:
+                missing[blob] = None
+            else:
+                texts[blob] = known
+    return texts, list(missing)
+
+
+def _cut(identities: Sequence[str], sizes: Sequence[int], body: bytes) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    at = 0
+    for identity, size in zip(identities, sizes, strict=True):
+        found[identity] = body[at : at + size]
+        at += size
+    return found
 
 
 def _tree(listing: Mapping[str, Any], texts: Mapping[str, bytes]) -> Tree:
