@@ -1,27 +1,34 @@
 """A `Change` for people, for programs and for a pull request's page."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from reconciler.cli.console import Console
 from reconciler.cli.output import print_json, print_yaml
+from reconciler.cli.reading import findings_as_json, print_annotations, print_findings
 from reconciler.model.changes import Change, FieldChange, Verb, WorkloadChange
+from reconciler.model.findings import Finding
+from reconciler.model.holds import Hold
+from reconciler.model.refs import WorkloadKey
 
 SIGNS = {Verb.CREATE: ("+", "green"), Verb.UPDATE: ("~", "yellow"), Verb.DELETE: ("-", "red")}
 LONGEST_VALUE = 60
 
 
-def print_change(console: Console, change: Change, output: str) -> None:
-    """Print a change as `text`, `json`, `yaml` or `github`."""
-    if output == "json":
-        print_json(console, as_json(change))
-    elif output == "yaml":
-        print_yaml(console, [as_json(change)])
+def print_change(
+    console: Console, change: Change, output: str, findings: Iterable[Finding], root: str
+) -> None:
+    """Print the head's Findings and the change as `text`, `json`, `yaml` or `github`."""
+    if output in ("json", "yaml"):
+        value = {**as_json(change), "findings": findings_as_json(findings)}
+        print_json(console, value) if output == "json" else print_yaml(console, [value])
     elif output == "github":
+        print_annotations(console, findings, root)
         for line in _annotations(change):
             console.print(line)
     else:
+        print_findings(console, findings, root)
         for line in _lines(console, change):
             console.print(line)
 
@@ -31,25 +38,18 @@ def as_json(change: Change) -> dict[str, Any]:
     return {
         "workloads": [
             {
-                "kind": item.key.kind,
-                "namespace": item.key.namespace,
-                "name": item.key.name,
+                **_named(item.key),
                 "verb": item.verb,
                 "effect": item.effect,
                 "source": item.source,
-                "fields": [
-                    {"path": field.path, "before": field.before, "after": field.after}
-                    for field in item.fields
-                ],
+                "fields": fields_as_json(item.fields),
             }
             for item in change.workloads
         ],
         "removals": [
             {
                 "cluster": removal.cluster,
-                "kind": removal.key.kind,
-                "namespace": removal.key.namespace,
-                "name": removal.key.name,
+                **_named(removal.key),
                 "cause": removal.cause,
                 "to": removal.to,
                 "rooms": removal.rooms,
@@ -58,26 +58,66 @@ def as_json(change: Change) -> dict[str, Any]:
         ],
         "changeHash": change.change_hash,
         "refused": change.refused,
+        "holds": holds_as_json(change.holds),
     }
 
 
+def fields_as_json(fields: Iterable[FieldChange]) -> list[dict[str, object]]:
+    """Return fields that differ as JSON objects."""
+    return [{"path": each.path, "before": each.before, "after": each.after} for each in fields]
+
+
+def holds_as_json(holds: Iterable[Hold]) -> list[dict[str, object]]:
+    """Return holds as JSON objects; what holds a whole commit names no workload."""
+    return [
+        {
+            "hold": hold.kind,
+            **(_named(hold.key) if hold.key else {}),
+            "reason": hold.reason,
+            "changeHash": hold.change_hash,
+        }
+        for hold in holds
+    ]
+
+
+def field_line(field: FieldChange) -> str:
+    """Return `path: before -> after`."""
+    return f"{field.path}: {_value(field.before)} -> {_value(field.after)}"
+
+
+def hold_lines(console: Console, holds: Iterable[Hold]) -> Iterator[str]:
+    """Yield what is held, workloads of one reason together, and what lets it through."""
+    grouped: dict[tuple[str, str, str], list[str]] = {}
+    for hold in holds:
+        names = grouped.setdefault((hold.kind, hold.reason, hold.change_hash), [])
+        names.append(str(hold.key) if hold.key else "")
+    for (kind, reason, change_hash), names in grouped.items():
+        about = f" {', '.join(filter(None, sorted(names)))}" if any(names) else ""
+        yield f"{console.paint('held:', 'red')}{about}: {reason} ({kind})"
+        if change_hash:
+            yield f"    to let it through: gamekeeper approve {change_hash}"
+
+
+def _named(key: WorkloadKey) -> dict[str, str]:
+    return {"kind": key.kind, "namespace": key.namespace, "name": key.name}
+
+
 def _lines(console: Console, change: Change) -> Iterator[str]:
-    if change.empty:
-        yield "Nothing to do."
-        return
     for item in change.workloads:
         sign, colour = SIGNS[item.verb]
         head = console.paint(f"{sign} {item.key}", colour)
         yield f"{head}  {console.paint(item.source, 'dim')}"
         yield f"    {item.effect}"
         for field in item.fields:
-            yield f"    {field.path}: {_value(field.before)} -> {_value(field.after)}"
+            yield f"    {field_line(field)}"
+    yield from hold_lines(console, change.holds)
+    if change.empty:
+        if not change.holds:
+            yield "Nothing to do."
+        return
     yield ""
     yield _summary(change)
-    if change.refused:
-        yield console.paint("refused: ", "red") + change.refused
-        yield f"    to let it through once it is merged: gamekeeper approve {change.change_hash}"
-    elif change.change_hash:
+    if change.change_hash and not change.refused:
         yield f"change hash {change.change_hash}, within the budget: no approval is needed"
 
 
@@ -100,20 +140,24 @@ def _annotations(change: Change) -> Iterator[str]:
     """Yield GitHub workflow commands: one on each spec's first line, so a review shows them."""
     for item in change.workloads:
         yield _annotation("notice", item, f"{item.verb}: {item.effect}")
-    if change.refused:
-        title = f"refused until approved: {change.change_hash}"
-        yield f"::warning title={_property(title)}::{_message(change.refused)}"
+    yield from hold_annotations(change.holds)
+
+
+def hold_annotations(holds: Iterable[Hold]) -> Iterator[str]:
+    """Yield a warning for each hold; documents with errors have their own annotations."""
+    for hold in holds:
+        title = f"held: {hold.key}" if hold.key else "held"
+        said = hold.reason
+        if hold.change_hash:
+            said += f"\nto let it through: gamekeeper approve {hold.change_hash}"
+        yield f"::warning title={_property(title)}::{_message(said)}"
 
 
 def _annotation(level: str, item: WorkloadChange, text: str) -> str:
     file, _, line = item.source.rpartition(":")
-    said = "; ".join([text, *(_short(field) for field in item.fields)])
+    said = "; ".join([text, *(field_line(field) for field in item.fields)])
     place = f"file={_property(file)},line={line},title={_property(str(item.key))}"
     return f"::{level} {place}::{_message(said)}"
-
-
-def _short(field: FieldChange) -> str:
-    return f"{field.path}: {_value(field.before)} -> {_value(field.after)}"
 
 
 def _message(text: str) -> str:

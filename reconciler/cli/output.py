@@ -31,6 +31,7 @@ def yaml_texts(documents: Iterable[object]) -> Iterable[str]:
     fast: type = yaml.CSafeDumper if yaml.__with_libyaml__ else yaml.SafeDumper
     dumper: Any = type("Dumper", (fast,), {"ignore_aliases": lambda *_: True})
     dumper.add_representer(str, _represent)
+    dumper.add_multi_representer(str, _represent)  # words of enumerations
     for document in documents:
         yield yaml.dump(
             document,
@@ -53,7 +54,7 @@ def print_table(console: Console, heads: Sequence[str], rows: Iterable[Sequence[
 
 def _represent(dumper: Any, text: str) -> Any:
     """Quote every string that any YAML reader could take for something else."""
-    tag = "tag:yaml.org,2002:str"
+    tag, text = "tag:yaml.org,2002:str", str(text)
     if "\n" in text and text.replace("\n", "").isprintable():
         return dumper.represent_scalar(tag, text, style="|")
     plain = _WORD.fullmatch(text) and text.lower() not in _NOT_WORDS

@@ -3,9 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+from reconciler.core.fields import differing
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
 from reconciler.model import labels
+from reconciler.model.changes import FieldChange
 from reconciler.model.errors import PortError
 from reconciler.model.holds import HoldKind
 from reconciler.model.plans import ApplyObject, Plan
@@ -24,7 +26,7 @@ async def apply(lane: Lane, plan: Plan, steps: Steps) -> bool:
         return False
     for wanted in plan.objects:
         try:
-            if wanted.live_version and await _is_equal(lane, wanted):
+            if wanted.live_version and await differing_fields(lane, wanted) == ():
                 continue
             await lane.cluster.apply(wanted.body, force=True)
         except PortError as error:
@@ -50,8 +52,8 @@ async def _announce(lane: Lane, plan: Plan, steps: Steps) -> bool:
             return False
         if there is None:
             continue
-        if not _ours(there, lane.instance):
-            steps.held(HoldKind.FOREIGN, _foreign(wanted.ref, lane.instance))
+        if not is_ours(there, lane.instance):
+            steps.held(HoldKind.FOREIGN, foreign_reason(wanted.ref, lane.instance))
             return False
         if wanted.ref not in known:
             made[wanted.ref] = False
@@ -64,14 +66,16 @@ async def _announce(lane: Lane, plan: Plan, steps: Steps) -> bool:
     return True
 
 
-def _ours(there: Json, instance: str) -> bool:
+def is_ours(there: Json, instance: str) -> bool:
+    """Whether an object carries our label, or people gave it to us."""
     metadata = there.get("metadata", {})
     owner = (metadata.get("labels") or {}).get(labels.INSTANCE)
     adopted_by = (metadata.get("annotations") or {}).get(labels.ADOPT)
     return instance in (owner, adopted_by)
 
 
-def _foreign(ref: ObjectRef, instance: str) -> str:
+def foreign_reason(ref: ObjectRef, instance: str) -> str:
+    """Say why an object that is not ours holds its workload, and what to do."""
     return (
         f"{ref} exists and is not ours; nothing of this workload is written. Rename the workload, "
         f"remove the object, or let us have it: kubectl annotate {ref.kind.lower()} {ref.name} "
@@ -79,16 +83,19 @@ def _foreign(ref: ObjectRef, instance: str) -> str:
     )
 
 
-async def _is_equal(lane: Lane, wanted: ApplyObject) -> bool:
-    """Ask the server whether applying would change anything, and remember a no."""
+async def differing_fields(lane: Lane, wanted: ApplyObject) -> tuple[FieldChange, ...] | None:
+    """Ask the server what applying would change, and remember where that is nothing.
+
+    Returns None where the object is not there. Raises the cluster's errors.
+    """
     there = await lane.cluster.get(wanted.ref)
     if there is None:
-        return False
+        return None
     would_be = await lane.cluster.apply(wanted.body, dry_run=True, force=True)
-    if _content(would_be) != _content(there):
-        return False
-    lane.confirmed[wanted.ref] = (wanted.digest, there["metadata"]["resourceVersion"])
-    return True
+    fields = tuple(differing(_content(there), _content(would_be), ""))
+    if not fields:
+        lane.confirmed[wanted.ref] = (wanted.digest, there["metadata"]["resourceVersion"])
+    return fields
 
 
 def _content(obj: Json) -> Any:

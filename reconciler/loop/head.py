@@ -49,12 +49,22 @@ async def look(lane: HeadLane, now: float) -> Wanted:
     `now` is Unix seconds. Raises the errors of the repository, the compiler and the cluster;
     what was wanted before then stays wanted.
     """
-    head = await lane.repository.fetch()
-    if lane.reading is None or lane.head is None or lane.head.commit != head.commit:
-        tree = await lane.repository.tree(head.commit)
-        lane.reading = await lane.compiler.read(tree, lane.permissions)
-        lane.head = head
-    return await _take_in(lane, lane.reading, now)
+    reading = await _read(lane)
+    result, used = await _judge(lane, reading, now)
+    await _keep(lane, result.records)
+    await lane.home.store.save_repository(result.repository)
+    await drop_approvals(lane.home, used)
+    return await _publish(lane, result, reading.commit)
+
+
+async def preview(lane: HeadLane, now: float) -> Wanted:
+    """Do what `look` does, in memory alone: nothing is put on record.
+
+    Raises what `look` raises.
+    """
+    reading = await _read(lane)
+    result, _ = await _judge(lane, reading, now)
+    return await _publish(lane, result, reading.commit)
 
 
 async def resume(lane: HeadLane) -> Wanted:
@@ -67,17 +77,26 @@ async def resume(lane: HeadLane) -> Wanted:
     return await _publish(lane, replace(result, holds=()), commit)
 
 
-async def _take_in(lane: HeadLane, reading: Reading, now: float) -> Wanted:
+async def _read(lane: HeadLane) -> Reading:
+    head = await lane.repository.fetch()
+    if lane.reading is None or lane.head is None or lane.head.commit != head.commit:
+        tree = await lane.repository.tree(head.commit)
+        lane.reading = await lane.compiler.read(tree, lane.permissions)
+        lane.head = head
+    return lane.reading
+
+
+async def _judge(
+    lane: HeadLane, reading: Reading, now: float
+) -> tuple[intake.Intake, frozenset[str]]:
+    """Return what a head leads to, and the names of the approvals that are used up."""
     store = lane.home.store
     given = await read_approvals(lane.home)
     repository, used = approval.grant(store.repository, given, now)
     relation = await _relation(lane, repository.commit, reading.commit)
     arrival = _arrival(lane, reading, relation, now)
     result = intake.take_in(arrival, repository, store.states(), workload_from_json)
-    await _keep(lane, result.records)
-    await store.save_repository(result.repository)
-    await drop_approvals(lane.home, used)
-    return await _publish(lane, result, reading.commit)
+    return result, used
 
 
 async def _relation(lane: HeadLane, accepted: str, commit: str) -> Relation | None:

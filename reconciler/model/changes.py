@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from reconciler.model.holds import Hold
-from reconciler.model.refs import WorkloadKey
+from reconciler.model.refs import ObjectRef, WorkloadKey
 
 
 class Cause(StrEnum):
@@ -53,6 +53,16 @@ class FieldChange:
     path: str
     before: object
     after: object
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectChange:
+    """What happens to one object that is not a room; `fields` only where it is updated."""
+
+    ref: ObjectRef
+    verb: Verb
+    reason: str
+    fields: tuple[FieldChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from reconciler.adapters.kubernetes.transport import OnRequest
     from reconciler.loop.head import HeadLane
     from reconciler.loop.lane import Lane
+    from reconciler.ports import Repository
     from reconciler.sandbox.http import SandboxServer
     from reconciler.service.app import Leadership
     from reconciler.service.views import ClusterView
@@ -177,6 +178,7 @@ def make_one_cluster(
         store=RecordStore(cluster, settings.namespace, settings.instance),
         schemas=Schemas(assets.kubernetes_definitions(newest)),
         content_kinds=_content_kinds(settings) or CONTENT_KINDS,
+        slots=asyncio.Semaphore(settings.creates_in_flight),
     )
     return OneCluster(cluster, view, lane)
 
@@ -192,14 +194,16 @@ def make_sandbox(node_count: int, host: str, port: int) -> SandboxServer:
     return SandboxServer(Sandbox(definitions, nodes=nodes(node_count)), host, port)
 
 
-def make_head_lane(settings: Settings, home: Lane, compiler: WorkerCompiler) -> HeadLane:
-    """Return the lane of the tracked branch. Raises Misconfigured."""
+def make_head_lane(
+    settings: Settings, home: Lane, compiler: WorkerCompiler, repository: Repository | None = None
+) -> HeadLane:
+    """Return the lane of the tracked branch, or of a `repository`. Raises Misconfigured."""
     from reconciler.loop.head import HeadLane
 
     return HeadLane(
         url=settings.repo,
         branch=settings.branch,
-        repository=make_mirror(settings),
+        repository=repository or make_mirror(settings),
         compiler=compiler,
         permissions=permissions_of(settings),
         ceiling=LOOSEST,

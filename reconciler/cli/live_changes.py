@@ -1,0 +1,164 @@
+"""Plans for people, for programs and for a pull request's page."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from reconciler.cli.changes import (
+    SIGNS,
+    field_line,
+    fields_as_json,
+    hold_annotations,
+    hold_lines,
+    holds_as_json,
+)
+from reconciler.cli.console import Console
+from reconciler.cli.output import print_json, print_yaml
+from reconciler.cli.reading import (
+    counted,
+    findings_as_json,
+    print_annotations,
+    print_findings,
+)
+from reconciler.loop.preview import Preview
+from reconciler.model.changes import ObjectChange, Verb
+from reconciler.model.findings import Finding
+from reconciler.model.holds import Hold
+from reconciler.model.plans import Counts, CreateRooms, DeleteRoom
+
+ROOMS_SHOWN = 10
+
+
+def print_live(
+    console: Console,
+    commit: str,
+    plans: Sequence[Preview],
+    holds: Sequence[Hold],
+    findings: Iterable[Finding],
+    output: str,
+    root: str,
+) -> None:
+    """Print Findings, plans and holds as `text`, `json`, `yaml` or `github`."""
+    if output in ("json", "yaml"):
+        value = {
+            "commit": commit,
+            "workloads": [_as_json(item) for item in plans if item.moving],
+            "holds": holds_as_json(holds),
+            "findings": findings_as_json(findings),
+        }
+        print_json(console, value) if output == "json" else print_yaml(console, [value])
+        return
+    github = output == "github"
+    (print_annotations if github else print_findings)(console, findings, root)
+    for line in _annotations(plans, holds) if github else _lines(console, commit, plans, holds):
+        console.print(line)
+
+
+def counts_as_json(counts: Counts) -> dict[str, int]:
+    """Return the rooms of a workload as a JSON object."""
+    return {
+        "desired": counts.desired,
+        "ready": counts.ready,
+        "unready": counts.unready,
+        "old": counts.old,
+        "ended": counts.ended,
+        "terminating": counts.terminating,
+    }
+
+
+def _as_json(item: Preview) -> dict[str, Any]:
+    plan, key = item.plan, item.plan.key
+    return {
+        "kind": key.kind,
+        "namespace": key.namespace,
+        "name": key.name,
+        "rooms": counts_as_json(plan.counts),
+        "objects": [
+            {
+                "object": str(each.ref),
+                "verb": each.verb,
+                "reason": each.reason,
+                "fields": fields_as_json(each.fields),
+            }
+            for each in item.objects
+        ],
+        "creates": {"rooms": len(plan.creates.seats), "reason": plan.creates.reason}
+        if plan.creates
+        else None,
+        "removals": [
+            {"room": each.pod.name, "cause": each.cause, "reason": each.reason}
+            for each in plan.removals
+        ],
+    }
+
+
+def _lines(
+    console: Console, commit: str, plans: Sequence[Preview], holds: Sequence[Hold]
+) -> Iterator[str]:
+    yield f"commit {commit[:12]}"
+    moving = [item for item in plans if item.moving]
+    for item in moving:
+        yield f"{console.paint(str(item.plan.key), 'bold')}  {_counts(item.plan.counts)}"
+        for change in item.objects:
+            yield from _object_lines(console, change)
+        if item.plan.creates:
+            yield _create_line(console, item.plan.creates)
+        yield from _removal_lines(console, item.plan.removals)
+        if item.plan.counts.old:
+            rooms = counted(item.plan.counts.old, "room")
+            yield f"  {rooms} of another revision: replaced step by step"
+    yield from hold_lines(console, holds)
+    if moving:
+        yield ""
+        yield _summary(moving)
+    elif not holds:
+        yield "Nothing to do."
+
+
+def _counts(counts: Counts) -> str:
+    said = [f"{counts.desired} wanted", f"{counts.ready} ready"]
+    rest = (
+        (counts.unready, "not ready"),
+        (counts.ended, "ended"),
+        (counts.terminating, "terminating"),
+    )
+    return ", ".join([*said, *(f"{number} {word}" for number, word in rest if number)])
+
+
+def _object_lines(console: Console, change: ObjectChange) -> Iterator[str]:
+    sign, colour = SIGNS[change.verb]
+    yield f"  {console.paint(f'{sign} {change.ref}', colour)}  {change.reason}"
+    for field in change.fields:
+        yield f"      {field_line(field)}"
+
+
+def _create_line(console: Console, creates: CreateRooms) -> str:
+    sign, colour = SIGNS[Verb.CREATE]
+    rooms = f"{sign} {counted(len(creates.seats), 'room')}"
+    return f"  {console.paint(rooms, colour)}  {creates.reason}"
+
+
+def _removal_lines(console: Console, removals: Sequence[DeleteRoom]) -> Iterator[str]:
+    sign, colour = SIGNS[Verb.DELETE]
+    for removal in removals[:ROOMS_SHOWN]:
+        yield f"  {console.paint(f'{sign} room {removal.pod.name}', colour)}  {removal.reason}"
+    if len(removals) > ROOMS_SHOWN:
+        yield f"  {sign} {counted(len(removals) - ROOMS_SHOWN, 'room')} more"
+
+
+def _summary(moving: Sequence[Preview]) -> str:
+    created = sum(len(item.plan.creates.seats) for item in moving if item.plan.creates)
+    removed = sum(len(item.plan.removals) for item in moving)
+    objects = sum(len(item.objects) for item in moving)
+    return (
+        f"now: {counted(objects, 'object')} to write, {counted(created, 'room')} to create, "
+        f"{counted(removed, 'room')} to remove"
+    )
+
+
+def _annotations(plans: Sequence[Preview], holds: Sequence[Hold]) -> Iterator[str]:
+    for item in plans:
+        if item.moving:
+            yield f"::notice title={item.plan.key}::{_counts(item.plan.counts)}; " + _summary(
+                [item]
+            )
+    yield from hold_annotations(holds)

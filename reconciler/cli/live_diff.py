@@ -1,0 +1,41 @@
+"""`gamekeeper diff --live`: the loop's own plan, printed and not carried out."""
+
+import time
+from collections.abc import Sequence
+
+from reconciler.cli.console import Console
+from reconciler.cli.lanes import Lanes, opened_lanes
+from reconciler.cli.live_changes import print_live
+from reconciler.cli.progress import Progress
+from reconciler.loop import head
+from reconciler.loop.preview import Preview, preview_plans
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.settings import Settings
+
+
+async def show_live(settings: Settings, output: str, console: Console) -> int:
+    """Print what the loop would do now; 0 nothing, 2 changes (also held ones), 1 Findings."""
+    async with opened_lanes(settings) as lanes:
+        return await show(lanes, output, console)
+
+
+async def show(lanes: Lanes, output: str, console: Console) -> int:
+    """Read everything once, print the plans, and return the exit code. Raises PortErrors."""
+    async with Progress(console, "reading the cluster"):
+        await lanes.read()
+        wanted = await head.preview(lanes.head, time.time())
+        plans = await preview_plans(lanes.one.lane, lanes.keys, time.time())
+    holds = _all_holds(wanted.holds, plans)
+    reading = lanes.head.reading
+    findings = reading.findings if reading else ()
+    print_live(console, wanted.commit, plans, holds, findings, output, lanes.root)
+    if reading and reading.errors:
+        return 1
+    waiting = any(hold.kind is not HoldKind.SUSPENDED for hold in holds)
+    return 2 if waiting or any(item.moving for item in plans) else 0
+
+
+def _all_holds(whole: Sequence[Hold], plans: Sequence[Preview]) -> tuple[Hold, ...]:
+    """Return the holds of the commit and of single workloads, each once."""
+    inner = (hold for item in plans for hold in item.holds)
+    return tuple(dict.fromkeys((*whole, *inner)))

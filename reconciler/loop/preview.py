@@ -1,0 +1,80 @@
+"""What the next tick would do, asked without writing: `diff --live` and `apply` print it.
+
+The plan is the loop's own. Beside it stand the questions that settling would ask the server:
+does an object that seems to differ really differ, and is a name that seems free somebody's.
+"""
+
+import asyncio
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from reconciler.loop.apply_objects import differing_fields, foreign_reason, is_ours
+from reconciler.loop.lane import Lane
+from reconciler.loop.tick import plan_key
+from reconciler.model.changes import ObjectChange, Verb
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.plans import ApplyObject, Plan
+from reconciler.model.refs import WorkloadKey
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """One workload's next step. `objects` are those that do differ, `holds` all that hold it."""
+
+    plan: Plan
+    objects: tuple[ObjectChange, ...]
+    holds: tuple[Hold, ...]
+
+    @property
+    def moving(self) -> bool:
+        """Whether something of it would be written or is on its way to be replaced."""
+        plan = self.plan
+        acts = plan.creates or plan.removals or plan.prunes or plan.forget
+        suspended = any(hold.kind is HoldKind.SUSPENDED for hold in self.holds)
+        return bool(self.objects or acts or (plan.counts.old and not suspended))
+
+
+async def preview_plans(lane: Lane, keys: Iterable[WorkloadKey], now: float) -> tuple[Preview, ...]:
+    """Plan every key; nothing is written. `now` is Unix seconds. Raises the cluster's errors."""
+    plans = [plan_key(lane, key, now) for key in keys]
+    missing = any(not item.live_version for plan in plans for item in plan.objects)
+    listed = (await lane.cluster.list("v1", "Namespace")).items if missing else ()
+    namespaces = {item["metadata"]["name"] for item in listed}
+    return tuple(await asyncio.gather(*(_preview(lane, plan, namespaces) for plan in plans)))
+
+
+async def _preview(lane: Lane, plan: Plan, namespaces: Collection[str]) -> Preview:
+    found = await asyncio.gather(*(_look(lane, item, namespaces) for item in plan.objects))
+    foreign = tuple(
+        Hold(HoldKind.FOREIGN, plan.key, item) for item in found if isinstance(item, str)
+    )
+    changes = tuple(item for item in found if isinstance(item, ObjectChange))
+    gone = tuple(ObjectChange(item.ref, Verb.DELETE, item.reason) for item in plan.prunes)
+    holds = (*plan.holds, *foreign)
+    if foreign:
+        # What is not ours holds the whole workload.
+        return Preview(Plan(plan.key, plan.counts, plan.inventory, holds=holds), (), holds)
+    return Preview(plan, (*changes, *gone), holds)
+
+
+async def _look(
+    lane: Lane, wanted: ApplyObject, namespaces: Collection[str]
+) -> ObjectChange | str | None:
+    """Return what applying an object would do, or in words whose it is; None for nothing."""
+    if wanted.live_version:
+        fields = await differing_fields(lane, wanted)
+        if fields == ():
+            return None
+        if fields:
+            return ObjectChange(wanted.ref, Verb.UPDATE, wanted.reason, fields)
+        return ObjectChange(wanted.ref, Verb.CREATE, wanted.reason)
+    if (wanted.ref.namespace or wanted.ref.name) in namespaces:
+        there = await lane.cluster.get(wanted.ref)
+        if there is not None and not is_ours(there, lane.instance):
+            return foreign_reason(wanted.ref, lane.instance)
+        if there is not None:
+            verb, reason = Verb.UPDATE, f"{wanted.ref} is there without our label: adopted"
+            return ObjectChange(
+                wanted.ref, verb, reason, await differing_fields(lane, wanted) or ()
+            )
+    return ObjectChange(wanted.ref, Verb.CREATE, wanted.reason)
