@@ -67,10 +67,10 @@ class Settings:
         30.0, "cluster", "longest single request", unit="s", least=1
     )
     qps: float = _setting(
-        50.0, "cluster", "requests a second to the API server", unit="1/s", least=1
+        500.0, "cluster", "requests a second to the API server", unit="1/s", least=1
     )
-    burst: int = _setting(100, "cluster", "requests at once above --qps", least=1)
-    creates_in_flight: int = _setting(32, "cluster", "rooms being created at once", least=1)
+    burst: int = _setting(1000, "cluster", "requests at once above --qps", least=1)
+    creates_in_flight: int = _setting(32, "cluster", "rooms being made or deleted at once", least=1)
 
     lease: bool = _setting(True, "loop", "take the Lease, so that one process decides")
     poll_seconds: int = _setting(

@@ -1,5 +1,6 @@
 """A lane: one cluster with all that belongs to it, so that a slow one holds back nobody else."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -12,11 +13,15 @@ from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.wanted import Wanted
 from reconciler.ports import Cluster, LiveView
 
+IN_FLIGHT = 32
+"""Writes of rooms at once: an API server serves no more by being asked for more."""
+
 
 @dataclass(slots=True)
 class Lane:
     """One cluster: how to reach it, what is there, what is remembered, what is wanted.
 
+    `slots` are how many rooms are made or deleted at once, over all workloads.
     `content_kinds` are the (apiVersion, kind) that are looked for before a namespace is deleted.
     `confirmed` are the (digest, resourceVersion) pairs that a dry-run apply found equal.
     """
@@ -28,6 +33,7 @@ class Lane:
     store: RecordStore
     schemas: Schemas
     content_kinds: Sequence[tuple[str, str]]
+    slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(IN_FLIGHT))
     wanted: Wanted = field(default_factory=Wanted)
     confirmed: dict[ObjectRef, tuple[str, str]] = field(default_factory=dict)
     failures: dict[WorkloadKey, Failures] = field(default_factory=dict)

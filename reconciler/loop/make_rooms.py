@@ -52,7 +52,8 @@ class _Batch:
         name = room_name(workload.key.name, seat.ordinal)
         ref = ObjectRef("v1", "Pod", workload.key.namespace, name)
         try:
-            pod = await self.lane.cluster.create(stamp_room(self.desired.room, workload, seat))
+            async with self.lane.slots:
+                pod = await self.lane.cluster.create(stamp_room(self.desired.room, workload, seat))
         except AlreadyExists:
             return await self._look(ref)
         except PortError as error:

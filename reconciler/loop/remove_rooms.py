@@ -19,7 +19,8 @@ async def _remove(lane: Lane, removal: DeleteRoom, steps: Steps) -> None:
     ref = ObjectRef("v1", "Pod", pod.namespace, pod.name)
     what = f"room {pod.name} ({removal.cause})"
     try:
-        await lane.cluster.delete(ref, pod.uid, pod.resource_version)
+        async with lane.slots:
+            await lane.cluster.delete(ref, pod.uid, pod.resource_version)
     except PortError as error:
         steps.failed("delete", what, error, removal.reason)
         return
