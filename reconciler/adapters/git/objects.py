@@ -11,6 +11,7 @@ from reconciler.adapters.git.listing import LISTING_LIMIT_BYTES, Listing, parsed
 from reconciler.model.errors import Misconfigured
 from reconciler.model.trees import Relation
 
+_USAGE_STATUS = 129
 _FORMAT = "%H%x00%P%x00%an%x00%ct%x00%s"
 
 
@@ -102,6 +103,8 @@ class Objects:
         output = self.commands.run(
             "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", base, head
         )
+        if output.status == _USAGE_STATUS:
+            raise Misconfigured("merging needs git 2.38 or newer: install it")
         if "unrelated histories" in output.stderr:
             raise Misconfigured(self._unrelated(base, head))
         if output.status > 1 or not output.stdout:

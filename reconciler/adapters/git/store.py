@@ -23,8 +23,8 @@ _SLOTS = 8
 _ORPHANS_SECONDS = 3.0
 """How long gits of a killed child may still hold its lock."""
 _SEEN_LIMIT = 500
-_LOOSE_FAN_OUT_LIMIT = 24
-"""Loose objects in one of 256 directories at which the mirror is packed: about 6,000 in all."""
+_LOOSE_LIMIT = 6000
+"""Loose objects at which the mirror is packed; git's own limit is 6,700."""
 _INCOMING = "refs/gamekeeper/incoming"
 _SEEN = "refs/gamekeeper/seen/"
 
@@ -88,10 +88,8 @@ class Store:
         if old:
             lines = "".join(f"delete {ref}\n" for ref in old).encode()
             commands.run("update-ref", "--stdin", stdin=lines)
-        with contextlib.suppress(FileNotFoundError):
-            sample = os.path.join(self._directory, "objects", "17")
-            if len(os.listdir(sample)) > _LOOSE_FAN_OUT_LIMIT:
-                commands.run("gc", "--quiet", "--no-detach", "--prune=2.weeks.ago")
+        if _loose_objects(os.path.join(self._directory, "objects")) > _LOOSE_LIMIT:
+            commands.read("gc", "--quiet", "--prune=2.weeks.ago")
 
     def _commands(self, environment: Mapping[str, str]) -> Commands:
         closed = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
@@ -168,6 +166,11 @@ def _owner_lives(lock_fd: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def _loose_objects(folder: str) -> int:
+    fans = [name for name in os.listdir(folder) if len(name) == 2]
+    return sum(len(os.listdir(os.path.join(folder, name))) for name in fans)
 
 
 def _sweep(directory: str) -> None:

@@ -18,7 +18,6 @@ from tests.gitservers.repositories import BareRepository
 from tests.unit.adapters_git.repositories import bare, mirror
 
 FILES = {f"rooms/{n}.yaml": f"kind: Scheduler\nname: room-{n}\n" for n in range(40)}
-KILLS = 20
 
 
 def mirror_directory(cache: Path) -> Path:
@@ -56,15 +55,16 @@ async def follows(made: Mirror, repository: BareRepository, number: int) -> None
     assert tree.entries["rooms/0.yaml"].text == f"number: {number}\n".encode()
 
 
+@pytest.mark.parametrize("kills", [8, pytest.param(50, marks=pytest.mark.real)])
 async def test_a_child_killed_at_any_moment_of_a_fetch_never_wedges_the_mirror(
-    tmp_path: Path,
+    tmp_path: Path, kills: int
 ) -> None:
     chance = random.Random(5)
     repository = bare(tmp_path)
     repository.commit(FILES, "Start")
     made = mirror(repository, tmp_path / "cache")
     try:
-        for number in range(KILLS):
+        for number in range(kills):
             repository.commit({"rooms/1.yaml": f"kill: {number}\n"}, f"k {number}")
             await made.tree((await made.fetch()).commit)
             repository.commit({"rooms/2.yaml": f"kill: {number}\n"}, f"k {number}")

@@ -1,0 +1,66 @@
+"""The mirror's disk: packed when there is much, old heads kept, other URLs apart."""
+
+from pathlib import Path
+
+import pytest
+
+from reconciler.adapters.git import store
+from reconciler.adapters.git.source import Source
+from reconciler.model.trees import Relation
+from tests.unit.adapters_git.repositories import bare
+
+
+def loose(cache: Path) -> int:
+    return len(list(cache.glob("*-0.git/objects/??/*")))
+
+
+def test_many_small_fetches_are_packed_and_rewritten_heads_survive_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = bare(tmp_path)
+    first = repository.commit({"a.yaml": "a"}, "Start")
+    old = repository.commit({"a.yaml": "old"}, "Old")
+    cache = tmp_path / "cache"
+    made = store.Store(Source(f"file://{repository.path}"), str(cache))
+    made.fetch()
+    repository.reset(first)
+    new = repository.commit({"a.yaml": "new"}, "New")
+    assert made.fetch()["commit"] == new
+    before = loose(cache)
+    made.tidy()
+    assert loose(cache) == before > 0
+    monkeypatch.setattr(store, "_LOOSE_LIMIT", 0)
+    made.tidy()
+    assert loose(cache) == 0
+    assert made.objects().relation(old, new) is Relation.DIVERGED
+    assert made.fetch()["commit"] == new
+
+
+def test_only_so_many_rewritten_heads_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = bare(tmp_path)
+    first = repository.commit({"a.yaml": "a"}, "Start", when_seconds=1_700_000_000)
+    made = store.Store(Source(f"file://{repository.path}"), str(tmp_path / "cache"))
+    heads = []
+    for number in range(5):
+        repository.reset(first)
+        heads.append(
+            repository.commit({"a.yaml": f"{number}"}, "x", when_seconds=1_700_000_001 + number)
+        )
+        made.fetch()
+    monkeypatch.setattr(store, "_SEEN_LIMIT", 2)
+    made.tidy()
+    (directory,) = (tmp_path / "cache").glob("*-0.git")
+    kept = sorted(path.name for path in (directory / "refs/gamekeeper/seen").iterdir())
+    assert kept == sorted(heads[2:4])
+
+
+def test_another_url_has_another_mirror(tmp_path: Path) -> None:
+    one, other = bare(tmp_path / "one"), bare(tmp_path / "other")
+    for repository in (one, other):
+        repository.commit({"a.yaml": str(repository.path)}, "Start")
+        made = store.Store(Source(f"file://{repository.path}"), str(tmp_path / "cache"))
+        listing = made.objects().listing(made.fetch()["commit"])
+        assert [entry[0] for entry in listing.entries] == ["a.yaml"]
+    assert len(list((tmp_path / "cache").glob("fleet-*-0.git"))) == 2
