@@ -96,7 +96,7 @@ class Cluster(Protocol):
         """List a kind (every namespace when `namespace` is empty), page by page."""
 
     def pages(self, api_version: str, kind: str, labels: str = "") -> AsyncIterator[Listing]:
-        """List a kind in all namespaces, some hundreds at a time, so that nobody holds them all.
+        """List a kind in all namespaces, a hundred at a time, so that nobody holds them all.
 
         Every page carries the resourceVersion of the whole list. Raises Expired when the list
         took so long that its rest is gone: begin again.

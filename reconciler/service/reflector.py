@@ -24,7 +24,7 @@ HEALTHY_SECONDS = 120.0
 RELIST_SECONDS = 1800.0
 OLDER_ACCEPTED_SECONDS = 300.0
 """A list older than what was seen is a lagging server's; after so long it is a restored one's."""
-SLICE = 100
+SLICE = 50
 _CHANCE = SystemRandom()
 
 

@@ -1,0 +1,181 @@
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+
+from reconciler.model.errors import AlreadyExists, Conflict, PortError, Unavailable
+from reconciler.model.refs import Json, ObjectRef
+from reconciler.service.lease import DURATION_SECONDS, RENEW_DEADLINE_SECONDS, Lease, NoLease
+from tests.unit.service_views.scripted import VirtualClock
+
+REF = ObjectRef("coordination.k8s.io/v1", "Lease", "gamekeeper", "studio")
+
+
+@dataclass(slots=True)
+class OneLease:
+    """An API server with room for one lease; `down` is what it answers while it is down."""
+
+    lease: Json | None = None
+    version: int = 0
+    down: PortError | None = None
+    writes: list[str] = field(default_factory=list)
+
+    async def get(self, ref: ObjectRef) -> Json | None:
+        self._check()
+        return self.lease
+
+    async def create(self, body: Json, *, dry_run: bool = False) -> Json:
+        self._check()
+        if self.lease is not None:
+            raise AlreadyExists("there is one")
+        return self._store(body)
+
+    async def replace(self, body: Json) -> Json:
+        self._check()
+        if body["metadata"]["resourceVersion"] != str(self.version):
+            raise Conflict("somebody was faster")
+        return self._store(body)
+
+    def _check(self) -> None:
+        if self.down is not None:
+            raise self.down
+
+    def _store(self, body: Json) -> Json:
+        self.version += 1
+        metadata = {**body["metadata"], "resourceVersion": str(self.version), "uid": "u"}
+        self.lease = {**body, "metadata": metadata}
+        self.writes.append(body["spec"]["holderIdentity"])
+        return self.lease
+
+
+class Candidate:
+    """One process that wants to lead; its rounds are run by the test."""
+
+    def __init__(self, server: OneLease, clock: VirtualClock, identity: str) -> None:
+        self.told = 0
+        self.lease = Lease(
+            server,  # type: ignore[arg-type] # a cluster of one lease
+            REF,
+            identity,
+            clock,
+            changed=self._tell,
+            elapsed=clock.now,
+        )
+        self.clock = clock
+        self.task: asyncio.Task[None] | None = None
+
+    def _tell(self) -> None:
+        self.told += 1
+
+    async def rounds(self, count: int) -> None:
+        """Let `count` rounds of two seconds pass."""
+        until = self.clock.at + 2.0 * count
+        task = asyncio.create_task(self.lease.run())
+        while self.clock.at < until:  # noqa: ASYNC110 (virtual time passes by letting others run)
+            await asyncio.sleep(0)
+        # Killed, not stopped: nothing is released.
+        self.lease._release = _nothing  # type: ignore[method-assign]
+        task.cancel()
+        await asyncio.wait([task])
+
+
+async def _nothing() -> None:
+    return None
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
+
+
+@pytest.fixture
+def server() -> OneLease:
+    return OneLease()
+
+
+async def test_the_first_to_come_leads(server: OneLease, clock: VirtualClock) -> None:
+    first = Candidate(server, clock, "first")
+    assert not first.lease.leading
+    await first.rounds(1)
+    assert first.lease.leading
+    assert (first.lease.holder, first.told) == ("first", 1)
+
+
+async def test_a_leader_that_hears_nothing_stops_before_another_may_begin(
+    server: OneLease, clock: VirtualClock
+) -> None:
+    first = Candidate(server, clock, "first")
+    await first.rounds(1)
+    server.down = Unavailable("down")
+    clock.at += RENEW_DEADLINE_SECONDS
+    assert not first.lease.leading
+    assert RENEW_DEADLINE_SECONDS < DURATION_SECONDS
+
+
+async def test_another_takes_over_only_after_the_lease_stood_still_for_its_duration(
+    server: OneLease, clock: VirtualClock
+) -> None:
+    await Candidate(server, clock, "first").rounds(1)
+    second = Candidate(server, clock, "second")
+    begun = clock.at
+    await second.rounds(7)
+    assert clock.at - begun < DURATION_SECONDS
+    assert not second.lease.leading
+    assert second.lease.holder == "first"
+    await second.rounds(2)
+    assert second.lease.leading
+    assert server.lease is not None
+    assert server.lease["spec"]["leaseTransitions"] == 1
+
+
+async def test_a_lease_that_is_renewed_is_never_taken_whatever_its_times_say(
+    server: OneLease, clock: VirtualClock
+) -> None:
+    await Candidate(server, clock, "first").rounds(1)
+    assert server.lease is not None
+    second = Candidate(server, clock, "second")
+    for _ in range(10):
+        # Renewed by a machine whose clock is a year behind.
+        spec = {**server.lease["spec"], "renewTime": "2025-01-01T00:00:00.000000Z"}
+        await server.replace({**server.lease, "spec": spec})
+        await second.rounds(3)
+        assert not second.lease.leading
+
+
+async def test_who_was_overtaken_while_it_slept_does_not_lead_when_it_wakes(
+    server: OneLease, clock: VirtualClock
+) -> None:
+    first = Candidate(server, clock, "first")
+    await first.rounds(1)
+    clock.at += 60
+    assert not first.lease.leading
+    second = Candidate(server, clock, "second")
+    await second.rounds(9)
+    assert second.lease.leading
+    await first.rounds(2)
+    assert not first.lease.leading
+    assert first.lease.holder == "second"
+    assert server.writes[-1] == "second"
+
+
+async def test_who_stops_gives_the_lease_back_at_once(
+    server: OneLease, clock: VirtualClock
+) -> None:
+    first = Candidate(server, clock, "first")
+    task = asyncio.create_task(first.lease.run())
+    for _ in range(10):
+        await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task])
+    assert not first.lease.leading
+    assert server.lease is not None
+    assert server.lease["spec"]["holderIdentity"] == ""
+    second = Candidate(server, clock, "second")
+    await second.rounds(1)
+    assert second.lease.leading
+
+
+async def test_without_a_lease_everybody_leads() -> None:
+    alone = NoLease("me")
+    assert alone.leading
+    assert alone.holder == "me"

@@ -1,0 +1,147 @@
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import pytest
+
+from reconciler.model import labels
+from reconciler.model.errors import Denied
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.ports import Listing, WatchEvent
+from reconciler.service.views import ClusterView
+from tests.unit.service_views.scripted import INSTANCE, VirtualClock, room
+
+ARENA = WorkloadKey("Scheduler", "arena", "arena")
+
+
+class Kinds:
+    """A cluster that lists what a test says of each kind; its watches are silent."""
+
+    name = "kinds"
+
+    def __init__(self, **items: list[Json]) -> None:
+        self.items = items
+        self.denied: set[str] = set()
+        self.selectors: dict[str, str] = {}
+
+    async def pages(self, api_version: str, kind: str, labels: str = "") -> AsyncIterator[Listing]:
+        self.selectors[kind] = labels
+        if kind in self.denied:
+            raise Denied(f"list {kind}: no")
+        yield Listing(self.items.get(kind, []), "10")
+
+    async def watch(
+        self, api_version: str, kind: str, resource_version: str, labels: str = ""
+    ) -> AsyncIterator[WatchEvent]:
+        yield WatchEvent("BOOKMARK", {"metadata": {"resourceVersion": resource_version}})
+        await asyncio.Event().wait()
+
+
+class Running:
+    """A view over such a cluster."""
+
+    def __init__(self, cluster: Kinds) -> None:
+        self.dirty: list[WorkloadKey] = []
+        self.rung: list[ObjectRef] = []
+        self.view = ClusterView(
+            cluster,  # type: ignore[arg-type] # it lists and watches
+            INSTANCE,
+            VirtualClock(),
+            self.dirty.extend,
+            self.rung.append,
+        )
+
+    async def play(self) -> None:
+        task = asyncio.create_task(self.view.run())
+        for _ in range(100):
+            await asyncio.sleep(0)
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+def account(name: str, instance: str = INSTANCE, version: int = 1) -> Json:
+    marks = {labels.INSTANCE: instance, labels.KIND: "Scheduler", labels.WORKLOAD: name}
+    metadata = {
+        "name": name,
+        "namespace": name,
+        "uid": f"uid-sa-{name}",
+        "resourceVersion": str(version),
+        "labels": marks,
+    }
+    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
+
+
+@pytest.mark.parametrize(
+    ("kind", "complete"),
+    [
+        pytest.param("Pod", False, id="rooms are needed"),
+        pytest.param("PodDisruptionBudget", False, id="what stands beside rooms is needed"),
+        pytest.param("Node", True, id="nodes are only useful"),
+        pytest.param("ConfigMap", True, id="the bell of records is only useful"),
+    ],
+)
+async def test_a_view_is_complete_when_every_needed_kind_was_read(
+    kind: str, complete: bool
+) -> None:
+    cluster = Kinds()
+    cluster.denied = {kind}
+    running = Running(cluster)
+    await running.play()
+    assert running.view.complete is complete
+
+
+async def test_only_our_objects_are_asked_for_but_the_pods_of_all() -> None:
+    cluster = Kinds()
+    await Running(cluster).play()
+    assert cluster.selectors["Pod"] == ""
+    assert cluster.selectors["ServiceAccount"] == labels.INSTANCE
+    assert cluster.selectors["ConfigMap"] == f"{labels.INSTANCE}={INSTANCE}"
+
+
+async def test_a_snapshot_is_the_same_value_until_something_of_it_changes() -> None:
+    running = Running(Kinds(Pod=[room("arena-1"), room("lobby-1", workload="lobby")]))
+    await running.play()
+    before = running.view.of(ARENA)
+    assert running.view.of(ARENA) is before
+    running.view.expect_created(room("lobby-2", workload="lobby"))
+    assert running.view.of(ARENA) is before
+    running.view.expect_deleted("uid-arena-1")
+    assert [pod.terminating for pod in running.view.of(ARENA).pods] == [True]
+    assert [pod.terminating for pod in before.pods] == [False]
+
+
+async def test_objects_of_another_instance_are_shown_but_make_no_workload_of_ours() -> None:
+    stranger = account("theirs", instance="another")
+    running = Running(Kinds(ServiceAccount=[account("arena"), stranger]))
+    await running.play()
+    assert set(running.view.workloads()) == {ARENA}
+    [theirs] = running.view.of(WorkloadKey("Scheduler", "theirs", "theirs")).objects
+    assert theirs.instance == "another"
+
+
+async def test_every_workload_of_which_something_is_seen_is_dirty() -> None:
+    running = Running(Kinds(Pod=[room("arena-1")], ServiceAccount=[account("lobby")]))
+    await running.play()
+    assert set(running.dirty) == {ARENA, WorkloadKey("Scheduler", "lobby", "lobby")}
+
+
+async def test_expectations_that_were_not_met_are_taken_back_when_the_view_is_asked() -> None:
+    clock = VirtualClock()
+    view = ClusterView(
+        Kinds(),  # type: ignore[arg-type] # nothing is asked of it
+        INSTANCE,
+        clock,
+        lambda keys: None,
+    )
+    view.expect_created(room("arena-1"))
+    assert len(view.of(ARENA).pods) == 1
+    clock.at += 31
+    assert not view.of(ARENA).pods
+
+
+async def test_the_bell_rings_for_records_of_ours() -> None:
+    record = account("record") | {"kind": "ConfigMap"}
+    running = Running(Kinds(ConfigMap=[record]))
+    await running.play()
+    assert [ref.name for ref in running.rung] == ["record"]
