@@ -8,7 +8,7 @@ from reconciler.sandbox.kinds import NAMESPACE, NODE, POD, SERVICE_ACCOUNT, Kind
 from reconciler.sandbox.requests import Json
 from reconciler.sandbox.world import World
 
-_TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 - a path, no secret
+_ACCOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
 _TOLERATION_SECONDS = 300
 _GONE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
@@ -120,14 +120,14 @@ def _mount_token(world: World, spec: Json) -> None:
         container
         for container in containers(spec)
         if all(
-            mount.get("mountPath") != _TOKEN_PATH for mount in container.get("volumeMounts") or ()
+            mount.get("mountPath") != _ACCOUNT_PATH for mount in container.get("volumeMounts") or ()
         )
     ]
     if not open_to:
         return
     name = f"kube-api-access-{world.ids.suffix()}"
     for container in open_to:
-        mount = {"name": name, "readOnly": True, "mountPath": _TOKEN_PATH}
+        mount = {"name": name, "readOnly": True, "mountPath": _ACCOUNT_PATH}
         container.setdefault("volumeMounts", []).append(mount)
     spec.setdefault("volumes", []).append({"name": name, "projected": _token_sources()})
 

@@ -11,9 +11,10 @@ import yaml
 
 from reconciler.sandbox import kinds, protobuf, refusals
 from reconciler.sandbox.kinds import Kind
+from reconciler.sandbox.reading import Mistyped, Reading
 from reconciler.sandbox.refusals import Refused
 from reconciler.sandbox.requests import JSON_TYPE, Json, Request
-from reconciler.sandbox.shapes import Mistyped, Reading, Shape, Shapes
+from reconciler.sandbox.shapes import Shape, Shapes
 
 APPLY_TYPE = "application/apply-patch+yaml"
 _YAML_TYPES = ("application/yaml", APPLY_TYPE)

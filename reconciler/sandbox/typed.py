@@ -10,12 +10,17 @@ from reconciler.kube.fieldpaths import BadObject, Path
 from reconciler.kube.schemas import Schema
 from reconciler.sandbox import gotext
 
+_TYPES = {str: "string", bool: "bool", list: "[]interface {}", dict: "map[string]interface {}"}
+
 
 def scalar_problems(part: Any, schema: Schema, path: Path = ()) -> Iterator[str]:
     """Find every place where something else stands than the text that belongs there."""
-    if schema.type == "string" and part is not None and not isinstance(part, str):
+    if schema.type == "string" and _is_foreign(part, schema):
         shown = f"&value.valueUnstructured{{Value:{gotext.syntax(part)}}}"
         yield f"{fieldpaths.text(path)}: expected string, got {shown}"
+    elif schema.type in ("integer", "number") and not _is_number(part):
+        told = _TYPES.get(type(part), "nil")
+        yield f"{fieldpaths.text(path)}: expected numeric (int or float), got {told}"
     elif isinstance(part, dict) and schema.type == "object":
         for name, child in part.items():
             inner = schema.field(name)
@@ -25,6 +30,15 @@ def scalar_problems(part: Any, schema: Schema, path: Path = ()) -> Iterator[str]
         for index, item in enumerate(part):
             element = _element(item, index, schema)
             yield from scalar_problems(item, schema.items(), (*path, element))
+
+
+def _is_foreign(part: Any, schema: Schema) -> bool:
+    # Times have no type in the server's own schema, so apply lets anything in their place.
+    return part is not None and not isinstance(part, str) and schema.format != "date-time"
+
+
+def _is_number(part: Any) -> bool:
+    return part is None or (isinstance(part, int | float) and not isinstance(part, bool))
 
 
 def _element(item: Any, index: int, schema: Schema) -> str:

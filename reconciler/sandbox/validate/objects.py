@@ -44,6 +44,9 @@ def _content(value: Json) -> Iterator[Cause]:
             size += len(content)
             if not _KEY.fullmatch(key):
                 yield invalid_value(f"{part}[{key}]", key, _KEY_TEXT)
+    for key in value.get("data") or ():
+        if key in (value.get("binaryData") or {}):
+            yield invalid_value(f"data[{key}]", key, "duplicate of key present in binaryData")
     if size > _SIZE_LIMIT_BYTES:
         text = f"Too long: may not be more than {_SIZE_LIMIT_BYTES} bytes"
         yield Cause("", "FieldValueTooLong", text)

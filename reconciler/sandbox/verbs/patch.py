@@ -79,7 +79,7 @@ def _patched(call: Call, media: str, stored: Stored, body: Body) -> Json:
         raise refusals.not_processable() from error
     except (TypeError, ValueError, AttributeError, KeyError) as error:
         raise refusals.bad_request(f"the patch cannot be read: {error}") from error
-    if not isinstance(result, dict) or not isinstance(result.get("metadata", {}), dict):
+    if not isinstance(result, dict) or not isinstance(result.get("metadata"), dict | None):
         why = "cannot restore struct from the patched value"
         raise _unpatchable(media, body.value, result, why)
     return result
@@ -104,7 +104,10 @@ def _apply(call: Call, options: WriteOptions) -> Response:
     if isinstance(applied, ownership.Conflicts):
         raise _conflicts(applied)
     shape = call.world.shape(call.kind)
-    result, _ = bodies.decode(Body(applied.object), shape, call.kind, "Ignore")
+    try:
+        result, _ = bodies.decode(Body(applied.object), shape, call.kind, "Ignore")
+    except bodies.Undecoded as error:
+        raise _unconvertible(call, value, error.why) from error
     strategy.normalise(call.kind, result)
     write.check_place(call, result)
     settled = Write(call, options, body.duplicates, applied.managed_fields)
@@ -132,6 +135,17 @@ def _owned(
         )
     except (ownership.BadObject, TypeError) as error:
         raise _untyped(call, value, str(error)) from error
+
+
+def _unconvertible(call: Call, value: Json, why: str) -> refusals.Refused:
+    metadata, kind = value["metadata"], call.kind
+    what = f"{kind.group}/{kind.version}, Kind={kind.kind}"
+    place = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}; {what}"
+    message = (
+        f"failed to convert new object ({place}) to proper version: unable to convert "
+        f"unstructured object to {what}: error decoding from json: {why}"
+    )
+    return refusals.failure(500, "", message)
 
 
 def _untyped(call: Call, value: Json, problems: str) -> refusals.Refused:

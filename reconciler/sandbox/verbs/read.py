@@ -18,7 +18,7 @@ from reconciler.sandbox.verbs.versions import check_list_version, list_revision
 from reconciler.sandbox.world import Call
 
 _LATEST = -1
-_BAD_TOKEN = "invalid continue token: continue key is not valid"  # noqa: S105 - a sentence
+_NOT_A_PLACE = "invalid continue token: continue key is not valid"
 _TOO_OLD = "The provided continue parameter is too old to display a consistent list result."
 _START_AGAIN = (
     " You can start a new list without the continue parameter, or use the continue token in this "
@@ -122,7 +122,7 @@ def _page(token: str) -> Page:
         value = json.loads(text)
         page = Page(int(value["rv"]), str(value["start"]).removeprefix("/"))
     except (binascii.Error, ValueError, KeyError, TypeError) as error:
-        raise refusals.bad_request(f"{_BAD_TOKEN}: it was not made here") from error
+        raise refusals.bad_request(f"{_NOT_A_PLACE}: it was not made here") from error
     if page.revision == 0 or not page.start:
-        raise refusals.bad_request(f"{_BAD_TOKEN}: it names no place to go on from")
+        raise refusals.bad_request(f"{_NOT_A_PLACE}: it names no place to go on from")
     return page

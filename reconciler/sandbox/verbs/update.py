@@ -19,9 +19,6 @@ def update(call: Call) -> Response:
     value, told = write.decoded(call, body, options)
     write.check_place(call, value)
     target = call.target
-    if not value["metadata"].get("name"):
-        why = "was undeterminable: name must be provided"
-        raise refusals.bad_request(f"the name of the object ({target.name} based on URL) {why}")
     stored = call.world.store.get(target.kind, target.namespace, target.name)
     if stored is None:
         if call.kind in (LEASE, EVENT) and not target.subresource:

@@ -43,6 +43,9 @@ def decoded(call: Call, body: Body, options: WriteOptions) -> tuple[Json, tuple[
 def check_place(call: Call, value: Json) -> None:
     """Check that a body belongs where it was sent. Raises Refused (400)."""
     metadata, target = value["metadata"], call.target
+    if target.name and not metadata.get("name"):
+        why = "was undeterminable: name must be provided"
+        raise refusals.bad_request(f"the name of the object ({target.name} based on URL) {why}")
     if target.name and metadata.get("name", target.name) != target.name:
         raise refusals.bad_request(
             f"the name of the object ({metadata['name']}) does not match "
@@ -116,7 +119,11 @@ def _update(write: Write, live: Stored, updated: Json) -> Response:
     subresource = call.target.subresource
     strategy.keep(kind, before, updated, subresource)
     whole = check_metadata(updated["metadata"]) if subresource else check_object(kind, updated)
-    _refuse(call, updated, [*check_update(kind, before, updated), *whole])
+    _refuse(
+        call,
+        updated,
+        [*check_update(kind, before, updated), *whole, *_event_causes(call, updated)],
+    )
     managed = write.managed
     if managed is None:
         managed = _tracked(write, before, updated)
