@@ -27,7 +27,8 @@ class Parser(argparse.ArgumentParser):
         flags = [flag for action in self._actions for flag in action.option_strings]
         _, _, rest = message.partition("unrecognized arguments: ")
         word = rest.split(" ", 1)[0].partition("=")[0]
-        near = difflib.get_close_matches(word, flags, n=1) if word.startswith("-") else []
+        begun = [flag for flag in flags if word.startswith("--") and flag.startswith(word)]
+        near = begun or (difflib.get_close_matches(word, flags) if word[:1] == "-" else [])
         hint = f"Did you mean {near[0]}?" if near else ""
         raise Failure(message, hint, f"See `{self.prog} --help`.")
 
@@ -103,6 +104,7 @@ def _default(row: Row) -> str:
     if row.kind is bool or row.default in ("", (), 0):
         return ""
     value = ",".join(row.default) if row.kind is tuple else row.default
+    value = f"{value:g}" if row.kind is float else value
     return f" (default {value})"
 
 

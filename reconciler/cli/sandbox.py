@@ -5,7 +5,7 @@ import os
 import shlex
 import signal
 import tempfile
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -65,14 +65,14 @@ async def _serve(arguments: Namespace, kubeconfig: Path, console: Console) -> No
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if not 0 <= number <= 10_000:
-        raise ValueError(text)
-    return number
+    return _bounded(text, 10_000)
 
 
 def _port(text: str) -> int:
-    number = int(text)
-    if not 0 <= number <= 65_535:
-        raise ValueError(text)
-    return number
+    return _bounded(text, 65_535)
+
+
+def _bounded(text: str, most: int) -> int:
+    if not text.isdecimal() or int(text) > most:
+        raise ArgumentTypeError(f'"{text}" is no number from 0 to {most}')
+    return int(text)

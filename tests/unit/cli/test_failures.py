@@ -1,0 +1,70 @@
+import sys
+
+import pytest
+
+from reconciler.cli.failures import Failure, paragraph_of
+from reconciler.cli.prompts import confirm
+from reconciler.model.errors import Conflict, Denied, Misconfigured, Unavailable
+from reconciler.settings import BadSetting
+from tests.unit.cli.screens import Screen, console, text_of
+
+
+@pytest.mark.parametrize(
+    ("error", "paragraph"),
+    [
+        pytest.param(
+            Failure("cannot serve", "the port is taken", "Choose another"),
+            "Cannot serve. The port is taken. Choose another.",
+            id="what, why and what to do are sentences",
+        ),
+        pytest.param(
+            Misconfigured("no such branch: x\n\nsay another"),
+            "No such branch: x say another.",
+            id="one paragraph, whatever the message",
+        ),
+        pytest.param(
+            Unavailable("git is down"), "Git is down. This may pass: try again.", id="unavailable"
+        ),
+        pytest.param(
+            Conflict("taken"),
+            "Taken. Somebody else changed it meanwhile: run the command again.",
+            id="conflict",
+        ),
+        pytest.param(
+            Denied("no"),
+            "No. Check the credentials that the flags and the environment name.",
+            id="denied",
+        ),
+        pytest.param(
+            FileNotFoundError(2, "No such file or directory", "/x"),
+            "/x: No such file or directory.",
+            id="a file that is not there",
+        ),
+        pytest.param(BadSetting("--qps is 0"), "--qps is 0.", id="a flag stays as it is spelled"),
+    ],
+)
+def test_a_failure_is_one_paragraph(error: Exception, paragraph: str) -> None:
+    assert paragraph_of(error) == paragraph
+
+
+def test_yes_answers_the_prompt_unasked() -> None:
+    screen = console()
+    assert confirm(screen, "Remove 3 rooms?", yes=True)
+    assert text_of(screen.err) == ""
+
+
+def test_without_a_terminal_nobody_can_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", Screen())
+    with pytest.raises(Failure, match="Pass --yes to agree"):
+        confirm(console(), "Remove 3 rooms?", yes=False)
+
+
+@pytest.mark.parametrize(("typed", "agreed"), [("y\n", True), ("YES\n", True), ("\n", False)])
+def test_a_person_agrees_by_typing_yes(
+    monkeypatch: pytest.MonkeyPatch, typed: str, agreed: bool
+) -> None:
+    stdin = Screen(tty=True)
+    stdin.write(typed)
+    stdin.seek(0)
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert confirm(console(tty=True), "Remove 3 rooms?", yes=False) is agreed

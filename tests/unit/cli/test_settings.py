@@ -1,0 +1,65 @@
+import pytest
+
+from reconciler.settings import BadSetting, Row, Settings, rows
+
+
+def test_a_flag_goes_before_the_environment_and_that_before_the_default() -> None:
+    environment = {"GAMEKEEPER_BRANCH": "live", "GAMEKEEPER_QPS": "7"}
+    settings = Settings.read(environment, {"qps": 9.0, "branch": None})
+    assert (settings.qps, settings.branch, settings.burst) == (9.0, "live", Settings().burst)
+
+
+@pytest.mark.parametrize("row", list(rows()), ids=lambda row: row.name)
+def test_every_setting_says_what_it_is_and_has_a_flag_and_an_environment_name(row: Row) -> None:
+    assert row.text
+    assert row.flag == "--" + row.name.replace("_", "-")
+    assert row.environment == "GAMEKEEPER_" + row.name.upper()
+    assert row.name.endswith("_seconds") == (row.unit == "s")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        pytest.param("LEASE", "false", False, id="a switch"),
+        pytest.param("QPS", "2.5", 2.5, id="a number"),
+        pytest.param("BURST", "3", 3, id="a whole number"),
+        pytest.param("RESERVED_NAMESPACES", "a, b,", ("a", "b"), id="several words"),
+        pytest.param("LOG_FORMAT", "json", "json", id="one of some words"),
+    ],
+)
+def test_the_environment_is_read_by_type(name: str, text: str, value: object) -> None:
+    settings = Settings.read({f"GAMEKEEPER_{name}": text}, {})
+    assert getattr(settings, name.lower()) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        pytest.param("LEASE", "maybe", "write true or false", id="a switch that is none"),
+        pytest.param("BURST", "2.5", "write a whole number", id="half a request"),
+        pytest.param("QPS", "fast", r"write a number \(1/s\)", id="a number that is none"),
+        pytest.param("QPS", "nan", "write 1 or more", id="not a number"),
+        pytest.param("QPS", "inf", "write 1 or more", id="without end"),
+        pytest.param("QPS", "0", "write 1 or more", id="too little"),
+        pytest.param("LOG_LEVEL", "loud", "write one of debug", id="an unknown word"),
+    ],
+)
+def test_a_bad_value_is_told_with_its_place_and_what_to_write(
+    name: str, text: str, said: str
+) -> None:
+    with pytest.raises(BadSetting, match=said) as caught:
+        Settings.read({f"GAMEKEEPER_{name}": text}, {})
+    assert f"GAMEKEEPER_{name} is " in str(caught.value)
+
+
+def test_a_flag_out_of_bounds_is_named_as_the_flag() -> None:
+    with pytest.raises(BadSetting, match="--qps is 0"):
+        Settings.read({}, {"qps": 0.0})
+
+
+def test_a_secret_is_not_shown() -> None:
+    assert "hunter2" not in repr(Settings(token="hunter2"))
+
+
+def test_an_empty_variable_is_no_value() -> None:
+    assert Settings.read({"GAMEKEEPER_BRANCH": ""}, {}).branch == "main"
