@@ -66,6 +66,7 @@ _GO_NAMES = {
     float: "number",
     list: "array",
     dict: "object",
+}
 _GO_TYPES = {"time": "string", "micro-time": "string", "int-or-string": "int32"}
 _ZEROS = {"string": "", "int32": 0, "int64": 0, "bool": False}
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/=]")

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from reconciler.sandbox.requests import Json
 
-}
-
 
 @dataclass(slots=True)
 class Shape:
