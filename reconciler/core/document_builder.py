@@ -19,6 +19,7 @@ MOST_ALIASES = 100
 MOST_NODES = 100_000
 MOST_DEPTH = 64
 MOST_MISTAKES = 100
+MOST_DOCUMENTS = 1000
 
 
 class Stop(Exception):
@@ -66,6 +67,9 @@ class DocumentBuilder:
         elif isinstance(event, yaml.CollectionEndEvent):
             self._close()
         elif isinstance(event, yaml.DocumentStartEvent):
+            if len(self.done) >= MOST_DOCUMENTS:
+                message = f"more than {MOST_DOCUMENTS} documents in a file"
+                raise Stop(event.start_mark, message, "split it into several files", "documents")
             self.document = Document(self.file, None, Place(*line_and_column(event.end_mark)))
             self.anchors, self.aliases, self.nodes = {}, 0, 0
         elif isinstance(event, yaml.DocumentEndEvent) and self.document is not None:

@@ -1,6 +1,6 @@
 """What a check finds, before it is known in which file and on which line it stands."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from reconciler.core.places import Path
@@ -10,6 +10,7 @@ from reconciler.model.findings import Severity
 MOST_MISTAKES = 200
 """How many mistakes of a document are told: nobody reads more, and a hostile file makes many."""
 _LONGEST_WORD = 80
+_MOST_COMPARED = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,8 @@ def shown(value: object) -> str:
     return str(value)
 
 
-def likely(word: object, known: Iterable[str]) -> str | None:
-    """Return the known word that was most likely meant; None for what is no word at all."""
-    if not isinstance(word, str) or len(word) > _LONGEST_WORD:
+def likely(word: object, known: Collection[str]) -> str | None:
+    """Return the known word that was most likely meant; None for what is hostile, not meant."""
+    if not isinstance(word, str) or len(word) > _LONGEST_WORD or len(known) > _MOST_COMPARED:
         return None
     return names.nearest(word, known)

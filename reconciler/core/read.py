@@ -30,12 +30,14 @@ from reconciler.model.trees import Tree
 
 KINDS = ("Scheduler",)
 _MOST_NAME_LENGTH = 52
+_MOST_PLACES = 5
 
 
 def read_tree(tree: Tree, permissions: Permissions, kit: SpecKit) -> Reading:
     """Return everything a tree says, right or wrong; never raises for what users wrote."""
     config, paths, findings = _read_config(tree, kit)
     version = (config or Config()).kubernetes_version
+    version = version if version in kit.versions else kit.versions[-1]
     shelf = _Shelf(kit, permissions, version, findings=findings)
     for file in spec_files(tree, paths):
         parsed = read_entry(file, tree.entries[file])
@@ -173,7 +175,7 @@ def _taken(name: str, documents: list[Document]) -> Iterator[Finding]:
     at = ("metadata", "name")
     places = [f"{one.file}:{place_of_value(one.places, at)[0]}" for one in documents]
     for index, document in enumerate(documents):
-        others = ", ".join(places[:index] + places[index + 1 :])
+        others = ", ".join([*places[:index], *places[index + 1 :]][:_MOST_PLACES])
         message = f"the name {shown(name)} is also taken in {others}"
         fix = "give each scheduler its own name"
         yield document.finding(Mistake(at, message, fix, "duplicate-name"))

@@ -7,6 +7,8 @@ from reconciler.core.places import Path
 from reconciler.core.pod_parts import child, containers, entries, handlers, text
 from reconciler.model.refs import Json
 
+_MOST_LISTED = 12
+
 
 def check_references(spec: Json) -> Iterator[Mistake]:
     """Yield the references of a pod's spec that lead nowhere; paths begin inside it."""
@@ -61,6 +63,6 @@ def _known(path: Path, name: str, known: set[str], what: str) -> Iterator[Mistak
     if near is not None:
         fix = f"did you mean {shown(near)}?"
     else:
-        listed = ", ".join(sorted(known)) or "none"
+        listed = ", ".join(sorted(known)[:_MOST_LISTED]) or "none"
         fix = f"{what}s here: {listed}"
     yield Mistake(path, f"there is no {what} {shown(name)} in this template", fix, "reference")

@@ -1,9 +1,10 @@
 """Check a pod template: Kubernetes' schemas, its rules beyond them, Pod Security, our own names."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Literal
 
-from reconciler.core.mistakes import Mistake, below, shown
+from reconciler.core.mistakes import MOST_MISTAKES, Mistake, below, shown
 from reconciler.core.pod_parts import child, entries
 from reconciler.core.pod_security import check_baseline
 from reconciler.core.podspec import check_pod_spec
@@ -32,13 +33,17 @@ def check_template(
     spec = template.get("spec")
     if isinstance(spec, dict):
         check(shape, spec, ("spec",), found)
-        found.extend(below(("spec",), mistake) for mistake in check_pod_spec(spec))
-        found.extend(below(("spec",), mistake) for mistake in check_references(spec))
-        found.extend(_restart_policies(spec, shape))
-    found.extend(_labels(template))
+        for judge in (check_pod_spec, check_references):
+            found.extend(below(("spec",), mistake) for mistake in _some(judge(spec)))
+        found.extend(_some(_restart_policies(spec, shape)))
+    found.extend(_some(_labels(template)))
     if level == "baseline":
-        found.extend(check_baseline(template))
+        found.extend(_some(check_baseline(template)))
     return tuple(found)
+
+
+def _some(mistakes: Iterator[Mistake]) -> Iterator[Mistake]:
+    return islice(mistakes, MOST_MISTAKES)
 
 
 def _restart_policies(spec: Json, shape: Shape) -> Iterator[Mistake]:

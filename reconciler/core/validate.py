@@ -13,8 +13,10 @@ from reconciler.core.spec_kit import SpecKit
 from reconciler.core.template_check import check_template
 from reconciler.model.findings import Severity
 from reconciler.model.refs import Json
-from reconciler.model.specs import Permissions
+from reconciler.model.specs import Config, Permissions
 
+MOST_SPEC_BYTES = 128 * 1024
+"""The accepted spec is kept in a record of 256 KiB beside much else."""
 _NOTHING = (0, "0%")
 
 
@@ -22,8 +24,8 @@ def check_config(value: Json, kit: SpecKit) -> list[Mistake]:
     """Return the mistakes of a Config document."""
     found: list[Mistake] = []
     check(kit.kinds["Config"], value, (), found)
-    version = child(value, "spec").get("kubernetesVersion")
-    if isinstance(version, str) and not found and version not in kit.versions:
+    version = child(value, "spec").get("kubernetesVersion", Config().kubernetes_version)
+    if not found and version not in kit.versions:
         known = ", ".join(kit.versions)
         message = f"the definitions of Kubernetes {version} are not installed"
         fix = f"installed are {known}"
@@ -35,6 +37,10 @@ def check_scheduler(
     value: Json, kit: SpecKit, permissions: Permissions, version: str
 ) -> list[Mistake]:
     """Return the mistakes of a Scheduler document; templates are held to Kubernetes `version`."""
+    size = len(canonical(value).encode(errors="replace"))
+    if size > MOST_SPEC_BYTES:
+        message = f"the document has {size} bytes as JSON; at most {MOST_SPEC_BYTES} are taken"
+        return [Mistake((), message, "move long texts to a ConfigMap", "size")]
     found: list[Mistake] = []
     check(kit.kinds["Scheduler"], value, (), found)
     found.extend(_name(value, permissions))

@@ -2,7 +2,9 @@
 
 import pytest
 
+from reconciler import assets
 from reconciler.core.read import read_tree
+from reconciler.core.spec_kit import SpecKit
 from reconciler.model.findings import Severity
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Permissions
@@ -152,6 +154,17 @@ def test_mistakes_of_a_hostile_document_are_bounded_and_say_so() -> None:
 
     assert len(reading.findings) <= 201
     assert list(reading.invalid) == [ARENA]
+
+
+def test_a_version_that_is_not_installed_is_told_and_specs_are_judged_by_the_newest() -> None:
+    definitions = {"1.35": assets.kubernetes_definitions("1.35")}
+    lean = SpecKit(assets.schemas(), definitions)
+    tree = tree_of({"gamekeeper.yaml": CONFIG, "schedulers/a.yaml": SPEC})
+    reading = read_tree(tree, Permissions(), lean)
+
+    assert reading.config is None
+    assert [(one.rule, one.fix) for one in reading.findings] == [("version", "installed are 1.35")]
+    assert list(reading.workloads) == [ARENA]
 
 
 def test_mistakes_of_every_file_are_told_in_order() -> None:

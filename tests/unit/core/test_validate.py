@@ -97,6 +97,15 @@ def test_no_document_however_odd_makes_the_check_raise(changes: list[tuple[Any, 
         assert all(one.message for one in found)
 
 
+def test_a_document_too_large_for_its_record_is_refused_whole() -> None:
+    value = loaded(SPEC)
+    value["spec"]["template"]["spec"]["containers"][0]["args"] = ["x" * (128 * 1024)]
+
+    found = check_scheduler(value, kit(), Permissions(), "1.36")
+
+    assert rules(found) == {("", "size")}
+
+
 @pytest.mark.parametrize("name", ["default", "gamekeeper", "kube-system", "kube-anything"])
 def test_a_reserved_name_is_refused(name: str) -> None:
     value = loaded(SPEC.replace("name: arena", f"name: {name}"))

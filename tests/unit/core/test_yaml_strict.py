@@ -36,6 +36,7 @@ HOSTILE = [
     pytest.param("a: 1\n" * 5000, "mistakes", id="5,000 duplicate keys"),
     pytest.param("a: !!python/name:x 1\n" * 200, "mistakes", id="200 tags that run code elsewhere"),
     pytest.param("? [a]\n: b\n", "key", id="a list as property name"),
+    pytest.param("a: 1\n---\n" * 1500, "documents", id="1,500 documents"),
     pytest.param("a: b\n\tc: d\n", "syntax", id="a tab"),
     pytest.param("a: 'b\n", "syntax", id="quotes that never close"),
     pytest.param("a: \x07\n", "syntax", id="a control character"),
