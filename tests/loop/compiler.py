@@ -1,5 +1,6 @@
 """The compiler's own work without its workers: real time may not enter a virtual world."""
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 
@@ -22,10 +23,17 @@ def spec_kit() -> SpecKit:
 
 
 class InlineCompiler:
-    """Reads and renders with the real functions, here."""
+    """Reads and renders with the real functions, here.
+
+    Both are pure, so what one process has read or rendered is remembered for all others: crash
+    tests start thousands of them.
+    """
 
     async def read(self, tree: Tree, permissions: Permissions) -> Reading:
-        return read_tree(tree, permissions, spec_kit())
+        known = (tree.commit, permissions)
+        if known not in _READ:
+            _READ[known] = read_tree(tree, permissions, spec_kit())
+        return _READ[known]
 
     async def render(
         self, workloads: Sequence[Workload], instance: str
@@ -36,7 +44,15 @@ class InlineCompiler:
         return None
 
 
+_READ: dict[tuple[str, Permissions], Reading] = {}
+
+
 def _rendered(workload: Workload, instance: str) -> Rendered:
+    return Rendered(workload.key, *_texts(json.dumps(context_of(workload, instance))))
+
+
+@cache
+def _texts(context: str) -> tuple[tuple[str, ...], str]:
     sources = assets.templates()
     setup = {
         "templates": [(f"{kind}.yaml.j2", sources[f"{kind}.yaml.j2"]) for kind in ORDER],
@@ -44,6 +60,6 @@ def _rendered(workload: Workload, instance: str) -> Rendered:
         "output_bytes": 1 << 20,
     }
     answers: list[dict[str, str]] = []
-    serve_render(setup, iter([context_of(workload, instance)]), answers.append)
+    serve_render(setup, iter([json.loads(context)]), answers.append)
     texts = [answer["json"] for answer in answers[len(ORDER) :]]
-    return Rendered(workload.key, tuple(texts[:-1]), texts[-1])
+    return tuple(texts[:-1]), texts[-1]

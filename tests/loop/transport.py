@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -23,7 +23,9 @@ class SandboxTransport:
     """Answers calls from a sandbox at the time that `now` tells.
 
     `before` and `after` are called with the number and the call of each request; they may raise
-    Killed, which is how a crash before a request, or after it took effect, is played.
+    Killed, which is how a crash before a request, or after it took effect, is played. Requests
+    that were on their way when the process died are in `late`: the server may yet carry them out.
+    `pause` is waited for before each request, so that two processes can be interleaved.
     """
 
     def __init__(self, sandbox: Sandbox, now: Callable[[], float]) -> None:
@@ -32,22 +34,34 @@ class SandboxTransport:
         self.calls: list[Call] = []
         self.before: Callable[[int, Call], None] = lambda number, call: None
         self.after: Callable[[int, Call], None] = lambda number, call: None
+        self.pause: Callable[[], Awaitable[None]] = _no_longer
+        self.dead = False
+        self.late: list[Call] = []
 
     async def send(self, call: Call) -> tuple[int, Json]:
         """Answer one call; raises the errors of ports, as the real transport does."""
         await asyncio.sleep(0)
+        await self.pause()
+        if self.dead:
+            self.late.append(call)
+            raise Killed(call.what)
         number = len(self.calls)
         self.before(number, call)
         self.calls.append(call)
-        body = b"" if call.body is None else json.dumps(call.body).encode()
-        headers = {"content-type": call.content_type, "accept": "application/json"}
-        answer = self.sandbox.handle(Request.of(call.method, call.path, body, headers), self.now())
-        assert isinstance(answer, Response), call
+        answer = self.deliver(call)
         self.after(number, call)
         content: Any = json.loads(answer.body) if answer.body else {}
         if answer.status >= 300 and answer.status != 404:
             raise refusal(call.what, answer.status, content, _retry_after(answer))
         return answer.status, content
+
+    def deliver(self, call: Call) -> Response:
+        """Let the server carry out a call."""
+        body = b"" if call.body is None else json.dumps(call.body).encode()
+        headers = {"content-type": call.content_type, "accept": "application/json"}
+        answer = self.sandbox.handle(Request.of(call.method, call.path, body, headers), self.now())
+        assert isinstance(answer, Response), call
+        return answer
 
     @asynccontextmanager
     async def stream(self, call: Call) -> AsyncIterator[Any]:
@@ -62,6 +76,10 @@ class SandboxTransport:
     def writes(self) -> list[Call]:
         """The calls that change something."""
         return [call for call in self.calls if call.verb in WRITES]
+
+
+async def _no_longer() -> None:
+    return None
 
 
 def _retry_after(answer: Response) -> float | None:

@@ -151,11 +151,12 @@ class World:
         for _ in range(turns):
             reports.append(await process.turn())
             self.pass_time(2.0)
-            if not reports[-1].changed and self._is_calm(reports[-1]):
+            if not reports[-1].changed and self.is_calm(reports[-1]):
                 return reports
         raise AssertionError(f"not settled after {turns} turns: {reports[-1]}")
 
-    def _is_calm(self, report: Report) -> bool:
+    def is_calm(self, report: Report) -> bool:
+        """Whether every workload has the rooms that it should have."""
         return all(
             item.plan.counts.ready == item.plan.counts.desired
             and not item.plan.counts.old

@@ -1,0 +1,122 @@
+"""What must hold in every state of a cluster, whatever happens to the processes that keep it."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from reconciler.adapters.kubernetes.transport import Call
+from reconciler.model.refs import Json
+from reconciler.sandbox.kinds import POD
+from reconciler.sandbox.store import Stored
+from tests.loop.world import World
+
+
+class Unsafe(AssertionError):
+    """A state that may never be; the message says which law is broken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Of one workload: the most rooms alive at once, and the fewest ready by our own doing."""
+
+    most: int
+    least: int = 0
+
+
+@dataclass
+class Watchman:
+    """Looks at a world after every call and every step of time.
+
+    `names` are the uids that ever carried a name, `made` the rooms ever made, `removed` those
+    whose deletion was asked for, both by namespace.
+    """
+
+    world: World
+    bounds: Mapping[str, Bounds]
+    names: dict[str, str] = field(default_factory=dict)
+    made: Counter[str] = field(default_factory=Counter)
+    removed: Counter[str] = field(default_factory=Counter)
+    _phases: dict[tuple[str, int], str] = field(default_factory=dict)
+
+    def before(self, call: Call) -> None:
+        """Judge what is about to be sent."""
+        if call.verb != "delete":
+            return
+        fence = (call.body or {}).get("preconditions") or {}
+        if not fence.get("uid") or not fence.get("resourceVersion"):
+            raise Unsafe(f"{call.what}: no uid and version as preconditions")
+        if call.kind == "Pod":
+            self._judge_removal(call, str(fence["uid"]))
+
+    def look(self) -> None:
+        """Judge the state of the cluster."""
+        alive: Counter[str] = Counter()
+        for pod in self._pods().values():
+            uid = self.names.setdefault(pod.key, pod.uid)
+            if uid != pod.uid:
+                raise Unsafe(f"the name {pod.key} came back")
+            if not pod.ending and self._phase(pod) not in ("Succeeded", "Failed"):
+                alive[pod.namespace] += 1
+        self.made = Counter(name.partition("/")[0] for name in self.names)
+        for namespace, bounds in self.bounds.items():
+            if alive[namespace] > bounds.most:
+                raise Unsafe(f"{alive[namespace]} rooms of {namespace}: more than {bounds.most}")
+
+    def _judge_removal(self, call: Call, uid: str) -> None:
+        namespace = call.path.split("/")[4]
+        pods = [pod for pod in self._pods().values() if pod.namespace == namespace]
+        ready = {pod.uid for pod in pods if pod.ready and not pod.ending}
+        self.removed[namespace] += 1
+        least = self.bounds[namespace].least
+        if uid in ready and len(ready) - 1 < least:
+            raise Unsafe(f"{call.what}: fewer than {least} rooms of {namespace} would be ready")
+
+    def _pods(self) -> dict[str, Stored]:
+        return self.world.sandbox.world.store.shelves[POD].objects
+
+    def _phase(self, pod: Stored) -> str:
+        known = (pod.uid, pod.revision)
+        if known not in self._phases:
+            self._phases[known] = str(pod.decode(POD).get("status", {}).get("phase", ""))
+        return self._phases[known]
+
+
+def end_state(world: World) -> Json:
+    """What two ends must have in common: all but identities, times and commits."""
+    return {
+        "namespaces": sorted(world.namespaces()),
+        "rooms": sorted(_room(pod) for pod in world.objects("/api/v1/pods")),
+        "accounts": sorted(_name(item) for item in world.objects("/api/v1/serviceaccounts")),
+        "budgets": sorted(
+            (_name(item), json.dumps(item["spec"], sort_keys=True))
+            for item in world.objects("/apis/policy/v1/poddisruptionbudgets")
+        ),
+        "records": sorted(
+            _record(item)
+            for item in world.objects("/api/v1/configmaps")
+            if "record" in item.get("data", {})
+        ),
+    }
+
+
+def _room(pod: Json) -> tuple[str, str, str, bool]:
+    metadata, container = pod["metadata"], pod["spec"]["containers"][0]
+    phase = str(pod["status"].get("phase", ""))
+    return metadata["namespace"], container["image"], phase, "deletionTimestamp" in metadata
+
+
+def _name(item: Json) -> str:
+    return f"{item['metadata']['namespace']}/{item['metadata']['name']}"
+
+
+VOLATILE = ("next", "seen", "highest", "ledger", "observedCommit", "commit", "offers", "departed")
+"""Fields of records that tell of times, commits and names."""
+
+
+def _record(item: Json) -> tuple[str, str]:
+    content = json.loads(item["data"]["record"])
+    kept = {name: value for name, value in content.items() if name not in VOLATILE}
+    kept["conditions"] = [condition[:4] for condition in kept.get("conditions", ())]
+    (kept.get("accepted") or {}).pop("commit", None)
+    return _name(item), json.dumps(kept, sort_keys=True)
