@@ -42,6 +42,7 @@ COMMANDS = (
     Command("validate", "validate", "name every mistake at once, with its place and its fix"),
     Command("render", "render", "print the manifests, as YAML that kubectl accepts"),
     Command("diff", "diff", "say what a change would do, offline or against the cluster"),
+    Command("apply", "apply", "bring the cluster to what the commit says, once"),
     Command("run", "run", "run the loop: keep the cluster the way the repository says"),
     Command("sandbox", "sandbox", "run a small cluster in this process, for kubectl and for run"),
     Command("demo", "demo", "all of it together on this machine, told as a story"),

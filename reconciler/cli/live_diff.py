@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from reconciler.cli.console import Console
 from reconciler.cli.lanes import Lanes, opened_lanes
@@ -13,14 +14,23 @@ from reconciler.model.holds import Hold, HoldKind
 from reconciler.settings import Settings
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What was printed: at which commit, whether something would be written, and the exit code."""
+
+    commit: str
+    moving: bool
+    code: int
+
+
 async def show_live(settings: Settings, output: str, console: Console) -> int:
     """Print what the loop would do now; 0 nothing, 2 changes (also held ones), 1 Findings."""
     async with opened_lanes(settings) as lanes:
-        return await show(lanes, output, console)
+        return (await show(lanes, output, console)).code
 
 
-async def show(lanes: Lanes, output: str, console: Console) -> int:
-    """Read everything once, print the plans, and return the exit code. Raises PortErrors."""
+async def show(lanes: Lanes, output: str, console: Console) -> Shown:
+    """Read everything once and print the plans. Raises PortErrors."""
     async with Progress(console, "reading the cluster"):
         await lanes.read()
         wanted = await head.preview(lanes.head, time.time())
@@ -29,10 +39,10 @@ async def show(lanes: Lanes, output: str, console: Console) -> int:
     reading = lanes.head.reading
     findings = reading.findings if reading else ()
     print_live(console, wanted.commit, plans, holds, findings, output, lanes.root)
-    if reading and reading.errors:
-        return 1
+    moving = any(item.moving for item in plans)
     waiting = any(hold.kind is not HoldKind.SUSPENDED for hold in holds)
-    return 2 if waiting or any(item.moving for item in plans) else 0
+    wrong = reading is not None and bool(reading.errors)
+    return Shown(wanted.commit, moving, 1 if wrong else 2 if moving or waiting else 0)
 
 
 def _all_holds(whole: Sequence[Hold], plans: Sequence[Preview]) -> tuple[Hold, ...]:

@@ -27,6 +27,10 @@ class Leadership(Protocol):
     def leading(self) -> bool:
         """Whether it may write now."""
 
+    @property
+    def rival(self) -> str:
+        """Who else was seen to hold it lately, "" when nobody was."""
+
     async def run(self) -> None:
         """Hold it, or wait for it, until cancelled."""
 

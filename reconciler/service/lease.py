@@ -33,6 +33,7 @@ class NoLease:
     """Always leads: for one process alone, and for tests of what two of them do."""
 
     leading = True
+    rival = ""
 
     def __init__(self, identity: str) -> None:
         self.holder = identity
@@ -59,6 +60,8 @@ class Lease:
         elapsed: Callable[[], float] = elapsed,
     ) -> None:
         self.holder = ""
+        self.rival = ""
+        """Who was seen to renew the lease while we wait: alive, so waiting may take for ever."""
         self._cluster = cluster
         self._ref = ref
         self._identity = identity
@@ -79,13 +82,13 @@ class Lease:
         """Hold or wait for the lease until cancelled, then give it back."""
         try:
             while True:
-                await self._round()
-                self._tell()
+                await self.attempt()
                 await self._clock.sleep(RETRY_SECONDS)
         finally:
             await self._release()
 
-    async def _round(self) -> None:
+    async def attempt(self) -> None:
+        """Renew the lease, or take it if it may be taken; errors leave it as it is."""
         asked_at = self._elapsed()
         try:
             async with asyncio.timeout(RENEW_DEADLINE_SECONDS / 2):
@@ -101,6 +104,7 @@ class Lease:
             self._lease = None
         except (PortError, TimeoutError) as error:
             log.warning("the lease %s is not reached: %s", self._ref, error or "time-out")
+        self._tell()
 
     def _may_take(self) -> bool:
         if self._lease is None or self.holder in ("", self._identity):
@@ -115,8 +119,13 @@ class Lease:
         version = lease["metadata"]["resourceVersion"]
         if self._lease is None or version != self._lease["metadata"]["resourceVersion"]:
             self._changed_at = self._elapsed()
+        holder = lease.get("spec", {}).get("holderIdentity") or ""
+        if holder == self._identity:
+            self.rival = ""
+        elif self._lease is not None and version != self._lease["metadata"]["resourceVersion"]:
+            self.rival = holder
         self._lease = lease
-        self.holder = lease.get("spec", {}).get("holderIdentity") or ""
+        self.holder = holder
         if self.holder != self._identity:
             self._leads_until = 0.0
 

@@ -215,13 +215,19 @@ def make_leadership(
     settings: Settings, cluster: KubernetesCluster, changed: Callable[[], None]
 ) -> Leadership:
     """Return the Lease of the instance, or with `--no-lease` a promise to be alone."""
-    from reconciler.service.lease import API_VERSION, Lease, NoLease
+    from reconciler.service.lease import Lease, NoLease
 
     identity = f"{socket.gethostname()}-{os.getpid()}"
     if not settings.lease:
         return NoLease(identity)
-    ref = ObjectRef(API_VERSION, "Lease", settings.namespace, f"gamekeeper-{settings.instance}")
-    return Lease(cluster, ref, identity, SystemClock(), changed=changed)
+    return Lease(cluster, lease_ref(settings), identity, SystemClock(), changed=changed)
+
+
+def lease_ref(settings: Settings) -> ObjectRef:
+    """Return where the Lease of the instance stands."""
+    from reconciler.service.lease import API_VERSION
+
+    return ObjectRef(API_VERSION, "Lease", settings.namespace, f"gamekeeper-{settings.instance}")
 
 
 class SystemClock:

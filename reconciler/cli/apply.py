@@ -1,0 +1,82 @@
+"""`gamekeeper apply`: one convergence, through the loop's own guard, under the loop's Lease."""
+
+import asyncio
+import time
+from argparse import ArgumentParser, Namespace
+from contextlib import AsyncExitStack
+
+from reconciler.cli.apply_result import print_result
+from reconciler.cli.console import Console
+from reconciler.cli.convergence import Convergence
+from reconciler.cli.failures import Failure
+from reconciler.cli.lanes import Lanes, opened_lanes
+from reconciler.cli.leading import Leading
+from reconciler.cli.live_diff import Shown, show
+from reconciler.cli.options import add_settings, settings_of
+from reconciler.cli.progress import Progress
+from reconciler.cli.prompts import confirm
+from reconciler.loop import head
+from reconciler.settings import Settings
+
+EXAMPLE = """\
+gamekeeper apply --dry-run --instance main     # the plan, and nothing else
+gamekeeper apply --instance main               # HEAD of the repository here, after a question
+gamekeeper apply --yes --repo https://git.example.com/studio/fleet.git --instance main"""
+
+TIMEOUT_SECONDS = 300.0
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("--dry-run", action="store_true", help="print the plan and write nothing")
+    parser.add_argument(
+        "--yes", action="store_true", help="agree to the plan beforehand; approves no held removal"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=TIMEOUT_SECONDS,
+        metavar="S",
+        help=f"longest wait until everything is as wanted (default {TIMEOUT_SECONDS:.0f} s)",
+    )
+    add_settings(parser, "git", "identity", "cluster", "safety", "lease")
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Converge once: 0 as wanted, 1 a step failed or time is up; --dry-run exits as diff does."""
+    return asyncio.run(_apply(arguments, settings_of(arguments, console.environment), console))
+
+
+async def _apply(arguments: Namespace, settings: Settings, console: Console) -> int:
+    convergence = Convergence()
+    async with AsyncExitStack() as stack:
+        lanes = await stack.enter_async_context(opened_lanes(settings, convergence.touched))
+        if arguments.dry_run:
+            return (await show(lanes, "text", console)).code
+        leading = await stack.enter_async_context(Leading(lanes, settings, console))
+        await leading.take_from_others()
+        shown = await show(lanes, "text", console)
+        if shown.moving and not confirm(console, "Apply this?", yes=arguments.yes):
+            console.print("Nothing was written.")
+            return 1
+        await leading.take()
+        await _look(lanes, shown)
+        if shown.moving:
+            async with Progress(console, "applying") as progress:
+                await convergence.run(lanes, leading, progress, arguments.timeout)
+        done = print_result(console, lanes, convergence)
+        # What has a Finding was held; the rest acted, and yet the commit is not what it should be.
+        return 0 if done and shown.code != 1 else 1
+
+
+async def _look(lanes: Lanes, shown: Shown) -> None:
+    """Take the head in that was shown. Raises Failure where it moved since."""
+    await lanes.read()
+    newest = await lanes.head.repository.fetch()
+    if newest.commit != shown.commit:
+        raise Failure(
+            f"the branch moved from {shown.commit[:12]} to {newest.commit[:12]} since the plan "
+            "was shown",
+            fix="Run the command again",
+        )
+    await head.look(lanes.head, time.time())

@@ -1,0 +1,140 @@
+"""One convergence: the loop's own lane, run until everything is as wanted, or cannot be."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from reconciler.cli.lanes import Lanes
+from reconciler.cli.leading import Leading
+from reconciler.cli.progress import Progress
+from reconciler.cli.reading import counted
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.plans import Plan
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.reports import Report, Settled
+from reconciler.service.cluster_lane import ClusterLane
+from reconciler.wiring import SystemClock
+
+TRIES = 5
+"""So many failures in a row of one workload end the wait for it."""
+
+LOOK_SECONDS = 0.1
+
+
+@dataclass(slots=True)
+class Course:
+    """How far one workload has come. `done` counts steps by verb."""
+
+    plan: Plan | None = None
+    done: Counter[str] = field(default_factory=Counter)
+    failures: int = 0
+    error: str = ""
+    holds: tuple[Hold, ...] = ()
+    gone: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to be waited for."""
+        return self.as_wanted or bool(self.holds) or self.failures >= TRIES
+
+    @property
+    def as_wanted(self) -> bool:
+        """Whether the workload is what it should be, as far as it may be."""
+        if self.gone or self.plan is None:
+            return self.gone
+        counts = self.plan.counts
+        if any(hold.kind is HoldKind.SUSPENDED for hold in self.plan.holds):
+            return True
+        ready = counts.ready == counts.desired and not counts.old
+        return self.plan.idle and ready and not self.error and not self.holds
+
+
+class Convergence:
+    """Runs the cluster lane until every workload's course is over; keeps `Observer`."""
+
+    def __init__(self) -> None:
+        self.courses: dict[WorkloadKey, Course] = {}
+        self.timed_out = False
+        self.deposed = False
+        self._lane: ClusterLane | None = None
+
+    def touched(self, keys: Iterable[WorkloadKey]) -> None:
+        """Something of these workloads changed in the cluster."""
+        if self._lane:
+            self._lane.wakes.mark(keys)
+
+    async def run(
+        self, lanes: Lanes, leading: Leading, progress: Progress, timeout_seconds: float
+    ) -> None:
+        """Converge, at most for `timeout_seconds`; then finish the writes in hand."""
+        self.courses = {key: Course() for key in lanes.one.lane.wanted.keys}
+        self._lane = ClusterLane(lanes.one.lane, SystemClock(), self, leading=lambda: leading.leads)
+        self._lane.wake_all()
+        serving = [
+            asyncio.create_task(lanes.one.view.run(), name="view"),
+            asyncio.create_task(self._lane.run(), name="cluster"),
+        ]
+        try:
+            await self._until_over(serving, leading, progress, timeout_seconds)
+        finally:
+            for task in serving:
+                task.cancel()
+            await asyncio.gather(*serving, return_exceptions=True)
+
+    async def _until_over(
+        self,
+        serving: list["asyncio.Task[None]"],
+        leading: Leading,
+        progress: Progress,
+        timeout_seconds: float,
+    ) -> None:
+        deadline = time.monotonic() + timeout_seconds
+        while not all(course.is_over for course in self.courses.values()):
+            self.timed_out = time.monotonic() > deadline
+            self.deposed = not leading.leads
+            if self.timed_out or self.deposed:
+                return
+            progress.text = self._said()
+            done, _ = await asyncio.wait(
+                serving, timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED
+            )
+            for task in done:
+                await task
+
+    def _said(self) -> str:
+        plans = [course.plan for course in self.courses.values() if course.plan]
+        ready = sum(min(plan.counts.ready, plan.counts.desired) for plan in plans)
+        wanted = sum(plan.counts.desired for plan in plans)
+        left = sum(not course.is_over for course in self.courses.values())
+        return f"{ready} of {wanted} rooms ready, {counted(left, 'workload')} not there yet"
+
+    def planned(self, cluster: str, plan: Plan) -> None:
+        """A workload was planned."""
+        if plan.key in self.courses:
+            self.courses[plan.key].plan = plan
+
+    def settled(self, report: Report) -> None:
+        """A workload's plan was carried out: plan it again, since its records have moved on."""
+        for item in report.settled:
+            course = self.courses.get(item.plan.key)
+            if course:
+                self._note(course, item)
+                if self._lane and not course.gone and not item.failure:
+                    self._lane.wakes.mark((item.plan.key,))
+
+    def _note(self, course: Course, item: Settled) -> None:
+        course.done.update(outcome.verb for outcome in item.outcomes if outcome.done)
+        course.error, course.holds = item.failure, item.holds
+        course.failures = course.failures + 1 if item.failure else 0
+        course.gone = item.plan.forget and not item.failure
+
+    def crashed(self, cluster: str, key: WorkloadKey, error: Exception) -> None:
+        """Settling a workload met a defect: nothing is to be waited for."""
+        if key in self.courses:
+            self.courses[key].failures = TRIES
+            self.courses[key].error = f"a defect of Gamekeeper: {type(error).__name__}: {error}"
+
+    def passed(self, cluster: str, keys: int, seconds: float) -> None:
+        """All keys that were dirty have been planned."""

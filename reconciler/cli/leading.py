@@ -1,0 +1,76 @@
+"""The Lease of a command that writes: it has it, or says who does."""
+
+import asyncio
+import time
+from types import TracebackType
+from typing import Self
+
+from reconciler.cli.console import Console
+from reconciler.cli.failures import Failure
+from reconciler.cli.lanes import Lanes
+from reconciler.cli.progress import Progress
+from reconciler.settings import Settings
+from reconciler.wiring import lease_ref, make_leadership
+
+PATIENCE_SECONDS = 30.0
+"""A Lease whose holder crashed is free after its duration, 15 s."""
+
+LOOK_SECONDS = 0.05
+
+
+class Leading:
+    """Leads from `take` to the end of the block."""
+
+    def __init__(self, lanes: Lanes, settings: Settings, console: Console) -> None:
+        self._lanes = lanes
+        self._ref = lease_ref(settings)
+        self._console = console
+        self._leadership = make_leadership(settings, lanes.one.cluster, lambda: None)
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    @property
+    def leads(self) -> bool:
+        """Whether we may write now."""
+        return self._leadership.leading
+
+    async def take_from_others(self) -> None:
+        """Take the Lease where there is one already: a person is not asked in vain.
+
+        Where there is none, nobody leads, and nothing is written before a person agreed.
+        """
+        if await self._lanes.one.cluster.get(self._ref) is not None:
+            await self.take()
+
+    async def take(self) -> None:
+        """Take the Lease. Raises Failure naming who holds it."""
+        await self._lanes.one.lane.store.ensure_namespace()
+        if self._task is None:
+            self._task = asyncio.create_task(self._leadership.run(), name="lease")
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        async with Progress(self._console, f"waiting for {self._ref}"):
+            while not self.leads:
+                if self._leadership.rival:
+                    raise self._held_by(self._leadership.rival)
+                if time.monotonic() > deadline:
+                    raise Failure(f"{self._ref} could not be had in {PATIENCE_SECONDS:.0f} s")
+                await asyncio.sleep(LOOK_SECONDS)
+
+    def _held_by(self, rival: str) -> Failure:
+        return Failure(
+            f"{self._ref} is held by {rival}, who renews it",
+            "One process decides at a time",
+            "Let it act (gamekeeper reconcile --wait), or stop it first",
+        )
