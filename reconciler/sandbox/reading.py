@@ -28,6 +28,7 @@ _KEEPS_ZERO = frozenset(
         "enableServiceLinks",
         "expirationSeconds",
         "fsGroup",
+        "gracePeriodSeconds",
         "holderIdentity",
         "hostUsers",
         "immutable",
