@@ -148,6 +148,10 @@ class LiveView(Protocol):
         """Whether every kind was read completely and is still followed: else nothing is deleted."""
 
     @property
+    def rooms_complete(self) -> bool:
+        """Whether pods were read completely and are still followed: else no room is made."""
+
+    @property
     def version(self) -> int:
         """The newest resourceVersion of a pod that was seen, 0 before any."""
 

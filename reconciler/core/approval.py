@@ -1,12 +1,16 @@
 """Approvals: a hash that a person let through becomes the lines that it stands for."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from reconciler.model.records import Approved, RepositoryRecord
+from reconciler.core.change import hash_of_lines
+from reconciler.model.changes import Removal
+from reconciler.model.records import Approved, Offer, RepositoryRecord
 
 APPROVAL_SECONDS = 3600.0
 """How long an approval holds, from when it was given."""
+
+OFFERS_KEPT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +20,26 @@ class Approval:
     change_hash: str
     by: str
     at: float
+
+
+def offer(
+    repository: RepositoryRecord,
+    removals: Iterable[Removal],
+    waiting: Collection[str],
+    commit: str,
+) -> RepositoryRecord:
+    """Remember the hashes that a head may be approved by, before approvals are looked at.
+
+    One stands for all that it removes; where lines of earlier heads are still `waiting`, another
+    stands for what is new, for that is the hash which `diff BASE HEAD` printed in review.
+    """
+    lines = {removal.line for removal in removals}
+    offers = repository.offers
+    for part in (lines, lines - set(waiting)):
+        change_hash = hash_of_lines(part)
+        if change_hash and all(known.change_hash != change_hash for known in offers):
+            offers = (*offers, Offer(change_hash, tuple(sorted(part)), commit))
+    return replace(repository, offers=offers[-OFFERS_KEPT:])
 
 
 def grant(

@@ -84,7 +84,7 @@ def _holds(
         cluster=cluster,
         ceiling=ceiling,
         accepted_config=base.config,
-        orphans={},
+        unrecorded={},
         now=0.0,
     )
     records = {key: _accepted(workload, base.commit) for key, workload in base.workloads.items()}

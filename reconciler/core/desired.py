@@ -4,6 +4,7 @@ import hashlib
 import json
 
 from reconciler.core.stamp import stamp_budget
+from reconciler.model import labels
 from reconciler.model.plans import Desired, DesiredObject
 from reconciler.model.readings import Rendered
 from reconciler.model.refs import Json, ref_of
@@ -12,8 +13,13 @@ from reconciler.model.specs import Workload
 
 def build(workload: Workload, rendered: Rendered) -> Desired:
     """Return what is wanted of `workload`."""
+    metadata = json.loads(rendered.room)["metadata"]
     return Desired(
-        workload, tuple(_object(text, workload) for text in rendered.objects), rendered.room
+        workload,
+        tuple(_object(text, workload) for text in rendered.objects),
+        rendered.room,
+        marks=labels.owned_of(metadata),
+        stamps=labels.digest_of(metadata),
     )
 
 

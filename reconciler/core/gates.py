@@ -74,7 +74,7 @@ def _sticky(record: StateRecord | None, removal: Removal) -> tuple[HoldKind, str
 
 
 def _orphaned(arrival: Arrival, removal: Removal) -> tuple[HoldKind, str] | None:
-    if removal.key not in arrival.orphans:
+    if removal.key not in arrival.unrecorded:
         return None
     return HoldKind.NO_ACCEPTED_COMMIT, "it lives in the cluster, but no record says why"
 

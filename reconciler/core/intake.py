@@ -17,14 +17,11 @@ from reconciler.model.records import (
     Departed,
     HeldRemoval,
     LedgerEntry,
-    Offer,
     RepositoryRecord,
     StateRecord,
 )
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Source, Workload
-
-OFFERS_KEPT = 20
 
 ReadSpec = Callable[[str, Source], Workload]
 """Canonical spec JSON and its place to a Workload: `compile.workload_from_json`."""
@@ -53,7 +50,7 @@ def take_in(
         held = {key: Hold(HoldKind.CONFIG, key, reason) for key in records}
         holds = (Hold(HoldKind.CONFIG, None, reason), *held.values())
         return _intake(arrival, repository, records, {}, holds, read_spec)
-    removals = _removals(arrival, records)
+    removals = removals_of(arrival, records)
     blocked = gates.blocked(arrival, repository, records, removals)
     by_key = {removal.key: removal for removal in removals}
     changed = {}
@@ -68,7 +65,7 @@ def take_in(
             changed[key] = after
     change_hash = change.change_hash(removals)
     holds = tuple(gates.holds_of(arrival.reading, blocked, change_hash))
-    following = _next_repository(arrival, repository, removals, change_hash)
+    following = _next_repository(arrival, repository, removals)
     free = (item for item in removals if item.key not in blocked and item.line not in approved)
     following = replace(following, departed=_departed(arrival, repository, free))
     return _intake(arrival, following, records, changed, holds, read_spec)
@@ -100,8 +97,11 @@ def _intake(
     return Intake(repository, changed, effective, deleting, everything)
 
 
-def _removals(arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]) -> tuple[Removal, ...]:
-    counts = dict(arrival.orphans) | {
+def removals_of(
+    arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]
+) -> tuple[Removal, ...]:
+    """Return what a head takes away from what was accepted, or lives without a record."""
+    counts = dict(arrival.unrecorded) | {
         key: record.accepted.replicas
         for key, record in records.items()
         if record.accepted and not record.deleting
@@ -135,7 +135,9 @@ def _next_record(
             return replace(before, held=held)
         ledger = _entered(arrival, before, asked, removal.rooms)
         return replace(before, deleting=True, held=None, ledger=ledger)
-    count = before.accepted.replicas if before.accepted and not before.deleting else 0
+    count = arrival.unrecorded.get(key, 0)
+    if before.accepted:
+        count = 0 if before.deleting else before.accepted.replicas
     replicas = count if held else workload.replicas
     accepted = Accepted(
         workload.spec_json,
@@ -201,13 +203,9 @@ def _next_repository(
     arrival: Arrival,
     repository: RepositoryRecord,
     removals: tuple[Removal, ...],
-    change_hash: str,
 ) -> RepositoryRecord:
     """Remember the head. An approval lapses when its line is asked for no more, or expires."""
-    lines = tuple(sorted(removal.line for removal in removals))
-    offers = repository.offers
-    if change_hash and all(offer.change_hash != change_hash for offer in offers):
-        offers = (*offers, Offer(change_hash, lines, arrival.reading.commit))[-OFFERS_KEPT:]
+    lines = {removal.line for removal in removals}
     config = arrival.reading.config
     return replace(
         repository,
@@ -220,5 +218,4 @@ def _next_repository(
             for entry in repository.approved
             if entry.line in lines and entry.until > arrival.now
         ),
-        offers=offers,
     )

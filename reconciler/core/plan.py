@@ -16,6 +16,7 @@ from reconciler.model.plans import (
     CreateRooms,
     DeleteRoom,
     Desired,
+    PatchRoom,
     Plan,
     RoomSeat,
     Situation,
@@ -54,15 +55,18 @@ def plan(situation: Situation, schemas: Schemas, now: float) -> Plan:
 def _with_rooms(
     base: Plan, situation: Situation, desired: Desired, there: rooms.Sorted, now: float
 ) -> Plan:
-    if not situation.complete:
+    if not situation.rooms_complete:
         # Rooms that are not seen are not missing: making them would make them twice.
-        return _unread(base, situation)
+        return _unread(base, situation, "no room is made, nothing is removed")
+    if not situation.complete:
+        base = _unread(base, situation, "nothing is removed")
     workload = desired.workload
     unready = (*there.new_unready, *there.old_unready)
     moved = host_ports.to_move(unready, situation.in_use, workload.port_range, now)
     there = rooms.without(there, moved)
     frozen = _frozen(situation, there)
-    step = rollout.next_step(there, workload.replicas, workload.rollout, may_remove=not frozen)
+    may_remove = situation.complete and not frozen
+    step = rollout.next_step(there, workload.replicas, workload.rollout, may_remove=may_remove)
     healing = [
         *(_heal(pod, f"{pod.name} ended ({pod.phase})") for pod in there.ended),
         *(_heal(pod, f"{pod.name} waits for a host port that others hold") for pod in moved),
@@ -74,8 +78,9 @@ def _with_rooms(
         creates=creates,
         strike=strike,
         removals=(*healing, *_voluntary(there, step, workload.revision)),
+        patches=_patches(there, desired),
         holds=(*base.holds, *frozen),
-        wake_in_seconds=delay_seconds or _next_look(there),
+        wake_in_seconds=delay_seconds or base.wake_in_seconds or _next_look(there),
     )
 
 
@@ -131,6 +136,18 @@ def _voluntary(there: rooms.Sorted, step: rollout.Step, revision: str) -> tuple[
     )
 
 
+def _patches(there: rooms.Sorted, desired: Desired) -> tuple[PatchRoom, ...]:
+    """Return the rooms whose labels or annotations of ours somebody changed.
+
+    Nothing else of a room is ever compared; an old revision's rooms go anyway.
+    """
+    return tuple(
+        PatchRoom(pod, desired.marks, f"labels or annotations of ours were changed on {pod.name}")
+        for pod in (*there.new_ready, *there.new_unready)
+        if pod.stamps != desired.stamps
+    )
+
+
 def _heal(pod: LivePod, reason: str) -> DeleteRoom:
     return DeleteRoom(pod, Cause.HEALING, reason)
 
@@ -145,8 +162,8 @@ def _frozen(situation: Situation, there: rooms.Sorted) -> tuple[Hold, ...]:
     return (Hold(HoldKind.FAILING, situation.key, reason),)
 
 
-def _unread(base: Plan, situation: Situation) -> Plan:
-    reason = "the cluster was not read completely: no room is made, nothing is removed"
+def _unread(base: Plan, situation: Situation, consequence: str) -> Plan:
+    reason = f"the cluster was not read completely: {consequence}"
     hold = Hold(HoldKind.INCOMPLETE_READ, situation.key, reason)
     # No event says that everything is followed again.
     return replace(base, holds=(*base.holds, hold), wake_in_seconds=UNREAD_LOOK_SECONDS)
@@ -171,7 +188,7 @@ def _plan_removal(situation: Situation) -> Plan:
     if not situation.deleting:
         return base
     if not situation.complete:
-        return _unread(base, situation)
+        return _unread(base, situation, "nothing is removed")
     reason = f"{situation.key} left Git"
     going = tuple(
         DeleteRoom(pod, Cause.LEFT_GIT, reason)

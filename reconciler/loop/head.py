@@ -91,11 +91,15 @@ async def _judge(
 ) -> tuple[intake.Intake, frozenset[str]]:
     """Return what a head leads to, and the names of the approvals that are used up."""
     store = lane.home.store
-    given = await read_approvals(lane.home)
-    repository, used = approval.grant(store.repository, given, now)
-    relation = await _relation(lane, repository.commit, reading.commit)
+    records = store.states()
+    relation = await _relation(lane, store.repository.commit, reading.commit)
     arrival = _arrival(lane, reading, relation, now)
-    result = intake.take_in(arrival, repository, store.states(), workload_from_json)
+    waiting = {record.held.line for record in records.values() if record.held}
+    removals = intake.removals_of(arrival, records) if reading.config else ()
+    offered = approval.offer(store.repository, removals, waiting, reading.commit)
+    given = await read_approvals(lane.home)
+    repository, used = approval.grant(offered, given, now)
+    result = intake.take_in(arrival, repository, records, workload_from_json)
     return result, used
 
 
@@ -108,11 +112,10 @@ async def _relation(lane: HeadLane, accepted: str, commit: str) -> Relation | No
 def _arrival(lane: HeadLane, reading: Reading, relation: Relation | None, now: float) -> Arrival:
     records = lane.home.store.states()
     recorded = {key for key, record in records.items() if record.accepted or record.deleting}
-    known = recorded | set(reading.workloads) | set(reading.invalid)
-    orphans = {
+    unrecorded = {
         key: len([pod for pod in lane.home.view.of(key).pods if not pod.terminating])
         for key in lane.home.view.workloads()
-        if key not in known
+        if key not in recorded
     }
     return Arrival(
         reading=reading,
@@ -122,7 +125,7 @@ def _arrival(lane: HeadLane, reading: Reading, relation: Relation | None, now: f
         cluster=lane.home.name,
         ceiling=lane.ceiling,
         accepted_config=_accepted_config(lane.home.store.repository.config_json),
-        orphans=orphans,
+        unrecorded=unrecorded,
         now=now,
     )
 

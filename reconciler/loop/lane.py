@@ -51,6 +51,7 @@ class Lane:
             confirmed=self.confirmed,
             create_not_before=backoff.not_before(failures) if failures else 0.0,
             complete=self.view.complete,
+            rooms_complete=self.view.rooms_complete,
             deleting=key in self.wanted.deleting,
             version=self.view.version,
             instance=self.instance,

@@ -11,6 +11,7 @@ from reconciler.core import backoff, conditions
 from reconciler.loop import apply_objects, prune_objects
 from reconciler.loop.lane import Lane
 from reconciler.loop.make_rooms import make_rooms
+from reconciler.loop.mark_rooms import mark_rooms
 from reconciler.loop.remove_rooms import remove_rooms
 from reconciler.loop.steps import Steps
 from reconciler.model.changes import Cause
@@ -27,6 +28,7 @@ async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
         if await apply_objects.apply(lane, plan, steps):
             await make_rooms(lane, plan, steps, now)
             await remove_rooms(lane, plan, steps)
+            await mark_rooms(lane, plan, steps)
             await prune_objects.prune(lane, plan, steps)
         _count_failures(lane, plan, now)
         await _remember(lane, plan, steps, now)

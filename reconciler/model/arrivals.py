@@ -14,7 +14,7 @@ class Arrival:
     """A head with all that judging it needs.
 
     `relation` is how it stands to the accepted commit, None when none is on record. `ceiling`
-    is the operator's budget. `orphans` are workloads that live in the cluster without a state
+    is the operator's budget. `unrecorded` are workloads that live in the cluster without a state
     record, by their rooms. `now` is Unix seconds.
     """
 
@@ -25,5 +25,5 @@ class Arrival:
     cluster: str
     ceiling: Budgets
     accepted_config: Config | None
-    orphans: Mapping[WorkloadKey, int]
+    unrecorded: Mapping[WorkloadKey, int]
     now: float

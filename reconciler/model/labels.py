@@ -37,6 +37,16 @@ OWNED_ANNOTATIONS = (SAFE_TO_EVICT, DO_NOT_DISRUPT)
 """What we set on every room of a workload alike, and set again where it was changed."""
 
 
+def owned_of(metadata: Json) -> Json:
+    """Return the merge patch of metadata that sets what we own as it stands in `metadata`."""
+    labels = metadata.get("labels") or {}
+    annotations = metadata.get("annotations") or {}
+    return {
+        "labels": {key: labels.get(key) for key in OWNED_LABELS},
+        "annotations": {key: annotations.get(key) for key in OWNED_ANNOTATIONS},
+    }
+
+
 def digest_of(metadata: Json) -> str:
     """Return a digest of the labels and annotations of a room that we own; no finalizer is ours.
 

@@ -23,11 +23,17 @@ class DesiredObject:
 
 @dataclass(frozen=True, slots=True)
 class Desired:
-    """What is wanted of one workload now: its effective spec and its manifests, counts stamped."""
+    """What is wanted of one workload now: its effective spec and its manifests, counts stamped.
+
+    `room` is the pod's JSON, `marks` the labels and annotations that we own on it, and `stamps`
+    their digest, as `LivePod.stamps` has it.
+    """
 
     workload: Workload
     objects: tuple[DesiredObject, ...]
     room: str
+    marks: Json
+    stamps: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +44,8 @@ class Situation:
     `in_use` counts the users of each host port in the cluster. `confirmed` are the
     (digest, resourceVersion) pairs that a dry-run apply found equal. `create_not_before` is the
     back-off of a revision whose rooms fail, in Unix seconds. `complete` says whether every kind
-    was read. `version` is the newest resourceVersion of a pod that the view has seen.
+    was read and is followed, `rooms_complete` whether pods are. `version` is the newest
+    resourceVersion of a pod that the view has seen.
     """
 
     key: WorkloadKey
@@ -50,6 +57,7 @@ class Situation:
     confirmed: Mapping[ObjectRef, tuple[str, str]]
     create_not_before: float
     complete: bool
+    rooms_complete: bool
     deleting: bool
     version: int
     instance: str
@@ -99,6 +107,15 @@ class DeleteRoom:
 
 
 @dataclass(frozen=True, slots=True)
+class PatchRoom:
+    """Set labels and annotations of ours again on one room, exactly as it was seen."""
+
+    pod: LivePod
+    marks: Json
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeleteObject:
     """Prune one object of the inventory, exactly as it was seen."""
 
@@ -122,7 +139,9 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One workload's next step. Stages in order: objects, rooms created, rooms deleted, pruned.
+    """One workload's next step.
+
+    Stages in order: objects, rooms created, deleted, patched, then what is pruned.
 
     `inventory` is what the inventory must hold before anything is applied (a superset of the
     old one); `forget` says that everything is gone and the records may go too. `wake_in_seconds`
@@ -137,6 +156,7 @@ class Plan:
     strike: Ordinals | None = None
     """The ordinal record without names that are done or no longer wanted."""
     removals: tuple[DeleteRoom, ...] = ()
+    patches: tuple[PatchRoom, ...] = ()
     prunes: tuple[DeleteObject, ...] = ()
     forget: bool = False
     holds: tuple[Hold, ...] = ()
@@ -150,6 +170,7 @@ class Plan:
             or self.creates
             or self.strike
             or self.removals
+            or self.patches
             or self.prunes
             or self.forget
         )

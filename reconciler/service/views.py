@@ -61,6 +61,11 @@ class ClusterView:
         return all(each.complete for each in self._needed)
 
     @property
+    def rooms_complete(self) -> bool:
+        """Whether pods were read completely and are still followed: else no room is made."""
+        return self._needed[0].complete
+
+    @property
     def version(self) -> int:
         """The newest resourceVersion of a pod that was seen, 0 before any."""
         return self._needed[0].highest

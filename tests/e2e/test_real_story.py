@@ -21,7 +21,8 @@ from reconciler.cli.console import Console
 from reconciler.cli.demo_stage import Stage
 from reconciler.cli.demo_story import STORY, scheduler
 from reconciler.loop import requests
-from reconciler.model.refs import WorkloadKey
+from reconciler.model import labels
+from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.settings import Settings
 from tests.controlplane.cluster import ControlPlane, Parts
 from tests.controlplane.programs import kubectl
@@ -164,7 +165,20 @@ async def a_stranger_holds_the_next_name(stage: Stage) -> None:
     await stage.until("arena has 6 rooms of ours, the stranger's pod is left alone", grown)
 
 
+async def a_label_of_ours_is_taken_off(stage: Stage) -> None:
+    pod = (await stage.rooms("arena"))[0]
+    ref = ObjectRef("v1", "Pod", "arena", pod["metadata"]["name"])
+    await stage.cluster.merge_patch(ref, {"metadata": {"labels": {labels.MANAGED_BY: None}}})
+
+    async def mended() -> bool:
+        there = await stage.cluster.get(ref)
+        return there is not None and labels.MANAGED_BY in there["metadata"]["labels"]
+
+    await stage.until("it is set again, on the same pod", mended)
+
+
 MORE = (
+    ("A label of ours is taken off", a_label_of_ours_is_taken_off),
     ("A person asks the loop to look now", a_person_asks_to_look_now),
     ("A stranger's pod holds the next name", a_stranger_holds_the_next_name),
 )

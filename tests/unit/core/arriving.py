@@ -26,7 +26,7 @@ def an_arrival(reading: Reading, **changes: Any) -> Arrival:
         cluster="local",
         ceiling=Budgets(),
         accepted_config=Config(),
-        orphans={},
+        unrecorded={},
         now=NOW,
     )
     return replace(arrival, **changes)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from reconciler.core import desired
+from reconciler.model import labels
 from reconciler.model.live import HostPort, LiveObject, LivePod, LiveWorkload, Phase
 from reconciler.model.plans import Desired, Situation
 from reconciler.model.readings import Reading, Rendered
@@ -23,6 +24,8 @@ from reconciler.model.specs import (
 
 NOW = 1_800_000_000.0
 NEW, OLD = "1-new", "1-old"
+STAMPS = labels.digest_of({"labels": {}, "annotations": {}})
+"""The digest of the rooms that `rendered` makes."""
 
 
 def a_key(name: str = "arena") -> WorkloadKey:
@@ -78,6 +81,7 @@ def a_pod(ordinal: int, **changes: Any) -> LivePod:
         revision=NEW,
         host_ports=(),
         created_at=NOW - 60,
+        stamps=STAMPS,
     )
     return replace(pod, **changes)
 
@@ -152,6 +156,7 @@ def a_situation(
         confirmed={},
         create_not_before=0.0,
         complete=True,
+        rooms_complete=True,
         deleting=workload is None,
         version=1000,
         instance="main",

@@ -175,7 +175,7 @@ def test_a_clock_that_was_set_back_forgives_nothing() -> None:
 
 def test_an_orphan_needs_approval_even_where_the_head_is_sound() -> None:
     ghost = Removal("local", a_key("ghost"), Cause.LEFT_GIT, 0, 1)
-    orphans = {ghost.key: 1}
-    held = blocked(a_reading(PLAZA), ghost, orphans=orphans)
+    unrecorded = {ghost.key: 1}
+    held = blocked(a_reading(PLAZA), ghost, unrecorded=unrecorded)
     assert held == {"ghost": HoldKind.NO_ACCEPTED_COMMIT}
-    assert blocked(a_reading(PLAZA), ghost, orphans=orphans, approved=(ghost,)) == {}
+    assert blocked(a_reading(PLAZA), ghost, unrecorded=unrecorded, approved=(ghost,)) == {}

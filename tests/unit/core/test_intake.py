@@ -151,7 +151,7 @@ def test_a_spec_that_returns_stops_its_deletion() -> None:
 
 
 def test_what_lives_without_a_record_is_not_deleted() -> None:
-    result = take_in(a_reading(LOBBY), LOBBY, orphans={a_key("ghost"): 1})
+    result = take_in(a_reading(LOBBY), LOBBY, unrecorded={a_key("ghost"): 1})
     assert kinds(result) == {"ghost": HoldKind.NO_ACCEPTED_COMMIT}
     assert not result.deleting
 
@@ -177,11 +177,11 @@ def test_a_suspended_workload_says_so() -> None:
 
 def test_an_orphan_is_shown_by_every_head_and_can_be_approved() -> None:
     ghost = Removal("local", a_key("ghost"), Cause.LEFT_GIT, 0, 1)
-    first = take_in(a_reading(LOBBY), LOBBY, orphans={ghost.key: 1})
+    first = take_in(a_reading(LOBBY), LOBBY, unrecorded={ghost.key: 1})
     # A record with a hold and no spec would hide the orphan from the next head.
     assert ghost.key not in first.records
     approved = replace(first.repository, approved=(Approved(ghost.line, NOW + 60),))
-    second = take_in(a_reading(LOBBY), LOBBY, orphans={ghost.key: 1}, remembered=approved)
+    second = take_in(a_reading(LOBBY), LOBBY, unrecorded={ghost.key: 1}, remembered=approved)
     assert second.deleting == {ghost.key}
 
 

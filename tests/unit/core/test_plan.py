@@ -177,9 +177,24 @@ def test_what_a_dry_run_found_equal_is_not_proposed_again() -> None:
 
 
 def test_no_room_is_made_twice_because_it_was_not_read() -> None:
-    made = plan(a_situation(a_workload(replicas=3), [], complete=False))
+    unread = a_situation(a_workload(replicas=3), [], complete=False, rooms_complete=False)
+    made = plan(unread)
     assert (made.creates, made.strike) == (None, None)
     assert made.wake_in_seconds
+
+
+def test_lost_rooms_are_replaced_while_only_other_kinds_are_not_followed() -> None:
+    there = [*pods(2), a_pod(2, phase=Phase.FAILED, ready=False)]
+    made = plan(a_situation(a_workload(replicas=3), there, complete=False))
+    assert made.creates is not None
+    assert [item.cause for item in made.removals] == [Cause.HEALING]
+
+
+def test_a_mark_of_ours_that_was_changed_by_hand_is_set_again() -> None:
+    situation = a_situation(a_workload(replicas=2), [a_pod(0), a_pod(1, stamps="other")])
+    made = plan(situation)
+    assert [item.pod.ordinal for item in made.patches] == [1]
+    assert not made.idle
 
 
 def test_frozen_removals_make_no_place_for_new_rooms() -> None:
@@ -261,7 +276,7 @@ def test_applying_plans_leaves_nothing_to_do(
     used = {pod.ordinal for pod in there}
     for _ in range(60):
         made = plan(a_situation(workload, there, ordinals=known))
-        if made.idle:
+        if made.idle and all(pod.ready for pod in there if not pod.terminating):
             break
         seats = made.creates.seats if made.creates else ()
         names = {seat.ordinal for seat in seats}

