@@ -2,13 +2,12 @@
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
+from reconciler.core import formats
 from reconciler.core.mistakes import MOST_MISTAKES, Mistake, likely, shown
 from reconciler.core.places import Path
 from reconciler.core.shapes import Bounds, Shape
-from reconciler.kube import names, quantities
 
 _TYPES: dict[type, frozenset[str]] = {
     bool: frozenset({"boolean"}),
@@ -108,7 +107,7 @@ def _check_text(shape: Shape, value: str, path: Path, found: list[Mistake]) -> N
         wanted = "text that is not empty"
     else:
         wanted = f"text of at most {most:g} characters" if most else "written another way"
-    fix = _mended(value, shape.accepts)
+    fix = formats.mended(value, shape.accepts)
     found.append(Mistake(path, f"must be {wanted}, not {shown(value)}", fix, "text"))
 
 
@@ -139,71 +138,10 @@ def _check_choices(shape: Shape, value: Any, path: Path, found: list[Mistake]) -
 
 
 def _check_format(kind: str, value: Any, path: Path, found: list[Mistake]) -> None:
-    if kind == "quantity":
-        problem, fix = _quantity_problem(value), ""
-    elif kind == "int-or-string":
-        whole = type(value) in (int, str)
-        problem, fix = ("" if whole else "must be a whole number or a text"), ""
-    elif kind in _NAMES and isinstance(value, str):
-        judge, sentence = _NAMES[kind]
-        problem, fix = ("", "") if judge(value) else (sentence, _mended(value, judge))
-    else:
-        return
-    if problem:
-        found.append(Mistake(path, f"{problem}, not {shown(value)}", fix, kind))
-
-
-def _quantity_problem(value: Any) -> str:
-    if type(value) in (int, float, str):
-        try:
-            quantities.parse(value)
-        except ValueError:
-            return "must be a number with an optional unit, such as 250m, 2 or 512Mi"
-        return ""
-    return "must be an amount such as 250m, 2 or 512Mi"
-
-
-def _is_label(text: str) -> bool:
-    return names.label_problem(text) is None
-
-
-def _is_subdomain(text: str) -> bool:
-    return names.subdomain_problem(text) is None
-
-
-def _is_env_name(text: str) -> bool:
-    return names.env_name_problem(text) is None
-
-
-def _is_port_name(text: str) -> bool:
-    has_letter = any(c.isalpha() for c in text)
-    return has_letter and len(text) <= 15 and "--" not in text and _is_label(text)
-
-
-def _mended(text: str, judge: Callable[[str], bool]) -> str:
-    """Suggest the name that the text was probably meant to be."""
-    if judge is _is_env_name:
-        return ""
-    better = re.sub(r"[^a-z0-9.]+", "-", text[:253].lower()).strip("-.")
-    return f'write "{better}"' if better and judge(better) else ""
-
-
-_ENDS = "with a letter or digit at both ends"
-_NAMES: dict[str, tuple[Callable[[str], bool], str]] = {
-    "dns-label": (
-        _is_label,
-        f"must be at most 63 lower-case letters, digits and '-', {_ENDS}",
-    ),
-    "dns-subdomain": (
-        _is_subdomain,
-        f"must be at most 253 lower-case letters, digits, '-' and '.', {_ENDS}",
-    ),
-    "env-name": (_is_env_name, "must be printable ASCII characters other than '='"),
-    "port-name": (
-        _is_port_name,
-        "must be at most 15 lower-case letters, digits and single '-', at least one letter",
-    ),
-}
+    problem = formats.problem_of(kind, value)
+    if problem is not None:
+        sentence, fix = problem
+        found.append(Mistake(path, f"{sentence}, not {shown(value)}", fix, kind))
 
 
 def _wrong_type(shape: Shape, value: Any, path: Path) -> Mistake:

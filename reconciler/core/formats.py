@@ -1,0 +1,73 @@
+"""Forms of text that JSON Schema has no word for: names, quantities, ports by name or number."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from reconciler.kube import names, quantities
+
+
+def problem_of(kind: str, value: Any) -> tuple[str, str] | None:
+    """Return what a value of format `kind` must be and what to write; None where it is that."""
+    if kind == "quantity":
+        sentence = _quantity_problem(value)
+        return (sentence, "") if sentence else None
+    if kind == "int-or-string":
+        return None if type(value) in (int, str) else ("must be a whole number or a text", "")
+    if kind in _NAMES and isinstance(value, str):
+        accepts, sentence = _NAMES[kind]
+        return None if accepts(value) else (sentence, mended(value, accepts))
+    return None
+
+
+def _quantity_problem(value: Any) -> str:
+    if type(value) in (int, float, str):
+        try:
+            quantities.parse(value)
+        except ValueError:
+            return "must be a number with an optional unit, such as 250m, 2 or 512Mi"
+        return ""
+    return "must be an amount such as 250m, 2 or 512Mi"
+
+
+def _is_label(text: str) -> bool:
+    return names.label_problem(text) is None
+
+
+def _is_subdomain(text: str) -> bool:
+    return names.subdomain_problem(text) is None
+
+
+def _is_env_name(text: str) -> bool:
+    return names.env_name_problem(text) is None
+
+
+def _is_port_name(text: str) -> bool:
+    has_letter = any(c.isalpha() for c in text)
+    return has_letter and len(text) <= 15 and "--" not in text and _is_label(text)
+
+
+def mended(text: str, judge: Callable[[str], bool]) -> str:
+    """Suggest the name that a text was probably meant to be; "" where none comes to mind."""
+    if judge is _is_env_name:
+        return ""
+    better = re.sub(r"[^a-z0-9.]+", "-", text[:253].lower()).strip("-.")
+    return f'write "{better}"' if better and judge(better) else ""
+
+
+_ENDS = "with a letter or digit at both ends"
+_NAMES: dict[str, tuple[Callable[[str], bool], str]] = {
+    "dns-label": (
+        _is_label,
+        f"must be at most 63 lower-case letters, digits and '-', {_ENDS}",
+    ),
+    "dns-subdomain": (
+        _is_subdomain,
+        f"must be at most 253 lower-case letters, digits, '-' and '.', {_ENDS}",
+    ),
+    "env-name": (_is_env_name, "must be printable ASCII characters other than '='"),
+    "port-name": (
+        _is_port_name,
+        "must be at most 15 lower-case letters, digits and single '-', at least one letter",
+    ),
+}

@@ -1,0 +1,45 @@
+"""Forms of text are judged as Kubernetes judges them, and a near miss is mended."""
+
+from typing import Any
+
+import pytest
+
+from reconciler.core.formats import mended, problem_of
+
+GOOD = [
+    ("quantity", "250m"), ("quantity", 2), ("quantity", 0.5), ("quantity", "1e3"),
+    ("int-or-string", 80), ("int-or-string", "http"),
+    ("dns-label", "a-1"), ("dns-subdomain", "a.b-c"), ("env-name", "A.b-C"),
+    ("port-name", "game-udp"), ("int32", "anything"),
+]  # fmt: skip
+BAD = [
+    ("quantity", "1 Gi"), ("quantity", True), ("quantity", "1e"), ("int-or-string", 1.5),
+    ("int-or-string", True), ("dns-label", "a.b"), ("dns-label", "a" * 64), ("dns-label", ""),
+    ("dns-subdomain", "a..b"), ("env-name", "A=B"), ("env-name", ""), ("port-name", "a" * 16),
+    ("port-name", "80"), ("port-name", "a--b"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "value"), GOOD)
+def test_a_value_has_its_form(kind: str, value: Any) -> None:
+    assert problem_of(kind, value) is None
+
+
+@pytest.mark.parametrize(("kind", "value"), BAD)
+def test_a_value_without_its_form_is_told_what_it_must_be(kind: str, value: Any) -> None:
+    problem = problem_of(kind, value)
+
+    assert problem is not None
+    assert problem[0].startswith("must be")
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        pytest.param("My Game_1", 'write "my-game-1"', id="capitals, spaces, underscores"),
+        pytest.param("---", "", id="nothing is left"),
+        pytest.param("x" * 300, "", id="too long to mend"),
+    ],
+)
+def test_a_near_miss_is_mended(text: str, fix: str) -> None:
+    assert mended(text, lambda name: len(name) < 60) == fix
