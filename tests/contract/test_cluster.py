@@ -90,6 +90,15 @@ async def test_a_kind_that_is_not_served_is_never_taken_for_an_absent_object(
         await cluster.list("v1", "Thing")
 
 
+async def test_what_a_server_serves_is_known_from_its_discovery(
+    cluster: KubernetesCluster,
+) -> None:
+    assert await cluster.serves("v1", "Pod")
+    assert await cluster.serves("v1", "Secret")
+    assert not await cluster.serves("v1", "Thing")
+    assert not await cluster.serves("unknown.dev/v1", "Thing")
+
+
 async def test_a_kind_we_never_use_is_looked_up(cluster: KubernetesCluster, namespace: str) -> None:
     secret = {"name": "s", "namespace": namespace}
     await cluster.create({"apiVersion": "v1", "kind": "Secret", "metadata": secret})

@@ -214,6 +214,8 @@ async def _delete(watched: Watched) -> None:
 
 
 async def _until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(15):
-        while not is_so():  # noqa: ASYNC110 (what is waited for is another process)
-            await asyncio.sleep(0.02)
+    for _ in range(750):
+        if is_so():
+            return
+        await asyncio.sleep(0.02)
+    pytest.fail("it did not come to be so within 15 s")

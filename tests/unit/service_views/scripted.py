@@ -33,8 +33,51 @@ class VirtualClock:
         await asyncio.sleep(0)
 
 
-@dataclass(slots=True)
-class Scripted:
+class NoCluster:
+    """Every verb of a cluster, each of which fails the test: a script answers those it knows."""
+
+    name = "scripted"
+
+    async def get(self, ref: ObjectRef) -> Json | None:
+        raise AssertionError(f"get {ref}")
+
+    async def list(
+        self, api_version: str, kind: str, namespace: str = "", labels: str = "", fields: str = ""
+    ) -> Listing:
+        raise AssertionError(f"list {kind}")
+
+    def pages(self, api_version: str, kind: str, labels: str = "") -> AsyncIterator[Listing]:
+        raise AssertionError(f"pages of {kind}")
+
+    def watch(
+        self, api_version: str, kind: str, resource_version: str, labels: str = ""
+    ) -> AsyncIterator[WatchEvent]:
+        raise AssertionError(f"watch {kind}")
+
+    async def serves(self, api_version: str, kind: str) -> bool:
+        raise AssertionError(f"serves {kind}")
+
+    async def create(self, body: Json, *, dry_run: bool = False) -> Json:
+        raise AssertionError(f"create {body}")
+
+    async def replace(self, body: Json) -> Json:
+        raise AssertionError(f"replace {body}")
+
+    async def apply(self, body: Json, *, dry_run: bool = False, force: bool = False) -> Json:
+        raise AssertionError(f"apply {body}")
+
+    async def merge_patch(self, ref: ObjectRef, patch: Json) -> Json:
+        raise AssertionError(f"patch {ref}")
+
+    async def delete(self, ref: ObjectRef, uid: str, resource_version: str) -> bool:
+        raise AssertionError(f"delete {ref}")
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+@dataclass
+class Scripted(NoCluster):
     """Each list answers the next of `lists`, each watch plays the next of `watches`.
 
     A list is pages of objects with a version, or an error; a watch is events and at last an
@@ -44,7 +87,6 @@ class Scripted:
     lists: list[tuple[str, Sequence[Json]] | PortError]
     watches: list[Sequence[WatchEvent | PortError | None]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
-    name: str = "scripted"
 
     async def pages(self, api_version: str, kind: str, labels: str = "") -> AsyncIterator[Listing]:
         """Give two pages, or the error in the middle."""
@@ -70,10 +112,6 @@ class Scripted:
                 raise step
             yield step
         await asyncio.Event().wait()
-
-    async def get(self, ref: ObjectRef) -> Json | None:
-        """Answer nothing."""
-        return None
 
 
 def room(name: str, version: int = 1, uid: str = "", **status: Any) -> Json:

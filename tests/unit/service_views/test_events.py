@@ -3,13 +3,13 @@ import pytest
 from reconciler.model.errors import Denied, PortError, Unavailable
 from reconciler.model.refs import Json, ObjectRef
 from reconciler.service.events import SILENCE_SECONDS, Events
-from tests.unit.service_views.scripted import VirtualClock
+from tests.unit.service_views.scripted import NoCluster, VirtualClock
 
 NAMESPACE = ObjectRef("v1", "Namespace", "", "arena")
 RECORD = ObjectRef("v1", "ConfigMap", "gamekeeper", "record")
 
 
-class Written:
+class Written(NoCluster):
     """A cluster that takes Events, or fails."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ def clock() -> VirtualClock:
 
 @pytest.fixture
 def events(written: Written, clock: VirtualClock) -> Events:
-    return Events(written, "studio", clock)  # type: ignore[arg-type] # it only creates
+    return Events(written, "studio", clock)
 
 
 async def test_one_event_for_an_object_and_reason_in_five_minutes(

@@ -6,13 +6,13 @@ import pytest
 from reconciler.model.errors import AlreadyExists, Conflict, PortError, Unavailable
 from reconciler.model.refs import Json, ObjectRef
 from reconciler.service.lease import DURATION_SECONDS, RENEW_DEADLINE_SECONDS, Lease, NoLease
-from tests.unit.service_views.scripted import VirtualClock
+from tests.unit.service_views.scripted import NoCluster, VirtualClock
 
 REF = ObjectRef("coordination.k8s.io/v1", "Lease", "gamekeeper", "studio")
 
 
-@dataclass(slots=True)
-class OneLease:
+@dataclass
+class OneLease(NoCluster):
     """An API server with room for one lease; `down` is what it answers while it is down."""
 
     lease: Json | None = None
@@ -53,34 +53,17 @@ class Candidate:
 
     def __init__(self, server: OneLease, clock: VirtualClock, identity: str) -> None:
         self.told = 0
-        self.lease = Lease(
-            server,  # type: ignore[arg-type] # a cluster of one lease
-            REF,
-            identity,
-            clock,
-            changed=self._tell,
-            elapsed=clock.now,
-        )
+        self.lease = Lease(server, REF, identity, clock, changed=self._tell, elapsed=clock.now)
         self.clock = clock
-        self.task: asyncio.Task[None] | None = None
 
     def _tell(self) -> None:
         self.told += 1
 
     async def rounds(self, count: int) -> None:
         """Let `count` rounds of two seconds pass."""
-        until = self.clock.at + 2.0 * count
-        task = asyncio.create_task(self.lease.run())
-        while self.clock.at < until:  # noqa: ASYNC110 (virtual time passes by letting others run)
-            await asyncio.sleep(0)
-        # Killed, not stopped: nothing is released.
-        self.lease._release = _nothing  # type: ignore[method-assign]
-        task.cancel()
-        await asyncio.wait([task])
-
-
-async def _nothing() -> None:
-    return None
+        for _ in range(count):
+            await self.lease.attempt()
+            self.clock.at += 2.0
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ class Stage:
         self.shelf = Names()
         self.clock = VirtualClock()
         self.reflector = Reflector(
-            self.cluster,  # type: ignore[arg-type] # it lists and watches, and writes nothing
+            self.cluster,
             Followed("v1", "Pod"),
             self.shelf,
             self.clock,

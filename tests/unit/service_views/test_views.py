@@ -9,15 +9,13 @@ from reconciler.model.errors import Denied
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.ports import Listing, WatchEvent
 from reconciler.service.views import ClusterView
-from tests.unit.service_views.scripted import INSTANCE, VirtualClock, room
+from tests.unit.service_views.scripted import INSTANCE, NoCluster, VirtualClock, room
 
 ARENA = WorkloadKey("Scheduler", "arena", "arena")
 
 
-class Kinds:
+class Kinds(NoCluster):
     """A cluster that lists what a test says of each kind; its watches are silent."""
-
-    name = "kinds"
 
     def __init__(self, **items: list[Json]) -> None:
         self.items = items
@@ -44,7 +42,7 @@ class Running:
         self.dirty: list[WorkloadKey] = []
         self.rung: list[ObjectRef] = []
         self.view = ClusterView(
-            cluster,  # type: ignore[arg-type] # it lists and watches
+            cluster,
             INSTANCE,
             VirtualClock(),
             self.dirty.extend,
@@ -129,7 +127,7 @@ async def test_every_workload_of_which_something_is_seen_is_dirty() -> None:
 async def test_expectations_that_were_not_met_are_taken_back_when_the_view_is_asked() -> None:
     clock = VirtualClock()
     view = ClusterView(
-        Kinds(),  # type: ignore[arg-type] # nothing is asked of it
+        Kinds(),
         INSTANCE,
         clock,
         lambda keys: None,
