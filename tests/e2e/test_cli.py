@@ -1,0 +1,234 @@
+"""The command as people meet it: a process with streams, signals and exit codes."""
+
+import json
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.e2e.commands import GAMEKEEPER, commit, environment, fleet, gamekeeper, git
+
+SPEC = "schedulers/arena.yaml"
+KUBECTL = str(Path(GAMEKEEPER).parent / "kubectl")
+
+
+def test_help_takes_at_most_a_fifth_of_a_second(tmp_path: Path) -> None:
+    # The best of five, by CPU: other processes of the machine are not ours to measure.
+    took = []
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert gamekeeper("--help", cwd=tmp_path).returncode == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(took) <= 0.2
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, reconciler.cli.main as m; m.main(['--help']); "
+        "print(sorted({n.split('.')[0] for n in sys.modules}), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"aiohttp", "asyncio", "git", "jinja2", "jsonschema", "kubernetes", "yaml"}
+    assert not heavy & set(re.findall(r"\w+", done.stderr))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(["vaildate"], "Did you mean `validate`?", id="a misspelled command"),
+        pytest.param(["validate", "--ouput", "json"], "Did you mean --output?", id="a flag"),
+        pytest.param(["validate", "no-such-rev"], "neither a path nor a revision", id="a revision"),
+        pytest.param(["init", "."], "is not empty", id="a directory that is not empty"),
+        pytest.param(["init", "x", "--name", "A_b"], "lower case", id="a name Kubernetes refuses"),
+        pytest.param(["sandbox", "--nodes", "-1"], "from 0 to", id="a number out of bounds"),
+    ],
+)
+def test_a_mistake_is_one_line_on_standard_error(
+    tmp_path: Path, words: list[str], said: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    done = gamekeeper(*words, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert said in done.stderr
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_bad_environment_variable_is_named(tmp_path: Path) -> None:
+    done = gamekeeper("validate", cwd=tmp_path, more={"GAMEKEEPER_POD_SECURITY": "lax"})
+    assert done.returncode == 1
+    assert "GAMEKEEPER_POD_SECURITY is 'lax': write one of baseline, privileged" in done.stderr
+
+
+def test_init_makes_a_repository_that_is_valid_and_clean(tmp_path: Path) -> None:
+    folder = fleet(tmp_path / "my-fleet")
+    assert git(folder, "status", "--porcelain") == ""
+    assert git(folder, "branch", "--show-current") == "main"
+    assert git(folder, "log", "--format=%an") == "Robin"
+    done = gamekeeper("validate", str(folder), cwd=tmp_path)
+    assert done.stdout == "valid: 1 workload with 2 rooms\n"
+    for spec in ("gamekeeper.yaml", SPEC):
+        first = (folder / spec).read_text().splitlines()[0]
+        schema = re.fullmatch(r"# yaml-language-server: \$schema=(.*)", first)
+        assert schema is not None
+        assert json.loads(((folder / spec).parent / schema[1]).read_text())["$id"]
+
+
+def test_init_without_an_identity_commits_under_a_name_of_its_own(tmp_path: Path) -> None:
+    variables = {
+        name: text for name, text in environment(HOME=str(tmp_path)).items() if "GIT_" not in name
+    }
+    done = subprocess.run(
+        [GAMEKEEPER, "init", "x"], cwd=tmp_path, env=variables, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert git(tmp_path / "x", "log", "--format=%an <%ae>") == "Gamekeeper <gamekeeper@localhost>"
+    assert "git config --global user.name" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository whose head has two mistakes, and whose parent has none."""
+    folder = fleet(tmp_path_factory.mktemp("broken") / "fleet")
+    file = folder / SPEC
+    file.write_text(file.read_text().replace("replicas: 2", "replicas: -2"))
+    commit(folder, SPEC, "maxSurge", "maxSruge")
+    return folder
+
+
+def test_validate_names_every_mistake_in_order_of_place(broken: Path) -> None:
+    done = gamekeeper("validate", cwd=broken)
+    assert done.returncode == 1
+    places = re.findall(rf"^{SPEC}:(\d+):(\d+): error: (.*)", done.stdout, re.MULTILINE)
+    assert [text.split(":")[0] for *_, text in places] == [
+        "spec.replicas",
+        "spec.rollout.maxSruge",
+    ]
+    assert "maxSurge" in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("2 errors; valid: 0 workloads")
+
+
+def test_validate_reads_a_revision(broken: Path) -> None:
+    assert gamekeeper("validate", "HEAD~1", cwd=broken).returncode == 0
+
+
+def test_validate_reads_what_is_not_committed_yet(tmp_path: Path) -> None:
+    folder = fleet(tmp_path / "fleet")
+    (folder / "schedulers" / "second.yaml").write_text("kind: Scheduler\n")
+    assert gamekeeper("validate", cwd=folder).returncode == 1
+    assert gamekeeper("validate", "HEAD", cwd=folder).returncode == 0
+
+
+def test_validate_writes_annotations_with_paths_from_here(broken: Path) -> None:
+    done = gamekeeper("validate", "fleet", "--output", "github", cwd=broken.parent)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2
+    assert all(re.match(rf"::error file=fleet/{SPEC},line=\d+,col=\d+,", line) for line in lines)
+
+
+@pytest.mark.parametrize("output", ["json", "yaml"])
+def test_validate_writes_data(broken: Path, output: str) -> None:
+    done = gamekeeper("validate", "--output", output, cwd=broken)
+    findings = yaml.safe_load(done.stdout)["findings"]
+    assert [item["file"] for item in findings] == [SPEC, SPEC]
+    assert {"line", "column", "path", "message", "fix", "severity"} <= set(findings[0])
+
+
+def test_render_of_a_broken_repository_prints_no_manifest(broken: Path) -> None:
+    done = gamekeeper("render", cwd=broken)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "spec.replicas" in done.stderr
+
+
+def test_render_prints_objects_and_then_a_pod_for_each_room(tmp_path: Path) -> None:
+    done = gamekeeper("render", cwd=fleet(tmp_path / "fleet"))
+    documents = list(yaml.safe_load_all(done.stdout))
+    assert [f"{item['kind']} {item['metadata']['name']}" for item in documents] == [
+        "Namespace arena",
+        "ServiceAccount arena",
+        "PodDisruptionBudget arena",
+        "Pod arena-1",
+        "Pod arena-2",
+    ]
+    ports = [pod["spec"]["containers"][0]["ports"][0]["hostPort"] for pod in documents[3:]]
+    assert ports == [20000, 20001]
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
+    folder = fleet(tmp_path / "fleet")
+    commit(folder, SPEC, "replicas: 2", "replicas: 500")
+    rendering = subprocess.Popen(
+        [GAMEKEEPER, "render"], cwd=folder, env=environment(),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert rendering.stdout is not None
+    assert rendering.stderr is not None
+    assert rendering.stdout.readline() == b"---\n"
+    rendering.stdout.close()
+    assert rendering.stderr.read() == b""
+    rendering.stderr.close()
+    assert rendering.wait(30) == 141
+
+
+def test_ctrl_c_leaves_silently_with_130(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys; from reconciler.cli import main, init; "
+        "init.run = lambda *_: os.kill(os.getpid(), signal.SIGINT); "
+        "sys.exit(main.main(['init', 'x']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@contextmanager
+def sandbox(folder: Path) -> Iterator["tuple[subprocess.Popen[str], Path]"]:
+    """Run `gamekeeper sandbox`; yields the process and the kubeconfig that it printed."""
+    running = subprocess.Popen(
+        [GAMEKEEPER, "sandbox", "--nodes", "2"], cwd=folder, env=environment(),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert running.stdout is not None
+    assert running.stderr is not None
+    try:
+        printed = re.fullmatch(r"export KUBECONFIG=(\S+)\n", running.stdout.readline())
+        assert printed is not None
+        assert printed[1].endswith("kubeconfig")
+        yield running, Path(printed[1])
+    finally:
+        if running.poll() is None:
+            running.kill()
+        running.wait(30)
+        running.stdout.close()
+        running.stderr.close()
+
+
+def test_the_sandbox_takes_what_render_prints_and_leaves_nothing(tmp_path: Path) -> None:
+    folder = fleet(tmp_path / "fleet")
+    manifests = gamekeeper("render", cwd=folder).stdout
+    with sandbox(tmp_path) as (running, kubeconfig):
+        kubectl = [KUBECTL, "--kubeconfig", str(kubeconfig)]
+        subprocess.run(
+            [*kubectl, "apply", "-f", "-"], input=manifests, text=True, check=True,
+            capture_output=True, timeout=60,
+        )  # fmt: skip
+        waited = [*kubectl, "wait", "--for=condition=Ready", "pod", "--all", "-n", "arena"]
+        subprocess.run([*waited, "--timeout=30s"], check=True, capture_output=True, timeout=60)
+        running.send_signal(signal.SIGINT)
+        begun = time.monotonic()
+        assert running.wait(30) == 0
+        assert time.monotonic() - begun < 5
+    assert not kubeconfig.exists()
+    assert not kubeconfig.parent.exists()
