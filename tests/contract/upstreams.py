@@ -3,7 +3,7 @@
 import contextlib
 import shutil
 from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -108,8 +108,7 @@ class OnDisk:
             shutil.move(gone, self.bare.path)
 
     def repository(self, branch: str = "main") -> Mirror:
-        fields = {**self.source.as_dict(), "branch": branch}
-        return Mirror(Source(**fields), str(self.cache))
+        return Mirror(replace(self.source, branch=branch), str(self.cache))
 
 
 @dataclass(slots=True)
@@ -186,4 +185,4 @@ async def opened(far: Upstream, branch: str = "main") -> AsyncIterator[Repositor
 
 
 def _source(url: str, **settings: str) -> Source:
-    return Source(url, fetch_deadline_seconds=FETCH_DEADLINE_SECONDS, **settings)  # type: ignore[arg-type]
+    return replace(Source(url, fetch_deadline_seconds=FETCH_DEADLINE_SECONDS), **settings)

@@ -39,8 +39,8 @@ class Store:
         self._shown = redacted(self._address.url)
         try:
             self._directory, self._lock_fd = _locked_directory(cache_directory, self._address.url)
-            self._lay_out()
             _sweep(self._directory)
+            self._lay_out()
         except OSError as error:
             raise Unavailable(
                 f"the cache directory {cache_directory} cannot be used: {error.strerror}. "
@@ -137,8 +137,7 @@ def _locked_directory(cache_directory: str, url: str) -> tuple[str, int]:
         directory = os.path.join(cache_directory, f"{label}-{digest}-{slot}.git")
         lock_fd = os.open(f"{directory}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         if _locked(lock_fd):
-            os.ftruncate(lock_fd, 0)
-            os.pwrite(lock_fd, f"{os.getpid()}\n".encode(), 0)
+            _sign(lock_fd)
             return directory, lock_fd
         os.close(lock_fd)
     raise Unavailable(
@@ -156,6 +155,12 @@ def _locked(lock_fd: int) -> bool:
         if _owner_lives(lock_fd) or time.monotonic() >= until:
             return False
         time.sleep(0.02)
+
+
+def _sign(lock_fd: int) -> None:
+    """Write who owns the lock; on a full disk the old name stays, and costs others a wait."""
+    with contextlib.suppress(OSError):
+        os.pwrite(lock_fd, f"{os.getpid():<19}\n".encode(), 0)
 
 
 def _owner_lives(lock_fd: int) -> bool:
@@ -180,13 +185,17 @@ def _sweep(directory: str) -> None:
             if name.endswith(".lock") or name.startswith(("tmp_", ".tmp-")):
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(os.path.join(folder, name))
-    quarantine = os.path.join(directory, "objects")
-    for name in os.listdir(quarantine):
-        if name.startswith(("tmp_objdir", "incoming")):
-            shutil.rmtree(os.path.join(quarantine, name), ignore_errors=True)
+    with contextlib.suppress(FileNotFoundError):
+        for name in os.listdir(os.path.join(directory, "objects")):
+            if name.startswith(("tmp_objdir", "incoming")):
+                shutil.rmtree(os.path.join(directory, "objects", name), ignore_errors=True)
 
 
 def _write(path: str, text: str) -> None:
+    """Write a file whole, unless it says that already: a full disk must not stop readers."""
+    with contextlib.suppress(OSError, UnicodeDecodeError), open(path, encoding="utf-8") as stream:
+        if stream.read() == text:
+            return
     with open(f"{path}.new", "w", encoding="utf-8") as stream:
         stream.write(text)
     os.replace(f"{path}.new", path)

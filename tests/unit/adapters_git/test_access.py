@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,7 +81,7 @@ async def test_a_secret_that_cannot_be_read_is_denied_by_its_path(
     tmp_path: Path, setting: str
 ) -> None:
     fields = {setting: str(tmp_path / "absent")}
-    source = Source("https://127.0.0.1:1/f", **fields)  # type: ignore[arg-type] # names by table
+    source = replace(Source("https://127.0.0.1:1/f"), **fields)
     with pytest.raises(Denied, match="absent"):
         await fetched(source, tmp_path / "cache")
 
@@ -90,7 +91,7 @@ async def test_a_key_that_cannot_be_read_is_denied_by_its_path(
     tmp_path: Path, setting: str
 ) -> None:
     fields = {setting: str(tmp_path / "absent")}
-    source = Source("ssh://git@127.0.0.1:1/f", **fields)  # type: ignore[arg-type] # names by table
+    source = replace(Source("ssh://git@127.0.0.1:1/f"), **fields)
     with pytest.raises(Denied, match="absent"):
         await fetched(source, tmp_path / "cache")
 
