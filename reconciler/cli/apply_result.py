@@ -10,13 +10,6 @@ from reconciler.cli.reading import counted
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LivePod
 
-DONE = {
-    "apply": ("object", "applied"),
-    "create": ("room", "created"),
-    "delete": ("object", "deleted"),
-    "forget": ("record", "removed"),
-}
-
 
 def print_result(console: Console, lanes: Lanes, convergence: Convergence) -> bool:
     """Print the outcome and return whether everything is as wanted."""
@@ -50,10 +43,9 @@ def _waits(hold: Hold) -> bool:
 
 
 def _said(course: Course) -> str:
-    steps = []
-    for verb, number in sorted(course.done.items()):
-        noun, done = DONE[verb]
-        steps.append(f"{counted(number, noun)} {done}")
+    steps = [
+        f"{counted(number, noun)} {done}" for (noun, done), number in sorted(course.done.items())
+    ]
     if course.gone:
         return ", ".join([*steps, "gone"])
     if course.plan:

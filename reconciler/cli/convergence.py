@@ -13,7 +13,7 @@ from reconciler.cli.reading import counted
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.plans import Plan
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.reports import Report, Settled
+from reconciler.model.reports import Outcome, Report, Settled
 from reconciler.service.cluster_lane import ClusterLane
 from reconciler.wiring import SystemClock
 
@@ -21,14 +21,15 @@ TRIES = 5
 """So many failures in a row of one workload end the wait for it."""
 
 LOOK_SECONDS = 0.1
+DONE = {"apply": "applied", "create": "created", "delete": "deleted", "forget": "forgotten"}
 
 
 @dataclass(slots=True)
 class Course:
-    """How far one workload has come. `done` counts steps by verb."""
+    """How far one workload has come. `done` counts steps by noun and what was done to it."""
 
     plan: Plan | None = None
-    done: Counter[str] = field(default_factory=Counter)
+    done: Counter[tuple[str, str]] = field(default_factory=Counter)
     failures: int = 0
     error: str = ""
     holds: tuple[Hold, ...] = ()
@@ -125,7 +126,7 @@ class Convergence:
                     self._lane.wakes.mark((item.plan.key,))
 
     def _note(self, course: Course, item: Settled) -> None:
-        course.done.update(outcome.verb for outcome in item.outcomes if outcome.done)
+        course.done.update(_step(outcome) for outcome in item.outcomes if outcome.done)
         course.error, course.holds = item.failure, item.holds
         course.failures = course.failures + 1 if item.failure else 0
         course.gone = item.plan.forget and not item.failure
@@ -138,3 +139,8 @@ class Convergence:
 
     def passed(self, cluster: str, keys: int, seconds: float) -> None:
         """All keys that were dirty have been planned."""
+
+
+def _step(outcome: Outcome) -> tuple[str, str]:
+    noun = "room" if outcome.what.startswith("room ") else "object"
+    return ("workload" if outcome.verb == "forget" else noun), DONE.get(outcome.verb, outcome.verb)

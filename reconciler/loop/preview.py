@@ -6,7 +6,7 @@ does an object that seems to differ really differ, and is a name that seems free
 
 import asyncio
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reconciler.loop.apply_objects import differing_fields, foreign_reason, is_ours
 from reconciler.loop.lane import Lane
@@ -28,10 +28,9 @@ class Preview:
     @property
     def moving(self) -> bool:
         """Whether something of it would be written or is on its way to be replaced."""
-        plan = self.plan
-        acts = plan.creates or plan.removals or plan.prunes or plan.forget
+        acts = not replace(self.plan, objects=(), strike=None).idle
         suspended = any(hold.kind is HoldKind.SUSPENDED for hold in self.holds)
-        return bool(self.objects or acts or (plan.counts.old and not suspended))
+        return bool(self.objects) or acts or bool(self.plan.counts.old and not suspended)
 
 
 async def preview_plans(lane: Lane, keys: Iterable[WorkloadKey], now: float) -> tuple[Preview, ...]:

@@ -53,6 +53,17 @@ class RecordStore:
         for item in listing.items:
             self._remember(item)
 
+    async def load_repository(self) -> RepositoryRecord:
+        """Read the repository record alone, for who may read no other.
+
+        Raises what `load` raises.
+        """
+        found = await self._cluster.get(self.repository_ref)
+        self._repository = Kept(RepositoryRecord())
+        if found is not None:
+            self._remember(found)
+        return self.repository
+
     def states(self) -> Mapping[WorkloadKey, StateRecord]:
         """Every state record."""
         return {key: kept.value for key, kept in self._states.items()}

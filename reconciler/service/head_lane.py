@@ -90,17 +90,20 @@ class HeadService:
     async def _look(self) -> float:
         """Look once; return the seconds after which to look again unless woken."""
         started = self._clock.now()
+        asked, self._asked = self._asked, False
         try:
-            request = await self._request()
+            request = await self._request() if asked else ""
             wanted = await head.look(self.lane, started)
             if request:
                 await requests.answer(self.lane.home.cluster, self.request_ref, request)
         except PortError as error:
+            # What was asked for is answered by the look that succeeds.
+            self._asked = self._asked or asked
             self._observer.blind(error)
             if not self.lane.home.wanted.commit:
                 await self._resume()
-            asked = error.retry_after_seconds if isinstance(error, Unavailable) else None
-            return self._retries.failed(asked or 0.0)
+            wait_seconds = error.retry_after_seconds if isinstance(error, Unavailable) else None
+            return self._retries.failed(wait_seconds or 0.0)
         self._retries.succeeded()
         self._observer.looked(wanted, self.lane.reading, self._clock.now() - started)
         self._published(wanted)
@@ -108,9 +111,6 @@ class HeadService:
 
     async def _request(self) -> str:
         """Return what `gamekeeper reconcile` asked for; read only when its object changed."""
-        if not self._asked:
-            return ""
-        self._asked = False
         return await requests.pending(self.lane.home.cluster, self.request_ref)
 
     async def _resume(self) -> None:

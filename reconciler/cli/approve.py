@@ -1,0 +1,106 @@
+"""`gamekeeper approve`: a person lets a change through, as themselves, for an hour."""
+
+import asyncio
+import re
+from argparse import ArgumentParser, Namespace
+
+from reconciler.cli.console import Console
+from reconciler.cli.failures import Failure
+from reconciler.cli.options import add_settings, settings_of
+from reconciler.core.approval import APPROVAL_SECONDS
+from reconciler.loop.approvals import approval_body
+from reconciler.loop.store import RecordStore
+from reconciler.model.errors import Denied, Misconfigured, PortError
+from reconciler.model.records import Offer
+from reconciler.model.refs import ObjectRef
+from reconciler.ports import Cluster
+from reconciler.settings import Settings
+from reconciler.wiring import make_cluster
+
+EXAMPLE = """\
+gamekeeper approve d1007e0425df --instance main"""
+
+HASH = re.compile(r"[0-9a-f]{12}")
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("hash", metavar="HASH", help="the change hash that diff or status shows")
+    parser.add_argument(
+        "--by", default="", help="who approves (default: as whom the API server knows you)"
+    )
+    add_settings(parser, "instance", "namespace", "cluster")
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Create the approval; the API server's RBAC says who may."""
+    if not HASH.fullmatch(arguments.hash):
+        raise Failure(
+            f'"{arguments.hash}" is no change hash',
+            "It is 12 digits, each 0-9 or a-f",
+            "Copy it from gamekeeper diff or gamekeeper status",
+        )
+    settings = settings_of(arguments, console.environment)
+    return asyncio.run(_approve(settings, arguments.hash, arguments.by, console))
+
+
+async def _approve(settings: Settings, change_hash: str, by: str, console: Console) -> int:
+    cluster = make_cluster(settings)
+    try:
+        namespace = ObjectRef("v1", "Namespace", "", settings.namespace)
+        await _check_namespace(cluster, namespace)
+        offer = await _offer(cluster, settings, change_hash, console)
+        name = by or await _whoami(cluster) or settings.user or "unknown"
+        body = approval_body(settings.namespace, settings.instance, change_hash, name)
+        await cluster.create(body)
+    finally:
+        await cluster.close()
+    minutes = round(APPROVAL_SECONDS / 60)
+    console.print(f"{change_hash} is approved by {name}, for {minutes} minutes from now.")
+    if offer:
+        console.print(f"It lets through, as commit {offer.commit[:12]} asks:")
+        for line in offer.lines:
+            console.print(f"  {line}")
+    return 0
+
+
+async def _check_namespace(cluster: Cluster, namespace: ObjectRef) -> None:
+    """Raise Failure where Gamekeeper does not live here; who may not look creates anyway."""
+    try:
+        found = await cluster.get(namespace)
+    except Denied:
+        return
+    if found is None:
+        raise Failure(
+            f"{namespace} is not there, so no Gamekeeper has run against this cluster",
+            fix="Check --kubeconfig, --context and --namespace",
+        )
+
+
+async def _offer(
+    cluster: Cluster, settings: Settings, change_hash: str, console: Console
+) -> Offer | None:
+    """Return what the hash stands for, where the loop has it on record; say so where not."""
+    store = RecordStore(cluster, settings.namespace, settings.instance)
+    try:
+        record = await store.load_repository()
+    except (Denied, Misconfigured) as error:
+        console.note(f"What it lets through cannot be read: {error}")
+        return None
+    known = [offer for offer in record.offers if offer.change_hash == change_hash]
+    if not known:
+        console.note(
+            "The loop knows no change with this hash yet: the approval waits for a commit that "
+            "has it. Is the instance right?"
+        )
+    return known[-1] if known else None
+
+
+async def _whoami(cluster: Cluster) -> str:
+    """Return as whom the API server knows us, "" where it does not say."""
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    try:
+        answer = await cluster.create({**review, "metadata": {}})
+    except PortError:
+        return ""
+    return str(answer.get("status", {}).get("userInfo", {}).get("username", ""))

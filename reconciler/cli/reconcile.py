@@ -1,0 +1,86 @@
+"""`gamekeeper reconcile`: ask the running loop to look at Git now, and wait until it has."""
+
+import asyncio
+import secrets
+import time
+from argparse import ArgumentParser, Namespace
+
+from reconciler.cli.console import Console
+from reconciler.cli.failures import Failure
+from reconciler.cli.options import add_settings, settings_of
+from reconciler.cli.progress import Progress
+from reconciler.loop import requests
+from reconciler.loop.store import RecordStore
+from reconciler.model.errors import Denied
+from reconciler.model.refs import ObjectRef
+from reconciler.ports import Cluster
+from reconciler.settings import Settings
+from reconciler.wiring import lease_ref, make_cluster
+
+EXAMPLE = """\
+gamekeeper reconcile --wait --instance main"""
+
+TIMEOUT_SECONDS = 60.0
+LOOK_SECONDS = 0.2
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("--wait", action="store_true", help="wait until the loop has looked")
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=TIMEOUT_SECONDS,
+        metavar="S",
+        help=f"longest wait (default {TIMEOUT_SECONDS:.0f} s)",
+    )
+    add_settings(parser, "instance", "namespace", "cluster")
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Ask; with --wait, 0 once the loop has looked."""
+    settings = settings_of(arguments, console.environment)
+    waited = arguments.timeout if arguments.wait else 0.0
+    return asyncio.run(_reconcile(settings, waited, console))
+
+
+async def _reconcile(settings: Settings, timeout_seconds: float, console: Console) -> int:
+    cluster = make_cluster(settings)
+    ref = requests.request_ref(settings.namespace, settings.instance)
+    request = f"{time.time():.3f}-{secrets.token_hex(4)}"
+    try:
+        await requests.ask(cluster, ref, settings.instance, request)
+        if not timeout_seconds:
+            console.print("Asked. gamekeeper status shows what comes of it.")
+            return 0
+        async with Progress(console, "waiting for the loop to look"):
+            await _answered(cluster, ref, timeout_seconds, settings)
+        store = RecordStore(cluster, settings.namespace, settings.instance)
+        console.print(f"The loop has taken commit {(await store.load_repository()).commit} in.")
+    finally:
+        await cluster.close()
+    return 0
+
+
+async def _answered(
+    cluster: Cluster, ref: ObjectRef, timeout_seconds: float, settings: Settings
+) -> None:
+    """Wait until the loop has answered. Raises Failure naming who should have."""
+    deadline = time.monotonic() + timeout_seconds
+    while await requests.pending(cluster, ref):
+        if time.monotonic() > deadline:
+            raise Failure(
+                f"the loop did not look within {timeout_seconds:.0f} s",
+                await _who_leads(cluster, settings),
+                "Its log says more",
+            )
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _who_leads(cluster: Cluster, settings: Settings) -> str:
+    try:
+        lease = await cluster.get(lease_ref(settings))
+    except Denied:
+        return ""
+    holder = (lease or {}).get("spec", {}).get("holderIdentity")
+    return f"{holder} leads" if holder else "No process holds the Lease: is one running?"

@@ -1,0 +1,136 @@
+"""The state of a fleet as values: made from records and pods alone."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from reconciler.cli.changes import holds_as_json
+from reconciler.cli.live_changes import counts_as_json
+from reconciler.core import rooms
+from reconciler.core.compile import workload_from_json
+from reconciler.core.conditions import STALLED
+from reconciler.loop.lane import Lane
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.plans import Counts
+from reconciler.model.records import Condition, Offer, RepositoryRecord, StateRecord
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Source, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadStatus:
+    """One workload. `state` is a word, `holds` what is not done and why."""
+
+    key: WorkloadKey
+    counts: Counts
+    state: str
+    conditions: tuple[Condition, ...]
+    holds: tuple[Hold, ...]
+    commit: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The whole fleet. `holder` is who has the Lease, None where that may not be read."""
+
+    repository: RepositoryRecord
+    holder: str | None
+    workloads: tuple[WorkloadStatus, ...]
+
+
+def status_of(lane: Lane, there: Iterable[WorkloadKey], holder: str | None) -> Status:
+    """Return the status from records and view; no I/O."""
+    repository = lane.store.repository
+    keys = sorted({*lane.store.states(), *there})
+    return Status(
+        repository, holder, tuple(_workload(lane, key, repository.offers) for key in keys)
+    )
+
+
+def as_json(status: Status) -> dict[str, Any]:
+    """Return the status as a JSON object: what `status --output json` promises."""
+    record = status.repository
+    return {
+        "repository": record.repository,
+        "branch": record.branch,
+        "commit": record.commit,
+        "leader": status.holder,
+        "workloads": [_workload_json(each) for each in status.workloads],
+    }
+
+
+def _workload_json(each: WorkloadStatus) -> dict[str, Any]:
+    return {
+        "kind": each.key.kind,
+        "namespace": each.key.namespace,
+        "name": each.key.name,
+        "state": each.state,
+        "rooms": counts_as_json(each.counts),
+        "commit": each.commit,
+        "source": each.source,
+        "holds": holds_as_json(each.holds),
+        "conditions": [
+            {"type": c.type, "status": c.status, "reason": c.reason, "message": c.message}
+            for c in each.conditions
+        ],
+    }
+
+
+def _workload(lane: Lane, key: WorkloadKey, offers: tuple[Offer, ...]) -> WorkloadStatus:
+    record = lane.store.state(key)
+    accepted = record.accepted
+    spec = (
+        workload_from_json(accepted.spec_json, Source(accepted.file, accepted.line))
+        if accepted
+        else None
+    )
+    wanted = accepted.replicas if accepted and not record.deleting else 0
+    there = rooms.sort_rooms(lane.view.of(key).pods, spec.revision if spec else "")
+    counts = rooms.count(there, wanted)
+    return WorkloadStatus(
+        key=key,
+        counts=counts,
+        state=_state(record, spec, counts),
+        conditions=record.conditions,
+        holds=_holds(key, record, spec, offers),
+        commit=accepted.commit if accepted else "",
+        source=f"{accepted.file}:{accepted.line}" if accepted else "",
+    )
+
+
+def _state(record: StateRecord, spec: Workload | None, counts: Counts) -> str:
+    """Return what a person wants to know first, in a word or two."""
+    if record.deleting:
+        return "being removed"
+    if spec is None:
+        return "not in Git"
+    if spec.suspend:
+        return "suspended"
+    met = {condition.type: condition.status for condition in record.conditions}
+    if counts.ready == counts.desired and not counts.old and not counts.unready:
+        return "ready, stalled" if met.get(STALLED) else "ready"
+    if met.get(STALLED):
+        return "stalled"
+    return "rolling out" if counts.old else "reconciling"
+
+
+def _holds(
+    key: WorkloadKey, record: StateRecord, spec: Workload | None, offers: tuple[Offer, ...]
+) -> tuple[Hold, ...]:
+    """Return what is held: removals by their record, all else by its condition."""
+    found = []
+    if spec and spec.suspend:
+        found.append(
+            Hold(HoldKind.SUSPENDED, key, f"suspended by {spec.source}: nothing is written")
+        )
+    if record.held:
+        known = [offer.change_hash for offer in offers if record.held.line in offer.lines]
+        approvable = known[-1] if known and record.held.kind is not HoldKind.UNREADABLE else ""
+        found.append(Hold(record.held.kind, key, record.held.reason, approvable))
+    seen = {hold.kind for hold in found}
+    for condition in record.conditions:
+        kinds = [kind for kind in HoldKind if kind == condition.reason]
+        if condition.type == STALLED and condition.status and kinds and kinds[0] not in seen:
+            found.append(Hold(kinds[0], key, condition.message))
+    return tuple(found)
