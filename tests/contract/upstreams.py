@@ -5,7 +5,7 @@ import shutil
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
 from reconciler.adapters.git.mirror import Mirror
@@ -184,5 +184,5 @@ async def opened(far: Upstream, branch: str = "main") -> AsyncIterator[Repositor
         await repository.close()
 
 
-def _source(url: str, **settings: str) -> Source:
+def _source(url: str, **settings: Any) -> Source:
     return replace(Source(url, fetch_deadline_seconds=FETCH_DEADLINE_SECONDS), **settings)

@@ -5,6 +5,7 @@ import contextlib
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,7 +81,7 @@ async def test_no_credentials_at_all_are_denied_without_asking_anybody(tmp_path:
 async def test_a_secret_that_cannot_be_read_is_denied_by_its_path(
     tmp_path: Path, setting: str
 ) -> None:
-    fields = {setting: str(tmp_path / "absent")}
+    fields: dict[str, Any] = {setting: str(tmp_path / "absent")}
     source = replace(Source("https://127.0.0.1:1/f"), **fields)
     with pytest.raises(Denied, match="absent"):
         await fetched(source, tmp_path / "cache")
@@ -90,7 +91,7 @@ async def test_a_secret_that_cannot_be_read_is_denied_by_its_path(
 async def test_a_key_that_cannot_be_read_is_denied_by_its_path(
     tmp_path: Path, setting: str
 ) -> None:
-    fields = {setting: str(tmp_path / "absent")}
+    fields: dict[str, Any] = {setting: str(tmp_path / "absent")}
     source = replace(Source("ssh://git@127.0.0.1:1/f"), **fields)
     with pytest.raises(Denied, match="absent"):
         await fetched(source, tmp_path / "cache")
