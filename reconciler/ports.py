@@ -152,6 +152,10 @@ class LiveView(Protocol):
         """Whether pods were read completely and are still followed: else no room is made."""
 
     @property
+    def node_count(self) -> int:
+        """How many nodes are ready and take new pods."""
+
+    @property
     def version(self) -> int:
         """The newest resourceVersion of a pod that was seen, 0 before any."""
 

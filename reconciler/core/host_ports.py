@@ -54,6 +54,11 @@ def choose(
     return seats
 
 
+def crowded(port_range: PortRange, in_use: Counter[int], nodes: int) -> bool:
+    """Whether no port of a range can be had on any of so many nodes any more."""
+    return all(in_use[number] >= nodes for number in range(port_range.start, port_range.end + 1))
+
+
 def to_move(
     pods: Iterable[LivePod], in_use: Counter[int], port_range: PortRange | None, now: float
 ) -> list[LivePod]:

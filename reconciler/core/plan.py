@@ -5,6 +5,7 @@ Stages are in order and each is empty when there is nothing to do; an empty plan
 every start must reach.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from reconciler.core import backoff, host_ports, objects, ordinals, rollout, rooms, victims
@@ -22,6 +23,7 @@ from reconciler.model.plans import (
     Situation,
 )
 from reconciler.model.records import Ordinals
+from reconciler.model.specs import Workload
 
 FAILING_PERCENT = 30
 FAILING_ROOMS = 3
@@ -79,9 +81,26 @@ def _with_rooms(
         strike=strike,
         removals=(*healing, *_voluntary(there, step, workload.revision)),
         patches=_patches(there, desired),
-        holds=(*base.holds, *frozen),
+        holds=(*base.holds, *frozen, *_crowded(situation, workload, unready)),
         wake_in_seconds=delay_seconds or base.wake_in_seconds or _next_look(there),
     )
+
+
+def _crowded(
+    situation: Situation, workload: Workload, unready: Iterable[LivePod]
+) -> tuple[Hold, ...]:
+    """Say why rooms wait for ports that nobody can give them: it stops nothing."""
+    ports = workload.port_range
+    waiting = any("free ports" in pod.unschedulable for pod in unready)
+    if ports is None or not waiting:
+        return ()
+    if not host_ports.crowded(ports, situation.in_use, situation.nodes):
+        return ()
+    reason = (
+        f"every port of {ports.start}-{ports.end} is taken on each of {situation.nodes} nodes: "
+        "make portRange larger, or bring nodes"
+    )
+    return (Hold(HoldKind.CROWDED_PORTS, situation.key, reason),)
 
 
 def _delay(situation: Situation, now: float) -> float:

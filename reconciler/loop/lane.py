@@ -52,6 +52,7 @@ class Lane:
             create_not_before=backoff.not_before(failures) if failures else 0.0,
             complete=self.view.complete,
             rooms_complete=self.view.rooms_complete,
+            nodes=self.view.node_count,
             deleting=key in self.wanted.deleting,
             version=self.view.version,
             instance=self.instance,

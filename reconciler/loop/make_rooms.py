@@ -25,7 +25,7 @@ async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
             await lane.store.save_ordinals(plan.key, plan.strike)
         return
     raised = plan.creates.ordinals
-    await lane.store.save_ordinals(plan.key, raised)
+    await lane.store.raise_ordinals(plan.key, raised)
     seats = plan.creates.seats
     batch = _Batch(lane, desired, steps, plan.creates.reason)
     versions = await asyncio.gather(*(batch.make(seat) for seat in seats))

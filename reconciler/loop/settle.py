@@ -69,7 +69,7 @@ async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
     after = conditions.conditions_of(shown, failure, record.conditions, now)
     # The observed commit is written along with a condition, never alone: a commit about one
     # workload must not cost a write for each of a thousand others.
-    if after != record.conditions:
+    if after != record.conditions or lane.store.is_doubtful(plan.key):
         commit = lane.wanted.commit
         await lane.store.change_state(
             plan.key, lambda newest: replace(newest, conditions=after, observed_commit=commit)

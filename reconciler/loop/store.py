@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from reconciler.core import record_codec
 from reconciler.model import labels
-from reconciler.model.errors import Conflict, Misconfigured
+from reconciler.model.errors import Conflict, Misconfigured, PortError
 from reconciler.model.records import Ordinals, RepositoryRecord, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.ports import Cluster
@@ -27,6 +27,8 @@ class Kept(Generic[T]):
     value: T
     uid: str = ""
     version: str = ""
+    doubtful: bool = False
+    """Whether the last write got no answer: perhaps it took effect."""
 
 
 class RecordStore:
@@ -102,6 +104,22 @@ class RecordStore:
             value = change(kept.value)
             await self._save(kept, value, ref, record_codec.dump_state, key, "state")
 
+    def is_doubtful(self, key: WorkloadKey) -> bool:
+        """Whether a state record may be another than the one remembered: write it again."""
+        kept = self._states.get(key)
+        return kept is not None and kept.doubtful
+
+    async def raise_ordinals(self, key: WorkloadKey, ordinals: Ordinals) -> None:
+        """Write an ordinal record before a batch is POSTed, even one that stands there already.
+
+        The compare-and-swap is what keeps a process that slept from making names again that were
+        made and have ended meanwhile. Raises Conflict after reading it again.
+        """
+        kept = self._ordinals.get(key)
+        if kept is not None:
+            kept.doubtful = True
+        await self.save_ordinals(key, ordinals)
+
     async def save_ordinals(self, key: WorkloadKey, ordinals: Ordinals) -> None:
         """Write an ordinal record if it differs. Raises Conflict after reading it again."""
         kept = self._ordinals.get(key) or Kept(Ordinals(-1))
@@ -145,7 +163,7 @@ class RecordStore:
         key: WorkloadKey | None,
         what: str,
     ) -> None:
-        if kept.version and kept.value == value:
+        if kept.version and kept.value == value and not kept.doubtful:
             return
         body = self._body(ref, dump(value), key, what)
         try:
@@ -157,7 +175,11 @@ class RecordStore:
         except Conflict:
             await self._reread(ref, key, what)
             raise
+        except PortError:
+            kept.doubtful = True
+            raise
         kept.value = value
+        kept.doubtful = False
         kept.uid = written["metadata"]["uid"]
         kept.version = written["metadata"]["resourceVersion"]
 

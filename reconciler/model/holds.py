@@ -28,6 +28,8 @@ class HoldKind(StrEnum):
     """An object of that name belongs to somebody else."""
     FAILING = "failing"
     """So many rooms fail at once that voluntary removals are frozen."""
+    CROWDED_PORTS = "crowded-ports"
+    """Every host port of the range has as many users as there are nodes: shown, never a stop."""
     INCOMPLETE_READ = "incomplete-read"
     """The cluster was not read completely: nothing is deleted."""
 

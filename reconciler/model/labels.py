@@ -21,8 +21,6 @@ KIND = PREFIX + "kind"
 """Label: the workload's kind (Scheduler)."""
 REVISION = PREFIX + "revision"
 """Annotation: the hash of the user's template that a room was made from."""
-ORDINAL = PREFIX + "ordinal"
-"""Label: a room's n."""
 ADOPT = PREFIX + "adopt"
 """Annotation, set by people: the instance that may take this object over."""
 
@@ -51,8 +49,7 @@ def digest_of(metadata: Json) -> str:
     """Return a digest of the labels and annotations of a room that we own; no finalizer is ours.
 
     Only known keys count: a key under our prefix that somebody else invented is theirs. What
-    differs by room (ordinal) or is compared by itself (revision) is left out, so that all rooms
-    of a workload have one digest.
+    is compared by itself (revision) is left out, so that all rooms of a workload have one digest.
     """
     labels = metadata.get("labels") or {}
     annotations = metadata.get("annotations") or {}

@@ -44,7 +44,7 @@ class Situation:
     `in_use` counts the users of each host port in the cluster. `confirmed` are the
     (digest, resourceVersion) pairs that a dry-run apply found equal. `create_not_before` is the
     back-off of a revision whose rooms fail, in Unix seconds. `complete` says whether every kind
-    was read and is followed, `rooms_complete` whether pods are. `version` is the newest
+    was read and is followed, `rooms_complete` whether pods are. `nodes` take pods. `version` is the newest
     resourceVersion of a pod that the view has seen.
     """
 
@@ -58,6 +58,7 @@ class Situation:
     create_not_before: float
     complete: bool
     rooms_complete: bool
+    nodes: int
     deleting: bool
     version: int
     instance: str

@@ -59,6 +59,7 @@ class ClusterLane:
     def wake_all(self) -> None:
         """Mark everything that is wanted, going, or there."""
         self.wakes.mark({*self.lane.wanted.keys, *self.lane.view.workloads()})
+        self.wakes.nudge()
 
     async def run(self) -> None:
         """Serve until cancelled; then finish the writes in hand."""

@@ -19,6 +19,8 @@ FREEZE_INTERVALS = 3
 BEAT_SECONDS = 0.25
 DEAD_SECONDS = 30.0
 _GRACE_SECONDS = 30.0
+LONGEST_BACKOFF_SECONDS = 400.0
+"""Between two tries of a Git host that is down: the longest back-off, and the try itself."""
 
 
 @dataclass(slots=True)
@@ -28,6 +30,7 @@ class _Round:
     interval_seconds: Callable[[], float]
     due: Callable[[], bool]
     last: float
+    backing_off: bool = False
 
 
 class Health:
@@ -44,10 +47,11 @@ class Health:
         """Demand that `name` comes round every so often while `due` (while we lead)."""
         self._rounds[name] = _Round(interval_seconds, due, self._elapsed())
 
-    def came_round(self, name: str) -> None:
-        """Note a sign of life."""
+    def came_round(self, name: str, *, backing_off: bool = False) -> None:
+        """Note a sign of life; what backs off may take longer until the next one."""
         if name in self._rounds:
             self._rounds[name].last = self._elapsed()
+            self._rounds[name].backing_off = backing_off
 
     def beat(self) -> None:
         """Note that the event loop turns. What is not due now starts to count when it is."""
@@ -63,6 +67,8 @@ class Health:
             return f"the heartbeat stopped {now - self._beat:.0f} s ago"
         for name, item in self._rounds.items():
             allowed = FREEZE_INTERVALS * item.interval_seconds() + _GRACE_SECONDS
+            if item.backing_off:
+                allowed = max(allowed, LONGEST_BACKOFF_SECONDS)
             if item.due() and now - item.last > allowed:
                 return (
                     f"{name} has not come round for {now - item.last:.0f} s, "
@@ -80,7 +86,7 @@ class Health:
 
     def blind(self, error: PortError) -> None:
         """The repository's lane came round too: it lives, and Git does not."""
-        self.came_round("repository")
+        self.came_round("repository", backing_off=True)
 
     def planned(self, cluster: str, plan: Plan) -> None:
         """No sign of a whole round."""

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 
 from reconciler.model import labels
-from reconciler.model.live import LiveNode, LiveWorkload
+from reconciler.model.live import LiveWorkload
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.ports import Clock, Cluster
 from reconciler.service.pod_shelf import PodShelf
@@ -66,6 +66,11 @@ class ClusterView:
         return self._needed[0].complete
 
     @property
+    def node_count(self) -> int:
+        """How many nodes are ready and take new pods."""
+        return sum(node.ready and not node.unschedulable for node in self._nodes.all())
+
+    @property
     def version(self) -> int:
         """The newest resourceVersion of a pod that was seen, 0 before any."""
         return self._needed[0].highest
@@ -109,10 +114,6 @@ class ClusterView:
     def port_use(self) -> Counter[int]:
         """How many pods of the cluster, anybody's, ask for each host port number."""
         return self._pods.port_use()
-
-    def nodes(self) -> tuple[LiveNode, ...]:
-        """The nodes."""
-        return self._nodes.all()
 
     def expect_created(self, pod: Json) -> None:
         """Count a room as there, as the server answered it, until the watch shows it (30 s)."""

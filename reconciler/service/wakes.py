@@ -23,6 +23,10 @@ class Wakes(Generic[K]):
         if self._dirty:
             self._event.set()
 
+    def nudge(self) -> None:
+        """Let `take` come round, even with no key: that is how a lane shows that it lives."""
+        self._event.set()
+
     def mark_later(self, keys: Iterable[K], delay_seconds: float) -> None:
         """Mark keys dirty after a while, or sooner where that was asked for before."""
         loop = asyncio.get_running_loop()

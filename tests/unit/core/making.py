@@ -157,6 +157,7 @@ def a_situation(
         create_not_before=0.0,
         complete=True,
         rooms_complete=True,
+        nodes=4,
         deleting=workload is None,
         version=1000,
         instance="main",

@@ -190,6 +190,15 @@ def test_lost_rooms_are_replaced_while_only_other_kinds_are_not_followed() -> No
     assert [item.cause for item in made.removals] == [Cause.HEALING]
 
 
+def test_rooms_that_no_port_is_left_for_say_so() -> None:
+    workload = a_workload(replicas=1, port_range=port_range(7000, 7001))
+    there = [waiting_for_port(0, 7000)]
+    crowded = a_situation(workload, there, in_use=Counter({7000: 5, 7001: 4}))
+    made = plan(crowded)
+    assert [hold.kind for hold in made.holds] == [HoldKind.CROWDED_PORTS]
+    assert not plan(replace(crowded, nodes=5)).holds
+
+
 def test_a_mark_of_ours_that_was_changed_by_hand_is_set_again() -> None:
     situation = a_situation(a_workload(replicas=2), [a_pod(0), a_pod(1, stamps="other")])
     made = plan(situation)

@@ -88,7 +88,7 @@ def test_why_a_room_does_not_start_is_kept(
 
 def test_rooms_of_a_workload_share_their_digest_until_a_label_of_ours_is_changed() -> None:
     first, second, changed = room("arena-1"), room("arena-2"), room("arena-3")
-    second["metadata"]["labels"] |= {labels.ORDINAL: "2", "theirs": "x"}
+    second["metadata"]["labels"] |= {"theirs": "x"}
     second["metadata"]["annotations"][labels.REVISION] = "1-other"
     del changed["metadata"]["annotations"]
     changed["metadata"]["labels"][labels.MANAGED_BY] = "somebody"
