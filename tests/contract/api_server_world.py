@@ -110,7 +110,7 @@ class Speaker:
             reply = self.ask("GET", path)
             if holds(reply):
                 return reply
-            time.sleep(0.05)
+            time.sleep(0.02)
         raise AssertionError(f"it never held of {path}: {reply.body}")
 
     def namespace(self) -> str:
@@ -148,7 +148,7 @@ def served(sandbox: Sandbox) -> Iterator[SandboxServer]:
 
 def quick_sandbox() -> Sandbox:
     """Make a sandbox of three nodes whose delays suit tests."""
-    behaviour = Behaviour(start_seconds=0.2, stop_seconds=0.2, namespace_seconds=0.2)
+    behaviour = Behaviour(start_seconds=0.05, stop_seconds=0.1, namespace_seconds=0.1)
     return Sandbox(kubernetes_definitions("1.36"), seed=7, nodes=nodes(3), behaviour=behaviour)
 
 
