@@ -55,3 +55,10 @@ async def test_a_key_can_be_asked_for_again_after_its_time() -> None:
     for _ in range(2):
         wakes.mark_later(("a",), 0.01)
         assert await asyncio.wait_for(wakes.take(), 5) == {"a"}
+
+
+async def test_a_nudge_comes_round_without_a_key() -> None:
+    wakes: Wakes[str] = Wakes()
+    wakes.nudge()
+    async with asyncio.timeout(1):
+        assert await wakes.take() == set()
