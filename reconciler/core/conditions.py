@@ -20,10 +20,12 @@ def conditions_of(
     `since` is kept where a condition did not change, and is `now` (Unix seconds) where it did.
     """
     counts = plan.counts
-    moving = not plan.idle or counts.old > 0 or counts.ready != counts.desired
+    suspended = any(hold.kind is HoldKind.SUSPENDED for hold in plan.holds)
+    as_wanted = plan.idle and not counts.old and counts.ready == counts.desired
+    moving = not as_wanted and not suspended
     stalled = _stalled(plan.holds)
     fresh = [
-        Condition(READY, not moving and not failure, *_why_ready(moving, failure), now),
+        Condition(READY, as_wanted and not failure, *_why_ready(as_wanted, failure), now),
         Condition(RECONCILING, moving, "Progressing" if moving else "Settled", "", now),
         Condition(
             STALLED,
@@ -37,10 +39,10 @@ def conditions_of(
     return tuple(_kept(condition, old.get(condition.type)) for condition in fresh)
 
 
-def _why_ready(moving: bool, failure: str) -> tuple[str, str]:
+def _why_ready(as_wanted: bool, failure: str) -> tuple[str, str]:
     if failure:
         return "StepFailed", failure
-    return ("Progressing", "not every room is as wanted") if moving else ("AllRoomsReady", "")
+    return ("AllRoomsReady", "") if as_wanted else ("NotAsWanted", "not every room is as wanted")
 
 
 def _stalled(holds: Sequence[Hold]) -> Hold | None:

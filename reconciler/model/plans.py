@@ -44,8 +44,8 @@ class Situation:
     `in_use` counts the users of each host port in the cluster. `confirmed` are the
     (digest, resourceVersion) pairs that a dry-run apply found equal. `create_not_before` is the
     back-off of a revision whose rooms fail, in Unix seconds. `complete` says whether every kind
-    was read and is followed, `rooms_complete` whether pods are. `nodes` take pods. `version` is the newest
-    resourceVersion of a pod that the view has seen.
+    was read and is followed, `rooms_complete` whether pods are. `nodes` is how many nodes take
+    pods, `version` the newest resourceVersion of a pod that the view has seen.
     """
 
     key: WorkloadKey
