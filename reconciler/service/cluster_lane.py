@@ -109,7 +109,8 @@ class ClusterLane:
         if plan.key not in self.lane.wanted.keys:
             return False
         before = self.lane.store.state(plan.key).conditions
-        return before != conditions.conditions_of(plan, "", before, self._clock.now())
+        after = conditions.conditions_of(plan, "", before, self._clock.now())
+        return before != after or self.lane.store.is_doubtful(plan.key)
 
     def _start(self, plan: Plan) -> None:
         task = asyncio.create_task(self._settle(plan), name=f"settle {plan.key}")

@@ -41,6 +41,7 @@ class Scenario:
 class Ending:
     """What a run came to: its end state, rooms made and removed by namespace.
 
+    `prepared_removed` are the rooms removed that stood there before the scenario began.
     `calls` are those of ports up to the last write: after it nothing happens any more. `states`
     tell the state of the world before and after each. `late` is whether anything was carried out
     after its sender had died.
@@ -49,6 +50,7 @@ class Ending:
     state: Json
     made: dict[str, int]
     removed: dict[str, int]
+    prepared_removed: dict[str, int]
     calls: list[str]
     states: dict[tuple[int, str], State]
     late: bool = False
@@ -196,7 +198,8 @@ class Stage:
         """Tell what the run came to."""
         made, removed = dict(self.watchman.made), dict(self.watchman.removed)
         calls = ports.calls[: ports.last_write + 1]
-        return Ending(end_state(self.world), made, removed, calls, ports.states, late)
+        prepared = dict(self.watchman.prepared_removed)
+        return Ending(end_state(self.world), made, removed, prepared, calls, ports.states, late)
 
 
 def copy_of(world: World) -> World:

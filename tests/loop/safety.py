@@ -29,7 +29,8 @@ class Watchman:
     """Looks at a world after every call and every step of time.
 
     `names` are the uids that ever carried a name, `made` the rooms ever made, `removed` those
-    whose deletion was asked for, both by namespace.
+    whose deletion was asked for, both by namespace; `prepared_removed` those of them that stood there
+    before the scenario began.
     """
 
     world: World
@@ -37,7 +38,12 @@ class Watchman:
     names: dict[str, str] = field(default_factory=dict)
     made: Counter[str] = field(default_factory=Counter)
     removed: Counter[str] = field(default_factory=Counter)
+    prepared: frozenset[str] = frozenset()
+    prepared_removed: Counter[str] = field(default_factory=Counter)
     _phases: dict[tuple[str, int], str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.prepared = frozenset(pod.uid for pod in self._pods().values())
 
     def before(self, call: Call) -> None:
         """Judge what is about to be sent."""
@@ -47,7 +53,7 @@ class Watchman:
         if not fence.get("uid") or not fence.get("resourceVersion"):
             raise Unsafe(f"{call.what}: no uid and version as preconditions")
         if call.kind == "Pod":
-            self._judge_removal(call, str(fence["uid"]))
+            self._judge_removal(call, fence)
 
     def look(self) -> None:
         """Judge the state of the cluster."""
@@ -63,11 +69,17 @@ class Watchman:
             if alive[namespace] > bounds.most:
                 raise Unsafe(f"{alive[namespace]} rooms of {namespace}: more than {bounds.most}")
 
-    def _judge_removal(self, call: Call, uid: str) -> None:
-        namespace = call.path.split("/")[4]
+    def _judge_removal(self, call: Call, fence: Json) -> None:
+        """Judge a deletion that will take effect; what the fence stops does no harm."""
+        namespace, name = call.path.split("/")[4], call.path.partition("?")[0].split("/")[6]
+        there = self._pods().get(f"{namespace}/{name}")
+        uid = str(fence["uid"])
+        if there is None or (there.uid, str(there.revision)) != (uid, fence["resourceVersion"]):
+            return
         pods = [pod for pod in self._pods().values() if pod.namespace == namespace]
         ready = {pod.uid for pod in pods if pod.ready and not pod.ending}
         self.removed[namespace] += 1
+        self.prepared_removed[namespace] += uid in self.prepared
         least = self.bounds[namespace].least
         if uid in ready and len(ready) - 1 < least:
             raise Unsafe(f"{call.what}: fewer than {least} rooms of {namespace} would be ready")
