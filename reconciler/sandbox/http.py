@@ -35,6 +35,7 @@ class SandboxServer:
         self._runner: web.ServerRunner | None = None
         self._ticker: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
+        self._closing = False
 
     @property
     def url(self) -> str:
@@ -73,15 +74,16 @@ class SandboxServer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._closing = True
+        self._changed.set()
         if self._ticker is not None:
-            self._ticker.cancel()
-            await asyncio.gather(self._ticker, return_exceptions=True)
+            await self._ticker
         if self._runner is not None:
             await self._runner.cleanup()
 
     async def _tick(self) -> None:
         """Let the cluster live: after every request, and whenever something is due."""
-        while True:
+        while not self._closing:
             self._changed.clear()
             try:
                 due = self._sandbox.step(time.time())
