@@ -1,0 +1,102 @@
+"""Ten thousand ready rooms on a real API server, made by `gamekeeper run` itself.
+
+No kubelet runs here: the rooms are declared ready by hand. Git is served over https.
+"""
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks import stage
+from benchmarks.raw import Sent, send_all
+from tests.controlplane.cluster import ControlPlane, Parts
+from tests.gitservers.http import HttpGitServer
+from tests.gitservers.repositories import BareRepository
+
+WORKLOADS, ROOMS_EACH = 10, 1000
+COUNTS = {f"arena-{number}": ROOMS_EACH for number in range(WORKLOADS)}
+PULSE = "pulse"
+SECRET = b"only on this machine"
+QUIET_SECONDS = 5.0
+_CONDITIONS = [{"type": kind, "status": "True"} for kind in ("PodScheduled", "Ready")]
+_CONTAINER = {
+    "name": "server",
+    "ready": True,
+    "restartCount": 0,
+    "image": "registry.example.com/arena/server:1.0",
+    "imageID": "sha256:0",
+    "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}},
+}
+READY = {
+    "status": {
+        "phase": "Running",
+        "conditions": _CONDITIONS,
+        "containerStatuses": [_CONTAINER],
+    }
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """A cluster, a repository, and what `gamekeeper run` needs to join them."""
+
+    cluster: ControlPlane
+    bare: BareRepository
+    folder: Path
+    settings: dict[str, str]
+
+    @contextmanager
+    def running(self, **more: str) -> Iterator[stage.Running]:
+        """Run it over this fleet; it has nothing more to do when the block begins."""
+        log = stage.AuditLog(self.cluster)
+        with stage.running({**self.settings, **more}, self.folder) as process:
+            stage.until(lambda: any(map(is_work, log.more())), "it reads the cluster", 60)
+
+            def is_quiet() -> bool:
+                time.sleep(QUIET_SECONDS)
+                return not any(map(is_work, log.more()))
+
+            stage.until(is_quiet, "nothing is left to do", 300)
+            yield process
+
+
+@contextmanager
+def ten_thousand() -> Iterator[Fleet]:
+    """Return a fleet of 10,000 ready rooms, and a workload of one that commits may change."""
+    parts = Parts(with_controllers=False, with_scheduler=False, with_kwok=False, audited=True)
+    with tempfile.TemporaryDirectory(prefix="gamekeeper-bench-") as name:
+        folder = Path(name)
+        bare = BareRepository.create(folder / "git", "fleet.git")
+        bare.commit(stage.files({**COUNTS, PULSE: 1}), "Ten thousand")
+        (folder / "secret").write_bytes(SECRET)
+        with ControlPlane(parts) as cluster, HttpGitServer(folder / "git") as host:
+            settings = {
+                "REPO": host.url("fleet.git"),
+                "KUBECONFIG": str(cluster.kubeconfig),
+                "GIT_CERTIFICATE_AUTHORITY_FILE": str(host.authority_file),
+                "WEBHOOK_SECRET_FILE": str(folder / "secret"),
+            }
+            fleet = Fleet(cluster, bare, folder, settings)
+            with fleet.running():
+                declare_ready(cluster)
+            yield fleet
+
+
+def declare_ready(cluster: ControlPlane) -> None:
+    """Say of every pod what its kubelet would say."""
+    paths = []
+    for namespace in (*COUNTS, PULSE):
+        path = f"/api/v1/namespaces/{namespace}/pods"
+        pods = cluster.api.demand("GET", f"{path}?resourceVersion=0")["items"]
+        paths.extend(f"{path}/{pod['metadata']['name']}/status" for pod in pods)
+    kind = "application/merge-patch+json"
+    send_all(cluster, [Sent("PATCH", path, READY, kind) for path in paths])
+
+
+def is_work(request: stage.Request) -> bool:
+    """Whether a request is one of ours that an idle loop would not send."""
+    ours = request.agent.startswith("gamekeeper")
+    return ours and request.verb != "watch" and request.resource != "leases"

@@ -1,0 +1,55 @@
+"""What ten thousand rooms cost when nothing happens."""
+
+import re
+import time
+from collections import Counter
+
+from benchmarks import stage
+from benchmarks.fleet import ROOMS_EACH, WORKLOADS, Fleet, is_work
+from benchmarks.results import Figure, Section, at_most
+
+IDLE_SECONDS = 60.0
+MEMORY_MOST_MIB, PASS_MOST_MS = 300.0, 100.0
+
+
+def measure(fleet: Fleet) -> Section:
+    """Measure a full pass, the calls of an idle minute, and the memory."""
+    with fleet.running(RESYNC_SECONDS="1", POLL_SECONDS="3600") as process:
+        log = stage.AuditLog(fleet.cluster)
+        before, used = _passes(process), process.cpu_seconds()
+        time.sleep(IDLE_SECONDS)
+        used, after = process.cpu_seconds() - used, _passes(process)
+        calls = Counter(f"{each.verb} {each.resource}" for each in log.more() if is_work(each))
+        sizes = process.pss_mib()
+        rooms = _ready_rooms(process)
+    passes = after[0] - before[0]
+    took = (after[1] - before[1]) / passes * 1000
+    figures = [
+        Figure("rooms that its metrics show as ready", f"{rooms:,.0f}"),
+        at_most("CPU of a full pass", used / passes * 1000, PASS_MOST_MS, "ms", 1),
+        Figure("time of a full pass, mean", f"{took:.1f} ms"),
+        at_most("API calls in 60 s but the lease and watches", calls.total(), 0, "", 0),
+        at_most("PSS of all its processes", sum(sizes.values()), MEMORY_MOST_MIB, "MiB", 0),
+    ]
+    each = ", ".join(f"`{what}` {size:.0f}" for what, size in sizes.items())
+    notes = [
+        f"{WORKLOADS} workloads of {ROOMS_EACH} rooms; {passes:.0f} full passes in"
+        f" {IDLE_SECONDS:.0f} s, one a second (`--resync-seconds 1`). The CPU is all that its"
+        " processes used meanwhile, divided by the passes: lease, beats and watches are in it.",
+        f"PSS in MiB: {each}.",
+    ]
+    if calls:
+        notes.append(f"Calls that should not be: {dict(calls)}.")
+    return Section("idle", "10,000 rooms and nothing to do", figures, notes)
+
+
+def _passes(process: stage.Running) -> tuple[float, float]:
+    """Return how many passes there were, and how many seconds they took in all."""
+    page = process.metrics()
+    found = dict(re.findall(r"^gamekeeper_pass_seconds_(count|sum)\{[^}]*\} (\S+)$", page, re.M))
+    return float(found["count"]), float(found["sum"])
+
+
+def _ready_rooms(process: stage.Running) -> float:
+    lines = re.findall(r'^gamekeeper_rooms\{.*state="ready".*\} (\S+)$', process.metrics(), re.M)
+    return sum(map(float, lines))
