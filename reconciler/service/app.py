@@ -100,9 +100,9 @@ class App:
         self, leadership: Leadership, faces: Sequence[Callable[[], Awaitable[None]]] = ()
     ) -> None:
         """Serve until cancelled; then finish the writes in hand, and give the lease back last."""
+        await self._found()
         self._leadership = leadership
         self._reload.set()
-        await self._found()
         leading = asyncio.create_task(leadership.run(), name="lease")
         try:
             async with asyncio.TaskGroup() as group:
@@ -175,6 +175,10 @@ class App:
     async def _wake_on(self, waker: Callable[[], AsyncIterator[None]]) -> None:
         async for _ in waker():
             self.head_service.wake()
+
+    def may_write(self) -> bool:
+        """Whether a write may go out now; before there is a leader, only our namespace is made."""
+        return self._leadership is None or self._leadership.leading
 
     def may_act(self) -> bool:
         """Whether this process decides, and knows what is on record."""

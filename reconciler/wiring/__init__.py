@@ -156,26 +156,29 @@ def make_one_cluster(
     dirty: Callable[[Iterable[WorkloadKey]], None] = lambda keys: None,
     record_changed: Callable[[ObjectRef], None] | None = None,
     on_request: OnRequest | None = None,
+    may_write: Callable[[], bool] = lambda: True,
 ) -> OneCluster:
     """Return the cluster with its view and lane; nothing is asked of it yet.
 
-    Raises Misconfigured.
+    The lane writes only while `may_write` says so. Raises Misconfigured.
     """
     from reconciler import assets
     from reconciler.kube.schemas import Schemas
     from reconciler.loop.lane import Lane
     from reconciler.loop.store import RecordStore
+    from reconciler.service.fence import Fenced
     from reconciler.service.views import ClusterView
 
     cluster = make_cluster(settings, on_request)
     view = ClusterView(cluster, settings.instance, SystemClock(), dirty, record_changed)
     newest = assets.kubernetes_versions()[-1]
+    fenced = Fenced(cluster, may_write)
     lane = Lane(
         name=settings.cluster_name,
         instance=settings.instance,
-        cluster=cluster,
+        cluster=fenced,
         view=view,
-        store=RecordStore(cluster, settings.namespace, settings.instance),
+        store=RecordStore(fenced, settings.namespace, settings.instance),
         schemas=Schemas(assets.kubernetes_definitions(newest)),
         content_kinds=_content_kinds(settings) or CONTENT_KINDS,
         slots=asyncio.Semaphore(settings.creates_in_flight),

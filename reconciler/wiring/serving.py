@@ -64,6 +64,7 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
         lambda keys: apps[0].touched(keys),
         lambda ref: apps[0].record_changed(ref),
         metrics.requests_to(settings.cluster_name),
+        lambda: apps[0].may_write(),
     )
     head = make_head_lane(settings, one.lane, compiler)
     clock = SystemClock()
