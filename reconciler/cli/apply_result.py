@@ -6,8 +6,9 @@ from reconciler.cli.changes import hold_lines
 from reconciler.cli.console import Console
 from reconciler.cli.convergence import Convergence, Course
 from reconciler.cli.lanes import Lanes
+from reconciler.cli.live_diff import ASK_NOTHING
 from reconciler.cli.reading import counted
-from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.holds import Hold
 from reconciler.model.live import LivePod
 
 
@@ -39,7 +40,7 @@ def print_result(console: Console, lanes: Lanes, convergence: Convergence) -> bo
 
 
 def _waits(hold: Hold) -> bool:
-    return hold.kind is not HoldKind.SUSPENDED
+    return hold.kind not in ASK_NOTHING
 
 
 def _said(course: Course) -> str:

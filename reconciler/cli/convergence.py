@@ -21,7 +21,13 @@ TRIES = 5
 """So many failures in a row of one workload end the wait for it."""
 
 LOOK_SECONDS = 0.1
-DONE = {"apply": "applied", "create": "created", "delete": "deleted", "forget": "forgotten"}
+DONE = {
+    "apply": "applied",
+    "create": "created",
+    "delete": "deleted",
+    "patch": "marked",
+    "forget": "forgotten",
+}
 
 
 @dataclass(slots=True)

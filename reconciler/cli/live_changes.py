@@ -23,7 +23,7 @@ from reconciler.loop.preview import Preview
 from reconciler.model.changes import ObjectChange, Verb
 from reconciler.model.findings import Finding
 from reconciler.model.holds import Hold
-from reconciler.model.plans import Counts, CreateRooms, DeleteRoom
+from reconciler.model.plans import Counts, CreateRooms, DeleteRoom, PatchRoom
 
 ROOMS_SHOWN = 10
 
@@ -88,6 +88,7 @@ def _as_json(item: Preview) -> dict[str, Any]:
             {"room": each.pod.name, "cause": each.cause, "reason": each.reason}
             for each in plan.removals
         ],
+        "patches": [{"room": each.pod.name, "reason": each.reason} for each in plan.patches],
     }
 
 
@@ -102,7 +103,8 @@ def _lines(
             yield from _object_lines(console, change)
         if item.plan.creates:
             yield _create_line(console, item.plan.creates)
-        yield from _removal_lines(console, item.plan.removals)
+        yield from _room_lines(console, Verb.DELETE, item.plan.removals)
+        yield from _room_lines(console, Verb.UPDATE, item.plan.patches)
         if item.plan.counts.old:
             rooms = counted(item.plan.counts.old, "room")
             yield f"  {rooms} of another revision: replaced step by step"
@@ -137,12 +139,14 @@ def _create_line(console: Console, creates: CreateRooms) -> str:
     return f"  {console.paint(rooms, colour)}  {creates.reason}"
 
 
-def _removal_lines(console: Console, removals: Sequence[DeleteRoom]) -> Iterator[str]:
-    sign, colour = SIGNS[Verb.DELETE]
-    for removal in removals[:ROOMS_SHOWN]:
-        yield f"  {console.paint(f'{sign} room {removal.pod.name}', colour)}  {removal.reason}"
-    if len(removals) > ROOMS_SHOWN:
-        yield f"  {sign} {counted(len(removals) - ROOMS_SHOWN, 'room')} more"
+def _room_lines(
+    console: Console, verb: Verb, steps: Sequence[DeleteRoom] | Sequence[PatchRoom]
+) -> Iterator[str]:
+    sign, colour = SIGNS[verb]
+    for step in steps[:ROOMS_SHOWN]:
+        yield f"  {console.paint(f'{sign} room {step.pod.name}', colour)}  {step.reason}"
+    if len(steps) > ROOMS_SHOWN:
+        yield f"  {sign} {counted(len(steps) - ROOMS_SHOWN, 'room')} more"
 
 
 def _summary(moving: Sequence[Preview]) -> str:

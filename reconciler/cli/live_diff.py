@@ -13,6 +13,9 @@ from reconciler.loop.preview import Preview, preview_plans
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.settings import Settings
 
+ASK_NOTHING = frozenset({HoldKind.SUSPENDED, HoldKind.CROWDED_PORTS})
+"""Holds that are as somebody wants them, or that stop nothing: no change by themselves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -40,7 +43,7 @@ async def show(lanes: Lanes, output: str, console: Console) -> Shown:
     findings = reading.findings if reading else ()
     print_live(console, wanted.commit, plans, holds, findings, output, lanes.root)
     moving = any(item.moving for item in plans)
-    waiting = any(hold.kind is not HoldKind.SUSPENDED for hold in holds)
+    waiting = any(hold.kind not in ASK_NOTHING for hold in holds)
     wrong = reading is not None and bool(reading.errors)
     return Shown(wanted.commit, moving, 1 if wrong else 2 if moving or waiting else 0)
 
