@@ -6,6 +6,7 @@ vanish.
 
 from __future__ import annotations
 
+import base64
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -149,8 +150,8 @@ class Reading:
             return value
         if form == "number" and number:
             return value
-        if form == "bytes" and (isinstance(value, str) or value == []):
-            return _bytes(value or "")
+        if form == "bytes" and isinstance(value, str | list):
+            return _bytes(value) if isinstance(value, str) else _packed(value)
         if form in ("time", "micro-time") and isinstance(value, str):
             return _time(value, form)
         if form == "quantity" and (isinstance(value, str) or number):
@@ -176,6 +177,12 @@ def _nothing(shape: Shape) -> Any:
 
 def _kept(name: str, inner: Shape, outer: Shape) -> bool:
     return name in outer.required or inner.form in ("object", "any") or name in _KEEPS_ZERO
+
+
+def _packed(numbers: list[Any]) -> str:
+    if not all(isinstance(one, int) and 0 <= one < 256 for one in numbers):
+        raise Mistyped("json: cannot unmarshal array into Go value of type []uint8")
+    return base64.b64encode(bytes(numbers)).decode()
 
 
 def _bytes(text: str) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from reconciler.sandbox.controllers.agenda import Agenda
-from reconciler.sandbox.kinds import NAMESPACE, POD, STORED, Kind
+from reconciler.sandbox.kinds import NAMESPACE, STORED, Kind
 from reconciler.sandbox.store import Change, Stored
 from reconciler.sandbox.verbs.remove import DeleteOptions, remove
 from reconciler.sandbox.world import World
 
 _RETRY_SECONDS = 0.25
+_MOST = 100  # objects a step, so that a full namespace does not hold up the rest
 _CONTENT = tuple(kind for kind in STORED if kind.namespaced)
 
 
@@ -23,7 +24,7 @@ class Namespaces:
         self._agenda = Agenda()
 
     def saw(self, change: Change) -> None:
-        """Note a namespace that has begun to end."""
+        """Note a namespace that has untouched to end."""
         if change.kind is NAMESPACE and change.stored.fields[0] == "Terminating":
             self._fresh.append(change.stored.name)
 
@@ -44,10 +45,11 @@ class Namespaces:
         if stored is None:
             return
         left = [(kind, one) for kind in _CONTENT for one in self._content(kind, name)]
-        for kind, one in left:
-            self._remove(kind, one, now)
+        untouched = [one for one in left if not one[1].ending]
+        for kind, one in untouched[:_MOST]:
+            remove(self._world, kind, one, DeleteOptions(), now)
         if any(self._world.store.get(kind, name, one.name) for kind, one in left):
-            self._agenda.put(name, now + _RETRY_SECONDS)
+            self._agenda.put(name, now + (0.0 if len(untouched) > _MOST else _RETRY_SECONDS))
             return
         value = stored.decode(NAMESPACE)
         if value["spec"].pop("finalizers", None):
@@ -58,8 +60,3 @@ class Namespaces:
 
     def _content(self, kind: Kind, name: str) -> list[Stored]:
         return list(self._world.store.shelves[kind].within(name))
-
-    def _remove(self, kind: Kind, stored: Stored, now: float) -> None:
-        if kind is POD and stored.ending:
-            return
-        remove(self._world, kind, stored, DeleteOptions(), now)

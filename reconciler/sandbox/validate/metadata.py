@@ -9,6 +9,12 @@ from reconciler.sandbox.kinds import NAMESPACE, Kind
 from reconciler.sandbox.refusals import Cause, forbidden_value, invalid_value, required
 from reconciler.sandbox.requests import Json
 
+_OWNER_TEXTS = {
+    "apiVersion": "version must not be empty",
+    "kind": "must not be empty",
+    "name": "must not be empty",
+    "uid": "must not be empty",
+}
 _ANNOTATIONS_LIMIT_BYTES = 256 * 1024
 
 
@@ -29,6 +35,10 @@ def check_name(kind: Kind, metadata: Json) -> Iterator[Cause]:
 def check_metadata(metadata: Json) -> Iterator[Cause]:
     """Check what an object says about itself besides its name."""
     yield from check_labels(metadata.get("labels") or {}, "metadata.labels")
+    for owner in metadata.get("ownerReferences") or ():
+        for name, text in _OWNER_TEXTS.items():
+            if not owner.get(name):
+                yield invalid_value(f"metadata.ownerReferences.{name}", "", text)
     size = 0
     for key, value in (metadata.get("annotations") or {}).items():
         told = names.label_key_problem(key.lower())

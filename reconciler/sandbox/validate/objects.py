@@ -25,14 +25,20 @@ _PERCENT = re.compile(r"[0-9]+%")
 
 def check_object(kind: Kind, value: Json) -> Iterator[Cause]:
     """Check an object as it would be stored."""
+    if kind is BUDGET:
+        # The server looks at the spec of a budget first, and at its metadata only then.
+        wrong = list(_budget(value.get("spec") or {}))
+        yield from wrong or [
+            *check_name(kind, value["metadata"]),
+            *check_metadata(value["metadata"]),
+        ]
+        return
     yield from check_name(kind, value["metadata"])
     yield from check_metadata(value["metadata"])
     if kind is POD:
         yield from check_pod(value.get("spec") or {})
     elif kind in (CONFIG_MAP, SECRET):
         yield from _content(value)
-    elif kind is BUDGET:
-        yield from _budget(value.get("spec") or {})
     elif kind is LEASE:
         yield from _lease(value.get("spec") or {})
 

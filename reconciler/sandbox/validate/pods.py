@@ -93,15 +93,15 @@ def _container(container: Json, path: str, seen: set[str], volumes: set[str]) ->
     elif image != image.strip():
         detail = "must not have leading or trailing whitespace"
         yield invalid_value(f"{path}.image", image, detail)
+    yield from _ports(container, path)
+    yield from _environment(container, path)
+    yield from _mounts(container, path, volumes)
     if container.get("imagePullPolicy") not in _PULLS:
         yield unsupported(
             f"{path}.imagePullPolicy", container.get("imagePullPolicy", ""), sorted(_PULLS)
         )
-    yield from _probes(container, path)
-    yield from _ports(container, path)
-    yield from _environment(container, path)
-    yield from _mounts(container, path, volumes)
     yield from _resources(container.get("resources") or {}, f"{path}.resources")
+    yield from _probes(container, path)
 
 
 def _probes(container: Json, path: str) -> Iterator[Cause]:
@@ -115,6 +115,9 @@ def _probes(container: Json, path: str) -> Iterator[Cause]:
         for extra in handlers[1:]:
             detail = "may not specify more than 1 handler type"
             yield forbidden_value(f"{path}.{name}.{extra}", detail)
+        port = (probe.get("httpGet") or {}).get("port", 1)
+        if isinstance(port, int) and not 0 < port <= _LARGEST_PORT:
+            yield invalid_value(f"{path}.{name}.httpGet.port", port, _PORT_TEXT)
 
 
 def _ports(container: Json, path: str) -> Iterator[Cause]:

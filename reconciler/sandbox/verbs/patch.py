@@ -6,6 +6,7 @@ from typing import Any
 
 from reconciler.kube import apply as ownership
 from reconciler.kube import patches, strategic
+from reconciler.kube.typecheck import type_problems
 from reconciler.sandbox import bodies, gotext, refusals
 from reconciler.sandbox.bodies import APPLY_TYPE, Body
 from reconciler.sandbox.options import WriteOptions
@@ -120,10 +121,10 @@ def _owned(
     call: Call, options: WriteOptions, stored: Stored | None, value: Json
 ) -> ownership.Applied | ownership.Conflicts:
     schema = call.world.schema(call.kind)
-    wrong = list(scalar_problems(value, schema))
     try:
+        wrong = list(scalar_problems(value, schema))
         if wrong:
-            raise ownership.BadObject("\n".join(wrong))
+            raise ownership.BadObject("\n".join([*wrong, *type_problems(value, schema)]))
         return ownership.apply(
             stored.decode(call.kind) if stored else None,
             value,
@@ -167,12 +168,13 @@ def _checked_apply(call: Call, body: Body) -> Json:
         place = f"{group}/{short}"
         raise refusals.bad_request(f"invalid object type: {place}, Kind={kind}")
     bodies.check_object(value, call.kind)
-    metadata = value.setdefault("metadata", {})
+    if value.get("metadata") is None:
+        value["metadata"] = {}
+    metadata = value["metadata"]
     if not isinstance(metadata, dict):
         raise _untyped(call, value, f".metadata: expected map, got &{{{gotext.shown(metadata)}}}")
     if metadata.get("managedFields"):
         raise refusals.bad_request("metadata.managedFields must be nil")
-    metadata.setdefault("name", call.target.name)
     return value
 
 
