@@ -14,7 +14,7 @@ from reconciler.wiring.serving import opened_app
 
 EXAMPLE = """\
 gamekeeper run --repo https://git.example.com/studio/fleet.git --branch main --instance main
-gamekeeper run --repo "$PWD/my-fleet" --instance laptop --kubeconfig ./kubeconfig"""
+gamekeeper run --repo ./my-fleet --instance laptop --kubeconfig ./kubeconfig"""
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reconciler.kube.names import label_problem
 from reconciler.model.errors import Misconfigured
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.specs import LOOSEST, Permissions
@@ -39,6 +40,12 @@ def permissions_of(settings: Settings) -> Permissions:
     if settings.pod_security == "privileged":
         return Permissions(pod_security="privileged", reserved_namespaces=reserved)
     return Permissions(pod_security="baseline", reserved_namespaces=reserved)
+
+
+def repository_of(settings: Settings) -> str:
+    """Return the URL of the repository; a path of this machine as an absolute one."""
+    here = os.path.abspath(settings.repo) if settings.repo else ""
+    return here if os.path.isdir(here) else settings.repo
 
 
 def make_compiler() -> WorkerCompiler:
@@ -70,7 +77,7 @@ def make_mirror(settings: Settings, environment: Mapping[str, str] = os.environ)
     if not settings.repo:
         raise Misconfigured("no repository is named: pass --repo or set GAMEKEEPER_REPO")
     source = Source(
-        url=settings.repo,
+        url=repository_of(settings),
         branch=settings.branch,
         username=settings.git_username,
         token_file=settings.git_token_file,
@@ -92,6 +99,9 @@ def make_cluster(settings: Settings, on_request: OnRequest | None = None) -> Kub
 
     if not settings.instance:
         raise Misconfigured("no instance is named: pass --instance or set GAMEKEEPER_INSTANCE")
+    problem = label_problem(settings.instance)
+    if problem:
+        raise Misconfigured(f"--instance {settings.instance!r} cannot be a label: {problem}")
     flags = ConnectionFlags(
         kubeconfig=settings.kubeconfig,
         context=settings.context,
@@ -204,7 +214,7 @@ def make_head_lane(
     from reconciler.loop.head import HeadLane
 
     return HeadLane(
-        url=settings.repo,
+        url=repository_of(settings),
         branch=settings.branch,
         repository=repository or make_mirror(settings),
         compiler=compiler,

@@ -21,6 +21,7 @@ from reconciler.wiring import (
     make_head_lane,
     make_leadership,
     make_one_cluster,
+    repository_of,
 )
 
 
@@ -82,14 +83,11 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
     app = App(parts)
     apps.append(app)
 
-    def changed() -> None:
-        app.leadership_changed()
-        metrics.leads(app.leading)
-
+    metrics.follow_leader(lambda: app.leading)
     health.expect("repository", lambda: app.head_service.poll_seconds, app.may_act)
     health.expect(settings.cluster_name, app.resync_seconds, app.may_act)
     try:
-        leadership = make_leadership(settings, one.cluster, changed)
+        leadership = make_leadership(settings, one.cluster, app.leadership_changed)
         yield Serving(app, leadership, health, metrics, settings)
     finally:
         await head.repository.close()
@@ -99,5 +97,5 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
 
 def _wakers(settings: Settings) -> Sequence[Callable[[], AsyncIterator[None]]]:
     """Follow the references of a repository that is on this machine."""
-    path = local_path(settings.repo)
+    path = local_path(repository_of(settings))
     return [partial(watch_local, path)] if path else []
