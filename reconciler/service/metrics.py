@@ -7,7 +7,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from reconciler.model.errors import PortError
 from reconciler.model.findings import Severity
-from reconciler.model.holds import HoldKind
+from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.plans import Counts, Plan
 from reconciler.model.readings import Reading
 from reconciler.model.refs import WorkloadKey
@@ -18,13 +18,17 @@ LAG_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5
 TIME_BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 ROOM_STATES = ("desired", "ready", "unready", "old", "ended", "terminating")
 
+_Place = tuple[str, str]
+"""Workload and kind of a hold."""
+
 
 class Metrics:
     """A voice that counts."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self._held: set[tuple[str, str]] = set()
+        self._counts: dict[tuple[str, WorkloadKey], Counts] = {}
+        self._held: dict[WorkloadKey | None, set[_Place]] = {}
         self._loop_metrics()
         self._work_metrics()
         self._outside_metrics()
@@ -37,6 +41,7 @@ class Metrics:
         """Show a workload's rooms, and count what its plan would do."""
         self.plans.labels(cluster, _kind_of(plan)).inc()
         self._show_rooms(cluster, plan.key, plan.counts)
+        self._show_holds(plan.key, plan.holds)
 
     def settled(self, report: Report) -> None:
         """Count steps; a workload that is gone leaves no series behind."""
@@ -45,7 +50,7 @@ class Metrics:
                 result = "done" if outcome.done else "failed"
                 self.steps.labels(report.cluster, outcome.verb, result).inc()
             if item.plan.forget and not item.failure:
-                self._forget_rooms(report.cluster, item.plan.key)
+                self._forget(report.cluster, item.plan.key)
 
     def crashed(self, cluster: str, key: WorkloadKey, error: Exception) -> None:
         """Count a defect of ours."""
@@ -62,12 +67,7 @@ class Metrics:
         for severity in Severity:
             found = reading.findings if reading else ()
             self.findings.labels(severity).set(sum(item.severity is severity for item in found))
-        held = {(_name(hold.key), str(hold.kind)) for hold in wanted.holds}
-        for gone in self._held - held:
-            self.holds.remove(*gone)
-        for place in held:
-            self.holds.labels(*place).set(1)
-        self._held = held
+        self._show_holds(None, wanted.holds)
         self.refused.set(sum(hold.kind is HoldKind.OVER_BUDGET for hold in wanted.holds))
 
     def blind(self, error: PortError) -> None:
@@ -87,15 +87,34 @@ class Metrics:
         """Observe how late the event loop woke up."""
         self.loop_lag.observe(seconds)
 
-    def leads(self, leading: bool) -> None:
-        """Show whether this process decides."""
-        self.leader.set(leading)
+    def follow_leader(self, leading: Callable[[], bool]) -> None:
+        """Show whether this process decides, asked whenever the page is read."""
+        self.leader.set_function(lambda: float(leading()))
+
+    def _show_holds(self, source: WorkloadKey | None, holds: tuple[Hold, ...]) -> None:
+        """Show the holds of one plan, or (None) of the repository."""
+        before = self._held.get(source, set())
+        held = {(_name(hold.key), str(hold.kind)) for hold in holds}
+        if held == before:
+            return
+        self._held[source] = held
+        elsewhere = set().union(*self._held.values())
+        for gone in before - elsewhere:
+            self.holds.remove(*gone)
+        for place in held - before:
+            self.holds.labels(*place).set(1)
 
     def _show_rooms(self, cluster: str, key: WorkloadKey, counts: Counts) -> None:
+        if self._counts.get((cluster, key)) == counts:
+            return
+        self._counts[cluster, key] = counts
         for state in ROOM_STATES:
             self.rooms.labels(cluster, _name(key), state).set(getattr(counts, state))
 
-    def _forget_rooms(self, cluster: str, key: WorkloadKey) -> None:
+    def _forget(self, cluster: str, key: WorkloadKey) -> None:
+        self._counts.pop((cluster, key), None)
+        self._show_holds(key, ())
+        self._held.pop(key, None)
         for state in ROOM_STATES:
             with suppress(KeyError):
                 self.rooms.remove(cluster, _name(key), state)

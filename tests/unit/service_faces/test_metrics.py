@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 from reconciler.model.errors import Denied
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.plans import Counts, Plan
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.reports import Outcome, Report, Settled
+from reconciler.model.wanted import Wanted
 from reconciler.service.metrics import Metrics
 
 ARENA = WorkloadKey("Scheduler", "arena", "arena")
@@ -63,3 +66,28 @@ def test_failures_of_git_count_by_reason() -> None:
     metrics.blind(Denied("no"))
     value = metrics.registry.get_sample_value("gamekeeper_git_failures_total", {"reason": "Denied"})
     assert value == 1
+
+
+def test_holds_are_shown_for_as_long_as_they_hold() -> None:
+    metrics = Metrics()
+    labels = {"workload": "Scheduler/arena/arena", "kind": "suspended"}
+    held = Hold(HoldKind.SUSPENDED, ARENA, "suspended")
+    wanted = Wanted(holds=(held,))
+    read = metrics.registry.get_sample_value
+
+    metrics.planned("local", Plan(ARENA, Counts(), holds=(held,)))
+    metrics.looked(wanted, None, 0.1)
+    assert read("gamekeeper_held", labels) == 1
+    metrics.planned("local", Plan(ARENA, Counts()))
+    assert read("gamekeeper_held", labels) == 1, "the repository still holds it"
+    metrics.looked(replace(wanted, holds=()), None, 0.1)
+    assert read("gamekeeper_held", labels) is None
+
+
+def test_the_leader_is_who_leads_when_the_page_is_read() -> None:
+    metrics = Metrics()
+    leading = False
+    metrics.follow_leader(lambda: leading)
+    assert metrics.registry.get_sample_value("gamekeeper_leader") == 0
+    leading = True
+    assert metrics.registry.get_sample_value("gamekeeper_leader") == 1
