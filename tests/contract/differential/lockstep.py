@@ -1,0 +1,118 @@
+"""Asks both servers the same, one request after the other, and keeps where they differ."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.contract.differential.neutral import Neutral
+from tests.contract.differential.servers import Server
+from tests.contract.differential.steps import Json, Step
+from tests.contract.differential.unclaimed import without
+
+_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One request that was answered in two ways; `parts` says where (status, body, owners...)."""
+
+    seed: str
+    number: int
+    step: Step
+    parts: tuple[str, ...]
+    places: tuple[str, ...]
+    sandbox: Json
+    real: Json
+
+    @property
+    def kind(self) -> str:
+        """Name the class of this difference."""
+        return f"{self.step.label}: {', '.join(self.parts)}"
+
+    def __str__(self) -> str:
+        body = self.step.body
+        told = body.decode(errors="replace") if isinstance(body, bytes) else json.dumps(body)
+        return "\n".join(
+            (
+                f"seed {self.seed}, step {self.number}: {self.step.method} {self.step.path}",
+                f"  sent ({self.step.media}): {told[:2000]}",
+                *(f"  differs at {place}" for place in self.places[:_SHOWN]),
+                f"  sandbox: {json.dumps(self.sandbox)[:3000]}",
+                f"  real:    {json.dumps(self.real)[:3000]}",
+            )
+        )
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run compared and found."""
+
+    compared: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[int] = field(default_factory=Counter)
+    differences: list[Difference] = field(default_factory=list)
+
+    def report(self) -> str:
+        """Say how many requests were compared, and the differences by class."""
+        found = Counter(one.kind for one in self.differences)
+        statuses = ", ".join(f"{code}: {count}" for code, count in sorted(self.statuses.items()))
+        lines = [
+            f"differential run: {self.compared.total()} requests compared "
+            f"({len(self.compared)} classes; {statuses}), {len(self.differences)} differences"
+        ]
+        lines += [f"  {count:5} x {kind}" for kind, count in found.most_common()]
+        return "\n".join(lines)
+
+
+class Lockstep:
+    """Two servers, side by side."""
+
+    def __init__(self, sandbox: Server, real: Server) -> None:
+        self.tally = Tally()
+        self._sandbox, self._real = sandbox, real
+        self._neutral = (Neutral(), Neutral())
+
+    def run(self, seed: str, steps: Iterable[Step]) -> None:
+        """Ask all of a scenario; it ends where the two no longer hold the same."""
+        # A difference in one scenario may not shift the names of identities in the next.
+        self._neutral = (Neutral(), Neutral())
+        for number, step in enumerate(steps):
+            difference = self._compare(seed, number, step)
+            if difference is None:
+                continue
+            self.tally.differences.append(difference)
+            refused = min(difference.sandbox["status"], difference.real["status"]) >= 400
+            if step.changes and not refused:
+                return
+
+    def _compare(self, seed: str, number: int, step: Step) -> Difference | None:
+        mine = without(self._neutral[0].reply(self._sandbox.answer(step)))
+        other = without(self._neutral[1].reply(self._real.answer(step)))
+        self.tally.compared[step.label] += 1
+        self.tally.statuses[other["status"]] += 1
+        if mine == other:
+            return None
+        places = tuple(differing("", mine, other))
+        parts = tuple(dict.fromkeys(_part(place) for place in places))
+        return Difference(seed, number, step, parts, places, mine, other)
+
+
+def _part(place: str) -> str:
+    if "managedFields" in place:
+        return "managedFields"
+    return place.strip(".").partition(".")[0].partition(":")[0]
+
+
+def differing(path: str, mine: Any, other: Any) -> Iterator[str]:
+    """Walk every place where two answers differ."""
+    if isinstance(mine, dict) and isinstance(other, dict):
+        for name in sorted({*mine, *other}):
+            yield from differing(f"{path}.{name}", mine.get(name), other.get(name))
+    elif isinstance(mine, list) and isinstance(other, list) and len(mine) == len(other):
+        for index, pair in enumerate(zip(mine, other, strict=True)):
+            yield from differing(f"{path}.{index}", *pair)
+    elif mine != other:
+        yield f"{path}: {json.dumps(mine)[:500]} instead of {json.dumps(other)[:500]}"

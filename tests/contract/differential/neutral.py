@@ -1,0 +1,74 @@
+"""Answers without what two servers cannot share: uids, revisions, times, random names."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tests.contract.differential.servers import Reply
+from tests.contract.differential.steps import Json
+
+_UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+# The run writes no time of this century's thirties or of its late twenties: those are "now".
+_NOW = re.compile(r"20(?:2[5-9]|3\d)-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+_TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
+_RECORD = re.compile(r"(in (?:record|precondition) \()\d+\)")
+_TOO_LARGE = re.compile(r"(resource version: )\d+(?:, current: \d+)?")
+
+
+class Neutral:
+    """Makes the answers of one server comparable; equal identities keep equal names."""
+
+    def __init__(self) -> None:
+        self._uids: dict[str, str] = {}
+        self._revisions: dict[str, str] = {}
+
+    def reply(self, reply: Reply) -> Json:
+        """Give status, body and warnings of an answer as comparable JSON."""
+        return {
+            "status": reply.status,
+            "media": reply.media.split(";")[0],
+            "warnings": [self._text(text) for text in reply.warnings],
+            "body": self._value(reply.body),
+        }
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return self._object(value)
+        if isinstance(value, list):
+            return [self._value(item) for item in value]
+        return self._text(value) if isinstance(value, str) else value
+
+    def _object(self, value: Json) -> Json:
+        result = {name: self._value(part) for name, part in value.items()}
+        metadata = result.get("metadata")
+        if isinstance(metadata, dict):
+            self._metadata(metadata, is_list=self._is_list(value))
+        return result
+
+    @staticmethod
+    def _is_list(value: Json) -> bool:
+        return "items" in value or "rows" in value or "continue" in value["metadata"]
+
+    def _metadata(self, metadata: Json, *, is_list: bool) -> None:
+        revision = metadata.get("resourceVersion")
+        if is_list and revision is not None:
+            metadata["resourceVersion"] = "<latest>"
+        elif isinstance(revision, str) and revision.isdigit():
+            known = self._revisions.setdefault(revision, f"<revision {len(self._revisions)}>")
+            metadata["resourceVersion"] = known
+        if "continue" in metadata:
+            metadata["continue"] = "<token>"
+        begun = metadata.get("generateName")
+        if begun and str(metadata.get("name", "")).startswith(begun):
+            metadata["name"] = f"{begun}<random>"
+
+    def _text(self, text: str) -> str:
+        text = _UID.sub(lambda found: self._uid(found[0]), text)
+        text = _NOW.sub("<now>", text)
+        text = _TOKEN_VOLUME.sub("kube-api-access-<random>", text)
+        text = _RECORD.sub(r"\1<revision>)", text)
+        return _TOO_LARGE.sub(r"\1<revision>", text)
+
+    def _uid(self, uid: str) -> str:
+        return self._uids.setdefault(uid, f"<uid {len(self._uids)}>")

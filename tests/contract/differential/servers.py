@@ -1,0 +1,142 @@
+"""The two servers that a run speaks to, each with what it has told so far."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import ssl
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from reconciler.assets import kubernetes_definitions
+from reconciler.sandbox.cluster import Sandbox
+from reconciler.sandbox.requests import Request, Response
+from tests.contract.differential.steps import JSON, Step, filled
+from tests.controlplane.cluster import ControlPlane, Parts
+
+AGENT = "differential/1"
+_PATIENCE_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One answer: status, decoded body (text when it is no JSON), warnings, media type."""
+
+    status: int
+    body: Any
+    warnings: tuple[str, ...]
+    media: str
+
+
+class Server(Protocol):
+    """A server that answers steps."""
+
+    def answer(self, step: Step) -> Reply:
+        """Answer one request."""
+
+
+class Told:
+    """What a server alone knows, by the path of the object or list."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, str] = {}
+
+    def hear(self, step: Step, reply: Reply) -> None:
+        """Remember what an answer tells of the object or the list that was asked for."""
+        if reply.status >= 300 or not isinstance(reply.body, dict):
+            return
+        metadata = reply.body.get("metadata") or {}
+        place = step.path.partition("?")[0]
+        for part in ("/status", "/finalize"):
+            place = place.removesuffix(part)
+        if step.method == "POST" and "name" in metadata:
+            place = f"{place}/{metadata['name']}"
+        if "dryRun=" in step.path:
+            return
+        for name, field in (("uid", "uid"), ("rv", "resourceVersion"), ("continue", "continue")):
+            if field in metadata:
+                self.known[f"{name}:{place}"] = metadata[field]
+
+
+class InProcess:
+    """The sandbox without a shell: its controllers are never stepped, so only the run writes."""
+
+    def __init__(self) -> None:
+        self._sandbox = Sandbox(kubernetes_definitions("1.36"), seed=3)
+        self._told = Told()
+
+    def answer(self, step: Step) -> Reply:
+        """Answer one request."""
+        known = self._told.known
+        headers = {"User-Agent": AGENT, "Content-Type": step.media, **step.headers}
+        body = step.sent_body(known)
+        if body is None:
+            del headers["Content-Type"]
+        request = Request.of(step.method, filled(step.path, known), body or b"", headers)
+        now = time.time()
+        answer = self._sandbox.handle(request, now)
+        if isinstance(answer, Response):
+            warnings = tuple(text for name, text in answer.headers if name == "Warning")
+            reply = Reply(answer.status, decoded(answer.body), warnings, answer.content_type)
+        else:
+            reply = Reply(200, decoded(answer.take(now)), (), answer.content_type)
+            answer.close()
+        self._told.hear(step, reply)
+        return reply
+
+
+class OverHttps:
+    """A real API server over one connection that stays open."""
+
+    def __init__(self, url: str, token: str, trust: ssl.SSLContext) -> None:
+        place = urlsplit(url).netloc
+        self._connection = http.client.HTTPSConnection(
+            place, timeout=_PATIENCE_SECONDS, context=trust
+        )
+        self._token = token
+        self._told = Told()
+
+    def answer(self, step: Step) -> Reply:
+        """Answer one request."""
+        known = self._told.known
+        body = step.sent_body(known)
+        headers = {"User-Agent": AGENT, "Authorization": f"Bearer {self._token}", **step.headers}
+        if body is not None:
+            headers["Content-Type"] = step.media
+        self._connection.request(step.method, filled(step.path, known), body, headers)
+        answer = self._connection.getresponse()
+        text = answer.read()
+        warnings = tuple(answer.headers.get_all("Warning") or ())
+        reply = Reply(answer.status, decoded(text), warnings, answer.headers.get_content_type())
+        self._told.hear(step, reply)
+        return reply
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+def decoded(text: bytes) -> Any:
+    """Decode JSON, or the JSON lines of a watch, or give the text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        lines = [line for line in text.decode().splitlines() if line]
+    try:
+        return {"watch": [json.loads(line) for line in lines]}
+    except ValueError:
+        return text.decode()
+
+
+@contextlib.contextmanager
+def lonely_api_server() -> Iterator[OverHttps]:
+    """Run a real API server on which nobody else writes: no controllers, scheduler, kubelets."""
+    parts = Parts(with_controllers=False, with_scheduler=False, with_kwok=False)
+    with ControlPlane(parts) as cluster:
+        trust = ssl.create_default_context(cafile=str(cluster.authority_file))
+        with contextlib.closing(OverHttps(cluster.url, cluster.admin_token, trust)) as server:
+            yield server
