@@ -61,9 +61,9 @@ async def _apply(arguments: Namespace, settings: Settings, console: Console) -> 
             return 1
         await leading.take()
         await _look(lanes, shown)
-        if shown.moving:
-            async with Progress(console, "applying") as progress:
-                await convergence.run(lanes, leading, progress, arguments.timeout)
+        # Also where nothing is to be written: conditions say what is held.
+        async with Progress(console, "applying") as progress:
+            await convergence.run(lanes, leading, progress, arguments.timeout)
         done = print_result(console, lanes, convergence)
         # What has a Finding was held; the rest acted, and yet the commit is not what it should be.
         return 0 if done and shown.code != 1 else 1

@@ -108,13 +108,10 @@ def _conflict(arguments: Namespace, paths: tuple[str, ...]) -> Failure:
 
 def _from_here(compared: Change, root: str) -> Change:
     """Return the change with its sources as they are from the directory we are in."""
-    shown = os.path.relpath(root)
-    if shown == ".":
-        return compared
     return replace(
         compared,
         workloads=tuple(
-            replace(item, source=os.path.normpath(os.path.join(shown, item.source)))
+            replace(item, source=os.path.relpath(os.path.join(root, item.source)))
             for item in compared.workloads
         ),
     )

@@ -1,0 +1,122 @@
+"""diff BASE HEAD: from two commits alone."""
+
+import json
+import resource
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commands import commit, fleet, gamekeeper, git
+
+SPEC = "schedulers/arena.yaml"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with twenty rooms on `main`, and a branch `topic` checked out."""
+    made = fleet(tmp_path / "fleet")
+    commit(made, SPEC, "replicas: 2", "replicas: 20")
+    git(made, "switch", "-qc", "topic")
+    return made
+
+
+def test_a_branch_that_changes_nothing_is_no_change(repository: Path) -> None:
+    done = gamekeeper("diff", "main", cwd=repository)
+    assert (done.returncode, done.stdout) == (0, "Nothing to do.\n")
+
+
+def test_what_only_the_base_changed_is_no_change_of_the_branch(repository: Path) -> None:
+    git(repository, "switch", "-q", "main")
+    commit(repository, SPEC, "replicas: 20", "replicas: 30")
+    assert gamekeeper("diff", "main", "topic", cwd=repository).returncode == 0
+
+
+@pytest.mark.parametrize("output", ["json", "yaml", "github", "text"])
+def test_every_format_names_change_hash_and_place(repository: Path, output: str) -> None:
+    commit(repository, SPEC, "replicas: 20", "replicas: 2")
+    done = gamekeeper("diff", "main", "--output", output, cwd=repository)
+    assert done.returncode == 2, done.stderr
+    for said in ("bd7085a350de", "18 rooms removed", SPEC):
+        assert said in done.stdout
+
+
+def test_places_are_as_they_are_from_here(repository: Path) -> None:
+    commit(repository, SPEC, "replicas: 20", "replicas: 21")
+    done = gamekeeper("diff", "main", "-o", "json", cwd=repository / "schedulers")
+    assert json.loads(done.stdout)["workloads"][0]["source"] == "arena.yaml:4"
+
+
+@pytest.mark.parametrize(
+    ("words", "hold"),
+    [
+        pytest.param(["rm", "-rq", "schedulers"], "last-spec", id="the last spec"),
+        pytest.param(["mv", "schedulers", "rooms"], "last-spec", id="a moved directory"),
+    ],
+)
+def test_what_looks_like_a_deletion_is_held(repository: Path, words: list[str], hold: str) -> None:
+    git(repository, *words)
+    git(repository, "commit", "-qam", "gone")
+    done = gamekeeper("diff", "main", "-o", "json", cwd=repository)
+    assert done.returncode == 2
+    (held,) = json.loads(done.stdout)["holds"]
+    assert (held["hold"], held["changeHash"]) == (hold, "d1007e0425df")
+
+
+def test_every_mistake_of_the_head_is_printed_and_exits_1(repository: Path) -> None:
+    commit(repository, SPEC, "replicas: 20", "replicas: many\n  replicsa: 2")
+    done = gamekeeper("diff", "main", cwd=repository)
+    assert done.returncode == 1
+    assert done.stdout.count(f"{SPEC}:") >= 2
+    assert "held: Scheduler/arena" in done.stdout
+
+
+def test_a_conflict_names_the_paths(repository: Path) -> None:
+    commit(repository, SPEC, "replicas: 20", "replicas: 21")
+    git(repository, "switch", "-q", "main")
+    commit(repository, SPEC, "replicas: 20", "replicas: 22")
+    done = gamekeeper("diff", "main", "topic", cwd=repository)
+    assert done.returncode == 1
+    assert f"conflicts in {SPEC}" in done.stderr
+
+
+def test_a_shallow_clone_is_told_which_depth_helps(repository: Path, tmp_path: Path) -> None:
+    commit(repository, SPEC, "replicas: 20", "replicas: 21")
+    origin = f"file://{repository}"
+    git(tmp_path, "clone", "-q", "--depth", "1", "--no-single-branch", origin, "shallow")
+    done = gamekeeper("diff", "origin/main", cwd=tmp_path / "shallow")
+    assert done.returncode == 1
+    assert "fetch-depth: 0" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(["diff"], "needs a commit to compare with", id="no base"),
+        pytest.param(["diff", "main", "--live"], "takes no commit", id="a base and --live"),
+        pytest.param(["diff", "no-such"], "no revision 'no-such'", id="an unknown base"),
+    ],
+)
+def test_a_wrong_call_is_told_what_to_write(repository: Path, words: list[str], said: str) -> None:
+    done = gamekeeper(*words, cwd=repository)
+    assert done.returncode == 1
+    assert said in done.stderr
+
+
+def test_a_thousand_specs_take_at_most_5_seconds(tmp_path: Path) -> None:
+    made = fleet(tmp_path / "fleet")
+    text = (made / SPEC).read_text()
+    for number in range(1000):
+        spec = text.replace("arena", f"game-{number}")
+        (made / f"schedulers/game-{number}.yaml").write_text(spec)
+    git(made, "add", "--all")
+    git(made, "commit", "-qm", "a thousand")
+    git(made, "switch", "-qc", "topic")
+    for path in (made / "schedulers").glob("game-*.yaml"):
+        path.write_text(path.read_text().replace("replicas: 2", "replicas: 3"))
+    git(made, "commit", "-qam", "one more room each")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = gamekeeper("diff", "main", cwd=made)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert "0 to create, 1000 to update, 0 to delete" in done.stdout
+    # CPU of all its processes: others of the machine are not ours to measure.
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime <= 5
