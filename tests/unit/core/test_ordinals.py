@@ -116,7 +116,12 @@ class Names(RuleBasedStateMachine):
         self.spent.add(gone)
 
     @rule()
+    @precondition(lambda self: self.highest)
     def lose_the_ordinal_record(self) -> None:
+        """Where the state record is lost too, that is `lose_both`."""
+        self._forget_ordinals()
+
+    def _forget_ordinals(self) -> None:
         self.spent |= self.record.outstanding if self.record else set()
         self.record = None
 
@@ -128,7 +133,7 @@ class Names(RuleBasedStateMachine):
     @rule(later=st.integers(10, 1000))
     def lose_both(self, later: int) -> None:
         self.now += later
-        self.lose_the_ordinal_record()
+        self._forget_ordinals()
         self.highest = 0
 
     @rule(back=st.integers(1, 10**6))
