@@ -162,3 +162,20 @@ async def test_without_a_lease_everybody_leads() -> None:
     alone = NoLease("me")
     assert alone.leading
     assert alone.holder == "me"
+
+
+async def test_who_renews_while_we_wait_is_a_rival_and_who_is_silent_is_none(
+    clock: VirtualClock,
+) -> None:
+    server = OneLease()
+    first, second = Candidate(server, clock, "a"), Candidate(server, clock, "b")
+    await first.rounds(1)
+    await second.rounds(1)
+    assert second.lease.rival == ""
+    await first.rounds(1)
+    await second.rounds(1)
+    assert second.lease.rival == "a"
+    clock.at += DURATION_SECONDS
+    await second.rounds(2)
+    assert second.lease.leading
+    assert second.lease.rival == ""

@@ -1,0 +1,77 @@
+"""What `diff --live` shows: the loop's own plan, asked without writing."""
+
+from reconciler.loop import head
+from reconciler.loop.preview import Preview, preview_plans
+from reconciler.model.changes import Verb
+from reconciler.model.holds import HoldKind
+from tests.loop.world import Process, World, spec
+
+
+async def previewed(world: World, process: Process) -> tuple[Preview, ...]:
+    await process.view.read()
+    await process.lane.store.load()
+    await head.preview(process.head, world.time.now())
+    keys = sorted({*process.lane.wanted.keys, *process.view.workloads()})
+    return await preview_plans(process.lane, keys, world.time.now())
+
+
+def written(world: World) -> list[str]:
+    """Every object with its version: equal as long as nobody writes."""
+    kinds = ("namespaces", "configmaps", "serviceaccounts", "pods")
+    items = [item["metadata"] for kind in kinds for item in world.objects(f"/api/v1/{kind}")]
+    return [f"{item['uid']} {item['resourceVersion']}" for item in items]
+
+
+async def test_a_new_fleet_is_shown_and_nothing_is_written() -> None:
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 3)})
+    process = Process(world)
+    before = written(world)
+    (arena,) = await previewed(world, process)
+    assert [change.verb for change in arena.objects] == [Verb.CREATE] * 3
+    assert arena.plan.creates is not None
+    assert len(arena.plan.creates.seats) == 3
+    assert written(world) == before
+    assert "gamekeeper" not in world.namespaces()
+
+
+async def test_what_is_as_wanted_does_not_move() -> None:
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 3)})
+    await world.settle(await world.process())
+    assert not [item for item in await previewed(world, Process(world)) if item.moving]
+
+
+async def test_a_removal_over_budget_is_held_in_the_preview_and_offered_by_nobody() -> None:
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 9)})
+    await world.settle(await world.process())
+    world.commit({"schedulers/arena.yaml": spec("arena", 1)})
+    process = Process(world)
+    (arena,) = await previewed(world, process)
+    assert [hold.kind for hold in arena.holds] == [HoldKind.OVER_BUDGET]
+    assert not arena.moving
+    assert not process.lane.store.repository.offers
+
+
+async def test_a_strangers_namespace_holds_the_workload() -> None:
+    world = World()
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "arena"}}
+    world.create("/api/v1/namespaces", body)
+    world.commit({"schedulers/arena.yaml": spec("arena", 3)})
+    (arena,) = await previewed(world, Process(world))
+    assert [hold.kind for hold in arena.holds] == [HoldKind.FOREIGN]
+    assert not arena.moving
+
+
+async def test_an_approval_counts_in_the_preview_and_is_not_used_up_by_it() -> None:
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 9)})
+    await world.settle(await world.process())
+    world.commit({"schedulers/arena.yaml": spec("arena", 1)})
+    held = (await previewed(world, Process(world)))[0].holds[0]
+    world.approve(held.change_hash)
+    for _ in range(2):
+        (arena,) = await previewed(world, Process(world))
+        assert not arena.holds
+        assert arena.moving

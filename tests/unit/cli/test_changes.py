@@ -1,0 +1,76 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from reconciler.cli.changes import hold_annotations, hold_lines, print_change
+from reconciler.core import change
+from reconciler.model.changes import Change, FieldChange, Verb, WorkloadChange
+from reconciler.model.findings import Finding
+from reconciler.model.holds import Hold, HoldKind
+from tests.unit.cli.screens import console, text_of
+from tests.unit.core.making import a_key, a_reading, a_workload
+
+ARENA, LOBBY = a_workload("arena", 2), a_workload("lobby", 20)
+GONE = change.compare(a_reading(ARENA, LOBBY), a_reading(ARENA), "local")
+FINDING = Finding("schedulers/x.yaml", 3, 1, "spec.game", "is missing")
+
+
+def printed(what: Change, output: str, *findings: Finding) -> str:
+    screen = console()
+    print_change(screen, what, output, findings, "/repository")
+    return text_of(screen.out)
+
+
+def test_nothing_is_said_to_be_nothing() -> None:
+    same = change.compare(a_reading(ARENA), a_reading(ARENA), "local")
+    assert printed(same, "text") == "Nothing to do.\n"
+
+
+def test_what_is_held_without_a_change_is_not_called_nothing() -> None:
+    broken = a_reading(ARENA, invalid={LOBBY.key: (FINDING,)})
+    said = printed(change.compare(a_reading(ARENA, LOBBY), broken, "local"), "text")
+    assert "Nothing to do" not in said
+    assert "held: Scheduler/lobby" in said
+
+
+def test_a_refusal_comes_with_the_command_that_lets_it_through() -> None:
+    said = printed(GONE, "text")
+    assert f"gamekeeper approve {GONE.change_hash}" in said
+    assert "no approval is needed" not in said
+
+
+def test_a_removal_within_the_budget_says_so() -> None:
+    less = change.compare(a_reading(LOBBY), a_reading(a_workload("lobby", 19)), "local")
+    assert "within the budget" in printed(less, "text")
+    assert "approve" not in printed(less, "text")
+
+
+def test_workloads_of_one_reason_are_held_in_one_line() -> None:
+    holds = [Hold(HoldKind.LAST_SPEC, a_key(name), "gone", "abc") for name in ("a", "b", "c")]
+    said = list(hold_lines(console(), holds))
+    assert said == [
+        "held: Scheduler/a, Scheduler/b, Scheduler/c: gone (last-spec)",
+        "    to let it through: gamekeeper approve abc",
+    ]
+
+
+def test_json_says_everything() -> None:
+    said = json.loads(printed(GONE, "json", FINDING))
+    assert said["changeHash"] == said["holds"][0]["changeHash"] == GONE.change_hash
+    assert said["removals"][0]["cause"] == "left-git"
+    assert said["findings"][0]["path"] == "spec.game"
+    assert said["refused"]
+
+
+@pytest.mark.parametrize("text", ["a\nb", "a\rb", "100%", "::error::x"])
+def test_nothing_of_a_spec_can_pass_for_a_workflow_command(text: str) -> None:
+    item = WorkloadChange(
+        a_key(), Verb.UPDATE, "x", (FieldChange(f"labels.{text}", text, None),), "a.yaml:1"
+    )
+    said = printed(replace(GONE, workloads=(item,), holds=()), "github")
+    assert said.startswith("::notice ")
+    assert said.count("\n") == 1
+    (held,) = hold_annotations([Hold(HoldKind.FINDING, None, text)])
+    assert "\n" not in held
+    assert "\r" not in held

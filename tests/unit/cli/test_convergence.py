@@ -1,0 +1,83 @@
+from dataclasses import replace
+
+import pytest
+
+from reconciler.cli.convergence import TRIES, Convergence, Course
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.plans import Counts, Plan
+from reconciler.model.reports import Outcome, Report, Settled
+from tests.unit.core.making import a_key
+
+KEY = a_key()
+CALM = Plan(KEY, Counts(desired=3, ready=3))
+FOREIGN = Hold(HoldKind.FOREIGN, KEY, "somebody's")
+
+
+def course(plan: Plan | None, **changes: object) -> Course:
+    made = Course(plan)
+    for name, value in changes.items():
+        setattr(made, name, value)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("one", "as_wanted", "is_over"),
+    [
+        pytest.param(course(None), False, False, id="not planned yet"),
+        pytest.param(course(CALM), True, True, id="every room ready and nothing to write"),
+        pytest.param(
+            course(replace(CALM, counts=Counts(3, ready=2))), False, False, id="a room not ready"
+        ),
+        pytest.param(
+            course(replace(CALM, counts=Counts(3, ready=3, old=1))), False, False, id="an old room"
+        ),
+        pytest.param(
+            course(replace(CALM, counts=Counts(3, ready=3, terminating=2))),
+            True,
+            True,
+            id="rooms on their way out are waited for by nobody",
+        ),
+        pytest.param(course(replace(CALM, forget=True)), False, False, id="something to write"),
+        pytest.param(course(None, gone=True), True, True, id="gone as wanted"),
+        pytest.param(course(CALM, error="create: no", failures=1), False, False, id="failed once"),
+        pytest.param(course(CALM, error="create: no", failures=TRIES), False, True, id="given up"),
+        pytest.param(course(CALM, holds=(FOREIGN,)), False, True, id="held by a stranger"),
+        pytest.param(
+            course(
+                replace(CALM, counts=Counts(3), holds=(Hold(HoldKind.SUSPENDED, KEY, "asleep"),))
+            ),
+            True,
+            True,
+            id="suspended",
+        ),
+    ],
+)
+def test_a_course_is_over_when_nothing_more_comes(
+    one: Course, as_wanted: bool, is_over: bool
+) -> None:
+    assert (one.as_wanted, one.is_over) == (as_wanted, is_over)
+
+
+def test_steps_are_counted_by_what_they_did() -> None:
+    convergence = Convergence()
+    convergence.courses[KEY] = Course()
+    steps = (
+        Outcome(KEY, "apply", "Namespace arena", ""),
+        Outcome(KEY, "create", "room arena-1", ""),
+        Outcome(KEY, "create", "room arena-2", ""),
+        Outcome(KEY, "create", "room arena-3", "", "create room arena-3: quota"),
+    )
+    convergence.settled(Report("local", "c1", 0.0, (Settled(CALM, steps),)))
+    seen = convergence.courses[KEY]
+    assert dict(seen.done) == {("object", "applied"): 1, ("room", "created"): 2}
+    assert (seen.failures, seen.error) == (1, "create room arena-3: quota")
+    convergence.settled(Report("local", "c1", 0.0, (Settled(CALM),)))
+    assert (seen.failures, seen.error) == (0, "")
+
+
+def test_a_defect_ends_the_wait_and_is_named() -> None:
+    convergence = Convergence()
+    convergence.courses[KEY] = Course(CALM)
+    convergence.crashed("local", KEY, KeyError("x"))
+    assert convergence.courses[KEY].is_over
+    assert "KeyError" in convergence.courses[KEY].error

@@ -1,0 +1,80 @@
+from dataclasses import replace
+
+import pytest
+
+from reconciler.cli.statuses import status_of
+from reconciler.core.compile import canonical
+from reconciler.model.holds import HoldKind
+from reconciler.model.records import Accepted, Condition, HeldRemoval, Offer, StateRecord
+from reconciler.model.refs import Json
+from tests.loop.world import Process, World
+from tests.unit.core.making import a_key
+
+KEY = a_key()
+LINE = "local Scheduler arena/arena left-git to=0"
+SPEC: Json = {
+    "kind": "Scheduler",
+    "metadata": {"name": "arena"},
+    "spec": {
+        "game": "arena",
+        "replicas": 3,
+        "reports": "none",
+        "template": {"spec": {"containers": [{"name": "game", "image": "x"}]}},
+    },
+}
+
+
+def accepted(**more: object) -> StateRecord:
+    spec = canonical({**SPEC, "spec": {**SPEC["spec"], **more}})
+    return StateRecord(Accepted(spec, 3, "c" * 40, "schedulers/arena.yaml", 4))
+
+
+def stalled(kind: HoldKind) -> tuple[Condition, ...]:
+    return (Condition("Stalled", True, kind, "because", 0.0),)
+
+
+@pytest.mark.parametrize(
+    ("record", "state", "holds"),
+    [
+        pytest.param(accepted(), "reconciling", [], id="on its way"),
+        pytest.param(accepted(suspend=True), "suspended", ["suspended"], id="suspended"),
+        pytest.param(replace(accepted(), deleting=True), "being removed", [], id="going"),
+        pytest.param(StateRecord(), "not in Git", [], id="never accepted"),
+        pytest.param(
+            replace(accepted(), conditions=stalled(HoldKind.FINDING)),
+            "stalled",
+            ["finding"],
+            id="held by a mistake in its document",
+        ),
+        pytest.param(
+            replace(
+                accepted(),
+                held=HeldRemoval(HoldKind.OVER_BUDGET, LINE, "too many"),
+                conditions=stalled(HoldKind.OVER_BUDGET),
+            ),
+            "stalled",
+            ["over-budget"],
+            id="a refused removal is named once",
+        ),
+    ],
+)
+async def test_a_record_is_told_in_a_word(
+    record: StateRecord, state: str, holds: list[str]
+) -> None:
+    process = Process(World())
+    await process.start()
+    await process.lane.store.change_state(KEY, lambda _: record)
+    (arena,) = status_of(process.lane, [], "").workloads
+    assert (arena.state, [hold.kind for hold in arena.holds]) == (state, holds)
+
+
+async def test_a_refused_removal_comes_with_the_hash_that_was_offered() -> None:
+    process = Process(World())
+    await process.start()
+    held = HeldRemoval(HoldKind.OVER_BUDGET, LINE, "too many")
+    store = process.lane.store
+    await store.change_state(KEY, lambda _: replace(accepted(), held=held))
+    offers = (Offer("a" * 12, (LINE,), "c1"), Offer("b" * 12, ("other", LINE), "c2"))
+    await store.save_repository(replace(store.repository, offers=offers))
+    (arena,) = status_of(process.lane, [], "").workloads
+    assert arena.holds[0].change_hash == "b" * 12
