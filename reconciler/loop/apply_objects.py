@@ -58,7 +58,8 @@ async def _announce(lane: Lane, plan: Plan, steps: Steps) -> bool:
         if wanted.ref not in known:
             made[wanted.ref] = False
     inventory = tuple(sorted(Owned(ref, by_us) for ref, by_us in made.items()))
-    highest = max((seat.ordinal for seat in plan.creates.seats), default=0) if plan.creates else 0
+    # Not the highest of this batch: names that were given up stand below `next` too.
+    highest = plan.creates.ordinals.next - 1 if plan.creates else 0
     await lane.store.change_state(
         plan.key,
         lambda record: replace(record, inventory=inventory, highest=max(record.highest, highest)),

@@ -98,7 +98,7 @@ class Names(RuleBasedStateMachine):
         assert len(set(taken)) == number
         assert not set(taken) & (self.spent | self.alive), "a name came back"
         assert all(n < raised.next for n in taken)
-        self.highest = max(self.highest, *taken, 0)
+        self.highest = max(self.highest, raised.next - 1)
         self.keep(raised)
         posted = {n for place, n in enumerate(taken) if place in made}
         self.alive |= posted
