@@ -181,8 +181,8 @@ def decode(body: Body, shape: Shape, kind: Kind, validation: str) -> tuple[Json,
         value: Json = reading.read(shape, body.value)
     except Mistyped as error:
         raise undecodable(intro, str(error)) from error
-    told = [f'unknown field "{path}"' for path in reading.unknown]
-    told += [f'duplicate field "{path}"' for path in body.duplicates]
+    told = [f'duplicate field "{path}"' for path in body.duplicates]
+    told += [f'unknown field "{path}"' for path in reading.unknown]
     if told and validation == "Strict":
         raise undecodable(intro, f"strict decoding error: {', '.join(told)}")
     return value, tuple(told) if validation != "Ignore" else ()

@@ -52,7 +52,9 @@ def _secret(value: Json) -> None:
 
 
 def _node(value: Json) -> None:
-    value.setdefault("spec", {})
+    spec = value.setdefault("spec", {})
+    if spec.get("podCIDR"):
+        spec.setdefault("podCIDRs", [spec["podCIDR"]])
     status = value.setdefault("status", {})
     status.setdefault("daemonEndpoints", {}).setdefault("kubeletEndpoint", {"Port": 0})
     system = status.setdefault("nodeInfo", {})
@@ -83,9 +85,6 @@ def _pod(spec: Json) -> None:
         spec["serviceAccountName"] = spec["serviceAccount"] = account
     for volume in spec.get("volumes") or ():
         _volume(volume)
-    for constraint in spec.get("topologySpreadConstraints") or ():
-        constraint.setdefault("nodeAffinityPolicy", "Honor")
-        constraint.setdefault("nodeTaintsPolicy", "Ignore")
     _limits_are_requests(spec)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reconciler.sandbox.controllers.accounts import Accounts
 from reconciler.sandbox.controllers.budgets import Budgets
+from reconciler.sandbox.controllers.collector import Collector
 from reconciler.sandbox.controllers.kubelets import Kubelets
 from reconciler.sandbox.controllers.namespaces import Namespaces
 from reconciler.sandbox.controllers.nodes import Nodes
@@ -23,6 +24,7 @@ class Controllers:
             Scheduler(world),
             Kubelets(world),
             Budgets(world),
+            Collector(world),
         )
         world.store.listeners.append(self._saw)
 

@@ -38,7 +38,13 @@ def check_pod(spec: Json) -> Iterator[Cause]:
         for index, container in enumerate(spec.get(part) or ()):
             path = f"spec.{part}[{index}]"
             yield from _container(container, path, seen, volumes)
+            if part == "initContainers":
+                yield from _run_once(container, path)
     yield from _host_ports(spec)
+    if spec.get("nodeName") and spec.get("schedulingGates"):
+        yield forbidden_value(
+            "spec.nodeName", "cannot be set until all schedulingGates have been cleared"
+        )
     yield from _settings(spec)
     yield from check_labels(spec.get("nodeSelector") or {}, "spec.nodeSelector")
     yield from _tolerations(spec)
@@ -118,6 +124,15 @@ def _probes(container: Json, path: str) -> Iterator[Cause]:
         port = (probe.get("httpGet") or {}).get("port", 1)
         if isinstance(port, int) and not 0 < port <= _LARGEST_PORT:
             yield invalid_value(f"{path}.{name}.httpGet.port", port, _PORT_TEXT)
+
+
+def _run_once(container: Json, path: str) -> Iterator[Cause]:
+    if container.get("restartPolicy") == "Always":
+        return
+    for name in ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe"):
+        if name in container:
+            detail = "may not be set for init containers without restartPolicy=Always"
+            yield forbidden_value(f"{path}.{name}", detail)
 
 
 def _ports(container: Json, path: str) -> Iterator[Cause]:

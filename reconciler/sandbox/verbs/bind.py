@@ -49,6 +49,10 @@ def assign(world: World, stored: Stored, node: str, now: float) -> Stored:
     pod = stored.decode(POD)
     pod["spec"]["nodeName"] = node
     set_condition(pod, "PodScheduled", "True", now)
+    for condition in pod["status"]["conditions"]:
+        if condition["type"] == "PodScheduled":
+            # Who binds speaks of no generation, unlike who reports.
+            condition.pop("observedGeneration", None)
     return world.store.put(POD, pod)
 
 

@@ -34,17 +34,18 @@ class DeleteOptions:
     @classmethod
     def read(cls, call: Call) -> DeleteOptions:
         """Read the options of the body and the query. Raises Refused."""
-        given: Json = {}
         if call.request.body.strip():
             given = bodies.decode_plain(call.request, call.world.shapes, DELETE_OPTIONS)
-        return cls.of(given, call.request.query)
+            return cls.of(given, {})
+        return cls.of({}, call.request.query)
 
     @classmethod
     def of(cls, given: Json, query: Mapping[str, str]) -> DeleteOptions:
         """Read options that came in a body, with those of the query. Raises Refused."""
         grace = given.get("gracePeriodSeconds", query.get("gracePeriodSeconds"))
         if isinstance(grace, str) and not grace.removeprefix("-").isdecimal():
-            raise refusals.bad_request("gracePeriodSeconds is no number")
+            message = f'strconv.ParseInt: parsing "{grace}": invalid syntax'
+            raise refusals.bad_request(message)
         policy = given.get("propagationPolicy") or query.get("propagationPolicy", "")
         dry_run: str = (given.get("dryRun") or [query.get("dryRun", "")])[0]
         conditions = given.get("preconditions") or {}
@@ -146,9 +147,6 @@ def _hold(value: Json, options: DeleteOptions) -> bool:
     for policy, name in (("Foreground", "foregroundDeletion"), ("Orphan", "orphan")):
         if options.policy == policy and name not in finalizers:
             finalizers.append(name)
-    if options.policy in ("Foreground", "Orphan"):
-        # Nothing in the sandbox has dependents: the collector would be done at once.
-        finalizers = [name for name in finalizers if name not in ("orphan", "foregroundDeletion")]
     if finalizers:
         metadata["finalizers"] = finalizers
     return bool(finalizers)

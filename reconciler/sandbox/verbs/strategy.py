@@ -71,7 +71,7 @@ def begin(call: Call, value: Json) -> None:
         value.pop("status", None)
 
 
-def first_status(kind: Kind, value: Json) -> None:
+def first_status(kind: Kind, value: Json, stamp: str) -> None:
     """Set the status that a new object starts with."""
     if kind is POD:
         value["status"] = {"phase": "Pending", "qosClass": resources.qos_class(value["spec"])}
@@ -80,7 +80,7 @@ def first_status(kind: Kind, value: Json) -> None:
                 "type": "PodScheduled",
                 "status": "False",
                 "lastProbeTime": None,
-                "lastTransitionTime": None,
+                "lastTransitionTime": stamp,
                 "reason": "SchedulingGated",
                 "message": "Scheduling is blocked due to non-empty scheduling gates",
             }

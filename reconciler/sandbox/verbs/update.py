@@ -17,14 +17,17 @@ def update(call: Call) -> Response:
     options = call.options("UpdateOptions")
     body = bodies.parse(call.request)
     value, told = write.decoded(call, body, options)
-    write.check_place(call, value)
     target = call.target
     stored = call.world.store.get(target.kind, target.namespace, target.name)
+    with write.warned(told):
+        write.check_place(call, value)
+        is_new = stored is None and call.kind in (LEASE, EVENT) and not target.subresource
+        if stored is None and not is_new:
+            raise refusals.not_found(target.kind, target.name)
+        if stored is not None:
+            check_preconditions(call, stored, value)
     if stored is None:
-        if call.kind in (LEASE, EVENT) and not target.subresource:
-            return write.create(Write(call, options, told), value)
-        raise refusals.not_found(target.kind, target.name)
-    check_preconditions(call, stored, value)
+        return write.create(Write(call, options, told), value)
     return write.update(Write(call, options, told), stored, value)
 
 

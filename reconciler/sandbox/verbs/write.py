@@ -60,18 +60,18 @@ def check_place(call: Call, value: Json) -> None:
 
 
 @contextmanager
-def _warned(write: Write) -> Iterator[None]:
+def warned(told: tuple[str, ...]) -> Iterator[None]:
     """Let a refusal carry the warnings too."""
     try:
         yield
     except Refused as refused:
-        refused.headers += answers.warnings(write.warnings)
+        refused.headers += answers.warnings(told)
         raise
 
 
 def create(write: Write, value: Json) -> Response:
     """Admit, check and store a new object. Raises Refused."""
-    with _warned(write):
+    with warned(write.warnings):
         return _create(write, value)
 
 
@@ -91,7 +91,7 @@ def _create(write: Write, value: Json) -> Response:
     admission.admit_namespace(call.world, kind, call.target.namespace, name)
     admission.admit_creation(call.world, kind, value)
     _refuse(call, value, _event_causes(call, value) or list(check_object(kind, value)))
-    strategy.first_status(kind, value)
+    strategy.first_status(kind, value, call.stamp)
     strategy.complete(kind, value)
     if managed:
         metadata["managedFields"] = managed
@@ -109,7 +109,7 @@ def _event_causes(call: Call, value: Json) -> list[refusals.Cause]:
 
 def update(write: Write, live: Stored, updated: Json) -> Response:
     """Check and store a changed object; nothing is written when nothing changed. Raises Refused."""
-    with _warned(write):
+    with warned(write.warnings):
         return _update(write, live, updated)
 
 

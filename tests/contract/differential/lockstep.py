@@ -14,6 +14,7 @@ from tests.contract.differential.steps import Json, Step
 from tests.contract.differential.unclaimed import without
 
 _SHOWN = 12
+_ABSENT = "<absent>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,9 @@ def differing(path: str, mine: Any, other: Any) -> Iterator[str]:
     """Walk every place where two answers differ."""
     if isinstance(mine, dict) and isinstance(other, dict):
         for name in sorted({*mine, *other}):
-            yield from differing(f"{path}.{name}", mine.get(name), other.get(name))
+            yield from differing(
+                f"{path}.{name}", mine.get(name, _ABSENT), other.get(name, _ABSENT)
+            )
     elif isinstance(mine, list) and isinstance(other, list) and len(mine) == len(other):
         for index, pair in enumerate(zip(mine, other, strict=True)):
             yield from differing(f"{path}.{index}", *pair)
