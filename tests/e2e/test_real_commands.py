@@ -1,0 +1,47 @@
+"""The commands against a real control plane: the same words, the same exit codes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.controlplane.cluster import ControlPlane
+from tests.e2e.commands import commit, gamekeeper
+
+pytestmark = pytest.mark.real
+
+NAME = "typed"
+SPEC = f"schedulers/{NAME}.yaml"
+
+
+def test_from_nothing_to_a_refused_removal_and_back(
+    real_cluster: ControlPlane, tmp_path: Path
+) -> None:
+    # Names of our own: the control plane is shared by the whole run.
+    made = gamekeeper("init", "fleet", "--name", NAME, cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    repository = tmp_path / "fleet"
+    settings = {
+        "KUBECONFIG": str(real_cluster.kubeconfig),
+        "GAMEKEEPER_INSTANCE": NAME,
+        "GAMEKEEPER_NAMESPACE": f"{NAME}-home",
+    }
+
+    def run(*words: str, code: int = 0) -> str:
+        done = gamekeeper(*words, cwd=repository, more=settings)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout
+
+    run("diff", "--live", code=2)
+    run("apply", "--yes", "--timeout", "50")
+    # Defaults of the real server are no difference.
+    assert "Nothing to do." in run("diff", "--live")
+    commit(repository, SPEC, "replicas: 2", "replicas: 9")
+    run("apply", "--yes", "--timeout", "50")
+    commit(repository, SPEC, "replicas: 9", "replicas: 1")
+    run("diff", "--live", code=2)
+    held = json.loads(run("diff", "--live", "-o", "json", code=2))["holds"][0]
+    assert "approved by " in run("approve", held["changeHash"])
+    run("apply", "--yes", "--timeout", "50")
+    status = json.loads(run("status", "-o", "json"))["workloads"][0]
+    assert (status["rooms"]["ready"], status["state"]) == (1, "ready")
