@@ -6,12 +6,16 @@ python -m benchmarks [NAME...]
 import sys
 from collections.abc import Callable, Iterable
 
-from benchmarks import idle, reactions
+from benchmarks import idle, live_diff, offline, reactions, rooms
 from benchmarks.fleet import ten_thousand
 from benchmarks.results import Section, write
 
 FLEET = {"idle": idle.measure, "reactions": reactions.measure}
-ALONE: dict[str, Callable[[], Section]] = {}
+ALONE: dict[str, Callable[[], Section]] = {
+    "rooms": rooms.measure,
+    "live-diff": live_diff.measure,
+    "offline": offline.measure,
+}
 
 
 def main(names: list[str]) -> int:

@@ -85,10 +85,24 @@ def gamekeeper(*words: str, cwd: Path | None = None, codes: tuple[int, ...] = (0
     Raises:
         RuntimeError: it ended with none of `codes`.
     """
-    done = subprocess.run([str(PROGRAM), *words], cwd=cwd, capture_output=True, check=False)
+    return run_to_end([str(PROGRAM), *words], os.environ, cwd, codes)
+
+
+def run_to_end(
+    argv: list[str],
+    environment: Mapping[str, str],
+    cwd: Path | None = None,
+    codes: tuple[int, ...] = (0,),
+) -> bytes:
+    """Run a program to its end and return what it printed.
+
+    Raises:
+        RuntimeError: it ended with none of `codes`.
+    """
+    done = subprocess.run(argv, env=environment, cwd=cwd, capture_output=True, check=False)
     if done.returncode not in codes:
         said = (done.stdout + done.stderr).decode(errors="replace")[-4000:]
-        raise RuntimeError(f"gamekeeper {' '.join(words)} ended with {done.returncode}:\n{said}")
+        raise RuntimeError(f"{' '.join(argv[:4])} ended with {done.returncode}:\n{said}")
     return done.stdout
 
 
