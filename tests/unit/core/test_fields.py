@@ -52,3 +52,39 @@ def test_documents_differ_in_some_field_or_are_equal(one: object, other: object)
     assert {FieldChange(c.path, c.after, c.before).path for c in swapped} == {
         path for path, _, _ in compare(one, other)
     }
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fields"),
+    [
+        pytest.param(
+            [{"name": "LOBBY_TOKEN", "value": "hush"}],
+            [{"name": "LOBBY_TOKEN", "value": "psst"}],
+            [("[0].value", "*** (before)", "*** (after)")],
+            id="a secret that changed",
+        ),
+        pytest.param(
+            [],
+            [{"name": "DB_PASSWORD", "value": "hush"}, {"name": "MAP", "value": "desert"}],
+            [
+                (
+                    "",
+                    [],
+                    [
+                        {"name": "DB_PASSWORD", "value": "*** (after)"},
+                        {"name": "MAP", "value": "desert"},
+                    ],
+                )
+            ],
+            id="a secret that came",
+        ),
+        pytest.param(
+            [{"name": "MAP", "value": "desert"}],
+            [{"name": "MAP", "value": "ice"}],
+            [("[0].value", "desert", "ice")],
+            id="what is no secret is shown",
+        ),
+    ],
+)
+def test_secrets_are_masked(before: object, after: object, fields: list[Any]) -> None:
+    assert compare(before, after) == fields
