@@ -42,8 +42,7 @@ class Ending:
     """What a run came to: its end state, rooms made and removed by namespace.
 
     `prepared_removed` are the rooms removed that stood there before the scenario began.
-    `calls` are those of ports up to the last write: after it nothing happens any more. `states`
-    tell the state of the world before and after each. `late` is whether anything was carried out
+    `ports` are those of the first process. `late` is whether anything was carried out
     after its sender had died.
     """
 
@@ -51,9 +50,19 @@ class Ending:
     made: dict[str, int]
     removed: dict[str, int]
     prepared_removed: dict[str, int]
-    calls: list[str]
-    states: dict[tuple[int, str], State]
+    ports: "Ports"
     late: bool = False
+
+    @property
+    def calls(self) -> list[str]:
+        """The calls up to the last write: after it nothing happens any more."""
+        writes = [number for number, call in self.requests.items() if call.verb in WRITES]
+        return self.ports.calls[: max(writes, default=-1) + 1]
+
+    @property
+    def requests(self) -> dict[int, Call]:
+        """The calls of the cluster by number."""
+        return self.ports.requests
 
 
 @dataclass
@@ -67,7 +76,7 @@ class Ports:
     at: int = -1
     side: str = "before"
     calls: list[str] = field(default_factory=list)
-    last_write: int = -1
+    requests: dict[int, Call] = field(default_factory=dict)
     state: Callable[[], State] = lambda: (0, 0.0, 0)
     states: dict[tuple[int, str], State] = field(default_factory=dict)
 
@@ -126,8 +135,7 @@ class Stage:
 
         def before(number: int, call: Call) -> None:
             numbers[number] = ports.reach(call.what)
-            if call.verb in WRITES:
-                ports.last_write = numbers[number]
+            ports.requests[numbers[number]] = call
             self.watchman.before(call)
             if plant is not None:
                 plant(numbers[number], call)
@@ -197,9 +205,8 @@ class Stage:
     def ending(self, ports: Ports, late: bool = False) -> Ending:
         """Tell what the run came to."""
         made, removed = dict(self.watchman.made), dict(self.watchman.removed)
-        calls = ports.calls[: ports.last_write + 1]
         prepared = dict(self.watchman.prepared_removed)
-        return Ending(end_state(self.world), made, removed, prepared, calls, ports.states, late)
+        return Ending(end_state(self.world), made, removed, prepared, ports, late)
 
 
 def copy_of(world: World) -> World:
@@ -207,6 +214,18 @@ def copy_of(world: World) -> World:
     inner = world.sandbox.world
     shared = (inner.schemas, inner.shapes)
     return deepcopy(world, {id(each): each for each in shared})
+
+
+_REFERENCES: dict[str, tuple[World, Ending]] = {}
+
+
+async def reference_of(scenario: Scenario) -> tuple[World, Ending]:
+    """Return a world in which a scenario may begin, to be copied, and its end without a mishap."""
+    if scenario.name not in _REFERENCES:
+        world = await scenario.prepare()
+        ending = await play(Stage(copy_of(world), scenario), Ports())
+        _REFERENCES[scenario.name] = world, ending
+    return _REFERENCES[scenario.name]
 
 
 async def play(stage: Stage, ports: Ports) -> Ending:

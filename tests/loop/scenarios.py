@@ -143,6 +143,12 @@ SCENARIOS = (
         {"arena": Bounds(2), "lobby": Bounds(2, 2)},
     ),
     Scenario(
+        "a mass deletion that nobody approves, beside a spec that is broken",
+        fleet(arena=spec("arena", 2), lobby=spec("lobby", 4)),
+        {0: commits(arena=spec("arena", 2).replace("replicas: 2", "replicas: many"), lobby=None)},
+        {"arena": Bounds(2, 2), "lobby": Bounds(4, 4)},
+    ),
+    Scenario(
         "scale out, roll out and a change of mind",
         fleet(arena=spec("arena", 2, rollout=SURGE)),
         {

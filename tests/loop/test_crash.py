@@ -16,25 +16,26 @@ from tests.loop.convergence import (
     compare,
     copy_of,
     play,
+    reference_of,
 )
 from tests.loop.safety import Unsafe
 from tests.loop.scenarios import SCENARIOS
 from tests.loop.transport import Killed
 from tests.loop.world import World
 
+
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 async def test_a_process_that_dies_at_any_call_is_gone_on_from(
     scenario: Scenario,
 ) -> None:
-    world = await scenario.prepare()
-    reference = await play(Stage(copy_of(world), scenario), Ports())
+    world, reference = await reference_of(scenario)
     assert reference.calls, "nothing was written: there is no point to die at"
     failures = []
     tried: set[State] = set()
     for number, what in enumerate(reference.calls):
         for side in ("before", "after"):
             POINTS["points of crash"] += 1
-            state = reference.states[(number, side)]
+            state = reference.ports.states[(number, side)]
             if state in tried:
                 continue  # a process that starts in the same state does the same
             tried.add(state)
@@ -49,8 +50,7 @@ async def test_processes_that_die_again_and_again_come_to_the_same_end(
 ) -> None:
     chance = random.Random(seed)
     for scenario in SCENARIOS:
-        world = await scenario.prepare()
-        reference = await play(Stage(copy_of(world), scenario), Ports())
+        world, reference = await reference_of(scenario)
         stage = Stage(copy_of(world), scenario)
         for _ in range(4):
             POINTS["deaths in a row"] += 1

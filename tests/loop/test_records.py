@@ -7,7 +7,7 @@ from tests.loop.world import Process, World, spec
 ARENA = WorkloadKey("Scheduler", "arena", "arena")
 
 
-async def test_a_process_that_slept_makes_no_name_again_that_was_made_and_is_gone() -> None:
+async def test_a_process_that_slept_makes_no_name_again() -> None:
     world = World()
     world.commit({"schedulers/arena.yaml": spec("arena", 2)})
     sleeper = await world.process()
@@ -36,7 +36,7 @@ async def test_a_condition_whose_write_got_no_answer_is_written_again() -> None:
     world.delete(f"/api/v1/namespaces/arena/pods/{world.names('arena')[0]}")
 
     def lose(number: int, call: object) -> None:
-        if "gamekeeper-main-scheduler-arena-arena" in str(call) and "replace" in str(call):
+        if "scheduler-arena-arena" in str(call) and "Progressing" in str(call):
             process.transport.after = lambda number, call: None
             raise Unavailable("the connection was lost")
 

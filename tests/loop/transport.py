@@ -45,15 +45,23 @@ class SandboxTransport:
         if self.dead:
             self.late.append(call)
             raise Killed(call.what)
+        try:
+            answer = self._numbered(call)
+        except Killed:
+            self.dead = True
+            raise
+        content: Any = json.loads(answer.body) if answer.body else {}
+        if answer.status >= 300 and answer.status != 404:
+            raise refusal(call.what, answer.status, content, _retry_after(answer))
+        return answer.status, content
+
+    def _numbered(self, call: Call) -> Response:
         number = len(self.calls)
         self.before(number, call)
         self.calls.append(call)
         answer = self.deliver(call)
         self.after(number, call)
-        content: Any = json.loads(answer.body) if answer.body else {}
-        if answer.status >= 300 and answer.status != 404:
-            raise refusal(call.what, answer.status, content, _retry_after(answer))
-        return answer.status, content
+        return answer
 
     def deliver(self, call: Call) -> Response:
         """Let the server carry out a call."""

@@ -1,0 +1,114 @@
+"""Real processes for tests of the whole: a sandbox over HTTP, `gamekeeper run`, a repository."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+from reconciler.model.refs import Json
+
+SANDBOX = """
+import asyncio, sys
+from pathlib import Path
+from reconciler.wiring import make_sandbox
+
+async def main():
+    async with make_sandbox(4, "127.0.0.1", 0) as server:
+        path = Path(sys.argv[1])
+        server.write_kubeconfig(path.with_suffix(".new"))
+        path.with_suffix(".new").rename(path)
+        await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+IDENTITY = ("-c", "user.name=Ada", "-c", "user.email=ada@studio.example", "-c", "commit.gpgsign=0")
+
+
+class Fleet:
+    """A bare repository, a sandbox in a process of its own, and the loops that are started."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.kubeconfig = folder / "kubeconfig"
+        self.bare, self.tree = folder / "fleet.git", folder / "tree"
+        self.loops: list[subprocess.Popen[bytes]] = []
+        self.url = ""
+
+    def found(self) -> None:
+        """Make the repository."""
+        self._git(self.folder, "init", "--quiet", "--bare", "-b", "main", str(self.bare))
+        self._git(self.folder, "init", "--quiet", "-b", "main", str(self.tree))
+        self._git(self.tree, "remote", "add", "origin", str(self.bare))
+
+    def commit(self, **files: str) -> None:
+        """Commit and push files; a double underscore in a name stands for a slash."""
+        for name, text in files.items():
+            path = self.tree / f"{name.replace('__', '/')}.yaml"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        self._git(self.tree, "add", "--all")
+        self._git(self.tree, *IDENTITY, "commit", "--quiet", "--allow-empty", "-m", "change")
+        self._git(self.tree, "push", "--quiet", "origin", "main")
+
+    def start_loop(self, cache: str = "cache") -> subprocess.Popen[bytes]:
+        """Start `gamekeeper run --no-lease`."""
+        words = ["run", "--repo", str(self.bare), "--instance", "main", "--no-lease"]
+        words += ["--kubeconfig", str(self.kubeconfig), "--cache-dir", str(self.folder / cache)]
+        words += ["--poll-seconds", "1", "--listen", "127.0.0.1:0"]
+        program = str(Path(sys.executable).with_name("gamekeeper"))
+        log = (self.folder / f"{cache}.log").open("ab")
+        with log:
+            loop = subprocess.Popen([program, *words], stdout=log, stderr=log)
+        self.loops.append(loop)
+        return loop
+
+    def log(self, cache: str = "cache") -> str:
+        """What the loops have said at the end."""
+        return (self.folder / f"{cache}.log").read_text(encoding="utf-8")[-3000:]
+
+    def pods(self, namespace: str) -> list[Json]:
+        """The pods of a namespace that are not on their way out."""
+        items = self.ask(f"/api/v1/namespaces/{namespace}/pods")["items"]
+        return [pod for pod in items if "deletionTimestamp" not in pod["metadata"]]
+
+    def ask(self, path: str) -> Json:
+        """Read from the cluster."""
+        with urlopen(Request(self.url + path), timeout=10) as answer:
+            found: Json = json.load(answer)
+        return found
+
+    def _git(self, folder: Path, *words: str) -> None:
+        subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
+
+
+@contextmanager
+def fleet(folder: Path) -> Iterator[Fleet]:
+    """Start a sandbox and make a repository; end everything that was started in the end."""
+    made = Fleet(folder)
+    made.found()
+    sandbox = subprocess.Popen([sys.executable, "-c", SANDBOX, str(made.kubeconfig)])
+    try:
+        until("the sandbox serves", made.kubeconfig.exists, 30.0)
+        config = json.loads(made.kubeconfig.read_text(encoding="utf-8"))
+        made.url = config["clusters"][0]["cluster"]["server"]
+        yield made
+    finally:
+        for process in (*made.loops, sandbox):
+            process.kill()
+            process.wait()
+
+
+def until(promise: str, check: Callable[[], object], seconds: float) -> float:
+    """Wait until `check` gives something true; return the seconds that it took."""
+    started = time.monotonic()
+    while time.monotonic() - started < seconds:
+        with suppress(URLError, OSError):
+            if check():
+                return time.monotonic() - started
+        time.sleep(0.05)
+    raise AssertionError(f"{promise}: not within {seconds:.0f} s")

@@ -1,0 +1,165 @@
+"""A corpus of defects, planted one at a time: the checks of this folder catch each of them."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from reconciler.adapters.kubernetes.client import KubernetesCluster
+from reconciler.adapters.kubernetes.transport import Call
+from reconciler.core import budget, gates, ordinals, rollout, rooms
+from reconciler.core.rollout import Step
+from reconciler.core.rooms import RoomState
+from reconciler.loop.store import RecordStore
+from reconciler.model.errors import PortError
+from reconciler.model.records import Ordinals
+from reconciler.service.reflector import Reflector
+from tests.loop import test_crash, test_faults, test_records
+from tests.loop.conftest import POINTS
+from tests.loop.convergence import Scenario, reference_of
+from tests.loop.scenarios import SCENARIOS
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+Check = Callable[[], Awaitable[None]]
+
+
+def _scenario(beginning: str) -> Scenario:
+    return next(each for each in SCENARIOS if each.name.startswith(beginning))
+
+
+def crash(beginning: str) -> Check:
+    return lambda: test_crash.test_a_process_that_dies_at_any_call_is_gone_on_from(
+        _scenario(beginning)
+    )
+
+
+def faults(beginning: str) -> Check:
+    return lambda: test_faults.test_a_request_that_fails_once_changes_no_end(_scenario(beginning))
+
+
+def old(beginning: str) -> Check:
+    return lambda: test_faults.test_a_read_that_is_old_removes_nothing_wrongly(_scenario(beginning))
+
+
+def no_precondition(patch: pytest.MonkeyPatch) -> None:
+    async def delete(self: Any, ref: Any, uid: str, resource_version: str) -> bool:
+        path = await self._path(ref)
+        await self._transport.send(Call("delete", "DELETE", ref.kind, path, f"delete {ref}", {}))
+        return True
+
+    patch.setattr(KubernetesCluster, "delete", delete)
+
+
+def conflict_is_fatal(patch: pytest.MonkeyPatch) -> None:
+    async def ignore(self: Any, ref: Any, key: Any, what: str) -> None:
+        return None
+
+    patch.setattr(RecordStore, "_reread", ignore)
+
+
+def struck_before_post(patch: pytest.MonkeyPatch) -> None:
+    async def strike(self: Any, key: Any, raised: Ordinals) -> None:
+        await self.save_ordinals(key, replace(raised, outstanding=frozenset()))
+
+    patch.setattr(RecordStore, "raise_ordinals", strike)
+
+
+def not_raised_before_post(patch: pytest.MonkeyPatch) -> None:
+    async def skip(self: Any, key: Any, raised: Ordinals) -> None:
+        return None
+
+    patch.setattr(RecordStore, "raise_ordinals", skip)
+
+
+def raised_without_comparing(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(RecordStore, "raise_ordinals", RecordStore.save_ordinals)
+
+
+def names_come_back(patch: pytest.MonkeyPatch) -> None:
+    def take(known: Ordinals, number: int) -> tuple[tuple[int, ...], Ordinals]:
+        lowest = known.next - known.next % 1000
+        return tuple(range(lowest, lowest + number)), replace(known, next=known.next + 1)
+
+    patch.setattr(ordinals, "take", take)
+
+
+def every_gate_is_open(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(gates, "blocked", lambda *arguments: {})
+
+
+def budget_is_ignored(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(budget, "refusal", lambda *arguments, **named: None)
+
+
+def error_is_empty(patch: pytest.MonkeyPatch) -> None:
+    read = Reflector.read
+
+    async def read_or_nothing(self: Any) -> None:
+        try:
+            await read(self)
+        except PortError:
+            self._shelf.keep_only(())
+            self.synced.set()
+
+    patch.setattr(Reflector, "read", read_or_nothing)
+
+
+def trusts_an_old_view(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ordinals, "is_blind", lambda *arguments: False)
+
+
+def counts_on_deletes(patch: pytest.MonkeyPatch) -> None:
+    step_of = rollout.next_step
+
+    def eager(there: Any, desired: int, policy: Any, may_remove: bool = True) -> Step:
+        step = step_of(there, desired, policy, may_remove)
+        missing = desired - len(there.new_ready) - len(there.new_unready)
+        going = step.remove_old_ready + step.remove_old_unready
+        return replace(step, create=max(step.create, min(missing, step.create + going)))
+
+    patch.setattr(rollout, "next_step", eager)
+
+
+def does_not_wait_for_readiness(patch: pytest.MonkeyPatch) -> None:
+    state_of = rooms.state_of
+
+    def hopeful(pod: Any) -> RoomState:
+        state = state_of(pod)
+        waits = state in (RoomState.PENDING, RoomState.UNREADY)
+        return RoomState.READY if waits else state
+
+    patch.setattr(rooms, "state_of", hopeful)
+
+
+def lost_answer_is_no_write(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(RecordStore, "is_doubtful", lambda self, key: False)
+
+
+BUGS: tuple[tuple[Plant, Check], ...] = (
+    (no_precondition, crash("scale in")),
+    (conflict_is_fatal, faults("create")),
+    (struck_before_post, crash("scale out")),
+    (not_raised_before_post, crash("create")),
+    (raised_without_comparing, test_records.test_a_process_that_slept_makes_no_name_again),
+    (names_come_back, crash("heal")),
+    (every_gate_is_open, crash("a mass deletion that nobody")),
+    (budget_is_ignored, crash("a mass deletion that nobody")),
+    (error_is_empty, faults("roll out within")),
+    (trusts_an_old_view, old("roll out within")),
+    (counts_on_deletes, crash("roll out within")),
+    (does_not_wait_for_readiness, crash("roll out within")),
+    (lost_answer_is_no_write, faults("heal")),
+)
+
+
+@pytest.mark.parametrize(("plant", "check"), BUGS, ids=[plant.__name__ for plant, _ in BUGS])
+async def test_a_planted_bug_is_caught(
+    plant: Plant, check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for scenario in SCENARIOS:
+        await reference_of(scenario)  # of the program as it should be
+    plant(monkeypatch)
+    with pytest.raises((AssertionError, PortError)):
+        await check()
+    POINTS["planted bugs caught"] += 1
