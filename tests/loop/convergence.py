@@ -20,7 +20,7 @@ IDLE_TURNS = 5
 
 Event = Callable[[World], None]
 State = tuple[int, float, int]
-"""The revision of a cluster, the time, and how many turns were made: all that a new process sees."""
+"""A cluster's revision, the time, and how many turns were made: all that a new process sees."""
 
 
 class NotConverged(AssertionError):

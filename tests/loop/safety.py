@@ -29,8 +29,8 @@ class Watchman:
     """Looks at a world after every call and every step of time.
 
     `names` are the uids that ever carried a name, `made` the rooms ever made, `removed` those
-    whose deletion was asked for, both by namespace; `prepared_removed` those of them that stood there
-    before the scenario began.
+    whose deletion was asked for, both by namespace; `prepared_removed` those of them that stood
+    there before the scenario began.
     """
 
     world: World
