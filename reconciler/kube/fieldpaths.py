@@ -15,6 +15,7 @@ from reconciler.kube.schemas import Schema
 Path = tuple[str, ...]
 
 _ORDER = "fkvi"
+_EMPTY: Mapping[str, Any] = {"string": "", "integer": 0}
 
 
 class BadObject(ValueError):
@@ -47,14 +48,14 @@ def value(item: Any) -> str:
 def item_element(item: Any, schema: Schema) -> str:
     """Name an item of a set or of a keyed list of this schema.
 
-    Raises BadObject for an item without any of its keys.
+    A required key that is left out is empty. Raises BadObject for an item that is no object.
     """
     if schema.list_type == "set":
         return value(item)
-    defaults = schema.items().key_defaults
+    inner = schema.items()
     found: Json = {}
     for name in schema.list_map_keys:
-        part = item.get(name, defaults.get(name)) if isinstance(item, dict) else None
+        part = item.get(name, _absent_key(inner, name)) if isinstance(item, dict) else None
         if part is not None:
             found[name] = part
     if not found:
@@ -64,6 +65,13 @@ def item_element(item: Any, schema: Schema) -> str:
             " (and doesn't have default value)"
         )
     return key(found)
+
+
+def _absent_key(inner: Schema, name: str) -> Any:
+    if name in inner.key_defaults or name not in inner.required:
+        return inner.key_defaults.get(name)
+    kept = inner.field(name)
+    return _EMPTY.get(kept.type) if kept is not None else None
 
 
 def by_element(items: list[Any] | None, schema: Schema) -> dict[str, list[Any]]:

@@ -48,14 +48,17 @@ def admit_creation(world: World, kind: Kind, value: Json) -> None:
         _new_node(value)
 
 
+def admit_update(kind: Kind, value: Json) -> None:
+    """Add to a changed object what admission adds each time."""
+    if kind is POD:
+        _add_tolerations(value["spec"])
+
+
 def _new_node(node: Json) -> None:
-    ready = any(
-        one.get("type") == "Ready" and one.get("status") == "True"
-        for one in (node.get("status") or {}).get("conditions", ())
-    )
+    # Also one that says it is ready: a controller takes the taint off when it has seen that.
     taints = node["spec"].get("taints") or []
     taint = {"key": _GONE_TAINTS[0], "effect": "NoSchedule"}
-    if not ready and taint not in taints:
+    if taint not in taints:
         node["spec"]["taints"] = [*taints, taint]
 
 
@@ -63,6 +66,10 @@ def _pod(world: World, pod: Json) -> None:
     spec = pod["spec"]
     _priority(pod, spec)
     _account(world, pod, spec)
+    _add_tolerations(spec)
+
+
+def _add_tolerations(spec: Json) -> None:
     tolerations = spec.get("tolerations") or []
     added = [_tolerance(key) for key in _GONE_TAINTS if not _tolerated(tolerations, key)]
     if tolerations or added:

@@ -10,13 +10,9 @@ from reconciler.sandbox.refusals import encode
 from reconciler.sandbox.requests import Json, Request, Response
 from reconciler.sandbox.store import Stored
 
-_ACCEPTED = (
-    "application/json",
-    "application/yaml",
-    "application/vnd.kubernetes.protobuf",
-    "application/json;stream=watch",
-    "application/vnd.kubernetes.protobuf;stream=watch",
-)
+_MEDIA = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
+_STREAMS = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
+_FORMS = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +23,7 @@ class Form:
     include: str = "Metadata"
 
 
-def form_of(request: Request) -> Form:
+def form_of(request: Request, *, of_many: bool = True) -> Form:
     """Read the Accept header. Raises Refused (406)."""
     accept = request.headers.get("accept", "") or "*/*"
     for clause in accept.split(","):
@@ -38,10 +34,25 @@ def form_of(request: Request) -> Form:
         wanted = named.get("as", "")
         if not wanted:
             return Form()
+        if wanted not in _FORMS:
+            message = f"only the following media types are accepted: {', '.join(_MEDIA)}"
+            raise refusals.failure(406, "NotAcceptable", message)
         if named.get("g") == "meta.k8s.io" and named.get("v") == "v1":
-            return Form(wanted.removesuffix("List"), request.query.get("includeObject", "Metadata"))
-    message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(_ACCEPTED)}"
+            return Form(wanted, request.query.get("includeObject", "Metadata"))
+    known = _MEDIA + _STREAMS if of_many else _MEDIA
+    message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(known)}"
     raise refusals.failure(406, "NotAcceptable", message, {})
+
+
+def check_form(form: Form, kind: Kind, *, is_list: bool) -> None:
+    """Check that an answer can be written so. Raises Refused (406)."""
+    other = "PartialObjectMetadata" if is_list else "PartialObjectMetadataList"
+    if form.as_kind == other:
+        is_what = (
+            f"a list (*core.{kind.kind}List)" if is_list else f"not a list (*core.{kind.kind})"
+        )
+        message = f"you requested {other}, but the requested object is {is_what}"
+        raise refusals.failure(406, "NotAcceptable", message)
 
 
 def warnings(told: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
@@ -60,7 +71,8 @@ def one(
     now: float = 0.0,
 ) -> Response:
     """Answer one object."""
-    form = form_of(request)
+    form = form_of(request, of_many=False)
+    check_form(form, kind, is_list=False)
     if not form.as_kind:
         body = kind.prefix + stored.text
     elif form.as_kind == "Table":
@@ -72,7 +84,8 @@ def one(
 
 
 def many(kind: Kind, found: list[Stored], metadata: Json, form: Form, *, now: float) -> Response:
-    """Answer a list."""
+    """Answer a list. Raises Refused (406)."""
+    check_form(form, kind, is_list=True)
     if form.as_kind == "Table":
         return Response(
             200, encode(tables.table(kind, found, metadata, include=form.include, now=now))

@@ -56,8 +56,8 @@ def media_type(request: Request) -> str:
     return request.headers.get("content-type", JSON_TYPE).split(";")[0].strip() or JSON_TYPE
 
 
-def parse(request: Request) -> Body:
-    """Decode a body by its media type.
+def parse(request: Request, kind: Kind) -> Body:
+    """Decode a body of a kind by its media type.
 
     Raises:
         Refused: 400 when it cannot be read, 415 when its type is unknown.
@@ -72,7 +72,10 @@ def parse(request: Request) -> Body:
         return _yaml(request.body)
     if media not in (JSON_TYPE, *_YAML_TYPES):
         raise unsupported_media((JSON_TYPE, "application/yaml", protobuf.MEDIA_TYPE))
-    return parse_json(request.body)
+    try:
+        return parse_json(request.body)
+    except Unreadable as error:
+        raise _unrecognized(kind, str(error)) from error
 
 
 def parse_json(data: bytes) -> Body:
@@ -81,6 +84,8 @@ def parse_json(data: bytes) -> Body:
         value = json.loads(data, object_pairs_hook=_pairs)
     except ValueError as error:
         raise Unreadable(str(error)) from error
+    if value is None:
+        value = {}
     if b"\\ud" in data or b"\\uD" in data:
         value = _without_surrogates(value)
     return Body(value, tuple(_places(value)))
@@ -106,7 +111,7 @@ def _places(value: Any, path: str = "") -> Iterator[str]:
 
 def decode_plain(request: Request, shapes: Shapes, kind: Kind) -> Json:
     """Decode a body that is no object of the store. Raises Refused (400)."""
-    body = parse(request)
+    body = parse(request, kind)
     check_object(body.value, kind)
     shape = shapes.for_kind(kind.group, kind.version, kind.kind)
     return decode(body, shape, kind, "Ignore")[0]
@@ -132,7 +137,7 @@ def check_object(value: Any, kind: Kind) -> Json:
     """Check that a body is an object of its kind, which it may leave out. Raises Refused."""
     wanted = kind.kind
     if not isinstance(value, dict):
-        raise refusals.bad_request("the body is not a JSON object")
+        raise _unrecognized(kind, "it is no object")
     given_version = value.get("apiVersion") or kind.api_version
     given_kind = value.get("kind") or wanted
     if not isinstance(given_kind, str) or not isinstance(given_version, str):
@@ -153,6 +158,14 @@ def check_object(value: Any, kind: Kind) -> Json:
         )
     value["kind"], value["apiVersion"] = wanted, given_version
     return value
+
+
+def _unrecognized(kind: Kind, why: str) -> Refused:
+    problem = f"couldn't get version/kind; json parse error: {why}"
+    if kind is kinds.DELETE_OPTIONS:
+        return refusals.bad_request(problem)
+    intro = f"the object provided is unrecognized (must be of type {kind.kind})"
+    return refusals.bad_request(f"{intro}: {problem}")
 
 
 class Undecoded(Refused):

@@ -32,3 +32,13 @@ def syntax(value: Any) -> str:
 
 def _inside(value: Any) -> str:
     return "interface {}(nil)" if value is None else syntax(value)
+
+
+def json_type(value: Any) -> str:
+    """Name the type of a JSON value as Go's decoder does."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "bool"
+    known = {str: "string", list: "array", dict: "object"}
+    return known.get(type(value), "number")

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import parse_qsl
 
 from aiohttp import StreamReader, web
 from aiohttp.http import RawRequestMessage
@@ -18,7 +17,7 @@ from aiohttp.web_protocol import RequestHandler
 
 from reconciler.sandbox import refusals
 from reconciler.sandbox.cluster import Sandbox
-from reconciler.sandbox.requests import Answer, Request, Response, Stream
+from reconciler.sandbox.requests import Answer, Request, Response, Stream, first_values
 
 _BODY_LIMIT_BYTES = 3 * 1024 * 1024
 _LONGEST_WAIT_SECONDS = 3600.0
@@ -175,9 +174,7 @@ def _request(
 def _plain(request: web.BaseRequest, body: bytes) -> Request:
     headers: Mapping[str, str] = {name.lower(): text for name, text in request.headers.items()}
     path, _, query = request.raw_path.partition("?")
-    return Request(
-        request.method, path, dict(parse_qsl(query, keep_blank_values=True)), headers, body
-    )
+    return Request(request.method, path, first_values(query), headers, body)
 
 
 def _whole(answer: Response) -> web.Response:

@@ -41,10 +41,19 @@ class WriteOptions:
         if len(manager) > _MANAGER_LIMIT:
             detail = f"may not be more than {_MANAGER_LIMIT} bytes"
             causes.append(Cause("fieldManager", "FieldValueTooLong", f"Too long: {detail}"))
+        causes += _unprintable(manager)
         if causes:
             raise refusals.invalid_options(kind, causes)
         manager = manager or request.headers.get("user-agent", "").split("/")[0] or "unknown"
         return cls(manager, bool(dry_run), validation, flag(request, "force"))
+
+
+def _unprintable(manager: str) -> list[Cause]:
+    for index, letter in enumerate(manager):
+        if not letter.isprintable():
+            detail = f"invalid character U+{ord(letter):04X} (at position {index})"
+            return [refusals.invalid_value("fieldManager", manager, detail)]
+    return []
 
 
 def dry_run_causes(dry_run: str) -> list[Cause]:

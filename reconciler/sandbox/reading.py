@@ -70,6 +70,15 @@ _GO_NAMES = {
     dict: "object",
 }
 _GO_TYPES = {"time": "string", "micro-time": "string", "int-or-string": "int32"}
+# Times that Go's types hold by value: they are written even when nobody set them.
+_ALWAYS_TIMES = {
+    "v1.PodCondition": ("lastProbeTime", "lastTransitionTime"),
+    "v1.NodeCondition": ("lastHeartbeatTime", "lastTransitionTime"),
+    "v1.NamespaceCondition": ("lastTransitionTime",),
+    "v1.Condition": ("lastTransitionTime",),
+    "v1.ContainerStateRunning": ("startedAt",),
+    "v1.ContainerStateTerminated": ("startedAt", "finishedAt"),
+}
 _ZEROS = {"string": "", "int32": 0, "int64": 0, "bool": False}
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/=]")
 _MICRO = re.compile(r".*[0-9]\.[0-9]{6}(Z|[-+][0-9:]+)")
@@ -117,6 +126,8 @@ class Reading:
         for name in shape.required:
             if name not in result and shape.fields[name].form in _ZEROS:
                 result[name] = _ZEROS[shape.fields[name].form]
+        for name in _ALWAYS_TIMES.get(shape.go_name, ()):
+            result.setdefault(name, None)
         return result
 
     def _list(self, shape: Shape, value: Any, path: str, owner: str) -> list[Any]:

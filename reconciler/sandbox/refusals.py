@@ -113,9 +113,10 @@ def unknown_resource() -> Refused:
     return failure(404, "NotFound", "the server could not find the requested resource", {})
 
 
-def already_exists(kind: Kind, name: str) -> Refused:
-    """Say that the name is taken."""
-    message = f'{kind.resource} "{name}" already exists'
+def already_exists(kind: Kind, name: str, *, is_ending: bool = False) -> Refused:
+    """Say that the name is taken, be it by an object on its way out."""
+    intro = "object is being deleted: " if is_ending else ""
+    message = f'{intro}{kind.resource} "{name}" already exists'
     return failure(409, "AlreadyExists", message, subject(kind, name))
 
 

@@ -12,9 +12,14 @@ Json = dict[str, Any]
 JSON_TYPE = "application/json"
 
 
+def first_values(query: str) -> dict[str, str]:
+    """Read a query string; of a name that stands twice the first counts."""
+    return dict(reversed(parse_qsl(query, keep_blank_values=True)))
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One HTTP request; header names are lower case, the query keeps its last value."""
+    """One HTTP request; header names are lower case, the query keeps its first value."""
 
     method: str
     path: str
@@ -32,7 +37,7 @@ class Request:
     ) -> Request:
         """Make a request from a path with its query string."""
         parts = urlsplit(url)
-        query = dict(parse_qsl(parts.query, keep_blank_values=True))
+        query = first_values(parts.query)
         lowered = {name.lower(): value for name, value in (headers or {}).items()}
         return cls(method, parts.path, query, lowered, body)
 

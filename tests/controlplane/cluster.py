@@ -32,6 +32,7 @@ class Parts:
 
     Without controllers a namespace gets no `default` service account, and so no pods without one.
     An audited API server writes down who asked for what (see `ControlPlane.audit`).
+    New nodes are tainted where controllers take the taint off, or where `taints_nodes` says so.
     `pod_stop_seconds=None` lets a deleted pod use the whole of its grace period.
     """
 
@@ -39,6 +40,7 @@ class Parts:
     with_scheduler: bool = True
     with_kwok: bool = True
     audited: bool = False
+    taints_nodes: bool = False
     pod_start_seconds: float = 0.5
     pod_stop_seconds: float | None = 0.5
 
@@ -217,7 +219,7 @@ class ControlPlane:
         self._wait(lambda: _accepts(layout.etcd_port), "etcd to listen")
         argv = components.api_server(
             layout,
-            with_controllers=self.parts.with_controllers,
+            taints_nodes=self.parts.with_controllers or self.parts.taints_nodes,
             audited=self.parts.audited,
         )
         group.start("kube-apiserver", argv)

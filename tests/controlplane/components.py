@@ -86,7 +86,7 @@ def etcd(layout: Layout) -> list[str]:
     ]
 
 
-def api_server(layout: Layout, *, with_controllers: bool, audited: bool) -> list[str]:
+def api_server(layout: Layout, *, taints_nodes: bool, audited: bool) -> list[str]:
     """Return the API server's command line: RBAC, ServiceAccount admission, loopback only."""
     argv = [
         str(find("kube-apiserver")),
@@ -119,8 +119,8 @@ def api_server(layout: Layout, *, with_controllers: bool, audited: bool) -> list
             f"--audit-policy-file={layout.audit_policy}",
             f"--audit-log-path={layout.audit_log}",
         ]
-    if not with_controllers:
-        # The taint of a new node is taken off by a controller, and there is none.
+    if not taints_nodes:
+        # The taint of a new node is taken off by a controller, and there may be none.
         argv.append("--disable-admission-plugins=TaintNodesByCondition")
     return argv
 

@@ -67,8 +67,9 @@ class Nodes:
 
     def _report(self, node: Json, now: float) -> bool:
         status = node.setdefault("status", {})
-        if any(one["type"] == "Ready" for one in status.get("conditions", ())):
-            return False
+        told = [one["status"] for one in status.get("conditions", ()) if one["type"] == "Ready"]
+        if told:
+            return told == ["True"] and _untaint(node)
         self._addresses += 1
         name, stamp = node["metadata"]["name"], clock.stamp(now)
         node["metadata"].setdefault("labels", {}).setdefault("kubernetes.io/hostname", name)
@@ -95,10 +96,7 @@ class Nodes:
             }
             for kind, state, reason, message in _CONDITIONS
         ]
-        taints = [one for one in node["spec"].get("taints", ()) if one["key"] != _NOT_READY]
-        node["spec"].pop("taints", None)
-        if taints:
-            node["spec"]["taints"] = taints
+        _untaint(node)
         return True
 
     def _clear(self, name: str, now: float) -> None:
@@ -120,3 +118,11 @@ class Nodes:
             spec = {"holderIdentity": name, "leaseDurationSeconds": 40, "renewTime": renewed}
             value: Json = {"metadata": {"name": name, "namespace": _LEASES}, "spec": spec}
             self._world.add(LEASE, value, now)
+
+
+def _untaint(node: Json) -> bool:
+    taints = node["spec"].pop("taints", None) or []
+    left = [one for one in taints if one["key"] != _NOT_READY]
+    if left:
+        node["spec"]["taints"] = left
+    return left != taints

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from reconciler.sandbox.kinds import BUDGET, CONFIG_MAP, LEASE, POD, SECRET, Kind
-from reconciler.sandbox.refusals import Cause, invalid_value, required
+from reconciler.sandbox.refusals import Cause, forbidden_value, invalid_value, required
 from reconciler.sandbox.requests import Json
 from reconciler.sandbox.validate.metadata import check_metadata, check_name, check_selector
 from reconciler.sandbox.validate.pods import check_pod
@@ -41,6 +41,14 @@ def check_object(kind: Kind, value: Json) -> Iterator[Cause]:
         yield from _content(value)
     elif kind is LEASE:
         yield from _lease(value.get("spec") or {})
+
+
+def check_new(kind: Kind, value: Json) -> Iterator[Cause]:
+    """Check what only a new object may not be."""
+    spec = value.get("spec") or {}
+    if kind is POD and spec.get("nodeName") and spec.get("schedulingGates"):
+        detail = "cannot be set until all schedulingGates have been cleared"
+        yield forbidden_value("spec.nodeName", detail)
 
 
 def _content(value: Json) -> Iterator[Cause]:

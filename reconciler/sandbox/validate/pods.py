@@ -25,6 +25,11 @@ _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 _PORT_TEXT = "must be between 1 and 65535, inclusive"
 _LARGEST_PORT = 65_535
+_RESOURCES = ("cpu", "memory", "ephemeral-storage", "hugepages-")
+_UNKNOWN_RESOURCE = (
+    "must be a standard resource type or fully qualified",
+    "must be a standard resource for containers",
+)
 
 
 def check_pod(spec: Json) -> Iterator[Cause]:
@@ -41,10 +46,6 @@ def check_pod(spec: Json) -> Iterator[Cause]:
             if part == "initContainers":
                 yield from _run_once(container, path)
     yield from _host_ports(spec)
-    if spec.get("nodeName") and spec.get("schedulingGates"):
-        yield forbidden_value(
-            "spec.nodeName", "cannot be set until all schedulingGates have been cleared"
-        )
     yield from _settings(spec)
     yield from check_labels(spec.get("nodeSelector") or {}, "spec.nodeSelector")
     yield from _tolerations(spec)
@@ -205,6 +206,9 @@ def _resources(resources: Json, path: str) -> Iterator[Cause]:
     limits = resources.get("limits") or {}
     for part in ("limits", "requests"):
         for name, amount in (resources.get(part) or {}).items():
+            if "/" not in name and not name.startswith(_RESOURCES):
+                for detail in _UNKNOWN_RESOURCE:
+                    yield invalid_value(f"{path}.{part}[{name}]", name, detail)
             if quantities.parse(amount) < 0:
                 detail = "must be greater than or equal to 0"
                 yield invalid_value(f"{path}.{part}[{name}]", amount, detail)
@@ -239,7 +243,7 @@ def _tolerations(spec: Json) -> Iterator[Cause]:
 def check_gates_only_shrink(live: Json, updated: Json) -> Iterator[Cause]:
     """Check that scheduling gates are only taken away."""
     known = {gate["name"] for gate in live.get("schedulingGates") or ()}
-    for gate in updated.get("schedulingGates") or ():
+    for index, gate in enumerate(updated.get("schedulingGates") or ()):
         if gate["name"] not in known:
             detail = f"only deletion is allowed, but found new scheduling gate '{gate['name']}'"
-            yield forbidden_value("spec.schedulingGates", detail)
+            yield forbidden_value(f"spec.schedulingGates[{index}].name", detail)

@@ -20,8 +20,7 @@ _POD_TEXT = (
 
 
 def check_update(kind: Kind, live: Json, updated: Json) -> Iterator[Cause]:
-    """Check an update against what was there."""
-    yield from _metadata(live["metadata"], updated["metadata"])
+    """Check the content of an update against what was there."""
     if kind is POD:
         yield from _pod(live["spec"], updated.get("spec") or {})
     elif kind in (CONFIG_MAP, SECRET):
@@ -33,7 +32,9 @@ def check_update(kind: Kind, live: Json, updated: Json) -> Iterator[Cause]:
             yield forbidden_value("spec.podCIDRs", detail)
 
 
-def _metadata(live: Json, updated: Json) -> Iterator[Cause]:
+def check_identity(before: Json, after: Json) -> Iterator[Cause]:
+    """Check what an update says the object is against what it was."""
+    live, updated = before["metadata"], after["metadata"]
     if updated.get("uid", live["uid"]) != live["uid"]:
         # The server looks twice: once for every object, once for its kind.
         yield from [invalid_value("metadata.uid", updated["uid"], _FIXED)] * 2
@@ -68,8 +69,16 @@ def _pod(live: Json, updated: Json) -> Iterator[Cause]:
     yield from _deadline(live, updated)
     yield from _tolerations(live, updated)
     yield from check_gates_only_shrink(live, updated)
+    yield from _selector(live, updated)
     if _fixed_part(live, updated) != _fixed_part(live, live):
         yield forbidden_value("spec", _POD_TEXT)
+
+
+def _selector(live: Json, updated: Json) -> Iterator[Cause]:
+    before, after = live.get("nodeSelector") or {}, updated.get("nodeSelector") or {}
+    if live.get("schedulingGates") and not before.items() <= after.items():
+        detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+        yield invalid_value("spec.nodeSelector", updated.get("nodeSelector"), detail)
 
 
 def _deadline(live: Json, updated: Json) -> Iterator[Cause]:
@@ -100,16 +109,10 @@ def _fixed_part(live: Json, spec: Json) -> Json:
     for container in [*(fixed.get("containers") or ()), *(fixed.get("initContainers") or ())]:
         container.pop("image", None)
     if live.get("schedulingGates"):
-        _allow_narrowing(live, fixed)
+        fixed.pop("nodeSelector", None)
+        if not live.get("affinity"):
+            fixed.pop("affinity", None)
     was, wanted = live.get("terminationGracePeriodSeconds", 0), 1
     if was < 0 and fixed.get("terminationGracePeriodSeconds") == wanted:
         fixed["terminationGracePeriodSeconds"] = was
     return fixed
-
-
-def _allow_narrowing(live: Json, fixed: Json) -> None:
-    before, after = live.get("nodeSelector") or {}, fixed.get("nodeSelector") or {}
-    if all(after.get(name) == value for name, value in before.items()):
-        fixed.pop("nodeSelector", None)
-    if not live.get("affinity"):
-        fixed.pop("affinity", None)

@@ -34,11 +34,11 @@ def bind(call: Call) -> Response:
 
 
 def _why_not(pod: Json, name: str) -> str:
+    if pod["metadata"].get("deletionTimestamp"):
+        return f"pod {name} is being deleted, cannot be assigned to a host"
     assigned = pod["spec"].get("nodeName")
     if assigned:
         return f'pod {name} is already assigned to node "{assigned}"'
-    if pod["metadata"].get("deletionTimestamp"):
-        return f"pod {name} is being deleted, cannot be assigned to a host"
     if pod["spec"].get("schedulingGates"):
         return f"pod {name} has non-empty .spec.schedulingGates"
     return ""
@@ -48,25 +48,31 @@ def assign(world: World, stored: Stored, node: str, now: float) -> Stored:
     """Give a pod its node."""
     pod = stored.decode(POD)
     pod["spec"]["nodeName"] = node
-    set_condition(pod, "PodScheduled", "True", now)
-    for condition in pod["status"]["conditions"]:
-        if condition["type"] == "PodScheduled":
-            # Who binds speaks of no generation, unlike who reports.
-            condition.pop("observedGeneration", None)
+    set_condition(pod, "PodScheduled", "True", now, observes=False)
     return world.store.put(POD, pod)
 
 
 def set_condition(
-    pod: Json, kind: str, status: str, now: float, *, reason: str = "", message: str = ""
+    pod: Json,
+    kind: str,
+    status: str,
+    now: float,
+    *,
+    reason: str = "",
+    message: str = "",
+    observes: bool = True,
 ) -> bool:
-    """Set one condition of a pod; tells whether anything changed."""
+    """Set one condition of a pod; tells whether anything changed.
+
+    The server itself `observes` no generation, unlike kubelets and schedulers.
+    """
     conditions = pod["status"].setdefault("conditions", [])
     found = next((one for one in conditions if one["type"] == kind), None)
     said = {"status": status, "reason": reason, "message": message}
     said = {name: text for name, text in said.items() if text}
     if found is None:
         found = {"type": kind, "lastProbeTime": None, "lastTransitionTime": clock.stamp(now)}
-        if "generation" in pod["metadata"]:
+        if observes and "generation" in pod["metadata"]:
             found["observedGeneration"] = pod["metadata"]["generation"]
         conditions.append(found | said)
         return True

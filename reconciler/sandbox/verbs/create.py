@@ -12,7 +12,7 @@ from reconciler.sandbox.world import Call
 def create(call: Call) -> Response:
     """Create one object. Raises Refused."""
     options = call.options("CreateOptions")
-    body = bodies.parse(call.request)
+    body = bodies.parse(call.request, call.kind)
     value, told = write.decoded(call, body, options)
     write.check_place(call, value)
     return write.create(Write(call, options, told), value)

@@ -23,7 +23,7 @@ _BELOW: Mapping[tuple[str, str], Verb] = {
     ("GET", "status"): read.get,
     ("PUT", "status"): update.update,
     ("PATCH", "status"): patch.patch,
-    ("PUT", "finalize"): update.finalize,
+    ("PUT", "finalize"): update.update,
 }
 
 

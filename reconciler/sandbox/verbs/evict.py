@@ -116,5 +116,6 @@ def _mark(call: Call, stored: Stored, pod: Json) -> None:
         call.now,
         reason="EvictionByEvictionAPI",
         message="Eviction API: evicting",
+        observes=False,
     )
     call.world.store.put(POD, pod)

@@ -36,8 +36,8 @@ def patch(call: Call) -> Response:
     if "force" in call.request.query:
         cause = refusals.forbidden_value("force", "may not be specified for non-apply patch")
         raise refusals.invalid_options("PatchOptions", [cause])
-    body = bodies.parse_json(call.request.body)
     stored = write.live_object(call)
+    body = _parsed(call, media)
     patched = _patched(call, media, stored, body)
     try:
         value, told = write.decoded(call, Body(patched, body.duplicates), options)
@@ -48,6 +48,22 @@ def patch(call: Call) -> Response:
         value["metadata"]["uid"] = stored.uid
     _check_revision(call, stored, value)
     return write.update(Write(call, options, told), stored, value)
+
+
+def _parsed(call: Call, media: str) -> Body:
+    intro = "" if media == _STRATEGIC else "error decoding patch: "
+    try:
+        body = bodies.parse_json(call.request.body)
+    except bodies.Unreadable as error:
+        raise refusals.bad_request(f"{intro}{error}") from error
+    wanted = list if media == _JSON else dict
+    if not isinstance(body.value, wanted):
+        told = f"cannot unmarshal {gotext.json_type(body.value)} into Go value of type "
+        of = "[]handlers.jsonPatchOp" if media == _JSON else "map[string]interface {}"
+        raise refusals.bad_request(f"{intro}json: {told}{of}")
+    if media == _JSON and not all(isinstance(operation, dict) for operation in body.value):
+        raise refusals.bad_request(f"{intro}an operation is no object")
+    return body
 
 
 def _unpatchable(media: str, given: Any, patched: Any, why: str) -> refusals.Refused:
@@ -69,8 +85,6 @@ def _patched(call: Call, media: str, stored: Stored, body: Body) -> Json:
     try:
         if media == _JSON:
             result: Any = patches.json_patch(live, body.value)
-        elif not isinstance(body.value, dict):
-            raise refusals.bad_request("the patch is not a JSON object")
         elif media == _MERGE:
             result = patches.merge_patch(live, body.value)
         else:
@@ -90,20 +104,20 @@ def _apply(call: Call, options: WriteOptions) -> Response:
     if not call.request.query.get("fieldManager"):
         cause = refusals.required("fieldManager", "is required for apply patch")
         raise refusals.invalid_options("PatchOptions", [cause])
-    body = bodies.parse(call.request)
+    body = bodies.parse(call.request, call.kind)
     value = _checked_apply(call, body)
     target = call.target
     stored = call.world.store.get(target.kind, target.namespace, target.name)
     if stored is None and target.subresource:
         raise refusals.not_found(target.kind, target.name)
-    if stored is not None:
-        check_preconditions(call, stored, value)
-    elif value["metadata"].get("uid"):
+    if stored is None and value["metadata"].get("uid"):
         why = "Precondition failed: UID in precondition"
         raise refusals.conflict(call.kind, target.name, why)
     applied = _owned(call, options, stored, value)
     if isinstance(applied, ownership.Conflicts):
         raise _conflicts(applied)
+    if stored is not None:
+        check_preconditions(call, stored, value)
     shape = call.world.shape(call.kind)
     try:
         result, _ = bodies.decode(Body(applied.object), shape, call.kind, "Ignore")
@@ -160,13 +174,15 @@ def _untyped(call: Call, value: Json, problems: str) -> refusals.Refused:
 
 
 def _checked_apply(call: Call, body: Body) -> Json:
-    value = body.value
-    if not isinstance(value, dict) or not value.get("kind") or not value.get("apiVersion"):
-        kind = value.get("kind", "") if isinstance(value, dict) else ""
-        version = value.get("apiVersion", "") if isinstance(value, dict) else ""
-        group, _, short = version.rpartition("/")
+    value = {} if body.value is None else body.value
+    if not isinstance(value, dict):
+        told = f"json: cannot unmarshal {gotext.json_type(value)} into Go value of type"
+        why = f"error unmarshaling JSON: while decoding JSON: {told} map[string]interface {{}}"
+        raise refusals.bad_request(f"error decoding YAML: {why}")
+    if not value.get("kind") or value.get("apiVersion") != call.kind.api_version:
+        group, _, short = str(value.get("apiVersion", "")).rpartition("/")
         place = f"{group}/{short}"
-        raise refusals.bad_request(f"invalid object type: {place}, Kind={kind}")
+        raise refusals.bad_request(f"invalid object type: {place}, Kind={value.get('kind', '')}")
     bodies.check_object(value, call.kind)
     if value.get("metadata") is None:
         value["metadata"] = {}

@@ -14,7 +14,11 @@ from reconciler.sandbox.options import positive
 from reconciler.sandbox.requests import Json, Response
 from reconciler.sandbox.store import Shelf, Stored, TooOld
 from reconciler.sandbox.verbs import write
-from reconciler.sandbox.verbs.versions import check_list_version, list_revision
+from reconciler.sandbox.verbs.versions import (
+    check_list_version,
+    check_no_version,
+    list_revision,
+)
 from reconciler.sandbox.world import Call
 
 _LATEST = -1
@@ -46,6 +50,7 @@ def get(call: Call, *, stale_revisions: int = 0) -> Response:
         if found is None:
             raise refusals.not_found(call.kind, target.name)
         return answers.one(call.request, call.kind, found, now=call.now)
+    answers.form_of(call.request, of_many=False)
     stored = write.live_object(call)
     return answers.one(call.request, call.kind, stored, now=call.now)
 
@@ -53,24 +58,26 @@ def get(call: Call, *, stale_revisions: int = 0) -> Response:
 def list_objects(call: Call, *, stale_revisions: int = 0) -> Response:
     """Answer a list, or one page of it. Raises Refused."""
     store = call.world.store
-    check_list_version(call.request)
-    chosen = filter_of(call.request, call.target)
     form = answers.form_of(call.request)
     limit = positive(call.request, "limit")
+    check_list_version(call.request)
+    chosen = filter_of(call.request, call.target)
     token = call.request.query.get("continue", "")
     shelf = store.shelves[call.kind]
     page = _page(token) if token else Page(_LATEST, "")
+    if token:
+        check_no_version(call.request)
     asked = page.revision if token else list_revision(call.request, store.revision)
     if stale_revisions and asked == _LATEST:
         asked = max(shelf.forgotten, store.revision - stale_revisions)
     if call.request.query.get("resourceVersion") == "0":
         limit = 0
-    found = _found(shelf, chosen, page, asked, token)
+    walked = _walked(shelf, chosen, page, asked, token)
     revision = store.revision if asked == _LATEST else asked
-    return answers.many(call.kind, *_cut(shelf, found, limit, revision, chosen), form, now=call.now)
+    return answers.many(call.kind, *_cut(walked, limit, revision, chosen), form, now=call.now)
 
 
-def _found(shelf: Shelf, chosen: Filter, page: Page, asked: int, token: str) -> list[Stored]:
+def _walked(shelf: Shelf, chosen: Filter, page: Page, asked: int, token: str) -> list[Stored]:
     if asked == _LATEST:
         walked = shelf.within(chosen.namespace)
     else:
@@ -82,14 +89,16 @@ def _found(shelf: Shelf, chosen: Filter, page: Page, asked: int, token: str) -> 
     start = f"{chosen.namespace}/{page.start}" if chosen.namespace else page.start
     if page.start:
         walked = (one for one in walked if one.key >= start)
-    return [one for one in walked if chosen.matches(one)]
+    return [*walked]
 
 
 def _cut(
-    shelf: Shelf, found: list[Stored], limit: int, revision: int, chosen: Filter
+    walked: list[Stored], limit: int, revision: int, chosen: Filter
 ) -> tuple[list[Stored], Json]:
     metadata: Json = {"resourceVersion": str(revision)}
-    if not limit or len(found) <= limit:
+    found = [one for one in walked if chosen.matches(one)]
+    # A full page is followed by another wherever anything follows, be it not selected.
+    if not limit or len(found) < limit or walked[-1] is found[limit - 1]:
         return found, metadata
     last = found[limit - 1].key
     start = last.removeprefix(f"{chosen.namespace}/") if chosen.namespace else last
@@ -122,7 +131,14 @@ def _page(token: str) -> Page:
         value = json.loads(text)
         page = Page(int(value["rv"]), str(value["start"]).removeprefix("/"))
     except (binascii.Error, ValueError, KeyError, TypeError) as error:
-        raise refusals.bad_request(f"{_NOT_A_PLACE}: it was not made here") from error
+        raise refusals.bad_request(f"{_NOT_A_PLACE}: {_why_unread(token)}") from error
     if page.revision == 0 or not page.start:
         raise refusals.bad_request(f"{_NOT_A_PLACE}: it names no place to go on from")
     return page
+
+
+def _why_unread(token: str) -> str:
+    whole = len(token) - len(token) % 4
+    if len(token) % 4 == 1:
+        return f"illegal base64 data at input byte {whole}"
+    return "it was not made here"

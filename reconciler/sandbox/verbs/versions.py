@@ -57,7 +57,11 @@ def check_list_version(request: Request) -> None:
         causes.append(refusals.forbidden_value("sendInitialEvents", detail))
     if causes:
         raise refusals.invalid_options("ListOptions", causes)
-    if query.get("continue") and version not in ("", "0"):
+
+
+def check_no_version(request: Request) -> None:
+    """Check that a page asks for no revision of its own. Raises Refused (400)."""
+    if request.query.get("resourceVersion", "") not in ("", "0"):
         message = "specifying resource version is not allowed when using continue"
         raise refusals.bad_request(message)
 

@@ -15,8 +15,8 @@ from reconciler.sandbox.refusals import Refused
 from reconciler.sandbox.requests import Json, Response
 from reconciler.sandbox.store import Stored, encode
 from reconciler.sandbox.validate.metadata import check_metadata
-from reconciler.sandbox.validate.objects import check_event, check_object
-from reconciler.sandbox.validate.updates import check_update
+from reconciler.sandbox.validate.objects import check_event, check_new, check_object
+from reconciler.sandbox.validate.updates import check_identity, check_update
 from reconciler.sandbox.verbs import strategy
 from reconciler.sandbox.world import Call
 
@@ -78,7 +78,7 @@ def create(write: Write, value: Json) -> Response:
 def _create(write: Write, value: Json) -> Response:
     call, kind = write.call, write.call.kind
     metadata = value["metadata"]
-    if metadata.get("resourceVersion"):
+    if metadata.get("resourceVersion", "0") not in ("", "0"):
         message = "resourceVersion should not be set on objects to be created"
         raise refusals.failure(500, "", message)
     strategy.begin(call, value)
@@ -90,13 +90,15 @@ def _create(write: Write, value: Json) -> Response:
         managed = _tracked(write, None, value)
     admission.admit_namespace(call.world, kind, call.target.namespace, name)
     admission.admit_creation(call.world, kind, value)
-    _refuse(call, value, _event_causes(call, value) or list(check_object(kind, value)))
+    causes = _event_causes(call, value) or [*check_object(kind, value), *check_new(kind, value)]
+    _refuse(call, value, causes)
     strategy.first_status(kind, value, call.stamp)
     strategy.complete(kind, value)
     if managed:
         metadata["managedFields"] = managed
-    if call.world.store.get(kind, call.target.namespace, name) is not None:
-        raise refusals.already_exists(kind, name)
+    taken = call.world.store.get(kind, call.target.namespace, name)
+    if taken is not None:
+        raise refusals.already_exists(kind, name, is_ending=taken.ending)
     if write.options.dry_run:
         metadata.pop("resourceVersion", None)
         return _answer(write, encode(kind, value, 0), 201)
@@ -118,12 +120,11 @@ def _update(write: Write, live: Stored, updated: Json) -> Response:
     before = live.decode(kind)
     subresource = call.target.subresource
     strategy.keep(kind, before, updated, subresource)
+    if not subresource:
+        admission.admit_update(kind, updated)
     whole = check_metadata(updated["metadata"]) if subresource else check_object(kind, updated)
-    _refuse(
-        call,
-        updated,
-        [*check_update(kind, before, updated), *whole, *_event_causes(call, updated)],
-    )
+    causes = [*check_identity(before, updated), *whole, *check_update(kind, before, updated)]
+    _refuse(call, updated, [*causes, *_event_causes(call, updated)])
     managed = write.managed
     if managed is None:
         managed = _tracked(write, before, updated)
@@ -137,7 +138,9 @@ def _update(write: Write, live: Stored, updated: Json) -> Response:
     if write.options.dry_run:
         return _answer(write, encode(kind, updated, live.revision), 200)
     if _may_go(updated):
-        return _answer(write, call.world.store.remove(kind, updated), 200)
+        last = encode(kind, updated, live.revision)
+        call.world.store.remove(kind, updated)
+        return _answer(write, last, 200)
     return _answer(write, call.world.store.put(kind, updated), 200)
 
 

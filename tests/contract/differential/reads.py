@@ -143,7 +143,8 @@ def oddities(rng: Random, namespace: str) -> Step:
         Step("POST", f"{authorization}/selfsubjectaccessreviews",
              {"spec": {"nonResourceAttributes": {"verb": "get", "path": "/healthz"}}}),
         Step("GET", f"{authorization}/selfsubjectaccessreviews"),
-        Step("POST", f"{authorization}/selfsubjectrulesreviews", {"spec": {"namespace": namespace}}),
+        Step("POST", f"{authorization}/selfsubjectrulesreviews",
+             {"spec": {"namespace": namespace}}),
         Step("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {}),
     )  # fmt: skip
     return rng.choice(choices)

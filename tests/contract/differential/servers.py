@@ -7,7 +7,7 @@ import http.client
 import json
 import ssl
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from reconciler.assets import kubernetes_definitions
 from reconciler.sandbox.cluster import Sandbox
 from reconciler.sandbox.requests import Request, Response
-from tests.contract.differential.steps import JSON, Step, filled
+from tests.contract.differential.steps import Step, filled
 from tests.controlplane.cluster import ControlPlane, Parts
 
 AGENT = "differential/1"
@@ -135,7 +135,7 @@ def decoded(text: bytes) -> Any:
 @contextlib.contextmanager
 def lonely_api_server() -> Iterator[OverHttps]:
     """Run a real API server on which nobody else writes: no controllers, scheduler, kubelets."""
-    parts = Parts(with_controllers=False, with_scheduler=False, with_kwok=False)
+    parts = Parts(with_controllers=False, with_scheduler=False, with_kwok=False, taints_nodes=True)
     with ControlPlane(parts) as cluster:
         trust = ssl.create_default_context(cafile=str(cluster.authority_file))
         with contextlib.closing(OverHttps(cluster.url, cluster.admin_token, trust)) as server:

@@ -1,11 +1,14 @@
 """What the sandbox does not claim to share with a real API server: a list that only shrinks.
 
-A line is `field KIND PATH | reason` (`*` is any one name or index) or `text REGEX | reason`, of
-which the matches are cut out of every text.
+A line has one of four forms, and ends with ` | reason`:
+`field KIND PATH` is left out (`*` is any one name or index); of the list at `repeats KIND PATH`
+each item counts once; the list at `order KIND PATH` is compared whatever its order; the matches of
+`text REGEX` are cut out of every text.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +19,9 @@ from tests.contract.differential.steps import Json
 
 LIST = Path(__file__).with_name("unclaimed.txt")
 CEILING = Path(__file__).with_name("unclaimed.ceiling")
+
+
+_FORMS = ("field", "repeats", "order", "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +47,8 @@ def unclaimed() -> tuple[Unclaimed, ...]:
 def _line(line: str) -> Unclaimed:
     what, bar, reason = line.rpartition(" | ")
     form, _, rest = what.partition(" ")
-    if not bar or form not in ("field", "text") or not rest.strip() or not reason.strip():
-        raise ValueError(f"{LIST.name}: not `field KIND PATH | reason` nor `text ...`: {line}")
+    if not bar or form not in _FORMS or not rest.strip() or not reason.strip():
+        raise ValueError(f"{LIST.name}: not `{'|'.join(_FORMS)} ... | reason`: {line}")
     return Unclaimed(form, rest.strip(), reason.strip())
 
 
@@ -52,17 +58,17 @@ def _texts() -> tuple[re.Pattern[str], ...]:
 
 
 @cache
-def _fields(kind: str) -> tuple[tuple[str, ...], ...]:
-    told = (one.what.split() for one in unclaimed() if one.form == "field")
-    return tuple(tuple(path.split(".")) for owner, path in told if owner in (kind, "*"))
+def _places(kind: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    told = ((one.form, *one.what.split()) for one in unclaimed() if one.form != "text")
+    return tuple((form, tuple(path.split("."))) for form, owner, path in told if owner == kind)
 
 
 def without(value: Any) -> Any:
     """Give an answer without what is not claimed."""
     if isinstance(value, dict):
         result: Json = {name: without(part) for name, part in value.items()}
-        for path in _fields(str(value.get("kind", ""))):
-            _cut(result, path)
+        for form, path in _places(str(value.get("kind", ""))):
+            _change(form, result, path)
         return result
     if isinstance(value, list):
         return [without(item) for item in value]
@@ -72,14 +78,25 @@ def without(value: Any) -> Any:
     return value
 
 
-def _cut(value: Any, path: tuple[str, ...]) -> None:
+def _change(form: str, value: Any, path: tuple[str, ...]) -> None:
     name, *rest = path
     if isinstance(value, list) and name == "*":
         for item in value:
-            _cut(item, tuple(rest))
+            _change(form, item, tuple(rest))
     elif isinstance(value, dict):
         for each in [*value] if name == "*" else [name] if name in value else []:
             if rest:
-                _cut(value[each], tuple(rest))
-            else:
+                _change(form, value[each], tuple(rest))
+            elif form == "field":
                 del value[each]
+            elif isinstance(value[each], list):
+                value[each] = _loosened(form, value[each])
+
+
+def _loosened(form: str, items: list[Any]) -> list[Any]:
+    named = [(json.dumps(item, sort_keys=True), item) for item in items]
+    if form == "repeats":
+        named = [*dict(named).items()]
+    else:
+        named.sort(key=lambda pair: pair[0])
+    return [item for _, item in named]

@@ -84,9 +84,14 @@ def test_items_of_a_set_are_named_by_value() -> None:
     assert fields["f:metadata"]["f:finalizers"] == {'v:"a/x"': {}}
 
 
-def test_an_item_without_its_key_cannot_be_named() -> None:
+def test_an_item_without_its_key_has_an_empty_one() -> None:
+    fields = _fields(pod({"image": "i"}), with_parents=False)
+    assert fields["f:spec"]["f:containers"] == {'k:{"name":""}': {".": {}, "f:image": {}}}
+
+
+def test_an_item_that_is_no_object_cannot_be_named() -> None:
     with pytest.raises(BadObject, match='omits key field "name"'):
-        _fields(pod({"image": "i"}), with_parents=False)
+        _fields(pod("text"), with_parents=False)
 
 
 @given(field_sets)
