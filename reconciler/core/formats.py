@@ -71,3 +71,6 @@ _NAMES: dict[str, tuple[Callable[[str], bool], str]] = {
         "must be at most 15 lower-case letters, digits and single '-', at least one letter",
     ),
 }
+
+KINDS = ("quantity", "int-or-string", *_NAMES)
+"""Every form that `problem_of` judges."""

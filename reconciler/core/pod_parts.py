@@ -1,6 +1,6 @@
 """The parts of a pod template that checks look at, with their paths; whatever is misshapen is not.
 
-Shapes are told by `shape_check`; these walks only ever yield what has the right shape, so that
+Shapes are told by `schema_check`; these walks only ever yield what has the right shape, so that
 every check runs over every template, however broken its other parts are.
 """
 

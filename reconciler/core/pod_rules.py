@@ -191,6 +191,7 @@ _BY_KIND: Mapping[str, Json] = {
 
 _CORE = "io.k8s.api.core.v1."
 POD_SPEC = f"{_CORE}PodSpec"
+CONTAINER = f"{_CORE}Container"
 REFINED: Mapping[str, Json] = {f"{_CORE}{kind}": more for kind, more in _BY_KIND.items()} | {
     "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement": _kind(
         operator=_enum("In", "NotIn", "Exists", "DoesNotExist")

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping
 
+from jsonschema.protocols import Validator
+
 from reconciler.core.mistakes import Mistake
 from reconciler.core.pod_rules import POD_SPEC, REFINED
-from reconciler.core.shapes import Shape, Shapes
+from reconciler.core.schemas import refined_schema, validator_of
 from reconciler.model.refs import Json
 
 _MOST_REMEMBERED = 4096
@@ -17,17 +19,17 @@ class SpecKit:
     """
 
     def __init__(self, schemas: Mapping[str, Json], definitions: Mapping[str, Json]) -> None:
-        ours = Shapes({})
-        self.kinds = {kind: ours.of(schema) for kind, schema in schemas.items()}
+        self.kinds = {kind: validator_of(schema) for kind, schema in schemas.items()}
         self.versions = tuple(definitions)
         self._definitions = definitions
-        self._pods: dict[str, Shape] = {}
+        self._pods: dict[str, Validator] = {}
         self._remembered: dict[tuple[str, ...], tuple[Mistake, ...]] = {}
 
-    def pod_spec(self, version: str) -> Shape:
-        """Return the shape of a PodSpec in a Kubernetes minor version."""
+    def pod_spec(self, version: str) -> Validator:
+        """Return the validator of a PodSpec in a Kubernetes minor version."""
         if version not in self._pods:
-            self._pods[version] = Shapes(self._definitions[version], REFINED).definition(POD_SPEC)
+            schema = refined_schema(self._definitions[version], POD_SPEC, REFINED)
+            self._pods[version] = validator_of(schema)
         return self._pods[version]
 
     def remembered(

@@ -4,13 +4,15 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Literal
 
+from jsonschema.protocols import Validator
+
 from reconciler.core.mistakes import MOST_MISTAKES, Mistake, below, shown
 from reconciler.core.pod_parts import child, entries
+from reconciler.core.pod_rules import CONTAINER
 from reconciler.core.pod_security import check_baseline
 from reconciler.core.podspec import check_pod_spec
 from reconciler.core.references import check_references
-from reconciler.core.shape_check import check
-from reconciler.core.shapes import Shape
+from reconciler.core.schema_check import check
 from reconciler.kube import names
 from reconciler.model.refs import Json
 
@@ -26,16 +28,16 @@ _VALUE = (
 
 
 def check_template(
-    template: Json, shape: Shape, level: Literal["privileged", "baseline"]
+    template: Json, validator: Validator, level: Literal["privileged", "baseline"]
 ) -> tuple[Mistake, ...]:
     """Return the mistakes of a pod template; paths begin inside it."""
     found: list[Mistake] = []
     spec = template.get("spec")
     if isinstance(spec, dict):
-        check(shape, spec, ("spec",), found)
+        found.extend(check(validator, spec, ("spec",)))
         for judge in (check_pod_spec, check_references):
             found.extend(below(("spec",), mistake) for mistake in _some(judge(spec)))
-        found.extend(_some(_restart_policies(spec, shape)))
+        found.extend(_some(_restart_policies(spec, validator)))
     found.extend(_some(_labels(template)))
     if level == "baseline":
         found.extend(_some(check_baseline(template)))
@@ -46,11 +48,9 @@ def _some(mistakes: Iterator[Mistake]) -> Iterator[Mistake]:
     return islice(mistakes, MOST_MISTAKES)
 
 
-def _restart_policies(spec: Json, shape: Shape) -> Iterator[Mistake]:
+def _restart_policies(spec: Json, validator: Validator) -> Iterator[Mistake]:
     """Refuse restart policies of plain containers where the version knows none of their rules."""
-    listed = shape.field("containers")
-    one = listed.items if listed is not None else None
-    if one is None or "restartPolicyRules" in one.properties:
+    if "restartPolicyRules" in child(validator.schema, "$defs", CONTAINER, "properties"):
         return
     for path, container in entries(spec, "containers", ("spec",)):
         if container.get("restartPolicy") is not None:

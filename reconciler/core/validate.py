@@ -8,7 +8,7 @@ from reconciler.core.host_ports import container_ports
 from reconciler.core.mistakes import Mistake, below, shown
 from reconciler.core.pod_parts import child, entries, text
 from reconciler.core.podspec import check_pod_spec
-from reconciler.core.shape_check import check
+from reconciler.core.schema_check import check
 from reconciler.core.spec_kit import SpecKit
 from reconciler.core.template_check import check_template
 from reconciler.model.findings import Severity
@@ -22,8 +22,7 @@ _NOTHING = (0, "0%")
 
 def check_config(value: Json, kit: SpecKit) -> list[Mistake]:
     """Return the mistakes of a Config document."""
-    found: list[Mistake] = []
-    check(kit.kinds["Config"], value, (), found)
+    found = check(kit.kinds["Config"], value)
     version = child(value, "spec").get("kubernetesVersion", Config().kubernetes_version)
     if not found and version not in kit.versions:
         known = ", ".join(kit.versions)
@@ -41,8 +40,7 @@ def check_scheduler(
     if size > MOST_SPEC_BYTES:
         message = f"the document has {size} bytes as JSON; at most {MOST_SPEC_BYTES} are taken"
         return [Mistake((), message, "move long texts to a ConfigMap", "size")]
-    found: list[Mistake] = []
-    check(kit.kinds["Scheduler"], value, (), found)
+    found = check(kit.kinds["Scheduler"], value)
     found.extend(_name(value, permissions))
     spec = child(value, "spec")
     found.extend(_rollout(spec))

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from reconciler.core.mistakes import MOST_MISTAKES, Mistake
-from reconciler.core.shape_check import check
-from reconciler.core.shapes import Shapes
+from reconciler.core.mistakes import MOST_MISTAKES
+from reconciler.core.schema_check import check
+from reconciler.core.schemas import validator_of
 from reconciler.model.refs import Json
 
 CASES = [
@@ -48,13 +48,24 @@ CASES = [
         {"oneOf": [{"type": "integer"}, {"type": "string", "pattern": "a"}], "x-plain": "an A"},
         "b", "must be an A", "", id="none of the choices",
     ),
+    pytest.param(
+        {"oneOf": [{"type": "integer", "maximum": 9}, {"type": "string"}], "x-plain": "an A"},
+        10, "at most 9", "9 or less", id="a choice that is nearly met",
+    ),
+    pytest.param({"type": "string", "enum": ["a"], "minLength": 1}, [], "must be text", "",
+                 id="a wrong type is told alone"),
+    pytest.param({"type": "string", "minLength": 1, "pattern": "a+"}, "", "not empty", "",
+                 id="a text is told of once"),
+    pytest.param({"pattern": "^a$"}, "a\n", "written another way", 'write "a"',
+                 id="a line's end after a text that fits"),
+    pytest.param({"uniqueItems": True}, ["a", 1, "b", {}, "b"], "twice", "keep one",
+                 id="an item twice among others"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("schema", "value", "message", "fix"), CASES)
 def test_one_mistake_is_told(schema: Json, value: Any, message: str, fix: str) -> None:
-    found: list[Mistake] = []
-    check(Shapes({}).of(schema), value, (), found)
+    found = check(validator_of(schema), value)
 
     (mistake,) = found
     assert message in mistake.message
@@ -70,9 +81,8 @@ def test_one_mistake_is_told(schema: Json, value: Any, message: str, fix: str) -
     ],
 )
 def test_an_unknown_property_names_what_is_known(known: Json, fix: str) -> None:
-    found: list[Mistake] = []
     schema = {"properties": known, "additionalProperties": False}
-    check(Shapes({}).of(schema), {"maxSurgee": 1}, (), found)
+    found = check(validator_of(schema), {"maxSurgee": 1})
 
     (mistake,) = found
     assert (mistake.message, mistake.fix) == ("unknown property", fix)
@@ -80,15 +90,39 @@ def test_an_unknown_property_names_what_is_known(known: Json, fix: str) -> None:
 
 
 def test_a_value_of_the_wrong_type_is_not_repeated_for_it_may_be_a_secret() -> None:
-    found: list[Mistake] = []
-    check(Shapes({}).of({"type": "string"}), 271828182845, (), found)
+    found = check(validator_of({"type": "string"}), 271828182845)
 
     assert "2718" not in found[0].message + found[0].fix
 
 
 def test_what_a_hostile_document_gets_wrong_is_told_up_to_a_bound() -> None:
-    found: list[Mistake] = []
     schema = {"additionalProperties": False}
-    check(Shapes({}).of(schema), {f"a{n}": 1 for n in range(50_000)}, (), found)
+    found = check(validator_of(schema), {f"a{n}": 1 for n in range(50_000)})
 
     assert len(found) == MOST_MISTAKES
+
+
+def test_mistakes_stand_where_they_are_and_below_what_holds_the_value() -> None:
+    schema = {
+        "properties": {"ports": {"items": {"required": ["n"], "additionalProperties": False}}}
+    }
+    found = check(validator_of(schema), {"ports": [{"m": 1, "o": 2}]}, ("spec",))
+
+    assert {(mistake.path, mistake.rule) for mistake in found} == {
+        (("spec", "ports", 0), "missing-property"),
+        (("spec", "ports", 0, "m"), "unknown-property"),
+        (("spec", "ports", 0, "o"), "unknown-property"),
+    }
+
+
+def test_what_is_told_of_too_many_is_what_stands_first() -> None:
+    schema = {"additionalProperties": {"type": "string"}}
+    found = check(validator_of(schema), {f"a{n}": n for n in range(1000)})
+
+    assert [mistake.path for mistake in found] == [(f"a{n}",) for n in range(MOST_MISTAKES)]
+
+
+def test_items_of_many_kinds_are_compared_in_no_time() -> None:
+    mixed: list[Any] = [n if n % 2 else str(n) for n in range(100_000)]
+
+    assert check(validator_of({"uniqueItems": True}), mixed) == []
