@@ -121,6 +121,7 @@ class World:
     def __init__(self, seed: int = 1, **behaviour: Any) -> None:
         self.time = Time()
         self.host = MemoryHost()
+        self.processes: list[Process] = []
         shape = Behaviour(**behaviour)
         self.sandbox = Sandbox(
             definitions(), seed=seed, nodes=nodes(4), behaviour=shape, now=self.time.at
@@ -143,6 +144,7 @@ class World:
         """Start a process."""
         process = Process(self)
         await process.start()
+        self.processes.append(process)
         return process
 
     async def settle(self, process: Process, turns: int = 40) -> list[Report]:
@@ -199,6 +201,9 @@ class World:
         """Approve a change, as `gamekeeper approve` does."""
         body = approval_body("gamekeeper", "main", change_hash, "anna")
         self.create("/api/v1/namespaces/gamekeeper/configmaps", body)
+        for process in self.processes:
+            # What the watch of our ConfigMaps does, which virtual time has none of.
+            process.head.approvals_changed = True
 
     def _send(self, request: Request) -> Json:
         answer = self.sandbox.handle(request, self.time.at)
