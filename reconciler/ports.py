@@ -169,10 +169,10 @@ class LiveView(Protocol):
         """How many pods of the cluster, anybody's, ask for each host port number."""
 
     def expect_created(self, pod: Json) -> None:
-        """Count a room as there, as the server answered it, until the watch shows it (30 s)."""
+        """Count a room as there, as the server answered it, until the watch shows it (3 min)."""
 
     def expect_deleted(self, uid: str) -> None:
-        """Count a pod as terminating until the watch shows it, at most 30 s."""
+        """Count a pod as terminating until the watch shows it, at most 3 min."""
 
 
 class Clock(Protocol):

@@ -10,7 +10,8 @@ from dataclasses import replace
 from reconciler.model.live import LivePod
 from reconciler.model.records import Ordinals
 
-BLIND_SECONDS = 60.0
+BLIND_SECONDS = 180.0
+"""Longer than a silent watch can go unnoticed, twice over: see `Limits.silence_seconds`."""
 
 
 def first(record: Ordinals | None, highest: int, pods: Iterable[LivePod], now: float) -> Ordinals:

@@ -29,7 +29,7 @@ FAILING_PERCENT = 30
 FAILING_ROOMS = 3
 """So many rooms ended at once (and at least so many) freeze every voluntary removal."""
 
-BLIND_LOOK_SECONDS = 0.1
+BLIND_LOOK_SECONDS = 2.0
 UNREAD_LOOK_SECONDS = 2.0
 
 
@@ -199,6 +199,15 @@ def _next_look(there: rooms.Sorted) -> float | None:
     )
 
 
+def _stranger(situation: Situation, names: list[str]) -> Hold:
+    shown = ", ".join(sorted(names)[:3])
+    reason = (
+        f"{shown} carry our labels and are no rooms that we made: the namespace waits until "
+        "somebody deletes them"
+    )
+    return Hold(HoldKind.FOREIGN, situation.key, reason)
+
+
 def _plan_removal(situation: Situation) -> Plan:
     """Plan the end of a workload: rooms, then objects, then the namespace, then the records."""
     there = rooms.sort_rooms(situation.live.pods, "")
@@ -214,6 +223,9 @@ def _plan_removal(situation: Situation) -> Plan:
         for pod in situation.live.pods
         if not pod.terminating and pod.ordinal >= 0
     )
+    strangers = [pod.name for pod in situation.live.pods if pod.ordinal < 0]
+    if strangers:
+        base = replace(base, holds=(*base.holds, _stranger(situation, strangers)))
     if going or situation.live.pods:
         return replace(base, removals=going)
     prunes = objects.to_prune(situation)

@@ -12,17 +12,25 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from reconciler.core import approval, desired, intake
+from reconciler.core.approval import Approval
 from reconciler.core.compile import config_from_json, workload_from_json
 from reconciler.loop.approvals import drop_approvals, read_approvals
 from reconciler.loop.lane import Lane
 from reconciler.model.arrivals import Arrival
-from reconciler.model.readings import Reading
+from reconciler.model.errors import PortError
+from reconciler.model.holds import HoldKind
+from reconciler.model.plans import Desired
+from reconciler.model.readings import Reading, Rendered
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.specs import Budgets, Config, Permissions
+from reconciler.model.specs import Budgets, Config, Permissions, Workload
 from reconciler.model.trees import Head, Relation
 from reconciler.model.wanted import Wanted
 from reconciler.ports import Compiler, Repository
+
+JUDGED_SECONDS = 300.0
+STRETCH = 20
+"""So many workloads are parsed in one stretch of the event loop (a few milliseconds)."""
 
 
 @dataclass(slots=True)
@@ -30,6 +38,8 @@ class HeadLane:
     """The tracked branch and what is needed to take its head in.
 
     `url` and `branch` name what is tracked in the records; `ceiling` is the operator's budget.
+    `judged_at` is when the head was last judged (Unix seconds), 0 where what is on record may
+    have changed since; `approvals_changed` where a person may have given one.
     """
 
     url: str
@@ -40,7 +50,11 @@ class HeadLane:
     ceiling: Budgets
     home: Lane
     head: Head | None = None
-    reading: Reading | None = field(default=None)
+    reading: Reading | None = None
+    rendered: Mapping[WorkloadKey, Rendered] = field(default_factory=dict)
+    judged_at: float = 0.0
+    approvals_changed: bool = True
+    given: Mapping[str, Approval] = field(default_factory=dict)
 
 
 async def look(lane: HeadLane, now: float) -> Wanted:
@@ -50,11 +64,26 @@ async def look(lane: HeadLane, now: float) -> Wanted:
     what was wanted before then stays wanted.
     """
     reading = await _read(lane)
+    if _is_judged(lane, reading, now):
+        return lane.home.wanted
     result, used = await _judge(lane, reading, now)
     await _keep(lane, result.records)
     await lane.home.store.save_repository(result.repository)
     await drop_approvals(lane.home, used)
-    return await _publish(lane, result, reading.commit)
+    lane.given = {name: given for name, given in lane.given.items() if name not in used}
+    wanted = await _publish(lane, result, reading.commit)
+    lane.judged_at = now
+    return wanted
+
+
+def _is_judged(lane: HeadLane, reading: Reading, now: float) -> bool:
+    """Whether nothing that a judgement rests on has changed: then an idle look costs nothing.
+
+    Once in a while it is made all the same: approvals expire, and strays appear in the cluster.
+    """
+    same = lane.home.wanted.commit == reading.commit and not lane.approvals_changed
+    waiting = lane.given or lane.home.store.repository.approved
+    return same and not waiting and abs(now - lane.judged_at) < JUDGED_SECONDS
 
 
 async def preview(lane: HeadLane, now: float) -> Wanted:
@@ -74,16 +103,22 @@ async def resume(lane: HeadLane) -> Wanted:
     arrival = _arrival(lane, reading, None, 0.0)
     result = intake.take_in(arrival, lane.home.store.repository, records, workload_from_json)
     commit = lane.home.store.repository.commit
-    return await _publish(lane, replace(result, holds=()), commit)
+    suspended = tuple(hold for hold in result.holds if hold.kind is HoldKind.SUSPENDED)
+    return await _publish(lane, replace(result, holds=suspended), commit)
 
 
 async def _read(lane: HeadLane) -> Reading:
     head = await lane.repository.fetch()
-    if lane.reading is None or lane.head is None or lane.head.commit != head.commit:
+    known = lane.reading
+    # A file that a starved machine could not read in time is tried again.
+    stale = known is None or known.commit != head.commit or bool(known.unreadable)
+    if known is None or stale:
         tree = await lane.repository.tree(head.commit)
         lane.reading = await lane.compiler.read(tree, lane.permissions)
         lane.head = head
-    return lane.reading
+        lane.judged_at = 0.0
+        known = lane.reading
+    return known
 
 
 async def _judge(
@@ -97,10 +132,22 @@ async def _judge(
     waiting = {record.held.line for record in records.values() if record.held}
     removals = intake.removals_of(arrival, records) if reading.config else ()
     offered = approval.offer(store.repository, removals, waiting, reading.commit)
-    given = await read_approvals(lane.home)
+    given = await _given(lane)
     repository, used = approval.grant(offered, given, now)
     result = intake.take_in(arrival, repository, records, workload_from_json)
     return result, used
+
+
+async def _given(lane: HeadLane) -> Mapping[str, Approval]:
+    """Return the approvals that are not used up; asked for only when there may be new ones."""
+    if lane.approvals_changed:
+        lane.approvals_changed = False
+        try:
+            lane.given = await read_approvals(lane.home)
+        except PortError:
+            lane.approvals_changed = True
+            raise
+    return lane.given
 
 
 async def _relation(lane: HeadLane, accepted: str, commit: str) -> Relation | None:
@@ -158,9 +205,22 @@ def _judged(record: StateRecord, newest: StateRecord) -> StateRecord:
 async def _publish(lane: HeadLane, result: intake.Intake, commit: str) -> Wanted:
     workloads = list(result.effective.values())
     rendered = await lane.compiler.render(workloads, lane.home.instance)
-    effective = {
-        key: desired.build(workload, rendered[key]) for key, workload in result.effective.items()
-    }
+    effective = {}
+    for number, workload in enumerate(workloads):
+        if number % STRETCH == 0:
+            await asyncio.sleep(0)
+        effective[workload.key] = _desired(lane, workload, rendered[workload.key])
+    lane.rendered = rendered
     wanted = Wanted(commit, effective, result.deleting, result.holds)
     lane.home.wanted = wanted
     return wanted
+
+
+def _desired(lane: HeadLane, workload: Workload, rendered: Rendered) -> Desired:
+    """Return what is wanted of one workload; the same value where nothing of it changed."""
+    known = lane.home.wanted.effective.get(workload.key)
+    if known is not None and lane.rendered.get(workload.key) is rendered:
+        before = known.workload
+        if (before.spec_json, before.replicas) == (workload.spec_json, workload.replicas):
+            return replace(known, workload=workload)
+    return desired.build(workload, rendered)

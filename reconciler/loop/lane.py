@@ -1,6 +1,7 @@
 """A lane: one cluster with all that belongs to it, so that a slow one holds back nobody else."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -8,7 +9,7 @@ from reconciler.core import backoff
 from reconciler.core.backoff import Failures
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.store import RecordStore
-from reconciler.model.plans import Situation
+from reconciler.model.plans import Plan, Situation
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.wanted import Wanted
 from reconciler.ports import Cluster, LiveView
@@ -24,6 +25,8 @@ class Lane:
     `slots` are how many rooms are made or deleted at once, over all workloads.
     `content_kinds` are the (apiVersion, kind) that are looked for before a namespace is deleted.
     `confirmed` are the (digest, resourceVersion) pairs that a dry-run apply found equal.
+    `reserved` counts host ports of rooms that are planned and not made yet, so that workloads
+    planned side by side do not choose the same ones.
     """
 
     name: str
@@ -37,6 +40,7 @@ class Lane:
     wanted: Wanted = field(default_factory=Wanted)
     confirmed: dict[ObjectRef, tuple[str, str]] = field(default_factory=dict)
     failures: dict[WorkloadKey, Failures] = field(default_factory=dict)
+    reserved: Counter[int] = field(default_factory=Counter)
 
     def situation(self, key: WorkloadKey) -> Situation:
         """Gather what the plan of one workload depends on; no I/O."""
@@ -47,7 +51,7 @@ class Lane:
             live=self.view.of(key),
             record=self.store.state(key),
             ordinals=self.store.ordinals(key),
-            in_use=self.view.port_use(),
+            in_use=self._in_use(),
             confirmed=self.confirmed,
             create_not_before=backoff.not_before(failures) if failures else 0.0,
             complete=self.view.complete,
@@ -58,3 +62,19 @@ class Lane:
             instance=self.instance,
             holds=self.wanted.holds_of(key),
         )
+
+    def reserve(self, plan: Plan) -> None:
+        """Keep the host ports of a plan's rooms until `release`."""
+        self.reserved.update(_ports(plan))
+
+    def release(self, plan: Plan) -> None:
+        """Give them back: the view shows the rooms that were made."""
+        self.reserved.subtract(_ports(plan))
+        self.reserved += Counter()  # drops what is down to nothing
+
+    def _in_use(self) -> Counter[int]:
+        return self.view.port_use() + self.reserved if self.reserved else self.view.port_use()
+
+
+def _ports(plan: Plan) -> list[int]:
+    return [port for seat in plan.creates.seats for port in seat.host_ports] if plan.creates else []

@@ -59,8 +59,12 @@ def _count_failures(lane: Lane, plan: Plan, now: float) -> None:
 async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
     """Write conditions and observed commit; drop the records of a workload that is gone."""
     if plan.forget:
+        if not lane.store.state(plan.key).deleting:
+            return  # the spec is back in Git: nothing is forgotten
         await lane.store.drop_ordinals(plan.key)
         await lane.store.drop_state(plan.key)
+        lane.wanted = lane.wanted.without(plan.key)
+        lane.failures.pop(plan.key, None)
         steps.did("forget", str(plan.key), f"{plan.key} left Git and nothing of it is left")
         return
     record = lane.store.state(plan.key)

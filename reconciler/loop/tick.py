@@ -15,12 +15,17 @@ from reconciler.loop.lane import Lane
 from reconciler.loop.settle import settle
 from reconciler.model.plans import Plan
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.reports import Report
+from reconciler.model.reports import Report, Settled
 
 
 def plan_key(lane: Lane, key: WorkloadKey, now: float) -> Plan:
-    """Plan one workload from the lane's newest snapshot and view; no I/O."""
-    return planning.plan(lane.situation(key), lane.schemas, now)
+    """Plan one workload from the lane's newest snapshot and view; no I/O.
+
+    Its host ports are reserved until the plan is settled, so that the next one takes others.
+    """
+    plan = planning.plan(lane.situation(key), lane.schemas, now)
+    lane.reserve(plan)
+    return plan
 
 
 async def tick(lane: Lane, keys: Iterable[WorkloadKey], now: float) -> Report:
@@ -30,5 +35,12 @@ async def tick(lane: Lane, keys: Iterable[WorkloadKey], now: float) -> Report:
     """
     commit = lane.wanted.commit
     plans = [plan_key(lane, key, now) for key in keys]
-    settled = await asyncio.gather(*(settle(lane, plan, now) for plan in plans))
+    settled = await asyncio.gather(*(_settled(lane, plan, now) for plan in plans))
     return Report(lane.name, commit, now, tuple(settled))
+
+
+async def _settled(lane: Lane, plan: Plan, now: float) -> Settled:
+    try:
+        return await settle(lane, plan, now)
+    finally:
+        lane.release(plan)

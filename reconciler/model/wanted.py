@@ -1,7 +1,7 @@
 """What is wanted now, as one immutable snapshot: published by the repository lane, used by all."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reconciler.model.holds import Hold
 from reconciler.model.plans import Desired
@@ -30,6 +30,10 @@ class Wanted:
         by_key = {key: tuple(holds) for key, holds in held.items()}
         object.__setattr__(self, "_held", by_key)
         object.__setattr__(self, "keys", frozenset(self.effective) | self.deleting)
+
+    def without(self, key: WorkloadKey) -> "Wanted":
+        """Return the snapshot without a deletion that is done."""
+        return replace(self, deleting=self.deleting - {key})
 
     def holds_of(self, key: WorkloadKey) -> tuple[Hold, ...]:
         """Holds of one workload; those of the whole commit are not repeated for each."""

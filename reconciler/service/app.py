@@ -1,10 +1,9 @@
 """The whole service: views, lanes, lease and faces, started together and ended in order."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from reconciler.loop.head import HeadLane
 from reconciler.loop.lane import Lane
@@ -84,8 +83,14 @@ class App:
         return "" if self._parts.view.complete else "the cluster was not read completely yet"
 
     def leadership_changed(self) -> None:
-        """Forget what was remembered: whoever led before wrote since."""
+        """Forget what was remembered: whoever led before wrote since.
+
+        Plans in hand are given up too. What was wanted in an earlier term is not what is wanted:
+        the head is judged anew, on the records as they are, before anything is planned.
+        """
         self._loaded = False
+        self.cluster_lane.abandon()
+        self.head_service.forget()
         self._reload.set()
 
     def touched(self, keys: Iterable[WorkloadKey]) -> None:
@@ -97,7 +102,7 @@ class App:
         self.head_service.record_changed(ref)
 
     async def run(
-        self, leadership: Leadership, faces: Sequence[Callable[[], Awaitable[None]]] = ()
+        self, leadership: Leadership, faces: Sequence[Callable[[], Coroutine[Any, Any, None]]] = ()
     ) -> None:
         """Serve until cancelled; then finish the writes in hand, and give the lease back last."""
         await self._found()
@@ -107,10 +112,12 @@ class App:
         try:
             async with asyncio.TaskGroup() as group:
                 for face in faces:
-                    group.create_task(_awaited(face), name="face")
+                    group.create_task(face(), name="face")
                 group.create_task(self._parts.view.run(), name="view")
                 group.create_task(self._keep_loaded(), name="records")
                 group.create_task(self._serve(), name="lanes")
+                # A lease that is kept up no more ends everything: nobody would notice otherwise.
+                group.create_task(_until_over(leading), name="lease watch")
         finally:
             leading.cancel()
             await asyncio.gather(leading, return_exceptions=True)
@@ -155,7 +162,6 @@ class App:
             retries.succeeded()
             self._loaded = True
             self.head_service.wake()
-            self.cluster_lane.wake_all()
 
     async def _resync(self) -> None:
         """Pass over everything now and then: a wake that was lost is made good."""
@@ -188,6 +194,6 @@ class App:
         self.cluster_lane.wake_all()
 
 
-async def _awaited(face: Callable[[], Awaitable[None]]) -> None:
-    with suppress(asyncio.CancelledError):
-        await face()
+async def _until_over(task: "asyncio.Task[None]") -> None:
+    await asyncio.shield(task)
+    raise RuntimeError("the lease is kept up no more")

@@ -23,6 +23,8 @@ from reconciler.service.wakes import Wakes
 
 BIG_KEY_PODS = 1000
 SLICE_SECONDS = 0.005
+NOT_LEADING_SECONDS = 1.0
+"""Keys that were woken while we do not lead are kept: we may lead again in a moment."""
 
 
 class Observer(Protocol):
@@ -76,6 +78,7 @@ class ClusterLane:
 
     async def _pass(self, keys: set[WorkloadKey]) -> None:
         if not self._leading():
+            self.wakes.mark_later(keys, NOT_LEADING_SECONDS)
             return
         started = time.monotonic()
         slice_started = started
@@ -83,14 +86,32 @@ class ClusterLane:
             if key in self._in_flight:
                 self._again.add(key)
                 continue
-            plan = await self._plan(key)
-            self._observer.planned(self.lane.name, plan)
-            if self._is_due(plan):
-                self._start(plan)
+            try:
+                await self._serve(key)
+            except Exception as error:
+                self._crashed(key, error)
             if time.monotonic() - slice_started > SLICE_SECONDS:
                 await asyncio.sleep(0)
                 slice_started = time.monotonic()
         self._observer.passed(self.lane.name, len(keys), time.monotonic() - started)
+
+    async def _serve(self, key: WorkloadKey) -> None:
+        plan = await self._plan(key)
+        self._observer.planned(self.lane.name, plan)
+        if self._is_due(plan):
+            self.lane.reserve(plan)
+            self._start(plan)
+
+    def _crashed(self, key: WorkloadKey, error: Exception) -> None:
+        """Tell a defect of ours: in one workload it must not stop the others, nor stay silent."""
+        self._observer.crashed(self.lane.name, key, error)
+        retries = self._retries.setdefault(key, Retries())
+        self.wakes.mark_later((key,), retries.failed())
+
+    def abandon(self) -> None:
+        """Give up the plans in hand: somebody else leads, and makes their own."""
+        for task in self._in_flight.values():
+            task.cancel()
 
     async def _plan(self, key: WorkloadKey) -> Plan:
         situation = self.lane.situation(key)
@@ -129,11 +150,12 @@ class ClusterLane:
                 self.wakes.mark_later((key,), retries.failed(asked))
             else:
                 retries.succeeded()
+            if plan.forget and not settled.failure:
+                self._retries.pop(key, None)
         except Exception as error:
-            # A defect of ours in one workload must not stop the others, nor stay silent.
-            self._observer.crashed(self.lane.name, key, error)
-            self.wakes.mark_later((key,), self._retries.setdefault(key, Retries()).failed())
+            self._crashed(key, error)
         finally:
+            self.lane.release(plan)
             del self._in_flight[key]
             if key in self._again:
                 self._again.discard(key)

@@ -30,6 +30,9 @@ class HeadObserver(Protocol):
     def blind(self, error: PortError) -> None:
         """Git, or what stands behind it, did not answer; what was wanted stays wanted."""
 
+    def stumbled(self, error: Exception) -> None:
+        """Taking a head in met a defect of ours."""
+
 
 class HeadService:
     """Serves the repository lane; `published` is called with what is wanted after each look."""
@@ -69,7 +72,14 @@ class HeadService:
             self._asked = True
             self.wake()
         elif ref.name.startswith(approval_prefix(self.lane.home.instance)):
+            self.lane.approvals_changed = True
             self.wake()
+
+    def forget(self) -> None:
+        """Judge the head anew: what is on record may have been written by somebody else."""
+        self.lane.home.wanted = Wanted()
+        self.lane.judged_at = 0.0
+        self.lane.approvals_changed = True
 
     @property
     def poll_seconds(self) -> float:
@@ -104,6 +114,10 @@ class HeadService:
                 await self._resume()
             wait_seconds = error.retry_after_seconds if isinstance(error, Unavailable) else None
             return self._retries.failed(wait_seconds or 0.0)
+        except Exception as error:
+            # A defect of ours in judging a head must not end what is wanted already.
+            self._observer.stumbled(error)
+            return self._retries.failed()
         self._retries.succeeded()
         self._observer.looked(wanted, self.lane.reading, self._clock.now() - started)
         self._published(wanted)

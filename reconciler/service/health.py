@@ -94,6 +94,9 @@ class Health:
     def settled(self, report: Report) -> None:
         """No sign of a whole round."""
 
+    def stumbled(self, error: Exception) -> None:
+        """No sign of a whole round: if it goes on, starting anew is all that can help."""
+
     def crashed(self, cluster: str, key: WorkloadKey, error: Exception) -> None:
         """No sign of a whole round."""
 

@@ -1,5 +1,6 @@
 """What Prometheus reads. Labels are bounded by what Git holds; a workload's go when it goes."""
 
+from collections import Counter as Tally
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -46,15 +47,19 @@ class Metrics:
     def settled(self, report: Report) -> None:
         """Count steps; a workload that is gone leaves no series behind."""
         for item in report.settled:
-            for outcome in item.outcomes:
-                result = "done" if outcome.done else "failed"
-                self.steps.labels(report.cluster, outcome.verb, result).inc()
+            steps = Tally((outcome.verb, outcome.done) for outcome in item.outcomes)
+            for (verb, done), count in steps.items():
+                self.steps.labels(report.cluster, verb, "done" if done else "failed").inc(count)
             if item.plan.forget and not item.failure:
                 self._forget(report.cluster, item.plan.key)
 
     def crashed(self, cluster: str, key: WorkloadKey, error: Exception) -> None:
         """Count a defect of ours."""
         self.defects.labels(cluster).inc()
+
+    def stumbled(self, error: Exception) -> None:
+        """Count a defect of ours in taking a head in."""
+        self.look_failures.labels("Defect").inc()
 
     def passed(self, cluster: str, keys: int, seconds: float) -> None:
         """Observe a pass over the keys that were dirty."""

@@ -10,7 +10,7 @@ from reconciler.model.refs import Json, WorkloadKey
 from reconciler.service.live_records import host_ports_of, key_of, pod_of
 from reconciler.service.shelves import ByWorkload, Touched, is_older
 
-EXPECTATION_SECONDS = 30.0
+EXPECTATION_SECONDS = 180.0
 """How long the watch has to show a write of ours before it is taken back."""
 
 _ENDED = (Phase.SUCCEEDED, Phase.FAILED)
@@ -54,6 +54,11 @@ class PodShelf:
         """Take in a pod as it is now, unless a newer version of it is known."""
         key = key_of(obj)
         metadata = obj["metadata"]
+        known = self._rooms.find(metadata["uid"])
+        if known is not None and known[1].resource_version == metadata["resourceVersion"]:
+            # The watch shows what the answer to our POST told: half of all events of a scale-up.
+            self._made.pop(metadata["uid"], None)
+            return
         if key is None or metadata["labels"].get(labels.INSTANCE) != self._instance:
             self._remove(metadata["uid"])
             self._put_foreign(obj)

@@ -116,11 +116,11 @@ class ClusterView:
         return self._pods.port_use()
 
     def expect_created(self, pod: Json) -> None:
-        """Count a room as there, as the server answered it, until the watch shows it (30 s)."""
+        """Count a room as there, as the server answered it, until the watch shows it (3 min)."""
         self._pods.expect_created(pod)
 
     def expect_deleted(self, uid: str) -> None:
-        """Count a pod as terminating until the watch shows it, at most 30 s."""
+        """Count a pod as terminating until the watch shows it, at most 3 min."""
         self._pods.expect_deleted(uid)
 
     def _touched(self, key: WorkloadKey) -> None:

@@ -46,3 +46,8 @@ class Voices:
         """Git, or what stands behind it, did not answer."""
         for voice in self._voices:
             voice.blind(error)
+
+    def stumbled(self, error: Exception) -> None:
+        """Taking a head in met a defect."""
+        for voice in self._voices:
+            voice.stumbled(error)
