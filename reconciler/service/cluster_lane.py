@@ -23,6 +23,8 @@ from reconciler.service.wakes import Wakes
 
 BIG_KEY_PODS = 1000
 SLICE_SECONDS = 0.005
+FINISH_SECONDS = 20.0
+"""Less than a pod's usual grace: what is cut off is made good by whoever comes next."""
 NOT_LEADING_SECONDS = 1.0
 """Keys that were woken while we do not lead are kept: we may lead again in a moment."""
 
@@ -72,9 +74,13 @@ class ClusterLane:
             await self.finish()
 
     async def finish(self) -> None:
-        """Wait for the writes in hand."""
-        if self._in_flight:
-            await asyncio.wait(self._in_flight.values())
+        """Wait for the writes in hand, but not for a server that does not answer."""
+        if not self._in_flight:
+            return
+        _, hanging = await asyncio.wait(self._in_flight.values(), timeout=FINISH_SECONDS)
+        for task in hanging:
+            task.cancel()
+        await asyncio.gather(*hanging, return_exceptions=True)
 
     async def _pass(self, keys: set[WorkloadKey]) -> None:
         if not self._leading():
