@@ -52,10 +52,12 @@ def item_element(item: Any, schema: Schema) -> str:
     """
     if schema.list_type == "set":
         return value(item)
+    if not isinstance(item, dict):
+        raise BadObject("element 0: associative list with keys may not have non-map elements")
     inner = schema.items()
     found: Json = {}
     for name in schema.list_map_keys:
-        part = item.get(name, _absent_key(inner, name)) if isinstance(item, dict) else None
+        part = item.get(name, _absent_key(inner, name))
         if part is not None:
             found[name] = part
     if not found:

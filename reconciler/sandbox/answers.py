@@ -48,9 +48,8 @@ def check_form(form: Form, kind: Kind, *, is_list: bool) -> None:
     """Check that an answer can be written so. Raises Refused (406)."""
     other = "PartialObjectMetadata" if is_list else "PartialObjectMetadataList"
     if form.as_kind == other:
-        is_what = (
-            f"a list (*core.{kind.kind}List)" if is_list else f"not a list (*core.{kind.kind})"
-        )
+        go_type = f"{kind.group.split('.')[0] or 'core'}.{kind.kind}"
+        is_what = f"a list (*{go_type}List)" if is_list else f"not a list (*{go_type})"
         message = f"you requested {other}, but the requested object is {is_what}"
         raise refusals.failure(406, "NotAcceptable", message)
 
@@ -96,7 +95,7 @@ def many(kind: Kind, found: list[Stored], metadata: Json, form: Form, *, now: fl
             "kind": "PartialObjectMetadataList",
             "apiVersion": "meta.k8s.io/v1",
             "metadata": metadata,
-            "items": listed,
+            "items": listed or None,  # as Go writes a list that nobody began
         }
         return Response(200, encode(whole))
     head = b'{"kind":"%sList","apiVersion":"%s","metadata":%s,"items":[' % (

@@ -17,6 +17,7 @@ from reconciler.sandbox.requests import JSON_TYPE, Json, Request
 from reconciler.sandbox.shapes import Shape, Shapes
 
 APPLY_TYPE = "application/apply-patch+yaml"
+_NO_YAML = "error decoding YAML: error converting YAML to JSON: "
 _YAML_TYPES = ("application/yaml", APPLY_TYPE)
 
 
@@ -75,6 +76,8 @@ def parse(request: Request, kind: Kind) -> Body:
     try:
         return parse_json(request.body)
     except Unreadable as error:
+        if media == APPLY_TYPE:
+            raise refusals.bad_request(f"{_NO_YAML}{error}") from error
         raise _unrecognized(kind, str(error)) from error
 
 
@@ -121,7 +124,7 @@ def _yaml(data: bytes) -> Body:
     try:
         return Body(yaml.load(data, Loader=yaml.CSafeLoader))
     except yaml.YAMLError as error:
-        raise Unreadable(f"error decoding YAML: {error}") from error
+        raise Unreadable(f"{_NO_YAML}{error}") from error
 
 
 def unsupported_media(known: tuple[str, ...]) -> Refused:

@@ -37,10 +37,9 @@ def fill(kind: Kind, value: Json) -> None:
         _pod(value.setdefault("spec", {}))
     elif kind is SECRET:
         _secret(value)
-    elif kind is NAMESPACE:
-        value["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = value[
-            "metadata"
-        ].get("name", "")
+    elif kind is NAMESPACE and value["metadata"].get("name"):
+        labels = value["metadata"].setdefault("labels", {})
+        labels["kubernetes.io/metadata.name"] = value["metadata"]["name"]
     elif kind is NODE:
         _node(value)
     elif kind is BUDGET:
@@ -55,6 +54,8 @@ def _node(value: Json) -> None:
     spec = value.setdefault("spec", {})
     if spec.get("podCIDR"):
         spec.setdefault("podCIDRs", [spec["podCIDR"]])
+    elif spec.get("podCIDRs"):
+        spec["podCIDR"] = spec["podCIDRs"][0]
     status = value.setdefault("status", {})
     status.setdefault("daemonEndpoints", {}).setdefault("kubeletEndpoint", {"Port": 0})
     system = status.setdefault("nodeInfo", {})

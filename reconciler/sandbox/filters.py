@@ -53,13 +53,14 @@ def filter_of(request: Request, target: Target) -> Filter:
         by_field = FieldSelector.parse_fields(fields) if fields.strip() else None
     except BadSelector as error:
         raise refusals.bad_request(str(error)) from error
-    if by_field is not None:
-        _check_fields(target.kind, by_field)
-    namespace = target.namespace
-    return Filter(target.kind, namespace, by_label, by_field)
+    return Filter(target.kind, target.namespace, by_label, by_field)
 
 
-def _check_fields(kind: Kind, selector: FieldSelector) -> None:
+def check_fields(chosen: Filter) -> None:
+    """Check that a kind can be selected by these fields. Raises Refused (400)."""
+    kind, selector = chosen.kind, chosen.fields
+    if selector is None:
+        return
     own = ("metadata.name", "metadata.namespace") if kind.namespaced else ("metadata.name",)
     unknown = [term.key for term in selector.terms if term.key not in (*own, *kind.fields)]
     if not unknown:

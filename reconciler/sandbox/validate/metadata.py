@@ -32,7 +32,7 @@ def check_name(kind: Kind, metadata: Json) -> Iterator[Cause]:
         yield invalid_value("metadata.name", name, told)
 
 
-def check_metadata(metadata: Json) -> Iterator[Cause]:
+def check_metadata(metadata: Json, *, of_core: bool = True) -> Iterator[Cause]:
     """Check what an object says about itself besides its name."""
     yield from check_labels(metadata.get("labels") or {}, "metadata.labels")
     for owner in metadata.get("ownerReferences") or ():
@@ -52,7 +52,7 @@ def check_metadata(metadata: Json) -> Iterator[Cause]:
         told = names.label_key_problem(finalizer)
         if told:
             yield invalid_value("metadata.finalizers", finalizer, told)
-        elif "/" not in finalizer and finalizer not in ("orphan", "foregroundDeletion"):
+        elif of_core and "/" not in finalizer and finalizer not in ("orphan", "foregroundDeletion"):
             detail = "name is neither a standard finalizer name nor is it fully qualified"
             yield invalid_value(f"metadata.finalizers[{index}]", finalizer, detail)
 

@@ -34,7 +34,7 @@ def check_object(kind: Kind, value: Json) -> Iterator[Cause]:
         ]
         return
     yield from check_name(kind, value["metadata"])
-    yield from check_metadata(value["metadata"])
+    yield from check_metadata(value["metadata"], of_core=not kind.group)
     if kind is POD:
         yield from check_pod(value.get("spec") or {})
     elif kind in (CONFIG_MAP, SECRET):

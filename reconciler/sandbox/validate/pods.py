@@ -82,6 +82,13 @@ def _volumes(spec: Json) -> Iterator[Cause]:
         elif name in seen:
             yield duplicate(path, name)
         seen.add(name)
+        sources = (volume.get("projected") or {}).get("sources") or ()
+        for place, source in enumerate(sources):
+            if "serviceAccountToken" in source and not spec.get("serviceAccountName"):
+                yield forbidden_value(
+                    f"spec.volumes[{index}].projected.sources[{place}].serviceAccountToken",
+                    "must not be specified when serviceAccountName is not set",
+                )
 
 
 def _container(container: Json, path: str, seen: set[str], volumes: set[str]) -> Iterator[Cause]:
@@ -119,12 +126,20 @@ def _probes(container: Json, path: str) -> Iterator[Cause]:
         handlers = [one for one in _HANDLERS if one in probe]
         if not handlers:
             yield required(f"{path}.{name}", "must specify a handler type")
-        for extra in handlers[1:]:
-            detail = "may not specify more than 1 handler type"
-            yield forbidden_value(f"{path}.{name}.{extra}", detail)
+        yield from _one_handler(handlers, f"{path}.{name}")
         port = (probe.get("httpGet") or {}).get("port", 1)
         if isinstance(port, int) and not 0 < port <= _LARGEST_PORT:
             yield invalid_value(f"{path}.{name}.httpGet.port", port, _PORT_TEXT)
+    for name, hook in (container.get("lifecycle") or {}).items():
+        if isinstance(hook, dict):
+            yield from _one_handler(
+                [one for one in _HANDLERS if one in hook], f"{path}.lifecycle.{name}"
+            )
+
+
+def _one_handler(handlers: list[str], path: str) -> Iterator[Cause]:
+    for extra in handlers[1:]:
+        yield forbidden_value(f"{path}.{extra}", "may not specify more than 1 handler type")
 
 
 def _run_once(container: Json, path: str) -> Iterator[Cause]:

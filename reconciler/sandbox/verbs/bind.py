@@ -48,7 +48,7 @@ def assign(world: World, stored: Stored, node: str, now: float) -> Stored:
     """Give a pod its node."""
     pod = stored.decode(POD)
     pod["spec"]["nodeName"] = node
-    set_condition(pod, "PodScheduled", "True", now, observes=False)
+    set_condition(pod, "PodScheduled", "True", now, False)
     return world.store.put(POD, pod)
 
 
@@ -57,10 +57,11 @@ def set_condition(
     kind: str,
     status: str,
     now: float,
+    observes: bool = True,
+    /,
     *,
     reason: str = "",
     message: str = "",
-    observes: bool = True,
 ) -> bool:
     """Set one condition of a pod; tells whether anything changed.
 

@@ -109,13 +109,14 @@ def _blocked(name: str, needed: int, healthy: int) -> refusals.Refused:
 
 
 def _mark(call: Call, stored: Stored, pod: Json) -> None:
-    set_condition(
+    changed = set_condition(
         pod,
         "DisruptionTarget",
         "True",
         call.now,
+        False,
         reason="EvictionByEvictionAPI",
         message="Eviction API: evicting",
-        observes=False,
     )
-    call.world.store.put(POD, pod)
+    if changed:
+        call.world.store.put(POD, pod)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from reconciler.sandbox import answers, refusals
-from reconciler.sandbox.filters import Filter, filter_of
+from reconciler.sandbox.filters import Filter, check_fields, filter_of
 from reconciler.sandbox.options import positive
 from reconciler.sandbox.requests import Json, Response
 from reconciler.sandbox.store import Shelf, Stored, TooOld
@@ -60,8 +60,10 @@ def list_objects(call: Call, *, stale_revisions: int = 0) -> Response:
     store = call.world.store
     form = answers.form_of(call.request)
     limit = positive(call.request, "limit")
-    check_list_version(call.request)
+    positive(call.request, "timeoutSeconds")
     chosen = filter_of(call.request, call.target)
+    check_list_version(call.request)
+    check_fields(chosen)
     token = call.request.query.get("continue", "")
     shelf = store.shelves[call.kind]
     page = _page(token) if token else Page(_LATEST, "")
@@ -85,7 +87,8 @@ def _walked(shelf: Shelf, chosen: Filter, page: Page, asked: int, token: str) ->
             objects = shelf.at(asked)
         except TooOld as error:
             raise _expired(chosen, page, token) from error
-        walked = (objects[key] for key in sorted(objects))
+        ours = (objects[key] for key in sorted(objects))
+        walked = (one for one in ours if chosen.namespace in ("", one.namespace))
     start = f"{chosen.namespace}/{page.start}" if chosen.namespace else page.start
     if page.start:
         walked = (one for one in walked if one.key >= start)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from reconciler.sandbox import admission, answers, bodies, clock, refusals
 from reconciler.sandbox.answers import status_success
-from reconciler.sandbox.filters import filter_of
+from reconciler.sandbox.filters import check_fields, filter_of
 from reconciler.sandbox.kinds import DELETE_OPTIONS, NAMESPACE, POD, Kind
 from reconciler.sandbox.options import dry_run_causes
 from reconciler.sandbox.requests import Json, Response
@@ -88,6 +88,7 @@ def delete_collection(call: Call) -> Response:
     if call.kind is NAMESPACE:
         raise refusals.method_not_allowed()
     chosen = filter_of(call.request, call.target)
+    check_fields(chosen)
     shelf = call.world.store.shelves[call.kind]
     victims = [one for one in shelf.within(chosen.namespace) if chosen.matches(one)]
     for one in victims:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from reconciler.kube import apply as ownership
-from reconciler.sandbox import bodies
+from reconciler.sandbox import bodies, refusals
 from reconciler.sandbox.access import Asked
 from reconciler.sandbox.kinds import ACCESS_REVIEW, RULES_REVIEW
-from reconciler.sandbox.refusals import encode
+from reconciler.sandbox.refusals import encode, invalid_value
 from reconciler.sandbox.requests import Json, Response
 from reconciler.sandbox.world import Call
 
@@ -18,6 +18,7 @@ def review(call: Call) -> Response:
     body = bodies.decode_plain(call.request, call.world.shapes, call.kind)
     value: Json = {"kind": call.kind.kind, "apiVersion": call.kind.api_version, "metadata": {}}
     if call.kind is ACCESS_REVIEW:
+        _check_question(body.get("spec") or {})
         value["spec"] = body.get("spec") or {}
         value["metadata"]["managedFields"] = ownership.track_update(
             None,
@@ -35,6 +36,17 @@ def review(call: Call) -> Response:
         value["metadata"]["creationTimestamp"] = call.stamp
         value["status"] = {"userInfo": user}
     return Response(201, encode(value))
+
+
+def _check_question(spec: Json) -> None:
+    if ("resourceAttributes" in spec) == ("nonResourceAttributes" in spec):
+        detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+        asked = spec.get("resourceAttributes")
+        cause = invalid_value("spec.resourceAttributes", asked, detail)
+        details = {"group": ACCESS_REVIEW.group}
+        refused = refusals.unprocessable(f".{ACCESS_REVIEW.group}", "", [cause], details)
+        refused.status["details"].pop("kind")
+        raise refused
 
 
 def _answer(call: Call, spec: Json) -> Json:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from reconciler.sandbox import bodies, refusals
-from reconciler.sandbox.kinds import EVENT, LEASE
+from reconciler.sandbox.kinds import EVENT, LEASE, NODE
 from reconciler.sandbox.refusals import invalid_value
 from reconciler.sandbox.requests import Json, Response
-from reconciler.sandbox.store import Stored
+from reconciler.sandbox.store import Stored, key_of
 from reconciler.sandbox.verbs import strategy, write
 from reconciler.sandbox.verbs.write import Write
 from reconciler.sandbox.world import Call
@@ -26,9 +26,9 @@ def update(call: Call) -> Response:
             raise refusals.not_found(target.kind, target.name)
         if stored is not None:
             check_preconditions(call, stored, value)
+        elif value["metadata"].get("uid"):
+            raise _another(call, value["metadata"]["uid"], "")
     if stored is None:
-        # What is put where nothing was may carry a revision: it is no precondition then.
-        value["metadata"].pop("resourceVersion", None)
         return write.create(Write(call, options, told), value)
     return write.update(Write(call, options, told), stored, value)
 
@@ -38,16 +38,7 @@ def check_preconditions(call: Call, stored: Stored, value: Json) -> None:
     metadata, kind = value["metadata"], call.kind
     uid, revision = metadata.get("uid"), metadata.get("resourceVersion", "")
     if uid and uid != stored.uid:
-        # A dry run asks above the storage, which alone knows the prefix of its keys.
-        root = "" if call.request.query.get("dryRun") else "/registry"
-        place = f"{root}/{kind.plural}/{stored.key}"
-        raise refusals.conflict(
-            kind,
-            stored.name,
-            f"StorageError: invalid object, Code: 4, Key: {place}, ResourceVersion: 0, "
-            f"AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, "
-            f"UID in object meta: {stored.uid}",
-        )
+        raise _another(call, uid, stored.uid)
     if revision in ("", "0"):
         if strategy.needs_revision(kind) and call.request.method == "PUT":
             cause = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
@@ -55,3 +46,18 @@ def check_preconditions(call: Call, stored: Stored, value: Json) -> None:
             raise refusals.unprocessable(kind.resource, stored.name, [cause], details)
     elif revision != str(stored.revision):
         raise refusals.stale(kind, stored.name)
+
+
+def _another(call: Call, uid: str, live_uid: str) -> refusals.Refused:
+    # A dry run asks above the storage, which alone knows the prefix of its keys.
+    root = "" if call.request.query.get("dryRun") else "/registry"
+    target = call.target
+    plural = "minions" if target.kind is NODE else target.kind.plural
+    return refusals.conflict(
+        target.kind,
+        target.name,
+        "StorageError: invalid object, Code: 4, "
+        f"Key: {root}/{plural}/{key_of(target.namespace, target.name)}, ResourceVersion: 0, "
+        f"AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, "
+        f"UID in object meta: {live_uid}",
+    )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from reconciler.sandbox import answers, refusals, tables
 from reconciler.sandbox.answers import Form
-from reconciler.sandbox.filters import Filter, filter_of
+from reconciler.sandbox.filters import Filter, check_fields, filter_of
 from reconciler.sandbox.kinds import Kind
 from reconciler.sandbox.options import positive
 from reconciler.sandbox.refusals import encode
@@ -171,6 +171,7 @@ def watch(call: Call, *, cut_after: int | None = None) -> Watch:
     """Open a watch. Raises Refused."""
     versions.check_watch_version(call.request)
     chosen = filter_of(call.request, call.target)
+    check_fields(chosen)
     form = answers.form_of(call.request)
     if call.target.name:
         raise refusals.method_not_allowed()

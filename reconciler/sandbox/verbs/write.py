@@ -78,16 +78,18 @@ def create(write: Write, value: Json) -> Response:
 def _create(write: Write, value: Json) -> Response:
     call, kind = write.call, write.call.kind
     metadata = value["metadata"]
-    if metadata.get("resourceVersion", "0") not in ("", "0"):
+    # What is put where nothing was may carry a revision: it is no precondition then.
+    is_put = call.request.method == "PUT"
+    if metadata.get("resourceVersion", "0") not in ("", "0") and not is_put:
         message = "resourceVersion should not be set on objects to be created"
         raise refusals.failure(500, "", message)
     strategy.begin(call, value)
-    if kind is NAMESPACE:
-        strategy.normalise(kind, value)
     name = metadata.get("name", "")
     managed = write.managed
     if managed is None:
         managed = _tracked(write, None, value)
+    if kind is NAMESPACE:
+        strategy.normalise(kind, value)
     admission.admit_namespace(call.world, kind, call.target.namespace, name)
     admission.admit_creation(call.world, kind, value)
     causes = _event_causes(call, value) or [*check_object(kind, value), *check_new(kind, value)]
@@ -100,7 +102,8 @@ def _create(write: Write, value: Json) -> Response:
     if taken is not None:
         raise refusals.already_exists(kind, name, is_ending=taken.ending)
     if write.options.dry_run:
-        metadata.pop("resourceVersion", None)
+        if not is_put:
+            metadata.pop("resourceVersion", None)
         return _answer(write, encode(kind, value, 0), 201)
     return _answer(write, call.world.store.put(kind, value), 201)
 

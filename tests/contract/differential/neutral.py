@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -40,6 +41,7 @@ class Neutral:
         return self._text(value) if isinstance(value, str) else value
 
     def _object(self, value: Json) -> Json:
+        value = _without_random(value)
         result = {name: self._value(part) for name, part in value.items()}
         metadata = result.get("metadata")
         if isinstance(metadata, dict):
@@ -59,9 +61,6 @@ class Neutral:
             metadata["resourceVersion"] = known
         if "continue" in metadata:
             metadata["continue"] = "<token>"
-        begun = metadata.get("generateName")
-        if begun and str(metadata.get("name", "")).startswith(begun):
-            metadata["name"] = f"{begun}<random>"
 
     def _text(self, text: str) -> str:
         text = _UID.sub(lambda found: self._uid(found[0]), text)
@@ -72,3 +71,13 @@ class Neutral:
 
     def _uid(self, uid: str) -> str:
         return self._uids.setdefault(uid, f"<uid {len(self._uids)}>")
+
+
+def _without_random(value: Json) -> Json:
+    metadata = value.get("metadata")
+    begun = metadata.get("generateName") if isinstance(metadata, dict) else None
+    if not begun:
+        return value
+    made = str(value["metadata"].get("name", ""))
+    result: Json = json.loads(json.dumps(value).replace(made, f"{begun}<random>"))
+    return result

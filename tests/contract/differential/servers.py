@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from reconciler.assets import kubernetes_definitions
+from reconciler.sandbox.access import User
 from reconciler.sandbox.cluster import Sandbox
 from reconciler.sandbox.requests import Request, Response
 from tests.contract.differential.steps import Step, filled
@@ -20,6 +21,8 @@ from tests.controlplane.cluster import ControlPlane, Parts
 
 AGENT = "differential/1"
 _PATIENCE_SECONDS = 30.0
+_TOKEN = "the-same-administrator"
+_ADMIN = User("controlplane-admin", ("system:masters", "system:authenticated"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +69,14 @@ class InProcess:
     """The sandbox without a shell: its controllers are never stepped, so only the run writes."""
 
     def __init__(self) -> None:
-        self._sandbox = Sandbox(kubernetes_definitions("1.36"), seed=3)
+        self._sandbox = Sandbox(kubernetes_definitions("1.36"), seed=3, tokens={_TOKEN: _ADMIN})
         self._told = Told()
 
     def answer(self, step: Step) -> Reply:
         """Answer one request."""
         known = self._told.known
         headers = {"User-Agent": AGENT, "Content-Type": step.media, **step.headers}
+        headers["Authorization"] = f"Bearer {_TOKEN}"
         body = step.sent_body(known)
         if body is None:
             del headers["Content-Type"]
