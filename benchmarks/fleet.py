@@ -87,7 +87,7 @@ def ten_thousand() -> Iterator[Fleet]:
 
 def declare_ready(cluster: ControlPlane) -> None:
     """Say of every pod what its kubelet would say."""
-    paths = []
+    paths: list[str] = []
     for namespace in (*COUNTS, PULSE):
         path = f"/api/v1/namespaces/{namespace}/pods"
         pods = cluster.api.demand("GET", f"{path}?resourceVersion=0")["items"]

@@ -119,8 +119,8 @@ def _section(found: Mapping[str, list[Rates]]) -> Section:
     ]
     notes = [
         f"{ROOMS} pods, the same for all, by the API server's audit log: from the first POST"
-        " received to the last 201 answered, and for kubectl from the start of the command, since the"
-        " reference (137 rooms/s) is that of the whole command; the other pairings stand below.",
+        " received to the last 201 answered, and for kubectl from the start of the command, since"
+        " the reference (137 rooms/s) is of the whole command; the other pairings stand below.",
         "`run` also plans, writes its records and follows the cluster meanwhile. What the raw"
         " client reaches is what this API server can take with 32 requests in flight.",
     ]
