@@ -53,7 +53,8 @@ def item_element(item: Any, schema: Schema) -> str:
     if schema.list_type == "set":
         return value(item)
     if not isinstance(item, dict):
-        raise BadObject("element 0: associative list with keys may not have non-map elements")
+        what = "a null element" if item is None else "non-map elements"
+        raise BadObject(f"element 0: associative list with keys may not have {what}")
     inner = schema.items()
     found: Json = {}
     for name in schema.list_map_keys:

@@ -22,6 +22,7 @@ _DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _PULLS = ("Always", "IfNotPresent", "Never")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_SPREADS = ("DoNotSchedule", "ScheduleAnyway")
 _HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 _PORT_TEXT = "must be between 1 and 65535, inclusive"
 _LARGEST_PORT = 65_535
@@ -49,6 +50,18 @@ def check_pod(spec: Json) -> Iterator[Cause]:
     yield from _settings(spec)
     yield from check_labels(spec.get("nodeSelector") or {}, "spec.nodeSelector")
     yield from _tolerations(spec)
+    yield from _spread(spec)
+
+
+def _spread(spec: Json) -> Iterator[Cause]:
+    for index, one in enumerate(spec.get("topologySpreadConstraints") or ()):
+        place = f"spec.topologySpreadConstraints[{index}]"
+        if one["maxSkew"] <= 0:
+            yield invalid_value(f"{place}.maxSkew", one["maxSkew"], "must be greater than zero")
+        if not one["topologyKey"]:
+            yield required(f"{place}.topologyKey", "can not be empty")
+        if one["whenUnsatisfiable"] not in _SPREADS:
+            yield unsupported(f"{place}.whenUnsatisfiable", one["whenUnsatisfiable"], _SPREADS)
 
 
 def _settings(spec: Json) -> Iterator[Cause]:

@@ -40,6 +40,7 @@ def patch(call: Call) -> Response:
     body = _parsed(call, media)
     patched = _patched(call, media, stored, body)
     try:
+        _check_kind(call, media, body.value, patched)
         value, told = write.decoded(call, Body(patched, body.duplicates), options)
     except bodies.Undecoded as error:
         raise _unpatchable(media, body.value, patched, error.why) from error
@@ -64,6 +65,13 @@ def _parsed(call: Call, media: str) -> Body:
     if media == _JSON and not all(isinstance(operation, dict) for operation in body.value):
         raise refusals.bad_request(f"{intro}an operation is no object")
     return body
+
+
+def _check_kind(call: Call, media: str, given: Any, patched: Json) -> None:
+    try:
+        bodies.check_object(patched, call.kind)
+    except refusals.Refused as error:
+        raise _unpatchable(media, given, patched, str(error)) from error
 
 
 def _unpatchable(media: str, given: Any, patched: Any, why: str) -> refusals.Refused:
@@ -138,7 +146,10 @@ def _owned(
     try:
         wrong = list(scalar_problems(value, schema))
         if wrong:
-            raise ownership.BadObject("\n".join([*wrong, *type_problems(value, schema)]))
+            told = {problem.partition(": ")[0] for problem in wrong}
+            more = type_problems(value, schema)
+            wrong += [problem for problem in more if problem.partition(": ")[0] not in told]
+            raise ownership.BadObject("\n".join(wrong))
         return ownership.apply(
             stored.decode(call.kind) if stored else None,
             value,

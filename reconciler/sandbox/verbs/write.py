@@ -79,8 +79,8 @@ def _create(write: Write, value: Json) -> Response:
     call, kind = write.call, write.call.kind
     metadata = value["metadata"]
     # What is put where nothing was may carry a revision: it is no precondition then.
-    is_put = call.request.method == "PUT"
-    if metadata.get("resourceVersion", "0") not in ("", "0") and not is_put:
+    is_post = call.request.method == "POST"
+    if metadata.get("resourceVersion", "0") not in ("", "0") and is_post:
         message = "resourceVersion should not be set on objects to be created"
         raise refusals.failure(500, "", message)
     strategy.begin(call, value)
@@ -102,7 +102,7 @@ def _create(write: Write, value: Json) -> Response:
     if taken is not None:
         raise refusals.already_exists(kind, name, is_ending=taken.ending)
     if write.options.dry_run:
-        if not is_put:
+        if is_post:
             metadata.pop("resourceVersion", None)
         return _answer(write, encode(kind, value, 0), 201)
     return _answer(write, call.world.store.put(kind, value), 201)

@@ -102,7 +102,7 @@ class Lockstep:
 
 
 def _part(place: str) -> str:
-    if "managedFields" in place:
+    if "managedFields" in place.partition(": ")[0]:
         return "managedFields"
     return place.strip(".").partition(".")[0].partition(":")[0]
 

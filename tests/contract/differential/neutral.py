@@ -13,6 +13,7 @@ _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 # The run writes no time of this century's thirties or of its late twenties: those are "now".
 _NOW = re.compile(r"20(?:2[5-9]|3\d)-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
+_AGE = re.compile(r"(?:\d+m)?\d+s|\d+m")
 _RECORD = re.compile(r"(in (?:record|precondition) \()\d+\)")
 _TOO_LARGE = re.compile(r"(resource version: )\d+(?:, current: \d+)?")
 
@@ -43,6 +44,8 @@ class Neutral:
     def _object(self, value: Json) -> Json:
         value = _without_random(value)
         result = {name: self._value(part) for name, part in value.items()}
+        if value.get("kind") == "Table":
+            result["rows"] = [_ageless(row) for row in result["rows"]]
         metadata = result.get("metadata")
         if isinstance(metadata, dict):
             self._metadata(metadata, is_list=self._is_list(value))
@@ -71,6 +74,13 @@ class Neutral:
 
     def _uid(self, uid: str) -> str:
         return self._uids.setdefault(uid, f"<uid {len(self._uids)}>")
+
+
+def _ageless(row: Json) -> Json:
+    told = [
+        "<age>" if isinstance(cell, str) and _AGE.fullmatch(cell) else cell for cell in row["cells"]
+    ]
+    return {**row, "cells": told}
 
 
 def _without_random(value: Json) -> Json:

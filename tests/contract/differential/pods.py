@@ -207,7 +207,7 @@ def _node(rng: Random, spec: Json) -> None:
 
 def _gates(rng: Random, spec: Json) -> None:
     if "nodeName" not in spec:
-        spec["schedulingGates"] = [{"name": "example.com/one"}, {"name": "example.com/two"}]
+        spec["schedulingGates"] = [{"name": "example.com/one"}]
 
 
 _PARTS: tuple[Callable[[Random, Json], None], ...] = (
