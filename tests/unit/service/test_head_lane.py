@@ -12,6 +12,9 @@ class Silent:
     def blind(self, error: object) -> None:
         """Hear."""
 
+    def stumbled(self, error: object) -> None:
+        """Hear."""
+
 
 async def test_a_request_that_met_a_failing_look_is_answered_by_the_next_one() -> None:
     world = World()
