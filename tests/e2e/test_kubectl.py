@@ -1,4 +1,4 @@
-"""Real kubectl, client-go's informer and the official Python client against the sandbox."""
+"""Real kubectl, of two versions, against the sandbox."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from kubernetes import client, config, watch
 
 from tests.contract.api_server_world import (
     Speaker,
@@ -21,7 +20,7 @@ from tests.contract.api_server_world import (
     running_pod,
     served,
 )
-from tests.controlplane.programs import find, kubectl
+from tests.controlplane.programs import kubectl
 
 BUDGET = {
     "apiVersion": "policy/v1",
@@ -237,51 +236,3 @@ def test_a_deleted_namespace_is_waited_for(k: Kubectl) -> None:
     name = k.space.rsplit("/", 1)[1]
     assert f'namespace "{name}" deleted' in k("delete", "namespace", name, "--timeout=20s")
     assert k.speaker.ask("GET", k.space).status == 404
-
-
-@pytest.mark.real
-def test_a_client_go_informer_sees_pods_come_and_go(home: tuple[Path, Speaker]) -> None:
-    folder, speaker = home
-    space = speaker.namespace()
-    argv = [str(find("informer")), f"--kubeconfig={folder / 'kubeconfig'}"]
-    argv.append(f"--namespace={space.rsplit('/', 1)[1]}")
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdout is not None
-        deadline = threading.Timer(30, run.kill)
-        deadline.start()
-        seen = (json.loads(line) for line in run.stdout)
-        assert any(each["event"] == "synced" for each in seen)
-        speaker.make(f"{space}/pods", running_pod("watched"))
-        assert any((each["event"], each["name"]) == ("add", "watched") for each in seen)
-        assert any((each["name"], each["phase"]) == ("watched", "Running") for each in seen)
-        speaker.ask("DELETE", f"{space}/pods/watched")
-        assert any((each["event"], each["name"]) == ("delete", "watched") for each in seen)
-        run.communicate(timeout=10)
-        deadline.cancel()
-    assert run.returncode == 0
-
-
-def test_the_python_client_lists_and_watches(home: tuple[Path, Speaker]) -> None:
-    folder, speaker = home
-    space = speaker.namespace()
-    core = client.CoreV1Api(config.new_client_from_config(str(folder / "kubeconfig")))
-    name = space.rsplit("/", 1)[1]
-    revision = core.list_namespaced_pod(name).metadata.resource_version
-    speaker.make(f"{space}/pods", running_pod("r", terminationGracePeriodSeconds=1))
-    told = []
-    stream = watch.Watch().stream(
-        core.list_namespaced_pod, name, resource_version=revision, timeout_seconds=20
-    )
-    for event in stream:
-        told.append((event["type"], event["object"].status.phase))
-        if told[-1] == ("MODIFIED", "Running") and told.count(told[-1]) == 1:
-            core.delete_namespaced_pod("r", name)
-        if event["type"] == "DELETED":
-            break
-    assert told[0] == ("ADDED", "Pending")
-    assert told[-1][0] == "DELETED"
-    assert [one.metadata.name for one in core.list_node().items] == [
-        "sandbox-1",
-        "sandbox-2",
-        "sandbox-3",
-    ]
