@@ -31,11 +31,6 @@ def container_ports(template: Json) -> tuple[int, ...]:
     )
 
 
-def used(pods: Iterable[LivePod]) -> Counter[int]:
-    """Count the users of each host port number, whatever the protocol."""
-    return Counter(number for pod in pods for number in {entry.port for entry in pod.host_ports})
-
-
 def choose(
     ports: int, rooms: int, port_range: PortRange, in_use: Counter[int]
 ) -> list[tuple[int, ...]]:

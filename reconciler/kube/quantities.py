@@ -17,7 +17,6 @@ _DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
 _BINARY_SUFFIX = {power: suffix for suffix, power in _BINARY.items()}
 _LARGEST_BINARY = Decimal(2**63 - 1)
 _SMALLEST_STEP = Decimal("1e-9")
-_SMALLEST_AMOUNT = Decimal("1e-3")
 _QUICK_DIGITS = 18
 _MOST_EXPONENT = 1000
 # Wide enough that nothing below the largest quantity loses a digit above the smallest step.
@@ -41,16 +40,6 @@ def canonical(text: Quantity) -> str:
     """
     number, notation = _read(text)
     return str(text) if _is_kept(str(text)) else _printed(number, notation)
-
-
-def resource_amount(text: Quantity) -> str:
-    """Write a quantity as the API server prints it in requests and limits: in whole thousandths.
-
-    Raises ValueError, with the text, where the API server would refuse it.
-    """
-    number, notation = _read(text)
-    rounded = number.quantize(_SMALLEST_AMOUNT, context=_EXACT)
-    return canonical(text) if rounded == number else _printed(rounded, notation)
 
 
 def equal(left: Quantity, right: Quantity) -> bool:

@@ -34,20 +34,6 @@ class HoldKind(StrEnum):
     """The cluster was not read completely: nothing is deleted."""
 
 
-NEEDS_APPROVAL = frozenset(
-    {
-        HoldKind.PATH_VANISHED,
-        HoldKind.PATHS_CHANGED,
-        HoldKind.REPOSITORY_CHANGED,
-        HoldKind.LAST_SPEC,
-        HoldKind.FORCE_PUSHED,
-        HoldKind.NO_ACCEPTED_COMMIT,
-        HoldKind.OVER_BUDGET,
-    }
-)
-"""Holds that only an approval (or a commit that takes the change back) ends."""
-
-
 @dataclass(frozen=True, slots=True, order=True)
 class Hold:
     """One thing that is not done. `key` is None where a whole commit or every deletion is held.

@@ -50,7 +50,6 @@ class Reflector:
     ) -> None:
         self.followed = followed
         self.synced = asyncio.Event()
-        self.last_event_at = 0.0
         self._cluster = cluster
         self._shelf = shelf
         self._clock = clock
@@ -164,7 +163,6 @@ class Reflector:
         self._seen()
 
     def _seen(self) -> None:
-        self.last_event_at = self._clock.now()
         if self._failing:
             log.info("%s of %s are followed again", self.followed.kind, self._cluster.name)
         self._failing = False

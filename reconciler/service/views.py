@@ -75,11 +75,6 @@ class ClusterView:
         """The newest resourceVersion of a pod that was seen, 0 before any."""
         return self._needed[0].highest
 
-    @property
-    def last_event_at(self) -> float:
-        """Unix seconds when the most silent of the needed kinds was last heard of, 0 if never."""
-        return min(each.last_event_at for each in self._needed)
-
     async def run(self) -> None:
         """Follow the cluster until cancelled."""
         async with asyncio.TaskGroup() as group:

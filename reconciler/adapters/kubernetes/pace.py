@@ -41,11 +41,6 @@ class Pace:
         self._pauses = 0
         self._verdict: asyncio.Future[None] | None = None
 
-    @property
-    def throttled(self) -> bool:
-        """Whether the server pushed back and has not accepted anything since."""
-        return self._pauses > 0
-
     async def turn(self) -> bool:
         """Wait until a request may be sent; True when it is the one that finds out.
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.core import host_ports
-from reconciler.model.live import HostPort, LivePod
+from reconciler.model.live import LivePod
 from reconciler.model.refs import Json
 from reconciler.model.specs import PortRange
 from tests.unit.core.making import NOW, a_pod, waiting_for_port
@@ -34,11 +34,6 @@ def a_template(*ports: int, beside: tuple[Json, ...] = ()) -> Json:
 )
 def test_container_ports_are(template: Json, ports: tuple[int, ...]) -> None:
     assert host_ports.container_ports(template) == ports
-
-
-def test_a_room_counts_once_for_a_pair() -> None:
-    pair = a_pod(1, host_ports=(HostPort(7000, "TCP"), HostPort(7000, "UDP")))
-    assert host_ports.used([pair, a_pod(2)]) == Counter({7000: 1})
 
 
 @given(st.integers(1, 4), st.integers(0, 40), st.integers(0, 20))

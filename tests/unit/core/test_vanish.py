@@ -4,7 +4,7 @@ import pytest
 
 from reconciler.core import vanish
 from reconciler.model.findings import Finding
-from reconciler.model.holds import NEEDS_APPROVAL, HoldKind
+from reconciler.model.holds import HoldKind
 from reconciler.model.specs import Config
 from reconciler.model.trees import Relation
 from tests.unit.core.making import a_key, a_reading, a_workload
@@ -29,7 +29,6 @@ FINDING = Finding("a.yaml", 1, 1, "", "is wrong")
 def test_of_heads(relation: Relation | None, same: bool, kind: HoldKind | None) -> None:
     found = vanish.head_problem(relation, same, "main")
     assert (found and found[0]) == kind
-    assert kind is None or kind in NEEDS_APPROVAL
 
 
 @pytest.mark.parametrize(

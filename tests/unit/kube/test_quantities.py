@@ -59,19 +59,6 @@ def test_what_is_no_quantity_is_refused_with_its_text(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "printed"),
-    [
-        pytest.param("0.1m", "1m", id="less than a thousandth is one"),
-        pytest.param("1.0005", "1001m", id="a broken thousandth is rounded up"),
-        pytest.param("250m", "250m", id="whole thousandths stay"),
-        pytest.param("1Gi", "1Gi", id="bytes stay"),
-    ],
-)
-def test_requests_and_limits_are_whole_thousandths(text: str, printed: str) -> None:
-    assert quantities.resource_amount(text) == printed
-
-
-@pytest.mark.parametrize(
     ("left", "right", "is_equal"),
     [
         pytest.param("1", "1000m", True, id="notation does not matter"),
@@ -93,10 +80,3 @@ def test_printing_keeps_the_amount_and_is_stable(text: str) -> None:
     printed = quantities.canonical(text)
     assert quantities.equal(printed, text)
     assert quantities.canonical(printed) == printed
-
-
-@given(written)
-def test_rounding_never_takes_from_a_request(text: str) -> None:
-    rounded, amount = quantities.parse(quantities.resource_amount(text)), quantities.parse(text)
-    assert abs(rounded) >= abs(amount)
-    assert abs(rounded - amount) < Decimal("0.001")

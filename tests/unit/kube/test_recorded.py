@@ -33,10 +33,7 @@ def _recorded() -> tuple[Json, ...]:
 
 def _quantity(case: Json) -> Json:
     try:
-        return {
-            "printed": quantities.canonical(case["text"]),
-            "rounded": quantities.resource_amount(case["text"]),
-        }
+        return {"printed": quantities.canonical(case["text"])}
     except ValueError as error:
         return {"error": str(error)}
 

@@ -176,6 +176,6 @@ async def test_of_a_restored_cluster_the_older_answer_is_believed_after_a_while(
 
 async def test_now_and_then_everything_is_listed_anew_whatever_the_watch_says() -> None:
     stage = Stage([("10", [room("a-1")]), ("90", [])], [bookmark(10), bookmark(11)])
-    stage.clock.step = RELIST_SECONDS / 5
-    await stage.play(lambda: not stage.shelf.names and bool(stage.reflector.last_event_at))
+    stage.clock.step = RELIST_SECONDS / 2
+    await stage.play(lambda: stage.reflector.synced.is_set() and not stage.shelf.names)
     assert stage.cluster.asked[:3] == ["list", "watch 10", "list"]

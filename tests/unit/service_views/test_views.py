@@ -8,6 +8,7 @@ from reconciler.model import labels
 from reconciler.model.errors import Denied
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.ports import Listing, WatchEvent
+from reconciler.service.pod_shelf import EXPECTATION_SECONDS
 from reconciler.service.views import ClusterView
 from tests.unit.service_views.scripted import INSTANCE, NoCluster, VirtualClock, room
 
@@ -134,7 +135,7 @@ async def test_expectations_that_were_not_met_are_taken_back_when_the_view_is_as
     )
     view.expect_created(room("arena-1"))
     assert len(view.of(ARENA).pods) == 1
-    clock.at += 31
+    clock.at += EXPECTATION_SECONDS + 1
     assert not view.of(ARENA).pods
 
 

@@ -87,9 +87,7 @@ func quantity(q question) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	printed := amount.String()
-	amount.RoundUp(resource.Milli)
-	return answer{"printed": printed, "rounded": amount.String()}, nil
+	return answer{"printed": amount.String()}, nil
 }
 
 func labelQuery(q question) (answer, error) {
