@@ -128,7 +128,8 @@ class Convergence:
             course = self.courses.get(item.plan.key)
             if course:
                 self._note(course, item)
-                if self._lane and not course.gone and not item.failure:
+                moved_on = not course.gone and not item.failure and not item.holds
+                if self._lane and moved_on:
                     self._lane.wakes.mark((item.plan.key,))
 
     def _note(self, course: Course, item: Settled) -> None:

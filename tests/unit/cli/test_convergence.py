@@ -1,11 +1,15 @@
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
 from reconciler.cli.convergence import TRIES, Convergence, Course
+from reconciler.loop.lane import Lane
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.plans import Counts, Plan
 from reconciler.model.reports import Outcome, Report, Settled
+from reconciler.service.cluster_lane import ClusterLane
+from reconciler.wiring import SystemClock
 from tests.unit.core.making import a_key
 
 KEY = a_key()
@@ -73,6 +77,31 @@ def test_steps_are_counted_by_what_they_did() -> None:
     assert (seen.failures, seen.error) == (1, "create room arena-3: quota")
     convergence.settled(Report("local", "c1", 0.0, (Settled(CALM),)))
     assert (seen.failures, seen.error) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("item", "again"),
+    [
+        pytest.param(Settled(CALM), True, id="its records have moved on"),
+        pytest.param(Settled(CALM, holds=(FOREIGN,)), False, id="held: the same again would come"),
+        pytest.param(
+            Settled(CALM, (Outcome(KEY, "create", "room a-1", "", "create: no"),)),
+            False,
+            id="failed: the lane backs off",
+        ),
+    ],
+)
+async def test_a_settled_workload_is_planned_again_where_more_may_come(
+    item: Settled, again: bool
+) -> None:
+    convergence = Convergence()
+    convergence.courses[KEY] = Course()
+    never_run = cast(Lane, None)
+    lane = ClusterLane(never_run, SystemClock(), convergence, leading=lambda: True)
+    convergence._lane = lane
+    convergence.settled(Report("local", "c1", 0.0, (item,)))
+    lane.wakes.nudge()
+    assert await lane.wakes.take() == ({KEY} if again else set())
 
 
 def test_a_defect_ends_the_wait_and_is_named() -> None:
