@@ -14,6 +14,7 @@ from tests.unit.core.making import a_key
 
 KEY = a_key()
 CALM = Plan(KEY, Counts(desired=3, ready=3))
+FAILED = Outcome(KEY, "create", "room arena-1", "", "create room arena-1: quota")
 FOREIGN = Hold(HoldKind.FOREIGN, KEY, "somebody's")
 
 
