@@ -12,9 +12,10 @@ from benchmarks.results import Section, write
 
 FLEET = {"idle": idle.measure, "reactions": reactions.measure}
 ALONE: dict[str, Callable[[], Section]] = {
+    "offline": offline.measure,
     "rooms": rooms.measure,
     "live-diff": live_diff.measure,
-    "offline": offline.measure,
+    "idle-many": idle.measure_many,
 }
 
 

@@ -5,7 +5,7 @@ No kubelet runs here: the rooms are declared ready by hand. Git is served over h
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +16,7 @@ from tests.controlplane.cluster import ControlPlane, Parts
 from tests.gitservers.http import HttpGitServer
 from tests.gitservers.repositories import BareRepository
 
-WORKLOADS, ROOMS_EACH = 10, 1000
-COUNTS = {f"arena-{number}": ROOMS_EACH for number in range(WORKLOADS)}
+ROOMS = 10_000
 PULSE = "pulse"
 SECRET = b"only on this machine"
 QUIET_SECONDS = 5.0
@@ -47,6 +46,12 @@ class Fleet:
     bare: BareRepository
     folder: Path
     settings: dict[str, str]
+    workloads: tuple[str, ...]
+
+    @property
+    def shape(self) -> str:
+        """Return how the rooms are shared out."""
+        return f"{len(self.workloads):,} workloads of {ROOMS // len(self.workloads):,} rooms"
 
     @contextmanager
     def running(self, **more: str) -> Iterator[stage.Running]:
@@ -64,13 +69,14 @@ class Fleet:
 
 
 @contextmanager
-def ten_thousand() -> Iterator[Fleet]:
+def ten_thousand(workloads: int = 10) -> Iterator[Fleet]:
     """Return a fleet of 10,000 ready rooms, and a workload of one that commits may change."""
+    counts = {f"arena-{number}": ROOMS // workloads for number in range(workloads)}
     parts = Parts(with_controllers=False, with_scheduler=False, with_kwok=False, audited=True)
     with tempfile.TemporaryDirectory(prefix="gamekeeper-bench-") as name:
         folder = Path(name)
         bare = BareRepository.create(folder / "git", "fleet.git")
-        bare.commit(stage.files({**COUNTS, PULSE: 1}), "Ten thousand")
+        bare.commit(stage.files({**counts, PULSE: 1}), "Ten thousand")
         (folder / "secret").write_bytes(SECRET)
         with ControlPlane(parts) as cluster, HttpGitServer(folder / "git") as host:
             settings = {
@@ -79,16 +85,16 @@ def ten_thousand() -> Iterator[Fleet]:
                 "GIT_CERTIFICATE_AUTHORITY_FILE": str(host.authority_file),
                 "WEBHOOK_SECRET_FILE": str(folder / "secret"),
             }
-            fleet = Fleet(cluster, bare, folder, settings)
+            fleet = Fleet(cluster, bare, folder, settings, tuple(counts))
             with fleet.running():
-                declare_ready(cluster)
+                declare_ready(cluster, (*counts, PULSE))
             yield fleet
 
 
-def declare_ready(cluster: ControlPlane) -> None:
+def declare_ready(cluster: ControlPlane, namespaces: Iterable[str]) -> None:
     """Say of every pod what its kubelet would say."""
     paths: list[str] = []
-    for namespace in (*COUNTS, PULSE):
+    for namespace in namespaces:
         path = f"/api/v1/namespaces/{namespace}/pods"
         pods = cluster.api.demand("GET", f"{path}?resourceVersion=0")["items"]
         paths.extend(f"{path}/{pod['metadata']['name']}/status" for pod in pods)

@@ -5,14 +5,20 @@ import time
 from collections import Counter
 
 from benchmarks import stage
-from benchmarks.fleet import ROOMS_EACH, WORKLOADS, Fleet, is_work
+from benchmarks.fleet import Fleet, is_work, ten_thousand
 from benchmarks.results import Figure, Section, at_most
 
 IDLE_SECONDS = 60.0
 MEMORY_MOST_MIB, PASS_MOST_MS = 300.0, 100.0
 
 
-def measure(fleet: Fleet) -> Section:
+def measure_many() -> Section:
+    """Measure the same rooms in a thousand workloads."""
+    with ten_thousand(1000) as fleet:
+        return measure(fleet, "idle-many")
+
+
+def measure(fleet: Fleet, name: str = "idle") -> Section:
     """Measure a full pass, the calls of an idle minute, and the memory."""
     with fleet.running(RESYNC_SECONDS="1", POLL_SECONDS="3600") as process:
         log = stage.AuditLog(fleet.cluster)
@@ -33,14 +39,14 @@ def measure(fleet: Fleet) -> Section:
     ]
     each = ", ".join(f"`{what}` {size:.0f}" for what, size in sizes.items())
     notes = [
-        f"{WORKLOADS} workloads of {ROOMS_EACH} rooms; {passes:.0f} full passes in"
+        f"{fleet.shape}; {passes:.0f} full passes in"
         f" {IDLE_SECONDS:.0f} s, one a second (`--resync-seconds 1`). The CPU is all that its"
         " processes used meanwhile, divided by the passes: lease, beats and watches are in it.",
         f"PSS in MiB: {each}.",
     ]
     if calls:
         notes.append(f"Calls that should not be: {dict(calls)}.")
-    return Section("idle", "10,000 rooms and nothing to do", figures, notes)
+    return Section(name, "10,000 rooms and nothing to do", figures, notes)
 
 
 def _passes(process: stage.Running) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import time
 import urllib.request
 
 from benchmarks import stage
-from benchmarks.fleet import COUNTS, PULSE, ROOMS_EACH, SECRET, WORKLOADS, Fleet
+from benchmarks.fleet import PULSE, SECRET, Fleet
 from benchmarks.results import Figure, Section, at_most, percentile
 
 TIMES = 100
@@ -42,8 +42,8 @@ def measure(fleet: Fleet) -> Section:
         Figure("the same, p50", f"{statistics.median(deletions):.0f} ms"),
     ]
     notes = [
-        f"{TIMES} times each, one after the other, with {WORKLOADS} workloads of {ROOMS_EACH}"
-        " rooms beside. Requests are timed where the API server receives them; the webhook when"
+        f"{TIMES} times each, one after the other, with {fleet.shape} beside."
+        " Requests are timed where the API server receives them; the webhook when"
         " it is sent, after the push.",
         "The mirror fetches over https; nothing else wakes the loop (poll and resync 3600 s).",
         f"Longest: {max(commits):.2f} s and {max(deletions):.0f} ms.",
@@ -69,7 +69,7 @@ def _commit(fleet: Fleet, process: stage.Running, log: stage.AuditLog, count: in
 
 def _delete(fleet: Fleet, log: stage.AuditLog, chance: random.Random) -> float:
     """Delete a pod and return the seconds until its replacement is made."""
-    namespace = chance.choice(sorted(COUNTS))
+    namespace = chance.choice(fleet.workloads)
     path = f"/api/v1/namespaces/{namespace}/pods"
     pods = fleet.cluster.api.demand("GET", f"{path}?resourceVersion=0&limit=0")["items"]
     name = chance.choice(pods)["metadata"]["name"]

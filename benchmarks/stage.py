@@ -25,22 +25,6 @@ from tests.controlplane.processes import free_ports
 
 PROGRAM = Path(sys.executable).with_name("gamekeeper")
 CONFIG = "apiVersion: gamekeeper.dev/v1\nkind: Config\nspec: {}\n"
-TEMPLATE: dict[str, Any] = {
-    "spec": {
-        "terminationGracePeriodSeconds": 30,
-        "containers": [
-            {
-                "name": "server",
-                "image": "registry.example.com/arena/server:1.0",
-                "args": ["--map=canyon", "--players=32"],
-                "ports": [{"name": "game", "containerPort": 7777, "protocol": "UDP"}],
-                "env": [{"name": "REGION", "value": "eu-west"}],
-                "readinessProbe": {"exec": {"command": ["/server", "--check"]}},
-                "resources": {"requests": {"cpu": "500m", "memory": "512Mi"}},
-            }
-        ],
-    }
-}
 
 
 class TookTooLong(Exception):
@@ -48,13 +32,22 @@ class TookTooLong(Exception):
 
 
 def scheduler(name: str, replicas: int) -> str:
-    """Return a Scheduler of the kind of room that is measured."""
+    """Return a Scheduler of the kind of room that is measured; no two templates are the same."""
+    container = {
+        "name": "server",
+        "image": "registry.example.com/arena/server:1.0",
+        "args": ["--players=32", f"--map={name}"],
+        "ports": [{"name": "game", "containerPort": 7777, "protocol": "UDP"}],
+        "env": [{"name": "REGION", "value": "eu-west"}],
+        "readinessProbe": {"exec": {"command": ["/server", "--check"]}},
+        "resources": {"requests": {"cpu": "500m", "memory": "512Mi"}},
+    }
     spec = {
         "game": "arena",
         "replicas": replicas,
         "reports": "none",
         "portRange": {"start": 20000, "end": 30000},
-        "template": TEMPLATE,
+        "template": {"spec": {"terminationGracePeriodSeconds": 30, "containers": [container]}},
     }
     document = {
         "apiVersion": "gamekeeper.dev/v1",
