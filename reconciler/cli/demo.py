@@ -11,7 +11,6 @@ from reconciler.cli.demo_stage import Stage, Unfulfilled
 from reconciler.cli.demo_story import STORY
 from reconciler.settings import Settings
 from reconciler.wiring import make_sandbox
-from reconciler.wiring.serving import opened_app
 
 EXAMPLE = """\
 gamekeeper demo"""
@@ -39,6 +38,9 @@ def run(arguments: Namespace, console: Console) -> int:
 
 
 async def _tell(folder: Path, console: Console) -> int:
+    # Late: the whole service is a third of a second, and `demo --help` needs none of it.
+    from reconciler.wiring.serving import opened_app
+
     repository, kubeconfig = folder / "fleet", folder / "kubeconfig"
     async with make_sandbox(NODES, "127.0.0.1", 0) as sandbox:
         sandbox.write_kubeconfig(kubeconfig)

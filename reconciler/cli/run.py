@@ -7,10 +7,7 @@ from argparse import ArgumentParser, Namespace
 
 from reconciler.cli.console import Console
 from reconciler.cli.options import add_settings, settings_of
-from reconciler.service import logs
-from reconciler.service.faces import serving
 from reconciler.settings import Settings
-from reconciler.wiring.serving import opened_app
 
 EXAMPLE = """\
 gamekeeper run --repo https://git.example.com/studio/fleet.git --branch main --instance main
@@ -24,6 +21,9 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, console: Console) -> int:
     """Serve until SIGTERM or SIGINT; then finish the writes in hand and leave."""
+    # Late: the whole service is a third of a second, and `run --help` needs none of it.
+    from reconciler.service import logs
+
     settings = settings_of(arguments, console.environment)
     logs.configure(settings.log_level, settings.log_format, console.err)
     asyncio.run(_serve(settings))
@@ -31,6 +31,9 @@ def run(arguments: Namespace, console: Console) -> int:
 
 
 async def _serve(settings: Settings) -> None:
+    from reconciler.service.faces import serving
+    from reconciler.wiring.serving import opened_app
+
     async with opened_app(settings) as service, serving(service.faces(), settings.listen):
         task = asyncio.create_task(service.run())
         loop = asyncio.get_running_loop()
