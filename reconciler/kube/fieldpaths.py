@@ -51,6 +51,8 @@ def item_element(item: Any, schema: Schema) -> str:
     A required key that is left out is empty. Raises BadObject for an item that is no object.
     """
     if schema.list_type == "set":
+        if isinstance(item, list):
+            raise BadObject("element 0: not supported: associative list with lists as elements")
         return value(item)
     if not isinstance(item, dict):
         what = "a null element" if item is None else "non-map elements"

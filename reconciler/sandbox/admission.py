@@ -97,7 +97,14 @@ def _priority(pod: Json, spec: Json) -> None:
     if named and named not in _PRIORITIES:
         why = f"no PriorityClass with name {named} was found"
         raise refusals.forbidden(POD, pod["metadata"].get("name", ""), why)
-    spec["priority"] = _PRIORITIES.get(named, 0)
+    computed = _PRIORITIES.get(named, 0)
+    if spec.get("priority", computed) != computed:
+        why = (
+            f"the integer value of priority ({spec['priority']}) must not be provided in pod spec; "
+            f"priority admission controller computed {computed} from the given PriorityClass name"
+        )
+        raise refusals.forbidden(POD, pod["metadata"].get("name", ""), why)
+    spec["priority"] = computed
     spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
 
 

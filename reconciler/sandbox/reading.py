@@ -80,6 +80,9 @@ _ALWAYS_TIMES = {
     "v1.ContainerStateTerminated": ("startedAt", "finishedAt"),
 }
 _ZEROS = {"string": "", "int32": 0, "int64": 0, "bool": False}
+_NO_QUANTITY = (
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+)
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/=]")
 _MICRO = re.compile(r".*[0-9]\.[0-9]{6}(Z|[-+][0-9:]+)")
 
@@ -167,6 +170,8 @@ class Reading:
             return _time(value, form)
         if form == "quantity" and (isinstance(value, str) or number):
             return _quantity(str(value))
+        if form == "quantity":
+            raise Mistyped(_NO_QUANTITY)
         return self._refuse(shape, value, path, owner)
 
     def _refuse(self, shape: Shape, value: Any, path: str, owner: str) -> Any:
@@ -227,7 +232,4 @@ def _quantity(text: str) -> str:
     try:
         return quantities.canonical(text)
     except ValueError as error:
-        raise Mistyped(
-            "quantities must match the regular expression "
-            "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-        ) from error
+        raise Mistyped(_NO_QUANTITY) from error

@@ -71,8 +71,16 @@ _COLUMNS: Mapping[Kind, tuple[tuple[str, ...], tuple[str, ...], Cells]] = {
     LEASE: (("Holder", _AGE), (), _lease),
 }
 _EVENT_COLUMNS = (
-    ("Last Seen", "Type", "Reason", "Object", "Message"),
-    ("Subobject", "Source", "First Seen", "Count", "Name"),
+    ("Last Seen", 0),
+    ("Type", 0),
+    ("Reason", 0),
+    ("Object", 0),
+    ("Subobject", 1),
+    ("Source", 1),
+    ("Message", 0),
+    ("First Seen", 1),
+    ("Count", 1),
+    ("Name", 1),
 )
 _NUMBERS = frozenset({"Allowed Disruptions"})
 
@@ -80,7 +88,7 @@ _NUMBERS = frozenset({"Allowed Disruptions"})
 def columns(kind: Kind) -> list[Json]:
     """Describe the columns of a kind."""
     if kind is EVENT:
-        return _described(_EVENT_COLUMNS[0], 0) + _described(_EVENT_COLUMNS[1], 1)
+        return [one for name, priority in _EVENT_COLUMNS for one in _described((name,), priority)]
     shown, wide, _ = _COLUMNS[kind]
     return _described(("Name", *shown), 0) + _described(wide, 1)
 

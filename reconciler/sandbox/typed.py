@@ -28,6 +28,8 @@ def scalar_problems(part: Any, schema: Schema, path: Path = ()) -> Iterator[str]
                 yield from scalar_problems(child, inner, (*path, fieldpaths.field(name)))
     elif isinstance(part, list) and schema.type == "array":
         for index, item in enumerate(part):
+            if schema.list_type == "set" and isinstance(item, list):
+                continue
             element = _element(item, index, schema)
             yield from scalar_problems(item, schema.items(), (*path, element))
 

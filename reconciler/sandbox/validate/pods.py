@@ -43,9 +43,9 @@ def check_pod(spec: Json) -> Iterator[Cause]:
     for part in ("containers", "initContainers"):
         for index, container in enumerate(spec.get(part) or ()):
             path = f"spec.{part}[{index}]"
+            once = part == "initContainers" and container.get("restartPolicy") != "Always"
             yield from _container(container, path, seen, volumes)
-            if part == "initContainers":
-                yield from _run_once(container, path)
+            yield from _run_once(container, path) if once else _probes(container, path)
     yield from _host_ports(spec)
     yield from _settings(spec)
     yield from check_labels(spec.get("nodeSelector") or {}, "spec.nodeSelector")
@@ -128,7 +128,6 @@ def _container(container: Json, path: str, seen: set[str], volumes: set[str]) ->
             f"{path}.imagePullPolicy", container.get("imagePullPolicy", ""), sorted(_PULLS)
         )
     yield from _resources(container.get("resources") or {}, f"{path}.resources")
-    yield from _probes(container, path)
 
 
 def _probes(container: Json, path: str) -> Iterator[Cause]:
@@ -156,8 +155,6 @@ def _one_handler(handlers: list[str], path: str) -> Iterator[Cause]:
 
 
 def _run_once(container: Json, path: str) -> Iterator[Cause]:
-    if container.get("restartPolicy") == "Always":
-        return
     for name in ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe"):
         if name in container:
             detail = "may not be set for init containers without restartPolicy=Always"

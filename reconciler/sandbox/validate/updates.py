@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import deepcopy
 
-from reconciler.sandbox.kinds import CONFIG_MAP, NODE, POD, SECRET, Kind
+from reconciler.sandbox.kinds import CONFIG_MAP, NAMESPACE, NODE, POD, SECRET, Kind
 from reconciler.sandbox.refusals import Cause, forbidden_value, invalid_value, quoted
 from reconciler.sandbox.requests import Json
 from reconciler.sandbox.validate.pods import check_gates_only_shrink
@@ -25,6 +25,8 @@ def check_update(kind: Kind, live: Json, updated: Json) -> Iterator[Cause]:
         yield from _pod(live["spec"], updated.get("spec") or {})
     elif kind in (CONFIG_MAP, SECRET):
         yield from _content(kind, live, updated)
+    elif kind is NAMESPACE:
+        yield from _phase(live["metadata"], updated.get("status") or {})
     elif kind is NODE:
         block = live["spec"].get("podCIDR")
         if block and (updated.get("spec") or {}).get("podCIDR") != block:
@@ -48,6 +50,15 @@ def check_identity(before: Json, after: Json) -> Iterator[Cause]:
                 f"found new finalizers []string{{{listed}}}"
             )
             yield from [forbidden_value("metadata.finalizers", detail)] * 2
+
+
+def _phase(metadata: Json, status: Json) -> Iterator[Cause]:
+    phase, ending = status.get("phase", ""), bool(metadata.get("deletionTimestamp"))
+    wanted = "Terminating" if ending else "Active"
+    if phase != wanted:
+        when = "not empty" if ending else "empty"
+        detail = f"may only be '{wanted}' if `deletionTimestamp` is {when}"
+        yield invalid_value("status.Phase", phase, detail)
 
 
 def _content(kind: Kind, live: Json, updated: Json) -> Iterator[Cause]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from reconciler.sandbox import refusals
-from reconciler.sandbox.kinds import POD
+from reconciler.sandbox.kinds import NODE, POD
 from reconciler.sandbox.options import flag, positive
 from reconciler.sandbox.printout import lines
 from reconciler.sandbox.requests import Answer, Json, Response
@@ -66,6 +66,9 @@ def read_log(call: Call) -> Answer:
     name = _container(call, pod)
     if not pod["spec"].get("nodeName"):
         return Response(204, b"", _TEXT)
+    if call.world.store.get(NODE, "", pod["spec"]["nodeName"]) is None:
+        # The server looks for the kubelet, and tells its absence as if it were the pod's.
+        raise refusals.not_found(POD, pod["spec"]["nodeName"])
     state = _state(pod, name)
     if "waiting" in state and not state.get("restarted"):
         why = state["waiting"].get("reason", "ContainerCreating")

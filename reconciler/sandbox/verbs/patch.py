@@ -7,7 +7,7 @@ from typing import Any
 from reconciler.kube import apply as ownership
 from reconciler.kube import patches, strategic
 from reconciler.kube.typecheck import type_problems
-from reconciler.sandbox import bodies, gotext, refusals
+from reconciler.sandbox import bodies, gotext, kinds, refusals
 from reconciler.sandbox.bodies import APPLY_TYPE, Body
 from reconciler.sandbox.options import WriteOptions
 from reconciler.sandbox.requests import Json, Response
@@ -61,6 +61,9 @@ def _parsed(call: Call, media: str) -> Body:
     if not isinstance(body.value, wanted):
         told = f"cannot unmarshal {gotext.json_type(body.value)} into Go value of type "
         of = "[]handlers.jsonPatchOp" if media == _JSON else "map[string]interface {}"
+        if media == _JSON and call.request.query.get("fieldValidation") == "Ignore":
+            # Who ignores is not looked at strictly first, and meets another decoder.
+            intro, of = "", "jsonpatch.Patch"
         raise refusals.bad_request(f"{intro}json: {told}{of}")
     if media == _JSON and not all(isinstance(operation, dict) for operation in body.value):
         raise refusals.bad_request(f"{intro}an operation is no object")
@@ -190,10 +193,10 @@ def _checked_apply(call: Call, body: Body) -> Json:
         told = f"json: cannot unmarshal {gotext.json_type(value)} into Go value of type"
         why = f"error unmarshaling JSON: while decoding JSON: {told} map[string]interface {{}}"
         raise refusals.bad_request(f"error decoding YAML: {why}")
-    if not value.get("kind") or value.get("apiVersion") != call.kind.api_version:
-        group, _, short = str(value.get("apiVersion", "")).rpartition("/")
-        place = f"{group}/{short}"
-        raise refusals.bad_request(f"invalid object type: {place}, Kind={value.get('kind', '')}")
+    group, _, version = str(value.get("apiVersion", "")).rpartition("/")
+    if not kinds.named(group, version, str(value.get("kind", ""))):
+        kind = value.get("kind", "")
+        raise refusals.bad_request(f"invalid object type: {group}/{version}, Kind={kind}")
     bodies.check_object(value, call.kind)
     if value.get("metadata") is None:
         value["metadata"] = {}

@@ -51,7 +51,7 @@ def wrong(rng: Random, place: Place, name: str, namespace: str) -> Step:
 def _misnamed(rng: Random, made: Json) -> Json:
     changes: tuple[Json, ...] = (
         {"kind": "Other"},
-        {"kind": "Secret"},
+        {"kind": "Node"},
         {"apiVersion": "v9"},
         {"apiVersion": "policy/v1"},
         {"kind": ""},
