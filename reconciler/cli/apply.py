@@ -3,14 +3,13 @@
 import asyncio
 import time
 from argparse import ArgumentParser, Namespace
-from contextlib import AsyncExitStack
 
 from reconciler.cli.apply_result import print_result
 from reconciler.cli.console import Console
 from reconciler.cli.convergence import Convergence
 from reconciler.cli.failures import Failure
-from reconciler.cli.lanes import Lanes, opened_lanes
-from reconciler.cli.leading import Leading
+from reconciler.cli.lanes import Lanes
+from reconciler.cli.leading import opened_leading
 from reconciler.cli.live_diff import Shown, show
 from reconciler.cli.options import add_settings, settings_of
 from reconciler.cli.progress import Progress
@@ -49,11 +48,9 @@ def run(arguments: Namespace, console: Console) -> int:
 
 async def _apply(arguments: Namespace, settings: Settings, console: Console) -> int:
     convergence = Convergence()
-    async with AsyncExitStack() as stack:
-        lanes = await stack.enter_async_context(opened_lanes(settings, convergence.touched))
+    async with opened_leading(settings, console, convergence.touched) as (lanes, leading):
         if arguments.dry_run:
             return (await show(lanes, "text", console)).code
-        leading = await stack.enter_async_context(Leading(lanes, settings, console))
         await leading.take_from_others()
         shown = await show(lanes, "text", console)
         if shown.moving and not confirm(console, "Apply this?", yes=arguments.yes):

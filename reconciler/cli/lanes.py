@@ -43,15 +43,17 @@ class Lanes:
 
 @asynccontextmanager
 async def opened_lanes(
-    settings: Settings, dirty: Callable[[Iterable[WorkloadKey]], None] = lambda keys: None
+    settings: Settings,
+    dirty: Callable[[Iterable[WorkloadKey]], None] = lambda keys: None,
+    may_write: Callable[[], bool] = lambda: False,
 ) -> AsyncIterator[Lanes]:
     """Open the cluster, and --repo's branch or the commit checked out here; close them after.
 
-    Raises Misconfigured, Unavailable, Denied.
+    Nothing is written but while `may_write` says so. Raises Misconfigured, Unavailable, Denied.
     """
     compiler = make_compiler()
     try:
-        one = make_one_cluster(settings, dirty)
+        one = make_one_cluster(settings, dirty, may_write=may_write)
         checkout = None if settings.repo else make_checkout(".")
         repository = checkout or make_mirror(settings)
         try:

@@ -2,13 +2,16 @@
 
 import asyncio
 import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Self
 
 from reconciler.cli.console import Console
 from reconciler.cli.failures import Failure
-from reconciler.cli.lanes import Lanes
+from reconciler.cli.lanes import Lanes, opened_lanes
 from reconciler.cli.progress import Progress
+from reconciler.model.refs import WorkloadKey
 from reconciler.settings import Settings
 from reconciler.wiring import lease_ref, make_leadership
 
@@ -46,6 +49,10 @@ class Leading:
         """Whether we may write now."""
         return self._leadership.leading
 
+    def may_write(self) -> bool:
+        """Whether a write may go out now; before the Lease is asked for, only its namespace is."""
+        return self._task is None or self.leads
+
     async def take_from_others(self) -> None:
         """Take the Lease where there is one already: a person is not asked in vain.
 
@@ -74,3 +81,23 @@ class Leading:
             "One process decides at a time",
             "Let it act (gamekeeper reconcile --wait), or stop it first",
         )
+
+
+@asynccontextmanager
+async def opened_leading(
+    settings: Settings,
+    console: Console,
+    dirty: Callable[[Iterable[WorkloadKey]], None] = lambda keys: None,
+) -> AsyncIterator[tuple[Lanes, Leading]]:
+    """Open lanes that write only while their Leading leads. Raises as `opened_lanes`."""
+    leaders: list[Leading] = []
+
+    def may_write() -> bool:
+        return any(each.may_write() for each in leaders)
+
+    async with (
+        opened_lanes(settings, dirty, may_write) as lanes,
+        Leading(lanes, settings, console) as leading,
+    ):
+        leaders.append(leading)
+        yield lanes, leading
