@@ -38,6 +38,10 @@ class SandboxTransport:
         self.dead = False
         self.late: list[Call] = []
 
+    def apart(self) -> "SandboxTransport":
+        """Return itself: nothing is queued here."""
+        return self
+
     async def send(self, call: Call) -> tuple[int, Json]:
         """Answer one call; raises the errors of ports, as the real transport does."""
         await asyncio.sleep(0)

@@ -47,9 +47,11 @@ class KubernetesCluster:
 
     def __init__(self, transport: Sends, instance: str, *, name: str = "local") -> None:
         self._name = name
+        self._instance = instance
         self._manager = field_manager(instance)
         self._transport = transport
         self._kinds = dict(kinds.KNOWN)
+        self._apart: list[KubernetesCluster] = []
 
     @property
     def name(self) -> str:
@@ -164,9 +166,19 @@ class KubernetesCluster:
         _found(what, status, body)
         return True
 
+    def apart(self) -> "KubernetesCluster":
+        """Return the same cluster on a way of its own, closed with this one.
+
+        What may not wait (a lease) then waits for no queue and no pause of all the others.
+        """
+        sibling = KubernetesCluster(self._transport.apart(), self._instance, name=self._name)
+        self._apart.append(sibling)
+        return sibling
+
     async def close(self) -> None:
-        """Close the connections."""
-        await self._transport.close()
+        """Close the connections, also of those who went apart."""
+        for each in (self, *self._apart):
+            await each._transport.close()
 
     async def _pages(
         self, api_version: str, kind: str, namespace: str, labels: str, fields: str

@@ -61,6 +61,9 @@ class Sends(Protocol):
     def stream(self, call: Call) -> AbstractAsyncContextManager[aiohttp.StreamReader]:
         """Open a stream."""
 
+    def apart(self) -> "Sends":
+        """Return the same with connections and a pace of its own, not yet open."""
+
     async def close(self) -> None:
         """Close the connections."""
 
@@ -76,6 +79,7 @@ class Transport:
         on_request: OnRequest | None = None,
     ) -> None:
         self.limits = limits
+        self._user_agent = user_agent
         self._connection = connection
         self._on_request = on_request
         self._pace = Pace(limits.qps, limits.burst, time.monotonic)
@@ -135,6 +139,10 @@ class Transport:
         if answer.status == 401:
             await credentials.renew(headers)
         raise refusal(call.what, answer.status, _decoded(content), _retry_after(answer))
+
+    def apart(self) -> "Transport":
+        """Return the same with connections and a pace of its own, not yet open."""
+        return Transport(self._connection, self.limits, self._user_agent, self._on_request)
 
     async def close(self) -> None:
         """Close the connections; whoever reads a stream gets Unavailable."""

@@ -1,4 +1,5 @@
 import asyncio
+import gc
 from itertools import pairwise
 
 import pytest
@@ -217,3 +218,17 @@ async def test_every_request_is_told_of_with_its_verb_kind_and_status() -> None:
             ("create", "ConfigMap", 409),
             ("list", "Pod", 200),
         ]
+
+
+async def test_who_goes_apart_does_not_wait_for_the_pauses_of_others() -> None:
+    refused = says(429, {"kind": "Status", "reason": "TooManyRequests"}, Retry_After="20")
+    async with faulty(refused, says(200, BODY)) as (_, cluster):
+        lease = cluster.apart()
+        with pytest.raises(Unavailable):
+            await cluster.create(BODY)
+        with pytest.raises(Unavailable, match="asked us to wait"):
+            await cluster.get(REF)
+        assert await lease.get(REF) == BODY
+    # A session that was left open warns here, and warnings are errors.
+    del lease, cluster
+    gc.collect()
