@@ -8,6 +8,8 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
+from reconciler.model.specs import LOOSEST
+
 PREFIX = "GAMEKEEPER_"
 TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
@@ -72,7 +74,12 @@ class Settings:
     burst: int = _setting(1000, "cluster", "requests at once above --qps", least=1)
     creates_in_flight: int = _setting(32, "cluster", "rooms being made or deleted at once", least=1)
 
-    lease: bool = _setting(True, "loop", "take the Lease, so that one process decides")
+    lease: bool = _setting(
+        True,
+        "loop",
+        "take the Lease, so that one process decides",
+        off_text="take no Lease: nothing keeps two processes from deciding at once",
+    )
     poll_seconds: int = _setting(
         0, "loop", "time between looks at Git (0: as gamekeeper.yaml says)", unit="s", least=0
     )
@@ -85,6 +92,30 @@ class Settings:
         "safety",
         "Pod Security level that templates must keep",
         choices=("baseline", "privileged"),
+    )
+    ceiling_workload_rooms: int = _setting(
+        LOOSEST.workload_rooms,
+        "safety",
+        "most rooms of a workload that a repository may remove without approval (none: its own)",
+        least=0,
+    )
+    ceiling_workload_percent: float = _setting(
+        LOOSEST.workload_percent,
+        "safety",
+        "the same in per cent of its rooms; the larger of both counts",
+        least=0,
+    )
+    ceiling_total_rooms: int = _setting(
+        LOOSEST.total_rooms,
+        "safety",
+        "most rooms of all workloads that a repository may remove without approval (none: its own)",
+        least=0,
+    )
+    ceiling_total_percent: float = _setting(
+        LOOSEST.total_percent,
+        "safety",
+        "the same in per cent of all rooms; the larger of both counts",
+        least=0,
     )
     reserved_namespaces: tuple[str, ...] = _setting(
         ("default",), "safety", "namespaces that no workload may use, beside kube-* and ours"
@@ -129,6 +160,8 @@ class Row:
     default: Any
     group: str
     text: str
+    off_text: str = ""
+    """What the flag does where it turns a default off."""
     unit: str = ""
     least: float | None = None
     choices: tuple[str, ...] = ()

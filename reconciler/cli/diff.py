@@ -17,7 +17,7 @@ from reconciler.model.readings import Reading
 from reconciler.model.specs import Permissions
 from reconciler.model.trees import Tree
 from reconciler.ports import Compiler
-from reconciler.wiring import make_checkout, make_compiler, permissions_of
+from reconciler.wiring import ceiling_of, make_checkout, make_compiler, permissions_of
 
 EXAMPLE = """\
 gamekeeper diff origin/main                    # what merging HEAD into main would do
@@ -74,7 +74,7 @@ async def _diff(arguments: Namespace, console: Console) -> int:
                 raise _conflict(arguments, merged.conflicts)
             permissions = permissions_of(settings)
             base, head = await _read(compiler, before, merged.tree, permissions)
-            compared = change.compare(base, head, settings.cluster_name)
+            compared = change.compare(base, head, settings.cluster_name, ceiling_of(settings))
         root = await checkout.root()
     finally:
         await checkout.close()

@@ -78,7 +78,7 @@ def add_output(parser: argparse.ArgumentParser, *formats: str) -> None:
 
 
 def _add_flag(parser: argparse._ActionsContainer, row: Row) -> None:
-    text = f"{row.text}{_default(row)} [{row.environment}]".replace("%", "%%")
+    text = f"{row.off_text or row.text}{_default(row)} [{row.environment}]".replace("%", "%%")
     if row.kind is bool:
         # One flag only, the one that differs from the default.
         flag = "--no-" + row.flag[2:] if row.default else row.flag

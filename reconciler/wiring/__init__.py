@@ -10,14 +10,14 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reconciler.kube.names import label_problem
 from reconciler.model.errors import Misconfigured
 from reconciler.model.refs import ObjectRef, WorkloadKey
-from reconciler.model.specs import LOOSEST, Permissions
+from reconciler.model.specs import LOOSEST, Budgets, Permissions
 from reconciler.settings import Settings
 
 if TYPE_CHECKING:
@@ -40,6 +40,34 @@ def permissions_of(settings: Settings) -> Permissions:
     if settings.pod_security == "privileged":
         return Permissions(pod_security="privileged", reserved_namespaces=reserved)
     return Permissions(pod_security="baseline", reserved_namespaces=reserved)
+
+
+def ceiling_of(settings: Settings) -> Budgets:
+    """Return the operator's budgets, which no repository can allow itself more than.
+
+    The larger of rooms and per cent counts, so one that is set alone takes the other away. With
+    a ceiling removals are summed up over at least the default window, else a repository would
+    walk around it in small steps.
+    """
+    workload_rooms, workload_percent = _ceiling(
+        settings.ceiling_workload_rooms, settings.ceiling_workload_percent
+    )
+    total_rooms, total_percent = _ceiling(
+        settings.ceiling_total_rooms, settings.ceiling_total_percent
+    )
+    ceiling = Budgets(
+        workload_rooms, workload_percent, total_rooms, total_percent, LOOSEST.window_seconds
+    )
+    if ceiling == LOOSEST:
+        return ceiling
+    return replace(ceiling, window_seconds=Budgets().window_seconds)
+
+
+def _ceiling(rooms: int, percent: float) -> tuple[int, float]:
+    has_rooms, has_percent = rooms < LOOSEST.workload_rooms, percent < LOOSEST.workload_percent
+    if has_rooms and not has_percent:
+        return rooms, 0.0
+    return (0, percent) if has_percent and not has_rooms else (rooms, percent)
 
 
 def repository_of(settings: Settings) -> str:
@@ -219,7 +247,7 @@ def make_head_lane(
         repository=repository or make_mirror(settings),
         compiler=compiler,
         permissions=permissions_of(settings),
-        ceiling=LOOSEST,
+        ceiling=ceiling_of(settings),
         home=home,
     )
 
@@ -227,13 +255,16 @@ def make_head_lane(
 def make_leadership(
     settings: Settings, cluster: KubernetesCluster, changed: Callable[[], None]
 ) -> Leadership:
-    """Return the Lease of the instance, or with `--no-lease` a promise to be alone."""
+    """Return the Lease of the instance, or with `--no-lease` a promise to be alone.
+
+    The Lease goes a way of its own: else a Retry-After for a crowd of creates would lose it.
+    """
     from reconciler.service.lease import Lease, NoLease
 
     identity = f"{socket.gethostname()}-{os.getpid()}"
     if not settings.lease:
         return NoLease(identity)
-    return Lease(cluster, lease_ref(settings), identity, SystemClock(), changed=changed)
+    return Lease(cluster.apart(), lease_ref(settings), identity, SystemClock(), changed=changed)
 
 
 def lease_ref(settings: Settings) -> ObjectRef:

@@ -22,6 +22,12 @@ def test_every_setting_is_a_flag_with_its_environment_name_in_the_help() -> None
         assert f"[{row.environment}]" in text
 
 
+def test_a_flag_that_turns_something_off_says_so() -> None:
+    text = " ".join(every_setting().format_help().split())
+    assert "--no-lease take no Lease" in text
+    assert all(row.off_text for row in rows() if row.default is True)
+
+
 def test_flags_become_settings() -> None:
     words = "--repo ./x --no-lease --qps 5 --insecure-skip-tls-verify --reserved-namespaces a,b"
     settings = settings_of(every_setting().parse_args(words.split()), {})
