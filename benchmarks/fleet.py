@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks import stage
@@ -47,6 +47,7 @@ class Fleet:
     folder: Path
     settings: dict[str, str]
     workloads: tuple[str, ...]
+    maker_pss_mib: float = 0.0
 
     @property
     def shape(self) -> str:
@@ -86,9 +87,10 @@ def ten_thousand(workloads: int = 10) -> Iterator[Fleet]:
                 "WEBHOOK_SECRET_FILE": str(folder / "secret"),
             }
             fleet = Fleet(cluster, bare, folder, settings, tuple(counts))
-            with fleet.running():
+            with fleet.running() as process:
                 declare_ready(cluster, (*counts, PULSE))
-            yield fleet
+                size = sum(process.pss_mib().values())
+            yield replace(fleet, maker_pss_mib=size)
 
 
 def declare_ready(cluster: ControlPlane, namespaces: Iterable[str]) -> None:

@@ -35,7 +35,10 @@ def measure(fleet: Fleet, name: str = "idle") -> Section:
         at_most("CPU of a full pass", used / passes * 1000, PASS_MOST_MS, "ms", 1),
         Figure("time of a full pass, mean", f"{took:.1f} ms"),
         at_most("API calls in 60 s but the lease and watches", calls.total(), 0, "", 0),
-        at_most("PSS of all its processes", sum(sizes.values()), MEMORY_MOST_MIB, "MiB", 0),
+        at_most("PSS when it had made all", fleet.maker_pss_mib, MEMORY_MOST_MIB, "MiB", 0),
+        at_most(
+            "PSS of all its processes, started anew", sum(sizes.values()), MEMORY_MOST_MIB, "MiB", 0
+        ),
     ]
     each = ", ".join(f"`{what}` {size:.0f}" for what, size in sizes.items())
     notes = [
