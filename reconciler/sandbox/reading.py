@@ -83,6 +83,7 @@ _ZEROS = {"string": "", "int32": 0, "int64": 0, "bool": False}
 _NO_QUANTITY = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
+_BYTE = Shape("uint8", "uint8")
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/=]")
 _MICRO = re.compile(r".*[0-9]\.[0-9]{6}(Z|[-+][0-9:]+)")
 
@@ -165,7 +166,10 @@ class Reading:
         if form == "number" and number:
             return value
         if form == "bytes" and isinstance(value, str | list):
-            return _bytes(value) if isinstance(value, str) else _packed(value)
+            if isinstance(value, str):
+                return _bytes(value)
+            odd = [one for one in value if not isinstance(one, int) or not 0 <= one < 256]
+            return self._refuse(_BYTE, odd[0], path, owner) if odd else _packed(value)
         if form in ("time", "micro-time") and isinstance(value, str):
             return _time(value, form)
         if form == "quantity" and (isinstance(value, str) or number):
@@ -195,9 +199,7 @@ def _kept(name: str, inner: Shape, outer: Shape) -> bool:
     return name in outer.required or inner.form in ("object", "any") or name in _KEEPS_ZERO
 
 
-def _packed(numbers: list[Any]) -> str:
-    if not all(isinstance(one, int) and 0 <= one < 256 for one in numbers):
-        raise Mistyped("json: cannot unmarshal array into Go value of type []uint8")
+def _packed(numbers: list[int]) -> str:
     return base64.b64encode(bytes(numbers)).decode()
 
 

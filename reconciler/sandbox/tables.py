@@ -98,7 +98,7 @@ def _described(names: tuple[str, ...], priority: int) -> list[Json]:
         {
             "name": name,
             "type": "integer" if name in _NUMBERS else "string",
-            "format": "name" if name == "Name" and not priority else "",
+            "format": "name" if name == "Name" else "",
             "description": f"{name} of the object",
             "priority": priority,
         }

@@ -23,6 +23,7 @@ _PULLS = ("Always", "IfNotPresent", "Never")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _SPREADS = ("DoNotSchedule", "ScheduleAnyway")
+_HOOKS = ("exec", "httpGet", "tcpSocket", "sleep")
 _HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 _PORT_TEXT = "must be between 1 and 65535, inclusive"
 _LARGEST_PORT = 65_535
@@ -144,9 +145,10 @@ def _probes(container: Json, path: str) -> Iterator[Cause]:
             yield invalid_value(f"{path}.{name}.httpGet.port", port, _PORT_TEXT)
     for name, hook in (container.get("lifecycle") or {}).items():
         if isinstance(hook, dict):
-            yield from _one_handler(
-                [one for one in _HANDLERS if one in hook], f"{path}.lifecycle.{name}"
-            )
+            handlers = [one for one in _HOOKS if one in hook]
+            if not handlers:
+                yield required(f"{path}.lifecycle.{name}", "must specify a handler type")
+            yield from _one_handler(handlers, f"{path}.lifecycle.{name}")
 
 
 def _one_handler(handlers: list[str], path: str) -> Iterator[Cause]:
