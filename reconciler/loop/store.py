@@ -9,12 +9,13 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
+from weakref import WeakValueDictionary
 
 from reconciler.core import record_codec
 from reconciler.model import labels
 from reconciler.model.errors import Conflict, Misconfigured, PortError
 from reconciler.model.records import Ordinals, RepositoryRecord, StateRecord
-from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey, ref_of
 from reconciler.ports import Cluster
 
 T = TypeVar("T")
@@ -41,16 +42,19 @@ class RecordStore:
         self._states: dict[WorkloadKey, Kept[StateRecord]] = {}
         self._ordinals: dict[WorkloadKey, Kept[Ordinals]] = {}
         self._repository = Kept(RepositoryRecord())
-        self._locks: dict[WorkloadKey, asyncio.Lock] = {}
+        self._unreadable: dict[ObjectRef, str] = {}
+        # A lock lives as long as somebody holds or waits for it.
+        self._locks = WeakValueDictionary[WorkloadKey, asyncio.Lock]()
 
     async def load(self) -> None:
         """Read every record; what was remembered is forgotten.
 
-        Raises Misconfigured for a record that this version cannot read, and the cluster's errors.
+        A state or ordinal record that cannot be read holds its own workload: writing it raises
+        Misconfigured. Raises Misconfigured for such a repository record, and the cluster's errors.
         """
         selector = f"{labels.INSTANCE}={self._instance},{labels.RECORD}"
         listing = await self._cluster.list("v1", "ConfigMap", labels=selector)
-        self._states, self._ordinals = {}, {}
+        self._states, self._ordinals, self._unreadable = {}, {}, {}
         self._repository = Kept(RepositoryRecord())
         for item in listing.items:
             self._remember(item)
@@ -79,6 +83,11 @@ class RecordStore:
         """One ordinal record; None where it is lost or was never made."""
         kept = self._ordinals.get(key)
         return kept.value if kept else None
+
+    def unreadable(self, key: WorkloadKey) -> str:
+        """Say why a record of a workload cannot be read, "" where each can."""
+        refs = (self._state_ref(key), self._ordinals_ref(key))
+        return next((self._unreadable[ref] for ref in refs if ref in self._unreadable), "")
 
     @property
     def repository(self) -> RepositoryRecord:
@@ -163,6 +172,7 @@ class RecordStore:
         key: WorkloadKey | None,
         what: str,
     ) -> None:
+        self._check_readable(ref)
         if kept.version and kept.value == value and not kept.doubtful:
             return
         body = self._body(ref, dump(value), key, what)
@@ -186,6 +196,7 @@ class RecordStore:
     async def _drop(
         self, shelf: dict[WorkloadKey, Kept[T]], key: WorkloadKey, ref: ObjectRef, what: str
     ) -> None:
+        self._check_readable(ref)
         kept = shelf.get(key)
         if kept and kept.version:
             try:
@@ -204,23 +215,61 @@ class RecordStore:
         else:
             (self._ordinals if what == "ordinals" else self._states).pop(key, None)
 
+    def _check_readable(self, ref: ObjectRef) -> None:
+        if ref in self._unreadable:
+            raise Misconfigured(self._unreadable[ref])
+
     def _remember(self, item: Json) -> None:
-        metadata, data = item["metadata"], item.get("data") or {}
-        what = f"ConfigMap {metadata['namespace']}/{metadata['name']}"
-        record = metadata.get("labels", {}).get(labels.RECORD)
-        uid, version = metadata["uid"], metadata["resourceVersion"]
+        """Take a record in where it stands at its place; what says it is one elsewhere is none."""
+        ref, marks = ref_of(item), item["metadata"].get("labels") or {}
+        what = marks.get(labels.RECORD)
+        self._unreadable.pop(ref, None)
+        if what == "repository" and ref == self.repository_ref:
+            self._repository = self._kept(item, record_codec.load_repository)
+            return
+        key = self._key_of(ref, marks, what)
+        if key is None:
+            return
         try:
-            if record == "repository":
-                value = record_codec.load_repository(data, what)
-                self._repository = Kept(value, uid, version)
-            elif record == "state":
-                state = record_codec.load_state(data, what)
-                self._states[_key(data["key"])] = Kept(state, uid, version)
-            elif record == "ordinals":
-                ordinals = record_codec.load_ordinals(data, what)
-                self._ordinals[_key(data["key"])] = Kept(ordinals, uid, version)
+            self._check_key(item, key)
+            if what == "state":
+                self._states[key] = self._kept(item, record_codec.load_state)
+            else:
+                self._ordinals[key] = self._kept(item, record_codec.load_ordinals)
+        except Misconfigured as error:
+            self._unreadable[ref] = str(error)
+
+    def _kept(self, item: Json, load: Callable[[record_codec.Texts, str], T]) -> Kept[T]:
+        metadata, what = item["metadata"], str(ref_of(item))
+        try:
+            value = load(item.get("data") or {}, what)
         except (record_codec.UnreadableRecord, KeyError, TypeError, ValueError) as error:
             raise Misconfigured(f"{what} is no record that can be read: {error}") from error
+        return Kept(value, metadata["uid"], metadata["resourceVersion"])
+
+    def _key_of(
+        self, ref: ObjectRef, marks: Mapping[str, str], what: str | None
+    ) -> WorkloadKey | None:
+        """Return the workload whose record stands here; nobody else's labels make one."""
+        kind, name = marks.get(labels.KIND, ""), marks.get(labels.WORKLOAD, "")
+        start = self._state_ref(WorkloadKey(kind, "", "")).name[:-1]
+        namespace = ref.name.removeprefix(start).removesuffix(f"-{name}")
+        if what == "state":
+            key = WorkloadKey(kind, namespace, name)
+            return key if self._state_ref(key) == ref else None
+        key = WorkloadKey(kind, ref.namespace, name)
+        return key if what == "ordinals" and self._ordinals_ref(key) == ref else None
+
+    def _check_key(self, item: Json, key: WorkloadKey) -> None:
+        said, own = (item.get("data") or {}).get("key"), self._key_text(key)
+        if said != own:
+            raise Misconfigured(
+                f"{ref_of(item)} is the record of {said}, not of {own}: "
+                "delete it if nobody needs it"
+            )
+
+    def _key_text(self, key: WorkloadKey) -> str:
+        return f"{self._cluster.name}/{key.kind}/{key.namespace}/{key.name}"
 
     def _body(
         self, ref: ObjectRef, data: record_codec.Texts, key: WorkloadKey | None, what: str
@@ -228,12 +277,13 @@ class RecordStore:
         marks = {labels.INSTANCE: self._instance, labels.RECORD: what}
         if key is not None:
             marks |= {labels.WORKLOAD: key.name, labels.KIND: key.kind}
-            data = {**data, "key": f"{key.kind}/{key.namespace}/{key.name}"}
+            data = {**data, "key": self._key_text(key)}
         metadata = {"name": ref.name, "namespace": ref.namespace, "labels": marks}
         return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
     def _state_ref(self, key: WorkloadKey) -> ObjectRef:
-        name = f"gamekeeper-{self._instance}-{key.kind.lower()}-{key.namespace}-{key.name}"
+        parts = (self._instance, self._cluster.name, key.kind.lower(), key.namespace, key.name)
+        name = "-".join(("gamekeeper", *parts))
         return ObjectRef("v1", "ConfigMap", self._namespace, name)
 
     def _ordinals_ref(self, key: WorkloadKey) -> ObjectRef:
@@ -241,8 +291,3 @@ class RecordStore:
 
 
 _EMPTY = StateRecord()
-
-
-def _key(text: str) -> WorkloadKey:
-    kind, namespace, name = text.split("/")
-    return WorkloadKey(kind, namespace, name)

@@ -1,6 +1,13 @@
 """Records whose writes got no answer, and names that a process remembers longer than they live."""
 
-from reconciler.model.errors import PortError, Unavailable
+from contextlib import suppress
+from functools import partial
+
+import pytest
+
+from reconciler.model import labels
+from reconciler.model.errors import AlreadyExists, Misconfigured, PortError, Unavailable
+from reconciler.model.records import Ordinals, StateRecord
 from reconciler.model.refs import WorkloadKey
 from tests.loop.world import Process, World, spec
 
@@ -47,6 +54,64 @@ async def test_a_condition_whose_write_got_no_answer_is_written_again() -> None:
     fresh = await world.process()
     shown = fresh.lane.store.state(ARENA).conditions
     assert [item.status for item in shown if item.type == "Ready"] == [True]
+
+
+async def test_what_says_that_it_is_a_record_elsewhere_is_none() -> None:
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 2)})
+    process = await world.process()
+    await world.settle(process)
+    for name in ("gamekeeper-main", "gamekeeper-main-local-scheduler-arena-arena", "gamekeeper-no"):
+        marks = {labels.INSTANCE: "main", labels.WORKLOAD: "arena"}
+        for record in ("repository", "state", "ordinals"):
+            body = {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {
+                    "name": f"{name}-{record}" if record == "ordinals" else name,
+                    "namespace": "arena" if record != "state" else "default",
+                    "labels": {**marks, labels.KIND: "Scheduler", labels.RECORD: record},
+                },
+                "data": {"schema": "1", "record": "{}", "key": "local/Scheduler/arena/arena"},
+            }
+            with suppress(AlreadyExists):
+                await process.cluster.create(body)
+    fresh = await world.process()
+    assert fresh.lane.store.repository == process.lane.store.repository
+    assert fresh.lane.store.state(ARENA) == process.lane.store.state(ARENA)
+    assert fresh.lane.store.ordinals(ARENA) == process.lane.store.ordinals(ARENA)
+
+
+@pytest.mark.parametrize("what", ["state", "ordinals"])
+async def test_an_unreadable_record_holds_its_own_workload_alone(what: str) -> None:
+    world = World()
+    world.commit({f"schedulers/{name}.yaml": spec(name, 2) for name in ("arena", "lobby")})
+    process = await world.process()
+    await world.settle(process)
+    store = process.lane.store
+    ref = store._state_ref(ARENA) if what == "state" else store._ordinals_ref(ARENA)
+    await process.cluster.merge_patch(ref, {"data": {"schema": "9"}})
+    fresh = await world.process()
+    assert str(ref) in fresh.lane.store.unreadable(ARENA)
+    write = {
+        "state": partial(fresh.lane.store.change_state, ARENA, lambda newest: StateRecord()),
+        "ordinals": partial(fresh.lane.store.save_ordinals, ARENA, Ordinals(7)),
+    }
+    with pytest.raises(Misconfigured, match="schema version '9'"):
+        await write[what]()
+    lobby = WorkloadKey("Scheduler", "lobby", "lobby")
+    assert fresh.lane.store.state(lobby) == store.state(lobby)
+    assert not fresh.lane.store.unreadable(lobby)
+
+
+async def test_an_unreadable_repository_record_stops_the_start() -> None:
+    world = World()
+    process = await world.process()
+    await process.turn()
+    ref = process.lane.store.repository_ref
+    await process.cluster.merge_patch(ref, {"data": {"schema": "9"}})
+    with pytest.raises(Misconfigured, match="schema version '9'"):
+        await world.process()
 
 
 async def _fail_to_post(process: Process) -> None:
