@@ -57,6 +57,12 @@ def media_type(request: Request) -> str:
     return request.headers.get("content-type", JSON_TYPE).split(";")[0].strip() or JSON_TYPE
 
 
+def check_media(request: Request) -> None:
+    """Check that the type of a body is known. Raises Refused (415)."""
+    if media_type(request) not in (JSON_TYPE, *_YAML_TYPES, protobuf.MEDIA_TYPE):
+        raise unsupported_media((JSON_TYPE, "application/yaml", protobuf.MEDIA_TYPE))
+
+
 def parse(request: Request, kind: Kind) -> Body:
     """Decode a body of a kind by its media type.
 
@@ -69,10 +75,9 @@ def parse(request: Request, kind: Kind) -> Body:
             return Body(protobuf.decode(request.body))
         except (protobuf.Undecodable, UnicodeDecodeError, KeyError) as error:
             raise refusals.bad_request(f"unable to decode protobuf: {error}") from error
+    check_media(request)
     if media in _YAML_TYPES and not request.body.lstrip().startswith(b"{"):
         return _yaml(request.body)
-    if media not in (JSON_TYPE, *_YAML_TYPES):
-        raise unsupported_media((JSON_TYPE, "application/yaml", protobuf.MEDIA_TYPE))
     try:
         return parse_json(request.body)
     except Unreadable as error:
@@ -86,12 +91,21 @@ def parse_json(data: bytes) -> Body:
     try:
         value = json.loads(data, object_pairs_hook=_pairs)
     except ValueError as error:
-        raise Unreadable(str(error)) from error
+        raise Unreadable(_as_go_says(error)) from error
     if value is None:
         value = {}
     if b"\\ud" in data or b"\\uD" in data:
         value = _without_surrogates(value)
     return Body(value, tuple(_places(value)))
+
+
+def _as_go_says(error: ValueError) -> str:
+    if not isinstance(error, json.JSONDecodeError):
+        return str(error)
+    if error.pos >= len(error.doc.rstrip()):
+        return "unexpected end of JSON input"
+    wanted = "object key string" if "property name" in error.msg else "value"
+    return f"invalid character '{error.doc[error.pos]}' looking for beginning of {wanted}"
 
 
 def _without_surrogates(value: Any) -> Any:

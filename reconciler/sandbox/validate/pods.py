@@ -23,6 +23,12 @@ _PULLS = ("Always", "IfNotPresent", "Never")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _SPREADS = ("DoNotSchedule", "ScheduleAnyway")
+_REFERENCES = (
+    ("fieldRef", "fieldPath"),
+    ("resourceFieldRef", "resource"),
+    ("configMapKeyRef", "key"),
+    ("secretKeyRef", "key"),
+)
 _HOOKS = ("exec", "httpGet", "tcpSocket", "sleep")
 _HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 _PORT_TEXT = "must be between 1 and 65535, inclusive"
@@ -205,6 +211,10 @@ def _environment(container: Json, path: str) -> Iterator[Cause]:
             yield required(f"{place}.name")
         elif told:
             yield invalid_value(f"{place}.name", name, told)
+        for source, part in _REFERENCES:
+            reference = (variable.get("valueFrom") or {}).get(source)
+            if reference is not None and not reference.get(part):
+                yield required(f"{place}.valueFrom.{source}.{part}")
         if variable.get("value") and variable.get("valueFrom"):
             detail = "may not be specified when `value` is not empty"
             yield invalid_value(f"{place}.valueFrom", "", detail)

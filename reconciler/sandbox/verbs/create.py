@@ -11,6 +11,7 @@ from reconciler.sandbox.world import Call
 
 def create(call: Call) -> Response:
     """Create one object. Raises Refused."""
+    bodies.check_media(call.request)
     options = call.options("CreateOptions")
     body = bodies.parse(call.request, call.kind)
     value, told = write.decoded(call, body, options)

@@ -53,15 +53,18 @@ def patch(call: Call) -> Response:
 
 def _parsed(call: Call, media: str) -> Body:
     intro = "" if media == _STRATEGIC else "error decoding patch: "
+    ignores = call.request.query.get("fieldValidation") == "Ignore"
     try:
         body = bodies.parse_json(call.request.body)
     except bodies.Unreadable as error:
+        if media == _MERGE and ignores:
+            raise refusals.bad_request("Invalid JSON Patch") from error
         raise refusals.bad_request(f"{intro}{error}") from error
     wanted = list if media == _JSON else dict
     if not isinstance(body.value, wanted):
         told = f"cannot unmarshal {gotext.json_type(body.value)} into Go value of type "
         of = "[]handlers.jsonPatchOp" if media == _JSON else "map[string]interface {}"
-        if media == _JSON and call.request.query.get("fieldValidation") == "Ignore":
+        if media == _JSON and ignores:
             # Who ignores is not looked at strictly first, and meets another decoder.
             intro, of = "", "jsonpatch.Patch"
         raise refusals.bad_request(f"{intro}json: {told}{of}")

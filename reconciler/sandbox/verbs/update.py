@@ -14,6 +14,7 @@ from reconciler.sandbox.world import Call
 
 def update(call: Call) -> Response:
     """Replace one object, or its status. Raises Refused."""
+    bodies.check_media(call.request)
     options = call.options("UpdateOptions")
     body = bodies.parse(call.request, call.kind)
     value, told = write.decoded(call, body, options)
