@@ -66,6 +66,7 @@ async def look(lane: HeadLane, now: float) -> Wanted:
     reading = await _read(lane)
     if _is_judged(lane, reading, now):
         return lane.home.wanted
+    lane.home.doubted = False
     result, used = await _judge(lane, reading, now)
     await _keep(lane, result.records)
     await lane.home.store.save_repository(result.repository)
@@ -81,7 +82,8 @@ def _is_judged(lane: HeadLane, reading: Reading, now: float) -> bool:
 
     Once in a while it is made all the same: approvals expire, and strays appear in the cluster.
     """
-    same = lane.home.wanted.commit == reading.commit and not lane.approvals_changed
+    home = lane.home
+    same = home.wanted.commit == reading.commit and not (lane.approvals_changed or home.doubted)
     waiting = lane.given or lane.home.store.repository.approved
     return same and not waiting and abs(now - lane.judged_at) < JUDGED_SECONDS
 

@@ -26,7 +26,8 @@ class Lane:
     `content_kinds` are the (apiVersion, kind) that are looked for before a namespace is deleted.
     `confirmed` are the (digest, resourceVersion) pairs that a dry-run apply found equal.
     `reserved` counts host ports of rooms that are planned and not made yet, so that workloads
-    planned side by side do not choose the same ones.
+    planned side by side do not choose the same ones. `doubted` says that somebody else wrote
+    our records: what is wanted is to be judged anew.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Lane:
     confirmed: dict[ObjectRef, tuple[str, str]] = field(default_factory=dict)
     failures: dict[WorkloadKey, Failures] = field(default_factory=dict)
     reserved: Counter[int] = field(default_factory=Counter)
+    doubted: bool = False
 
     def situation(self, key: WorkloadKey) -> Situation:
         """Gather what the plan of one workload depends on; no I/O."""

@@ -15,7 +15,7 @@ from reconciler.loop.mark_rooms import mark_rooms
 from reconciler.loop.remove_rooms import remove_rooms
 from reconciler.loop.steps import Steps
 from reconciler.model.changes import Cause
-from reconciler.model.errors import PortError
+from reconciler.model.errors import Conflict, PortError
 from reconciler.model.live import Phase
 from reconciler.model.plans import Plan
 from reconciler.model.reports import Settled
@@ -25,6 +25,7 @@ async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
     """Carry out `plan` and return what came of it; `now` is Unix seconds."""
     steps = Steps(plan.key)
     try:
+        await _check_still_wanted(lane, plan)
         if await apply_objects.apply(lane, plan, steps):
             await make_rooms(lane, plan, steps, now)
             await remove_rooms(lane, plan, steps)
@@ -35,6 +36,30 @@ async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
     except PortError as error:
         steps.failed("write", f"the records of {plan.key}", error)
     return Settled(plan, tuple(steps.outcomes), tuple(steps.holds))
+
+
+async def _check_still_wanted(lane: Lane, plan: Plan) -> None:
+    """Look at the record before rooms are touched: is what we want still what was accepted?
+
+    This is the fence between two processes that both think they lead (DESIGN §2 rule 4): one
+    that has not seen the newest commit yet would undo what the other does. Raises Conflict.
+    """
+    if not (plan.creates or plan.removals or plan.prunes or plan.forget):
+        return
+    try:
+        await lane.store.check_state(plan.key)
+        record, desired = lane.store.state(plan.key), lane.wanted.effective.get(plan.key)
+        if desired is None:
+            same = record.deleting
+        else:
+            wanted = (desired.workload.spec_json, desired.workload.replicas)
+            accepted = record.accepted
+            same = accepted is not None and wanted == (accepted.spec_json, accepted.replicas)
+        if not same:
+            raise Conflict(f"another commit of {plan.key} was taken in meanwhile: planned anew")
+    except Conflict:
+        lane.doubted = True
+        raise
 
 
 def _count_failures(lane: Lane, plan: Plan, now: float) -> None:

@@ -147,6 +147,18 @@ class RecordStore:
             "repository",
         )
 
+    async def check_state(self, key: WorkloadKey) -> None:
+        """Compare what is remembered of a workload with what stands in the cluster.
+
+        Raises Conflict after reading it again, where another process wrote it.
+        """
+        ref, kept = self._state_ref(key), self._states.get(key)
+        found = await self._cluster.get(ref)
+        version = found["metadata"]["resourceVersion"] if found else ""
+        if version != (kept.version if kept else ""):
+            await self._reread(ref, key, "state")
+            raise Conflict(f"{ref} was written by another process: decide again on a fresh read")
+
     async def drop_state(self, key: WorkloadKey) -> None:
         """Delete a state record."""
         await self._drop(self._states, key, self._state_ref(key), "state")

@@ -62,7 +62,9 @@ class App:
         self._parts = parts
         self._leadership: Leadership | None = None
         self._loaded = False
-        self.cluster_lane = ClusterLane(parts.lane, parts.clock, parts.voice, self.may_act)
+        self.cluster_lane = ClusterLane(
+            parts.lane, parts.clock, parts.voice, self.may_act, lambda: self.head_service.wake()
+        )
         self.head_service = HeadService(
             parts.head,
             parts.clock,

@@ -49,13 +49,20 @@ class ClusterLane:
     """Serves one lane for as long as it runs; acts only while `leading` says so."""
 
     def __init__(
-        self, lane: Lane, clock: Clock, observer: Observer, leading: Callable[[], bool]
+        self,
+        lane: Lane,
+        clock: Clock,
+        observer: Observer,
+        leading: Callable[[], bool],
+        doubted: Callable[[], None] = lambda: None,
     ) -> None:
+        """Serve `lane`; `doubted` is called when what is wanted must be judged anew."""
         self.lane = lane
         self.wakes: Wakes[WorkloadKey] = Wakes()
         self._clock = clock
         self._observer = observer
         self._leading = leading
+        self._doubted = doubted
         self._in_flight: dict[WorkloadKey, asyncio.Task[None]] = {}
         self._again: set[WorkloadKey] = set()
         self._retries: dict[WorkloadKey, Retries] = {}
@@ -150,6 +157,8 @@ class ClusterLane:
             commit = self.lane.wanted.commit
             report = Report(self.lane.name, commit, self._clock.now(), (settled,))
             self._observer.settled(report)
+            if self.lane.doubted:
+                self._doubted()
             retries = self._retries.setdefault(key, Retries())
             if settled.failure or settled.holds:
                 asked = max((o.retry_after_seconds for o in settled.outcomes), default=0.0)

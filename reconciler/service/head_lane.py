@@ -8,7 +8,7 @@ from typing import Protocol
 from reconciler.loop import head, requests
 from reconciler.loop.approvals import approval_prefix
 from reconciler.loop.head import HeadLane
-from reconciler.model.errors import PortError, Unavailable
+from reconciler.model.errors import Conflict, PortError, Unavailable
 from reconciler.model.readings import Reading
 from reconciler.model.refs import ObjectRef
 from reconciler.model.wanted import Wanted
@@ -17,6 +17,7 @@ from reconciler.service.retries import Retries
 from reconciler.service.wakes import Wakes
 
 FIRST_SECONDS = 1.0
+CONFLICT_SECONDS = 0.05
 LONGEST_SECONDS = 300.0
 """A repaired credential sends no event: it is tried again, at the latest after this."""
 
@@ -54,6 +55,7 @@ class HeadService:
         self._published = published
         self._poll_seconds = poll_seconds
         self._retries = Retries(FIRST_SECONDS, LONGEST_SECONDS)
+        self._conflicts = Retries(CONFLICT_SECONDS, LONGEST_SECONDS)
         self._asked = False
 
     def wake(self) -> None:
@@ -106,6 +108,11 @@ class HeadService:
             wanted = await head.look(self.lane, started)
             if request:
                 await requests.answer(self.lane.home.cluster, self.request_ref, request)
+        except Conflict:
+            # Somebody else wrote our records, which have been read again: judge at once.
+            self._asked = self._asked or asked
+            self.lane.home.doubted = True
+            return self._conflicts.failed()
         except PortError as error:
             # What was asked for is answered by the look that succeeds.
             self._asked = self._asked or asked
@@ -119,6 +126,7 @@ class HeadService:
             self._observer.stumbled(error)
             return self._retries.failed()
         self._retries.succeeded()
+        self._conflicts.succeeded()
         self._observer.looked(wanted, self.lane.reading, self._clock.now() - started)
         self._published(wanted)
         return self.poll_seconds
