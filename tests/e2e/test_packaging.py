@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.e2e.commands import environment
 
@@ -34,6 +35,33 @@ def test_the_image_is_nobodys_root_and_copies_what_stands_here() -> None:
         if line.startswith("COPY") and "--from" not in line:
             for name in line.split()[1:-1]:
                 assert (ROOT / name).exists(), line
+
+
+def test_the_deployment_runs_as_the_user_of_the_image() -> None:
+    documents = list(yaml.safe_load_all((ROOT / "deploy/gamekeeper.yaml").read_text()))
+    [deployment] = [item for item in documents if item["kind"] == "Deployment"]
+    pod = deployment["spec"]["template"]["spec"]
+    user = pod["securityContext"]["runAsUser"]
+    assert f"USER {user}" in instructions()
+    assert pod["securityContext"]["fsGroup"] == user
+    assert any(f"--uid {user}" in line for line in instructions())
+
+
+def test_a_git_host_can_reach_the_webhook_whose_secret_may_come_later() -> None:
+    documents = list(yaml.safe_load_all((ROOT / "deploy/gamekeeper.yaml").read_text()))
+    [deployment] = [item for item in documents if item["kind"] == "Deployment"]
+    [service] = [item for item in documents if item["kind"] == "Service"]
+    template = deployment["spec"]["template"]
+    assert service["spec"]["selector"].items() <= template["metadata"]["labels"].items()
+    [container] = template["spec"]["containers"]
+    assert service["spec"]["ports"][0]["targetPort"] in [
+        each["name"] for each in container["ports"]
+    ]
+    settings = {each["name"]: each["value"] for each in container["env"]}
+    mounts = {each["mountPath"]: each["name"] for each in container["volumeMounts"]}
+    volumes = {each["name"]: each for each in template["spec"]["volumes"]}
+    folder = str(Path(settings["GAMEKEEPER_WEBHOOK_SECRET_FILE"]).parent)
+    assert volumes[mounts[folder]]["secret"]["optional"] is True
 
 
 def test_the_locks_name_every_package_by_hash_and_no_host() -> None:
