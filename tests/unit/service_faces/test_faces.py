@@ -3,6 +3,7 @@ import hashlib
 import hmac
 import io
 import socket
+import threading
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -172,3 +173,23 @@ async def test_an_address_without_a_port_is_told() -> None:
     with pytest.raises(Misconfigured, match="HOST:PORT"):
         async with serving(shown, "localhost"):
             pass
+
+
+async def test_the_page_of_metrics_is_written_beside_the_loop() -> None:
+    asked: list[int] = []
+
+    def leading() -> bool:
+        asked.append(threading.get_ident())
+        return True
+
+    metrics = Metrics()
+    metrics.follow_leader(leading)
+    shown = Faces(Health(lambda: 0.0), metrics, lambda: "", lambda: None)
+    async with (
+        serving(shown, "127.0.0.1:0") as address,
+        aiohttp.ClientSession() as session,
+        session.get(f"http://{address}/metrics") as answer,
+    ):
+        assert "gamekeeper_leader 1.0" in await answer.text()
+    assert asked
+    assert threading.get_ident() not in asked
