@@ -136,7 +136,9 @@ class Running:
             rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
             size = next(line for line in rollup.splitlines() if line.startswith("Pss:"))
             words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
-            found[f"{pid} {' '.join(words[-4:]).strip()}"] = int(size.split()[1]) / 1024
+            # No path of the machine: the module of a child, or the command.
+            program = words[words.index("-m") + 1] if "-m" in words else "gamekeeper run"
+            found[f"{program} ({pid})"] = int(size.split()[1]) / 1024
         return found
 
     def metrics(self) -> str:

@@ -52,7 +52,8 @@ _BY_KIND: Mapping[str, Json] = {
         restartPolicy=_enum("Always", "OnFailure", "Never", ""),
         dnsPolicy=_enum("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"),
         preemptionPolicy=_enum("PreemptLowerPriority", "Never"),
-        terminationGracePeriodSeconds=_COUNT,
+        # A week: a room that is told to go keeps its name and port until then.
+        terminationGracePeriodSeconds={"minimum": 0, "maximum": 604_800},
         activeDeadlineSeconds=_POSITIVE,
         hostname=_LABEL,
         subdomain=_LABEL,

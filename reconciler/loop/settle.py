@@ -39,12 +39,12 @@ async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
 
 
 async def _check_still_wanted(lane: Lane, plan: Plan) -> None:
-    """Look at the record before rooms are touched: is what we want still what was accepted?
+    """Look at the record before anything is written: is what we want still what was accepted?
 
     This is the fence between two processes that both think they lead (DESIGN §2 rule 4): one
     that has not seen the newest commit yet would undo what the other does. Raises Conflict.
     """
-    if not (plan.creates or plan.removals or plan.prunes or plan.forget):
+    if plan.idle:
         return
     try:
         await lane.store.check_state(plan.key)

@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 from weakref import WeakValueDictionary
 
 from reconciler.core import record_codec
+from reconciler.loop.record_places import Places
 from reconciler.model import labels
 from reconciler.model.errors import Conflict, Misconfigured, PortError
 from reconciler.model.records import Ordinals, RepositoryRecord, StateRecord
@@ -37,8 +38,7 @@ class RecordStore:
 
     def __init__(self, cluster: Cluster, namespace: str, instance: str) -> None:
         self._cluster = cluster
-        self._namespace = namespace
-        self._instance = instance
+        self._places = Places(cluster.name, namespace, instance)
         self._states: dict[WorkloadKey, Kept[StateRecord]] = {}
         self._ordinals: dict[WorkloadKey, Kept[Ordinals]] = {}
         self._repository = Kept(RepositoryRecord())
@@ -52,7 +52,7 @@ class RecordStore:
         A state or ordinal record that cannot be read holds its own workload: writing it raises
         Misconfigured. Raises Misconfigured for such a repository record, and the cluster's errors.
         """
-        selector = f"{labels.INSTANCE}={self._instance},{labels.RECORD}"
+        selector = f"{labels.INSTANCE}={self._places.instance},{labels.RECORD}"
         listing = await self._cluster.list("v1", "ConfigMap", labels=selector)
         self._states, self._ordinals, self._unreadable = {}, {}, {}
         self._repository = Kept(RepositoryRecord())
@@ -86,7 +86,7 @@ class RecordStore:
 
     def unreadable(self, key: WorkloadKey) -> str:
         """Say why a record of a workload cannot be read, "" where each can."""
-        refs = (self._state_ref(key), self._ordinals_ref(key))
+        refs = (self._places.state(key), self._places.ordinals(key))
         return next((self._unreadable[ref] for ref in refs if ref in self._unreadable), "")
 
     @property
@@ -97,7 +97,7 @@ class RecordStore:
     @property
     def repository_ref(self) -> ObjectRef:
         """Where the repository record stands: `reconcile` requests are written on it."""
-        return ObjectRef("v1", "ConfigMap", self._namespace, f"gamekeeper-{self._instance}")
+        return self._places.repository
 
     async def change_state(
         self, key: WorkloadKey, change: Callable[[StateRecord], StateRecord]
@@ -109,7 +109,7 @@ class RecordStore:
         """
         async with self._locks.setdefault(key, asyncio.Lock()):
             kept = self._states.setdefault(key, Kept(_EMPTY))
-            ref = self._state_ref(key)
+            ref = self._places.state(key)
             value = change(kept.value)
             await self._save(kept, value, ref, record_codec.dump_state, key, "state")
 
@@ -132,7 +132,7 @@ class RecordStore:
     async def save_ordinals(self, key: WorkloadKey, ordinals: Ordinals) -> None:
         """Write an ordinal record if it differs. Raises Conflict after reading it again."""
         kept = self._ordinals.get(key) or Kept(Ordinals(-1))
-        ref = self._ordinals_ref(key)
+        ref = self._places.ordinals(key)
         await self._save(kept, ordinals, ref, record_codec.dump_ordinals, key, "ordinals")
         self._ordinals[key] = kept
 
@@ -152,7 +152,7 @@ class RecordStore:
 
         Raises Conflict after reading it again, where another process wrote it.
         """
-        ref, kept = self._state_ref(key), self._states.get(key)
+        ref, kept = self._places.state(key), self._states.get(key)
         found = await self._cluster.get(ref)
         version = found["metadata"]["resourceVersion"] if found else ""
         if version != (kept.version if kept else ""):
@@ -161,18 +161,22 @@ class RecordStore:
 
     async def drop_state(self, key: WorkloadKey) -> None:
         """Delete a state record."""
-        await self._drop(self._states, key, self._state_ref(key), "state")
+        await self._drop(self._states, key, self._places.state(key), "state")
 
     async def drop_ordinals(self, key: WorkloadKey) -> None:
         """Delete an ordinal record."""
-        await self._drop(self._ordinals, key, self._ordinals_ref(key), "ordinals")
+        await self._drop(self._ordinals, key, self._places.ordinals(key), "ordinals")
 
     async def ensure_namespace(self) -> None:
         """Make the namespace that the records stand in, where it is not there yet."""
-        ref = ObjectRef("v1", "Namespace", "", self._namespace)
+        ref = ObjectRef("v1", "Namespace", "", self._places.namespace)
         if await self._cluster.get(ref) is None:
             await self._cluster.create(
-                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self._namespace}}
+                {
+                    "apiVersion": "v1",
+                    "kind": "Namespace",
+                    "metadata": {"name": self._places.namespace},
+                }
             )
 
     async def _save(
@@ -187,7 +191,7 @@ class RecordStore:
         self._check_readable(ref)
         if kept.version and kept.value == value and not kept.doubtful:
             return
-        body = self._body(ref, dump(value), key, what)
+        body = self._places.body(ref, dump(value), key, what)
         try:
             if kept.version:
                 body["metadata"] |= {"resourceVersion": kept.version, "uid": kept.uid}
@@ -239,11 +243,11 @@ class RecordStore:
         if what == "repository" and ref == self.repository_ref:
             self._repository = self._kept(item, record_codec.load_repository)
             return
-        key = self._key_of(ref, marks, what)
+        key = self._places.key_of(ref, marks, what)
         if key is None:
             return
         try:
-            self._check_key(item, key)
+            self._places.check_key(item, key)
             if what == "state":
                 self._states[key] = self._kept(item, record_codec.load_state)
             else:
@@ -258,48 +262,6 @@ class RecordStore:
         except (record_codec.UnreadableRecord, KeyError, TypeError, ValueError) as error:
             raise Misconfigured(f"{what} is no record that can be read: {error}") from error
         return Kept(value, metadata["uid"], metadata["resourceVersion"])
-
-    def _key_of(
-        self, ref: ObjectRef, marks: Mapping[str, str], what: str | None
-    ) -> WorkloadKey | None:
-        """Return the workload whose record stands here; nobody else's labels make one."""
-        kind, name = marks.get(labels.KIND, ""), marks.get(labels.WORKLOAD, "")
-        start = self._state_ref(WorkloadKey(kind, "", "")).name[:-1]
-        namespace = ref.name.removeprefix(start).removesuffix(f"-{name}")
-        if what == "state":
-            key = WorkloadKey(kind, namespace, name)
-            return key if self._state_ref(key) == ref else None
-        key = WorkloadKey(kind, ref.namespace, name)
-        return key if what == "ordinals" and self._ordinals_ref(key) == ref else None
-
-    def _check_key(self, item: Json, key: WorkloadKey) -> None:
-        said, own = (item.get("data") or {}).get("key"), self._key_text(key)
-        if said != own:
-            raise Misconfigured(
-                f"{ref_of(item)} is the record of {said}, not of {own}: "
-                "delete it if nobody needs it"
-            )
-
-    def _key_text(self, key: WorkloadKey) -> str:
-        return f"{self._cluster.name}/{key.kind}/{key.namespace}/{key.name}"
-
-    def _body(
-        self, ref: ObjectRef, data: record_codec.Texts, key: WorkloadKey | None, what: str
-    ) -> Json:
-        marks = {labels.INSTANCE: self._instance, labels.RECORD: what}
-        if key is not None:
-            marks |= {labels.WORKLOAD: key.name, labels.KIND: key.kind}
-            data = {**data, "key": self._key_text(key)}
-        metadata = {"name": ref.name, "namespace": ref.namespace, "labels": marks}
-        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
-
-    def _state_ref(self, key: WorkloadKey) -> ObjectRef:
-        parts = (self._instance, self._cluster.name, key.kind.lower(), key.namespace, key.name)
-        name = "-".join(("gamekeeper", *parts))
-        return ObjectRef("v1", "ConfigMap", self._namespace, name)
-
-    def _ordinals_ref(self, key: WorkloadKey) -> ObjectRef:
-        return ObjectRef("v1", "ConfigMap", key.namespace, f"gamekeeper-{key.name}")
 
 
 _EMPTY = StateRecord()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ from reconciler.service.retries import Retries
 from reconciler.service.views import ClusterView
 
 RESYNC_SECONDS = 300.0
+REFOUND_SECONDS = 15.0
 
 
 class Leadership(Protocol):
@@ -42,6 +44,7 @@ class Voice(Observer, HeadObserver, Protocol):
 class Parts:
     """What the service is made of. `wakers` yield when Git may have moved (a file watch).
 
+    `found` makes our own namespace, whoever leads: the lease stands in it.
     `poll_seconds` and `resync_seconds` 0 leave the intervals to the repository's own Config.
     """
 
@@ -50,6 +53,7 @@ class Parts:
     view: ClusterView
     clock: Clock
     voice: Voice
+    found: Callable[[], Coroutine[Any, Any, None]]
     poll_seconds: float = 0.0
     resync_seconds: float = 0.0
     wakers: Sequence[Callable[[], AsyncIterator[None]]] = ()
@@ -117,6 +121,7 @@ class App:
                     group.create_task(face(), name="face")
                 group.create_task(self._parts.view.run(), name="view")
                 group.create_task(self._keep_loaded(), name="records")
+                group.create_task(self._refound(), name="namespace")
                 group.create_task(self._serve(), name="lanes")
                 # A lease that is kept up no more ends everything: nobody would notice otherwise.
                 group.create_task(_until_over(leading), name="lease watch")
@@ -129,12 +134,20 @@ class App:
         retries = Retries(longest_seconds=30.0)
         while True:
             try:
-                await self._parts.lane.store.ensure_namespace()
+                await self._parts.found()
             except PortError as error:
                 self._parts.voice.blind(error)
                 await self._parts.clock.sleep(retries.failed())
             else:
                 return
+
+    async def _refound(self) -> None:
+        """Make our namespace again where somebody deleted it: no lease can be had without."""
+        while True:
+            await self._parts.clock.sleep(REFOUND_SECONDS)
+            if not self.leading:
+                with suppress(PortError):
+                    await self._parts.found()
 
     async def _serve(self) -> None:
         """Run the lanes once the cluster was read: before that, nothing may be planned."""
@@ -185,8 +198,8 @@ class App:
             self.head_service.wake()
 
     def may_write(self) -> bool:
-        """Whether a write may go out now; before there is a leader, only our namespace is made."""
-        return self._leadership is None or self._leadership.leading
+        """Whether a write may go out now."""
+        return self.leading
 
     def may_act(self) -> bool:
         """Whether this process decides, and knows what is on record."""

@@ -48,10 +48,12 @@ async def serving(faces: Faces, listen: str) -> AsyncIterator[str]:
         now = loop.time()
         # One that was accepted just now has no transport yet.
         accepted[:] = [known for known in accepted if known[0].transport or now - known[1] < 1]
-        crowded = len(accepted) >= CONNECTIONS
+        if len(accepted) >= CONNECTIONS:
+            # The oldest goes, not the newest: who holds connections must not keep probes away.
+            _hang_up(accepted.pop(0)[0])
         handler = protocol()
         accepted.append((handler, now))
-        loop.call_later(0 if crowded else CONNECTION_SECONDS, _hang_up, handler)
+        loop.call_later(CONNECTION_SECONDS, _hang_up, handler)
         return handler
 
     try:

@@ -72,12 +72,20 @@ class PodShelf:
         self._bury(uid)
         self._remove(uid)
 
-    def keep_only(self, uids: Collection[str]) -> None:
-        """Take in that there are no pods but these, and those that we made just now."""
+    def keep_only(self, uids: Collection[str], version: str = "") -> None:
+        """Take in that there are no pods but these, and those that we made after the list."""
         known = {*self._rooms.uids(), *self._foreign}
-        for uid in known.difference(uids, self._made):
+        for uid in known.difference(uids, self._made_after(version)):
             self._bury(uid)
             self._remove(uid)
+
+    def _made_after(self, version: str) -> set[str]:
+        made = ((uid, self._rooms.find(uid)) for uid in self._made)
+        return {
+            uid
+            for uid, found in made
+            if found is not None and (not version or is_older(version, found[1].resource_version))
+        }
 
     def expect_created(self, obj: Json) -> None:
         """Count a room as there, as the server answered it, until the watch shows it."""

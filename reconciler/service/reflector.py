@@ -106,7 +106,7 @@ class Reflector:
             self._shelf.keep_only(())
             for item in held_back:
                 self._shelf.put(item)
-        self._shelf.keep_only(uids)
+        self._shelf.keep_only(uids, version)
         self._version = self._highest = version
         self._listed_at = self._clock.now()
         self._seen()

@@ -22,8 +22,8 @@ class Shelf(Protocol):
     def drop(self, obj: Json) -> None:
         """Take in that an object is gone."""
 
-    def keep_only(self, uids: Collection[str]) -> None:
-        """Take in that of this kind there is nothing but these."""
+    def keep_only(self, uids: Collection[str], version: str = "") -> None:
+        """Take in that of this kind there is nothing but these, as of a list of `version`."""
 
 
 class ByWorkload(Generic[T]):
@@ -111,7 +111,7 @@ class ObjectShelf:
         """Take in that an object is gone."""
         self._remove(obj["metadata"]["uid"])
 
-    def keep_only(self, uids: Collection[str]) -> None:
+    def keep_only(self, uids: Collection[str], version: str = "") -> None:
         """Take in that of this kind there is nothing but these."""
         for uid in set(self._objects.uids()).difference(uids):
             self._remove(uid)
@@ -140,7 +140,7 @@ class NodeShelf:
         """Take in that a node is gone."""
         self._nodes.pop(obj["metadata"]["uid"], None)
 
-    def keep_only(self, uids: Collection[str]) -> None:
+    def keep_only(self, uids: Collection[str], version: str = "") -> None:
         """Take in that there are no nodes but these."""
         for uid in set(self._nodes).difference(uids):
             del self._nodes[uid]
@@ -165,7 +165,7 @@ class Bell:
         self._versions.pop(obj["metadata"]["uid"], None)
         self._ring(ref_of(obj))
 
-    def keep_only(self, uids: Collection[str]) -> None:
+    def keep_only(self, uids: Collection[str], version: str = "") -> None:
         """Forget all others; what a list does not show any more is not rung for."""
         for uid in set(self._versions).difference(uids):
             del self._versions[uid]

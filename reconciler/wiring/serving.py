@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from reconciler.adapters.git.watch import local_path, watch_local
+from reconciler.loop.store import RecordStore
 from reconciler.service.app import App, Leadership, Parts
 from reconciler.service.events import Events
 from reconciler.service.faces import Faces
@@ -76,6 +77,7 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
         view=one.view,
         clock=clock,
         voice=voice,
+        found=RecordStore(one.cluster, settings.namespace, settings.instance).ensure_namespace,
         poll_seconds=settings.poll_seconds,
         resync_seconds=settings.resync_seconds,
         wakers=_wakers(settings),

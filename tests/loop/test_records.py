@@ -89,7 +89,7 @@ async def test_an_unreadable_record_holds_its_own_workload_alone(what: str) -> N
     process = await world.process()
     await world.settle(process)
     store = process.lane.store
-    ref = store._state_ref(ARENA) if what == "state" else store._ordinals_ref(ARENA)
+    ref = store._places.state(ARENA) if what == "state" else store._places.ordinals(ARENA)
     await process.cluster.merge_patch(ref, {"data": {"schema": "9"}})
     fresh = await world.process()
     assert str(ref) in fresh.lane.store.unreadable(ARENA)

@@ -96,7 +96,8 @@ async def served(url: str, host: MemoryHost) -> AsyncIterator[tuple[Turns, SlowR
         content_kinds=(),
     )
     head = HeadLane("memory", "main", repository, InlineCompiler(), Permissions(), LOOSEST, lane)
-    turns.app = App(Parts(lane, head, view, clock, Voices([]), poll_seconds=0.1))
+    found = RecordStore(kube, "gamekeeper", "main").ensure_namespace
+    turns.app = App(Parts(lane, head, view, clock, Voices([]), found, poll_seconds=0.1))
     apps.append(turns.app)
     running = asyncio.create_task(turns.app.run(turns))
     try:

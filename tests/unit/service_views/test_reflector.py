@@ -29,7 +29,7 @@ class Names:
     def drop(self, obj: Json) -> None:
         self.uids.pop(obj["metadata"]["uid"], None)
 
-    def keep_only(self, uids: Collection[str]) -> None:
+    def keep_only(self, uids: Collection[str], version: str = "") -> None:
         self.uids = {uid: name for uid, name in self.uids.items() if uid in uids}
 
     @property

@@ -1,0 +1,66 @@
+"""Where the records of an instance stand: a record is only what stands at its place."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reconciler.core.record_codec import Texts
+from reconciler.model import labels
+from reconciler.model.errors import Misconfigured
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey, ref_of
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The names of records in one cluster, and the keys that they tell."""
+
+    cluster: str
+    namespace: str
+    instance: str
+
+    @property
+    def repository(self) -> ObjectRef:
+        """Where the repository record stands."""
+        return ObjectRef("v1", "ConfigMap", self.namespace, f"gamekeeper-{self.instance}")
+
+    def state(self, key: WorkloadKey) -> ObjectRef:
+        """Where the state record of a workload stands."""
+        parts = (self.instance, self.cluster, key.kind.lower(), key.namespace, key.name)
+        return ObjectRef("v1", "ConfigMap", self.namespace, "-".join(("gamekeeper", *parts)))
+
+    def ordinals(self, key: WorkloadKey) -> ObjectRef:
+        """Where the ordinal record of a workload stands: beside its rooms."""
+        return ObjectRef("v1", "ConfigMap", key.namespace, f"gamekeeper-{key.name}")
+
+    def key_of(
+        self, ref: ObjectRef, marks: Mapping[str, str], what: str | None
+    ) -> WorkloadKey | None:
+        """Return the workload whose record stands here; nobody else's labels make one."""
+        kind, name = marks.get(labels.KIND, ""), marks.get(labels.WORKLOAD, "")
+        start = self.state(WorkloadKey(kind, "", "")).name[:-1]
+        namespace = ref.name.removeprefix(start).removesuffix(f"-{name}")
+        if what == "state":
+            key = WorkloadKey(kind, namespace, name)
+            return key if self.state(key) == ref else None
+        key = WorkloadKey(kind, ref.namespace, name)
+        return key if what == "ordinals" and self.ordinals(key) == ref else None
+
+    def check_key(self, item: Json, key: WorkloadKey) -> None:
+        """Check that a record says whose it is. Raises Misconfigured."""
+        said, own = (item.get("data") or {}).get("key"), self._key_text(key)
+        if said != own:
+            raise Misconfigured(
+                f"{ref_of(item)} is the record of {said}, not of {own}: "
+                "delete it if nobody needs it"
+            )
+
+    def body(self, ref: ObjectRef, data: Texts, key: WorkloadKey | None, what: str) -> Json:
+        """Return a record as an object of the cluster."""
+        marks = {labels.INSTANCE: self.instance, labels.RECORD: what}
+        if key is not None:
+            marks |= {labels.WORKLOAD: key.name, labels.KIND: key.kind}
+            data = {**data, "key": self._key_text(key)}
+        metadata = {"name": ref.name, "namespace": ref.namespace, "labels": marks}
+        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+    def _key_text(self, key: WorkloadKey) -> str:
+        return f"{self.cluster}/{key.kind}/{key.namespace}/{key.name}"
