@@ -5,10 +5,12 @@ import secrets
 import time
 from argparse import ArgumentParser, Namespace
 
+from reconciler.cli.changes import hold_lines
 from reconciler.cli.console import Console
 from reconciler.cli.failures import Failure
 from reconciler.cli.options import add_settings, settings_of
 from reconciler.cli.progress import Progress
+from reconciler.cli.statuses import notices_of
 from reconciler.loop import requests
 from reconciler.loop.store import RecordStore
 from reconciler.model.errors import Denied
@@ -21,6 +23,7 @@ EXAMPLE = """\
 gamekeeper reconcile --wait --instance main"""
 
 TIMEOUT_SECONDS = 60.0
+NONE_TAKEN = "The loop has looked; no commit was taken in yet."
 LOOK_SECONDS = 0.2
 
 
@@ -56,7 +59,11 @@ async def _reconcile(settings: Settings, timeout_seconds: float, console: Consol
         async with Progress(console, "waiting for the loop to look"):
             await _answered(cluster, ref, timeout_seconds, settings)
         store = RecordStore(cluster, settings.namespace, settings.instance)
-        console.print(f"The loop has taken commit {(await store.load_repository()).commit} in.")
+        record = await store.load_repository()
+        taken = f"The loop has taken commit {record.commit} in." if record.commit else NONE_TAKEN
+        console.print(taken)
+        for line in hold_lines(console, notices_of(record)):
+            console.print(line)
     finally:
         await cluster.close()
     return 0

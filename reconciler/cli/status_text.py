@@ -20,6 +20,8 @@ def print_text(console: Console, status: Status) -> None:
         console.print(f"commit {record.commit} of {record.branch} at {record.repository}")
     if status.holder is not None:
         console.print(f"led by {status.holder}" if status.holder else "No process leads.")
+    for line in hold_lines(console, status.notices):
+        console.print(line)
     if not status.workloads:
         return
     console.print()

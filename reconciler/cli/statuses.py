@@ -38,6 +38,19 @@ class Status:
     holder: str | None
     workloads: tuple[WorkloadStatus, ...]
 
+    @property
+    def notices(self) -> tuple[Hold, ...]:
+        """What is held of the newest head and of no workload that runs."""
+        return notices_of(self.repository)
+
+
+def notices_of(record: RepositoryRecord) -> tuple[Hold, ...]:
+    """Return what is held of the head beside running workloads."""
+    return tuple(
+        Hold(item.kind, None, f"{item.where}: {item.reason}" if item.where else item.reason)
+        for item in record.notices
+    )
+
 
 def status_of(lane: Lane, there: Iterable[WorkloadKey], holder: str | None) -> Status:
     """Return the status from records and view; no I/O."""
@@ -56,6 +69,7 @@ def as_json(status: Status) -> dict[str, Any]:
         "branch": record.branch,
         "commit": record.commit,
         "leader": status.holder,
+        "holds": holds_as_json(status.notices),
         "workloads": [_workload_json(each) for each in status.workloads],
     }
 

@@ -75,7 +75,7 @@ def _holds(
 ) -> tuple[Hold, ...]:
     """Return what the loop's gates hold where `base` is what was accepted."""
     if head.config is None:
-        return (Hold(HoldKind.CONFIG, None, gates.CONFIG_HELD),)
+        return (Hold(HoldKind.CONFIG, None, gates.config_held(head)),)
     arrival = Arrival(
         reading=head,
         repository="",

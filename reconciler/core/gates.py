@@ -11,7 +11,14 @@ from reconciler.model.records import HeldRemoval, LedgerEntry, RepositoryRecord,
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Budgets, Config
 
+CONFIG_FILE = "gamekeeper.yaml"
 CONFIG_HELD = "gamekeeper.yaml is missing or has an error: the whole commit is held"
+
+
+def config_held(reading: Reading) -> str:
+    """Say why a whole commit is held, and where in gamekeeper.yaml."""
+    first = next((item for item in reading.errors if item.file == CONFIG_FILE), None)
+    return f"{CONFIG_HELD}: {first.file}:{first.line}: {first.message}" if first else CONFIG_HELD
 
 
 def holds_of(

@@ -17,11 +17,15 @@ from reconciler.model.records import (
     Departed,
     HeldRemoval,
     LedgerEntry,
+    Notice,
     RepositoryRecord,
     StateRecord,
 )
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Source, Workload
+
+NOTICES_KEPT = 50
+NOTICE_CHARACTERS = 300
 
 ReadSpec = Callable[[str, Source], Workload]
 """Canonical spec JSON and its place to a Workload: `compile.workload_from_json`."""
@@ -46,7 +50,7 @@ def take_in(
 ) -> Intake:
     """Judge `arrival` against what is on record and return what is effective now."""
     if arrival.reading.config is None:
-        reason = gates.CONFIG_HELD
+        reason = gates.config_held(arrival.reading)
         held = {key: Hold(HoldKind.CONFIG, key, reason) for key in records}
         holds = (Hold(HoldKind.CONFIG, None, reason), *held.values())
         return _intake(arrival, repository, records, {}, holds, read_spec)
@@ -94,7 +98,19 @@ def _intake(
     complete = arrival.reading.config is not None and not arrival.reading.unreadable
     deleting = frozenset(key for key, record in known.items() if record.deleting and complete)
     everything = tuple(sorted((*holds, *suspended), key=lambda hold: (str(hold.key), hold.kind)))
-    return Intake(repository, changed, effective, deleting, everything)
+    noticed = replace(repository, notices=_notices(everything, known))
+    return Intake(noticed, changed, effective, deleting, everything)
+
+
+def _notices(
+    holds: Iterable[Hold], records: Mapping[WorkloadKey, StateRecord]
+) -> tuple[Notice, ...]:
+    """Return what no state record will tell: `status` reads it off the repository's."""
+    return tuple(
+        Notice(hold.kind, str(hold.key or ""), hold.reason[:NOTICE_CHARACTERS])
+        for hold in holds
+        if hold.key is None or hold.key not in records or not records[hold.key].accepted
+    )[:NOTICES_KEPT]
 
 
 def removals_of(

@@ -15,6 +15,7 @@ from reconciler.model.records import (
     Departed,
     HeldRemoval,
     LedgerEntry,
+    Notice,
     Offer,
     Ordinals,
     Owned,
@@ -146,6 +147,7 @@ def dump_repository(record: RepositoryRecord) -> Texts:
             "config": record.config_json,
             "approved": [[a.line, a.until, a.by] for a in record.approved],
             "offers": [[o.change_hash, o.lines, o.commit] for o in record.offers],
+            "notices": [[n.kind, n.where, n.reason] for n in record.notices],
             "departed": [[*_key(d.key), d.entry.at, d.entry.count] for d in record.departed],
         }
     )
@@ -163,6 +165,10 @@ def load_repository(data: Texts, what: str) -> RepositoryRecord:
         offers=tuple(
             Offer(change_hash, tuple(lines), commit)
             for change_hash, lines, commit in value.get("offers", [])
+        ),
+        notices=tuple(
+            Notice(HoldKind(kind), where, reason)
+            for kind, where, reason in value.get("notices", [])
         ),
         departed=tuple(
             Departed(WorkloadKey(*parts[:3]), LedgerEntry(*parts[3:]))

@@ -122,6 +122,15 @@ class Departed:
 
 
 @dataclass(frozen=True, slots=True)
+class Notice:
+    """What is held of the head and stands in no state record: whole commits, files, new specs."""
+
+    kind: HoldKind
+    where: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class RepositoryRecord:
     """What was last accepted from Git as a whole; `config_json` is the last valid Config.
 
@@ -135,3 +144,4 @@ class RepositoryRecord:
     approved: tuple[Approved, ...] = ()
     offers: tuple[Offer, ...] = ()
     departed: tuple[Departed, ...] = ()
+    notices: tuple[Notice, ...] = ()

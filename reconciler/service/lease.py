@@ -103,7 +103,7 @@ class Lease:
         except (AlreadyExists, Conflict):
             self._lease = None
         except (PortError, TimeoutError) as error:
-            log.warning("the lease %s is not reached: %s", self._ref, error or "time-out")
+            log.warning("the lease %s is not reached: %s", self._ref, str(error) or "time-out")
         self._tell()
 
     def _may_take(self) -> bool:

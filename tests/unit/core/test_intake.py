@@ -101,7 +101,7 @@ def test_an_invalid_config_holds_the_whole_commit() -> None:
     assert counts(result) == {"arena": 2, "lobby": 20}
     assert not result.records
     assert set(kinds(result).values()) == {HoldKind.CONFIG}
-    assert result.repository == ON_RECORD
+    assert replace(result.repository, notices=()) == ON_RECORD
 
 
 def test_a_mass_deletion_is_refused_whole_and_then_approved() -> None:
@@ -237,3 +237,22 @@ def test_a_thousand_commits_in_ten_minutes_fit_the_record() -> None:
     assert len(record.ledger) <= 101
     assert len(record_codec.dump_state(record)["record"]) < 8 * 1024
     assert max(entry.count for entry in record.ledger) == 21
+
+
+def test_what_no_record_tells_is_noticed_in_the_repositorys() -> None:
+    finding = Finding("schedulers/new.yaml", 9, 3, "spec", "hostNetwork is not allowed")
+    reading = a_reading(ARENA, invalid={a_key("new"): (finding,)}, unreadable=("x.yaml",))
+    noticed = take_in(reading, ARENA).repository.notices
+    assert [(item.kind, item.where) for item in noticed] == [
+        (HoldKind.UNREADABLE, ""),
+        (HoldKind.FINDING, "Scheduler/new"),
+    ]
+    assert "schedulers/new.yaml:9" in noticed[1].reason
+    assert take_in(a_reading(ARENA), ARENA).repository.notices == ()
+
+
+def test_a_broken_config_is_explained() -> None:
+    finding = Finding("gamekeeper.yaml", 4, 3, "spec.pths", "unknown property")
+    result = take_in(a_reading(ARENA, config=None, findings=(finding,)), ARENA)
+    assert "gamekeeper.yaml:4: unknown property" in result.repository.notices[0].reason
+    assert result.repository.commit == ON_RECORD.commit
