@@ -92,8 +92,8 @@ def hold_lines(console: Console, holds: Iterable[Hold]) -> Iterator[str]:
         names = grouped.setdefault((hold.kind, hold.reason, hold.change_hash), [])
         names.append(str(hold.key) if hold.key else "")
     for (kind, reason, change_hash), names in grouped.items():
-        about = f" {', '.join(filter(None, sorted(names)))}" if any(names) else ""
-        yield f"{console.paint('held:', 'red')}{about}: {reason} ({kind})"
+        about = f" {', '.join(filter(None, sorted(names)))}:" if any(names) else ""
+        yield f"{console.paint('held:', 'red')}{about} {reason} ({kind})"
         if change_hash:
             yield f"    to let it through: gamekeeper approve {change_hash}"
 

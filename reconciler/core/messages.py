@@ -30,7 +30,8 @@ def _printable(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return _printable(escaped)
 
 
 def _property(text: str) -> str:
