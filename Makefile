@@ -40,7 +40,7 @@ check: $(READY) ## format, lint, types, and who imports whom
 real: $(READY) ## build and start a real control plane, and test against it
 	$(BIN)/python -m tests.gitservers.install
 	$(BIN)/python -m tests.controlplane build
-	$(BIN)/python -m pytest -q -m real
+	$(BIN)/python -m pytest -q -m "real or paired"
 
 bench: $(READY) ## measure, beside others, on a real API server
 	$(BIN)/python -m tests.controlplane build

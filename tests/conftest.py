@@ -1,7 +1,35 @@
-"""What all tests share: the plugin of the real control plane.
+"""What all tests share: the plugin of the real control plane, and the count of the contract.
 
-`make test` runs what is not marked `real`, `make real` the rest. Nothing is skipped for want of a
-control plane: a test that needs one fails without it.
+`make test` runs what is not marked `real`, `make real` the rest and both sides of the contract.
+Nothing is skipped for want of a control plane: a test that needs one fails without it.
 """
 
+import pytest
+
 pytest_plugins = ["tests.controlplane.plugin"]
+
+
+def contract_counts(reporter: pytest.TerminalReporter) -> tuple[int, int]:
+    """Return how many contract tests passed on the sandbox, and on the real API server."""
+    passed = [report for report in reporter.stats.get("passed", []) if "paired" in report.keywords]
+    real = sum("real" in report.keywords for report in passed)
+    return len(passed) - real, real
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say on how many sides the contract was held."""
+    sandbox, real = contract_counts(terminalreporter)
+    if sandbox or real:
+        terminalreporter.write_line(
+            f"contract: {sandbox} on the sandbox, {real} on the real API server"
+        )
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run of both sides in which one had fewer tests: an oracle was asked less."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    both = session.config.getoption("markexpr") == "real or paired"
+    if both and reporter is not None and not session.config.getoption("collectonly"):
+        sandbox, real = contract_counts(reporter)
+        if sandbox != real and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -9,8 +9,14 @@ from reconciler.adapters.kubernetes.client import KubernetesCluster
 from tests.contract.api_server_world import Speaker, real_speaker, sandbox_speaker
 from tests.contract.cluster_world import ApiServer, make_namespace, real_server, sandbox_server
 
+SIDES = [
+    pytest.param("sandbox", marks=pytest.mark.paired),
+    pytest.param("real", marks=(pytest.mark.real, pytest.mark.paired)),
+]
+"""Every test of an API server runs on both; `make real` runs both and counts them."""
 
-@pytest.fixture(params=["sandbox", pytest.param("real", marks=pytest.mark.real)])
+
+@pytest.fixture(params=SIDES)
 async def api_server(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ApiServer]:
     """Serve the sandbox, or speak to the real control plane."""
     if request.param == "sandbox":
@@ -33,7 +39,7 @@ async def namespace(cluster: KubernetesCluster) -> str:
     return await make_namespace(cluster)
 
 
-@pytest.fixture(scope="session", params=["sandbox", pytest.param("real", marks=pytest.mark.real)])
+@pytest.fixture(scope="session", params=SIDES)
 def api(request: pytest.FixtureRequest) -> Iterator[Speaker]:
     """Speak raw HTTP to the sandbox, or to the real control plane."""
     if request.param == "sandbox":
