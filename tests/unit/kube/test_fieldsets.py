@@ -91,7 +91,7 @@ def test_an_item_without_its_key_has_an_empty_one() -> None:
 
 def test_an_item_that_is_no_object_cannot_be_named() -> None:
     with pytest.raises(BadObject, match="may not have non-map elements"):
-        _fields({"spec": {"containers": ["text"]}}, with_parents=False)
+        _fields({**pod({}), "spec": {"containers": ["text"]}}, with_parents=False)
 
 
 @given(field_sets)
