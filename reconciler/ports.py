@@ -95,6 +95,9 @@ class Cluster(Protocol):
     ) -> Listing:
         """List a kind (every namespace when `namespace` is empty), page by page."""
 
+    async def list_metadata(self, api_version: str, kind: str, namespace: str) -> Listing:
+        """List a kind of a namespace, of each object only its metadata: no Secret comes here."""
+
     def pages(self, api_version: str, kind: str, labels: str = "") -> AsyncIterator[Listing]:
         """List a kind in all namespaces, a hundred at a time, so that nobody holds them all.
 

@@ -51,7 +51,7 @@ async def _may_go(lane: Lane, plan: Plan, namespace: ObjectRef, steps: Steps) ->
 async def _names(lane: Lane, api_version: str, kind: str, namespace: str) -> list[str]:
     if not await lane.cluster.serves(api_version, kind):
         return []
-    listing = await lane.cluster.list(api_version, kind, namespace=namespace)
+    listing = await lane.cluster.list_metadata(api_version, kind, namespace)
     return [item["metadata"]["name"] for item in listing.items]
 
 

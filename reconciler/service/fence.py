@@ -33,6 +33,10 @@ class Fenced:
         """List a kind."""
         return await self._cluster.list(api_version, kind, namespace, labels, fields)
 
+    async def list_metadata(self, api_version: str, kind: str, namespace: str) -> Listing:
+        """List a kind of a namespace, metadata only."""
+        return await self._cluster.list_metadata(api_version, kind, namespace)
+
     def pages(self, api_version: str, kind: str, labels: str = "") -> AsyncIterator[Listing]:
         """List a kind by pages."""
         return self._cluster.pages(api_version, kind, labels)

@@ -106,6 +106,29 @@ async def test_a_kind_we_never_use_is_looked_up(cluster: KubernetesCluster, name
     assert [item["metadata"]["name"] for item in listing.items] == ["s"]
 
 
+async def test_a_list_of_metadata_holds_names_and_no_secret(
+    cluster: KubernetesCluster, namespace: str
+) -> None:
+    names = {f"s-{number}" for number in range(103)}
+    await _all(
+        cluster.create(
+            {
+                "apiVersion": "v1",
+                "kind": "Secret",
+                "metadata": {"name": name, "namespace": namespace},
+                "stringData": {"password": "hunter2"},
+            }
+        )
+        for name in names
+    )
+    listing = await cluster.list_metadata("v1", "Secret", namespace)
+    assert {item["metadata"]["name"] for item in listing.items} == names
+    assert {tuple(sorted(item)) for item in listing.items} == {("apiVersion", "kind", "metadata")}
+    assert {(item["apiVersion"], item["kind"]) for item in listing.items} == {("v1", "Secret")}
+    assert listing.resource_version.isdecimal()
+    assert (await cluster.list_metadata("v1", "Secret", "nowhere")).items == []
+
+
 async def test_a_list_is_complete_over_many_pages(
     cluster: KubernetesCluster, namespace: str
 ) -> None:

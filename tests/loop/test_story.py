@@ -112,6 +112,22 @@ async def test_a_removed_spec_is_pruned_with_its_namespace() -> None:
     assert len(world.pods("lobby")) == 2
 
 
+async def test_what_a_namespace_holds_is_looked_at_as_metadata_alone() -> None:
+    world = World()
+    world.commit(
+        {"schedulers/arena.yaml": spec("arena", 1), "schedulers/lobby.yaml": spec("lobby", 1)}
+    )
+    process = await world.process()
+    await world.settle(process)
+    world.commit({"schedulers/arena.yaml": None})
+    await world.settle(process)
+    looks = [call for call in process.transport.calls if call.what.endswith(" in arena")]
+    assert {call.kind for call in looks} >= {"Pod", "ConfigMap", "ServiceAccount"}
+    assert {call.accept.partition(";")[2].split(";")[0] for call in looks} == {
+        "as=PartialObjectMetadataList"
+    }
+
+
 async def test_a_namespace_that_holds_a_strangers_object_is_kept() -> None:
     world = World()
     world.commit(

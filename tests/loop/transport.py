@@ -70,7 +70,7 @@ class SandboxTransport:
     def deliver(self, call: Call) -> Response:
         """Let the server carry out a call."""
         body = b"" if call.body is None else json.dumps(call.body).encode()
-        headers = {"content-type": call.content_type, "accept": "application/json"}
+        headers = {"content-type": call.content_type, "accept": call.accept}
         answer = self.sandbox.handle(Request.of(call.method, call.path, body, headers), self.now())
         assert isinstance(answer, Response), call
         return answer

@@ -8,7 +8,14 @@ from reconciler.adapters.kubernetes import kinds
 from reconciler.adapters.kubernetes.connect import Connection
 from reconciler.adapters.kubernetes.kinds import Resource
 from reconciler.adapters.kubernetes.refusals import is_absent, refusal
-from reconciler.adapters.kubernetes.transport import Call, Limits, OnRequest, Sends, Transport
+from reconciler.adapters.kubernetes.transport import (
+    JSON_TYPE,
+    Call,
+    Limits,
+    OnRequest,
+    Sends,
+    Transport,
+)
 from reconciler.adapters.kubernetes.watch import events
 from reconciler.model.errors import Misconfigured
 from reconciler.model.refs import Json, ObjectRef, ref_of
@@ -18,6 +25,7 @@ PAGE = 100
 """A page is parsed in one go: 500 pods would hold up the event loop for 20 ms and more."""
 APPLY_TYPE = "application/apply-patch+yaml"
 MERGE_TYPE = "application/merge-patch+json"
+METADATA_TYPE = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 WATCH_SECONDS = (300, 600)
 """A watch is asked to end after a time between these, so that not all end together."""
 
@@ -73,16 +81,16 @@ class KubernetesCluster:
         self, api_version: str, kind: str, namespace: str = "", labels: str = "", fields: str = ""
     ) -> Listing:
         """List a kind (every namespace when `namespace` is empty), page by page."""
-        items: list[Json] = []
-        version = ""
-        async for page in self._pages(api_version, kind, namespace, labels, fields):
-            items.extend(page.items)
-            version = page.resource_version
-        return Listing(items, version)
+        query = {"labelSelector": labels, "fieldSelector": fields}
+        return await _whole(self._pages(api_version, kind, namespace, query))
+
+    async def list_metadata(self, api_version: str, kind: str, namespace: str) -> Listing:
+        """List a kind of a namespace, of each object only its metadata."""
+        return await _whole(self._pages(api_version, kind, namespace, {}, METADATA_TYPE))
 
     async def pages(self, api_version: str, kind: str, labels: str = "") -> AsyncIterator[Listing]:
         """List a kind in all namespaces, a page at a time."""
-        async for page in self._pages(api_version, kind, "", labels, ""):
+        async for page in self._pages(api_version, kind, "", {"labelSelector": labels}):
             yield page
 
     async def serves(self, api_version: str, kind: str) -> bool:
@@ -181,24 +189,24 @@ class KubernetesCluster:
             await each._transport.close()
 
     async def _pages(
-        self, api_version: str, kind: str, namespace: str, labels: str, fields: str
+        self,
+        api_version: str,
+        kind: str,
+        namespace: str,
+        selectors: Mapping[str, str],
+        accept: str = JSON_TYPE,
     ) -> AsyncIterator[Listing]:
         resource = await self._resource(api_version, kind)
         what = f"list {kind}" + (f" in {namespace}" if namespace else "")
-        query: dict[str, str | int] = {
-            "limit": PAGE,
-            "labelSelector": labels,
-            "fieldSelector": fields,
-        }
+        query: dict[str, str | int] = {"limit": PAGE, **selectors}
         while True:
             path = resource.path(namespace) + _query(query)
-            call = Call("list", "GET", kind, path, what, repeatable=True)
+            call = Call("list", "GET", kind, path, what, repeatable=True, accept=accept)
             body = _found(what, *await self._transport.send(call))
             items = body.get("items") or []
             for item in items:
-                # Lists leave out what every item has in common.
-                item.setdefault("apiVersion", api_version)
-                item.setdefault("kind", kind)
+                # Lists leave out what every item has in common, or say `PartialObjectMetadata`.
+                item.update(apiVersion=api_version, kind=kind)
             metadata = body.get("metadata") or {}
             yield Listing(items, metadata.get("resourceVersion", ""))
             if not metadata.get("continue"):
@@ -226,6 +234,15 @@ class KubernetesCluster:
 
 def _query(options: Mapping[str, str | int]) -> str:
     return "?" + urlencode({key: value for key, value in options.items() if value != ""})
+
+
+async def _whole(pages: AsyncIterator[Listing]) -> Listing:
+    items: list[Json] = []
+    version = ""
+    async for page in pages:
+        items.extend(page.items)
+        version = page.resource_version
+    return Listing(items, version)
 
 
 def _found(what: str, status: int, body: Json) -> Json:

@@ -40,6 +40,7 @@ class Call:
     body: Json | None = None
     content_type: str = JSON_TYPE
     repeatable: bool = False
+    accept: str = JSON_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,6 @@ class Transport:
         self._on_request = on_request
         self._pace = Pace(limits.qps, limits.burst, time.monotonic)
         self._common = {
-            "Accept": JSON_TYPE,
             # Compressing answers of 5 KB costs the server more than the network saves.
             "Accept-Encoding": "identity",
             "User-Agent": user_agent,
@@ -185,7 +185,12 @@ class Transport:
                 call.method,
                 URL(self._connection.url + call.path, encoded=True),
                 data=data,
-                headers={**self._common, "Content-Type": call.content_type, **headers},
+                headers={
+                    **self._common,
+                    "Accept": call.accept,
+                    "Content-Type": call.content_type,
+                    **headers,
+                },
                 timeout=deadline,
                 **self._route,
             ) as answer:
