@@ -144,6 +144,9 @@ class Convergence:
             self.courses[key].failures = TRIES
             self.courses[key].error = f"a defect of Gamekeeper: {type(error).__name__}: {error}"
 
+    def gone(self, cluster: str, key: WorkloadKey) -> None:
+        """A workload is neither wanted nor there: its course was told by its last step."""
+
     def passed(self, cluster: str, keys: int, seconds: float) -> None:
         """All keys that were dirty have been planned."""
 

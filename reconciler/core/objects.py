@@ -7,7 +7,7 @@ from reconciler.kube.schemas import UNTYPED, Schemas
 from reconciler.model import labels
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LiveObject
-from reconciler.model.plans import ApplyObject, DeleteObject, DesiredObject, Situation
+from reconciler.model.plans import ApplyObject, Confirmed, DeleteObject, DesiredObject, Situation
 from reconciler.model.records import Owned
 from reconciler.model.refs import ObjectRef
 
@@ -18,35 +18,36 @@ APPLY_ORDER = ("Namespace", "ServiceAccount", "PodDisruptionBudget")
 def to_apply(
     desired: Iterable[DesiredObject],
     live: Mapping[ObjectRef, LiveObject],
-    confirmed: Mapping[ObjectRef, tuple[str, str]],
+    confirmed: frozenset[Confirmed],
     schemas: Schemas,
-) -> tuple[ApplyObject, ...]:
-    """Return the objects that are missing, or that seem to differ in a field that we want.
+) -> tuple[tuple[ApplyObject, ...], frozenset[Confirmed]]:
+    """Return the objects that are missing or seem to differ in a field that we want, and the pairs
+    that are equal.
 
-    Fields that only others set are theirs. What a dry run found equal (quantities, defaults) is
-    in `confirmed` and is not proposed again until either side changes.
+    Fields that only others set are theirs. What was found equal before, here or by a dry run
+    (quantities, defaults), is in `confirmed` and is not compared again until either side changes.
     """
-    found = []
+    found, equal = [], []
     for wanted in sorted(desired, key=lambda item: APPLY_ORDER.index(item.ref.kind)):
         there = live.get(wanted.ref)
         if there is None:
             reason = f"{wanted.ref} is not there"
             found.append(ApplyObject(wanted.ref, wanted.body, wanted.digest, "", (), reason))
             continue
-        if (
-            confirmed.get(wanted.ref) == (wanted.digest, there.resource_version)
-            or there.terminating
-        ):
+        if there.terminating:
+            continue
+        pair = (wanted.digest, there.resource_version)
+        if pair in confirmed:
+            equal.append(pair)
             continue
         schema = schemas.for_kind(wanted.ref.api_version, wanted.ref.kind) or UNTYPED
         paths = tuple(item.path for item in left_scoped(wanted.body, there.body, schema))
         if paths:
             reason = f"{wanted.ref} differs in {', '.join(paths)}"
-            version = there.resource_version
-            found.append(
-                ApplyObject(wanted.ref, wanted.body, wanted.digest, version, paths, reason)
-            )
-    return tuple(found)
+            found.append(ApplyObject(wanted.ref, wanted.body, *pair, paths, reason))
+        else:
+            equal.append(pair)
+    return tuple(found), frozenset(equal)
 
 
 def inventory_of(situation: Situation) -> tuple[Owned, ...]:

@@ -44,12 +44,14 @@ def plan(situation: Situation, schemas: Schemas, now: float) -> Plan:
     if desired.workload.suspend or any(hold.kind is HoldKind.FOREIGN for hold in holds):
         return Plan(situation.key, counts, situation.record.inventory, holds=holds)
     live = {item.ref: item for item in situation.live.objects}
+    proposed, confirmed = objects.to_apply(desired.objects, live, situation.confirmed, schemas)
     base = Plan(
         situation.key,
         counts,
         inventory=objects.inventory_of(situation),
-        objects=objects.to_apply(desired.objects, live, situation.confirmed, schemas),
+        objects=proposed,
         holds=holds,
+        confirmed=confirmed,
     )
     return _with_rooms(base, situation, desired, sorted_rooms, now)
 

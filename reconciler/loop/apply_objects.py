@@ -12,7 +12,7 @@ from reconciler.model.errors import PortError
 from reconciler.model.holds import HoldKind
 from reconciler.model.plans import ApplyObject, Plan
 from reconciler.model.records import Owned
-from reconciler.model.refs import Json, ObjectRef
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 
 VOLATILE = ("managedFields", "resourceVersion", "generation")
 
@@ -26,7 +26,7 @@ async def apply(lane: Lane, plan: Plan, steps: Steps) -> bool:
         return False
     for wanted in plan.objects:
         try:
-            if wanted.live_version and await differing_fields(lane, wanted) == ():
+            if wanted.live_version and await differing_fields(lane, plan.key, wanted) == ():
                 continue
             await lane.cluster.apply(wanted.body, force=True)
         except PortError as error:
@@ -84,7 +84,9 @@ def foreign_reason(ref: ObjectRef, instance: str) -> str:
     )
 
 
-async def differing_fields(lane: Lane, wanted: ApplyObject) -> tuple[FieldChange, ...] | None:
+async def differing_fields(
+    lane: Lane, key: WorkloadKey, wanted: ApplyObject
+) -> tuple[FieldChange, ...] | None:
     """Ask the server what applying would change, and remember where that is nothing.
 
     Returns None where the object is not there. Raises the cluster's errors.
@@ -95,7 +97,7 @@ async def differing_fields(lane: Lane, wanted: ApplyObject) -> tuple[FieldChange
     would_be = await lane.cluster.apply(wanted.body, dry_run=True, force=True)
     fields = tuple(differing(_content(there), _content(would_be), ""))
     if not fields:
-        lane.confirmed[wanted.ref] = (wanted.digest, there["metadata"]["resourceVersion"])
+        lane.confirm(key, (wanted.digest, there["metadata"]["resourceVersion"]))
     return fields
 
 

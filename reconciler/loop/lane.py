@@ -9,8 +9,8 @@ from reconciler.core import backoff
 from reconciler.core.backoff import Failures
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.store import RecordStore
-from reconciler.model.plans import Plan, Situation
-from reconciler.model.refs import ObjectRef, WorkloadKey
+from reconciler.model.plans import Confirmed, Plan, Situation
+from reconciler.model.refs import WorkloadKey
 from reconciler.model.wanted import Wanted
 from reconciler.ports import Cluster, LiveView
 
@@ -24,7 +24,7 @@ class Lane:
 
     `slots` are how many rooms are made or deleted at once, over all workloads.
     `content_kinds` are the (apiVersion, kind) that are looked for before a namespace is deleted.
-    `confirmed` are the (digest, resourceVersion) pairs that a dry-run apply found equal.
+    `confirmed` are the pairs that a comparison or a dry-run apply found equal, by workload.
     `reserved` counts host ports of rooms that are planned and not made yet, so that workloads
     planned side by side do not choose the same ones. `doubted` says that somebody else wrote
     our records: what is wanted is to be judged anew.
@@ -39,7 +39,7 @@ class Lane:
     content_kinds: Sequence[tuple[str, str]]
     slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(IN_FLIGHT))
     wanted: Wanted = field(default_factory=Wanted)
-    confirmed: dict[ObjectRef, tuple[str, str]] = field(default_factory=dict)
+    confirmed: dict[WorkloadKey, frozenset[Confirmed]] = field(default_factory=dict)
     failures: dict[WorkloadKey, Failures] = field(default_factory=dict)
     reserved: Counter[int] = field(default_factory=Counter)
     doubted: bool = False
@@ -54,7 +54,7 @@ class Lane:
             record=self.store.state(key),
             ordinals=self.store.ordinals(key),
             in_use=self._in_use(),
-            confirmed=self.confirmed,
+            confirmed=self.confirmed.get(key, _NOTHING),
             create_not_before=backoff.not_before(failures) if failures else 0.0,
             complete=self.view.complete,
             rooms_complete=self.view.rooms_complete,
@@ -64,6 +64,22 @@ class Lane:
             instance=self.instance,
             holds=self.wanted.holds_of(key),
         )
+
+    def remember(self, plan: Plan) -> None:
+        """Keep what a plan found equal, and nothing else: what it did not see is no more."""
+        if plan.confirmed:
+            self.confirmed[plan.key] = plan.confirmed
+        else:
+            self.confirmed.pop(plan.key, None)
+
+    def confirm(self, key: WorkloadKey, pair: Confirmed) -> None:
+        """Keep what a dry run found equal."""
+        self.confirmed[key] = self.confirmed.get(key, _NOTHING) | {pair}
+
+    def forget(self, key: WorkloadKey) -> None:
+        """Drop what is remembered of a workload that is neither wanted nor there."""
+        self.confirmed.pop(key, None)
+        self.failures.pop(key, None)
 
     def reserve(self, plan: Plan) -> None:
         """Keep the host ports of a plan's rooms until `release`."""
@@ -76,6 +92,9 @@ class Lane:
 
     def _in_use(self) -> Counter[int]:
         return self.view.port_use() + self.reserved if self.reserved else self.view.port_use()
+
+
+_NOTHING: frozenset[Confirmed] = frozenset()
 
 
 def _ports(plan: Plan) -> list[int]:

@@ -43,7 +43,9 @@ async def preview_plans(lane: Lane, keys: Iterable[WorkloadKey], now: float) -> 
 
 
 async def _preview(lane: Lane, plan: Plan, namespaces: Collection[str]) -> Preview:
-    found = await asyncio.gather(*(_look(lane, item, namespaces) for item in plan.objects))
+    found = await asyncio.gather(
+        *(_look(lane, plan.key, item, namespaces) for item in plan.objects)
+    )
     foreign = tuple(
         Hold(HoldKind.FOREIGN, plan.key, item) for item in found if isinstance(item, str)
     )
@@ -57,11 +59,11 @@ async def _preview(lane: Lane, plan: Plan, namespaces: Collection[str]) -> Previ
 
 
 async def _look(
-    lane: Lane, wanted: ApplyObject, namespaces: Collection[str]
+    lane: Lane, key: WorkloadKey, wanted: ApplyObject, namespaces: Collection[str]
 ) -> ObjectChange | str | None:
     """Return what applying an object would do, or in words whose it is; None for nothing."""
     if wanted.live_version:
-        fields = await differing_fields(lane, wanted)
+        fields = await differing_fields(lane, key, wanted)
         if fields == ():
             return None
         if fields:
@@ -74,6 +76,6 @@ async def _look(
         if there is not None:
             verb, reason = Verb.UPDATE, f"{wanted.ref} is there without our label: adopted"
             return ObjectChange(
-                wanted.ref, verb, reason, await differing_fields(lane, wanted) or ()
+                wanted.ref, verb, reason, await differing_fields(lane, key, wanted) or ()
             )
     return ObjectChange(wanted.ref, Verb.CREATE, wanted.reason)

@@ -89,7 +89,7 @@ async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
         await lane.store.drop_ordinals(plan.key)
         await lane.store.drop_state(plan.key)
         lane.wanted = lane.wanted.without(plan.key)
-        lane.failures.pop(plan.key, None)
+        lane.forget(plan.key)
         steps.did("forget", str(plan.key), f"{plan.key} left Git and nothing of it is left")
         return
     record = lane.store.state(plan.key)

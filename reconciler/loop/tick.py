@@ -24,6 +24,7 @@ def plan_key(lane: Lane, key: WorkloadKey, now: float) -> Plan:
     Its host ports are reserved until the plan is settled, so that the next one takes others.
     """
     plan = planning.plan(lane.situation(key), lane.schemas, now)
+    lane.remember(plan)
     lane.reserve(plan)
     return plan
 

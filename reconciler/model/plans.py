@@ -1,7 +1,6 @@
 """A plan: what one tick would do to one workload, each step with its reason."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reconciler.model.changes import Cause
@@ -10,6 +9,9 @@ from reconciler.model.live import LivePod, LiveWorkload
 from reconciler.model.records import Ordinals, Owned, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.model.specs import Workload
+
+Confirmed = tuple[str, str]
+"""The digest of a desired object and the resourceVersion of a live one that is as it asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +44,9 @@ class Situation:
 
     `desired` is None when the workload is to go (`deleting`) or is not known any more.
     `in_use` counts the users of each host port in the cluster. `confirmed` are the
-    (digest, resourceVersion) pairs that a dry-run apply found equal. `create_not_before` is the
-    back-off of a revision whose rooms fail, in Unix seconds. `complete` says whether every kind
-    was read and is followed, `rooms_complete` whether pods are. `nodes` is how many nodes take
+    (digest, resourceVersion) pairs that were found equal. `create_not_before` is the back-off of
+    a revision whose rooms fail, in Unix seconds. `complete` says whether every kind was read and
+    is followed, `rooms_complete` whether pods are. `nodes` is how many nodes take
     pods, `version` the newest resourceVersion of a pod that the view has seen.
     """
 
@@ -54,7 +56,7 @@ class Situation:
     record: StateRecord
     ordinals: Ordinals | None
     in_use: Counter[int]
-    confirmed: Mapping[ObjectRef, tuple[str, str]]
+    confirmed: frozenset[Confirmed]
     create_not_before: float
     complete: bool
     rooms_complete: bool
@@ -63,6 +65,12 @@ class Situation:
     version: int
     instance: str
     holds: tuple[Hold, ...] = ()
+
+    @property
+    def gone(self) -> bool:
+        """Whether the workload is neither wanted, nor going, nor there."""
+        there = self.live.pods or self.live.objects
+        return self.desired is None and not self.deleting and not there
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +154,8 @@ class Plan:
 
     `inventory` is what the inventory must hold before anything is applied (a superset of the
     old one); `forget` says that everything is gone and the records may go too. `wake_in_seconds`
-    is when to look again without an event, None when events suffice.
+    is when to look again without an event, None when events suffice. `confirmed` are the pairs
+    that are equal now: given to the next plan, they need no comparing.
     """
 
     key: WorkloadKey
@@ -162,6 +171,7 @@ class Plan:
     forget: bool = False
     holds: tuple[Hold, ...] = ()
     wake_in_seconds: float | None = None
+    confirmed: frozenset[Confirmed] = frozenset()
 
     @property
     def idle(self) -> bool:

@@ -14,7 +14,7 @@ from reconciler.core import conditions
 from reconciler.core import plan as planning
 from reconciler.loop.lane import Lane
 from reconciler.loop.settle import settle
-from reconciler.model.plans import Plan
+from reconciler.model.plans import Plan, Situation
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.reports import Report
 from reconciler.ports import Clock
@@ -41,6 +41,9 @@ class Observer(Protocol):
     def crashed(self, cluster: str, key: WorkloadKey, error: Exception) -> None:
         """Settling a workload met a defect."""
 
+    def gone(self, cluster: str, key: WorkloadKey) -> None:
+        """A workload is neither wanted nor there any more."""
+
     def passed(self, cluster: str, keys: int, seconds: float) -> None:
         """All keys that were dirty have been planned."""
 
@@ -66,10 +69,11 @@ class ClusterLane:
         self._in_flight: dict[WorkloadKey, asyncio.Task[None]] = {}
         self._again: set[WorkloadKey] = set()
         self._retries: dict[WorkloadKey, Retries] = {}
+        self._served: set[WorkloadKey] = set()
 
     def wake_all(self) -> None:
-        """Mark everything that is wanted, going, or there."""
-        self.wakes.mark({*self.lane.wanted.keys, *self.lane.view.workloads()})
+        """Mark everything that is wanted, going, or there, and what was until now."""
+        self.wakes.mark({*self.lane.wanted.keys, *self.lane.view.workloads(), *self._served})
         self.wakes.nudge()
 
     async def run(self) -> None:
@@ -109,11 +113,24 @@ class ClusterLane:
         self._observer.passed(self.lane.name, len(keys), time.monotonic() - started)
 
     async def _serve(self, key: WorkloadKey) -> None:
-        plan = await self._plan(key)
+        situation = self.lane.situation(key)
+        if situation.gone:
+            self._forget(key)
+            return
+        self._served.add(key)
+        plan = await self._plan(situation)
+        self.lane.remember(plan)
         self._observer.planned(self.lane.name, plan)
         if self._is_due(plan):
             self.lane.reserve(plan)
             self._start(plan)
+
+    def _forget(self, key: WorkloadKey) -> None:
+        """Keep no memory of a workload that is neither wanted nor there."""
+        self.lane.forget(key)
+        self._retries.pop(key, None)
+        self._served.discard(key)
+        self._observer.gone(self.lane.name, key)
 
     def _crashed(self, key: WorkloadKey, error: Exception) -> None:
         """Tell a defect of ours: in one workload it must not stop the others, nor stay silent."""
@@ -126,8 +143,7 @@ class ClusterLane:
         for task in self._in_flight.values():
             task.cancel()
 
-    async def _plan(self, key: WorkloadKey) -> Plan:
-        situation = self.lane.situation(key)
+    async def _plan(self, situation: Situation) -> Plan:
         now = self._clock.now()
         wanted = situation.desired.workload.replicas if situation.desired else 0
         if max(len(situation.live.pods), wanted) < BIG_KEY_PODS:
@@ -159,14 +175,14 @@ class ClusterLane:
             self._observer.settled(report)
             if self.lane.doubted:
                 self._doubted()
-            retries = self._retries.setdefault(key, Retries())
             if settled.failure or settled.holds:
+                retries = self._retries.setdefault(key, Retries())
                 asked = max((o.retry_after_seconds for o in settled.outcomes), default=0.0)
                 self.wakes.mark_later((key,), retries.failed(asked))
             else:
-                retries.succeeded()
-            if plan.forget and not settled.failure:
                 self._retries.pop(key, None)
+            if plan.forget and not settled.failure:
+                self._again.add(key)  # the last look finds it gone
         except Exception as error:
             self._crashed(key, error)
         finally:

@@ -97,6 +97,9 @@ class Health:
     def stumbled(self, error: Exception) -> None:
         """No sign of a whole round: if it goes on, starting anew is all that can help."""
 
+    def gone(self, cluster: str, key: WorkloadKey) -> None:
+        """No sign of a whole round."""
+
     def crashed(self, cluster: str, key: WorkloadKey, error: Exception) -> None:
         """No sign of a whole round."""
 

@@ -45,13 +45,20 @@ class Metrics:
         self._show_holds(plan.key, plan.holds)
 
     def settled(self, report: Report) -> None:
-        """Count steps; a workload that is gone leaves no series behind."""
+        """Count steps."""
         for item in report.settled:
             steps = Tally((outcome.verb, outcome.done) for outcome in item.outcomes)
             for (verb, done), count in steps.items():
                 self.steps.labels(report.cluster, verb, "done" if done else "failed").inc(count)
-            if item.plan.forget and not item.failure:
-                self._forget(report.cluster, item.plan.key)
+
+    def gone(self, cluster: str, key: WorkloadKey) -> None:
+        """Leave no series of a workload that is gone."""
+        self._counts.pop((cluster, key), None)
+        self._show_holds(key, ())
+        self._held.pop(key, None)
+        for state in ROOM_STATES:
+            with suppress(KeyError):
+                self.rooms.remove(cluster, _name(key), state)
 
     def crashed(self, cluster: str, key: WorkloadKey, error: Exception) -> None:
         """Count a defect of ours."""
@@ -115,14 +122,6 @@ class Metrics:
         self._counts[cluster, key] = counts
         for state in ROOM_STATES:
             self.rooms.labels(cluster, _name(key), state).set(getattr(counts, state))
-
-    def _forget(self, cluster: str, key: WorkloadKey) -> None:
-        self._counts.pop((cluster, key), None)
-        self._show_holds(key, ())
-        self._held.pop(key, None)
-        for state in ROOM_STATES:
-            with suppress(KeyError):
-                self.rooms.remove(cluster, _name(key), state)
 
     def _loop_metrics(self) -> None:
         registry = self.registry

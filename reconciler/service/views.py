@@ -103,7 +103,9 @@ class ClusterView:
         snapshot = self._snapshots.get(key)
         if snapshot is None:
             objects = [each for shelf in self._objects.values() for each in shelf.of(key)]
-            snapshot = self._snapshots[key] = LiveWorkload(self._pods.of(key), tuple(objects))
+            snapshot = LiveWorkload(self._pods.of(key), tuple(objects))
+            if snapshot.pods or objects:
+                self._snapshots[key] = snapshot
         return snapshot
 
     def port_use(self) -> Counter[int]:

@@ -74,6 +74,10 @@ class LogVoice:
         """Taking a head in met a defect."""
         log.error("a defect of Gamekeeper's own: what was accepted stays wanted", exc_info=error)
 
+    def gone(self, cluster: str, key: WorkloadKey) -> None:
+        """What failed of a workload that is gone fails no more."""
+        self._failing.pop(key, None)
+
     def passed(self, cluster: str, keys: int, seconds: float) -> None:
         """All keys that were dirty have been planned."""
         log.debug("planned", extra=_fields(cluster=cluster, keys=keys, seconds=round(seconds, 4)))

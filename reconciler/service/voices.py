@@ -32,6 +32,11 @@ class Voices:
         for voice in self._voices:
             voice.crashed(cluster, key, error)
 
+    def gone(self, cluster: str, key: WorkloadKey) -> None:
+        """A workload is neither wanted nor there any more."""
+        for voice in self._voices:
+            voice.gone(cluster, key)
+
     def passed(self, cluster: str, keys: int, seconds: float) -> None:
         """All keys that were dirty have been planned."""
         for voice in self._voices:

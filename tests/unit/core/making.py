@@ -153,7 +153,7 @@ def a_situation(
         record=StateRecord(),
         ordinals=Ordinals(100),
         in_use=Counter(),
-        confirmed={},
+        confirmed=frozenset(),
         create_not_before=0.0,
         complete=True,
         rooms_complete=True,

@@ -7,9 +7,8 @@ from reconciler.kube.schemas import Schemas
 from reconciler.model import labels
 from reconciler.model.holds import HoldKind
 from reconciler.model.live import LiveObject, LiveWorkload
-from reconciler.model.plans import Situation
+from reconciler.model.plans import Confirmed, Situation
 from reconciler.model.records import Owned, StateRecord
-from reconciler.model.refs import ObjectRef
 from tests.unit.core.making import a_situation, a_workload, live_objects, ref, wanted
 
 WORKLOAD = a_workload(replicas=20)
@@ -18,11 +17,9 @@ BUDGET = THERE["PodDisruptionBudget"]
 NO_SCHEMAS = Schemas({})
 
 
-def applied(
-    *there: LiveObject, confirmed: dict[ObjectRef, tuple[str, str]] | None = None
-) -> dict[str, str]:
+def applied(*there: LiveObject, confirmed: frozenset[Confirmed] = frozenset()) -> dict[str, str]:
     live = {item.ref: item for item in there}
-    found = objects.to_apply(wanted(WORKLOAD).objects, live, confirmed or {}, NO_SCHEMAS)
+    found, _ = objects.to_apply(wanted(WORKLOAD).objects, live, confirmed, NO_SCHEMAS)
     return {item.ref.kind: item.reason for item in found}
 
 
@@ -71,10 +68,24 @@ def test_what_a_dry_run_found_equal_is_proposed_again_when(
     version: str, digest: str, proposed: bool
 ) -> None:
     (asked,) = [item for item in wanted(WORKLOAD).objects if item.ref == BUDGET.ref]
-    confirmed = {BUDGET.ref: (digest or asked.digest, "1")}
+    confirmed = frozenset({(digest or asked.digest, "1")})
     live = replace(spoiled(BUDGET), resource_version=version)
     there = [*(item for item in THERE.values() if item is not BUDGET), live]
     assert bool(applied(*there, confirmed=confirmed)) is proposed
+
+
+def test_what_was_found_equal_is_not_compared_again_until_it_changes() -> None:
+    live = {item.ref: item for item in THERE.values()}
+    asked = wanted(WORKLOAD).objects
+    _, equal = objects.to_apply(asked, live, frozenset(), NO_SCHEMAS)
+    assert equal == {(item.digest, "1") for item in asked}
+    # A body that was spoiled under the same version can only go unseen where it is not looked at.
+    unread = {item.ref: spoiled(item) for item in THERE.values()}
+    assert objects.to_apply(asked, unread, equal, NO_SCHEMAS) == ((), equal)
+    changed = {**live, BUDGET.ref: replace(spoiled(BUDGET), resource_version="2")}
+    proposed, left = objects.to_apply(asked, changed, equal, NO_SCHEMAS)
+    assert [item.ref for item in proposed] == [BUDGET.ref]
+    assert left < equal
 
 
 def test_what_is_terminating_is_not_written_to() -> None:

@@ -172,7 +172,7 @@ def test_what_a_dry_run_found_equal_is_not_proposed_again() -> None:
     situation = a_situation(workload, live=LiveWorkload((), stale))
     proposed = plan(situation).objects
     assert len(proposed) == 3
-    confirmed = {item.ref: (item.digest, item.live_version) for item in proposed}
+    confirmed = frozenset((item.digest, item.live_version) for item in proposed)
     assert plan(replace(situation, confirmed=confirmed)).idle
 
 

@@ -26,9 +26,9 @@ def test_rooms_are_shown_by_workload_and_state() -> None:
 
 def test_a_workload_that_is_gone_leaves_no_series() -> None:
     metrics = Metrics()
-    plan = Plan(ARENA, Counts(), forget=True)
-    metrics.planned("local", plan)
-    metrics.settled(report(plan))
+    held = Hold(HoldKind.SUSPENDED, ARENA, "suspended")
+    metrics.planned("local", Plan(ARENA, Counts(), holds=(held,)))
+    metrics.gone("local", ARENA)
     assert b"arena" not in metrics.text()
 
 
