@@ -4,7 +4,8 @@ import logging
 
 import pytest
 
-from reconciler.service.logs import JsonLines, TextLines, redact
+from reconciler.model.masks import redact
+from reconciler.service.logs import JsonLines, TextLines
 
 
 def record(message: str, *words: object, **fields: object) -> logging.LogRecord:

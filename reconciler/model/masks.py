@@ -1,0 +1,30 @@
+"""Secrets in text that goes to people, told by their look."""
+
+import re
+
+MASK = "***"
+_SECRETS = (
+    # userinfo of a URL, whole: a token may stand in either half
+    (re.compile(r"(?P<keep>\b[a-z][a-z0-9+.-]*://)[^\s/@]+@", re.IGNORECASE), rf"\g<keep>{MASK}@"),
+    (
+        re.compile(r"(?P<keep>\b(?:authorization:\s*)?(?:bearer|basic)\s+)[\w.~+/=-]{8,}", re.I),
+        rf"\g<keep>{MASK}",
+    ),
+    (re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+"), MASK),
+    (re.compile(r"\b(?:gh[pousr]_|github_pat_|glpat-|xox[abp]-)\w[\w-]{8,}"), MASK),
+    (
+        re.compile(
+            r"(?P<keep>\b\w*(?:token|password|passwd|secret|api[_-]?key)\b[\"']?\s*[=:]\s*[\"']?)"
+            r"[^\s\"',;&]+",
+            re.IGNORECASE,
+        ),
+        rf"\g<keep>{MASK}",
+    ),
+)
+
+
+def redact(text: str) -> str:
+    """Mask URL userinfo and whatever looks like a token or password."""
+    for pattern, replacement in _SECRETS:
+        text = pattern.sub(replacement, text)
+    return text
