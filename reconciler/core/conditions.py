@@ -24,19 +24,16 @@ def conditions_of(
     as_wanted = plan.idle and not counts.old and counts.ready == counts.desired
     moving = not as_wanted and not suspended
     stalled = _stalled(plan.holds)
-    fresh = [
-        Condition(READY, as_wanted and not failure, *_why_ready(as_wanted, failure), now),
-        Condition(RECONCILING, moving, "Progressing" if moving else "Settled", "", now),
-        Condition(
-            STALLED,
-            stalled is not None,
-            stalled.kind if stalled else "NothingHeld",
-            stalled.reason if stalled else "",
-            now,
-        ),
-    ]
+    kind, reason = (stalled.kind, stalled.reason) if stalled else ("NothingHeld", "")
     old = {condition.type: condition for condition in before}
-    return tuple(_kept(condition, old.get(condition.type)) for condition in fresh)
+    return tuple(
+        _since(old.get(type_), (type_, status, why, message), now)
+        for type_, status, why, message in (
+            (READY, as_wanted and not failure, *_why_ready(as_wanted, failure)),
+            (RECONCILING, moving, "Progressing" if moving else "Settled", ""),
+            (STALLED, stalled is not None, kind, reason),
+        )
+    )
 
 
 def _why_ready(as_wanted: bool, failure: str) -> tuple[str, str]:
@@ -50,10 +47,7 @@ def _stalled(holds: Sequence[Hold]) -> Hold | None:
     return waiting[0] if waiting else None
 
 
-def _kept(fresh: Condition, old: Condition | None) -> Condition:
-    same = old is not None and (old.status, old.reason, old.message) == (
-        fresh.status,
-        fresh.reason,
-        fresh.message,
-    )
-    return old if old is not None and same else fresh
+def _since(old: Condition | None, fresh: tuple[str, bool, str, str], now: float) -> Condition:
+    if old is not None and (old.type, old.status, old.reason, old.message) == fresh:
+        return old
+    return Condition(*fresh, now)

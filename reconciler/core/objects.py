@@ -99,7 +99,7 @@ def foreign(situation: Situation) -> tuple[Hold, ...]:
             f"{item.ref} belongs to instance {item.instance}; it is left alone",
         )
         for item in situation.live.objects
-        if situation.instance not in (item.instance, _adopter(item))
+        if item.instance != situation.instance and _adopter(item) != situation.instance
     )
 
 

@@ -58,6 +58,8 @@ class Sorted:
 def without(rooms: Sorted, gone: Iterable[LivePod]) -> Sorted:
     """Return the rooms without those of `gone` that are not ready."""
     uids = {pod.uid for pod in gone}
+    if not uids:
+        return rooms
     return replace(
         rooms,
         new_unready=[pod for pod in rooms.new_unready if pod.uid not in uids],
@@ -70,6 +72,10 @@ def sort_rooms(pods: Iterable[LivePod], revision: str) -> Sorted:
     rooms = Sorted()
     for pod in pods:
         if pod.ordinal < 0:
+            continue
+        # Most rooms of most passes, ten thousand of them: told apart without a call.
+        if pod.ready and pod.phase is Phase.RUNNING and not pod.terminating:
+            (rooms.new_ready if pod.revision == revision else rooms.old_ready).append(pod)
             continue
         _shelf(rooms, pod, pod.revision == revision).append(pod)
     return rooms

@@ -88,8 +88,10 @@ class ObjectShelf:
     def workloads(self, instance: str) -> Iterable[WorkloadKey]:
         """Yield the workloads of which this instance owns any."""
         for key in self._objects.workloads():
-            if any(each.instance == instance for each in self._objects.of(key)):
-                yield key
+            for each in self._objects.of(key):
+                if each.instance == instance:
+                    yield key
+                    break
 
     def put(self, obj: Json) -> None:
         """Take in an object as it is now, unless a newer version of it is known."""
@@ -127,23 +129,32 @@ class NodeShelf:
 
     def __init__(self) -> None:
         self._nodes: dict[str, LiveNode] = {}
+        self._open_count: int | None = None
 
-    def all(self) -> tuple[LiveNode, ...]:
-        """Return the nodes."""
-        return tuple(self._nodes.values())
+    @property
+    def open_count(self) -> int:
+        """How many nodes are ready and take new pods; asked for every key of every pass."""
+        if self._open_count is None:
+            self._open_count = sum(
+                node.ready and not node.unschedulable for node in self._nodes.values()
+            )
+        return self._open_count
 
     def put(self, obj: Json) -> None:
         """Take in a node as it is now."""
         self._nodes[obj["metadata"]["uid"]] = node_of(obj)
+        self._open_count = None
 
     def drop(self, obj: Json) -> None:
         """Take in that a node is gone."""
         self._nodes.pop(obj["metadata"]["uid"], None)
+        self._open_count = None
 
     def keep_only(self, uids: Collection[str], version: str = "") -> None:
         """Take in that there are no nodes but these."""
         for uid in set(self._nodes).difference(uids):
             del self._nodes[uid]
+        self._open_count = None
 
 
 class Bell:

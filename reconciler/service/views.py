@@ -68,7 +68,7 @@ class ClusterView:
     @property
     def node_count(self) -> int:
         """How many nodes are ready and take new pods."""
-        return sum(node.ready and not node.unschedulable for node in self._nodes.all())
+        return self._nodes.open_count
 
     @property
     def version(self) -> int:
