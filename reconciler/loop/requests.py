@@ -4,7 +4,10 @@ The request is an annotation on an object of its own in our namespace, so that R
 ask; the loop answers by writing the same value beside it, as `flux reconcile` is answered.
 """
 
+from contextlib import suppress
+
 from reconciler.model import labels
+from reconciler.model.errors import AlreadyExists
 from reconciler.model.refs import Json, ObjectRef
 from reconciler.ports import Cluster
 
@@ -19,16 +22,18 @@ def request_ref(namespace: str, instance: str) -> ObjectRef:
 async def ask(cluster: Cluster, ref: ObjectRef, instance: str, request: str) -> None:
     """Write a request; `request` is any text that was not used before."""
     marks = {labels.REQUESTED_AT: request}
-    if await cluster.get(ref) is not None:
-        await cluster.merge_patch(ref, {"metadata": {"annotations": marks}})
-        return
-    metadata = {
-        "name": ref.name,
-        "namespace": ref.namespace,
-        "labels": {labels.INSTANCE: instance, labels.RECORD: REQUEST},
-        "annotations": marks,
-    }
-    await cluster.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+    if await cluster.get(ref) is None:
+        metadata = {
+            "name": ref.name,
+            "namespace": ref.namespace,
+            "labels": {labels.INSTANCE: instance, labels.RECORD: REQUEST},
+            "annotations": marks,
+        }
+        # Somebody else may ask for the first time too.
+        with suppress(AlreadyExists):
+            await cluster.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+            return
+    await cluster.merge_patch(ref, {"metadata": {"annotations": marks}})
 
 
 async def pending(cluster: Cluster, ref: ObjectRef) -> str:

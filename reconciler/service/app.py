@@ -44,7 +44,8 @@ class Voice(Observer, HeadObserver, Protocol):
 class Parts:
     """What the service is made of. `wakers` yield when Git may have moved (a file watch).
 
-    `found` makes our own namespace, whoever leads: the lease stands in it.
+    `found` makes our own namespace, whoever leads: the lease stands in it. `pass_on` asks whoever
+    leads to look at Git.
     `poll_seconds` and `resync_seconds` 0 leave the intervals to the repository's own Config.
     """
 
@@ -54,6 +55,7 @@ class Parts:
     clock: Clock
     voice: Voice
     found: Callable[[], Coroutine[Any, Any, None]]
+    pass_on: Callable[[], Coroutine[Any, Any, None]]
     poll_seconds: float = 0.0
     resync_seconds: float = 0.0
     wakers: Sequence[Callable[[], AsyncIterator[None]]] = ()
@@ -106,6 +108,13 @@ class App:
     def record_changed(self, ref: ObjectRef) -> None:
         """A record of ours changed in the cluster."""
         self.head_service.record_changed(ref)
+
+    async def look_soon(self) -> None:
+        """Have Git looked at soon, by whoever leads. Raises the cluster's errors."""
+        if self.leading:
+            self.head_service.wake()
+        else:
+            await self._parts.pass_on()
 
     async def run(
         self, leadership: Leadership, faces: Sequence[Callable[[], Coroutine[Any, Any, None]]] = ()

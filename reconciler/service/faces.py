@@ -25,12 +25,15 @@ CONNECTIONS = 256
 
 @dataclass(frozen=True, slots=True)
 class Faces:
-    """What the server shows. `ready` says why not yet, "" when ready; it knows of no leader."""
+    """What the server shows. `ready` says why not yet, "" when ready; it knows of no leader.
+
+    `wake` makes whoever leads look at Git; it raises the cluster's errors.
+    """
 
     health: Health
     metrics: Metrics
     ready: Callable[[], str]
-    wake: Callable[[], None]
+    wake: Callable[[], Awaitable[None]]
     webhook_secret_file: str = ""
 
 

@@ -2,11 +2,17 @@
 
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import web
 
+from reconciler.model.errors import PortError
+
+log = logging.getLogger(__name__)
+
 SIGNATURES = ("X-Gamekeeper-Signature", "X-Hub-Signature-256")
+RETRY_SECONDS = 10
 BODY_LIMIT_BYTES = 3 * 1024 * 1024
 _PREFIX = "sha256="
 
@@ -22,12 +28,12 @@ def is_signed(body: bytes, headers: Mapping[str, str], secret: bytes) -> bool:
 class Webhook:
     """`POST /webhook`. `secret` is asked at each request, so that it may rotate."""
 
-    def __init__(self, secret: Callable[[], bytes], wake: Callable[[], None]) -> None:
+    def __init__(self, secret: Callable[[], bytes], wake: Callable[[], Awaitable[None]]) -> None:
         self._secret = secret
         self._wake = wake
 
     async def receive(self, request: web.Request) -> web.Response:
-        """Wake the repository's lane, or refuse."""
+        """Wake the repository's lane, whoever serves it, or refuse."""
         # aiohttp ends a body that is too large with 413 before it is held whole.
         body = await request.read()
         secret = self._secret()
@@ -36,5 +42,11 @@ class Webhook:
         if not is_signed(body, request.headers, secret):
             named = " or ".join(SIGNATURES)
             return web.Response(status=401, text=f"the signature in {named} is not right\n")
-        self._wake()
+        try:
+            await self._wake()
+        except PortError as error:
+            log.warning("a webhook was not passed on: %s", error)
+            # Not why: whoever holds the secret of a webhook is told nothing of the cluster.
+            retry = {"Retry-After": str(RETRY_SECONDS)}
+            return web.Response(status=503, text="the leader is not told\n", headers=retry)
         return web.Response(status=202, text="looking\n")

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from reconciler.adapters.git.watch import local_path, watch_local
+from reconciler.loop.requests import request_ref
 from reconciler.loop.store import RecordStore
 from reconciler.service.app import App, Leadership, Parts
 from reconciler.service.events import Events
 from reconciler.service.faces import Faces
 from reconciler.service.health import Health, keep_beating
 from reconciler.service.metrics import Metrics
+from reconciler.service.relay import Relay
 from reconciler.service.voice import LogVoice
 from reconciler.service.voices import Voices
 from reconciler.settings import Settings
@@ -42,7 +44,7 @@ class Serving:
             health=self.health,
             metrics=self.metrics,
             ready=self.app.not_ready,
-            wake=self.app.head_service.wake,
+            wake=self.app.look_soon,
             webhook_secret_file=self.settings.webhook_secret_file,
         )
 
@@ -71,6 +73,7 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
     head = make_head_lane(settings, one.lane, compiler)
     clock = SystemClock()
     voice = Voices([LogVoice(Events(one.cluster, settings.instance, clock)), metrics, health])
+    asked_at = request_ref(settings.namespace, settings.instance)
     parts = Parts(
         lane=one.lane,
         head=head,
@@ -78,6 +81,7 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
         clock=clock,
         voice=voice,
         found=RecordStore(one.cluster, settings.namespace, settings.instance).ensure_namespace,
+        pass_on=Relay(one.cluster, asked_at, settings.instance, clock).ask,
         poll_seconds=settings.poll_seconds,
         resync_seconds=settings.resync_seconds,
         wakers=_wakers(settings),

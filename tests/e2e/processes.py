@@ -1,6 +1,7 @@
 """Real processes for tests of the whole: a sandbox over HTTP, `gamekeeper run`, a repository."""
 
 import json
+import socket
 import subprocess
 import sys
 import time
@@ -55,11 +56,11 @@ class Fleet:
         self._git(self.tree, *IDENTITY, "commit", "--quiet", "--allow-empty", "-m", "change")
         self._git(self.tree, "push", "--quiet", "origin", "main")
 
-    def start_loop(self, cache: str = "cache") -> subprocess.Popen[bytes]:
-        """Start `gamekeeper run --no-lease`."""
-        words = ["run", "--repo", str(self.bare), "--instance", "main", "--no-lease"]
+    def start_loop(self, cache: str = "cache", *flags: str) -> subprocess.Popen[bytes]:
+        """Start `gamekeeper run`; without flags alone, with no lease."""
+        words = ["run", "--repo", str(self.bare), "--instance", "main"]
         words += ["--kubeconfig", str(self.kubeconfig), "--cache-dir", str(self.folder / cache)]
-        words += ["--poll-seconds", "1", "--listen", "127.0.0.1:0"]
+        words += flags or ("--no-lease", "--poll-seconds", "1", "--listen", "127.0.0.1:0")
         program = str(Path(sys.executable).with_name("gamekeeper"))
         log = (self.folder / f"{cache}.log").open("ab")
         with log:
@@ -101,6 +102,13 @@ def fleet(folder: Path) -> Iterator[Fleet]:
         for process in (*made.loops, sandbox):
             process.kill()
             process.wait()
+
+
+def free_address() -> str:
+    """Return an address of this machine at which nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return "{}:{}".format(*free.getsockname())
 
 
 def until(promise: str, check: Callable[[], object], seconds: float) -> float:

@@ -3,25 +3,26 @@
 import hashlib
 import hmac
 import http.client
-import socket
-import subprocess
-import sys
 from pathlib import Path
 
-from tests.e2e.processes import fleet, until
+from tests.e2e.processes import fleet, free_address, until
 from tests.gitservers.http import HttpGitServer
 from tests.loop.world import CONFIG, spec
 
 SECRET = b"a secret of the studio"
-PROGRAM = str(Path(sys.executable).with_name("gamekeeper"))
 
 
 def post(address: str, body: bytes, signature: str = "") -> int:
     """POST to /webhook and return the status."""
+    return ask(address, "POST", "/webhook", body, signature)
+
+
+def ask(address: str, method: str, path: str, body: bytes = b"", signature: str = "") -> int:
+    """Ask a face of a loop and return the status."""
     connection = http.client.HTTPConnection(address, timeout=10)
     headers = {"X-Hub-Signature-256": signature} if signature else {}
     try:
-        connection.request("POST", "/webhook", body, headers)
+        connection.request(method, path, body, headers)
         return connection.getresponse().status
     finally:
         connection.close()
@@ -32,20 +33,13 @@ def signed(body: bytes, secret: bytes) -> str:
 
 
 def test_a_signed_post_brings_a_commit_in_and_no_other_does(tmp_path: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = "{}:{}".format(*free.getsockname())
-    secret = tmp_path / "secret"
+    address, secret = free_address(), tmp_path / "secret"
     secret.write_bytes(SECRET)
     with fleet(tmp_path) as made, HttpGitServer(tmp_path, tls=False) as host:
         made.commit(gamekeeper=CONFIG, schedulers__arena=spec("arena", 1))
-        words = ["--repo", host.url("fleet.git"), "--instance", "main", "--no-lease"]
-        words += ["--kubeconfig", str(made.kubeconfig), "--cache-dir", str(tmp_path / "cache")]
-        words += ["--poll-seconds", "3600", "--listen", address]
-        words += ["--webhook-secret-file", str(secret)]
-        log = tmp_path / "cache.log"
-        with log.open("ab") as out:
-            made.loops.append(subprocess.Popen([PROGRAM, "run", *words], stdout=out, stderr=out))
+        flags = ["--repo", host.url("fleet.git"), "--no-lease", "--poll-seconds", "3600"]
+        flags += ["--listen", address, "--webhook-secret-file", str(secret)]
+        made.start_loop("cache", *flags)
         until("one room", lambda: len(made.pods("arena")) == 1, 30.0)
         made.commit(schedulers__arena=spec("arena", 3))
         body = b'{"ref": "refs/heads/main"}'
@@ -55,3 +49,26 @@ def test_a_signed_post_brings_a_commit_in_and_no_other_does(tmp_path: Path) -> N
         assert len(made.pods("arena")) == 1
         assert post(address, body, signed(body, SECRET)) == 202
         until("three rooms", lambda: len(made.pods("arena")) == 3, 10.0)
+
+
+def test_a_signed_post_to_a_replica_that_does_not_lead_reaches_the_one_that_does(
+    tmp_path: Path,
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_bytes(SECRET)
+    leader, standby = free_address(), free_address()
+    with fleet(tmp_path) as made, HttpGitServer(tmp_path, tls=False) as host:
+        made.commit(gamekeeper=CONFIG, schedulers__arena=spec("arena", 1))
+        flags = ["--repo", host.url("fleet.git"), "--poll-seconds", "3600"]
+        flags += ["--webhook-secret-file", str(secret)]
+        made.start_loop("leader", *flags, "--listen", leader)
+        until("one room", lambda: len(made.pods("arena")) == 1, 30.0)
+        made.start_loop("standby", *flags, "--listen", standby)
+        until("the standby is ready", lambda: ask(standby, "GET", "/readyz") == 200, 30.0)
+        body = b'{"ref": "refs/heads/main"}'
+        # Twice, since the first makes the object and the second finds it.
+        for rooms in (3, 5):
+            made.commit(schedulers__arena=spec("arena", rooms))
+            assert post(standby, body) == 401
+            assert post(standby, body, signed(body, SECRET)) == 202
+            until("the rooms", lambda: len(made.pods("arena")) == rooms, 10.0)  # noqa: B023

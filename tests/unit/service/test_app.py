@@ -14,6 +14,7 @@ from reconciler.adapters.kubernetes.transport import Limits
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.head import HeadLane
 from reconciler.loop.lane import Lane
+from reconciler.loop.requests import request_ref
 from reconciler.loop.store import RecordStore
 from reconciler.model.specs import LOOSEST, Permissions
 from reconciler.model.trees import Head
@@ -22,6 +23,7 @@ from reconciler.sandbox.cluster import Sandbox
 from reconciler.sandbox.http import SandboxServer
 from reconciler.service.app import App, Parts
 from reconciler.service.fence import Fenced
+from reconciler.service.relay import Relay
 from reconciler.service.views import ClusterView
 from reconciler.service.voices import Voices
 from reconciler.wiring import SystemClock
@@ -97,7 +99,8 @@ async def served(url: str, host: MemoryHost) -> AsyncIterator[tuple[Turns, SlowR
     )
     head = HeadLane("memory", "main", repository, InlineCompiler(), Permissions(), LOOSEST, lane)
     found = RecordStore(kube, "gamekeeper", "main").ensure_namespace
-    turns.app = App(Parts(lane, head, view, clock, Voices([]), found, poll_seconds=0.1))
+    pass_on = Relay(kube, request_ref("gamekeeper", "main"), "main", clock).ask
+    turns.app = App(Parts(lane, head, view, clock, Voices([]), found, pass_on, poll_seconds=0.1))
     apps.append(turns.app)
     running = asyncio.create_task(turns.app.run(turns))
     try:

@@ -11,7 +11,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from reconciler.model.errors import Misconfigured
+from reconciler.model.errors import Misconfigured, PortError, Unavailable
 from reconciler.service import faces as module
 from reconciler.service.faces import Faces, serving
 from reconciler.service.health import Health
@@ -30,7 +30,11 @@ class World:
     secret_file: Path = Path()
     session: aiohttp.ClientSession = field(init=False)
 
-    def wake(self) -> None:
+    fails: PortError | None = None
+
+    async def wake(self) -> None:
+        if self.fails:
+            raise self.fails
         self.wakes += 1
 
     async def post(self, body: bytes, headers: dict[str, str]) -> int:
@@ -42,6 +46,10 @@ class World:
     async def get(self, path: str) -> tuple[int, str]:
         async with self.session.get(f"{self.url}{path}") as answer:
             return answer.status, await answer.text()
+
+
+async def _nobody() -> None:
+    """Wake nobody."""
 
 
 @pytest.fixture
@@ -107,6 +115,15 @@ async def test_without_a_secret_there_is_no_webhook(world: World, empty: bool) -
     assert world.wakes == 0
 
 
+async def test_a_wake_that_reaches_no_leader_is_to_be_sent_again(world: World) -> None:
+    world.fails = Unavailable("https://10.0.0.1 said nothing for 5 s")
+    url, headers = f"{world.url}/webhook", signed(BODY)
+    async with world.session.post(url, data=io.BytesIO(BODY), headers=headers) as answer:
+        assert answer.status == 503
+        assert answer.headers["Retry-After"] == "10"
+        assert "10.0.0.1" not in await answer.text()
+
+
 async def test_a_body_over_3_mebibytes_is_refused(world: World) -> None:
     body = b"x" * (3 * 1024 * 1024 + 1)
     assert await world.post(body, signed(body)) == 413
@@ -143,7 +160,7 @@ async def test_metrics_are_a_page_of_prometheus(world: World) -> None:
 )
 async def test_a_slow_sender_is_cut_off(monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
     monkeypatch.setattr(module, "CONNECTION_SECONDS", 0.3)
-    shown = Faces(Health(lambda: 0.0), Metrics(), lambda: "", lambda: None)
+    shown = Faces(Health(lambda: 0.0), Metrics(), lambda: "", _nobody)
     async with serving(shown, "127.0.0.1:0") as address:
         reader, writer = await asyncio.open_connection("127.0.0.1", int(address.rpartition(":")[2]))
         writer.write(sent)
@@ -160,7 +177,7 @@ async def _until_closed(reader: asyncio.StreamReader) -> None:
 
 
 async def test_a_taken_address_is_told_with_what_to_do() -> None:
-    shown = Faces(Health(lambda: 0.0), Metrics(), lambda: "", lambda: None)
+    shown = Faces(Health(lambda: 0.0), Metrics(), lambda: "", _nobody)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         listen = f"127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(Misconfigured, match="choose another --listen"):
@@ -169,7 +186,7 @@ async def test_a_taken_address_is_told_with_what_to_do() -> None:
 
 
 async def test_an_address_without_a_port_is_told() -> None:
-    shown = Faces(Health(lambda: 0.0), Metrics(), lambda: "", lambda: None)
+    shown = Faces(Health(lambda: 0.0), Metrics(), lambda: "", _nobody)
     with pytest.raises(Misconfigured, match="HOST:PORT"):
         async with serving(shown, "localhost"):
             pass
@@ -184,7 +201,7 @@ async def test_the_page_of_metrics_is_written_beside_the_loop() -> None:
 
     metrics = Metrics()
     metrics.follow_leader(leading)
-    shown = Faces(Health(lambda: 0.0), metrics, lambda: "", lambda: None)
+    shown = Faces(Health(lambda: 0.0), metrics, lambda: "", _nobody)
     async with (
         serving(shown, "127.0.0.1:0") as address,
         aiohttp.ClientSession() as session,
