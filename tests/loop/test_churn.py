@@ -122,9 +122,12 @@ def _inside(path: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"{path}[]", inner) for pair in value.items() for inner in pair)
     elif isinstance(value, list | tuple | set | frozenset | deque):
         yield from ((f"{path}[]", inner) for inner in value)
-    elif type(value).__module__.startswith(OURS):
-        if not type(value).__module__.startswith(NOT_WALKED):
-            yield from ((f"{path}.{name}", inner) for name, inner in _attributes(value))
+    elif _is_walked(type(value).__module__):
+        yield from ((f"{path}.{name}", inner) for name, inner in _attributes(value))
+
+
+def _is_walked(module: str) -> bool:
+    return module.startswith(OURS) and not module.startswith(NOT_WALKED)
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
