@@ -5,7 +5,7 @@ from reconciler.settings import BadSetting
 
 
 class Failure(Exception):
-    """A command cannot go on. `why` and `fix` are whole sentences, or empty."""
+    """A command cannot go on. `what` follows `error: `; `why` and `fix` are sentences, or empty."""
 
     def __init__(self, what: str, why: str = "", fix: str = "") -> None:
         super().__init__(" ".join(_sentence(part) for part in (what, why, fix) if part))
@@ -41,6 +41,6 @@ def _os_error(error: OSError) -> str:
 
 
 def _sentence(text: str) -> str:
+    # No capital is made: the first word may be a name of the user's.
     text = " ".join(text.split())
-    text = text[:1].upper() + text[1:] if text[:2].isalpha() else text
     return text if text.endswith((".", "!", "?")) else f"{text}."

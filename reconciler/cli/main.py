@@ -90,7 +90,7 @@ def _unknown(name: str) -> str:
 
     near = nearest(name, [command.name for command in COMMANDS])
     hint = f" Did you mean `{near}`?" if near else ""
-    return f'error: There is no command "{name}".{hint} `gamekeeper --help` lists all of them.'
+    return f'error: there is no command "{name}".{hint} `gamekeeper --help` lists all of them.'
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ def confirm(console: Console, question: str, *, yes: bool) -> bool:
         return True
     if not sys.stdin.isatty():
         raise Failure(
-            f"{question} nobody can answer", "standard input is no terminal", "pass --yes to agree"
+            f"{question} Nobody can answer", "Standard input is no terminal", "Pass --yes to agree"
         )
     console.out.flush()
     console.err.write(f"{question} [y/N] ")

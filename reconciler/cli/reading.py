@@ -58,7 +58,7 @@ async def opened(arguments: Namespace, console: Console) -> AsyncIterator[Specs]
             except Misconfigured as error:
                 if is_path:
                     raise
-                raise Failure(f'"{place}" is neither a path nor a revision', str(error)) from error
+                raise Failure(f'"{place}" is neither a path nor a revision: {error}') from error
             reading = await compiler.read(tree, permissions)
         yield Specs(await checkout.root(), reading, compiler)
     finally:

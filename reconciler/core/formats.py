@@ -1,10 +1,14 @@
 """Forms of text that JSON Schema has no word for: names, quantities, ports by name or number."""
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
 
 from reconciler.kube import names, quantities
+
+_LARGEST_SHOWN = 1e15
+"""A fraction beyond it is no count that somebody meant, and has more digits than one reads."""
 
 
 def problem_of(kind: str, value: Any) -> tuple[str, str] | None:
@@ -13,7 +17,9 @@ def problem_of(kind: str, value: Any) -> tuple[str, str] | None:
         sentence = _quantity_problem(value)
         return (sentence, "") if sentence else None
     if kind == "int-or-string":
-        return None if type(value) in (int, str) else ("must be a whole number or a text", "")
+        if type(value) in (int, str):
+            return None
+        return "must be a whole number or text", whole(value) if type(value) is float else ""
     if kind in _NAMES and isinstance(value, str):
         accepts, sentence = _NAMES[kind]
         return None if accepts(value) else (sentence, mended(value, accepts))
@@ -45,6 +51,16 @@ def _is_env_name(text: str) -> bool:
 def _is_port_name(text: str) -> bool:
     has_letter = any(c.isalpha() for c in text)
     return has_letter and len(text) <= 15 and "--" not in text and _is_label(text)
+
+
+def whole(fraction: float) -> str:
+    """Say which whole number to write for one that was written as a fraction."""
+    if abs(fraction) >= _LARGEST_SHOWN:
+        return "write a whole number"
+    below = math.floor(fraction)
+    if below == fraction:
+        return f"write {below}, not {fraction}"
+    return f"write {below} or {below + 1}"
 
 
 def mended(text: str, judge: Callable[[str], bool]) -> str:

@@ -151,8 +151,11 @@ def _wrong_type(error: ValidationError, path: Path) -> Mistake:
     named = _wanted(error)
     kinds = sorted({named} if isinstance(named, str) else {*named} - {"null"})
     wanted = " or ".join(_WORDS[kind] for kind in kinds)
-    message = f"must be {wanted}, not {_what(error.instance)}"
-    return Mistake(path, message, _type_fix(kinds, error.instance), "type")
+    value = error.instance
+    # A fraction where no number belongs may be a secret in the wrong notation: it is not repeated.
+    odd = "integer" in kinds and isinstance(value, float)
+    what = shown(value) if odd or isinstance(value, bool) else _what(value)
+    return Mistake(path, f"must be {wanted}, not {what}", _type_fix(kinds, value), "type")
 
 
 def _what(value: Any) -> str:
@@ -165,12 +168,14 @@ def _what(value: Any) -> str:
     # The value itself is not repeated: it may be a secret in the wrong notation.
     if isinstance(value, str):
         return "text" if len(value) > 20 else f"the text {shown(value)}"
-    return "a boolean" if isinstance(value, bool) else "a number"
+    return "a number"
 
 
 def _type_fix(kinds: list[str], value: Any) -> str:
     if kinds == ["string"] and isinstance(value, int | float):
         return "put it in quotes"
+    if "integer" in kinds and isinstance(value, float):
+        return formats.whole(value)
     if kinds == ["boolean"] and isinstance(value, str):
         return f"write {_SWITCHES.get(value, 'true or false')} without quotes"
     if set(kinds) <= {"integer", "number"} and isinstance(value, str):

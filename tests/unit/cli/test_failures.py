@@ -13,32 +13,37 @@ from tests.unit.cli.screens import Screen, console, text_of
     ("error", "paragraph"),
     [
         pytest.param(
-            Failure("cannot serve", "the port is taken", "Choose another"),
-            "Cannot serve. The port is taken. Choose another.",
+            Failure("cannot serve", "The port is taken", "Choose another"),
+            "cannot serve. The port is taken. Choose another.",
             id="what, why and what to do are sentences",
         ),
         pytest.param(
             Misconfigured("no such branch: x\n\nsay another"),
-            "No such branch: x say another.",
+            "no such branch: x say another.",
             id="one paragraph, whatever the message",
         ),
         pytest.param(
-            Unavailable("git is down"), "Git is down. This may pass: try again.", id="unavailable"
+            Unavailable("git is down"), "git is down. This may pass: try again.", id="unavailable"
         ),
         pytest.param(
             Conflict("taken"),
-            "Taken. Somebody else changed it meanwhile: run the command again.",
+            "taken. Somebody else changed it meanwhile: run the command again.",
             id="conflict",
         ),
         pytest.param(
             Denied("no"),
-            "No. Check the credentials that the flags and the environment name.",
+            "no. Check the credentials that the flags and the environment name.",
             id="denied",
         ),
         pytest.param(
             FileNotFoundError(2, "No such file or directory", "/x"),
             "/x: No such file or directory.",
             id="a file that is not there",
+        ),
+        pytest.param(
+            Failure("my-fleet is not empty", "init never writes over it"),
+            "my-fleet is not empty. init never writes over it.",
+            id="a user's own word is never given a capital",
         ),
         pytest.param(BadSetting("--qps is 0"), "--qps is 0.", id="a flag stays as it is spelled"),
     ],
