@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import Request, urlopen
@@ -14,13 +15,26 @@ from urllib.request import Request, urlopen
 from reconciler.model.refs import Json
 
 SANDBOX = """
-import asyncio, sys
+import asyncio, json, sys, time
 from pathlib import Path
 from reconciler.wiring import make_sandbox
 
 async def main():
-    async with make_sandbox(4, "127.0.0.1", 0) as server:
-        path = Path(sys.argv[1])
+    path = Path(sys.argv[1])
+    server = make_sandbox(4, "127.0.0.1", 0)
+    sandbox = server._sandbox
+    handle, journal = sandbox.handle, path.with_name("journal").open("a", buffering=1)
+
+    def told(request, now):
+        answer = handle(request, now)
+        if request.method != "GET":
+            who = request.headers.get("authorization", "").removeprefix("Bearer ")
+            line = [time.monotonic(), who, request.method, request.path, answer.status]
+            print(json.dumps(line), file=journal)
+        return answer
+
+    sandbox.handle = told
+    async with server:
         server.write_kubeconfig(path.with_suffix(".new"))
         path.with_suffix(".new").rename(path)
         await asyncio.Event().wait()
@@ -28,6 +42,22 @@ async def main():
 asyncio.run(main())
 """
 IDENTITY = ("-c", "user.name=Ada", "-c", "user.email=ada@studio.example", "-c", "commit.gpgsign=0")
+
+
+@dataclass(frozen=True)
+class Write:
+    """A request that was to change something; `who` is the bearer token, `at` time.monotonic()."""
+
+    at: float
+    who: str
+    method: str
+    path: str
+    status: int
+
+    @property
+    def took_effect(self) -> bool:
+        """Whether it did."""
+        return self.status < 300
 
 
 class Fleet:
@@ -71,6 +101,11 @@ class Fleet:
     def log(self, cache: str = "cache") -> str:
         """What the loops have said at the end."""
         return (self.folder / f"{cache}.log").read_text(encoding="utf-8")[-3000:]
+
+    def journal(self) -> list[Write]:
+        """What was written so far, by anybody."""
+        lines = (self.folder / "journal").read_text(encoding="utf-8").splitlines()
+        return [Write(*json.loads(line)) for line in lines]
 
     def pods(self, namespace: str) -> list[Json]:
         """The pods of a namespace that are not on their way out."""
