@@ -1,4 +1,8 @@
-"""`gamekeeper render`: the manifests, objects first, then a pod for each room."""
+"""`gamekeeper render`: the manifests, objects first, then a pod for each room.
+
+A pod that is applied by hand is nobody's room: the label that a loop knows its own by is left
+out. Else a running loop would count it, and players of a real room might go in its stead.
+"""
 
 import asyncio
 from argparse import ArgumentParser, Namespace
@@ -12,6 +16,7 @@ from reconciler.cli.progress import Progress
 from reconciler.cli.reading import add_place, opened, print_findings
 from reconciler.core import desired, host_ports
 from reconciler.core.stamp import stamp_room
+from reconciler.model import labels
 from reconciler.model.plans import Desired, RoomSeat
 from reconciler.model.refs import Json
 
@@ -65,4 +70,6 @@ def _manifests(wanted: list[Desired]) -> Iterator[Json]:
             ports = len(host_ports.container_ports(workload.template))
             seats = host_ports.choose(ports, workload.replicas, workload.port_range, Counter())
         for ordinal, chosen in enumerate(seats, start=1):
-            yield stamp_room(fleet.room, workload, RoomSeat(ordinal, chosen))
+            pod = stamp_room(fleet.room, workload, RoomSeat(ordinal, chosen))
+            del pod["metadata"]["labels"][labels.INSTANCE]
+            yield pod

@@ -165,6 +165,14 @@ def test_render_prints_objects_and_then_a_pod_for_each_room(tmp_path: Path) -> N
     assert ports == [20000, 20001]
 
 
+def test_a_rendered_pod_lacks_the_label_of_a_room_and_is_one_otherwise(tmp_path: Path) -> None:
+    done = gamekeeper("render", "--instance", "main", cwd=fleet(tmp_path / "fleet"))
+    namespace, *_, room = yaml.safe_load_all(done.stdout)
+    assert namespace["metadata"]["labels"]["gamekeeper.dev/instance"] == "main"
+    marks = {k for k in room["metadata"]["labels"] if k.startswith("gamekeeper.dev/")}
+    assert marks == {"gamekeeper.dev/kind", "gamekeeper.dev/workload"}
+
+
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     folder = fleet(tmp_path / "fleet")
     commit(folder, SPEC, "replicas: 2", "replicas: 500")

@@ -58,6 +58,12 @@ class Place:
         form = "custom-columns=K:.kind,N:.metadata.name,V:.metadata.resourceVersion"
         return self.kubectl("get", kinds, "-A", "--no-headers", "-o", form)
 
+    def uids(self, selector: str) -> set[str]:
+        """The pods of arena that a label selector names and that are not going."""
+        words = ["get", "pods", "-n", "arena", "-l", selector, "-o", "json"]
+        found = [each["metadata"] for each in json.loads(self.kubectl(*words))["items"]]
+        return {each["uid"] for each in found if "deletionTimestamp" not in each}
+
     @contextmanager
     def loop(self, *words: str) -> Iterator["subprocess.Popen[bytes]"]:
         command = [GAMEKEEPER, "run", "--repo", str(self.repository), "--listen", "127.0.0.1:0"]
@@ -223,6 +229,22 @@ def test_an_object_of_somebody_else_holds_its_workload(place: Place) -> None:
     assert "kubectl annotate namespace arena" in done.stdout
     place.kubectl("annotate", "namespace", "arena", "gamekeeper.dev/adopt=main")
     assert place.run("apply", "--yes").returncode == 0
+
+
+def test_rendered_pods_that_somebody_applies_are_no_rooms_and_cost_none(applied: Place) -> None:
+    rooms = applied.uids("gamekeeper.dev/instance=main")
+    manifests = applied.repository / "rendered.yaml"
+    manifests.write_text(applied.run("render").stdout)
+    applied.kubectl("apply", "-f", str(manifests))
+    assert len(applied.uids("")) == 4
+    assert applied.json("diff", "--live")["workloads"] == []
+    assert applied.json("status")["workloads"][0]["rooms"]["ready"] == 2
+    commit(applied.repository, SPEC, "replicas: 2", "replicas: 1")
+    assert applied.run("apply", "--yes").returncode == 0
+    left = applied.uids("gamekeeper.dev/instance=main")
+    assert len(left) == 1
+    assert left < rooms
+    assert len(applied.uids("")) == 3
 
 
 def test_beside_a_loop_apply_names_it_and_reconcile_asks_it(place: Place) -> None:
