@@ -5,9 +5,10 @@ is its default's, its flag `--its-name`, its environment name `GAMEKEEPER_ITS_NA
 """
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
 
+from reconciler.kube.durations import seconds_of
 from reconciler.model.specs import LOOSEST
 
 PREFIX = "GAMEKEEPER_"
@@ -48,16 +49,28 @@ class Settings:
     instance: str = _setting(
         "", "identity", "this installation's name; objects of other instances are left alone"
     )
-    namespace: str = _setting("gamekeeper", "identity", "namespace of our own records")
+    namespace: str = _setting("gamekeeper", "identity", "namespace of our own records", short="-n")
     cluster_name: str = _setting("local", "identity", "the cluster's name in plans and metrics")
 
     kubeconfig: str = _setting("", "cluster", "path of the kubeconfig file")
     context: str = _setting("", "cluster", "the kubeconfig context to use")
     cluster: str = _setting("", "cluster", "the kubeconfig cluster to use")
     user: str = _setting("", "cluster", "the kubeconfig user to use")
-    server: str = _setting("", "cluster", "address of the API server")
+    server: str = _setting("", "cluster", "address of the API server", short="-s")
     token: str = _setting(
         "", "cluster", "bearer token; prefer the environment to the flag", secret=True
+    )
+    username: str = _setting("", "cluster", "user name for basic authentication")
+    password: str = _setting(
+        "", "cluster", "password that goes with it; prefer the environment", secret=True
+    )
+    as_user: str = _setting("", "cluster", "user to be seen as by the API server", named="as")
+    as_groups: tuple[str, ...] = _setting(
+        (), "cluster", "group of that user; may be repeated", named="as_group"
+    )
+    as_uid: str = _setting("", "cluster", "uid of that user")
+    as_user_extra: tuple[str, ...] = _setting(
+        (), "cluster", "extra of that user, as KEY=VALUE; may be repeated"
     )
     certificate_authority: str = _setting("", "cluster", "file with the API server's CA")
     client_certificate: str = _setting("", "cluster", "file with our client certificate")
@@ -65,8 +78,20 @@ class Settings:
     insecure_skip_tls_verify: bool = _setting(
         False, "cluster", "do not check the API server's certificate"
     )
+    tls_server_name: str = _setting(
+        "", "cluster", "name to look for in the API server's certificate (default: its address)"
+    )
+    proxy_url: str = _setting(
+        "", "cluster", "http or https proxy that leads to the API server", secret=True
+    )
     request_timeout_seconds: float = _setting(
-        30.0, "cluster", "longest single request", unit="s", least=1
+        30.0,
+        "cluster",
+        "longest single request, as 45s, 2m or plain seconds",
+        named="request_timeout",
+        unit="s",
+        least=1,
+        is_duration=True,
     )
     qps: float = _setting(
         500.0, "cluster", "requests a second to the API server", unit="1/s", least=1
@@ -144,7 +169,8 @@ class Settings:
         values: dict[str, Any] = {}
         for row in rows():
             if flags.get(row.name) is not None:
-                values[row.name] = checked(row, flags[row.name], row.flag)
+                given = tuple(flags[row.name]) if row.kind is tuple else flags[row.name]
+                values[row.name] = checked(row, given, row.flag)
             elif environment.get(row.environment):
                 text = environment[row.environment]
                 values[row.name] = checked(row, parsed(row, text), row.environment)
@@ -166,16 +192,33 @@ class Row:
     least: float | None = None
     choices: tuple[str, ...] = ()
     secret: bool = False
+    named: str = ""
+    """What kubectl calls it, where that cannot be or is not its name here."""
+    short: str = ""
+    """The flag of one letter, where kubectl has one."""
+    is_duration: bool = False
 
     @property
     def flag(self) -> str:
         """The flag, as kubectl spells those that kubectl has too."""
-        return "--" + self.name.replace("_", "-")
+        return "--" + (self.named or self.name).replace("_", "-")
 
     @property
     def environment(self) -> str:
         """The environment variable."""
-        return PREFIX + self.name.upper()
+        return PREFIX + (self.named or self.name).upper()
+
+    @property
+    def wanted(self) -> str:
+        """What to write, for people."""
+        if self.is_duration:
+            return "a time as 45s or 2m, or a number"
+        return "a whole number" if self.kind is int else "a number"
+
+    @property
+    def read(self) -> Callable[[str], Any]:
+        """What makes a value of text, or raises ValueError."""
+        return seconds_of if self.is_duration else self.kind
 
 
 def rows() -> Iterator[Row]:
@@ -194,11 +237,10 @@ def parsed(row: Row, text: str) -> Any:
     if row.kind is tuple:
         return tuple(part.strip() for part in text.split(",") if part.strip())
     try:
-        return row.kind(text.strip())
+        return row.read(text.strip())
     except ValueError:
-        wanted = "a whole number" if row.kind is int else "a number"
         unit = f" ({row.unit})" if row.unit else ""
-        raise BadSetting(f"{row.environment} is {shown}: write {wanted}{unit}") from None
+        raise BadSetting(f"{row.environment} is {shown}: write {row.wanted}{unit}") from None
 
 
 def checked(row: Row, value: Any, where: str) -> Any:

@@ -2,8 +2,8 @@
 
 import argparse
 import difflib
-from collections.abc import Iterable, Mapping
-from typing import NoReturn
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NoReturn
 
 from reconciler.cli.failures import Failure
 from reconciler.settings import Row, Settings, rows
@@ -87,17 +87,31 @@ def _add_flag(parser: argparse._ActionsContainer, row: Row) -> None:
         )
     elif row.kind is tuple:
         parser.add_argument(
-            row.flag, type=_words, default=None, metavar="A,B", help=text, dest=row.name
+            row.flag, action="extend", type=_words, metavar="A,B", help=text, dest=row.name
         )
     else:
         parser.add_argument(
-            row.flag,
-            type=row.kind,
+            *filter(None, (row.short, row.flag)),
+            type=_reader(row),
             choices=row.choices or None,
-            metavar=None if row.choices else (row.unit or row.kind.__name__).upper(),
+            metavar=None if row.choices else _metavar(row),
             help=text,
             dest=row.name,
         )
+
+
+def _reader(row: Row) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        try:
+            return row.read(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r}: write {row.wanted}") from None
+
+    return read
+
+
+def _metavar(row: Row) -> str:
+    return "DURATION" if row.is_duration else (row.unit or row.kind.__name__).upper()
 
 
 def _default(row: Row) -> str:

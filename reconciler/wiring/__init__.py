@@ -10,7 +10,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -130,18 +130,8 @@ def make_cluster(settings: Settings, on_request: OnRequest | None = None) -> Kub
     problem = label_problem(settings.instance)
     if problem:
         raise Misconfigured(f"--instance {settings.instance!r} cannot be a label: {problem}")
-    flags = ConnectionFlags(
-        kubeconfig=settings.kubeconfig,
-        context=settings.context,
-        cluster=settings.cluster,
-        user=settings.user,
-        server=settings.server,
-        token=settings.token,
-        certificate_authority=settings.certificate_authority,
-        client_certificate=settings.client_certificate,
-        client_key=settings.client_key,
-        insecure_skip_tls_verify=settings.insecure_skip_tls_verify,
-    )
+    names = [each.name for each in fields(ConnectionFlags)]
+    flags = ConnectionFlags(**{name: getattr(settings, name) for name in names})
     limits = Limits(
         qps=settings.qps,
         burst=settings.burst,

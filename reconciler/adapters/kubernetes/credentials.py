@@ -1,60 +1,88 @@
-"""The headers that say who we are, fetched again before they run out."""
+"""What says who we are, fetched again before it runs out."""
 
 import asyncio
 import base64
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from reconciler.model.errors import Denied
+from reconciler.model.errors import Denied, Misconfigured, PortError
 
 TOKEN_FILE_SECONDS = 60.0
 """How long a token read from a file is used: projected tokens are replaced under us."""
+FAILURE_SECONDS = 5.0
+"""How long a failure is told to all who ask, before the source is asked again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
-    """Headers of a request, and for how many seconds they are good."""
+class Proof:
+    """Headers of a request, the certificate (PEM) shown with it, and how long both are good."""
 
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    certificate: str = ""
     good_for_seconds: float = math.inf
 
 
-class Credentials:
-    """Headers from a source that is asked again when they run out, or were not accepted."""
+Source = Callable[[], Awaitable[Proof]]
 
-    def __init__(
-        self, source: Callable[[], Awaitable[Fetched]], clock: Callable[[], float]
-    ) -> None:
+
+class Credentials:
+    """A proof from a source that is asked again when it runs out, or was not accepted."""
+
+    def __init__(self, source: Source, clock: Callable[[], float]) -> None:
         self._source = source
         self._clock = clock
         self._lock = asyncio.Lock()
-        self._headers: Mapping[str, str] = {}
+        self._proof = Proof()
         self._until = -math.inf
+        self._failure: PortError | None = None
+        self._failed_at = -math.inf
 
-    async def headers(self) -> Mapping[str, str]:
-        """Return the headers to send now.
+    @property
+    def certificate(self) -> str:
+        """The newest certificate: connections that have shown another are of the past."""
+        return self._proof.certificate
 
-        Raises Denied when they cannot be had.
+    async def proof(self) -> Proof:
+        """Return what to send now.
+
+        Raises the errors of ports when it cannot be had.
         """
         if self._clock() >= self._until:
-            await self.renew(self._headers)
-        return self._headers
+            await self.renew(self._proof)
+        return self._proof
 
-    async def renew(self, refused: Mapping[str, str]) -> bool:
-        """Fetch the headers again unless another request just did; True when they differ."""
+    async def renew(self, refused: Proof) -> bool:
+        """Fetch the proof again unless another request just did; True when it differs."""
         async with self._lock:
-            if self._headers is refused:
-                fetched = await self._source()
-                self._until = self._clock() + fetched.good_for_seconds
-                self._headers = dict(fetched.headers)
-            return self._headers != refused
+            if self._proof is refused:
+                await self._fetch()
+            newest = self._proof
+        return (newest.headers, newest.certificate) != (refused.headers, refused.certificate)
+
+    async def _fetch(self) -> None:
+        if self._failure is not None and self._clock() < self._failed_at + FAILURE_SECONDS:
+            # Many requests ask at once: not each of them is to start a program that fails.
+            raise type(self._failure)(str(self._failure)) from self._failure
+        try:
+            self._proof = await self._source()
+        except PortError as error:
+            self._failure, self._failed_at = error, self._clock()
+            raise
+        self._failure = None
+        self._until = self._clock() + self._proof.good_for_seconds
 
 
-def bearer(token: str) -> dict[str, str]:
-    """Return the header of a token."""
-    return {"Authorization": f"Bearer {token.strip()}"}
+def bearer(token: str, origin: str) -> dict[str, str]:
+    """Return the header of a token.
+
+    Raises Misconfigured when no header can hold it; `origin` says where it comes from.
+    """
+    word = token.strip()
+    if not word or not word.isascii() or not word.isprintable():
+        raise Misconfigured(f"{origin}: the token is empty or holds what no token can: log in anew")
+    return {"Authorization": f"Bearer {word}"}
 
 
 def basic(username: str, password: str) -> dict[str, str]:
@@ -63,26 +91,27 @@ def basic(username: str, password: str) -> dict[str, str]:
     return {"Authorization": f"Basic {pair}"}
 
 
-def fixed(headers: Mapping[str, str]) -> Callable[[], Awaitable[Fetched]]:
+def fixed(headers: Mapping[str, str]) -> Source:
     """Return a source of headers that never change."""
 
-    async def source() -> Fetched:
-        return Fetched(headers)
+    async def source() -> Proof:
+        return Proof(headers)
 
     return source
 
 
-def from_token_file(path: str) -> Callable[[], Awaitable[Fetched]]:
+def from_token_file(path: str) -> Source:
     """Return a source that reads a token from a file each minute."""
 
-    async def source() -> Fetched:
+    async def source() -> Proof:
         try:
             token = await asyncio.to_thread(Path(path).read_text, encoding="utf-8")
-        except OSError as error:
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is no text"
             raise Denied(
-                f"the token file {path} cannot be read ({error.strerror}): check that it is "
+                f"the token file {path} cannot be read ({reason}): check that it is "
                 "mounted and readable"
             ) from error
-        return Fetched(bearer(token), TOKEN_FILE_SECONDS)
+        return Proof(bearer(token, f"the token file {path}"), "", TOKEN_FILE_SECONDS)
 
     return source

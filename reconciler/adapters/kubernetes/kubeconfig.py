@@ -5,17 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from reconciler.adapters.kubernetes.kubeconfig_files import merge
 from reconciler.model.errors import Misconfigured
-
-_CLUSTER_FILES = ("certificate-authority",)
-_USER_FILES = ("client-certificate", "client-key", "tokenFile")
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionFlags:
-    """kubectl's connection flags, "" where not given."""
+    """kubectl's connection flags, empty where not given; settings have the same names."""
 
     kubeconfig: str = ""
     context: str = ""
@@ -23,10 +19,18 @@ class ConnectionFlags:
     user: str = ""
     server: str = ""
     token: str = ""
+    username: str = ""
+    password: str = ""
     certificate_authority: str = ""
     client_certificate: str = ""
     client_key: str = ""
     insecure_skip_tls_verify: bool = False
+    tls_server_name: str = ""
+    proxy_url: str = ""
+    as_user: str = ""
+    as_groups: Sequence[str] = ()
+    as_uid: str = ""
+    as_user_extra: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,46 +63,52 @@ def files_of(flags: ConnectionFlags, environ: Mapping[str, str]) -> tuple[Path, 
 
 
 def choose(files: Sequence[Path], flags: ConnectionFlags) -> Chosen:
-    """Merge the files (the first to name something wins) and apply the flags.
+    """Merge the files and apply the flags.
 
     Raises Misconfigured naming what is missing and the names that are there.
     """
-    merged = _merge(files)
-    origin = ", ".join(str(each) for each in files) or "the command line"
-    context_name = flags.context or merged["current-context"]
+    merged = merge(files)
+    origin = merged.origin
+    context_name = flags.context or merged.context_name
     context: Mapping[str, Any] = {}
     if context_name:
-        context = _named(merged, "contexts", context_name, origin)["context"]
+        context = merged.entry("context", context_name)
         origin = f"context {context_name} of {origin}"
     elif not flags.server and not flags.cluster:
         raise Misconfigured(f"{origin} has no current-context: choose one with --context")
     cluster_name = flags.cluster or context.get("cluster", "")
     user_name = flags.user or context.get("user", "")
-    cluster = _named(merged, "clusters", cluster_name, origin)["cluster"] if cluster_name else {}
-    user = _named(merged, "users", user_name, origin).get("user") if user_name else {}
-    return Chosen(
-        _with_cluster_flags(cluster or {}, flags), _with_user_flags(user or {}, flags), origin
-    )
+    cluster = merged.entry("cluster", cluster_name) if cluster_name else {}
+    user = merged.entry("user", user_name) if user_name else {}
+    return Chosen(_with_cluster_flags(cluster, flags), _with_user_flags(user, flags), origin)
 
 
 def _with_cluster_flags(cluster: Mapping[str, Any], flags: ConnectionFlags) -> Mapping[str, Any]:
     chosen = dict(cluster)
+    if flags.certificate_authority or flags.insecure_skip_tls_verify:
+        # Whom to trust is said anew, so what the file says of that counts no more.
+        for key in ("certificate-authority", "certificate-authority-data"):
+            chosen.pop(key, None)
+        chosen["insecure-skip-tls-verify"] = flags.insecure_skip_tls_verify
     if flags.server:
-        chosen["server"] = flags.server
-    if flags.certificate_authority:
-        chosen.pop("certificate-authority-data", None)
-        chosen["certificate-authority"] = flags.certificate_authority
-    if flags.insecure_skip_tls_verify:
-        chosen["insecure-skip-tls-verify"] = True
-    return chosen
+        # Another server is known by another name.
+        chosen.pop("tls-server-name", None)
+    given = {
+        "server": flags.server,
+        "certificate-authority": flags.certificate_authority,
+        "tls-server-name": flags.tls_server_name,
+        "proxy-url": flags.proxy_url,
+    }
+    return {**chosen, **{key: value for key, value in given.items() if value}}
 
 
 def _with_user_flags(user: Mapping[str, Any], flags: ConnectionFlags) -> Mapping[str, Any]:
     chosen = dict(user)
-    if flags.token:
-        for other in ("tokenFile", "exec", "username", "password"):
+    if flags.token and flags.username:
+        raise Misconfigured("--token and --username are two ways to log in: pass one of them")
+    if flags.token or flags.username:
+        for other in ("token", "tokenFile", "exec", "auth-provider", "username", "password"):
             chosen.pop(other, None)
-        chosen["token"] = flags.token
     for key, path in (
         ("client-certificate", flags.client_certificate),
         ("client-key", flags.client_key),
@@ -106,52 +116,23 @@ def _with_user_flags(user: Mapping[str, Any], flags: ConnectionFlags) -> Mapping
         if path:
             chosen.pop(f"{key}-data", None)
             chosen[key] = path
-    return chosen
+    given = {
+        "token": flags.token,
+        "username": flags.username,
+        "password": flags.password,
+        "as": flags.as_user,
+        "as-uid": flags.as_uid,
+        "as-groups": list(flags.as_groups),
+        "as-user-extra": _extra(flags.as_user_extra),
+    }
+    return {**chosen, **{key: value for key, value in given.items() if value}}
 
 
-def _merge(files: Sequence[Path]) -> dict[str, Any]:
-    merged: dict[str, Any] = {"current-context": "", "clusters": {}, "contexts": {}, "users": {}}
-    for file in files:
-        document = _read(file)
-        merged["current-context"] = merged["current-context"] or document.get("current-context")
-        for section in ("clusters", "contexts", "users"):
-            for entry in document.get(section) or ():
-                if isinstance(entry, dict) and "name" in entry:
-                    merged[section].setdefault(entry["name"], _rooted(entry, file.parent))
-    return merged
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        document = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Misconfigured(f"the kubeconfig {file} cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise Misconfigured(f"the kubeconfig {file} is not YAML: write it again") from error
-    if not isinstance(document, dict):
-        raise Misconfigured(f"the kubeconfig {file} is empty or no mapping: write it again")
-    return document
-
-
-def _rooted(entry: dict[str, Any], folder: Path) -> dict[str, Any]:
-    rooted = dict(entry)
-    for section, keys in (("cluster", _CLUSTER_FILES), ("user", _USER_FILES)):
-        values = rooted.get(section)
-        if isinstance(values, dict):
-            paths = {key: str(folder / values[key]) for key in keys if values.get(key)}
-            rooted[section] = {**values, **paths}
-    command = ((rooted.get("user") or {}).get("exec") or {}).get("command", "")
-    if "/" in command:
-        plugin = {**rooted["user"]["exec"], "command": str(folder / command)}
-        rooted["user"] = {**rooted["user"], "exec": plugin}
-    return rooted
-
-
-def _named(merged: dict[str, Any], section: str, name: str, origin: str) -> dict[str, Any]:
-    entry = merged[section].get(name)
-    if entry is None:
-        known = ", ".join(sorted(merged[section])) or "none"
-        raise Misconfigured(
-            f"{origin} has no {section[:-1]} named {name}: choose one of its {section}: {known}"
-        )
-    return dict(entry)
+def _extra(words: Sequence[str]) -> dict[str, list[str]]:
+    extra: dict[str, list[str]] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not key or not equals:
+            raise Misconfigured(f"--as-user-extra {word!r}: write it as KEY=VALUE")
+        extra.setdefault(key, []).append(value)
+    return extra

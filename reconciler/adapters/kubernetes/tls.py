@@ -20,8 +20,8 @@ def context_of(chosen: Chosen) -> ssl.SSLContext:
     context = trust(chosen.cluster, chosen.origin)
     certificate = _pem(chosen.user, "client-certificate", chosen.origin)
     key = _pem(chosen.user, "client-key", chosen.origin)
-    if certificate and key:
-        load_client_certificate(context, certificate, key, chosen.origin)
+    if certificate or key:
+        load_client_certificate(context, certificate or "", key or "", chosen.origin)
     return context
 
 
@@ -31,6 +31,11 @@ def trust(cluster: Mapping[str, Any], origin: str) -> ssl.SSLContext:
     Raises Misconfigured when the authority cannot be read.
     """
     authority = _pem(cluster, "certificate-authority", origin)
+    if authority and cluster.get("insecure-skip-tls-verify"):
+        raise Misconfigured(
+            f"{origin} has both a certificate-authority and insecure-skip-tls-verify: keep the "
+            "authority, or check nothing"
+        )
     try:
         context = ssl.create_default_context(cadata=authority)
     except (ssl.SSLError, ValueError) as error:
@@ -41,6 +46,15 @@ def trust(cluster: Mapping[str, Any], origin: str) -> ssl.SSLContext:
     return context
 
 
+def authority_data(cluster: Mapping[str, Any], origin: str) -> str:
+    """Return the authority of a cluster entry in base64, "" if it has none.
+
+    Raises Misconfigured when it cannot be read.
+    """
+    authority = _pem(cluster, "certificate-authority", origin)
+    return base64.b64encode(authority.encode()).decode() if authority else ""
+
+
 def load_client_certificate(
     context: ssl.SSLContext, certificate: str, key: str, origin: str
 ) -> None:
@@ -48,6 +62,12 @@ def load_client_certificate(
 
     Raises Misconfigured when the pair is of no use.
     """
+    if not certificate or not key:
+        raise Misconfigured(
+            f"{origin}: a client certificate and its key go together: one of them is missing"
+        )
+    if "ENCRYPTED" in key:  # else OpenSSL would ask for the passphrase at the terminal
+        raise Misconfigured(f"{origin}: its client key has a passphrase: use one without")
     # OpenSSL reads private keys from files only; this one lives for the length of the call.
     with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
         file.write(f"{certificate}\n{key}\n")

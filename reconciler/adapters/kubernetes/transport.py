@@ -3,19 +3,28 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from random import SystemRandom
 from typing import Any, Protocol
 
 import aiohttp
+from multidict import CIMultiDict
 from yarl import URL
 
+from reconciler.adapters.kubernetes.answers import (
+    decoded,
+    hang_up,
+    no_answer,
+    object_of,
+    retry_after_seconds,
+)
 from reconciler.adapters.kubernetes.connect import Connection
+from reconciler.adapters.kubernetes.credentials import Proof
 from reconciler.adapters.kubernetes.pace import PATIENCE_SECONDS, Pace
 from reconciler.adapters.kubernetes.refusals import refusal
-from reconciler.model.errors import Expired, Misconfigured, PortError, Unavailable
+from reconciler.model.errors import Expired, Unavailable
 from reconciler.model.refs import Json
 
 OnRequest = Callable[[str, str, int, float], None]
@@ -84,11 +93,10 @@ class Transport:
         self._connection = connection
         self._on_request = on_request
         self._pace = Pace(limits.qps, limits.burst, time.monotonic)
-        self._common = {
-            # Compressing answers of 5 KB costs the server more than the network saves.
-            "Accept-Encoding": "identity",
-            "User-Agent": user_agent,
-        }
+        self._common = CIMultiDict(connection.impersonation)
+        # Compressing answers of 5 KB costs the server more than the network saves.
+        self._common["Accept-Encoding"] = "identity"
+        self._common["User-Agent"] = user_agent
         self._prompt = aiohttp.ClientTimeout(total=limits.request_timeout_seconds)
         self._patient = aiohttp.ClientTimeout(
             total=None,
@@ -101,6 +109,8 @@ class Transport:
         if connection.server_hostname:
             self._route["server_hostname"] = connection.server_hostname
         self._session: aiohttp.ClientSession | None = None
+        self._certificate = ""
+        self._retired: list[aiohttp.ClientSession] = []
 
     async def send(self, call: Call) -> tuple[int, Json]:
         """Send one request and return the status (below 300, or 404) and body of its answer.
@@ -127,18 +137,18 @@ class Transport:
         Raises as `send`, also while the bytes are read.
         """
         credentials = self._connection.credentials
-        headers = await credentials.headers()
-        async with self._exchange(call, None, headers, self._patient) as answer:
+        proof = await credentials.proof()
+        async with self._exchange(call, None, proof, self._patient) as answer:
             if answer.status < 300:
                 try:
                     yield answer.content
                 finally:
-                    _hang_up(answer)
+                    hang_up(answer)
                 return
             content = await answer.read()
         if answer.status == 401:
-            await credentials.renew(headers)
-        raise refusal(call.what, answer.status, _decoded(content), _retry_after(answer))
+            await credentials.renew(proof)
+        raise refusal(call.what, answer.status, decoded(content), retry_after_seconds(answer))
 
     def apart(self) -> "Transport":
         """Return the same with connections and a pace of its own, not yet open."""
@@ -146,51 +156,49 @@ class Transport:
 
     async def close(self) -> None:
         """Close the connections; whoever reads a stream gets Unavailable."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        for session in (self._session, *self._retired):
+            if session is not None:
+                await session.close()
+        self._session = None
+        self._retired.clear()
 
     async def _attempt(self, call: Call, data: bytes | None) -> tuple[int, Json]:
         credentials = self._connection.credentials
-        headers = await credentials.headers()
-        status, content, retry_after = await self._ask(call, data, headers)
-        if status == 401 and await credentials.renew(headers):
-            headers = await credentials.headers()
-            status, content, retry_after = await self._ask(call, data, headers)
+        proof = await credentials.proof()
+        status, content, retry_after = await self._ask(call, data, proof)
+        if status == 401 and await credentials.renew(proof):
+            proof = await credentials.proof()
+            status, content, retry_after = await self._ask(call, data, proof)
         if status < 300:
-            return status, _object(content, call.what)
+            return status, object_of(content, call.what)
         if status == 404:
-            return status, _decoded(content)
-        raise refusal(call.what, status, _decoded(content), retry_after)
+            return status, decoded(content)
+        raise refusal(call.what, status, decoded(content), retry_after)
 
     async def _ask(
-        self, call: Call, data: bytes | None, headers: Mapping[str, str]
+        self, call: Call, data: bytes | None, proof: Proof
     ) -> tuple[int, bytes, float | None]:
-        async with self._exchange(call, data, headers, self._prompt) as answer:
-            return answer.status, await answer.read(), _retry_after(answer)
+        async with self._exchange(call, data, proof, self._prompt) as answer:
+            return answer.status, await answer.read(), retry_after_seconds(answer)
 
     @asynccontextmanager
     async def _exchange(
         self,
         call: Call,
         data: bytes | None,
-        headers: Mapping[str, str],
+        proof: Proof,
         deadline: aiohttp.ClientTimeout,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         probes = await self._pace.turn()
         started = time.monotonic()
         status = 0
         try:
-            async with self._open().request(
+            session = await self._open()
+            async with session.request(
                 call.method,
                 URL(self._connection.url + call.path, encoded=True),
                 data=data,
-                headers={
-                    **self._common,
-                    "Accept": call.accept,
-                    "Content-Type": call.content_type,
-                    **headers,
-                },
+                headers=self._headers(call, proof),
                 timeout=deadline,
                 **self._route,
             ) as answer:
@@ -202,7 +210,7 @@ class Transport:
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             if not status and self._on_request is not None:
                 self._on_request(call.verb, call.kind, 0, time.monotonic() - started)
-            raise self._no_answer(call, error, deadline) from error
+            raise no_answer(call.what, self._connection, error, deadline) from error
         finally:
             if probes and not status:
                 self._pace.pushed_back(None)
@@ -210,65 +218,32 @@ class Transport:
 
     def _listen(self, call: Call, answer: aiohttp.ClientResponse, started: float) -> None:
         if answer.status == 429 or (answer.status == 503 and "Retry-After" in answer.headers):
-            self._pace.pushed_back(_retry_after(answer))
+            self._pace.pushed_back(retry_after_seconds(answer))
         else:
             self._pace.accepted()
         if self._on_request is not None:
             self._on_request(call.verb, call.kind, answer.status, time.monotonic() - started)
 
-    def _open(self) -> aiohttp.ClientSession:
+    def _headers(self, call: Call, proof: Proof) -> CIMultiDict[str]:
+        headers = self._common.copy()
+        headers["Accept"] = call.accept
+        headers["Content-Type"] = call.content_type
+        headers.update(proof.headers)
+        return headers
+
+    async def _open(self) -> aiohttp.ClientSession:
+        newest = self._connection.credentials.certificate
+        if self._session is not None and newest != self._certificate:
+            # Open connections have shown the old certificate; who still reads there may end.
+            self._retired.append(self._session)
+            self._session = None
         if self._session is None:
+            self._certificate = newest
             connector = aiohttp.TCPConnector(limit=CONNECTIONS, ssl=self._connection.ssl or True)
             self._session = aiohttp.ClientSession(
                 connector=connector, cookie_jar=aiohttp.DummyCookieJar()
             )
-        return self._session
-
-    def _no_answer(
-        self, call: Call, error: Exception, deadline: aiohttp.ClientTimeout
-    ) -> PortError:
-        server = self._connection.url
-        if isinstance(error, aiohttp.ClientConnectorCertificateError):
-            return Misconfigured(
-                f"{call.what}: the certificate of {server} is not trusted "
-                f"({error.certificate_error}): check certificate-authority in "
-                f"{self._connection.origin}"
-            )
-        if isinstance(error, TimeoutError):
-            seconds = deadline.total or deadline.sock_read or 0
-            return Unavailable(f"{call.what}: {server} said nothing for {seconds:.0f} s")
-        cause = str(error) or type(error).__name__
-        return Unavailable(f"{call.what}: no answer from {server}: {cause}")
-
-
-def _hang_up(answer: aiohttp.ClientResponse) -> None:
-    """Drop a stream that has not ended: a polite TLS farewell would outlive the event loop."""
-    connection = answer.connection
-    if connection is not None and connection.transport is not None:
-        connection.transport.abort()
-
-
-def _retry_after(answer: aiohttp.ClientResponse) -> float | None:
-    try:
-        return max(float(answer.headers["Retry-After"]), 0.0)
-    except (KeyError, ValueError):
-        return None
-
-
-def _decoded(content: bytes) -> Json:
-    """Read a Status; a proxy's page of HTML tells nothing that can be acted on."""
-    try:
-        body = json.loads(content)
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}
-
-
-def _object(content: bytes, what: str) -> Json:
-    try:
-        body = json.loads(content)
-    except ValueError as error:
-        raise Unavailable(f"{what}: the answer is cut short or no JSON") from error
-    if not isinstance(body, dict):
-        raise Misconfigured(f"{what}: the answer is no JSON object: check the server's URL")
-    return body
+        session = self._session
+        if len(self._retired) > 1:
+            await self._retired.pop(0).close()
+        return session

@@ -30,7 +30,12 @@ def test_a_flag_that_turns_something_off_says_so() -> None:
 
 def test_flags_become_settings() -> None:
     words = "--repo ./x --no-lease --qps 5 --insecure-skip-tls-verify --reserved-namespaces a,b"
-    settings = settings_of(every_setting().parse_args(words.split()), {})
+    as_kubectl = "-n ours -s https://h:6443 --request-timeout 1m --as u --as-group a --as-group b"
+    settings = settings_of(every_setting().parse_args(f"{words} {as_kubectl}".split()), {})
+    assert settings.namespace == "ours"
+    assert settings.server == "https://h:6443"
+    assert settings.request_timeout_seconds == 60.0
+    assert (settings.as_user, settings.as_groups) == ("u", ("a", "b"))
     assert settings.repo == "./x"
     assert settings.lease is False
     assert settings.qps == 5.0
@@ -41,6 +46,19 @@ def test_flags_become_settings() -> None:
 def test_a_flag_that_is_not_given_leaves_the_environment_its_say() -> None:
     settings = settings_of(every_setting().parse_args([]), {"GAMEKEEPER_LEASE": "false"})
     assert settings.lease is False
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        pytest.param("--request-timeout soon", "'soon': write a time as 45s", id="a time"),
+        pytest.param("--burst 2.5", "'2.5': write a whole number", id="a whole number"),
+        pytest.param("--qps fast", "'fast': write a number", id="a number"),
+    ],
+)
+def test_a_flag_that_cannot_be_read_says_what_to_write(words: str, wanted: str) -> None:
+    with pytest.raises(Failure, match=wanted):
+        every_setting().parse_args(words.split())
 
 
 def test_a_misspelled_flag_names_the_nearest() -> None:

@@ -12,8 +12,8 @@ def test_a_flag_goes_before_the_environment_and_that_before_the_default() -> Non
 @pytest.mark.parametrize("row", list(rows()), ids=lambda row: row.name)
 def test_every_setting_says_what_it_is_and_has_a_flag_and_an_environment_name(row: Row) -> None:
     assert row.text
-    assert row.flag == "--" + row.name.replace("_", "-")
-    assert row.environment == "GAMEKEEPER_" + row.name.upper()
+    assert row.flag == "--" + (row.named or row.name).replace("_", "-")
+    assert row.environment == "GAMEKEEPER_" + (row.named or row.name).upper()
     assert row.name.endswith("_seconds") == (row.unit == "s")
 
 
@@ -25,11 +25,15 @@ def test_every_setting_says_what_it_is_and_has_a_flag_and_an_environment_name(ro
         pytest.param("BURST", "3", 3, id="a whole number"),
         pytest.param("RESERVED_NAMESPACES", "a, b,", ("a", "b"), id="several words"),
         pytest.param("LOG_FORMAT", "json", "json", id="one of some words"),
+        pytest.param("REQUEST_TIMEOUT", "1m30s", 90.0, id="a length of time"),
+        pytest.param("REQUEST_TIMEOUT", "45", 45.0, id="a length of time in plain seconds"),
+        pytest.param("AS_GROUP", "a,b", ("a", "b"), id="a name that kubectl gave"),
     ],
 )
 def test_the_environment_is_read_by_type(name: str, text: str, value: object) -> None:
     settings = Settings.read({f"GAMEKEEPER_{name}": text}, {})
-    assert getattr(settings, name.lower()) == value
+    row = next(each for each in rows() if each.environment == f"GAMEKEEPER_{name}")
+    assert getattr(settings, row.name) == value
 
 
 @pytest.mark.parametrize(
@@ -38,6 +42,8 @@ def test_the_environment_is_read_by_type(name: str, text: str, value: object) ->
         pytest.param("LEASE", "maybe", "write true or false", id="a switch that is none"),
         pytest.param("BURST", "2.5", "write a whole number", id="half a request"),
         pytest.param("QPS", "fast", r"write a number \(1/s\)", id="a number that is none"),
+        pytest.param("REQUEST_TIMEOUT", "soon", "a time as 45s or 2m", id="no length of time"),
+        pytest.param("REQUEST_TIMEOUT", "0", "write 1 or more", id="no deadline at all"),
         pytest.param("QPS", "nan", "write 1 or more", id="not a number"),
         pytest.param("QPS", "inf", "write 1 or more", id="without end"),
         pytest.param("QPS", "0", "write 1 or more", id="too little"),
@@ -58,7 +64,8 @@ def test_a_flag_out_of_bounds_is_named_as_the_flag() -> None:
 
 
 def test_a_secret_is_not_shown() -> None:
-    assert "hunter2" not in repr(Settings(token="hunter2"))
+    settings = Settings(token="hunter2", password="hunter2", proxy_url="http://u:hunter2@p")
+    assert "hunter2" not in repr(settings)
 
 
 def test_an_empty_variable_is_no_value() -> None:
