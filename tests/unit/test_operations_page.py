@@ -1,0 +1,25 @@
+"""docs/operations.md names every kind of hold, and no metric that does not exist."""
+
+import re
+from pathlib import Path
+
+from reconciler.model.holds import HoldKind
+from reconciler.service.metrics import Metrics
+
+PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+
+
+def rows_of(heading: str) -> list[str]:
+    section = PAGE.split(f"## {heading}")[1].split("\n## ")[0]
+    return re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE)
+
+
+def test_every_kind_of_hold_has_its_row_and_no_other() -> None:
+    assert sorted(rows_of("What is held, and what ends it")) == sorted(HoldKind)
+
+
+def test_every_metric_named_stands_on_the_page_of_metrics() -> None:
+    served = re.findall(r"^# TYPE (\S+)", Metrics().text().decode(), re.MULTILINE)
+    named = rows_of("What to watch")
+    assert named
+    assert [name for name in named if name not in served] == []
