@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from reconciler.core import backoff
 from reconciler.core.backoff import Failures
+from reconciler.core.lasting import Basis, basis_of, is_lasting
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.store import RecordStore
 from reconciler.model.plans import Confirmed, Plan, Situation
@@ -25,6 +26,7 @@ class Lane:
     `slots` are how many rooms are made or deleted at once, over all workloads.
     `content_kinds` are the (apiVersion, kind) that are looked for before a namespace is deleted.
     `confirmed` are the pairs that a comparison or a dry-run apply found equal, by workload.
+    `planned` are the last plans that last, with what they were made of.
     `reserved` counts host ports of rooms that are planned and not made yet, so that workloads
     planned side by side do not choose the same ones. `doubted` says that somebody else wrote
     our records: what is wanted is to be judged anew.
@@ -40,6 +42,7 @@ class Lane:
     slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(IN_FLIGHT))
     wanted: Wanted = field(default_factory=Wanted)
     confirmed: dict[WorkloadKey, frozenset[Confirmed]] = field(default_factory=dict)
+    planned: dict[WorkloadKey, tuple[Basis, Plan]] = field(default_factory=dict)
     failures: dict[WorkloadKey, Failures] = field(default_factory=dict)
     reserved: Counter[int] = field(default_factory=Counter)
     doubted: bool = False
@@ -65,8 +68,22 @@ class Lane:
             holds=self.wanted.holds_of(key),
         )
 
-    def remember(self, plan: Plan) -> None:
-        """Keep what a plan found equal, and nothing else: what it did not see is no more."""
+    def recall(self, situation: Situation) -> Plan | None:
+        """Return the plan that was made of the same situation, None where none is known."""
+        known = self.planned.get(situation.key)
+        basis = basis_of(situation)
+        if known is None or known[0] != basis:
+            return None
+        # Equal things that were made anew take the place of the old: no second copy is kept.
+        self.planned[situation.key] = basis, known[1]
+        return known[1]
+
+    def remember(self, plan: Plan, situation: Situation) -> None:
+        """Keep a plan that lasts, and what it found equal: what it did not see is no more."""
+        if is_lasting(plan, situation):
+            self.planned[plan.key] = basis_of(situation), plan
+        else:
+            self.planned.pop(plan.key, None)
         if plan.confirmed:
             self.confirmed[plan.key] = plan.confirmed
         else:
@@ -79,6 +96,7 @@ class Lane:
     def forget(self, key: WorkloadKey) -> None:
         """Drop what is remembered of a workload that is neither wanted nor there."""
         self.confirmed.pop(key, None)
+        self.planned.pop(key, None)
         self.failures.pop(key, None)
 
     def reserve(self, plan: Plan) -> None:

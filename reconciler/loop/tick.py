@@ -23,8 +23,11 @@ def plan_key(lane: Lane, key: WorkloadKey, now: float) -> Plan:
 
     Its host ports are reserved until the plan is settled, so that the next one takes others.
     """
-    plan = planning.plan(lane.situation(key), lane.schemas, now)
-    lane.remember(plan)
+    situation = lane.situation(key)
+    plan = lane.recall(situation)
+    if plan is None:
+        plan = planning.plan(situation, lane.schemas, now)
+        lane.remember(plan, situation)
     lane.reserve(plan)
     return plan
 

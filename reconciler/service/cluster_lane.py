@@ -119,7 +119,6 @@ class ClusterLane:
             return
         self._served.add(key)
         plan = await self._plan(situation)
-        self.lane.remember(plan)
         self._observer.planned(self.lane.name, plan)
         if self._is_due(plan):
             self.lane.reserve(plan)
@@ -144,11 +143,17 @@ class ClusterLane:
             task.cancel()
 
     async def _plan(self, situation: Situation) -> Plan:
+        known = self.lane.recall(situation)
+        if known is not None:
+            return known
         now = self._clock.now()
         wanted = situation.desired.workload.replicas if situation.desired else 0
         if max(len(situation.live.pods), wanted) < BIG_KEY_PODS:
-            return planning.plan(situation, self.lane.schemas, now)
-        return await asyncio.to_thread(planning.plan, situation, self.lane.schemas, now)
+            plan = planning.plan(situation, self.lane.schemas, now)
+        else:
+            plan = await asyncio.to_thread(planning.plan, situation, self.lane.schemas, now)
+        self.lane.remember(plan, situation)
+        return plan
 
     def _is_due(self, plan: Plan) -> bool:
         """Whether a plan has anything to write, be it only a condition."""

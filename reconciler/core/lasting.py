@@ -1,0 +1,50 @@
+"""When a plan need not be made again: it is pure, so the same situation has the same plan."""
+
+from typing import NamedTuple
+
+from reconciler.model.holds import Hold
+from reconciler.model.live import LiveWorkload
+from reconciler.model.plans import Desired, Plan, Situation
+from reconciler.model.records import Ordinals, StateRecord
+
+
+class Basis(NamedTuple):
+    """All that a lasting plan depends on.
+
+    Snapshots are immutable and handed out again until something of them changes: an idle pass
+    compares eight references a workload.
+    """
+
+    live: LiveWorkload
+    desired: Desired | None
+    record: StateRecord
+    ordinals: Ordinals | None
+    holds: tuple[Hold, ...]
+    complete: bool
+    rooms_complete: bool
+    deleting: bool
+
+
+def basis_of(situation: Situation) -> Basis:
+    """Return what a lasting plan of this situation depends on."""
+    return Basis(
+        situation.live,
+        situation.desired,
+        situation.record,
+        situation.ordinals,
+        situation.holds,
+        situation.complete,
+        situation.rooms_complete,
+        situation.deleting,
+    )
+
+
+def is_lasting(plan: Plan, situation: Situation) -> bool:
+    """Whether a plan stays true, at any time, for as long as its basis is the same.
+
+    Time, host ports and nodes count only where rooms are made, are not ready, or are not known
+    to have been made; what was found equal counts only where something is to be applied.
+    """
+    names = situation.ordinals.outstanding if situation.ordinals else ()
+    waits = plan.wake_in_seconds is not None or plan.counts.unready
+    return plan.idle and not waits and not names
