@@ -13,7 +13,8 @@ class Ledger:
         self.uids: dict[str, str] = {}
         self.alive: Counter[str] = Counter()
 
-    def look(self) -> None:
+    def look(self) -> bool:
+        """Judge what is there; always true, so that it may stand in a condition."""
         pods = self._there.ask("/api/v1/pods")["items"]
         for pod in pods:
             metadata = pod["metadata"]
@@ -25,6 +26,7 @@ class Ledger:
             if "deletionTimestamp" not in pod["metadata"]
         )
         self.alive |= alive
+        return True
 
 
 def is_ready(status: dict[str, list[dict[str, str]]]) -> bool:

@@ -58,7 +58,7 @@ def _writes(there: Fleet, who: str, since: float) -> list[Write]:
 
 def _midway(there: Fleet, ledger: Ledger, image: str) -> None:
     """Wait until a roll-out is under way."""
-    until("the roll-out has begun", lambda: ledger.look() or _ready(there, image) >= 2, 20.0)
+    until("the roll-out has begun", lambda: ledger.look() and _ready(there, image) >= 2, 20.0)
     assert _ready(there, image) < ROOMS
 
 
@@ -90,7 +90,7 @@ def test_a_leader_that_is_killed_in_a_roll_out_is_followed_within_the_leases_tim
         killed_at = time.monotonic()
         there.loops[0].send_signal(signal.SIGKILL)
         there.loops[0].wait()
-        until("two acts", lambda: ledger.look() or _writes(there, "two", 0), TAKEN_SECONDS + 5)
+        until("two acts", lambda: ledger.look() and _writes(there, "two", 0), TAKEN_SECONDS + 5)
         took = _writes(there, "two", 0)[0].at - killed_at
         until("it converged", lambda: _is_converged(there, ledger, SECOND), 30.0)
         _rest(there)
@@ -111,7 +111,7 @@ def test_a_leader_that_was_frozen_writes_nothing_and_one_that_is_told_to_go_hand
         _commit(there, SECOND)
         _midway(there, ledger, SECOND)
         one.send_signal(signal.SIGSTOP)
-        until("two acts", lambda: ledger.look() or _writes(there, "two", 0), TAKEN_SECONDS + 5)
+        until("two acts", lambda: ledger.look() and _writes(there, "two", 0), TAKEN_SECONDS + 5)
         # What `one` knew as wanted is not wanted any more when it wakes, in the midst of it.
         _commit(there, THIRD)
         _midway(there, ledger, THIRD)
