@@ -4,10 +4,11 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from reconciler.cli.annotations import Spots, annotation, hold_annotations
 from reconciler.cli.console import Console
 from reconciler.cli.output import print_json, print_yaml
 from reconciler.cli.reading import findings_as_json, print_annotations, print_findings
-from reconciler.model.changes import Change, FieldChange, Verb, WorkloadChange
+from reconciler.model.changes import Change, FieldChange, Verb
 from reconciler.model.findings import Finding
 from reconciler.model.holds import Hold
 from reconciler.model.refs import WorkloadKey
@@ -17,15 +18,23 @@ LONGEST_VALUE = 60
 
 
 def print_change(
-    console: Console, change: Change, output: str, findings: Iterable[Finding], root: str
+    console: Console,
+    change: Change,
+    output: str,
+    findings: Iterable[Finding],
+    root: str,
+    spots: Spots | None = None,
 ) -> None:
-    """Print the head's Findings and the change as `text`, `json`, `yaml` or `github`."""
+    """Print the head's Findings and the change as `text`, `json`, `yaml` or `github`.
+
+    `spots` is where `github` shows what happens to a workload.
+    """
     if output in ("json", "yaml"):
         value = {**as_json(change), "findings": findings_as_json(findings)}
         print_json(console, value) if output == "json" else print_yaml(console, [value])
     elif output == "github":
         print_annotations(console, findings, root)
-        for line in _annotations(change):
+        for line in _annotations(change, spots or {}):
             console.print(line)
     else:
         print_findings(console, findings, root)
@@ -136,33 +145,8 @@ def _value(value: object) -> str:
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + "..."
 
 
-def _annotations(change: Change) -> Iterator[str]:
-    """Yield GitHub workflow commands: one on each spec's first line, so a review shows them."""
+def _annotations(change: Change, spots: Spots) -> Iterator[str]:
     for item in change.workloads:
-        yield _annotation("notice", item, f"{item.verb}: {item.effect}")
-    yield from hold_annotations(change.holds)
-
-
-def hold_annotations(holds: Iterable[Hold]) -> Iterator[str]:
-    """Yield a warning for each hold; documents with errors have their own annotations."""
-    for hold in holds:
-        title = f"held: {hold.key}" if hold.key else "held"
-        said = hold.reason
-        if hold.change_hash:
-            said += f"\nto let it through: gamekeeper approve {hold.change_hash}"
-        yield f"::warning title={_property(title)}::{_message(said)}"
-
-
-def _annotation(level: str, item: WorkloadChange, text: str) -> str:
-    file, _, line = item.source.rpartition(":")
-    said = "; ".join([text, *(field_line(field) for field in item.fields)])
-    place = f"file={_property(file)},line={line},title={_property(str(item.key))}"
-    return f"::{level} {place}::{_message(said)}"
-
-
-def _message(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _message(text).replace(":", "%3A").replace(",", "%2C")
+        said = [f"{item.verb}: {item.effect}", *(field_line(field) for field in item.fields)]
+        yield annotation("notice", spots.get(item.key), str(item.key), "; ".join(said))
+    yield from hold_annotations(change.holds, spots)

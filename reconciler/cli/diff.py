@@ -5,6 +5,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
+from reconciler.cli.annotations import spots_of
 from reconciler.cli.changes import print_change
 from reconciler.cli.console import Console
 from reconciler.cli.failures import Failure
@@ -84,7 +85,10 @@ async def _diff(arguments: Namespace, console: Console) -> int:
             f"{arguments.base} has {counted(len(base.errors), 'error')} of its own "
             f"(gamekeeper validate {arguments.base}): what they hold is not compared"
         )
-    print_change(console, _from_here(compared, root), arguments.output, head.findings, root)
+    github = arguments.output == "github"
+    spots = spots_of(compared, head, merged.tree, root) if github else {}
+    shown = _from_here(compared, root)
+    print_change(console, shown, arguments.output, head.findings, root, spots)
     if head.errors:
         return ERROR
     return NOTHING if compared.empty and not compared.holds else CHANGES

@@ -1,13 +1,14 @@
 """Plans for people, for programs and for a pull request's page."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from reconciler.cli.annotations import Spots, annotation, hold_annotations
 from reconciler.cli.changes import (
     SIGNS,
     field_line,
     fields_as_json,
-    hold_annotations,
     hold_lines,
     holds_as_json,
 )
@@ -28,28 +29,31 @@ from reconciler.model.plans import Counts, CreateRooms, DeleteRoom, PatchRoom
 ROOMS_SHOWN = 10
 
 
-def print_live(
-    console: Console,
-    commit: str,
-    plans: Sequence[Preview],
-    holds: Sequence[Hold],
-    findings: Iterable[Finding],
-    output: str,
-    root: str,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class LiveChange:
+    """What the next ticks do at a commit; `spots` is where `github` shows it of a workload."""
+
+    commit: str
+    plans: Sequence[Preview]
+    holds: Sequence[Hold]
+    findings: Sequence[Finding]
+    spots: Spots
+
+
+def print_live(console: Console, change: LiveChange, output: str, root: str) -> None:
     """Print Findings, plans and holds as `text`, `json`, `yaml` or `github`."""
     if output in ("json", "yaml"):
         value = {
-            "commit": commit,
-            "workloads": [_as_json(item) for item in plans if item.moving],
-            "holds": holds_as_json(holds),
-            "findings": findings_as_json(findings),
+            "commit": change.commit,
+            "workloads": [_as_json(item) for item in change.plans if item.moving],
+            "holds": holds_as_json(change.holds),
+            "findings": findings_as_json(change.findings),
         }
         print_json(console, value) if output == "json" else print_yaml(console, [value])
         return
     github = output == "github"
-    (print_annotations if github else print_findings)(console, findings, root)
-    for line in _annotations(plans, holds) if github else _lines(console, commit, plans, holds):
+    (print_annotations if github else print_findings)(console, change.findings, root)
+    for line in _annotations(change) if github else _lines(console, change):
         console.print(line)
 
 
@@ -92,15 +96,13 @@ def _as_json(item: Preview) -> dict[str, Any]:
     }
 
 
-def _lines(
-    console: Console, commit: str, plans: Sequence[Preview], holds: Sequence[Hold]
-) -> Iterator[str]:
-    yield f"commit {commit[:12]}"
-    moving = [item for item in plans if item.moving]
+def _lines(console: Console, change: LiveChange) -> Iterator[str]:
+    yield f"commit {change.commit[:12]}"
+    moving = [item for item in change.plans if item.moving]
     for item in moving:
         yield f"{console.paint(str(item.plan.key), 'bold')}  {_counts(item.plan.counts)}"
-        for change in item.objects:
-            yield from _object_lines(console, change)
+        for each in item.objects:
+            yield from _object_lines(console, each)
         if item.plan.creates:
             yield _create_line(console, item.plan.creates)
         yield from _room_lines(console, Verb.DELETE, item.plan.removals)
@@ -108,11 +110,11 @@ def _lines(
         if item.plan.counts.old:
             rooms = counted(item.plan.counts.old, "room")
             yield f"  {rooms} of another revision: replaced step by step"
-    yield from hold_lines(console, holds)
+    yield from hold_lines(console, change.holds)
     if moving:
         yield ""
         yield _summary(moving)
-    elif not holds:
+    elif not change.holds:
         yield "Nothing to do."
 
 
@@ -159,10 +161,9 @@ def _summary(moving: Sequence[Preview]) -> str:
     )
 
 
-def _annotations(plans: Sequence[Preview], holds: Sequence[Hold]) -> Iterator[str]:
-    for item in plans:
+def _annotations(change: LiveChange) -> Iterator[str]:
+    for item in change.plans:
         if item.moving:
-            yield f"::notice title={item.plan.key}::{_counts(item.plan.counts)}; " + _summary(
-                [item]
-            )
-    yield from hold_annotations(holds)
+            key, said = item.plan.key, f"{_counts(item.plan.counts)}; {_summary([item])}"
+            yield annotation("notice", change.spots.get(key), str(key), said)
+    yield from hold_annotations(change.holds, change.spots)

@@ -4,9 +4,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from reconciler.cli.annotations import from_here
 from reconciler.cli.console import Console
 from reconciler.cli.lanes import Lanes, opened_lanes
-from reconciler.cli.live_changes import print_live
+from reconciler.cli.live_changes import LiveChange, print_live
 from reconciler.cli.progress import Progress
 from reconciler.loop import head
 from reconciler.loop.preview import Preview, preview_plans
@@ -41,7 +42,11 @@ async def show(lanes: Lanes, output: str, console: Console) -> Shown:
     holds = _all_holds(wanted.holds, plans)
     reading = lanes.head.reading
     findings = reading.findings if reading else ()
-    print_live(console, wanted.commit, plans, holds, findings, output, lanes.root)
+    asked = {key: each.workload for key, each in wanted.effective.items()}
+    asked |= reading.workloads if reading else {}
+    spots = {key: from_here(each.replicas_source, lanes.root) for key, each in asked.items()}
+    change = LiveChange(wanted.commit, plans, holds, findings, spots)
+    print_live(console, change, output, lanes.root)
     moving = any(item.moving for item in plans)
     waiting = any(hold.kind not in ASK_NOTHING for hold in holds)
     wrong = reading is not None and bool(reading.errors)

@@ -1,5 +1,7 @@
 """Findings as people and pull requests show them."""
 
+from collections.abc import Mapping
+
 from reconciler.model.findings import Finding
 
 
@@ -15,13 +17,21 @@ def as_text(finding: Finding) -> str:
 
 def as_github(finding: Finding) -> str:
     """Return the workflow command that makes GitHub show the finding beside its line."""
-    properties = {"file": finding.file}
-    if finding.line:
-        properties |= {"line": str(finding.line), "col": str(finding.column)}
-    properties["title"] = finding.path or finding.rule
-    listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    place = placed(finding.file, finding.line, finding.column)
     message = f"{finding.message}\n{finding.fix}" if finding.fix else finding.message
-    return f"::{finding.severity.value} {listed}::{_escaped(message)}"
+    title = finding.path or finding.rule
+    return workflow_command(finding.severity.value, {**place, "title": title}, message)
+
+
+def placed(file: str, line: int, column: int) -> dict[str, str]:
+    """Return the place of an annotation; line 0 is the whole file."""
+    return {"file": file} | ({"line": str(line), "col": str(column)} if line else {})
+
+
+def workflow_command(level: str, properties: Mapping[str, str], message: str) -> str:
+    """Return one line that GitHub takes for an annotation, whatever stands in its parts."""
+    listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{level} {listed}::{_escaped(message)}"
 
 
 def _printable(text: str) -> str:

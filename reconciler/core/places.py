@@ -47,6 +47,35 @@ def place_of_key(root: Place, path: Path) -> tuple[int, int]:
     return place_of_value(root, path) if path else (root.line, root.column)
 
 
+def place_of_field(root: Place, field: str) -> tuple[int, int]:
+    """Return line and column of a field as `fields.compare_fields` names it, or of what is there.
+
+    A name may hold dots itself, so the names that are there are tried against the text.
+    """
+    found, at = root, ""
+    while True:
+        inner = next(
+            (step for step in _steps(found, at) if field == step[0] or _begins(field, step[0])),
+            None,
+        )
+        if inner is None:
+            return found.line, found.column
+        at, found = inner
+
+
+def _steps(place: Place, at: str) -> Iterator[tuple[str, Place]]:
+    if isinstance(place.children, dict):
+        for name, child in place.children.items():
+            yield (f"{at}.{name}" if at else name), child
+    else:
+        for index, child in enumerate(place.children or ()):
+            yield f"{at}[{index}]", child
+
+
+def _begins(field: str, step: str) -> bool:
+    return field.startswith((f"{step}.", f"{step}["))
+
+
 def _walk(root: Place, path: Path) -> Iterator[Place]:
     place: Place | None = root
     yield root

@@ -46,6 +46,37 @@ def test_places_are_as_they_are_from_here(repository: Path) -> None:
     assert json.loads(done.stdout)["workloads"][0]["source"] == "arena.yaml:4"
 
 
+def test_annotations_stand_at_what_was_changed(repository: Path) -> None:
+    lines = (repository / SPEC).read_text().splitlines()
+    (count,) = (n for n, line in enumerate(lines, 1) if "replicas:" in line)
+    (image,) = (n for n, line in enumerate(lines, 1) if "image:" in line)
+    commit(repository, SPEC, "replicas: 20", "replicas: 2")
+    said = gamekeeper("diff", "main", "-o", "github", cwd=repository).stdout.splitlines()
+    place = f"file={SPEC},line={count},col={lines[count - 1].index('2') + 1},title="
+    assert said[0].startswith(f"::notice {place}Scheduler/arena::update: 18 rooms removed")
+    assert said[1].startswith(f"::warning {place}held%3A Scheduler/arena::")
+    assert said[1].endswith("%0Ato let it through: gamekeeper approve bd7085a350de")
+    commit(repository, SPEC, "replicas: 2", "replicas: 20")
+    commit(repository, SPEC, "image: ", "image: x")
+    (said_of_image,) = gamekeeper(
+        "diff", "main", "-o", "github", cwd=repository
+    ).stdout.splitlines()
+    assert f"file={SPEC},line={image},col=" in said_of_image
+
+
+def test_what_is_deleted_is_annotated_at_its_file_as_a_whole(repository: Path) -> None:
+    text = (repository / SPEC).read_text()
+    (repository / "schedulers/lobby.yaml").write_text(text.replace("arena", "lobby"))
+    git(repository, "add", "--all")
+    git(repository, "commit", "-qm", "a second one")
+    git(repository, "branch", "-f", "main", "topic")
+    git(repository, "rm", "-q", SPEC)
+    git(repository, "commit", "-qm", "one less")
+    said = gamekeeper("diff", "main", "-o", "github", cwd=repository).stdout.splitlines()
+    assert said[0].startswith(f"::notice file={SPEC},title=Scheduler/arena::delete: 20 rooms")
+    assert said[1].startswith(f"::warning file={SPEC},title=held%3A Scheduler/arena::")
+
+
 @pytest.mark.parametrize(
     ("words", "hold"),
     [

@@ -3,7 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from reconciler.cli.changes import hold_annotations, hold_lines, print_change
+from reconciler.cli.annotations import hold_annotations
+from reconciler.cli.changes import hold_lines, print_change
 from reconciler.core import change
 from reconciler.model.changes import Change, FieldChange, Verb, WorkloadChange
 from reconciler.model.findings import Finding
@@ -71,6 +72,6 @@ def test_nothing_of_a_spec_can_pass_for_a_workflow_command(text: str) -> None:
     said = printed(replace(GONE, workloads=(item,), holds=()), "github")
     assert said.startswith("::notice ")
     assert said.count("\n") == 1
-    (held,) = hold_annotations([Hold(HoldKind.FINDING, None, text)])
+    (held,) = hold_annotations([Hold(HoldKind.FINDING, None, text)], {})
     assert "\n" not in held
     assert "\r" not in held

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reconciler.core.messages import as_github, as_text
+from reconciler.core.messages import as_github, as_text, placed, workflow_command
 from reconciler.model.findings import Finding, Severity
 
 FULL = Finding("a.yaml", 3, 5, "spec.x", "unknown property", 'did you mean "y"?', "unknown")
@@ -56,3 +56,13 @@ def test_a_finding_is_a_line_of_text_and_its_fix(finding: Finding, text: str) ->
 def test_a_finding_is_one_workflow_command(finding: Finding, command: str) -> None:
     assert as_github(finding) == command
     assert "\n" not in as_github(finding)
+
+
+def test_a_place_without_a_line_is_the_whole_file() -> None:
+    assert placed("a.yaml", 0, 1) == {"file": "a.yaml"}
+    assert placed("a.yaml", 2, 5) == {"file": "a.yaml", "line": "2", "col": "5"}
+
+
+def test_an_annotation_is_escaped_as_githubs_own_toolkit_does_it() -> None:
+    said = workflow_command("notice", {"title": "a,b:c%\r\n"}, "100%: a, b\r\nc\u2028d")
+    assert said == "::notice title=a%2Cb%3Ac%25%0D%0A::100%25: a, b%0D%0Ac?d"
