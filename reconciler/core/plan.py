@@ -133,7 +133,8 @@ def _creates(
         else [()] * number
     )
     seats = tuple(RoomSeat(n, numbers) for n, numbers in zip(taken, chosen, strict=True))
-    alive = len([pod for pod in situation.live.pods if not pod.terminating])
+    gone = (rooms.RoomState.TERMINATING, rooms.RoomState.ENDED)
+    alive = len([pod for pod in situation.live.pods if rooms.state_of(pod) not in gone])
     reason = f"{workload.replicas} wanted by {workload.replicas_source}, {alive} there"
     return CreateRooms(seats, raised, reason), None
 
