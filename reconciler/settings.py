@@ -145,6 +145,11 @@ class Settings:
     reserved_namespaces: tuple[str, ...] = _setting(
         ("default",), "safety", "namespaces that no workload may use, beside kube-* and ours"
     )
+    approval_signers: str = _setting(
+        "",
+        "safety",
+        "allowed_signers file of OpenSSH: who may approve by a signed trailer (none: nobody)",
+    )
     namespace_content_kinds: tuple[str, ...] = _setting(
         (), "safety", "kinds that keep a namespace from being removed (none: the built-in list)"
     )
@@ -166,15 +171,7 @@ class Settings:
     @classmethod
     def read(cls, environment: Mapping[str, str], flags: Mapping[str, Any]) -> Self:
         """Make settings from flags, else the environment, else defaults. Raises BadSetting."""
-        values: dict[str, Any] = {}
-        for row in rows():
-            if flags.get(row.name) is not None:
-                given = tuple(flags[row.name]) if row.kind is tuple else flags[row.name]
-                values[row.name] = checked(row, given, row.flag)
-            elif environment.get(row.environment):
-                text = environment[row.environment]
-                values[row.name] = checked(row, parsed(row, text), row.environment)
-        return cls(**values)
+        return cls(**{row.name: value_of(row, environment, flags) for row in rows()})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -190,8 +187,11 @@ class Row:
     """What the flag does where it turns a default off."""
     unit: str = ""
     least: float | None = None
+    most: float = float("inf")
     choices: tuple[str, ...] = ()
     secret: bool = False
+    command: str = ""
+    """The one command that it belongs to; "" for a setting of the process."""
     named: str = ""
     """What kubectl calls it, where that cannot be or is not its name here."""
     short: str = ""
@@ -206,7 +206,8 @@ class Row:
     @property
     def environment(self) -> str:
         """The environment variable."""
-        return PREFIX + (self.named or self.name).upper()
+        own = f"{self.command}_" if self.command else ""
+        return PREFIX + (own + (self.named or self.name)).upper()
 
     @property
     def wanted(self) -> str:
@@ -225,6 +226,15 @@ def rows() -> Iterator[Row]:
     """List all settings in the table's order."""
     for field in dataclasses.fields(Settings):
         yield Row(field.name, type(field.default), field.default, **field.metadata)
+
+
+def value_of(row: Row, environment: Mapping[str, str], flags: Mapping[str, Any]) -> Any:
+    """Return what a flag says, else the environment, else the default. Raises BadSetting."""
+    if flags.get(row.name) is not None:
+        given = tuple(flags[row.name]) if row.kind is tuple else flags[row.name]
+        return checked(row, given, row.flag)
+    text = environment.get(row.environment)
+    return checked(row, parsed(row, text), row.environment) if text else row.default
 
 
 def parsed(row: Row, text: str) -> Any:
@@ -248,6 +258,8 @@ def checked(row: Row, value: Any, where: str) -> Any:
     if row.choices and value not in row.choices:
         raise BadSetting(f"{where} is {value!r}: write one of {', '.join(row.choices)}")
     # `not >=` refuses NaN too.
-    if row.least is not None and not row.least <= value < float("inf"):
-        raise BadSetting(f"{where} is {value}: write {row.least:g} or more")
+    if row.least is not None and not (row.least <= value <= row.most and value < float("inf")):
+        bounded = row.most < float("inf")
+        wanted = f"from {row.least:g} to {row.most:g}" if bounded else f"{row.least:g} or more"
+        raise BadSetting(f"{where} is {value}: write {wanted}")
     return value

@@ -11,18 +11,29 @@ from reconciler.cli.failures import Failure
 from reconciler.cli.lanes import Lanes
 from reconciler.cli.leading import opened_leading
 from reconciler.cli.live_diff import Shown, show
-from reconciler.cli.options import add_settings, settings_of
+from reconciler.cli.options import add_own, add_settings, own_of, settings_of
 from reconciler.cli.progress import Progress
 from reconciler.cli.prompts import confirm
 from reconciler.loop import head
-from reconciler.settings import Settings
+from reconciler.settings import Row, Settings
 
 EXAMPLE = """\
 gamekeeper apply --dry-run --instance main     # the plan, and nothing else
 gamekeeper apply --instance main               # HEAD of the repository here, after a question
 gamekeeper apply --yes --repo https://git.example.com/studio/fleet.git --instance main"""
 
-TIMEOUT_SECONDS = 300.0
+TIMEOUT = Row(
+    "timeout_seconds",
+    float,
+    300.0,
+    "",
+    "longest wait until everything is as wanted",
+    unit="s",
+    least=0,
+    command="apply",
+    named="timeout",
+    is_duration=True,
+)
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -31,13 +42,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--yes", action="store_true", help="agree to the plan beforehand; approves no held removal"
     )
-    parser.add_argument(
-        "--timeout",
-        type=float,
-        default=TIMEOUT_SECONDS,
-        metavar="S",
-        help=f"longest wait until everything is as wanted (default {TIMEOUT_SECONDS:.0f} s)",
-    )
+    add_own(parser, TIMEOUT)
     add_settings(parser, "git", "identity", "cluster", "safety", "lease")
 
 
@@ -47,6 +52,7 @@ def run(arguments: Namespace, console: Console) -> int:
 
 
 async def _apply(arguments: Namespace, settings: Settings, console: Console) -> int:
+    timeout_seconds = own_of(arguments, console.environment, TIMEOUT)
     convergence = Convergence()
     async with opened_leading(settings, console, convergence.touched) as (lanes, leading):
         if arguments.dry_run:
@@ -60,7 +66,7 @@ async def _apply(arguments: Namespace, settings: Settings, console: Console) -> 
         await _look(lanes, shown)
         # Also where nothing is to be written: conditions say what is held.
         async with Progress(console, "applying") as progress:
-            await convergence.run(lanes, leading, progress, arguments.timeout)
+            await convergence.run(lanes, leading, progress, timeout_seconds)
         done = print_result(console, lanes, convergence)
         # What has a Finding was held; the rest acted, and yet the commit is not what it should be.
         return 0 if done and shown.code != 1 else 1

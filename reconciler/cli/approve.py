@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from reconciler.cli.console import Console
 from reconciler.cli.failures import Failure
-from reconciler.cli.options import add_settings, settings_of
+from reconciler.cli.options import add_own, add_settings, own_of, settings_of
 from reconciler.core.approval import APPROVAL_SECONDS
 from reconciler.loop.approvals import approval_body
 from reconciler.loop.store import RecordStore
@@ -14,11 +14,15 @@ from reconciler.model.errors import Denied, Misconfigured, PortError
 from reconciler.model.records import Offer
 from reconciler.model.refs import ObjectRef
 from reconciler.ports import Cluster
-from reconciler.settings import Settings
+from reconciler.settings import Row, Settings
 from reconciler.wiring import make_cluster
 
 EXAMPLE = """\
 gamekeeper approve d1007e0425df --instance main"""
+
+BY = Row(
+    "by", str, "", "", "who approves (default: as whom the API server knows you)", command="approve"
+)
 
 HASH = re.compile(r"[0-9a-f]{12}")
 
@@ -26,9 +30,7 @@ HASH = re.compile(r"[0-9a-f]{12}")
 def configure(parser: ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("hash", metavar="HASH", help="the change hash that diff or status shows")
-    parser.add_argument(
-        "--by", default="", help="who approves (default: as whom the API server knows you)"
-    )
+    add_own(parser, BY)
     add_settings(parser, "instance", "namespace", "cluster")
 
 
@@ -41,7 +43,8 @@ def run(arguments: Namespace, console: Console) -> int:
             "Copy it from gamekeeper diff or gamekeeper status",
         )
     settings = settings_of(arguments, console.environment)
-    return asyncio.run(_approve(settings, arguments.hash, arguments.by, console))
+    by = own_of(arguments, console.environment, BY)
+    return asyncio.run(_approve(settings, arguments.hash, by, console))
 
 
 async def _approve(settings: Settings, change_hash: str, by: str, console: Console) -> int:

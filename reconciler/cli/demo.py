@@ -9,30 +9,34 @@ from pathlib import Path
 from reconciler.cli.console import Console
 from reconciler.cli.demo_stage import Stage, Unfulfilled
 from reconciler.cli.demo_story import STORY
-from reconciler.settings import Settings
+from reconciler.cli.options import add_own, own_of
+from reconciler.settings import Row, Settings
 from reconciler.wiring import make_sandbox
 
 EXAMPLE = """\
 gamekeeper demo"""
 
 NODES = 4
+KEEP = Row(
+    "keep",
+    str,
+    "",
+    "",
+    "make the repository and the kubeconfig in this new directory, and keep them",
+    command="demo",
+)
 
 
 def configure(parser: ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument(
-        "--keep",
-        metavar="DIR",
-        default="",
-        help="make the repository and the kubeconfig in this new directory, and keep them",
-    )
+    add_own(parser, KEEP)
 
 
 def run(arguments: Namespace, console: Console) -> int:
     """Tell the story; 1 where a chapter did not come true."""
     logging.getLogger().setLevel(logging.CRITICAL)
     with tempfile.TemporaryDirectory(prefix="gamekeeper-demo-") as scratch:
-        folder = Path(arguments.keep or scratch)
+        folder = Path(own_of(arguments, console.environment, KEEP) or scratch)
         folder.mkdir(parents=True, exist_ok=True)
         return asyncio.run(_tell(folder, console))
 

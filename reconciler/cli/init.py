@@ -7,12 +7,16 @@ from pathlib import Path
 
 from reconciler.cli.console import Console
 from reconciler.cli.failures import Failure
+from reconciler.cli.options import add_own, own_of
 from reconciler.cli.starter import files
 from reconciler.kube.names import label_problem
+from reconciler.settings import Row
 
 EXAMPLE = """\
 gamekeeper init my-fleet
 gamekeeper init my-fleet --name arena"""
+
+NAME = Row("name", str, "arena", "", "name of the first scheduler", command="init")
 
 NAME_LIMIT = 52
 FALLBACK = ("-c", "user.name=Gamekeeper", "-c", "user.email=gamekeeper@localhost")
@@ -21,14 +25,15 @@ FALLBACK = ("-c", "user.name=Gamekeeper", "-c", "user.email=gamekeeper@localhost
 def configure(parser: ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("directory", metavar="DIR", help="where: a new or an empty directory")
-    parser.add_argument("--name", default="arena", help="name of the first scheduler")
+    add_own(parser, NAME)
 
 
 def run(arguments: Namespace, console: Console) -> int:
     """Make the repository with its first commit."""
     folder = Path(arguments.directory)
-    _check(folder, arguments.name)
-    for path, text in files(arguments.name).items():
+    name = own_of(arguments, console.environment, NAME)
+    _check(folder, name)
+    for path, text in files(name).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
     _git(folder, "init", "--quiet", "--initial-branch=main")
@@ -42,7 +47,7 @@ def run(arguments: Namespace, console: Console) -> int:
             "Set them with `git config --global user.name` and `user.email`."
         )
     where = shlex.quote(str(folder))
-    console.print(f"Made {folder}: a Git repository with one scheduler, {arguments.name}. Next:")
+    console.print(f"Made {folder}: a Git repository with one scheduler, {name}. Next:")
     console.print(f"  gamekeeper validate {where}")
     console.print(f"  gamekeeper render {where}")
     return 0

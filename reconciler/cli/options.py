@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
 from reconciler.cli.failures import Failure
-from reconciler.settings import Row, Settings, rows
+from reconciler.settings import Row, Settings, rows, value_of
 
 GROUPS = {
     "git": "the repository",
@@ -59,6 +59,17 @@ def add_settings(
             _add_flag(headed[row.group], row)
         elif row.name in groups:
             _add_flag(parser, row)
+
+
+def add_own(parser: argparse.ArgumentParser, *own: Row) -> None:
+    """Add the flags of settings that this command alone has."""
+    for row in own:
+        _add_flag(parser, row)
+
+
+def own_of(arguments: argparse.Namespace, environment: Mapping[str, str], row: Row) -> Any:
+    """Return the value of a setting that this command alone has. Raises BadSetting."""
+    return value_of(row, environment, vars(arguments))
 
 
 def settings_of(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Settings:

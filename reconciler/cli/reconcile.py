@@ -8,7 +8,7 @@ from argparse import ArgumentParser, Namespace
 from reconciler.cli.changes import hold_lines
 from reconciler.cli.console import Console
 from reconciler.cli.failures import Failure
-from reconciler.cli.options import add_settings, settings_of
+from reconciler.cli.options import add_own, add_settings, own_of, settings_of
 from reconciler.cli.progress import Progress
 from reconciler.cli.statuses import notices_of
 from reconciler.loop import requests
@@ -16,44 +16,50 @@ from reconciler.loop.store import RecordStore
 from reconciler.model.errors import Denied
 from reconciler.model.refs import ObjectRef
 from reconciler.ports import Cluster
-from reconciler.settings import Settings
+from reconciler.settings import Row, Settings
 from reconciler.wiring import lease_ref, make_cluster
 
 EXAMPLE = """\
 gamekeeper reconcile --wait --instance main"""
 
-TIMEOUT_SECONDS = 60.0
+WAIT = Row("wait", bool, False, "", "wait until the loop has looked", command="reconcile")
+TIMEOUT = Row(
+    "timeout_seconds",
+    float,
+    60.0,
+    "",
+    "longest wait",
+    unit="s",
+    least=0,
+    command="reconcile",
+    named="timeout",
+    is_duration=True,
+)
 NONE_TAKEN = "The loop has looked; no commit was taken in yet."
 LOOK_SECONDS = 0.2
 
 
 def configure(parser: ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("--wait", action="store_true", help="wait until the loop has looked")
-    parser.add_argument(
-        "--timeout",
-        type=float,
-        default=TIMEOUT_SECONDS,
-        metavar="S",
-        help=f"longest wait (default {TIMEOUT_SECONDS:.0f} s)",
-    )
+    add_own(parser, WAIT, TIMEOUT)
     add_settings(parser, "instance", "namespace", "cluster")
 
 
 def run(arguments: Namespace, console: Console) -> int:
     """Ask; with --wait, 0 once the loop has looked."""
     settings = settings_of(arguments, console.environment)
-    waited = arguments.timeout if arguments.wait else 0.0
-    return asyncio.run(_reconcile(settings, waited, console))
+    waits = own_of(arguments, console.environment, WAIT)
+    timeout_seconds = own_of(arguments, console.environment, TIMEOUT)
+    return asyncio.run(_reconcile(settings, timeout_seconds if waits else None, console))
 
 
-async def _reconcile(settings: Settings, timeout_seconds: float, console: Console) -> int:
+async def _reconcile(settings: Settings, timeout_seconds: float | None, console: Console) -> int:
     cluster = make_cluster(settings)
     ref = requests.request_ref(settings.namespace, settings.instance)
     request = f"{time.time():.3f}-{secrets.token_hex(4)}"
     try:
         await requests.ask(cluster, ref, settings.instance, request)
-        if not timeout_seconds:
+        if timeout_seconds is None:
             console.print("Asked. gamekeeper status shows what comes of it.")
             return 0
         async with Progress(console, "waiting for the loop to look"):

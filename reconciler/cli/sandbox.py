@@ -5,74 +5,91 @@ import os
 import shlex
 import signal
 import tempfile
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reconciler.cli.console import Console
 from reconciler.cli.failures import Failure
+from reconciler.cli.options import add_own, own_of
+from reconciler.settings import Row
 from reconciler.wiring import make_sandbox
+
+if TYPE_CHECKING:
+    from reconciler.sandbox.http import SandboxServer
 
 EXAMPLE = """\
 gamekeeper sandbox                       # in one terminal; it prints what to type in another
 gamekeeper sandbox --nodes 10 --port 6443"""
 
+OURS = '"current-context": "sandbox"'
+"""What the kubeconfig of a sandbox holds; one that was killed has left its own."""
+
 DIRECTORY = "gamekeeper-sandbox-"
+NODES = Row("nodes", int, 3, "", "simulated nodes", least=0, most=10_000, command="sandbox")
+PORT = Row("port", int, 0, "", "port to serve at (0: any)", least=0, most=65_535, command="sandbox")
+HOST = Row("host", str, "127.0.0.1", "", "address to serve at", command="sandbox")
+KUBECONFIG = Row(
+    "kubeconfig",
+    str,
+    "",
+    "",
+    "where to write the kubeconfig, which goes with the sandbox (none: a new directory)",
+    command="sandbox",
+)
 
 
 def configure(parser: ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("--nodes", type=_count, default=3, help="simulated nodes (default 3)")
-    parser.add_argument("--port", type=_port, default=0, help="port to serve at (default: any)")
-    parser.add_argument(
-        "--host", default="127.0.0.1", help="address to serve at (default loopback)"
-    )
-    parser.add_argument(
-        "--kubeconfig", default="", help="where to write the kubeconfig (default: a new directory)"
-    )
+    add_own(parser, NODES, PORT, HOST, KUBECONFIG)
 
 
 def run(arguments: Namespace, console: Console) -> int:
     """Serve until SIGINT or SIGTERM."""
+    nodes, port, host, chosen = (
+        own_of(arguments, console.environment, row) for row in (NODES, PORT, HOST, KUBECONFIG)
+    )
     with tempfile.TemporaryDirectory(prefix=DIRECTORY) as folder:
-        chosen = arguments.kubeconfig or os.path.join(folder, "kubeconfig")
-        kubeconfig = Path(chosen).absolute()
+        kubeconfig = Path(chosen or os.path.join(folder, "kubeconfig")).absolute()
+        _check(kubeconfig)
+        server = make_sandbox(nodes, host, port)
         try:
-            asyncio.run(_serve(arguments, kubeconfig, console))
+            asyncio.run(_serve(server, f"{host}:{port}", nodes, kubeconfig, console))
         finally:
             kubeconfig.unlink(missing_ok=True)
     return 0
 
 
-async def _serve(arguments: Namespace, kubeconfig: Path, console: Console) -> None:
+def _check(kubeconfig: Path) -> None:
+    """Raise Failure rather than write over, and in the end remove, what is not ours."""
+    if not kubeconfig.parent.is_dir():
+        raise Failure(f"there is no directory {kubeconfig.parent}", fix="Make it first")
+    there = kubeconfig.read_text("utf-8", errors="replace") if kubeconfig.exists() else ""
+    if there and OURS not in there:
+        raise Failure(
+            f"{kubeconfig} is there already, and no sandbox wrote it",
+            "It would be written over now and removed in the end",
+            "Name another --kubeconfig",
+        )
+
+
+async def _serve(
+    server: "SandboxServer", place: str, nodes: int, kubeconfig: Path, console: Console
+) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
-    server = make_sandbox(arguments.nodes, arguments.host, arguments.port)
     async with AsyncExitStack() as stack:
         try:
             await stack.enter_async_context(server)
         except OSError as error:
-            place = f"{arguments.host}:{arguments.port}"
-            why = os.strerror(error.errno or 0)
-            raise Failure(f"cannot serve at {place}", why, "Choose another --port") from error
+            why = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+            fix = "Choose another --host or --port"
+            raise Failure(f"cannot serve at {place}", why, fix) from error
         server.write_kubeconfig(kubeconfig)
-        console.note(f"A cluster of {arguments.nodes} nodes at {server.url}; Ctrl-C ends it.")
+        console.note(f"A cluster of {nodes} nodes at {server.url}; Ctrl-C ends it.")
         console.print(f"export KUBECONFIG={shlex.quote(str(kubeconfig))}")
         console.out.flush()
         await stopped.wait()
-
-
-def _count(text: str) -> int:
-    return _bounded(text, 10_000)
-
-
-def _port(text: str) -> int:
-    return _bounded(text, 65_535)
-
-
-def _bounded(text: str, most: int) -> int:
-    if not text.isdecimal() or int(text) > most:
-        raise ArgumentTypeError(f'"{text}" is no number from 0 to {most}')
-    return int(text)

@@ -225,6 +225,16 @@ def sandbox(folder: Path) -> Iterator["tuple[subprocess.Popen[str], Path]"]:
         running.stderr.close()
 
 
+def test_the_sandbox_leaves_a_kubeconfig_of_somebody_else_alone(tmp_path: Path) -> None:
+    (tmp_path / "config").write_text("current-context: production\n")
+    done = gamekeeper("sandbox", "--kubeconfig", "config", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "no sandbox wrote it" in done.stderr
+    assert (tmp_path / "config").read_text() == "current-context: production\n"
+    done = gamekeeper("sandbox", "--kubeconfig", "no/config", cwd=tmp_path)
+    assert "there is no directory" in done.stderr
+
+
 def test_the_sandbox_takes_what_render_prints_and_leaves_nothing(tmp_path: Path) -> None:
     folder = fleet(tmp_path / "fleet")
     manifests = gamekeeper("render", cwd=folder).stdout

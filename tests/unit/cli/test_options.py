@@ -1,11 +1,13 @@
 import argparse
+import re
 
 import pytest
 
-from reconciler.cli.commands import COMMANDS
+from reconciler.cli import reconcile, sandbox
+from reconciler.cli.commands import COMMANDS, Command
 from reconciler.cli.failures import Failure
-from reconciler.cli.options import add_settings, command_parser, settings_of
-from reconciler.settings import rows
+from reconciler.cli.options import add_settings, command_parser, own_of, settings_of
+from reconciler.settings import BadSetting, rows
 
 
 def every_setting() -> argparse.ArgumentParser:
@@ -69,6 +71,62 @@ def test_a_misspelled_flag_names_the_nearest() -> None:
 def test_a_flag_is_never_completed_silently() -> None:
     with pytest.raises(Failure, match="Did you mean --insecure-skip-tls-verify"):
         every_setting().parse_args(["--insecure"])
+
+
+NO_SETTING = {
+    "--help": "a question, not a setting",
+    "--output": "the form of one answer: commands know different ones",
+    "--yes": "agreeing is said where the plan is asked for, never left standing in an environment",
+    "--dry-run": "says which of two things this call does",
+    "--live": "says which of two things this call compares with",
+}
+"""Flags without an environment name, and why."""
+
+
+def flags_of(command: Command) -> list[argparse.Action]:
+    parser = command_parser(command.name, command.text, "")
+    command.load().configure(parser)
+    return [action for action in parser._actions if action.option_strings]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: str(command.name))
+def test_every_flag_has_an_environment_name_that_its_help_shows(command: Command) -> None:
+    for action in flags_of(command):
+        flag = action.option_strings[-1]
+        named = re.search(r"\[(GAMEKEEPER_[A-Z_]+)\]$", action.help or "")
+        assert bool(named) == (flag not in NO_SETTING), flag
+
+
+def test_an_environment_name_means_one_flag() -> None:
+    meant: dict[str, set[str]] = {}
+    for command in COMMANDS:
+        for action in flags_of(command):
+            for name in re.findall(r"\[(GAMEKEEPER_[A-Z_]+)\]$", action.help or ""):
+                meant.setdefault(name, set()).add(f"{action.option_strings[-1]} {action.help}")
+    assert len(meant) > 40
+    assert [said for said in meant.values() if len(said) != 1] == []
+
+
+def test_the_own_settings_of_commands_come_from_flags_and_environment() -> None:
+    parser = command_parser("sandbox", "sandbox", "")
+    sandbox.configure(parser)
+    environment = {"GAMEKEEPER_SANDBOX_NODES": "7", "GAMEKEEPER_KUBECONFIG": "precious"}
+    given, none = parser.parse_args(["--nodes", "8"]), parser.parse_args([])
+    assert own_of(given, environment, sandbox.NODES) == 8
+    assert own_of(none, environment, sandbox.NODES) == 7
+    assert own_of(none, {}, sandbox.NODES) == 3
+    assert own_of(none, environment, sandbox.KUBECONFIG) == ""
+    with pytest.raises(BadSetting, match="is 10001: write from 0 to 10000"):
+        own_of(none, {"GAMEKEEPER_SANDBOX_NODES": "10001"}, sandbox.NODES)
+
+
+def test_a_wait_is_written_as_kubectl_writes_it() -> None:
+    parser = command_parser("reconcile", "reconcile", "")
+    reconcile.configure(parser)
+    given = parser.parse_args(["--wait", "--timeout", "1m30s"])
+    assert own_of(given, {}, reconcile.TIMEOUT) == 90.0
+    assert own_of(given, {}, reconcile.WAIT) is True
+    assert own_of(parser.parse_args([]), {"GAMEKEEPER_RECONCILE_WAIT": "yes"}, reconcile.WAIT)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: str(command.name))
