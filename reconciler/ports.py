@@ -13,6 +13,7 @@ from reconciler.model.live import LiveWorkload
 from reconciler.model.readings import Reading, Rendered
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.model.specs import Permissions, Workload
+from reconciler.model.trailers import History
 from reconciler.model.trees import Head, Merged, Relation, Tree
 
 
@@ -38,6 +39,13 @@ class Repository(Protocol):
 
     async def merge(self, base: str, head: str) -> Merged:
         """Return the tree that merging `head` into `base` makes (git merge-tree)."""
+
+    async def history(self, base: str, head: str, signers: str, now: float) -> History:
+        """Read the commits of `base..head` with their approving trailers and who signed them.
+
+        `signers` is the path of an OpenSSH allowed_signers file, as it holds at `now` (Unix
+        seconds). What cannot be told is said in the answer's `problem`; at most 100 commits.
+        """
 
     async def close(self) -> None:
         """End the child process."""

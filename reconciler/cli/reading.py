@@ -40,7 +40,9 @@ def add_place(parser: ArgumentParser) -> None:
         help="a directory (default: this one, with what is not committed yet), or a revision "
         "of the repository here",
     )
-    add_settings(parser, "safety", "namespace", without=["namespace_content_kinds"])
+    add_settings(
+        parser, "safety", "namespace", without=["namespace_content_kinds", "approval_signers"]
+    )
 
 
 @asynccontextmanager

@@ -69,7 +69,10 @@ def take_in(
             changed[key] = after
     change_hash = change.change_hash(removals)
     holds = tuple(gates.holds_of(arrival.reading, blocked, change_hash))
-    following = _next_repository(arrival, repository, removals)
+    in_step = repository.in_step if holds else arrival.reading.commit
+    following = replace(_next_repository(arrival, repository, removals), in_step=in_step)
+    if blocked:
+        holds = (*holds, *arrival.doubts)
     free = (item for item in removals if item.key not in blocked and item.line not in approved)
     following = replace(following, departed=_departed(arrival, repository, free))
     return _intake(arrival, following, records, changed, holds, read_spec)

@@ -13,6 +13,7 @@ from reconciler.model.records import (
     Approved,
     Condition,
     Departed,
+    Endorsement,
     HeldRemoval,
     LedgerEntry,
     Notice,
@@ -148,6 +149,10 @@ def dump_repository(record: RepositoryRecord) -> Texts:
             "approved": [[a.line, a.until, a.by] for a in record.approved],
             "offers": [[o.change_hash, o.lines, o.commit] for o in record.offers],
             "notices": [[n.kind, n.where, n.reason] for n in record.notices],
+            "inStep": record.in_step,
+            "endorsements": [
+                [e.commit, e.change_hash, e.by, e.at, e.spent] for e in record.endorsements
+            ],
             "departed": [[*_key(d.key), d.entry.at, d.entry.count] for d in record.departed],
         }
     )
@@ -166,6 +171,8 @@ def load_repository(data: Texts, what: str) -> RepositoryRecord:
             Offer(change_hash, tuple(lines), commit)
             for change_hash, lines, commit in value.get("offers", [])
         ),
+        in_step=value.get("inStep", ""),
+        endorsements=tuple(Endorsement(*parts) for parts in value.get("endorsements", [])),
         notices=tuple(
             Notice(HoldKind(kind), where, reason)
             for kind, where, reason in value.get("notices", [])

@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from reconciler.core import approval, desired, intake
+from reconciler.core import approval, desired, intake, trailers
 from reconciler.core.approval import Approval
 from reconciler.core.compile import config_from_json, workload_from_json
+from reconciler.core.trailers import Endorsed
 from reconciler.loop.approvals import drop_approvals, read_approvals
 from reconciler.loop.lane import Lane
+from reconciler.loop.trailers import read_trailers
 from reconciler.model.arrivals import Arrival
 from reconciler.model.errors import PortError
 from reconciler.model.holds import HoldKind
@@ -39,7 +41,8 @@ class HeadLane:
 
     `url` and `branch` name what is tracked in the records; `ceiling` is the operator's budget.
     `judged_at` is when the head was last judged (Unix seconds), 0 where what is on record may
-    have changed since; `approvals_changed` where a person may have given one.
+    have changed since; `approvals_changed` where a person may have given one. `approval_signers`
+    is the file of who may approve by a signed trailer; without it none counts.
     """
 
     url: str
@@ -54,6 +57,7 @@ class HeadLane:
     rendered: Mapping[WorkloadKey, Rendered] = field(default_factory=dict)
     judged_at: float = 0.0
     approvals_changed: bool = True
+    approval_signers: str = ""
     given: Mapping[str, Approval] = field(default_factory=dict)
 
 
@@ -134,10 +138,16 @@ async def _judge(
     waiting = {record.held.line for record in records.values() if record.held}
     removals = intake.removals_of(arrival, records) if reading.config else ()
     offered = approval.offer(store.repository, removals, waiting, reading.commit)
-    given = await _given(lane)
-    repository, used = approval.grant(offered, given, now)
+    endorsed = Endorsed(offered, {})
+    if removals:
+        signers = lane.approval_signers
+        endorsed = await read_trailers(lane.repository, signers, offered, reading.commit, now)
+    given = {**await _given(lane), **endorsed.given}
+    repository, used = approval.grant(endorsed.repository, given, now)
+    repository = trailers.spend(repository, used)
+    arrival = replace(arrival, doubts=endorsed.doubts)
     result = intake.take_in(arrival, repository, records, workload_from_json)
-    return result, used
+    return result, used - endorsed.given.keys()
 
 
 async def _given(lane: HeadLane) -> Mapping[str, Approval]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from reconciler.model.holds import Hold
 from reconciler.model.readings import Reading
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Budgets, Config
@@ -15,7 +16,7 @@ class Arrival:
 
     `relation` is how it stands to the accepted commit, None when none is on record. `ceiling`
     is the operator's budget. `unrecorded` are workloads that live in the cluster without a state
-    record, by their rooms. `now` is Unix seconds.
+    record, by their rooms. `now` is Unix seconds; `doubts` say why trailers do not count.
     """
 
     reading: Reading
@@ -27,3 +28,4 @@ class Arrival:
     accepted_config: Config | None
     unrecorded: Mapping[WorkloadKey, int]
     now: float
+    doubts: tuple[Hold, ...] = ()

@@ -23,6 +23,8 @@ class HoldKind(StrEnum):
     NO_ACCEPTED_COMMIT = "no-accepted-commit"
     OVER_BUDGET = "over-budget"
     """The commit removes more rooms than the budget allows."""
+    TRAILER = "trailer"
+    """A trailer in a commit approves nothing: shown beside what it would have let through."""
     SUSPENDED = "suspended"
     FOREIGN = "foreign"
     """An object of that name belongs to somebody else."""

@@ -114,6 +114,25 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
+class Endorsement:
+    """A signed trailer that counts, first seen `at` (Unix seconds).
+
+    It is `spent` once it let its change through or has expired, and then never counts again.
+    """
+
+    commit: str
+    change_hash: str
+    by: str
+    at: float
+    spent: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its name among approvals; no object can have such a one."""
+        return f"{self.commit} {self.change_hash}"
+
+
+@dataclass(frozen=True, slots=True)
 class Departed:
     """A workload that left Git: its ledger entry outlives its state record, which is deleted."""
 
@@ -134,7 +153,8 @@ class Notice:
 class RepositoryRecord:
     """What was last accepted from Git as a whole; `config_json` is the last valid Config.
 
-    `departed` is what left Git within the window of the budgets.
+    `departed` is what left Git within the window of the budgets. `in_step` is the last head of
+    which nothing was held: whatever is held now was asked for by a commit after it.
     """
 
     repository: str = ""
@@ -145,3 +165,5 @@ class RepositoryRecord:
     offers: tuple[Offer, ...] = ()
     departed: tuple[Departed, ...] = ()
     notices: tuple[Notice, ...] = ()
+    in_step: str = ""
+    endorsements: tuple[Endorsement, ...] = ()

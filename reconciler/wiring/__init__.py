@@ -239,13 +239,19 @@ def make_head_lane(
         permissions=permissions_of(settings),
         ceiling=ceiling_of(settings),
         home=home,
+        approval_signers=settings.approval_signers,
     )
 
 
 def make_leadership(
-    settings: Settings, cluster: KubernetesCluster, changed: Callable[[], None]
+    settings: Settings,
+    cluster: KubernetesCluster,
+    changed: Callable[[], None],
+    notes: Callable[[], Mapping[str, str]] = dict,
 ) -> Leadership:
     """Return the Lease of the instance, or with `--no-lease` a promise to be alone.
+
+    `notes` are the annotations that whoever leads writes on it.
 
     The Lease goes a way of its own: else a Retry-After for a crowd of creates would lose it.
     """
@@ -254,7 +260,8 @@ def make_leadership(
     identity = f"{socket.gethostname()}-{os.getpid()}"
     if not settings.lease:
         return NoLease(identity)
-    return Lease(cluster.apart(), lease_ref(settings), identity, SystemClock(), changed=changed)
+    apart, ref = cluster.apart(), lease_ref(settings)
+    return Lease(apart, ref, identity, SystemClock(), changed=changed, notes=notes)
 
 
 def lease_ref(settings: Settings) -> ObjectRef:

@@ -12,9 +12,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
-from reconciler.adapters.git import frames, local, worktree
+from reconciler.adapters.git import frames, local, trailers, worktree
 from reconciler.adapters.git.failures import Damaged, one_line
 from reconciler.adapters.git.listing import Listing
 from reconciler.adapters.git.objects import Objects
@@ -105,6 +106,11 @@ class Session:
         """Say how `new` stands to `old`."""
         return {"relation": self._objects().relation(old, new).value}, b""
 
+    def history(self, base: str, head: str, signers_file: str, now: float) -> Answer:
+        """Read the commits of `base..head`, what they approve and who signed them."""
+        found = trailers.history(self._objects(), base, head, signers_file, now)
+        return asdict(found), b""
+
     def merge(self, base: str, head: str) -> Answer:
         """Merge two commits and list the result."""
         objects = self._objects()
@@ -152,6 +158,7 @@ _OPERATIONS: Mapping[str, Callable[..., Answer]] = {
         Session.blobs,
         Session.working,
         Session.relation,
+        Session.history,
         Session.merge,
     )
 }

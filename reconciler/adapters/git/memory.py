@@ -4,12 +4,16 @@
 sees only what it fetched.
 """
 
+import asyncio
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from reconciler.adapters.git.signatures import NOT_SIGNED
+from reconciler.adapters.git.trailers import COMMITS_LIMIT, approved
 from reconciler.adapters.git.urls import check_revision
 from reconciler.model.errors import Denied, Misconfigured, PortError, Unavailable
+from reconciler.model.trailers import History, SignedCommit, Signer
 from reconciler.model.trees import Entry, EntryKind, Head, Merged, Relation, Tree
 
 Files = Mapping[str, str | bytes | None]
@@ -25,6 +29,8 @@ class Commit:
     author: str
     subject: str
     committed_at: float
+    signed_by: str = ""
+    """The public key that it is signed with, as it stands in an allowed_signers file."""
 
 
 @dataclass(slots=True)
@@ -36,7 +42,13 @@ class MemoryHost:
     fault: PortError | None = None
 
     def commit(
-        self, changes: Files, subject: str = "change", *, branch: str = "main", now: float = 0.0
+        self,
+        changes: Files,
+        subject: str = "change",
+        *,
+        branch: str = "main",
+        now: float = 0.0,
+        signed_by: str = "",
     ) -> str:
         """Commit on top of `branch`: text or bytes to write by path, None to remove a path."""
         parent = self.branches.get(branch)
@@ -46,7 +58,9 @@ class MemoryHost:
                 files.pop(path, None)
             else:
                 files[path] = content.encode() if isinstance(content, str) else content
-        return self._land(branch, (parent,) if parent else (), files, subject, now)
+        commit = self._land(branch, (parent,) if parent else (), files, subject, now)
+        self.commits[commit] = replace(self.commits[commit], signed_by=signed_by)
+        return commit
 
     def branch(self, name: str, commit: str) -> None:
         """Set a branch to a commit, wherever it was: also a force-push."""
@@ -144,6 +158,18 @@ class MemoryRepository:
         ancestors = self._host.ancestors(latest)
         return Relation.FORWARD if old in ancestors else Relation.DIVERGED
 
+    async def history(self, base: str, head: str, signers: str, now: float) -> History:
+        """Read the commits of `base..head`, what they approve and who signed them."""
+        relation = await self.relation(base, head)
+        if relation not in (Relation.SAME, Relation.FORWARD):
+            return History(problem=f"commit {base[:12]} is no ancestor of {head[:12]}")
+        between = self._host.ancestors(self._resolved(head)) - self._host.ancestors(base)
+        newest = sorted(between, key=lambda name: -len(self._host.ancestors(name)))
+        if len(newest) > COMMITS_LIMIT:
+            return History(problem=f"more than {COMMITS_LIMIT} commits since {base[:12]}")
+        allowed = await asyncio.to_thread(_allowed, signers)
+        return History(tuple(self._signed(self._host.commits[name], allowed) for name in newest))
+
     async def merge(self, base: str, head: str) -> Merged:
         """Return the tree of merging `head` into `base`, or the paths that conflict."""
         ours, theirs = self._resolved(base), self._resolved(head)
@@ -159,12 +185,36 @@ class MemoryRepository:
     async def close(self) -> None:
         """Do nothing: there is no process."""
 
+    def _signed(self, commit: Commit, allowed: Mapping[str, Signer]) -> SignedCommit:
+        parent = commit.parents[0] if len(commit.parents) == 1 else ""
+        same = bool(parent) and self._host.commits[parent].files == commit.files
+        problem = "signed with a key that is not allowed" if commit.signed_by else NOT_SIGNED
+        signer = allowed.get(commit.signed_by)
+        return SignedCommit(
+            commit.identity,
+            parent,
+            not same,
+            approved(commit.subject.encode()),
+            signer,
+            "" if signer else problem,
+        )
+
     def _resolved(self, revision: str) -> str:
         check_revision(revision)
         named = self._tip if revision in ("HEAD", self._branch) else revision
         if named not in self._known:
             raise Misconfigured(f"there is no revision {revision!r}: fetch it first")
         return named
+
+
+def _allowed(signers: str) -> Mapping[str, Signer]:
+    """Read `principals type key` lines of an allowed_signers file, by the key."""
+    with open(signers, encoding="utf-8") as stream:
+        rows = [line.split() for line in stream if line.strip()]
+    return {
+        f"{kind} {key}": Signer(tuple(principals.split(",")), key)
+        for principals, kind, key, *_ in rows
+    }
 
 
 def _identity(content: bytes) -> str:

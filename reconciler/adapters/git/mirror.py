@@ -10,6 +10,7 @@ from reconciler.adapters.git.reading import Reader
 from reconciler.adapters.git.source import Source
 from reconciler.adapters.git.urls import check_branch, checked
 from reconciler.model.errors import PortError, Unavailable
+from reconciler.model.trailers import History
 from reconciler.model.trees import Head, Merged, Relation, Tree
 
 T = TypeVar("T")
@@ -65,6 +66,10 @@ class Mirror:
     async def merge(self, base: str, head: str) -> Merged:
         """Return the tree of merging `head` into `base`, or the paths that conflict."""
         return await self._sound(lambda: self._reader.merge(base, head))
+
+    async def history(self, base: str, head: str, signers: str, now: float) -> History:
+        """Read the commits of `base..head`, what they approve and who signed them."""
+        return await self._sound(lambda: self._reader.history(base, head, signers, now))
 
     async def resolve(self, revision: str) -> str:
         """Return the commit id of a revision. Raises Misconfigured when there is none."""

@@ -138,8 +138,13 @@ _DEEPEN = (
 
 def blob_id(content: bytes, length: int = 40) -> str:
     """Return the id git gives to `content` (a 64 digit one where the repository uses SHA-256)."""
+    return object_id("blob", content, length)
+
+
+def object_id(kind: str, content: bytes, length: int = 40) -> str:
+    """Return the id git gives to an object of a kind (blob, commit)."""
     algorithm = "sha256" if length == 64 else "sha1"
     digest = hashlib.new(algorithm, usedforsecurity=False)
-    digest.update(b"blob %d\0" % len(content))
+    digest.update(b"%s %d\0" % (kind.encode(), len(content)))
     digest.update(content)
     return digest.hexdigest()

@@ -6,6 +6,7 @@ from typing import Any
 
 from reconciler.adapters.git.process import GitProcess
 from reconciler.adapters.git.urls import check_revision
+from reconciler.model.trailers import History, SignedCommit, Signer
 from reconciler.model.trees import Entry, EntryKind, Head, Merged, Relation, Tree
 
 _TREES_KEPT = 3
@@ -52,6 +53,12 @@ class Reader:
             return Merged(None, tuple(answer["conflicts"]))
         return Merged(await self._completed(answer))
 
+    async def history(self, base: str, head: str, signers: str, now: float) -> History:
+        """Read the commits of `base..head`, what they approve and who signed them."""
+        asked = {"base": check_revision(base), "head": check_revision(head)}
+        answer, _ = await self._ask("history", **asked, signers_file=signers, now=now)
+        return History(tuple(_commit(item) for item in answer["commits"]), answer["problem"])
+
     async def tree(self, revision: str) -> Tree:
         """Read a commit."""
         listing, _ = await self._ask("listing", revision=check_revision(revision))
@@ -79,6 +86,12 @@ class Reader:
     async def _read(self, identities: list[str]) -> dict[str, bytes]:
         answer, body = await self._ask("blobs", identities=identities)
         return await asyncio.to_thread(_cut, identities, answer["sizes"], body)
+
+
+def _commit(item: Mapping[str, Any]) -> SignedCommit:
+    signer = item["signer"]
+    known = signer and Signer(tuple(signer["principals"]), signer["key"])
+    return SignedCommit(**{**item, "approves": tuple(item["approves"]), "signer": known})
 
 
 def _known(
