@@ -35,7 +35,7 @@ def _key_of(pairs: tuple[tuple[str, Any], ...]) -> str:
 def key(keys: Mapping[str, Any]) -> str:
     """Name a list item by its key fields."""
     # The type goes along because Python holds 1 and True for one value, and JSON does not.
-    if any(isinstance(value, bool | float) for value in keys.values()):
+    if any(isinstance(value, bool | float | dict | list) for value in keys.values()):
         return "k:" + _compact(dict(sorted(keys.items())))
     return _key_of(tuple(keys.items()))
 
@@ -119,7 +119,8 @@ def _element_text(element: str) -> str:
 
 
 def _shown(part: Any) -> str:
-    return _compact(part)
+    # Go has no text for a key that is no scalar.
+    return "" if isinstance(part, dict | list) else _compact(part)
 
 
 def _compact(part: Any) -> str:

@@ -8,40 +8,43 @@ from typing import Any
 
 from reconciler.kube.json_types import Json, copied, same
 from reconciler.kube.list_order import ordered
+from reconciler.kube.patch_marks import (
+    DELETE_FROM,
+    ORDER,
+    PATCH,
+    RETAIN,
+    is_directive,
+    without_directives,
+    without_marks,
+)
+from reconciler.kube.patch_marks import MixedTypes as MixedTypes
+from reconciler.kube.patch_marks import PatchFailed as PatchFailed
 from reconciler.kube.schemas import UNTYPED, Schema
-
-_PATCH = "$patch"
-_RETAIN = "$retainKeys"
-_ORDER = "$setElementOrder/"
-_DELETE_FROM = "$deleteFromPrimitiveList/"
-
-
-class PatchFailed(ValueError):
-    """A patch that cannot be carried out on this document."""
 
 
 def strategic_patch(doc: Json, patch: Json, schema: Schema) -> Json:
     """Lay a strategic merge patch over a document of this schema.
 
-    Raises PatchFailed for a directive that makes no sense or a list item without its key.
+    Raises PatchFailed for a directive that makes no sense or a list item without its key, and
+    MixedTypes where objects and other things would stand in one list.
     """
     return _merged_map(copied(doc), copied(patch), schema)
 
 
 def _merged_map(live: Json, patch: Json, schema: Schema) -> Json:
-    directive = patch.pop(_PATCH, None)
+    directive = patch.pop(PATCH, None)
     if directive == "replace":
         return patch
     if directive == "delete":
         return {}
     if directive is not None:
         raise PatchFailed(f"unknown patch type {directive!r}: write delete or replace")
-    retained = patch.pop(_RETAIN, None)
+    retained = patch.pop(RETAIN, None)
     if retained is not None:
         live = _retained(live, patch, retained)
-    for name in [name for name in patch if name.startswith(_DELETE_FROM)]:
+    for name in [name for name in patch if name.startswith(DELETE_FROM)]:
         _delete_from(live, name, patch.pop(name))
-    for name in [name for name in patch if name.startswith(_ORDER)]:
+    for name in [name for name in patch if name.startswith(ORDER)]:
         _put_in_order(live, patch, name, schema)
     for name, value in patch.items():
         _set_field(live, name, value, schema)
@@ -50,20 +53,20 @@ def _merged_map(live: Json, patch: Json, schema: Schema) -> Json:
 
 def _retained(live: Json, patch: Json, retained: Any) -> Json:
     if not isinstance(retained, list):
-        raise PatchFailed(f"{_RETAIN} must be a list of field names")
+        raise PatchFailed(f"{RETAIN} must be a list of field names")
     strange = sorted(
         name
         for name, value in patch.items()
         if not name.startswith("$") and value is not None and name not in retained
     )
     if strange:
-        raise PatchFailed(f"{_RETAIN} must name every field of the patch; it lacks {strange}")
+        raise PatchFailed(f"{RETAIN} must name every field of the patch; it lacks {strange}")
     return {name: value for name, value in live.items() if name in retained}
 
 
 def _put_in_order(live: Json, patch: Json, directive: str, schema: Schema) -> None:
     """Carry out one $setElementOrder together with the list that it is about."""
-    order, name = patch.pop(directive), directive.removeprefix(_ORDER)
+    order, name = patch.pop(directive), directive.removeprefix(ORDER)
     before, wanted = live.get(name), patch.pop(name, None)
     if not isinstance(order, list):
         raise PatchFailed(f"{directive} must be a list")
@@ -75,7 +78,7 @@ def _put_in_order(live: Json, patch: Json, directive: str, schema: Schema) -> No
     if not before and not wanted:
         raise PatchFailed(f"{directive} orders an empty list")
     if before is None:
-        merged = _without_directives(wanted)
+        merged = without_directives(wanted)
     elif wanted is None:
         merged = before
     else:
@@ -100,7 +103,7 @@ def _check_order(wanted: Any, order: list[Any], key: str | None, directive: str)
         return
     left = iter([_key_of(item, key) if key else item for item in order])
     for item in wanted:
-        if isinstance(item, dict) and item.get(_PATCH) == "delete":
+        if isinstance(item, dict) and item.get(PATCH) == "delete":
             continue
         name = _key_of(item, key) if key else item
         if not any(same(name, one) for one in left):
@@ -110,7 +113,7 @@ def _check_order(wanted: Any, order: list[Any], key: str | None, directive: str)
 def _set_field(live: Json, name: str, value: Any, schema: Schema) -> None:
     if value is None:
         live.pop(name, None)
-    elif name not in live and _is_directive(value):
+    elif name not in live and is_directive(value):
         pass
     elif isinstance(value, dict) and isinstance(live.get(name), dict):
         child = schema.field(name) or UNTYPED
@@ -121,11 +124,11 @@ def _set_field(live: Json, name: str, value: Any, schema: Schema) -> None:
         merges = "merge" in child.patch_strategy
         live[name] = _merged_list(live[name], value, child) if merges else value
     else:
-        live[name] = _without_directives(value)
+        live[name] = without_directives(value)
 
 
 def _delete_from(live: Json, directive: str, gone: Any) -> None:
-    name = directive.removeprefix(_DELETE_FROM)
+    name = directive.removeprefix(DELETE_FROM)
     if not isinstance(gone, list):
         raise PatchFailed(f"{directive} must be a list")
     if isinstance(live.get(name), list):
@@ -136,6 +139,8 @@ def _merged_list(live: list[Any], patch: list[Any], schema: Schema) -> list[Any]
     key = schema.patch_merge_key
     if not any(isinstance(item, dict) for item in (*live, *patch)):
         return ordered(_distinct([*live, *patch]), patch, live, None)
+    if not all(isinstance(item, dict) for item in (*live, *patch)):
+        raise MixedTypes(live, patch)
     if key is None:
         raise PatchFailed("a list of objects without a merge key cannot be merged")
     live, patch = _after_item_directives(live, patch, key)
@@ -144,7 +149,7 @@ def _merged_list(live: list[Any], patch: list[Any], schema: Schema) -> list[Any]
         name = _key_of(item, key)
         place = _place_of(merged, key, name)
         if place is None:
-            merged.append(_without_marks(item))
+            merged.append(without_marks(item))
         else:
             merged[place] = _merged_map(dict(merged[place]), dict(item), schema.items())
     return ordered(merged, patch, live, key)
@@ -156,7 +161,7 @@ def _after_item_directives(
     """Carry out `$patch` of single items; the rest of the patch is still to be merged."""
     left, kept, replaced = live, [], False
     for item in patch:
-        directive = item.get(_PATCH) if isinstance(item, dict) else None
+        directive = item.get(PATCH) if isinstance(item, dict) else None
         if directive is None:
             kept.append(item)
         elif directive == "delete":
@@ -185,31 +190,3 @@ def _distinct(items: list[Any]) -> list[Any]:
         if not any(same(item, one) for one in found):
             found.append(item)
     return found
-
-
-def _without_marks(value: Any) -> Any:
-    """Drop the directives of a new list item, which the API server does not carry out there."""
-    if isinstance(value, dict):
-        return {name: _without_marks(child) for name, child in value.items() if not _is_mark(name)}
-    return [_without_marks(item) for item in value] if isinstance(value, list) else value
-
-
-def _is_mark(name: str) -> bool:
-    return name in (_PATCH, _RETAIN) or name.startswith((_ORDER, _DELETE_FROM))
-
-
-def _without_directives(value: Any) -> Any:
-    """Drop the directives, and nulls, from what is new."""
-    if isinstance(value, dict):
-        return {
-            name: _without_directives(child)
-            for name, child in value.items()
-            if child is not None and not _is_mark(name) and not _is_directive(child)
-        }
-    if isinstance(value, list):
-        return [_without_directives(item) for item in value if not _is_directive(item)]
-    return value
-
-
-def _is_directive(value: Any) -> bool:
-    return isinstance(value, dict) and _PATCH in value

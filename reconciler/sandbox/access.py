@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from reconciler.sandbox import refusals
 from reconciler.sandbox.kinds import Kind
-from reconciler.sandbox.requests import Json, Request
+from reconciler.sandbox.requests import Json, Request, flag
 from reconciler.sandbox.routes import Target
 
 _ABOUT_ONESELF = ("authentication.k8s.io", "authorization.k8s.io")
@@ -111,7 +111,7 @@ def _verb(request: Request, target: Target) -> str:
     if request.method == "GET":
         if target.name:
             return "get"
-        return "watch" if request.query.get("watch") in ("true", "1") else "list"
+        return "watch" if flag(request, "watch") else "list"
     if request.method == "DELETE":
         return "delete" if target.name else "deletecollection"
     return _VERBS.get(request.method, request.method.lower())

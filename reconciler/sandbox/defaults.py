@@ -104,7 +104,7 @@ def _container(container: Json, *, host_network: bool) -> None:
     for hook in (container.get("lifecycle") or {}).values():
         if isinstance(hook, dict) and "httpGet" in hook:
             hook["httpGet"].setdefault("scheme", "HTTP")
-            hook["httpGet"].setdefault("path", "/")
+            hook["httpGet"]["path"] = hook["httpGet"].get("path") or "/"
     for variable in container.get("env") or ():
         reference = (variable.get("valueFrom") or {}).get("fieldRef")
         if reference is not None:
@@ -125,7 +125,7 @@ def _probe(probe: Json) -> None:
         probe.setdefault(name, value)
     if "httpGet" in probe:
         probe["httpGet"].setdefault("scheme", "HTTP")
-        probe["httpGet"].setdefault("path", "/")
+        probe["httpGet"]["path"] = probe["httpGet"].get("path") or "/"
     if "grpc" in probe:
         probe["grpc"].setdefault("service", "")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from reconciler.sandbox import refusals
 from reconciler.sandbox.refusals import Refused
-from reconciler.sandbox.requests import Request
+from reconciler.sandbox.requests import Request, flag
 
 _REASONS = {
     401: "Unauthorized",
@@ -50,7 +50,7 @@ class Fault:
 
     def matches(self, request: Request) -> bool:
         """Tell whether a request is meant."""
-        watching = request.query.get("watch") in ("true", "1")
+        watching = flag(request, "watch")
         method = "WATCH" if watching and self.method == "WATCH" else request.method
         return self.path in request.path and self.method in ("", method)
 

@@ -9,7 +9,7 @@ from reconciler.sandbox import refusals
 from reconciler.sandbox.kinds import POD, Kind
 from reconciler.sandbox.requests import Request
 from reconciler.sandbox.routes import Target
-from reconciler.sandbox.store import Stored
+from reconciler.sandbox.store import Stored, key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,15 @@ class Filter:
     @property
     def selects(self) -> bool:
         """Tell whether there is any selector."""
-        return self.labels is not None or self.fields is not None
+        return any(one is not None and one.terms for one in (self.labels, self.fields))
+
+    @property
+    def single(self) -> str:
+        """Give the key of the one object that the field selector names, if it names one."""
+        terms = self.fields.terms if self.fields is not None else ()
+        named = [one.values for one in terms if (one.key, one.operator) == ("metadata.name", "=")]
+        whole = bool(self.namespace) or not self.kind.namespaced
+        return key_of(self.namespace, named[0][0]) if named and whole else ""
 
     def matches(self, stored: Stored) -> bool:
         """Tell whether an object is meant."""

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reconciler.sandbox import refusals
 from reconciler.sandbox.refusals import Cause
-from reconciler.sandbox.requests import Request
+from reconciler.sandbox.requests import Request, flag
 
-_TRUE = ("true", "1", "t", "T", "TRUE", "True")
 _MANAGER_LIMIT = 128
-
-
-def flag(request: Request, name: str) -> bool:
-    """Read a yes-or-no parameter."""
-    return request.query.get(name, "") in _TRUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +56,18 @@ def dry_run_causes(dry_run: str) -> list[Cause]:
     return [refusals.unsupported("dryRun", [dry_run], ("All",))]
 
 
-def positive(request: Request, name: str, causes: Sequence[str] = ()) -> int:
-    """Read a whole number, 0 when absent. Raises Refused (400)."""
+def positive(request: Request, name: str) -> int:
+    """Read a whole number, 0 when absent or negative. Raises Refused (400)."""
+    return max(0, whole(request, name))
+
+
+def whole(request: Request, name: str) -> int:
+    """Read a whole number of either sign, 0 when absent. Raises Refused (400)."""
     text = request.query.get(name, "")
     if not text:
         return 0
     try:
-        return max(0, int(text))
+        return int(text)
     except ValueError as error:
         message = f'strconv.ParseInt: parsing "{text}": invalid syntax'
         raise refusals.bad_request(message) from error

@@ -42,6 +42,11 @@ class Request:
         return cls(method, parts.path, query, lowered, body)
 
 
+def flag(request: Request, name: str) -> bool:
+    """Read a yes-or-no parameter as Go does: whatever is not no is yes, also when it is empty."""
+    return name in request.query and request.query[name].lower() not in ("false", "0")
+
+
 @dataclass(frozen=True, slots=True)
 class Response:
     """One whole answer; `delay_seconds` is how long the shell keeps it back."""

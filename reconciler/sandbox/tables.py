@@ -38,6 +38,10 @@ def _lengths(*names: str) -> Cells:
     return cells
 
 
+def _nothing(value: Json, now: float) -> list[Any]:
+    return []
+
+
 def _secret(value: Json, now: float) -> list[Any]:
     return [value.get("type", ""), len(value.get("data") or ())]
 
@@ -67,7 +71,7 @@ _COLUMNS: Mapping[Kind, tuple[tuple[str, ...], tuple[str, ...], Cells]] = {
     ),
     CONFIG_MAP: (("Data", _AGE), (), _lengths("data", "binaryData")),
     SECRET: (("Type", "Data", _AGE), (), _secret),
-    SERVICE_ACCOUNT: (("Secrets", _AGE), (), _lengths("secrets")),
+    SERVICE_ACCOUNT: ((_AGE,), (), _nothing),
     LEASE: (("Holder", _AGE), (), _lease),
 }
 _EVENT_COLUMNS = (
@@ -82,6 +86,15 @@ _EVENT_COLUMNS = (
     ("Count", 1),
     ("Name", 1),
 )
+_COMPLETED = {"type": "Completed", "status": "True"}
+_OVER = {
+    "Succeeded": {
+        **_COMPLETED,
+        "reason": "Succeeded",
+        "message": "The pod has completed successfully.",
+    },
+    "Failed": {**_COMPLETED, "reason": "Failed", "message": "The pod failed."},
+}
 _NUMBERS = frozenset({"Allowed Disruptions"})
 
 
@@ -117,6 +130,10 @@ def cells(kind: Kind, value: Json, now: float) -> list[Any]:
     return [value["metadata"]["name"], *aged]
 
 
+def _is_over(pod: Json) -> bool:
+    return pod.get("status", {}).get("phase") in _OVER
+
+
 def _age(value: Json, now: float) -> str:
     created = value["metadata"].get("creationTimestamp")
     return clock.age(now - clock.moment(created)) if created else "<unknown>"
@@ -145,6 +162,8 @@ def table(
     for stored in found:
         value = stored.decode(kind)
         row: Json = {"cells": cells(kind, value, now)}
+        if kind is POD and _is_over(value):
+            row["conditions"] = [_OVER[value["status"]["phase"]]]
         if include == "Object":
             row["object"] = value
         elif include != "None":

@@ -21,6 +21,12 @@ def scalar_problems(part: Any, schema: Schema, path: Path = ()) -> Iterator[str]
     elif schema.type in ("integer", "number") and not _is_number(part):
         told = _TYPES.get(type(part), "nil")
         yield f"{fieldpaths.text(path)}: expected numeric (int or float), got {told}"
+    elif (
+        schema.type == "boolean"
+        and isinstance(part, str | int | float)
+        and part not in (True, False)
+    ):
+        yield f"{fieldpaths.text(path)}: expected boolean, got &{{{gotext.shown(part)}}}"
     elif isinstance(part, dict) and schema.type == "object":
         for name, child in part.items():
             inner = schema.field(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reconciler.kube import names
-from reconciler.sandbox.kinds import NAMESPACE, Kind
+from reconciler.sandbox.kinds import BUDGET, EVENT, NAMESPACE, Kind
 from reconciler.sandbox.refusals import Cause, forbidden_value, invalid_value, required
 from reconciler.sandbox.requests import Json
 
@@ -18,14 +18,25 @@ _OWNER_TEXTS = {
 _ANNOTATIONS_LIMIT_BYTES = 256 * 1024
 
 
+def _path_problem(text: str) -> str | None:
+    """Say what keeps a text from standing in a URL."""
+    if text in (".", ".."):
+        return f"may not be '{text}'"
+    bad = next((one for one in "/%" if one in text), None)
+    return f"may not contain '{bad}'" if bad else None
+
+
+# Whose names the server only checks for what a path cannot hold, and the one that is a label.
+_RULES = {EVENT: _path_problem, BUDGET: _path_problem, NAMESPACE: names.label_problem}
+
+
 def check_name(kind: Kind, metadata: Json) -> Iterator[Cause]:
     """Check the name of a new object."""
     name = metadata.get("name", "")
     if not name:
         yield required("metadata.name", "name or generateName is required")
         return
-    problem = names.label_problem if kind is NAMESPACE else names.subdomain_problem
-    told = problem(name)
+    told = _RULES.get(kind, names.subdomain_problem)(name)
     if told and metadata.get("generateName"):
         yield invalid_value("metadata.generateName", metadata["generateName"], told)
     if told:
@@ -49,10 +60,9 @@ def check_metadata(metadata: Json, *, of_core: bool = True) -> Iterator[Cause]:
         limit = f"Too long: may not be more than {_ANNOTATIONS_LIMIT_BYTES} bytes"
         yield Cause("metadata.annotations", "FieldValueTooLong", limit)
     for index, finalizer in enumerate(metadata.get("finalizers") or ()):
-        told = names.label_key_problem(finalizer)
-        if told:
-            yield invalid_value("metadata.finalizers", finalizer, told)
-        elif of_core and "/" not in finalizer and finalizer not in ("orphan", "foregroundDeletion"):
+        wrong = key_problems(finalizer)
+        yield from (invalid_value("metadata.finalizers", finalizer, one) for one in wrong)
+        if of_core and "/" not in finalizer and finalizer not in ("orphan", "foregroundDeletion"):
             detail = "name is neither a standard finalizer name nor is it fully qualified"
             yield invalid_value(f"metadata.finalizers[{index}]", finalizer, detail)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from reconciler.sandbox.kinds import BUDGET, CONFIG_MAP, LEASE, POD, SECRET, Kind
+from reconciler.sandbox.kinds import BUDGET, CONFIG_MAP, EVENT, LEASE, NODE, POD, SECRET, Kind
 from reconciler.sandbox.refusals import Cause, forbidden_value, invalid_value, required
 from reconciler.sandbox.requests import Json
 from reconciler.sandbox.validate.metadata import check_metadata, check_name, check_selector
+from reconciler.sandbox.validate.placement import check_taints
 from reconciler.sandbox.validate.pods import check_pod
 
 _BUDGET_FIELDS = ("minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy")
@@ -34,11 +35,13 @@ def check_object(kind: Kind, value: Json) -> Iterator[Cause]:
         ]
         return
     yield from check_name(kind, value["metadata"])
-    yield from check_metadata(value["metadata"], of_core=not kind.group)
+    yield from check_metadata(value["metadata"], of_core=not kind.group and kind is not EVENT)
     if kind is POD:
         yield from check_pod(value.get("spec") or {})
     elif kind in (CONFIG_MAP, SECRET):
         yield from _content(value)
+    elif kind is NODE:
+        yield from check_taints(value.get("spec") or {})
     elif kind is LEASE:
         yield from _lease(value.get("spec") or {})
 

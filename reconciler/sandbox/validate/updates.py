@@ -8,7 +8,7 @@ from copy import deepcopy
 from reconciler.sandbox.kinds import CONFIG_MAP, NAMESPACE, NODE, POD, SECRET, Kind
 from reconciler.sandbox.refusals import Cause, forbidden_value, invalid_value, quoted
 from reconciler.sandbox.requests import Json
-from reconciler.sandbox.validate.pods import check_gates_only_shrink
+from reconciler.sandbox.validate.placement import check_gates_only_shrink
 
 _FIXED = "field is immutable"
 _POD_TEXT = (
@@ -42,7 +42,7 @@ def check_identity(before: Json, after: Json) -> Iterator[Cause]:
         yield from [invalid_value("metadata.uid", updated["uid"], _FIXED)] * 2
     if live.get("deletionTimestamp"):
         known = live.get("finalizers") or []
-        added = [one for one in updated.get("finalizers") or () if one not in known]
+        added = sorted({*(updated.get("finalizers") or ())} - {*known})
         if added:
             listed = ", ".join(quoted(one) for one in added)
             detail = (

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from reconciler.sandbox import refusals
 from reconciler.sandbox.faults import Fault
 from reconciler.sandbox.kinds import BINDING
-from reconciler.sandbox.options import flag
-from reconciler.sandbox.requests import Answer
+from reconciler.sandbox.requests import Answer, flag
 from reconciler.sandbox.verbs import bind, create, evict, logs, patch, read, remove, review, update
 from reconciler.sandbox.verbs.watch import watch
 from reconciler.sandbox.world import Call

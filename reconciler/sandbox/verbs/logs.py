@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from reconciler.sandbox import refusals
 from reconciler.sandbox.kinds import NODE, POD
-from reconciler.sandbox.options import flag, positive
+from reconciler.sandbox.options import positive
 from reconciler.sandbox.printout import lines
-from reconciler.sandbox.requests import Answer, Json, Response
+from reconciler.sandbox.requests import Answer, Json, Response, flag
 from reconciler.sandbox.verbs import write
 from reconciler.sandbox.world import Call
 

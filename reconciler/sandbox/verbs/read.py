@@ -17,6 +17,7 @@ from reconciler.sandbox.verbs import write
 from reconciler.sandbox.verbs.versions import (
     check_list_version,
     check_no_version,
+    check_reached,
     list_revision,
 )
 from reconciler.sandbox.world import Call
@@ -69,6 +70,7 @@ def list_objects(call: Call, *, stale_revisions: int = 0) -> Response:
     page = _page(token) if token else Page(_LATEST, "")
     if token:
         check_no_version(call.request)
+        check_reached(page.revision, store.revision)
     asked = page.revision if token else list_revision(call.request, store.revision)
     if stale_revisions and asked == _LATEST:
         asked = max(shelf.forgotten, store.revision - stale_revisions)
@@ -101,7 +103,7 @@ def _cut(
     metadata: Json = {"resourceVersion": str(revision)}
     found = [one for one in walked if chosen.matches(one)]
     # A full page is followed by another wherever anything follows, be it not selected.
-    if not limit or len(found) < limit or walked[-1] is found[limit - 1]:
+    if chosen.single or not limit or len(found) < limit or walked[-1] is found[limit - 1]:
         return found, metadata
     last = found[limit - 1].key
     start = last.removeprefix(f"{chosen.namespace}/") if chosen.namespace else last

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from reconciler.sandbox import admission, answers, bodies, clock, refusals
 from reconciler.sandbox.answers import status_success
 from reconciler.sandbox.filters import check_fields, filter_of
-from reconciler.sandbox.kinds import DELETE_OPTIONS, NAMESPACE, POD, Kind
+from reconciler.sandbox.kinds import DELETE_OPTIONS, EVENT, NAMESPACE, POD, Kind
 from reconciler.sandbox.options import dry_run_causes
 from reconciler.sandbox.requests import Json, Response
 from reconciler.sandbox.store import Stored
@@ -125,9 +125,11 @@ def remove(
 ) -> tuple[Stored, bool]:
     """Delete an object as far as it may go now; tells its last form and whether it is gone."""
     value = stored.decode(kind)
+    if kind is POD and _is_pending(value, options):
+        return stored, False
     before = json.dumps(value)
     grace = _grace(kind, value, options)
-    held = _hold(value, options)
+    held = _hold(kind, value, options)
     if kind is POD or kind is NAMESPACE or held:
         _mark(kind, value, grace, now)
     if kind is NAMESPACE:
@@ -142,9 +144,20 @@ def remove(
     return world.store.put(kind, value), False
 
 
-def _hold(value: Json, options: DeleteOptions) -> bool:
+def _is_pending(pod: Json, options: DeleteOptions) -> bool:
+    """Tell whether a pod goes already, and not earlier for being asked again."""
+    known = pod["metadata"].get("deletionGracePeriodSeconds")
+    if known is None or not pod["metadata"].get("deletionTimestamp"):
+        return False
+    return options.grace_seconds is None or options.grace_seconds >= known
+
+
+def _hold(kind: Kind, value: Json, options: DeleteOptions) -> bool:
     metadata = value["metadata"]
     finalizers = list(metadata.get("finalizers") or ())
+    if kind is EVENT:
+        # Nothing belongs to an event, so nobody collects what did.
+        return bool(finalizers)
     for policy, name in (("Foreground", "foregroundDeletion"), ("Orphan", "orphan")):
         if options.policy == policy and name not in finalizers:
             finalizers.append(name)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from reconciler.sandbox import refusals
-from reconciler.sandbox.options import flag
 from reconciler.sandbox.refusals import Cause
-from reconciler.sandbox.requests import Request
+from reconciler.sandbox.requests import Request, flag
 
 _MATCHES = ("Exact", "NotOlderThan")
 LATEST = -1
@@ -29,7 +28,7 @@ def number(request: Request) -> int:
     if not text.isdecimal():
         why = f'strconv.ParseUint: parsing "{text}": invalid syntax'
         message = f"resourceVersion: Invalid value: {refusals.quoted(text)}: {why}"
-        if request.query.get("watch") in ("true", "1"):
+        if flag(request, "watch"):
             raise refusals.failure(500, "", message)
         raise refusals.bad_request(f"invalid resource version: {message}")
     return int(text)
@@ -74,13 +73,18 @@ def list_revision(request: Request, live: int) -> int:
         Blocked: for one that lies ahead.
     """
     asked = number(request)
-    if asked > live:
-        raise Blocked(_too_large(asked, live))
+    check_reached(asked, live)
     exact = request.query.get("resourceVersionMatch") == "Exact"
     limited = bool(request.query.get("limit")) and "resourceVersionMatch" not in request.query
     if asked > 0 and (exact or limited):
         return asked
     return LATEST
+
+
+def check_reached(asked: int, live: int) -> None:
+    """Check that a revision has been. Raises Blocked."""
+    if asked > live:
+        raise Blocked(_too_large(asked, live))
 
 
 def check_watch_version(request: Request) -> None:
@@ -94,6 +98,8 @@ def check_watch_version(request: Request) -> None:
     elif match and "sendInitialEvents" not in query:
         detail = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
         causes.append(refusals.forbidden_value("resourceVersionMatch", detail))
+    if match not in ("", "NotOlderThan"):
+        causes.append(refusals.unsupported("resourceVersionMatch", match, ("NotOlderThan",)))
     if causes:
         raise refusals.invalid_options("ListOptions", causes)
 

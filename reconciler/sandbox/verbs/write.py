@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reconciler.kube import apply as ownership
 from reconciler.sandbox import admission, answers, bodies, refusals
 from reconciler.sandbox.bodies import Body
-from reconciler.sandbox.kinds import EVENT, NAMESPACE
+from reconciler.sandbox.kinds import EVENT, NAMESPACE, POD
 from reconciler.sandbox.options import WriteOptions
 from reconciler.sandbox.refusals import Refused
 from reconciler.sandbox.requests import Json, Response
@@ -17,6 +17,7 @@ from reconciler.sandbox.store import Stored, encode
 from reconciler.sandbox.validate.metadata import check_metadata
 from reconciler.sandbox.validate.objects import check_event, check_new, check_object
 from reconciler.sandbox.validate.updates import check_identity, check_update
+from reconciler.sandbox.validate.volumes import unprovided
 from reconciler.sandbox.verbs import strategy
 from reconciler.sandbox.world import Call
 
@@ -51,12 +52,15 @@ def check_place(call: Call, value: Json) -> None:
             f"the name of the object ({metadata['name']}) does not match "
             f"the name on the URL ({target.name})"
         )
+    if not target.kind.namespaced:
+        # What has no namespace loses the one that somebody wrote down for it.
+        metadata.pop("namespace", None)
+        return
     if metadata.get("namespace", target.namespace) != target.namespace:
         raise refusals.bad_request(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
-    if target.kind.namespaced:
-        metadata["namespace"] = target.namespace
+    metadata["namespace"] = target.namespace
 
 
 @contextmanager
@@ -94,6 +98,8 @@ def _create(write: Write, value: Json) -> Response:
     admission.admit_creation(call.world, kind, value)
     causes = _event_causes(call, value) or [*check_object(kind, value), *check_new(kind, value)]
     _refuse(call, value, causes)
+    if kind is POD and not write.call.target.subresource:
+        write = replace(write, warnings=(*write.warnings, *unprovided(value)))
     strategy.first_status(kind, value, call.stamp)
     strategy.complete(kind, value)
     if managed:

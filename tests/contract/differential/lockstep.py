@@ -94,8 +94,8 @@ class Lockstep:
     def _compare(self, seed: str, number: int, step: Step) -> Difference | None:
         if step.changes:
             _await_same_second()
-        mine = without(self._neutral[0].reply(self._sandbox.answer(step)))
-        other = without(self._neutral[1].reply(self._real.answer(step)))
+        mine = without(self._neutral[0].reply(self._sandbox.answer(step), step.generated))
+        other = without(self._neutral[1].reply(self._real.answer(step), step.generated))
         self.tally.compared[step.label] += 1
         self.tally.statuses[other["status"]] += 1
         if mine == other:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 from tests.contract.differential.servers import Reply
@@ -15,6 +16,12 @@ _NOW = re.compile(r"20(?:2[5-9]|3\d)-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
 _AGE = re.compile(r"(?:\d+m)?\d+s|\d+m")
 _RECORD = re.compile(r"(in (?:record|precondition) \()\d+\)")
+# The server walks the amounts of a container in whatever order its map has that time.
+_AMOUNT = re.compile(
+    r"spec\.(?:initC|c)ontainers\[\d+\]\.resources\.requests(?:\[[^]]*\])?: "
+    r"(?:(?!, spec\.|\]$).)*"
+)
+_AMOUNTS = re.compile(rf"{_AMOUNT.pattern}(?:, {_AMOUNT.pattern})+")
 _TOO_LARGE = re.compile(r"(resource version: )\d+(?:, current: \d+)?")
 
 
@@ -25,8 +32,13 @@ class Neutral:
         self._uids: dict[str, str] = {}
         self._revisions: dict[str, str] = {}
 
-    def reply(self, reply: Reply) -> Json:
-        """Give status, body and warnings of an answer as comparable JSON."""
+    def reply(self, reply: Reply, begun: str = "") -> Json:
+        """Give an answer as comparable JSON; `begun` is the generateName that was sent."""
+        if begun:
+            made = re.compile(rf"\b{re.escape(begun)}[a-z0-9]{{5}}\b")
+            reply = replace(
+                reply, body=json.loads(made.sub(f"{begun}<random>", json.dumps(reply.body)))
+            )
         return {
             "status": reply.status,
             "media": reply.media.split(";")[0],
@@ -66,6 +78,7 @@ class Neutral:
             metadata["continue"] = "<token>"
 
     def _text(self, text: str) -> str:
+        text = _AMOUNTS.sub(_in_order, text)
         text = _UID.sub(lambda found: self._uid(found[0]), text)
         text = _NOW.sub("<now>", text)
         text = _TOKEN_VOLUME.sub("kube-api-access-<random>", text)
@@ -74,6 +87,10 @@ class Neutral:
 
     def _uid(self, uid: str) -> str:
         return self._uids.setdefault(uid, f"<uid {len(self._uids)}>")
+
+
+def _in_order(found: re.Match[str]) -> str:
+    return ", ".join(sorted(_AMOUNT.findall(found[0])))
 
 
 def _ageless(row: Json) -> Json:

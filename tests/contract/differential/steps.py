@@ -68,6 +68,13 @@ class Step:
         """Tell whether this request may leave something behind."""
         return self.method != "GET" and "dryRun=" not in self.path
 
+    @property
+    def generated(self) -> str:
+        """Give the generateName that is sent, if any."""
+        metadata = self.body.get("metadata") if isinstance(self.body, dict) else None
+        named = metadata.get("generateName") if isinstance(metadata, dict) else None
+        return named if isinstance(named, str) else ""
+
     def sent_body(self, known: Mapping[str, str]) -> bytes | None:
         """Write the body for one server, which has told what is `known`."""
         if self.body is None or isinstance(self.body, bytes):
