@@ -16,8 +16,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.controlplane import components, credentials, nodes, stages
+from tests.controlplane import certificates, components, credentials, nodes, stages
 from tests.controlplane.api import Api
+from tests.controlplane.certificates import ClientCertificate
 from tests.controlplane.components import Layout
 from tests.controlplane.nodes import NodeShape
 from tests.controlplane.processes import ServerGroup, free_ports
@@ -178,6 +179,10 @@ class ControlPlane:
         )
         return path
 
+    def client_certificate(self, folder: Path, user: str, *groups: str) -> ClientCertificate:
+        """Write a certificate into `folder` that the API server takes for this user."""
+        return certificates.issue(self.layout.client_authority, folder, user, groups)
+
     def add_namespace(self, name: str) -> str:
         """Create a namespace, wait until pods can be made in it, and return its name."""
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
@@ -214,6 +219,7 @@ class ControlPlane:
         layout = Layout(group.folder, *free_ports(3))
         self._layout = layout
         credentials.write_signing_key(layout.signing_key)
+        certificates.write_authority(layout.client_authority)
         token = credentials.write_admin_token(layout.tokens)
         group.start("etcd", components.etcd(layout))
         self._wait(lambda: _accepts(layout.etcd_port), "etcd to listen")

@@ -34,6 +34,11 @@ class Layout:
         return self.folder / "tokens.csv"
 
     @property
+    def client_authority(self) -> Path:
+        """Return the certificate that signs those of clients; its key is beside it."""
+        return self.folder / "clients.crt"
+
+    @property
     def certificates(self) -> Path:
         """Return the folder where the API server writes its own certificate."""
         return self.folder / "certificates"
@@ -96,6 +101,7 @@ def api_server(layout: Layout, *, taints_nodes: bool, audited: bool) -> list[str
         f"--secure-port={layout.api_port}",
         f"--cert-dir={layout.certificates}",
         f"--token-auth-file={layout.tokens}",
+        f"--client-ca-file={layout.client_authority}",
         "--authorization-mode=RBAC",
         "--enable-admission-plugins=ServiceAccount",
         "--service-account-issuer=https://kubernetes.default.svc.cluster.local",

@@ -1,0 +1,83 @@
+"""A small real proxy: it takes CONNECT, and joins two sockets."""
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class ConnectProxy:
+    """What it was asked for, and whom it lets through.
+
+    `hosts` are names that only the proxy knows, as the address that they mean. With a `login`
+    (`user:password`) it lets nobody else through. `status` other than 200 refuses everybody.
+    """
+
+    hosts: Mapping[str, str] = field(default_factory=dict)
+    login: str = ""
+    status: int = 200
+    asked: list[str] = field(default_factory=list)
+    url: str = ""
+    running: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection."""
+        task = asyncio.current_task()
+        assert task is not None
+        self.running.add(task)
+        with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+            method, where, _ = head[0].split(" ")
+            self.asked.append(f"{method} {where}")
+            status = self._verdict(head[1:])
+            writer.write(f"HTTP/1.1 {status} Verdict\r\nContent-Length: 0\r\n\r\n".encode())
+            if status == 200:
+                await self._join(where, reader, writer)
+        writer.close()
+        self.running.discard(task)
+
+    def _verdict(self, headers: list[str]) -> int:
+        wanted = base64.b64encode(self.login.encode()).decode()
+        given = dict(line.lower().split(": ", 1) for line in headers if line)
+        if self.login and given.get("proxy-authorization") != f"basic {wanted}".lower():
+            return 407
+        return self.status
+
+    async def _join(
+        self, where: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        host, _, port = where.rpartition(":")
+        there = await asyncio.open_connection(self.hosts.get(host, host), int(port))
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(_copy(reader, there[1]))
+                group.create_task(_copy(there[0], writer))
+        finally:
+            there[1].close()
+
+
+@asynccontextmanager
+async def connect_proxy(
+    hosts: Mapping[str, str] | None = None, login: str = "", status: int = 200
+) -> AsyncIterator[ConnectProxy]:
+    """Serve a proxy for the length of a block."""
+    proxy = ConnectProxy(hosts or {}, login, status)
+    server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
+    proxy.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    try:
+        yield proxy
+    finally:
+        server.close()
+        for task in list(proxy.running):
+            task.cancel()
+        await asyncio.gather(*proxy.running, return_exceptions=True)
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while chunk := await reader.read(1 << 16):
+            writer.write(chunk)
+            await writer.drain()
+        writer.close()
