@@ -32,12 +32,14 @@ _SHORT_OF = (
 )
 _SHORTAGE = re.compile(_SHORT_OF, re.IGNORECASE)
 
+_NO_BRANCH = re.compile(r"couldn't find remote ref|remote branch .* not found", re.IGNORECASE)
+
 _Error = Callable[[str], PortError]
 _MEANINGS: tuple[tuple[re.Pattern[str], _Error, str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), error, advice)
     for pattern, error, advice in (
         (
-            r"couldn't find remote ref|remote branch .* not found",
+            _NO_BRANCH.pattern,
             Misconfigured,
             "the branch is not there: name one that is, or push it",
         ),
@@ -113,10 +115,19 @@ def one_line(text: str, limit: int = 200) -> str:
     return printable if len(printable) <= limit else printable[: limit - 1] + "…"
 
 
-def transport_failure(shown_url: str, branch: str, stderr: str) -> PortError:
-    """Say what a failed fetch means; whatever is unknown is Unavailable: it is tried again."""
+def has_no_branch(stderr: str) -> bool:
+    """Tell whether a fetch failed because the branch is not there."""
+    return bool(_NO_BRANCH.search(stderr[-_LOOKED_AT:]))
+
+
+def transport_failure(shown_url: str, branch: str, stderr: str, there: str = "") -> PortError:
+    """Say what a failed fetch means; whatever is unknown is Unavailable: it is tried again.
+
+    `there` is what the repository has instead.
+    """
     stderr = stderr[-_LOOKED_AT:]
     what = f"cannot fetch branch {branch!r} of {shown_url}: {last_words(stderr)}"
+    what = f"{what}; {there}" if there else what
     for pattern, error, advice in _MEANINGS:
         if pattern.search(stderr):
             return error(f"{what}. To do: {advice}")

@@ -13,7 +13,13 @@ from urllib.parse import urlsplit
 
 from reconciler.adapters.git import access
 from reconciler.adapters.git.commands import Commands, failed
-from reconciler.adapters.git.failures import Damaged, means_damage, transport_failure
+from reconciler.adapters.git.failures import (
+    Damaged,
+    has_no_branch,
+    means_damage,
+    one_line,
+    transport_failure,
+)
 from reconciler.adapters.git.objects import Objects
 from reconciler.adapters.git.source import Source
 from reconciler.adapters.git.urls import check_branch, checked, redacted
@@ -25,6 +31,7 @@ _ORPHANS_SECONDS = 3.0
 _SEEN_LIMIT = 500
 _LOOSE_LIMIT = 6000
 """Loose objects at which the mirror is packed; git's own limit is 6,700."""
+_BRANCHES_SHOWN = 8
 _INCOMING = "refs/gamekeeper/incoming"
 _SEEN = "refs/gamekeeper/seen/"
 
@@ -62,7 +69,7 @@ class Store:
             "--no-recurse-submodules", "--", self._address.url, f"+{self._tip}:{_INCOMING}",
         )  # fmt: skip
         if output.status:
-            raise self._failure(output.stderr)
+            raise self._failure(output.stderr, commands)
         objects = self.objects()
         incoming = objects.find(_INCOMING)
         if incoming is None:
@@ -109,13 +116,25 @@ class Store:
                 steps.append(f"update {_SEEN}{before} {before}")
         commands.read("update-ref", "--stdin", stdin="".join(f"{s}\n" for s in steps).encode())
 
-    def _failure(self, stderr: str) -> Exception:
-        error: PortError = transport_failure(self._shown, self._source.branch, stderr)
+    def _failure(self, stderr: str, commands: Commands) -> Exception:
+        there = self._branches(commands) if has_no_branch(stderr) else ""
+        error: PortError = transport_failure(self._shown, self._source.branch, stderr, there)
         if not isinstance(error, Unavailable) or not means_damage(stderr):
             return error
         # The words may be the host's, about its own files: ours are judged by themselves.
         check = self._commands({}).run("fsck", "--connectivity-only", "--no-dangling")
         return Damaged(str(error)) if check.status else error
+
+    def _branches(self, commands: Commands) -> str:
+        """Say which branches the repository has, "" where it does not tell."""
+        asked = commands.run("ls-remote", "--heads", "--", self._address.url)
+        if asked.status:
+            return ""
+        lines = asked.stdout.decode("utf-8", "replace").splitlines()
+        names = [line.partition("refs/heads/")[2] for line in lines]
+        shown = ", ".join(one_line(name, 60) for name in names[:_BRANCHES_SHOWN])
+        more = len(names) - _BRANCHES_SHOWN
+        return f"it has {shown or 'no branch yet'}" + (f" and {more} more" if more > 0 else "")
 
     def _lay_out(self) -> None:
         for part in ("objects/info", "objects/pack", "refs/heads"):

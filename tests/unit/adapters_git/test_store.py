@@ -6,6 +6,7 @@ import pytest
 
 from reconciler.adapters.git import store
 from reconciler.adapters.git.source import Source
+from reconciler.model.errors import Misconfigured
 from reconciler.model.trees import Relation
 from tests.unit.adapters_git.repositories import bare
 
@@ -64,3 +65,28 @@ def test_another_url_has_another_mirror(tmp_path: Path) -> None:
         listing = made.objects().listing(made.fetch()["commit"])
         assert [entry[0] for entry in listing.entries] == ["a.yaml"]
     assert len(list((tmp_path / "cache").glob("fleet-*-0.git"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("branches", "said"),
+    [
+        pytest.param(["live", "a"], r"'nope' .*; it has a, live, main\. To do: ", id="some"),
+        pytest.param([f"b{n}" for n in range(9)], "it has b0, .*, b7 and 2 more", id="many"),
+    ],
+)
+def test_a_branch_that_is_not_there_is_told_with_those_that_are(
+    tmp_path: Path, branches: list[str], said: str
+) -> None:
+    repository = bare(tmp_path)
+    head = repository.commit({"a.yaml": "a"}, "Start")
+    for name in branches:
+        (repository.path / "refs/heads" / name).write_text(f"{head}\n")
+    source = Source(f"file://{repository.path}", branch="nope")
+    with pytest.raises(Misconfigured, match=said):
+        store.Store(source, str(tmp_path / "cache")).fetch()
+
+
+def test_a_repository_without_a_branch_says_so(tmp_path: Path) -> None:
+    source = Source(f"file://{bare(tmp_path).path}")
+    with pytest.raises(Misconfigured, match="it has no branch yet"):
+        store.Store(source, str(tmp_path / "cache")).fetch()
