@@ -16,6 +16,7 @@ from reconciler.loop.store import RecordStore
 from reconciler.model.errors import Denied
 from reconciler.model.refs import ObjectRef
 from reconciler.ports import Cluster
+from reconciler.service.lookout import sighting_of
 from reconciler.settings import Row, Settings
 from reconciler.wiring import lease_ref, make_cluster
 
@@ -92,8 +93,11 @@ async def _answered(
 
 async def _who_leads(cluster: Cluster, settings: Settings) -> str:
     try:
-        lease = await cluster.get(lease_ref(settings))
+        seen = sighting_of(await cluster.get(lease_ref(settings)))
     except Denied:
         return ""
-    holder = (lease or {}).get("spec", {}).get("holderIdentity")
-    return f"{holder} leads" if holder else "No process holds the Lease: is one running?"
+    if not seen.holder:
+        return "No process holds the Lease: is one running?"
+    if seen.is_over(time.time()):
+        return f"{seen.holder} led, and is silent: is it running?"
+    return f"{seen.holder} leads" + (f", and cannot read Git: {seen.error}" if seen.error else "")

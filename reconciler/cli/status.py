@@ -1,6 +1,7 @@
 """`gamekeeper status`: what the records and the pods say; no loop need run."""
 
 import asyncio
+import time
 from argparse import ArgumentParser, Namespace
 
 from reconciler.cli.console import Console
@@ -10,6 +11,7 @@ from reconciler.cli.progress import Progress
 from reconciler.cli.status_text import print_text
 from reconciler.cli.statuses import Status, as_json, status_of
 from reconciler.model.errors import Denied
+from reconciler.service.lookout import Sighting, sighting_of
 from reconciler.settings import Settings
 from reconciler.wiring import OneCluster, lease_ref, make_one_cluster
 
@@ -26,14 +28,14 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, console: Console) -> int:
     """Print the state of the fleet."""
-    settings = settings_of(arguments, console.environment)
+    settings, now = settings_of(arguments, console.environment), time.time()
     status = asyncio.run(_read(settings, console))
     if arguments.output == "json":
-        print_json(console, as_json(status))
+        print_json(console, as_json(status, now))
     elif arguments.output == "yaml":
-        print_yaml(console, [as_json(status)])
+        print_yaml(console, [as_json(status, now)])
     else:
-        print_text(console, status)
+        print_text(console, status, now)
     return 0
 
 
@@ -41,18 +43,17 @@ async def _read(settings: Settings, console: Console) -> Status:
     one = make_one_cluster(settings)
     try:
         async with Progress(console, "reading the cluster"):
-            holder, _, _ = await asyncio.gather(
-                _holder(one, settings), one.view.read(), one.lane.store.load()
+            seen, _, _ = await asyncio.gather(
+                _sighting(one, settings), one.view.read(), one.lane.store.load()
             )
-        return status_of(one.lane, one.view.workloads(), holder)
+        return status_of(one.lane, one.view.workloads(), seen)
     finally:
         await one.cluster.close()
 
 
-async def _holder(one: OneCluster, settings: Settings) -> str | None:
-    """Return who holds the Lease, "" for nobody, None where we may not know."""
+async def _sighting(one: OneCluster, settings: Settings) -> Sighting | None:
+    """Return what the Lease says, None where we may not know."""
     try:
-        lease = await one.cluster.get(lease_ref(settings))
+        return sighting_of(await one.cluster.get(lease_ref(settings)))
     except Denied:
         return None
-    return str((lease or {}).get("spec", {}).get("holderIdentity") or "")

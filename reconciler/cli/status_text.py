@@ -1,25 +1,34 @@
 """The state of a fleet as a person reads it."""
 
+from collections.abc import Iterator
+
 from reconciler.cli.changes import hold_lines
 from reconciler.cli.console import Console
 from reconciler.cli.output import print_table
 from reconciler.cli.statuses import Status
 from reconciler.core.conditions import READY
+from reconciler.service.lookout import Sighting, written
 
 HEADS = (
     "workload", "wanted", "ready", "unready", "old", "leaving", "state", "commit", "spec",
 )  # fmt: skip
 
 
-def print_text(console: Console, status: Status) -> None:
+STILL = "rooms run on, and nothing is healed, scaled or rolled out"
+GOES_ON = (
+    "What was accepted stays wanted: rooms are healed and roll-outs go on; no new commit acts."
+)
+
+
+def print_text(console: Console, status: Status, now: float) -> None:
     """Print where the fleet comes from, a line a workload, and what is held or failing."""
     record = status.repository
     if not record.commit:
         console.print("No commit was taken in yet.")
     else:
         console.print(f"commit {record.commit} of {record.branch} at {record.repository}")
-    if status.holder is not None:
-        console.print(f"led by {status.holder}" if status.holder else "No process leads.")
+    for line in _seen_lines(console, status.seen, now) if status.seen else ():
+        console.print(line)
     for line in hold_lines(console, status.notices):
         console.print(line)
     if not status.workloads:
@@ -43,3 +52,29 @@ def print_text(console: Console, status: Status) -> None:
         failing = [c for c in each.conditions if c.type == READY and c.reason == "StepFailed"]
         for condition in failing:
             console.print(f"{console.paint('failing:', 'red')} {each.key}: {condition.message}")
+
+
+def age(seconds: float) -> str:
+    """Write how long something is ago, as roughly as one wants to know it."""
+    for unit, name in ((86_400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * unit:
+            return f"{seconds // unit:.0f} {name}"
+    return f"{max(0.0, seconds):.0f} s"
+
+
+def _seen_lines(console: Console, seen: Sighting, now: float) -> Iterator[str]:
+    """Say who leads and whether they see Git; what still goes on when somebody does not."""
+    if not seen.holder:
+        yield f"{console.paint('No process leads', 'red')}: {STILL}. Start one: gamekeeper run"
+    elif seen.is_over(now):
+        silent = console.paint(f"{seen.holder} led, and is silent", "red")
+        yield f"{silent} for {age(now - seen.renewed_at)}: {STILL} until it or another one runs"
+    else:
+        yield f"led by {seen.holder}"
+    if seen.error:
+        failing = console.paint("Git cannot be read", "red")
+        since = f"since {written(seen.blind_since)} ({age(now - seen.blind_since)})"
+        yield f"{failing} {since}: {seen.error}"
+        yield f"    {GOES_ON}"
+    if seen.looked_at:
+        yield f"last look at Git {age(now - seen.looked_at)} ago"

@@ -15,6 +15,7 @@ from reconciler.model.plans import Counts
 from reconciler.model.records import Condition, Offer, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Source, Workload
+from reconciler.service.lookout import Sighting, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +33,10 @@ class WorkloadStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The whole fleet. `holder` is who has the Lease, None where that may not be read."""
+    """The whole fleet. `seen` is what the Lease says, None where that may not be read."""
 
     repository: RepositoryRecord
-    holder: str | None
+    seen: Sighting | None
     workloads: tuple[WorkloadStatus, ...]
 
     @property
@@ -52,26 +53,41 @@ def notices_of(record: RepositoryRecord) -> tuple[Hold, ...]:
     )
 
 
-def status_of(lane: Lane, there: Iterable[WorkloadKey], holder: str | None) -> Status:
+def status_of(lane: Lane, there: Iterable[WorkloadKey], seen: Sighting | None) -> Status:
     """Return the status from records and view; no I/O."""
     repository = lane.store.repository
     keys = sorted({*lane.store.states(), *there})
-    return Status(
-        repository, holder, tuple(_workload(lane, key, repository.offers) for key in keys)
-    )
+    return Status(repository, seen, tuple(_workload(lane, key, repository.offers) for key in keys))
 
 
-def as_json(status: Status) -> dict[str, Any]:
+def as_json(status: Status, now: float) -> dict[str, Any]:
     """Return the status as a JSON object: what `status --output json` promises."""
     record = status.repository
     return {
         "repository": record.repository,
         "branch": record.branch,
         "commit": record.commit,
-        "leader": status.holder,
+        **(_seen_json(status.seen, now) if status.seen else {"leader": None, "git": None}),
         "holds": holds_as_json(status.notices),
         "workloads": [_workload_json(each) for each in status.workloads],
     }
+
+
+def _seen_json(seen: Sighting, now: float) -> dict[str, Any]:
+    return {
+        "leader": seen.holder,
+        "leaderRenewedAt": _time(seen.renewed_at),
+        "leaderIsSilent": seen.is_over(now),
+        "git": {
+            "lookedAt": _time(seen.looked_at),
+            "failingSince": _time(seen.blind_since),
+            "error": seen.error,
+        },
+    }
+
+
+def _time(at: float) -> str | None:
+    return written(at) if at else None
 
 
 def _workload_json(each: WorkloadStatus) -> dict[str, Any]:

@@ -74,3 +74,13 @@ REQUESTED_AT = "gamekeeper.dev/requested-at"
 
 HANDLED_AT = "gamekeeper.dev/handled-at"
 """Annotation on the repository record: the last request that the loop has answered."""
+
+LOOKED_AT = "gamekeeper.dev/looked-at"
+"""Annotation on the Lease: when its holder last took the tracked branch in."""
+
+BLIND_SINCE = "gamekeeper.dev/blind-since"
+BLIND_ERROR = "gamekeeper.dev/blind-error"
+"""Annotations on the Lease: since when its holder cannot look at Git, and why."""
+
+ON_LEASE = frozenset({LOOKED_AT, BLIND_SINCE, BLIND_ERROR})
+"""What whoever leads writes on the Lease."""

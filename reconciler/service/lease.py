@@ -7,10 +7,11 @@ stops acting well before another may begin; preconditions of writes are the fenc
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 
+from reconciler.model import labels
 from reconciler.model.errors import AlreadyExists, Conflict, PortError
 from reconciler.model.refs import Json, ObjectRef
 from reconciler.ports import Clock, Cluster
@@ -46,7 +47,8 @@ class NoLease:
 class Lease:
     """Holds or waits for one Lease for as long as `run` runs; `identity` is unique to a process.
 
-    `changed` is called whenever leading begins or ends.
+    `notes` are written on it as annotations whenever it is renewed. `changed` is called
+    whenever leading begins or ends.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Lease:
         *,
         changed: Callable[[], None] = lambda: None,
         elapsed: Callable[[], float] = elapsed,
+        notes: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self.holder = ""
         self.rival = ""
@@ -68,6 +71,7 @@ class Lease:
         self._clock = clock
         self._changed = changed
         self._elapsed = elapsed
+        self._notes = notes
         self._lease: Json | None = None
         self._changed_at = 0.0
         self._leads_until = 0.0
@@ -144,14 +148,20 @@ class Lease:
 
     async def _write(self, spec: Json) -> Json:
         if self._lease is not None:
-            return await self._cluster.replace({**self._lease, "spec": spec})
-        body = {
-            "apiVersion": API_VERSION,
-            "kind": "Lease",
-            "metadata": {"name": self._ref.name, "namespace": self._ref.namespace},
-            "spec": spec,
-        }
+            metadata = {**self._lease["metadata"], **self._annotations(self._lease)}
+            return await self._cluster.replace({**self._lease, "metadata": metadata, "spec": spec})
+        metadata = {"name": self._ref.name, "namespace": self._ref.namespace}
+        body = {"apiVersion": API_VERSION, "kind": "Lease", "metadata": metadata, "spec": spec}
         return await self._cluster.create(body)
+
+    def _annotations(self, lease: Json) -> Json:
+        """Return our notes among the annotations of others; before the first look, those there."""
+        notes = self._notes()
+        if not notes:
+            return {}
+        there = lease["metadata"].get("annotations") or {}
+        others = {name: text for name, text in there.items() if name not in labels.ON_LEASE}
+        return {"annotations": {**others, **notes}}
 
     async def _release(self) -> None:
         held = self.leading

@@ -13,6 +13,7 @@ from reconciler.service.app import App, Leadership, Parts
 from reconciler.service.events import Events
 from reconciler.service.faces import Faces
 from reconciler.service.health import Health, keep_beating
+from reconciler.service.lookout import Lookout
 from reconciler.service.metrics import Metrics
 from reconciler.service.relay import Relay
 from reconciler.service.voice import LogVoice
@@ -72,7 +73,9 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
     )
     head = make_head_lane(settings, one.lane, compiler)
     clock = SystemClock()
-    voice = Voices([LogVoice(Events(one.cluster, settings.instance, clock)), metrics, health])
+    lookout = Lookout(clock)
+    log = LogVoice(Events(one.cluster, settings.instance, clock))
+    voice = Voices([log, metrics, health, lookout])
     asked_at = request_ref(settings.namespace, settings.instance)
     parts = Parts(
         lane=one.lane,
@@ -93,7 +96,7 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
     health.expect("repository", lambda: app.head_service.poll_seconds, app.may_act)
     health.expect(settings.cluster_name, app.resync_seconds, app.may_act)
     try:
-        leadership = make_leadership(settings, one.cluster, app.leadership_changed)
+        leadership = make_leadership(settings, one.cluster, app.leadership_changed, lookout.notes)
         yield Serving(app, leadership, health, metrics, settings)
     finally:
         await head.repository.close()

@@ -6,7 +6,7 @@ import pty
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,13 @@ def process(command: list[str], settings: dict[str, str]) -> Iterator["subproces
             yield started
         finally:
             started.send_signal(signal.SIGTERM)
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 @pytest.fixture
@@ -260,6 +267,20 @@ def test_beside_a_loop_apply_names_it_and_reconcile_asks_it(place: Place) -> Non
         assert done.returncode == 1
         assert place.json("status")["leader"] in done.stderr
         assert "is held by" in done.stderr
+
+
+def test_status_says_that_git_cannot_be_read_and_since_when(place: Place) -> None:
+    with place.loop("--poll-seconds", "1"):
+        wait_until(lambda: "last look at Git" in place.run("status").stdout)
+        git(place.repository, "branch", "-m", "main", "elsewhere")
+        wait_until(lambda: "Git cannot be read since" in place.run("status").stdout)
+        said = place.run("status").stdout
+        assert "couldn't find remote ref refs/heads/main" in said
+        assert "it has elsewhere" in said
+        assert "What was accepted stays wanted" in said
+        git(place.repository, "branch", "-m", "elsewhere", "main")
+        wait_until(lambda: "cannot be read" not in place.run("status").stdout)
+    wait_until(lambda: "No process leads" in place.run("status").stdout)
 
 
 def test_reconcile_says_when_nobody_answers(applied: Place) -> None:

@@ -64,7 +64,7 @@ async def test_a_record_is_told_in_a_word(
     process = Process(World())
     await process.start()
     await process.lane.store.change_state(KEY, lambda _: record)
-    (arena,) = status_of(process.lane, [], "").workloads
+    (arena,) = status_of(process.lane, [], None).workloads
     assert (arena.state, [hold.kind for hold in arena.holds]) == (state, holds)
 
 
@@ -76,5 +76,5 @@ async def test_a_refused_removal_comes_with_the_hash_that_was_offered() -> None:
     await store.change_state(KEY, lambda _: replace(accepted(), held=held))
     offers = (Offer("a" * 12, (LINE,), "c1"), Offer("b" * 12, ("other", LINE), "c2"))
     await store.save_repository(replace(store.repository, offers=offers))
-    (arena,) = status_of(process.lane, [], "").workloads
+    (arena,) = status_of(process.lane, [], None).workloads
     assert arena.holds[0].change_hash == "b" * 12

@@ -1,0 +1,114 @@
+"""Whether Git was reached, written where a second process can read it: on the Lease.
+
+Whoever leads renews the Lease anyway, so an idle loop makes no call for it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from reconciler.model import labels
+from reconciler.model.errors import PortError
+from reconciler.model.plans import Plan
+from reconciler.model.readings import Reading
+from reconciler.model.refs import Json, WorkloadKey
+from reconciler.model.reports import Report
+from reconciler.model.wanted import Wanted
+from reconciler.ports import Clock
+
+LONGEST_ERROR = 1000
+DEFECT = "a defect of Gamekeeper, which its log shows"
+
+
+class Lookout:
+    """A voice that notes when the repository was last looked at, and since when it cannot be."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._looked_at = 0.0
+        self._blind_since = 0.0
+        self._error = ""
+
+    def notes(self) -> Mapping[str, str]:
+        """Return the annotations of the Lease; none before the first look."""
+        found = {}
+        if self._looked_at:
+            found[labels.LOOKED_AT] = written(self._looked_at)
+        if self._error:
+            found[labels.BLIND_SINCE] = written(self._blind_since)
+            found[labels.BLIND_ERROR] = self._error
+        return found
+
+    def looked(self, wanted: Wanted, reading: Reading | None, seconds: float) -> None:
+        """A head was taken in."""
+        self._looked_at, self._error = self._clock.now(), ""
+
+    def blind(self, error: PortError) -> None:
+        """Git, or what stands behind it, did not answer."""
+        self._failed(str(error))
+
+    def stumbled(self, error: Exception) -> None:
+        """Taking a head in met a defect."""
+        self._failed(DEFECT)
+
+    def planned(self, cluster: str, plan: Plan) -> None:
+        """Nothing of Git."""
+
+    def settled(self, report: Report) -> None:
+        """Nothing of Git."""
+
+    def crashed(self, cluster: str, key: WorkloadKey, error: Exception) -> None:
+        """Nothing of Git."""
+
+    def gone(self, cluster: str, key: WorkloadKey) -> None:
+        """Nothing of Git."""
+
+    def passed(self, cluster: str, keys: int, seconds: float) -> None:
+        """Nothing of Git."""
+
+    def _failed(self, error: str) -> None:
+        if not self._error:
+            self._blind_since = self._clock.now()
+        self._error = error[:LONGEST_ERROR] or "no reason was given"
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What a Lease says of who leads and of what they see; times are Unix seconds, 0 unknown."""
+
+    holder: str
+    renewed_at: float
+    lasts_seconds: float
+    looked_at: float
+    blind_since: float
+    error: str
+
+    def is_over(self, now: float) -> bool:
+        """Whether the holder has let the Lease run out, as far as two clocks can agree."""
+        return bool(self.holder) and now - self.renewed_at > self.lasts_seconds
+
+
+def sighting_of(lease: Json | None) -> Sighting:
+    """Read a Lease; None is one that nobody ever had."""
+    spec = (lease or {}).get("spec") or {}
+    notes = ((lease or {}).get("metadata") or {}).get("annotations") or {}
+    return Sighting(
+        holder=str(spec.get("holderIdentity") or ""),
+        renewed_at=_seconds(spec.get("renewTime")),
+        lasts_seconds=float(spec.get("leaseDurationSeconds") or 0),
+        looked_at=_seconds(notes.get(labels.LOOKED_AT)),
+        blind_since=_seconds(notes.get(labels.BLIND_SINCE)),
+        error=str(notes.get(labels.BLIND_ERROR) or ""),
+    )
+
+
+def written(at: float) -> str:
+    """Write Unix seconds as Kubernetes writes a time."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _seconds(text: object) -> float:
+    try:
+        return datetime.fromisoformat(str(text)).timestamp() if text else 0.0
+    except ValueError:
+        return 0.0
