@@ -2,12 +2,17 @@
 
 import json
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 
 from reconciler.core.host_ports import container_ports
 from reconciler.model.plans import RoomSeat
 from reconciler.model.refs import Json
 from reconciler.model.specs import Workload
+
+_HOST_IP: Json = {
+    "name": "GAMEKEEPER_HOST_IP",
+    "valueFrom": {"fieldRef": {"fieldPath": "status.hostIP"}},
+}
 
 
 def room_name(workload: str, ordinal: int) -> str:
@@ -19,21 +24,23 @@ def stamp_room(room: str, workload: Workload, seat: RoomSeat) -> Json:
     """Return the pod of one room: name, host ports and environment on the rendered `room` JSON.
 
     The environment goes to every container, init containers too; a name that the user's
-    template sets itself is left as the user wrote it.
+    template sets itself is left as the user wrote it. What is the same in every room of a
+    workload is shared between them: no part of a pod may be changed in place.
     """
-    pod: Json = json.loads(room)
+    shared = _parsed(room)
     name = room_name(workload.key.name, seat.ordinal)
-    pod["metadata"] = {**pod["metadata"], "name": name, "namespace": workload.key.namespace}
     chosen = dict(zip(container_ports(workload.template), seat.host_ports, strict=False))
-    environment = _environment(workload, name, pod, chosen)
-    for container in _containers(pod):
-        for entry in container.get("ports") or []:
-            if entry["containerPort"] in chosen:
-                entry["hostPort"] = chosen[entry["containerPort"]]
-        own = {variable["name"] for variable in container.get("env") or []}
-        added = [variable for variable in environment if variable["name"] not in own]
-        container["env"] = [*added, *(container.get("env") or [])]
-    return pod
+    environment = _environment(workload, name, shared, chosen)
+    spec = {
+        **shared["spec"],
+        **{
+            group: [_stamped(each, chosen, environment) for each in shared["spec"][group]]
+            for group in ("initContainers", "containers")
+            if shared["spec"].get(group)
+        },
+    }
+    metadata = {**shared["metadata"], "name": name, "namespace": workload.key.namespace}
+    return {**shared, "metadata": metadata, "spec": spec}
 
 
 def stamp_budget(pdb: Json, workload: Workload) -> Json:
@@ -48,16 +55,38 @@ def stamp_budget(pdb: Json, workload: Workload) -> Json:
     return {**pdb, "spec": {**pdb["spec"], "minAvailable": stays}}
 
 
-def _containers(pod: Json) -> Iterator[Json]:
-    yield from pod["spec"].get("initContainers") or []
-    yield from pod["spec"]["containers"]
+@lru_cache(maxsize=64)
+def _parsed(room: str) -> Json:
+    # A thousand rooms of one template are parsed once.
+    parsed: Json = json.loads(room)
+    return parsed
+
+
+def _stamped(container: Json, chosen: dict[int, int], environment: list[Json]) -> Json:
+    given = container.get("env") or []
+    own = {variable["name"] for variable in given}
+    added = [variable for variable in environment if variable["name"] not in own]
+    stamped = {**container, "env": [*added, *given]}
+    if chosen and container.get("ports"):
+        stamped["ports"] = [
+            {**entry, "hostPort": chosen[entry["containerPort"]]}
+            if entry["containerPort"] in chosen
+            else entry
+            for entry in container["ports"]
+        ]
+    return stamped
+
+
+@lru_cache(maxsize=1024)
+def _in_capitals(label: str) -> str:
+    return re.sub(r"[^A-Z0-9]", "_", label.upper())
 
 
 def _environment(workload: Workload, name: str, pod: Json, chosen: dict[int, int]) -> list[Json]:
     variables: list[Json] = [
         {"name": "GAMEKEEPER_ROOM", "value": name},
         {"name": "GAMEKEEPER_WORKLOAD", "value": workload.key.name},
-        {"name": "GAMEKEEPER_HOST_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.hostIP"}}},
+        _HOST_IP,
     ]
     named: dict[str, int] = {}
     for container in pod["spec"]["containers"]:
@@ -65,7 +94,7 @@ def _environment(workload: Workload, name: str, pod: Json, chosen: dict[int, int
             number = chosen.get(entry["containerPort"])
             if number is not None:
                 label = entry.get("name") or str(entry["containerPort"])
-                named[re.sub(r"[^A-Z0-9]", "_", label.upper())] = number
+                named[_in_capitals(label)] = number
     variables.extend(
         {"name": f"GAMEKEEPER_PORT_{label}", "value": str(number)}
         for label, number in named.items()

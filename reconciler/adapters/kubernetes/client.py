@@ -1,6 +1,7 @@
 """The `Cluster` port over one API server, in raw JSON: typed models cost more than the wire."""
 
 from collections.abc import AsyncIterator, Mapping
+from functools import lru_cache
 from random import SystemRandom
 from urllib.parse import urlencode
 
@@ -229,11 +230,17 @@ class KubernetesCluster:
 
     def _writing(self, dry_run: bool, **options: str) -> str:
         query = {"fieldManager": self._manager, **options}
-        return _query({**query, "dryRun": "All"} if dry_run else query)
+        return _written(tuple(({**query, "dryRun": "All"} if dry_run else query).items()))
 
 
 def _query(options: Mapping[str, str | int]) -> str:
     return "?" + urlencode({key: value for key, value in options.items() if value != ""})
+
+
+@lru_cache(maxsize=64)
+def _written(options: tuple[tuple[str, str], ...]) -> str:
+    """Return the query of a write: the same few for every object."""
+    return _query(dict(options))
 
 
 async def _whole(pages: AsyncIterator[Listing]) -> Listing:

@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from random import SystemRandom
 from typing import Any, Protocol
 
@@ -35,6 +36,8 @@ BACKOFF_SECONDS = 0.2
 CONNECTIONS = 256
 JSON_TYPE = "application/json"
 _CHANCE = SystemRandom()
+# What is sent is made by us of what was parsed: it holds no circles to look for.
+_ENCODER = json.JSONEncoder(check_circular=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,7 @@ class Transport:
 
         Raises the errors of `model.errors` for every other end.
         """
-        data = None if call.body is None else json.dumps(call.body).encode()
+        data = None if call.body is None else _ENCODER.encode(call.body).encode()
         attempt = 1
         while True:
             try:
@@ -196,7 +199,7 @@ class Transport:
             session = await self._open()
             async with session.request(
                 call.method,
-                URL(self._connection.url + call.path, encoded=True),
+                _url(self._connection.url, call.path),
                 data=data,
                 headers=self._headers(call, proof),
                 timeout=deadline,
@@ -247,3 +250,8 @@ class Transport:
         if len(self._retired) > 1:
             await self._retired.pop(0).close()
         return session
+
+
+@lru_cache(maxsize=256)
+def _url(server: str, path: str) -> URL:
+    return URL(server + path, encoded=True)
