@@ -40,7 +40,7 @@ class Faces:
 @asynccontextmanager
 async def serving(faces: Faces, listen: str) -> AsyncIterator[str]:
     """Serve at `host:port` and yield the address; port 0 picks one. Raises Misconfigured."""
-    host, port = _address(listen)
+    host, port = address_of(listen)
     runner = web.AppRunner(_app(faces), access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     protocol = cast(web.Server, runner.server)
@@ -127,7 +127,8 @@ def _read(path: Path) -> bytes:
         return b""
 
 
-def _address(listen: str) -> tuple[str, int]:
+def address_of(listen: str) -> tuple[str, int]:
+    """Return host and port of `HOST:PORT`. Raises Misconfigured."""
     host, colon, port = listen.rpartition(":")
     if not colon or not port.isdigit() or int(port) > 65535:
         raise Misconfigured(f'--listen "{listen}" is no address: write HOST:PORT')

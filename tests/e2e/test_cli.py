@@ -64,6 +64,28 @@ def test_a_mistake_is_one_line_on_standard_error(
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("flag", "value", "said"),
+    [
+        pytest.param("--listen", "8080", "write HOST:PORT", id="a port alone"),
+        pytest.param("--listen", "127.0.0.1:99999", "write HOST:PORT", id="a port too high"),
+        pytest.param("--branch", "a..b", "is no branch name", id="a name that git refuses"),
+        pytest.param("--repo", "./nowhere", "no such directory", id="a path that is not there"),
+        pytest.param("--repo", "ftp://x/y", "Allowed: https://", id="a transport unknown to us"),
+        pytest.param("--repo", "https://", "no usable host", id="a URL without a host"),
+    ],
+)
+def test_run_finds_what_is_written_wrong_before_it_asks_anybody(
+    tmp_path: Path, flag: str, value: str, said: str
+) -> None:
+    (tmp_path / "fleet").mkdir()
+    words = ["run", "--repo", "fleet", "--instance", "x", "--server", "http://127.0.0.1:1"]
+    done = gamekeeper(*words, flag, value, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_a_bad_environment_variable_is_named(tmp_path: Path) -> None:
     done = gamekeeper("validate", cwd=tmp_path, more={"GAMEKEEPER_POD_SECURITY": "lax"})
     assert done.returncode == 1
