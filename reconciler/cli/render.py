@@ -71,5 +71,5 @@ def _manifests(wanted: list[Desired]) -> Iterator[Json]:
             seats = host_ports.choose(ports, workload.replicas, workload.port_range, Counter())
         for ordinal, chosen in enumerate(seats, start=1):
             pod = stamp_room(fleet.room, workload, RoomSeat(ordinal, chosen))
-            del pod["metadata"]["labels"][labels.INSTANCE]
-            yield pod
+            marks = {k: v for k, v in pod["metadata"]["labels"].items() if k != labels.INSTANCE}
+            yield {**pod, "metadata": {**pod["metadata"], "labels": marks}}
