@@ -10,7 +10,7 @@ from reconciler.cli.output import print_json, print_yaml
 from reconciler.cli.reading import findings_as_json, print_annotations, print_findings
 from reconciler.model.changes import Change, FieldChange, Verb
 from reconciler.model.findings import Finding
-from reconciler.model.holds import Hold
+from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.refs import WorkloadKey
 
 SIGNS = {Verb.CREATE: ("+", "green"), Verb.UPDATE: ("~", "yellow"), Verb.DELETE: ("-", "red")}
@@ -102,7 +102,10 @@ def hold_lines(console: Console, holds: Iterable[Hold]) -> Iterator[str]:
         names.append(str(hold.key) if hold.key else "")
     for (kind, reason, change_hash), names in grouped.items():
         about = f" {', '.join(filter(None, sorted(names)))}:" if any(names) else ""
-        yield f"{console.paint('held:', 'red')}{about} {reason} ({kind})"
+        word = console.paint("held:", "red")
+        if kind == HoldKind.TRAILER:
+            word = console.paint("note:", "yellow")
+        yield f"{word}{about} {reason} ({kind})"
         if change_hash:
             yield f"    to let it through: gamekeeper approve {change_hash}"
 

@@ -12,7 +12,7 @@ from reconciler.cli.failures import Failure
 from reconciler.cli.options import add_output, add_settings, settings_of
 from reconciler.cli.progress import Progress
 from reconciler.cli.reading import counted
-from reconciler.core import change
+from reconciler.core import change, trailers
 from reconciler.model.changes import Change
 from reconciler.model.readings import Reading
 from reconciler.model.specs import Permissions
@@ -76,6 +76,9 @@ async def _diff(arguments: Namespace, console: Console) -> int:
             permissions = permissions_of(settings)
             base, head = await _read(compiler, before, merged.tree, permissions)
             compared = change.compare(base, head, settings.cluster_name, ceiling_of(settings))
+        if settings.approval_signers and compared.refused:
+            hint = trailers.invitation(compared.change_hash)
+            compared = replace(compared, holds=(*compared.holds, hint))
         root = await checkout.root()
     finally:
         await checkout.close()

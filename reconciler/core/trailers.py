@@ -29,6 +29,14 @@ def trailer_line(change_hash: str) -> str:
     return f"{TRAILER}: {change_hash}"
 
 
+def invitation(change_hash: str) -> Hold:
+    """Say what to write into a commit that lets a held change through."""
+    return _doubt(
+        "whoever signed no part of what is held may also let it through by an empty signed "
+        f"commit with the line {trailer_line(change_hash)}"
+    )
+
+
 def judge(history: History, repository: RepositoryRecord, now: float) -> Endorsed:
     """Judge the trailers that stand at the end of a history; `now` is Unix seconds.
 

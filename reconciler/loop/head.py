@@ -13,11 +13,12 @@ from functools import partial
 
 from reconciler.core import approval, desired, intake, trailers
 from reconciler.core.approval import Approval
+from reconciler.core.change import change_hash
 from reconciler.core.compile import config_from_json, workload_from_json
 from reconciler.core.trailers import Endorsed
 from reconciler.loop.approvals import drop_approvals, read_approvals
 from reconciler.loop.lane import Lane
-from reconciler.loop.trailers import read_trailers
+from reconciler.loop.trailers import Asked, read_trailers
 from reconciler.model.arrivals import Arrival
 from reconciler.model.errors import PortError
 from reconciler.model.holds import HoldKind
@@ -140,8 +141,8 @@ async def _judge(
     offered = approval.offer(store.repository, removals, waiting, reading.commit)
     endorsed = Endorsed(offered, {})
     if removals:
-        signers = lane.approval_signers
-        endorsed = await read_trailers(lane.repository, signers, offered, reading.commit, now)
+        ask = Asked(lane.approval_signers, reading.commit, change_hash(removals))
+        endorsed = await read_trailers(lane.repository, ask, offered, now)
     given = {**await _given(lane), **endorsed.given}
     repository, used = approval.grant(endorsed.repository, given, now)
     repository = trailers.spend(repository, used)
@@ -223,7 +224,8 @@ async def _publish(lane: HeadLane, result: intake.Intake, commit: str) -> Wanted
             await asyncio.sleep(0)
         effective[workload.key] = _desired(lane, workload, rendered[workload.key])
     lane.rendered = rendered
-    wanted = Wanted(commit, effective, result.deleting, result.holds)
+    approved = result.repository.approved
+    wanted = Wanted(commit, effective, result.deleting, result.holds, approved)
     lane.home.wanted = wanted
     return wanted
 

@@ -38,6 +38,13 @@ class Removal:
         return f"{self.cluster} {key.kind} {key.namespace}/{key.name} {self.cause} to={self.to}"
 
 
+def key_of_line(line: str) -> WorkloadKey:
+    """Return the workload that a removal line is about."""
+    _, kind, place, _, _ = line.rsplit(" ", 4)
+    namespace, _, name = place.partition("/")
+    return WorkloadKey(kind, namespace, name)
+
+
 class Verb(StrEnum):
     """What happens to a workload or one of its objects."""
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from reconciler.model.holds import Hold
 from reconciler.model.plans import Desired
+from reconciler.model.records import Approved
 from reconciler.model.refs import WorkloadKey
 
 
@@ -16,6 +17,7 @@ class Wanted:
     effective: Mapping[WorkloadKey, Desired] = field(default_factory=dict)
     deleting: frozenset[WorkloadKey] = frozenset()
     holds: tuple[Hold, ...] = ()
+    approved: tuple[Approved, ...] = ()
     keys: frozenset[WorkloadKey] = field(init=False, repr=False, compare=False)
     """Every workload that there is something to do about."""
     _held: Mapping[WorkloadKey | None, tuple[Hold, ...]] = field(

@@ -3,12 +3,14 @@
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
+from reconciler.model.changes import key_of_line
 from reconciler.model.errors import PortError
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.plans import Plan
 from reconciler.model.readings import Reading
+from reconciler.model.records import Approved
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.reports import Outcome, Report
 from reconciler.model.wanted import Wanted
@@ -26,6 +28,7 @@ class LogVoice:
     def __init__(self, events: Events | None = None) -> None:
         self._events = events
         self._held: Mapping[tuple[str, HoldKind], Hold] = {}
+        self._approved: tuple[Approved, ...] = ()
         self._failing: dict[WorkloadKey, str] = {}
         self._blind = ""
         self._commit = ""
@@ -48,6 +51,10 @@ class LogVoice:
             if place not in held:
                 log.info("no longer held", extra=_fields(workload=place[0], hold=hold.kind))
         self._held = held
+        for entry in wanted.approved:
+            if entry not in self._approved:
+                self._say_approved(entry)
+        self._approved = wanted.approved
 
     def blind(self, error: PortError) -> None:
         """Git, or what stands behind it, did not answer; what was wanted stays wanted."""
@@ -112,12 +119,24 @@ class LogVoice:
         if hold.key is not None:
             self._tell(hold.key, f"Held{hold.kind.title().replace('-', '')}", hold.reason)
 
-    def _tell(self, key: WorkloadKey, reason: str, message: str) -> None:
+    def _say_approved(self, entry: Approved) -> None:
+        key = key_of_line(entry.line)
+        said = f"{entry.line} is approved by {entry.by}"
+        log.info("%s", said, extra=_fields(workload=str(key)))
+        self._tell(key, "Approved", said, "Normal")
+
+    def _tell(
+        self,
+        key: WorkloadKey,
+        reason: str,
+        message: str,
+        type_: Literal["Normal", "Warning"] = "Warning",
+    ) -> None:
         """Write a Kubernetes Event beside the loop, on the workload's namespace."""
         if self._events is None:
             return
         ref = ObjectRef("v1", "Namespace", "", key.namespace)
-        task = asyncio.create_task(self._events.tell(ref, "", reason, message, "Warning"))
+        task = asyncio.create_task(self._events.tell(ref, "", reason, message, type_))
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
 
