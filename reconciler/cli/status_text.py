@@ -19,6 +19,8 @@ GOES_ON = (
     "What was accepted stays wanted: rooms are healed and roll-outs go on; no new commit acts."
 )
 
+TRAILERS_SHOWN = 3
+
 
 def print_text(console: Console, status: Status, now: float) -> None:
     """Print where the fleet comes from, a line a workload, and what is held or failing."""
@@ -31,6 +33,8 @@ def print_text(console: Console, status: Status, now: float) -> None:
         console.print(line)
     for line in hold_lines(console, status.notices):
         console.print(line)
+    for item in record.endorsements[-TRAILERS_SHOWN:]:
+        console.print(f"{item.change_hash} is approved by {item.by}")
     if not status.workloads:
         return
     console.print()

@@ -69,6 +69,13 @@ def as_json(status: Status, now: float) -> dict[str, Any]:
         "commit": record.commit,
         **(_seen_json(status.seen, now) if status.seen else {"leader": None, "git": None}),
         "holds": holds_as_json(status.notices),
+        "approvals": [
+            {"line": item.line, "by": item.by, "until": item.until} for item in record.approved
+        ],
+        "trailers": [
+            {"commit": item.commit, "changeHash": item.change_hash, "by": item.by, "at": item.at}
+            for item in record.endorsements
+        ],
         "workloads": [_workload_json(each) for each in status.workloads],
     }
 

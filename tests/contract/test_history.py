@@ -1,0 +1,151 @@
+"""What every Repository keeps of `history`: the same tests on memory and on git with real keys."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
+from reconciler.adapters.git.mirror import Mirror
+from reconciler.adapters.git.source import Source
+from reconciler.model.errors import Misconfigured
+from reconciler.ports import Repository
+from tests.gitservers import signing
+from tests.gitservers.repositories import BareRepository
+from tests.gitservers.signing import Person, signers_file
+
+NOW = 1_800_000_000.0
+HASH, OTHER = "d1007e0425df", "bd7085a350de"
+
+
+@dataclass(slots=True)
+class Far:
+    """A host of either kind, and three people of whom two are allowed."""
+
+    folder: Path
+    host: MemoryHost | None
+    bare: BareRepository | None
+    anna: Person
+    bea: Person
+    carl: Person
+
+    @property
+    def signers(self) -> str:
+        return signers_file(self.folder, self.anna, self.bea)
+
+    def commit(self, files: dict[str, str], message: str, signer: Person | None = None) -> str:
+        if self.host:
+            return self.host.commit(files, message, signed_by=signer.public_key if signer else "")
+        assert self.bare
+        return signing.commit(self.bare, files, message, signer)
+
+    def force(self, commit: str) -> None:
+        if self.host:
+            self.host.branch("main", commit)
+        elif self.bare:
+            self.bare.reset(commit)
+
+    def repository(self) -> Repository:
+        if self.host:
+            return MemoryRepository(self.host)
+        assert self.bare
+        return Mirror(Source(f"file://{self.bare.path}"), str(self.folder / "cache"))
+
+
+@pytest.fixture(params=["memory", "file"])
+def far(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Far]:
+    people = [Person.create(tmp_path, name) for name in ("anna", "bea", "carl")]
+    if request.param == "memory":
+        yield Far(tmp_path, MemoryHost(), None, *people)
+    else:
+        yield Far(tmp_path, None, BareRepository.create(tmp_path / "srv", "fleet.git"), *people)
+
+
+async def test_a_history_is_newest_first_with_changes_trailers_and_signers(far: Far) -> None:
+    base = far.commit({"a.yaml": "a"}, "Start")
+    made = far.commit({"a.yaml": "b"}, "Change", far.anna)
+    words = f"Let it go\n\nBecause.\n\nGamekeeper-Approve: {HASH}\nGamekeeper-Approve: {OTHER}\n"
+    approved = far.commit({}, words, far.bea)
+    stranger = far.commit({"a.yaml": "c"}, "Stranger", far.carl)
+    plain = far.commit({"a.yaml": "d"}, "Plain")
+    repository = far.repository()
+    try:
+        await repository.fetch()
+        found = await repository.history(base, plain, far.signers, NOW)
+        nothing = await repository.history(plain, plain, far.signers, NOW)
+    finally:
+        await repository.close()
+    assert found.problem == ""
+    assert [
+        (item.commit, item.parent, item.changes, item.approves, item.signer and item.signer.name)
+        for item in found.commits
+    ] == [
+        (plain, stranger, True, (), None),
+        (stranger, approved, True, (), None),
+        (approved, made, False, (HASH, OTHER), "bea@example.test"),
+        (made, base, True, (), "anna@example.test"),
+    ]
+    assert [item.problem for item in found.commits] == [
+        "not signed with an SSH key",
+        "signed with a key that is not allowed",
+        "",
+        "",
+    ]
+    keys = {item.signer.key for item in found.commits if item.signer}
+    assert len(keys) == 2
+    assert (nothing.commits, nothing.problem) == ((), "")
+
+
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [
+        pytest.param(f"x\n\nGamekeeper-Approve: {HASH}", (HASH,), id="a last paragraph"),
+        pytest.param(f"x\n\nGAMEKEEPER-approve:{HASH}  \n\n\n", (HASH,), id="any case"),
+        pytest.param(f"x\n\nSigned-off-by: A\nGamekeeper-Approve: {HASH}", (HASH,), id="others"),
+        pytest.param(f"x\n\nGamekeeper-Approve: {HASH}\n\nmore words", (), id="an earlier one"),
+        pytest.param(f"Gamekeeper-Approve: {HASH}", (), id="a subject"),
+        pytest.param(f"x\n\nGamekeeper-Approve: {HASH}a", (), id="a longer word"),
+        pytest.param(f"x\n\n Gamekeeper-Approve: {HASH}", (), id="an indented line"),
+        pytest.param(f"x\n\n> Gamekeeper-Approve: {HASH}", (), id="a quoted line"),
+        pytest.param("x\n\nGamekeeper-Approve: *", (), id="everything"),
+    ],
+)
+async def test_a_trailer_is_a_whole_line_of_the_last_paragraph(
+    far: Far, message: str, found: tuple[str, ...]
+) -> None:
+    base = far.commit({"a.yaml": "a"}, "Start")
+    head = far.commit({}, message, far.bea)
+    repository = far.repository()
+    try:
+        await repository.fetch()
+        history = await repository.history(base, head, far.signers, NOW)
+    finally:
+        await repository.close()
+    assert [item.approves for item in history.commits] == [found]
+
+
+async def test_a_base_that_is_no_ancestor_and_too_long_a_history_are_said(far: Far) -> None:
+    base = far.commit({"a.yaml": "a"}, "Start")
+    left = far.commit({"a.yaml": "left"}, "Left")
+    repository = far.repository()
+    try:
+        await repository.fetch()
+        far.force(base)
+        right = far.commit({"a.yaml": "right"}, "Right")
+        await repository.fetch()
+        apart = await repository.history(left, right, far.signers, NOW)
+        unknown = await repository.history("0" * 40, right, far.signers, NOW)
+        with pytest.raises(Misconfigured, match="revision"):
+            await repository.history(base, "0" * 40, far.signers, NOW)
+        for number in range(100):
+            head = far.commit({"a.yaml": str(number)}, "More")
+        await repository.fetch()
+        long = await repository.history(base, head, far.signers, NOW)
+        short = await repository.history(right, head, far.signers, NOW)
+    finally:
+        await repository.close()
+    assert apart.problem == f"commit {left[:12]} is no ancestor of {right[:12]}"
+    assert "no ancestor" in unknown.problem
+    assert (long.commits, long.problem) == ((), f"more than 100 commits since {base[:12]}")
+    assert len(short.commits) == 100
