@@ -1,0 +1,234 @@
+"""`gamekeeper run` in virtual time: the App with its lanes, watches, Lease and Events."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+
+from reconciler.adapters.git.memory import MemoryRepository
+from reconciler.adapters.kubernetes import client
+from reconciler.adapters.kubernetes.client import KubernetesCluster
+from reconciler.adapters.kubernetes.transport import Call
+from reconciler.kube.schemas import Schemas
+from reconciler.loop.head import HeadLane
+from reconciler.loop.lane import Lane
+from reconciler.loop.requests import request_ref
+from reconciler.loop.store import RecordStore
+from reconciler.model.refs import ObjectRef, WorkloadKey
+from reconciler.model.specs import LOOSEST, Permissions
+from reconciler.service import cluster_lane
+from reconciler.service.app import App, Parts
+from reconciler.service.events import Events
+from reconciler.service.fence import Fenced
+from reconciler.service.health import Health
+from reconciler.service.lease import API_VERSION, Lease
+from reconciler.service.relay import Relay
+from reconciler.service.views import ClusterView
+from reconciler.service.voice import LogVoice
+from reconciler.service.voices import Voices
+from tests.loop.compiler import InlineCompiler
+from tests.loop.safety import Unsafe, Watchman
+from tests.loop.virtual_time import LoopTime, elapsed
+from tests.loop.wires import WatchedTransport, Weather
+from tests.loop.world import World, definitions
+
+LEASE = ObjectRef(API_VERSION, "Lease", "gamekeeper", "gamekeeper-main")
+
+
+class _Defects(LogVoice):
+    """Says what there is to say, and keeps the defects."""
+
+    def __init__(self, events: Events) -> None:
+        super().__init__(events)
+        self.met: list[Exception] = []
+
+    def crashed(self, cluster: str, key: WorkloadKey, error: Exception) -> None:
+        self.met.append(error)
+
+    def stumbled(self, error: Exception) -> None:
+        self.met.append(error)
+
+
+class Service:
+    """One process. `clock` is its machine's; `transport` its connection to the API server."""
+
+    def __init__(self, world: World, name: str, weather: Weather) -> None:
+        self.clock = LoopTime()
+        self.transport = WatchedTransport(world.sandbox, world.time.now, weather)
+        kube = KubernetesCluster(self.transport, "main", name="local")
+        self.view = ClusterView(kube, "main", self.clock, self._touched, self._record_changed)
+        fenced = Fenced(kube, lambda: self.app.may_write())
+        self.lane = Lane(
+            name="local",
+            instance="main",
+            cluster=fenced,
+            view=self.view,
+            store=RecordStore(fenced, "gamekeeper", "main"),
+            schemas=Schemas(definitions()),
+            content_kinds=(("v1", "Service"), ("v1", "ConfigMap"), ("v1", "ServiceAccount")),
+        )
+        self.head = HeadLane(
+            url="memory",
+            branch="main",
+            repository=MemoryRepository(world.host),
+            compiler=InlineCompiler(),
+            permissions=Permissions(),
+            ceiling=LOOSEST,
+            home=self.lane,
+        )
+        for each in (*self.view._needed, *self.view._useful):
+            each._jitter = random.random
+        self.health = Health(elapsed)
+        self.voice = _Defects(Events(kube, "main", self.clock))
+        relay = Relay(kube, request_ref("gamekeeper", "main"), "main", self.clock, elapsed)
+        self.app = App(
+            Parts(
+                lane=self.lane,
+                head=self.head,
+                view=self.view,
+                clock=self.clock,
+                voice=Voices([self.voice, self.health]),
+                found=RecordStore(kube, "gamekeeper", "main").ensure_namespace,
+                pass_on=relay.ask,
+            )
+        )
+        self.health.expect("repository", lambda: self.app.head_service.poll_seconds, self.may_act)
+        self.health.expect("local", self.app.resync_seconds, self.may_act)
+        lane, serve = self.app.cluster_lane, self.app.cluster_lane._pass
+        # Of a set of strings the order is another one in every process of this machine.
+        lane._pass = lambda keys: serve(sorted(keys))  # type: ignore[method-assign, arg-type]
+        changed = self.app.leadership_changed
+        self.lease = Lease(kube, LEASE, name, self.clock, changed=changed, elapsed=elapsed)
+        self.task: asyncio.Task[None] | None = None
+        self.killed = False
+
+    def may_act(self) -> bool:
+        """Whether it decides."""
+        return self.app.may_act()
+
+    def start(self) -> None:
+        """Start it."""
+        self.task = asyncio.create_task(self.app.run(self.lease))
+
+    async def stop(self) -> None:
+        """Send it SIGTERM, and wait for its end."""
+        assert self.task is not None
+        self.task.cancel()
+        await asyncio.wait({self.task})
+        if not self.task.cancelled():
+            self.task.result()
+
+    async def kill(self) -> None:
+        """End it with nothing more sent."""
+        self.killed = True
+        self.transport.down = "this process is dead"
+        await self.stop()
+
+    def _touched(self, keys: Iterable[WorkloadKey]) -> None:
+        self.app.touched(keys)
+
+    def _record_changed(self, ref: ObjectRef) -> None:
+        self.app.record_changed(ref)
+
+
+class Theatre:
+    """A world that lives by itself in virtual time, the services in it, and who watches them."""
+
+    def __init__(self, world: World, weather: Weather, watchman: Watchman) -> None:
+        self.world = world
+        self.weather = weather
+        self.watchman = watchman
+        self.services: list[Service] = []
+        self.unsafe: list[Unsafe] = []
+        self._changed = asyncio.Event()
+
+    def start(self, name: str) -> Service:
+        """Start a process."""
+        service = Service(self.world, name, self.weather)
+        service.transport.changed = self._changed.set
+        service.transport.before = lambda number, call: self._judge(call)
+        service.transport.after = lambda number, call: self._look()
+        self.services.append(service)
+        service.start()
+        return service
+
+    async def until(self, promise: str, check: Callable[[], bool], seconds: float) -> float:
+        """Wait until `check` holds; return how long that took."""
+        began = elapsed()
+        while not check():
+            assert elapsed() - began < seconds, f"{promise}: not within {seconds:.0f} s"
+            await asyncio.sleep(0.5)
+        return elapsed() - began
+
+    def judge(self) -> None:
+        """Say what was never to happen, and did."""
+        defects = [error for each in self.services for error in each.voice.met]
+        assert not self.unsafe, self.unsafe[0]
+        assert not defects, defects[0]
+
+    @property
+    def writes(self) -> list[Call]:
+        """All that was written by anybody, but the lease."""
+        return [
+            call
+            for service in self.services
+            for call in service.transport.writes
+            if call.kind != "Lease"
+        ]
+
+    async def live(self) -> None:
+        """Let the cluster live."""
+        while True:
+            self._changed.clear()
+            due = self.world.sandbox.step(self.world.time.at)
+            self._look()
+            wait = 3600.0 if due is None else max(0.001, due - self.world.time.at)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._changed.wait()
+
+    def _judge(self, call: Call) -> None:
+        try:
+            self.watchman.before(call)
+        except Unsafe as error:
+            self.unsafe.append(error)
+
+    def _look(self) -> None:
+        try:
+            self.watchman.look()
+        except Unsafe as error:
+            self.unsafe.append(error)
+
+
+class _Still:
+    """The `time` of a module in which no real time may pass."""
+
+    @staticmethod
+    def monotonic() -> float:
+        """Return what the virtual loop says."""
+        return elapsed()
+
+
+def tame(patch: pytest.MonkeyPatch) -> None:
+    """Let chance come from the global `random`, which a test seeds, and time from the loop."""
+    patch.setattr(client, "_CHANCE", random)
+    patch.setattr(cluster_lane, "time", _Still)
+
+
+@asynccontextmanager
+async def theatre(world: World, weather: Weather, watchman: Watchman) -> AsyncIterator[Theatre]:
+    """Open a theatre; all services end with it."""
+    world.time = LoopTime()
+    made = Theatre(world, weather, watchman)
+    living = asyncio.create_task(made.live())
+    try:
+        yield made
+    finally:
+        for service in made.services:
+            if service.task is not None and not service.task.done():
+                await service.kill()
+        living.cancel()
+        with suppress(asyncio.CancelledError):
+            await living

@@ -1,0 +1,67 @@
+"""An event loop in which nobody waits: when all sleep, time goes to when the first one wakes."""
+
+import asyncio
+import selectors
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from tests.loop.world import START, Time
+
+T = TypeVar("T")
+
+
+class _Skipping(selectors.DefaultSelector):
+    """A selector that waits by adding to a number."""
+
+    elapsed = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        found = super().select(0)
+        if not found and timeout is None:
+            raise RuntimeError("everybody waits, and for nothing")
+        if not found:
+            self.elapsed += max(0.0, timeout or 0.0)
+        return found
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """The event loop; its time begins at 0 seconds."""
+
+    def __init__(self) -> None:
+        self._skipping = _Skipping()
+        super().__init__(self._skipping)
+
+    def time(self) -> float:
+        """Seconds of virtual time."""
+        return self._skipping.elapsed
+
+
+class LoopTime(Time):
+    """The time of a virtual loop as a clock of a machine; `ahead` is what that clock jumped."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    @property
+    def at(self) -> float:  # type: ignore[override]  # nobody sets what the loop tells
+        """Unix seconds."""
+        return START + elapsed() + self.ahead
+
+    def now(self) -> float:
+        """Unix seconds."""
+        return self.at
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+
+def elapsed() -> float:
+    """Seconds since the loop began: a clock that never jumps."""
+    return asyncio.get_running_loop().time()
+
+
+def in_virtual_time(main: Coroutine[Any, Any, T]) -> T:
+    """Run to the end; tasks that are left over are cancelled."""
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(main)

@@ -1,0 +1,176 @@
+"""The sandbox as a transport with watches: open wires, and what goes wrong on them, by chance.
+
+All chance is a `random.Random`: the same seed is the same mishaps, at the same requests.
+"""
+
+import asyncio
+import json
+import random
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from reconciler.adapters.kubernetes.refusals import refusal
+from reconciler.adapters.kubernetes.transport import Call
+from reconciler.model.errors import Unavailable
+from reconciler.model.refs import Json
+from reconciler.sandbox.cluster import Sandbox
+from reconciler.sandbox.requests import Request, Response, Stream
+from tests.loop.transport import WRITES, SandboxTransport
+
+SILENCE_SECONDS = 75.0
+TOO_OLD = (
+    b'{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","message":"old"}}\n'
+)
+
+
+@dataclass
+class Weather:
+    """What goes wrong: probabilities by request and by wire. `calm()` ends it."""
+
+    chance: random.Random
+    fails: float = 0.0
+    """Of a request: refused with an error, or carried out with no answer."""
+    slow: float = 0.0
+    """Of a request: its answer takes up to 20 s."""
+    wires: float = 0.0
+    """Of a watch: one mishap of `WIRES`."""
+    met: Counter[str] = field(default_factory=Counter)
+
+    def calm(self) -> None:
+        """Let nothing go wrong any more; wires that are open keep their mishap."""
+        self.fails = self.slow = self.wires = 0.0
+
+    def meets(self, what: str, probability: float) -> bool:
+        """Whether something goes wrong now."""
+        if probability and self.chance.random() < probability:
+            self.met[what] += 1
+            return True
+        return False
+
+
+class Wire:
+    """A watch's bytes, as `aiohttp.StreamReader` gives them."""
+
+    def __init__(self, stream: Stream, now: Callable[[], float], mishap: str, at: int) -> None:
+        self._stream = stream
+        self._now = now
+        self._mishap = mishap
+        self._left = at
+        self._seen: list[bytes] = []
+        self._met: list[bytes] = []
+        self._ready = asyncio.Event()
+        stream.wake = self._ready.set
+
+    async def readany(self) -> bytes:
+        """Return what has come, b"" at the end. Raises Unavailable as the real transport."""
+        while True:
+            if self._met:
+                met, self._met = self._met, []
+                return b"".join(await self._spoilt(met))
+            self._ready.clear()
+            lines = self._stream.take(self._now()).splitlines(keepends=True)
+            well, self._met = lines[: self._left], lines[self._left :]
+            self._left -= len(well)
+            self._seen += well
+            if well:
+                return b"".join(well)
+            if not self._met:
+                if self._stream.ended:
+                    return b""
+                await self._wait()
+
+    async def _wait(self) -> None:
+        due = self._stream.due
+        patience = SILENCE_SECONDS
+        if due is not None:
+            patience = min(patience, max(0.0, due - self._now()))
+        try:
+            async with asyncio.timeout(patience):
+                await self._ready.wait()
+        except TimeoutError:
+            if patience == SILENCE_SECONDS:
+                raise Unavailable("the server said nothing for 75 s") from None
+
+    async def _spoilt(self, lines: list[bytes]) -> list[bytes]:
+        """Return what arrives instead of some lines."""
+        match self._mishap:
+            case "falls silent":
+                await asyncio.sleep(SILENCE_SECONDS)
+                raise Unavailable("the server said nothing for 75 s")
+            case "is cut":
+                raise Unavailable("the connection was reset")
+            case "ends":
+                return []
+            case "breaks a line":
+                return [lines[0][: len(lines[0]) // 2], b"\n"]
+            case "is too old":
+                return [TOO_OLD]
+            case "repeats":
+                self._seen += lines
+                return [*self._seen[-20:], *lines]
+            case "is late":
+                await asyncio.sleep(20.0)
+                self._left = 10
+        return lines
+
+
+WIRES = ("falls silent", "is cut", "ends", "breaks a line", "is too old", "repeats", "is late")
+
+
+class WatchedTransport(SandboxTransport):
+    """Answers calls and opens wires, in the weather that there is."""
+
+    def __init__(self, sandbox: Sandbox, now: Callable[[], float], weather: Weather) -> None:
+        super().__init__(sandbox, now)
+        self.weather = weather
+        self.down = ""
+        """Why nothing is answered, "" when it is."""
+        self.changed: Callable[[], None] = lambda: None
+        self.refuse: Callable[[Call], None] = lambda call: None
+        """Called before each request, and raises where it is to be refused."""
+
+    async def send(self, call: Call) -> tuple[int, Json]:
+        """Answer one call; raises the errors of ports."""
+        weather = self.weather
+        await asyncio.sleep(0.002)
+        if weather.meets("slow answer", weather.slow):
+            await asyncio.sleep(weather.chance.uniform(0.1, 20.0))
+        self._check(call)
+        if weather.meets("refused request", weather.fails):
+            raise refusal(call.what, weather.chance.choice((429, 500, 503)), {}, None)
+        lost = call.verb in WRITES and weather.meets("lost answer", weather.fails)
+        answer = await super().send(call)
+        self.changed()
+        if lost:
+            raise Unavailable(f"{call.what}: the connection was lost")
+        return answer
+
+    def _check(self, call: Call) -> None:
+        if self.down:
+            raise Unavailable(f"{call.what}: {self.down}")
+        self.refuse(call)
+
+    @asynccontextmanager
+    async def stream(self, call: Call) -> AsyncIterator[Any]:
+        """Open a wire."""
+        weather = self.weather
+        await asyncio.sleep(0.002)
+        self._check(call)
+        if weather.meets("watch refused", weather.wires / 4):
+            status = weather.chance.choice((410, 429, 500))
+            raise refusal(call.what, status, {}, None)
+        request = Request.of(call.method, call.path, b"", {"accept": call.accept})
+        answer = self.sandbox.handle(request, self.now())
+        if isinstance(answer, Response):
+            content = json.loads(answer.body) if answer.body else {}
+            raise refusal(call.what, answer.status, content, None)
+        mishap = (
+            weather.chance.choice(WIRES) if weather.meets("broken watch", weather.wires) else ""
+        )
+        try:
+            yield Wire(answer, self.now, mishap, weather.chance.randrange(12))
+        finally:
+            answer.close()
