@@ -13,6 +13,7 @@ from reconciler.model.records import (
     Approved,
     Condition,
     Departed,
+    Endorsement,
     HeldRemoval,
     LedgerEntry,
     Offer,
@@ -53,6 +54,8 @@ repositories = st.builds(
     many(st.builds(Approved, text, moment, text)),
     many(st.builds(Offer, text, many(text), text)),
     many(st.builds(Departed, st.builds(WorkloadKey, text, text, text), entries)),
+    in_step=text,
+    endorsements=many(st.builds(Endorsement, text, text, text, moment, st.booleans())),
 )
 
 
