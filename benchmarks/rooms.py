@@ -54,8 +54,13 @@ class Bench:
             "KUBECONFIG": str(self.cluster.kubeconfig),
             "POLL_SECONDS": "3600",
         }
-        with stage.running(settings, self.folder):
-            stage.until(lambda: len(self.there()) >= ROOMS, "all rooms", LONGEST_SECONDS, 1.0)
+        with stage.running(settings, self.folder) as process:
+
+            def are_there() -> bool:
+                process.check()
+                return len(self.there()) >= ROOMS
+
+            stage.until(are_there, "all rooms", LONGEST_SECONDS, 1.0)
 
     def raw(self) -> None:
         """Make them with a client that only sends."""
@@ -65,7 +70,9 @@ class Bench:
         """Make them with `kubectl apply`."""
         argv = [str(kubectl("1.36")), "--kubeconfig", str(self.cluster.kubeconfig)]
         path = str(self.folder / MANIFESTS)
-        subprocess.run([*argv, "apply", "-f", path], check=True, capture_output=True)
+        subprocess.run(
+            [*argv, "apply", "-f", path], check=True, capture_output=True, timeout=LONGEST_SECONDS
+        )
 
     def there(self) -> list[Any]:
         """Return the pods as the API server's cache shows them."""

@@ -141,6 +141,15 @@ class Running:
             found[f"{program} ({pid})"] = int(size.split()[1]) / 1024
         return found
 
+    def check(self) -> None:
+        """Look whether it still runs: who waits for what it does may wait in vain.
+
+        Raises RuntimeError.
+        """
+        stat = Path(f"/proc/{self.pid}/stat")
+        if not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z":
+            raise RuntimeError(f"gamekeeper run has ended by itself:\n{_end_of(self.log)}")
+
     def metrics(self) -> str:
         """Return the page that Prometheus reads."""
         with urllib.request.urlopen(f"http://{self.address}/metrics", timeout=30) as page:
@@ -156,15 +165,27 @@ def running(settings: Mapping[str, str], folder: Path) -> Iterator[Running]:
     log = folder / "run.log"
     with log.open("ab") as out:
         process = subprocess.Popen(
-            [str(PROGRAM), "run"], env={**os.environ, **named}, stdout=out, stderr=out
+            [str(PROGRAM), "run"],
+            env={**os.environ, **named, "PYTHONFAULTHANDLER": "1"},
+            stdout=out,
+            stderr=out,
         )
     try:
         yield Running(process.pid, address, log)
+    except TookTooLong as late:
+        # It says where each of its threads stands (PYTHONFAULTHANDLER) before it ends.
+        process.send_signal(signal.SIGABRT)
+        process.wait(timeout=60)
+        raise TookTooLong(f"{late}; `gamekeeper run` said last:\n{_end_of(log)}") from late
     finally:
         process.send_signal(signal.SIGTERM)
         code = process.wait(timeout=60)
     if code:
-        raise RuntimeError(f"gamekeeper run ended with {code}:\n{log.read_text()[-4000:]}")
+        raise RuntimeError(f"gamekeeper run ended with {code}:\n{_end_of(log)}")
+
+
+def _end_of(log: Path) -> str:
+    return log.read_text(errors="replace")[-4000:]
 
 
 def until(is_so: Callable[[], bool], what: str, seconds: float, pause: float = 0.1) -> None:

@@ -1,6 +1,5 @@
 """Strict YAML: hostile files are refused at once, sound ones are read as JSON would be."""
 
-import itertools
 import time
 from typing import Any
 
@@ -8,6 +7,7 @@ import pytest
 import yaml
 
 from reconciler.core.yaml_strict import MOST_BYTES, parse_file
+from tests.unit.core.hostile_texts import hostile_texts
 
 LOADERS = [
     pytest.param(yaml.CBaseLoader, id="libyaml"),
@@ -15,34 +15,7 @@ LOADERS = [
 ]
 
 
-def laughs(links: int, width: int) -> str:
-    names = "abcdefghijklmnopqrst"[: links + 1]
-    lines = [f"a: &a [{', '.join('x' * width)}]"]
-    for before, name in itertools.pairwise(names):
-        lines.append(f"{name}: &{name} [{', '.join([f'*{before}'] * width)}]")
-    return "\n".join(lines)
-
-
-HOSTILE = [
-    pytest.param(laughs(9, 9), "nodes", id="a billion laughs"),
-    pytest.param("a: &a [x]\nb: [" + "*a, " * 101 + "]", "aliases", id="101 aliases"),
-    pytest.param("a: &a\n  b: *a\n", "aliases", id="a value that contains itself"),
-    pytest.param("a: *nobody\n", "aliases", id="an alias of nothing"),
-    pytest.param("a: &a {x: 1}\nb:\n  <<: *a\n", "merge-key", id="a merge key"),
-    pytest.param("x: &x {a: 1}\n" + "y: {<<: [*x, *x, *x]}\n", "merge-key", id="a merge-key bomb"),
-    pytest.param("[" * 5000, "depth", id="5,000 brackets"),
-    pytest.param("{a: " * 5000, "depth", id="5,000 braces"),
-    pytest.param("- " * 3000 + "x", "depth", id="3,000 nested lists"),
-    pytest.param("a: 1\n" * 5000, "mistakes", id="5,000 duplicate keys"),
-    pytest.param("a: !!python/name:x 1\n" * 200, "mistakes", id="200 tags that run code elsewhere"),
-    pytest.param("? [a]\n: b\n", "key", id="a list as property name"),
-    pytest.param("a: 1\n---\n" * 1500, "documents", id="1,500 documents"),
-    pytest.param("a: b\n\tc: d\n", "syntax", id="a tab"),
-    pytest.param("a: 'b\n", "syntax", id="quotes that never close"),
-    pytest.param("a: \x07\n", "syntax", id="a control character"),
-    pytest.param("a: [1, 2\n", "syntax", id="a list that never closes"),
-    pytest.param("&a a: 1\n*a : 2\n", "aliases", id="an alias as property name"),
-]
+HOSTILE = [pytest.param(*case, id=what) for what, case in hostile_texts().items()]
 
 
 @pytest.mark.parametrize("loader", LOADERS)
@@ -54,7 +27,7 @@ def test_a_hostile_file_is_refused_and_runs_not_away(text: str, rule: str, loade
 
     assert parsed.unreadable is not None
     assert parsed.unreadable.rule == rule
-    # A guard against a runaway, no measurement: benchmarks measure.
+    # A guard against a runaway, no measurement: `benchmarks/hostile.py` measures.
     assert seconds < 5.0
 
 

@@ -1,0 +1,63 @@
+"""Hostile YAML: the CPU that each file of the corpus costs before it is refused."""
+
+import time
+from collections.abc import Mapping
+
+from benchmarks.results import Figure, Section, at_most
+from reconciler.core.yaml_strict import MOST_BYTES, parse_file
+from tests.unit.core.hostile_texts import hostile_texts
+
+ROUNDS = 5
+MOST_MS = 100.0
+
+
+def measure() -> Section:
+    """Measure each file of the corpus, and what fills a whole file of the largest size."""
+    texts = {**{text: content for text, (content, _) in hostile_texts().items()}, **_large()}
+    figures = [
+        at_most(what, _least_ms(text.encode()), MOST_MS, "ms", 1) for what, text in texts.items()
+    ]
+    figures += [
+        Figure(what, f"{_least_ms(text.encode()):.1f} ms") for what, text in _well_formed().items()
+    ]
+    notes = [
+        f"CPU of parsing until it is refused, the least of {ROUNDS}; a file may have"
+        f" {MOST_BYTES >> 10} KiB, and those of 1 MiB fill it.",
+        "The last two are sound up to their last line: they show what any file of that size costs.",
+        "Hostile templates are ended by their workers: `tests/contract/test_compiler_hostile.py`.",
+    ]
+    return Section("hostile", "YAML that wants to run away", figures, notes)
+
+
+def _least_ms(data: bytes) -> float:
+    found = []
+    for _ in range(ROUNDS):
+        started = time.process_time()
+        parsed = parse_file("hostile.yaml", data)
+        found.append((time.process_time() - started) * 1000)
+        if parsed.unreadable is None:
+            raise RuntimeError(f"this was read and must not be: {data[:40]!r}")
+    return min(found)
+
+
+def _large() -> Mapping[str, str]:
+    size = MOST_BYTES - 100
+    return {
+        "1 MiB of brackets": "[" * size,
+        "1 MiB of nested lists": "- " * (size // 2),
+        "1 MiB of duplicate keys": "a: 1\n" * (size // 5),
+        "1 MiB of documents": "a: 1\n---\n" * (size // 9),
+        "1 MiB of aliases": "a: &a [x]\nb: [" + "*a, " * (size // 4 - 10),
+        "1 MiB in one unclosed quote": "a: '" + "x" * (size - 4),
+    }
+
+
+def _well_formed() -> Mapping[str, str]:
+    size = MOST_BYTES - 100
+    return {
+        "1 MiB of anchors, then an alias of nothing": "".join(
+            f"k{n}: &a{n} x\n" for n in range(size // 18)
+        )
+        + "z: *none\n",
+        "1 MiB of items, then a tab": "- a\n" * (size // 4) + "\t- b\n",
+    }
