@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from benchmarks import hostile, idle, live_diff, offline, reactions, rooms
+from benchmarks import hostile, idle, live_diff, offline, reactions, rooms, stretches
 from benchmarks.apart import BROKEN, HERE, MISSED, PASSED, measure_apart, summary
 from benchmarks.fleet import ten_thousand
 from benchmarks.results import Section, write
