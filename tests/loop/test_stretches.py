@@ -1,0 +1,63 @@
+"""What is long is done in turns: others on the event loop are served meanwhile."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from reconciler.loop import head
+from reconciler.model.records import StateRecord
+from reconciler.model.refs import WorkloadKey
+from tests.loop.world import World, spec
+
+RECORDS = 200
+
+
+async def turns_during(work: Coroutine[Any, Any, Any], each: Callable[[], None]) -> int:
+    """Do `work` and return how often another task came round meanwhile; `each` is called then."""
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            each()
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    try:
+        await work
+    finally:
+        counting.cancel()
+        await asyncio.gather(counting, return_exceptions=True)
+    return turns
+
+
+async def test_records_are_read_in_turns_and_nobody_sees_half_of_them() -> None:
+    world = World()
+    first, second = await world.process(), await world.process()
+    keys = [WorkloadKey("Scheduler", f"w{n}", f"w{n}") for n in range(RECORDS)]
+    for key in keys:
+        await first.lane.store.change_state(key, lambda record: StateRecord(highest=7))
+    store = second.lane.store
+    listed = len(second.transport.calls)
+    seen: set[int] = set()
+    turns = await turns_during(store.load(), lambda: seen.add(len(store.states())))
+    requests = len(second.transport.calls) - listed
+    assert seen <= {0, RECORDS}
+    assert len(store.states()) == RECORDS
+    assert turns > requests + 3
+
+
+async def test_a_large_head_is_judged_and_kept_in_turns() -> None:
+    world = World()
+    world.commit({f"schedulers/w{n}.yaml": spec(f"w{n}", 1) for n in range(RECORDS)})
+    process = await world.process()
+    await process.view.read()
+    begun: list[int] = []
+
+    def count() -> None:
+        begun.append(sum("change_state" in str(task.get_coro()) for task in asyncio.all_tasks()))
+
+    await turns_during(head.look(process.head, world.time.now()), count)
+    assert len(process.lane.store.states()) == RECORDS
+    assert 0 < max(begun) <= head.WRITES
