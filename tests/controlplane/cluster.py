@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.controlplane import certificates, components, credentials, nodes, stages
+from tests.controlplane import certificates, components, credentials, history, nodes, stages
 from tests.controlplane.api import Api
 from tests.controlplane.certificates import ClientCertificate
 from tests.controlplane.components import Layout
@@ -34,6 +34,7 @@ class Parts:
     Without controllers a namespace gets no `default` service account, and so no pods without one.
     An audited API server writes down who asked for what (see `ControlPlane.audit`).
     New nodes are tainted where controllers take the taint off, or where `taints_nodes` says so.
+    The first `past_revisions` of etcd are forgotten: who asks for them hears 410.
     `pod_stop_seconds=None` lets a deleted pod use the whole of its grace period.
     """
 
@@ -42,6 +43,7 @@ class Parts:
     with_kwok: bool = True
     audited: bool = False
     taints_nodes: bool = False
+    past_revisions: int = 0
     pod_start_seconds: float = 0.5
     pod_stop_seconds: float | None = 0.5
 
@@ -223,6 +225,7 @@ class ControlPlane:
         token = credentials.write_admin_token(layout.tokens)
         group.start("etcd", components.etcd(layout))
         self._wait(lambda: _accepts(layout.etcd_port), "etcd to listen")
+        history.write_past(layout.etcd_url, self.parts.past_revisions)
         argv = components.api_server(
             layout,
             taints_nodes=self.parts.with_controllers or self.parts.taints_nodes,
@@ -238,6 +241,8 @@ class ControlPlane:
         )
         self._api = Api.from_kubeconfig(layout.kubeconfig)
         self._wait_for("/readyz", what="the API server to be ready")
+        if self.parts.past_revisions:
+            history.forget_past(layout.etcd_url, self.parts.past_revisions)
         self._start_clients(group, layout)
 
     def _start_clients(self, group: ServerGroup, layout: Layout) -> None:

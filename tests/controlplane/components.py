@@ -69,6 +69,11 @@ class Layout:
         return self.folder / "stages.yaml"
 
     @property
+    def etcd_url(self) -> str:
+        """Return etcd's address."""
+        return f"http://{LOOPBACK}:{self.etcd_port}"
+
+    @property
     def url(self) -> str:
         """Return the API server's address."""
         return f"https://{LOOPBACK}:{self.api_port}"
@@ -76,7 +81,7 @@ class Layout:
 
 def etcd(layout: Layout) -> list[str]:
     """Return etcd's command line: nothing is synced to disk, the data dies with the test."""
-    client = f"http://{LOOPBACK}:{layout.etcd_port}"
+    client = layout.etcd_url
     peer = f"http://{LOOPBACK}:{layout.peer_port}"
     return [
         str(find("etcd")),
@@ -95,7 +100,7 @@ def api_server(layout: Layout, *, taints_nodes: bool, audited: bool) -> list[str
     """Return the API server's command line: RBAC, ServiceAccount admission, loopback only."""
     argv = [
         str(find("kube-apiserver")),
-        f"--etcd-servers=http://{LOOPBACK}:{layout.etcd_port}",
+        f"--etcd-servers={layout.etcd_url}",
         f"--bind-address={LOOPBACK}",
         f"--advertise-address={LOOPBACK}",
         f"--secure-port={layout.api_port}",

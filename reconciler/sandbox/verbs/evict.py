@@ -27,14 +27,16 @@ def evict(call: Call) -> Response:
     name = (body.get("metadata") or {}).get("name", "")
     if name and name != call.target.name:
         raise refusals.bad_request("name in URL does not match name in Eviction object")
-    options = DeleteOptions.of(body.get("deleteOptions") or {}, {})
-    options = replace(options, dry_run=options.dry_run or asked.dry_run)
+    given = body.get("deleteOptions") or {}
+    rehearsed = asked.dry_run or bool(given.get("dryRun"))
     stored = write.live_object(call)
-    check_preconditions(POD, stored, options)
     pod = stored.decode(POD)
     budgets = budgets_of(call.world, stored)
     if not _ignores_budgets(pod) and budgets:
-        _spend(call, budgets, pod, dry_run=options.dry_run)
+        _spend(call, budgets, pod, dry_run=rehearsed)
+    # How to delete is looked at only when the budgets let the pod go.
+    options = replace(DeleteOptions.of(given, {}), dry_run=rehearsed)
+    check_preconditions(POD, stored, options)
     if not options.dry_run:
         _mark(call, stored, pod)
         live = write.live_object(call)

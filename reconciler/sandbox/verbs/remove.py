@@ -138,6 +138,9 @@ def remove(
     if options.dry_run:
         return store_encode(kind, value, stored.revision), not (held or grace)
     if not held and not grace:
+        if json.dumps(value) != before:
+            # What goes at once is told twice: that it ends, and that it is gone.
+            world.store.put(kind, value)
         return world.store.remove(kind, value), True
     if json.dumps(value) == before:
         return stored, False

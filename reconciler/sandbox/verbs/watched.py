@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from reconciler.sandbox import refusals, tables
 from reconciler.sandbox.answers import Form
 from reconciler.sandbox.filters import Filter
-from reconciler.sandbox.kinds import Kind
+from reconciler.sandbox.kinds import BUDGET, LEASE, POD, Kind
 from reconciler.sandbox.refusals import encode
 from reconciler.sandbox.requests import Json
 from reconciler.sandbox.store import Change, Stored
 from reconciler.sandbox.store import encode as store_encode
 
+# What Go writes of an object that has nothing but metadata.
+_ZERO: Mapping[Kind, Json] = {
+    POD: {"spec": {"containers": None}, "status": {}},
+    LEASE: {"spec": {}},
+    BUDGET: {
+        "spec": {},
+        "status": {
+            "disruptionsAllowed": 0,
+            "currentHealthy": 0,
+            "desiredHealthy": 0,
+            "expectedPods": 0,
+        },
+    },
+}
 _INITIAL_END = "k8s.io/initial-events-end"
 
 
@@ -62,9 +78,11 @@ class Lines:
             "kind": self._kind.kind,
             "apiVersion": self._kind.api_version,
             "metadata": metadata,
+            **_ZERO.get(self._kind, {}),
         }
         if self._form.as_kind == "PartialObjectMetadata":
-            value |= {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1"}
+            kind = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1"}
+            value = {**kind, "metadata": metadata}
         return encode({"type": "BOOKMARK", "object": value}) + b"\n"
 
 

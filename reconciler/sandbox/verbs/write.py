@@ -98,15 +98,16 @@ def _create(write: Write, value: Json) -> Response:
     admission.admit_creation(call.world, kind, value)
     causes = _event_causes(call, value) or [*check_object(kind, value), *check_new(kind, value)]
     _refuse(call, value, causes)
-    if kind is POD and not write.call.target.subresource:
-        write = replace(write, warnings=(*write.warnings, *unprovided(value)))
+    hollow = unprovided(value) if kind is POD else ()
     strategy.first_status(kind, value, call.stamp)
     strategy.complete(kind, value)
     if managed:
         metadata["managedFields"] = managed
     taken = call.world.store.get(kind, call.target.namespace, name)
     if taken is not None:
-        raise refusals.already_exists(kind, name, is_ending=taken.ending)
+        with warned(hollow):
+            raise refusals.already_exists(kind, name, is_ending=taken.ending)
+    write = replace(write, warnings=(*write.warnings, *hollow))
     if write.options.dry_run:
         if is_post:
             metadata.pop("resourceVersion", None)

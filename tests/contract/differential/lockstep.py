@@ -9,13 +9,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.contract.differential.claims import CLAIMS, claims
 from tests.contract.differential.neutral import Neutral
-from tests.contract.differential.servers import Server
-from tests.contract.differential.steps import Json, Step
+from tests.contract.differential.servers import Reply, Server
+from tests.contract.differential.steps import Json, Step, Together
 from tests.contract.differential.unclaimed import without
 
 _SHOWN = 12
 _MARGIN_SECONDS = 0.15
+_OPENING_SECONDS = 0.1  # a real server has then told what was there
 _ABSENT = "<absent>"
 
 
@@ -30,6 +32,11 @@ class Difference:
     places: tuple[str, ...]
     sandbox: Json
     real: Json
+
+    @property
+    def parts_ways(self) -> bool:
+        """Tell whether the two servers hold different things from here on."""
+        return self.step.changes and min(self.sandbox["status"], self.real["status"]) < 400
 
     @property
     def kind(self) -> str:
@@ -56,6 +63,7 @@ class Tally:
 
     compared: Counter[str] = field(default_factory=Counter)
     statuses: Counter[int] = field(default_factory=Counter)
+    claims: Counter[str] = field(default_factory=Counter)
     differences: list[Difference] = field(default_factory=list)
 
     def report(self) -> str:
@@ -66,6 +74,7 @@ class Tally:
             f"differential run: {self.compared.total()} requests compared "
             f"({len(self.compared)} classes; {statuses}), {len(self.differences)} differences"
         ]
+        lines += [f"  {self.claims[claim]:5} requests on {claim}" for claim in CLAIMS]
         lines += [f"  {count:5} x {kind}" for kind, count in found.most_common()]
         return "\n".join(lines)
 
@@ -78,31 +87,47 @@ class Lockstep:
         self._sandbox, self._real = sandbox, real
         self._neutral = (Neutral(), Neutral())
 
-    def run(self, seed: str, steps: Iterable[Step]) -> None:
+    def run(self, seed: str, steps: Iterable[Step | Together]) -> None:
         """Ask all of a scenario; it ends where the two no longer hold the same."""
         # A difference in one scenario may not shift the names of identities in the next.
         self._neutral = (Neutral(), Neutral())
         for number, step in enumerate(steps):
-            difference = self._compare(seed, number, step)
-            if difference is None:
-                continue
-            self.tally.differences.append(difference)
-            refused = min(difference.sandbox["status"], difference.real["status"]) >= 400
-            if step.changes and not refused:
+            if isinstance(step, Together):
+                found = [*self._watched(seed, number, step)]
+            else:
+                found = [*self._asked(seed, number, step)]
+            self.tally.differences += found
+            if any(one.parts_ways for one in found):
                 return
 
-    def _compare(self, seed: str, number: int, step: Step) -> Difference | None:
+    def _asked(self, seed: str, number: int, step: Step) -> Iterator[Difference]:
         if step.changes:
             _await_same_second()
-        mine = without(self._neutral[0].reply(self._sandbox.answer(step), step.generated))
-        other = without(self._neutral[1].reply(self._real.answer(step), step.generated))
+        yield from self._compare(
+            seed, number, step, self._sandbox.answer(step), self._real.answer(step)
+        )
+
+    def _watched(self, seed: str, number: int, watched: Together) -> Iterator[Difference]:
+        opened = [(one, self._sandbox.open(one), self._real.open(one)) for one in watched.watches]
+        time.sleep(_OPENING_SECONDS)
+        for step in watched.meanwhile:
+            yield from self._asked(seed, number, step)
+        for one, mine, other in opened:
+            yield from self._compare(seed, number, one, mine(), other())
+
+    def _compare(
+        self, seed: str, number: int, step: Step, sandbox: Reply, real: Reply
+    ) -> Iterator[Difference]:
+        mine = without(self._neutral[0].reply(sandbox, step.generated))
+        other = without(self._neutral[1].reply(real, step.generated))
         self.tally.compared[step.label] += 1
         self.tally.statuses[other["status"]] += 1
+        self.tally.claims.update(claims(step, other))
         if mine == other:
-            return None
+            return
         places = tuple(differing("", mine, other))
         parts = tuple(dict.fromkeys(_part(place) for place in places))
-        return Difference(seed, number, step, parts, places, mine, other)
+        yield Difference(seed, number, step, parts, places, mine, other)
 
 
 def _await_same_second() -> None:

@@ -22,7 +22,7 @@ _AMOUNT = re.compile(
     r"(?:(?!, spec\.|\]$).)*"
 )
 _AMOUNTS = re.compile(rf"{_AMOUNT.pattern}(?:, {_AMOUNT.pattern})+")
-_TOO_LARGE = re.compile(r"(resource version: )\d+(?:, current: \d+)?")
+_TOO_LARGE = re.compile(r"(resource version: )\d+(?:, current: \d+| \(\d+\))?")
 
 
 class Neutral:
@@ -31,6 +31,7 @@ class Neutral:
     def __init__(self) -> None:
         self._uids: dict[str, str] = {}
         self._revisions: dict[str, str] = {}
+        self._told = 0
 
     def reply(self, reply: Reply, begun: str = "") -> Json:
         """Give an answer as comparable JSON; `begun` is the generateName that was sent."""
@@ -55,6 +56,11 @@ class Neutral:
 
     def _object(self, value: Json) -> Json:
         value = _without_random(value)
+        if value.get("type") == "BOOKMARK":
+            value = json.loads(json.dumps(value))
+            self._bookmark(value["object"])
+        if isinstance(value.get("watch"), list):
+            value = {**value, "watch": _without_chance(value["watch"])}
         result = {name: self._value(part) for name, part in value.items()}
         if value.get("kind") == "Table":
             result["rows"] = [_ageless(row) for row in result["rows"]]
@@ -67,11 +73,17 @@ class Neutral:
     def _is_list(value: Json) -> bool:
         return "items" in value or "rows" in value or "continue" in value["metadata"]
 
+    def _bookmark(self, value: Json) -> None:
+        # How far a reader has come the two servers count differently; that it rises they share.
+        told = int(value["metadata"]["resourceVersion"])
+        value["metadata"]["resourceVersion"] = "<late>" if told >= self._told else "<early>"
+
     def _metadata(self, metadata: Json, *, is_list: bool) -> None:
         revision = metadata.get("resourceVersion")
         if is_list and revision is not None:
             metadata["resourceVersion"] = "<latest>"
         elif isinstance(revision, str) and revision.isdigit():
+            self._told = max(self._told, int(revision))
             known = self._revisions.setdefault(revision, f"<revision {len(self._revisions)}>")
             metadata["resourceVersion"] = known
         if "continue" in metadata:
@@ -87,6 +99,26 @@ class Neutral:
 
     def _uid(self, uid: str) -> str:
         return self._uids.setdefault(uid, f"<uid {len(self._uids)}>")
+
+
+def _without_chance(events: list[Json]) -> list[Json]:
+    """Leave out the bookmarks that come when the server's timer comes round.
+
+    Whoever was told where the present begins gets some of them, though the watch be short; others
+    get the one before the end, or two in a row.
+    """
+    begins = any(_is_mark(one, ordinary=False) for one in events)
+    kept: list[Json] = []
+    for one in events:
+        if not _is_mark(one) or not (begins or (kept and _is_mark(kept[-1]))):
+            kept.append(one)
+    return kept
+
+
+def _is_mark(event: Json, *, ordinary: bool = True) -> bool:
+    if event["type"] != "BOOKMARK":
+        return False
+    return ("annotations" in event["object"]["metadata"]) != ordinary
 
 
 def _in_order(found: re.Match[str]) -> str:

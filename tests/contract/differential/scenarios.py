@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
-from tests.contract.differential import edits, reads
+from tests.contract.differential import edits, reads, stories, watches
 from tests.contract.differential.objects import body, labels
 from tests.contract.differential.places import (
     ACCOUNT,
@@ -27,6 +27,7 @@ from tests.contract.differential.steps import (
     STRATEGIC,
     Json,
     Step,
+    Together,
     revision,
     uid,
 )
@@ -45,7 +46,7 @@ class Scenario:
         self._space = f"d-{seed.replace('/', '-')}"
         self._marker = f"life={self._space}"
 
-    def steps(self, count: int) -> Iterator[Step]:
+    def steps(self, count: int) -> Iterator[Step | Together]:
         """Write the requests, `count` at least."""
         written = 0
         for batch in self._batches():
@@ -55,8 +56,10 @@ class Scenario:
                 break
         yield from self._end()
 
-    def _batches(self) -> Iterator[list[Step]]:
+    def _batches(self) -> Iterator[Sequence[Step | Together]]:
         yield self._begin()
+        for story in self._rng.sample(_STORIES, len(_STORIES)):
+            yield story(self._rng, self._space)
         while True:
             place = self._rng.choices(PLACES, [one.weight for one in PLACES])[0]
             verb = self._rng.choices([one for one, _ in _VERBS], [rate for _, rate in _VERBS])[0]
@@ -220,6 +223,15 @@ class Scenario:
         query = self._rng.choice((f"&{_DRY}", "", f"&{_DRY}"))
         return [Step("DELETE", f"{place.collection(self._space)}?{selector}{query}")]
 
+
+_STORIES: tuple[Callable[[Random, str], Sequence[Step | Together]], ...] = (
+    stories.evictions,
+    stories.owners,
+    stories.rehearsals,
+    stories.preconditions,
+    stories.pages,
+    watches.together,
+)
 
 _VERBS: tuple[tuple[Callable[[Scenario, Place], list[Step]], float], ...] = (
     (Scenario._create, 16),

@@ -7,20 +7,22 @@ import http.client
 import json
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from reconciler.assets import kubernetes_definitions
 from reconciler.sandbox.access import User
 from reconciler.sandbox.cluster import Sandbox
-from reconciler.sandbox.requests import Request, Response
+from reconciler.sandbox.requests import Answer, Request, Response, Stream
 from tests.contract.differential.steps import Step, filled
 from tests.controlplane.cluster import ControlPlane, Parts
 
 AGENT = "differential/1"
 _PATIENCE_SECONDS = 30.0
+_PAST_REVISIONS = 30
 _TOKEN = "the-same-administrator"
 _ADMIN = User("controlplane-admin", ("system:masters", "system:authenticated"))
 
@@ -41,6 +43,12 @@ class Server(Protocol):
     def answer(self, step: Step) -> Reply:
         """Answer one request."""
 
+    def open(self, step: Step) -> Opened:
+        """Begin to answer a watch; what is opened gives the whole answer when it has ended."""
+
+
+Opened = Callable[[], Reply]
+
 
 class Told:
     """What a server alone knows, by the path of the object or list."""
@@ -50,7 +58,8 @@ class Told:
 
     def hear(self, step: Step, reply: Reply) -> None:
         """Remember what an answer tells of the object or the list that was asked for."""
-        if reply.status >= 300 or not isinstance(reply.body, dict):
+        # A page that came too late tells where an inconsistent rest begins.
+        if (reply.status >= 300 and reply.status != 410) or not isinstance(reply.body, dict):
             return
         metadata = reply.body.get("metadata") or {}
         place = step.path.partition("?")[0]
@@ -73,7 +82,30 @@ class InProcess:
         self._told = Told()
 
     def answer(self, step: Step) -> Reply:
-        """Answer one request."""
+        """Answer one request; a watch is told of what has happened so far."""
+        answer = self._handled(step)
+        if isinstance(answer, Response):
+            return self._whole(step, answer)
+        reply = Reply(200, decoded(answer.take(time.time())), (), answer.content_type)
+        answer.close()
+        return reply
+
+    def open(self, step: Step) -> Opened:
+        """Open a watch; its time is then run through at once."""
+        answer, begun = self._handled(step), time.time()
+        if isinstance(answer, Response):
+            return partial(self._whole, step, answer)
+        return partial(self._ended, answer, begun)
+
+    def _ended(self, watch: Stream, now: float) -> Reply:
+        told = [watch.take(now)]
+        while not watch.ended and watch.due is not None:
+            now = max(now, watch.due)
+            told.append(watch.take(now))
+        watch.close()
+        return Reply(200, decoded(b"".join(told)), (), watch.content_type)
+
+    def _handled(self, step: Step) -> Answer:
         known = self._told.known
         headers = {"User-Agent": AGENT, "Content-Type": step.media, **step.headers}
         headers["Authorization"] = f"Bearer {_TOKEN}"
@@ -81,14 +113,11 @@ class InProcess:
         if body is None:
             del headers["Content-Type"]
         request = Request.of(step.method, filled(step.path, known), body or b"", headers)
-        now = time.time()
-        answer = self._sandbox.handle(request, now)
-        if isinstance(answer, Response):
-            warnings = tuple(text for name, text in answer.headers if name == "Warning")
-            reply = Reply(answer.status, decoded(answer.body), warnings, answer.content_type)
-        else:
-            reply = Reply(200, decoded(answer.take(now)), (), answer.content_type)
-            answer.close()
+        return self._sandbox.handle(request, time.time())
+
+    def _whole(self, step: Step, answer: Response) -> Reply:
+        warnings = tuple(text for name, text in answer.headers if name == "Warning")
+        reply = Reply(answer.status, decoded(answer.body), warnings, answer.content_type)
         self._told.hear(step, reply)
         return reply
 
@@ -97,22 +126,43 @@ class OverHttps:
     """A real API server over one connection that stays open."""
 
     def __init__(self, url: str, token: str, trust: ssl.SSLContext) -> None:
-        place = urlsplit(url).netloc
-        self._connection = http.client.HTTPSConnection(
-            place, timeout=_PATIENCE_SECONDS, context=trust
-        )
+        self._place, self._trust = urlsplit(url).netloc, trust
+        self._connection = self._connect()
         self._token = token
         self._told = Told()
 
+    def _connect(self) -> http.client.HTTPSConnection:
+        return http.client.HTTPSConnection(
+            self._place, timeout=_PATIENCE_SECONDS, context=self._trust
+        )
+
     def answer(self, step: Step) -> Reply:
         """Answer one request."""
+        return self._read(step, self._asked(step, self._connection))
+
+    def open(self, step: Step) -> Opened:
+        """Open a watch on a connection of its own."""
+        connection = self._connect()
+        answer = self._asked(step, connection)
+
+        def read() -> Reply:
+            with contextlib.closing(connection):
+                return self._read(step, answer)
+
+        return read
+
+    def _asked(
+        self, step: Step, connection: http.client.HTTPSConnection
+    ) -> http.client.HTTPResponse:
         known = self._told.known
         body = step.sent_body(known)
         headers = {"User-Agent": AGENT, "Authorization": f"Bearer {self._token}", **step.headers}
         if body is not None:
             headers["Content-Type"] = step.media
-        self._connection.request(step.method, filled(step.path, known), body, headers)
-        answer = self._connection.getresponse()
+        connection.request(step.method, filled(step.path, known), body, headers)
+        return connection.getresponse()
+
+    def _read(self, step: Step, answer: http.client.HTTPResponse) -> Reply:
         text = answer.read()
         warnings = tuple(answer.headers.get_all("Warning") or ())
         reply = Reply(answer.status, decoded(text), warnings, answer.headers.get_content_type())
@@ -139,7 +189,13 @@ def decoded(text: bytes) -> Any:
 @contextlib.contextmanager
 def lonely_api_server() -> Iterator[OverHttps]:
     """Run a real API server on which nobody else writes: no controllers, scheduler, kubelets."""
-    parts = Parts(with_controllers=False, with_scheduler=False, with_kwok=False, taints_nodes=True)
+    parts = Parts(
+        with_controllers=False,
+        with_scheduler=False,
+        with_kwok=False,
+        taints_nodes=True,
+        past_revisions=_PAST_REVISIONS,
+    )
     with ControlPlane(parts) as cluster:
         trust = ssl.create_default_context(cafile=str(cluster.authority_file))
         with contextlib.closing(OverHttps(cluster.url, cluster.admin_token, trust)) as server:

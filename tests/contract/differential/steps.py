@@ -40,13 +40,14 @@ def continuation(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One request; a body of bytes is sent as it is."""
+    """One request; a body of bytes is sent as it is, `claim` is what it alone can prove."""
 
     method: str
     path: str
     body: Any = None
     media: str = JSON
     headers: Mapping[str, str] = field(default_factory=dict)
+    claim: str = ""
 
     @property
     def label(self) -> str:
@@ -80,6 +81,14 @@ class Step:
         if self.body is None or isinstance(self.body, bytes):
             return self.body
         return filled(json.dumps(self.body), known).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Watches that are open at the same time, and what is written while they are."""
+
+    watches: tuple[Step, ...]
+    meanwhile: tuple[Step, ...]
 
 
 def filled(text: str, known: Mapping[str, str]) -> str:

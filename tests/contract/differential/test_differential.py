@@ -9,7 +9,7 @@ import pytest
 from tests.contract.differential.lockstep import Lockstep
 from tests.contract.differential.neutral import Neutral
 from tests.contract.differential.scenarios import Scenario
-from tests.contract.differential.servers import InProcess, Reply, lonely_api_server
+from tests.contract.differential.servers import InProcess, Opened, Reply, lonely_api_server
 from tests.contract.differential.steps import Step
 from tests.contract.differential.unclaimed import CEILING, unclaimed, without
 
@@ -59,6 +59,9 @@ class _Odd:
 
     def answer(self, step: Step) -> Reply:
         return self._reply
+
+    def open(self, step: Step) -> Opened:
+        return lambda: self._reply
 
 
 @pytest.mark.parametrize(
