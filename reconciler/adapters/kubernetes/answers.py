@@ -6,11 +6,15 @@ import math
 import aiohttp
 
 from reconciler.adapters.kubernetes.connect import Connection
+from reconciler.adapters.kubernetes.refusals import refusal
 from reconciler.model.errors import Denied, Misconfigured, PortError, Unavailable
 from reconciler.model.refs import Json
 
 LONGEST_WAIT_SECONDS = 300.0
 """A longer Retry-After is not believed: a server that comes back is asked again."""
+
+_LONGEST_CAUSE = 300
+_STRANGE = "the answer is no Kubernetes API server's: check the server's URL and the proxy"
 
 
 def no_answer(
@@ -30,7 +34,10 @@ def no_answer(
     if isinstance(error, TimeoutError):
         seconds = deadline.total or deadline.sock_read or 0
         return Unavailable(f"{what}: {server} said nothing for {seconds:.0f} s")
-    return Unavailable(f"{what}: no answer from {server}: {str(error) or type(error).__name__}")
+    # It may repeat what came over the wire, whoever sent that.
+    cause = "".join(letter if letter.isprintable() else " " for letter in str(error))
+    cause = " ".join(cause.split())[:_LONGEST_CAUSE] or type(error).__name__
+    return Unavailable(f"{what}: no answer from {server}: {cause}")
 
 
 def hang_up(answer: aiohttp.ClientResponse) -> None:
@@ -53,7 +60,7 @@ def decoded(content: bytes) -> Json:
     """Read a Status; a proxy's page of HTML tells nothing that can be acted on."""
     try:
         body = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return body if isinstance(body, dict) else {}
 
@@ -65,6 +72,8 @@ def object_of(content: bytes, what: str) -> Json:
     """
     try:
         body = json.loads(content)
+    except RecursionError as error:
+        raise Misconfigured(f"{what}: the answer is nested too deeply to be read") from error
     except ValueError as error:
         if content.lstrip().startswith(b"<"):
             raise Misconfigured(
@@ -75,6 +84,39 @@ def object_of(content: bytes, what: str) -> Json:
     if not isinstance(body, dict):
         raise Misconfigured(f"{what}: the answer is no JSON object: check the server's URL")
     return body
+
+
+def found(what: str, status: int, body: Json) -> Json:
+    """Return the body of an answer that says what is there.
+
+    Raises the error of a 404.
+    """
+    if status == 404:
+        raise refusal(what, status, body)
+    return body
+
+
+def object_with_metadata(what: str, status: int, body: Json) -> Json:
+    """Return the object of an answer.
+
+    Raises the error of a 404, and Misconfigured when it is no object of Kubernetes.
+    """
+    if not isinstance(found(what, status, body).get("metadata"), dict):
+        raise Misconfigured(f"{what}: {_STRANGE}")
+    return body
+
+
+def listing_of(body: Json, key: str, what: str) -> Json:
+    """Return an answer whose `key` is a list of objects: one without it is not an empty list.
+
+    Raises Misconfigured when there is none.
+    """
+    listed = body.get(key, False)
+    if listed is None:  # as Go writes a list that nobody began
+        listed = []
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        raise Misconfigured(f"{what}: {_STRANGE}")
+    return {**body, key: listed}
 
 
 def _of_proxy(what: str, server: str, status: int) -> PortError:

@@ -6,6 +6,7 @@ from random import SystemRandom
 from urllib.parse import urlencode
 
 from reconciler.adapters.kubernetes import kinds
+from reconciler.adapters.kubernetes.answers import found, listing_of, object_with_metadata
 from reconciler.adapters.kubernetes.connect import Connection
 from reconciler.adapters.kubernetes.kinds import Resource
 from reconciler.adapters.kubernetes.refusals import is_absent, refusal
@@ -76,7 +77,7 @@ class KubernetesCluster:
         )
         if status == 404 and is_absent(body):
             return None
-        return _found(what, status, body)
+        return object_with_metadata(what, status, body)
 
     async def list(
         self, api_version: str, kind: str, namespace: str = "", labels: str = "", fields: str = ""
@@ -97,12 +98,7 @@ class KubernetesCluster:
     async def serves(self, api_version: str, kind: str) -> bool:
         """Whether the server has this kind at all, by its discovery."""
         if (api_version, kind) not in self._kinds:
-            what = f"look up the kinds of {api_version}"
-            path = kinds.group_path(api_version)
-            call = Call("discover", "GET", "APIResourceList", path, what, repeatable=True)
-            status, body = await self._transport.send(call)
-            if status != 404:  # a group that is not there has no kinds
-                self._kinds.update(kinds.discovered(api_version, body))
+            self._kinds.update(await self._discovered(api_version))
         return (api_version, kind) in self._kinds
 
     async def watch(
@@ -172,7 +168,7 @@ class KubernetesCluster:
         status, body = await self._transport.send(call)
         if status == 404 and is_absent(body):
             return False
-        _found(what, status, body)
+        found(what, status, body)
         return True
 
     def apart(self) -> "KubernetesCluster":
@@ -189,6 +185,20 @@ class KubernetesCluster:
         for each in (self, *self._apart):
             await each._transport.close()
 
+    async def _discovered(self, api_version: str) -> Mapping[tuple[str, str], Resource]:
+        what = f"look up the kinds of {api_version}"
+        path = kinds.group_path(api_version)
+        call = Call("discover", "GET", "APIResourceList", path, what, repeatable=True)
+        status, body = await self._transport.send(call)
+        if status != 404:
+            return kinds.discovered(api_version, listing_of(body, "resources", what))
+        # A page that a proxy did not find says the same; only the list of groups proves it.
+        call = Call("discover", "GET", "APIGroupList", "/apis", what, repeatable=True)
+        groups = listing_of(found(what, *await self._transport.send(call)), "groups", what)
+        if api_version in kinds.served_versions(groups):
+            raise refusal(what, status, body)
+        return {}
+
     async def _pages(
         self,
         api_version: str,
@@ -203,8 +213,8 @@ class KubernetesCluster:
         while True:
             path = resource.path(namespace) + _query(query)
             call = Call("list", "GET", kind, path, what, repeatable=True, accept=accept)
-            body = _found(what, *await self._transport.send(call))
-            items = body.get("items") or []
+            body = listing_of(found(what, *await self._transport.send(call)), "items", what)
+            items = body["items"]
             for item in items:
                 # Lists leave out what every item has in common, or say `PartialObjectMetadata`.
                 item.update(apiVersion=api_version, kind=kind)
@@ -215,7 +225,7 @@ class KubernetesCluster:
             query["continue"] = metadata["continue"]
 
     async def _write(self, call: Call) -> Json:
-        return _found(call.what, *await self._transport.send(call))
+        return object_with_metadata(call.what, *await self._transport.send(call))
 
     async def _path(self, ref: ObjectRef) -> str:
         resource = await self._resource(ref.api_version, ref.kind)
@@ -250,9 +260,3 @@ async def _whole(pages: AsyncIterator[Listing]) -> Listing:
         items.extend(page.items)
         version = page.resource_version
     return Listing(items, version)
-
-
-def _found(what: str, status: int, body: Json) -> Json:
-    if status == 404:
-        raise refusal(what, status, body)
-    return body

@@ -49,6 +49,15 @@ def discovered(api_version: str, discovery: Json) -> dict[tuple[str, str], Resou
         (api_version, each["kind"]): Resource(
             api_version, each["kind"], each["name"], bool(each["namespaced"])
         )
-        for each in discovery.get("resources", ())
+        for each in discovery["resources"]
         if "/" not in each["name"]
     }
+
+
+def served_versions(groups: Json) -> frozenset[str]:
+    """Read an APIGroupList: the `group/version` of all groups."""
+    return frozenset(
+        str(version.get("groupVersion"))
+        for group in groups["groups"]
+        for version in group.get("versions") or ()
+    )

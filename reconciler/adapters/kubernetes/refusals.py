@@ -34,8 +34,12 @@ _PATIENT = (
 def refusal(
     what: str, status: int, body: Json, retry_after_seconds: float | None = None
 ) -> PortError:
-    """Return the error that an answer of `status` 400 or more means for the request `what`."""
+    """Return the error that an answer of `status` 300 or more means for the request `what`."""
     said = _said(body)
+    if status < 400:
+        return Misconfigured(
+            f"{what}: the server sends us elsewhere ({status}), where we do not go: check its URL"
+        )
     if status in _SPECIAL:
         return _SPECIAL[status](what, said, body)
     if status == 410:
@@ -52,12 +56,19 @@ def refusal(
 
 def is_absent(body: Json) -> bool:
     """Whether a 404 says that this object is not there, and not that its kind is unknown."""
-    return body.get("reason") == "NotFound" and bool((body.get("details") or {}).get("name"))
+    return body.get("reason") == "NotFound" and bool(_details(body).get("name"))
 
 
 def causes(body: Json) -> Iterator[Json]:
     """Yield the causes of a Status object."""
-    yield from (body.get("details") or {}).get("causes") or ()
+    found = _details(body).get("causes")
+    yield from (each for each in found if isinstance(each, dict)) if isinstance(found, list) else ()
+
+
+def _details(body: Json) -> Json:
+    # What is between us and the server may answer too, in any shape.
+    details = body.get("details")
+    return details if isinstance(details, dict) else {}
 
 
 def _said(body: Json) -> str:
@@ -82,7 +93,7 @@ def _forbidden(what: str, said: str, body: Json) -> PortError:
 
 
 def _not_found(what: str, said: str, body: Json) -> PortError:
-    details = body.get("details") or {}
+    details = _details(body)
     if is_absent(body) and details.get("kind") == "namespaces":
         return Unavailable(f"{what}: {said} (404): tried again once the namespace is there")
     if is_absent(body):
