@@ -21,6 +21,9 @@ from reconciler.ports import Cluster
 
 T = TypeVar("T")
 
+STRETCH = 50
+"""So many records are parsed in one stretch of the event loop (a millisecond)."""
+
 
 @dataclass(slots=True)
 class Kept(Generic[T]):
@@ -42,7 +45,7 @@ class RecordStore:
         self._states: dict[WorkloadKey, Kept[StateRecord]] = {}
         self._ordinals: dict[WorkloadKey, Kept[Ordinals]] = {}
         self._repository = Kept(RepositoryRecord())
-        self._unreadable: dict[ObjectRef, str] = {}
+        self._unreadable: dict[ObjectRef, tuple[WorkloadKey | None, str]] = {}
         # A lock lives as long as somebody holds or waits for it.
         self._locks = WeakValueDictionary[WorkloadKey, asyncio.Lock]()
 
@@ -54,10 +57,15 @@ class RecordStore:
         """
         selector = f"{labels.INSTANCE}={self._places.instance},{labels.RECORD}"
         listing = await self._cluster.list("v1", "ConfigMap", labels=selector)
-        self._states, self._ordinals, self._unreadable = {}, {}, {}
-        self._repository = Kept(RepositoryRecord())
-        for item in listing.items:
-            self._remember(item)
+        fresh = RecordStore(self._cluster, self._places.namespace, self._places.instance)
+        for number, item in enumerate(listing.items):
+            if number % STRETCH == 0:
+                await asyncio.sleep(0)
+            fresh._remember(item)
+        # All at once: nobody ever sees half of the records.
+        self._states, self._ordinals = fresh._states, fresh._ordinals
+        self._unreadable, self._repository = fresh._unreadable, fresh._repository
+        self._check_readable(self.repository_ref)
 
     async def load_repository(self) -> RepositoryRecord:
         """Read the repository record alone, for who may read no other.
@@ -68,11 +76,25 @@ class RecordStore:
         self._repository = Kept(RepositoryRecord())
         if found is not None:
             self._remember(found)
+        self._check_readable(self.repository_ref)
         return self.repository
 
+    async def recheck(self) -> bool:
+        """Read again what could not be read; whether any of it can be now, or is gone.
+
+        Raises what `load` raises.
+        """
+        doubtful = dict(self._unreadable)
+        for ref, (key, _) in doubtful.items():
+            what = "ordinals" if key and ref == self._places.ordinals(key) else "state"
+            await self._reread(ref, key, what)
+        self._check_readable(self.repository_ref)
+        return doubtful.keys() != self._unreadable.keys()
+
     def states(self) -> Mapping[WorkloadKey, StateRecord]:
-        """Every state record."""
-        return {key: kept.value for key, kept in self._states.items()}
+        """Every state record of a workload whose records can be read."""
+        held = self.unreadable_workloads()
+        return {key: kept.value for key, kept in self._states.items() if key not in held}
 
     def state(self, key: WorkloadKey) -> StateRecord:
         """One state record; an empty one where there is none."""
@@ -86,8 +108,21 @@ class RecordStore:
 
     def unreadable(self, key: WorkloadKey) -> str:
         """Say why a record of a workload cannot be read, "" where each can."""
-        refs = (self._places.state(key), self._places.ordinals(key))
-        return next((self._unreadable[ref] for ref in refs if ref in self._unreadable), "")
+        return self.unreadable_workloads().get(key, "") if self._unreadable else ""
+
+    def unreadable_workloads(self) -> Mapping[WorkloadKey, str]:
+        """The workloads a record of which cannot be read, each with the reason."""
+        return {key: reason for key, reason in self._unreadable.values() if key is not None}
+
+    def named(self) -> frozenset[WorkloadKey]:
+        """The workloads that have an ordinal record."""
+        return frozenset(self._ordinals)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing at all is on record."""
+        records = (self._repository.version, self._states, self._ordinals, self._unreadable)
+        return not any(records)
 
     @property
     def repository(self) -> RepositoryRecord:
@@ -224,6 +259,7 @@ class RecordStore:
 
     async def _reread(self, ref: ObjectRef, key: WorkloadKey | None, what: str) -> None:
         found = await self._cluster.get(ref)
+        self._unreadable.pop(ref, None)
         if found is not None:
             self._remember(found)
         elif key is None:
@@ -233,7 +269,7 @@ class RecordStore:
 
     def _check_readable(self, ref: ObjectRef) -> None:
         if ref in self._unreadable:
-            raise Misconfigured(self._unreadable[ref])
+            raise Misconfigured(self._unreadable[ref][1])
 
     def _remember(self, item: Json) -> None:
         """Take a record in where it stands at its place; what says it is one elsewhere is none."""
@@ -241,7 +277,10 @@ class RecordStore:
         what = marks.get(labels.RECORD)
         self._unreadable.pop(ref, None)
         if what == "repository" and ref == self.repository_ref:
-            self._repository = self._kept(item, record_codec.load_repository)
+            try:
+                self._repository = self._kept(item, record_codec.load_repository)
+            except Misconfigured as error:
+                self._unreadable[ref] = None, str(error)
             return
         key = self._places.key_of(ref, marks, what)
         if key is None:
@@ -253,7 +292,8 @@ class RecordStore:
             else:
                 self._ordinals[key] = self._kept(item, record_codec.load_ordinals)
         except Misconfigured as error:
-            self._unreadable[ref] = str(error)
+            self._unreadable[ref] = key, str(error)
+            (self._states if what == "state" else self._ordinals).pop(key, None)
 
     def _kept(self, item: Json, load: Callable[[record_codec.Texts, str], T]) -> Kept[T]:
         metadata, what = item["metadata"], str(ref_of(item))

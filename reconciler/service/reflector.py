@@ -113,10 +113,10 @@ class Reflector:
         self.synced.set()
 
     async def _put_all(self, items: Sequence[Json]) -> None:
-        for number, item in enumerate(items, 1):
-            self._shelf.put(item)
-            if number % SLICE == 0:
+        for number, item in enumerate(items):
+            if number % SLICE == 0:  # before the first one too: the page has just been parsed
                 await asyncio.sleep(0)
+            self._shelf.put(item)
 
     def _is_restored(self, version: str) -> bool:
         """Whether a list older than what was seen must be believed.
