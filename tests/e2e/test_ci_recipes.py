@@ -96,3 +96,11 @@ def test_the_page_asks_for_whole_clones() -> None:
     checkout = workflow(".github/workflows/fleet.yaml")["jobs"]["fleet"]["steps"][0]
     assert checkout["with"]["fetch-depth"] == 0
     assert workflow(".gitlab-ci.yml")["fleet"]["variables"]["GIT_DEPTH"] == "0"
+
+
+def test_what_is_installed_is_the_readers_own_copy_since_no_index_has_one() -> None:
+    steps = workflow(".github/workflows/fleet.yaml")["jobs"]["fleet"]["steps"]
+    (install,) = (step["run"] for step in steps if step.get("name") == "Install")
+    (before,) = workflow(".gitlab-ci.yml")["fleet"]["before_script"]
+    for line in (install, before):
+        assert re.fullmatch(r'pip install "git\+\$\S*.*GAMEKEEPER_URL.*"', line), line

@@ -1,16 +1,18 @@
-"""docs/commands.md does what it says: its lines are taken from the page and typed in order."""
+"""README.md and docs/commands.md do what they say: their lines are typed as they stand there."""
 
 import re
 import shlex
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.commands import environment
 
-PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "commands.md"
 EXITS = re.compile(r"^(.*?)\s+# exits (\d)$")
 
 
@@ -34,13 +36,12 @@ def script_of(lines: list[str]) -> str:
     return "\n".join(script)
 
 
-@pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("page")
+def typed(page: Path, folder: Path, **more: str) -> str:
+    """Type the lines of a page in a folder; return what they print."""
     with subprocess.Popen(
-        ["bash", "-u", "-c", script_of(lines_of(PAGE))],
+        ["bash", "-u", "-c", script_of(lines_of(page))],
         cwd=folder,
-        env=environment(XDG_CACHE_HOME=str(folder / "cache")),
+        env=environment(XDG_CACHE_HOME=str(folder / "cache"), **more),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -53,6 +54,11 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> str:
             raise
     assert shell.returncode == 0, said
     return said
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return typed(PAGE, tmp_path_factory.mktemp("page"))
 
 
 @pytest.mark.parametrize(
@@ -70,3 +76,14 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> str:
 )
 def test_the_page_comes_true(told: str, said: str) -> None:
     assert said in told
+
+
+def test_the_first_lines_of_the_readme_come_true_in_a_clone(tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    clone.mkdir()
+    # What `make demo` has set up there.
+    (clone / ".venv").symlink_to(sys.prefix)
+    said = typed(ROOT / "README.md", clone, GAMEKEEPER_LISTEN="127.0.0.1:0")
+    assert "valid: 1 workload with 2 rooms" in said
+    assert "led by " in said
+    assert "schedulers/arena.yaml:" in said

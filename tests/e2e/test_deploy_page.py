@@ -1,0 +1,111 @@
+"""deploy/README.md does what it says: what needs no registry is taken from the page and run."""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.e2e.commands import environment
+from tests.e2e.processes import fleet, free_address, until
+from tests.gitservers.http import HttpGitServer
+from tests.loop.world import CONFIG, spec
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+PAGE = (DEPLOY / "README.md").read_text()
+FILES = ("token", "ssh-key", "known_hosts", "secret")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+
+
+def manifests(kind: str) -> list[Any]:
+    documents = yaml.safe_load_all((DEPLOY / "gamekeeper.yaml").read_text())
+    return [each for each in documents if each["kind"] == kind]
+
+
+def shell(script: str, folder: Path, **more: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder,
+        env=environment(**more),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def container() -> Any:
+    (deployment,) = manifests("Deployment")
+    return deployment["spec"]["template"]["spec"]["containers"][0]
+
+
+def mounted(secret: str) -> str:
+    """Where the deployment mounts a Secret."""
+    (deployment,) = manifests("Deployment")
+    volumes = deployment["spec"]["template"]["spec"]["volumes"]
+    (volume,) = (v["name"] for v in volumes if v.get("secret", {}).get("secretName") == secret)
+    (path,) = (m["mountPath"] for m in container()["volumeMounts"] if m["name"] == volume)
+    return str(path)
+
+
+@pytest.mark.parametrize("block", [each for each in blocks("sh") if "create secret" in each])
+def test_every_secret_is_one_that_the_deployment_mounts_with_files_that_it_reads(
+    block: str, tmp_path: Path
+) -> None:
+    for name in FILES:
+        (tmp_path / name).write_text("x")
+    done = shell(block.replace(" create ", " create --dry-run=client -o yaml "), tmp_path)
+    assert done.returncode == 0, done.stderr
+    secret = yaml.safe_load(done.stdout)
+    folder = mounted(secret["metadata"]["name"])
+    set_here = {entry["value"] for entry in container()["env"] if "value" in entry}
+    for file in secret["data"]:
+        path = f"{folder}/{file}"
+        assert path in set_here or f"_FILE={path}" in PAGE, path
+
+
+def test_the_ingress_leads_to_the_port_of_the_service_and_to_nothing_but_the_webhook() -> None:
+    (text,) = blocks("yaml")
+    ingress = yaml.safe_load(text)
+    (rule,) = ingress["spec"]["rules"]
+    (path,) = rule["http"]["paths"]
+    (service,) = manifests("Service")
+    assert (path["path"], path["pathType"]) == ("/webhook", "Exact")
+    assert path["backend"]["service"]["name"] == service["metadata"]["name"]
+    assert ingress["metadata"]["namespace"] == service["metadata"]["namespace"]
+    ports = {port["name"] for port in service["spec"]["ports"]}
+    assert path["backend"]["service"]["port"]["name"] in ports
+
+
+def test_every_variable_that_the_page_names_is_a_setting() -> None:
+    help_text = shell("gamekeeper run --help", DEPLOY).stdout
+    named = set(re.findall(r"GAMEKEEPER_[A-Z_]+", PAGE))
+    assert len(named) > 5
+    assert [name for name in named if f"[{name}]" not in help_text] == []
+
+
+def test_the_request_that_the_page_shows_brings_a_commit_in(tmp_path: Path) -> None:
+    secret, request = (each for each in blocks("sh") if "openssl" in each)
+    make_secret, _ = secret.splitlines()
+    assert shell(make_secret, tmp_path).returncode == 0
+    address = free_address()
+    with fleet(tmp_path) as made, HttpGitServer(tmp_path, tls=False) as host:
+        made.commit(gamekeeper=CONFIG, schedulers__arena=spec("arena", 1))
+        flags = ["--repo", host.url("fleet.git"), "--no-lease", "--poll-seconds", "3600"]
+        flags += ["--listen", address, "--webhook-secret-file", str(tmp_path / "secret")]
+        made.start_loop("cache", *flags)
+        until("one room", lambda: len(made.pods("arena")) == 1, 30.0)
+        made.commit(schedulers__arena=spec("arena", 2))
+        wrong = shell(
+            request.replace("$(cat secret)", "wrong"), tmp_path, URL=f"http://{address}/webhook"
+        )
+        assert wrong.returncode != 0
+        assert "401" in wrong.stderr
+        done = shell(request, tmp_path, URL=f"http://{address}/webhook")
+        assert (done.returncode, done.stdout) == (0, "looking\n"), done.stderr
+        until("two rooms", lambda: len(made.pods("arena")) == 2, 10.0)
