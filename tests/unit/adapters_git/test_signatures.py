@@ -210,3 +210,9 @@ async def test_what_nobody_approves_is_not_checked(scene: Scene) -> None:
     scene.base = scene.bare.git("rev-parse", "main^")
     history = await scene.read(str(scene.folder / "gone"))
     assert (history.problem, [item.problem for item in history.commits]) == ("", ["not checked"])
+
+
+async def test_the_moment_of_a_check_is_the_callers(scene: Scene) -> None:
+    line = f'bea@x valid-before="20200101" {scene.bea.public_key}\n'
+    assert who(await scene.history(line, 1_550_000_000.0)) == ("bea@x",)
+    assert who(await scene.history(line)) == ("signed with a key that has expired",)
