@@ -1,6 +1,7 @@
 """Two replicas of `gamekeeper run` and one Lease: the leader dies, freezes, or is told to go."""
 
 import signal
+import socket
 import time
 from pathlib import Path
 from urllib.request import urlopen
@@ -135,3 +136,16 @@ def test_a_leader_that_was_frozen_writes_nothing_and_one_that_is_told_to_go_hand
     # The lease is free when it looks next; then the records and the head are read.
     assert took <= 3 * RETRY_SECONDS
     assert ledger.alive["arena"] <= ROOMS + SURGE["maxSurge"]
+
+
+def test_a_replica_whose_address_is_taken_ends_and_says_what_to_do(tmp_path: Path) -> None:
+    with fleet(tmp_path) as there, socket.create_server(("127.0.0.1", 0)) as taken:
+        there.commit(gamekeeper=CONFIG)
+        address = "{}:{}".format(*taken.getsockname())
+        loop = there.start_loop("one", "--listen", address)
+        assert loop.wait(timeout=20.0) == 1
+        said = there.log("one")
+        assert f"cannot listen at {address}" in said
+        assert "choose another --listen" in said
+        assert "Traceback" not in said
+        assert there.journal() == []

@@ -1,9 +1,11 @@
 import asyncio
 import hashlib
 import hmac
+import http.client
 import io
 import socket
 import threading
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +16,7 @@ import pytest
 from reconciler.model.errors import Misconfigured, PortError, Unavailable
 from reconciler.service import faces as module
 from reconciler.service.faces import Faces, serving
-from reconciler.service.health import Health
+from reconciler.service.health import Health, keep_beating
 from reconciler.service.metrics import Metrics
 
 SECRET = b"a secret of the studio"
@@ -210,3 +212,46 @@ async def test_the_page_of_metrics_is_written_beside_the_loop() -> None:
         assert "gamekeeper_leader 1.0" in await answer.text()
     assert asked
     assert threading.get_ident() not in asked
+
+
+async def test_a_frozen_event_loop_answers_no_probe_until_it_turns_again() -> None:
+    loop = asyncio.get_running_loop()
+    health = Health(loop.time)
+    beating = asyncio.create_task(keep_beating(health, lambda lag: None, loop.time))
+    async with serving(Faces(health, Metrics(), lambda: "", _nobody), "127.0.0.1:0") as address:
+        assert await asyncio.to_thread(_probe, address) == 200
+        probing = loop.run_in_executor(None, _probe, address)
+        time.sleep(2.0)  # noqa: ASYNC251 (this is the freeze)
+        assert await probing == 0
+        assert await asyncio.to_thread(_probe, address) == 200
+    beating.cancel()
+
+
+def _probe(address: str) -> int:
+    """Ask as a kubelet does, who waits for one second; 0 is no answer."""
+    connection = http.client.HTTPConnection(address, timeout=1)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status
+    except OSError:
+        return 0
+    finally:
+        connection.close()
+
+
+async def test_a_probe_and_a_scrape_are_answered_while_the_loop_is_overloaded() -> None:
+    async def busy() -> None:
+        while True:
+            time.sleep(0.01)  # noqa: ASYNC251 (work that holds the loop)
+            await asyncio.sleep(0)
+
+    shown = Faces(Health(lambda: 0.0), Metrics(), lambda: "", _nobody)
+    async with serving(shown, "127.0.0.1:0") as address, aiohttp.ClientSession() as session:
+        workers = [asyncio.create_task(busy()) for _ in range(10)]
+        async with asyncio.timeout(10):
+            for path in ("/healthz", "/readyz", "/metrics"):
+                async with session.get(f"http://{address}{path}") as answer:
+                    assert answer.status == 200
+                    assert await answer.text()
+        for worker in workers:
+            worker.cancel()
