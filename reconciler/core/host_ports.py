@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from reconciler.model.live import LivePod
 from reconciler.model.refs import Json
-from reconciler.model.specs import PortRange
+from reconciler.model.specs import PortRange, Workload
 
 REPLAN_AFTER_SECONDS = 5.0
 """How long a room may be pending for its host port before it is planned again."""
@@ -49,9 +49,28 @@ def choose(
     return seats
 
 
-def crowded(port_range: PortRange, in_use: Counter[int], nodes: int) -> bool:
-    """Whether no port of a range can be had on any of so many nodes any more."""
-    return all(in_use[number] >= nodes for number in range(port_range.start, port_range.end + 1))
+def crowding(workload: Workload, pods: Iterable[LivePod], in_use: Counter[int], nodes: int) -> str:
+    """Say why no port of a workload's range can be had on any of so many nodes, "" when one can.
+
+    A port number can be had once on each node. `pods` are the workload's own.
+    """
+    port_range = workload.port_range
+    if port_range is None or not nodes:
+        return ""
+    numbers = range(port_range.start, port_range.end + 1)
+    if any(in_use[number] < nodes for number in numbers):
+        return ""
+    own = sum(len({each.port for each in pod.host_ports if each.port in numbers}) for pod in pods)
+    others = sum(in_use[number] for number in numbers) - own
+    wanted = workload.replicas * len(container_ports(workload.template))
+    least = -(-(wanted + max(0, others)) // nodes)
+    theirs = f" and {others} by other pods" if others > 0 else ""
+    places = "1 node" if nodes == 1 else f"{nodes} nodes"
+    return (
+        f"host ports {port_range.start}-{port_range.end} are all taken: {len(numbers)} ports on "
+        f"{places} are {len(numbers) * nodes} places, asked for {own} times by its own "
+        f"rooms{theirs}; make portRange at least {least} ports wide, or bring nodes"
+    )
 
 
 def to_move(

@@ -29,6 +29,8 @@ FAILING_PERCENT = 30
 FAILING_ROOMS = 3
 """So many rooms ended at once (and at least so many) freeze every voluntary removal."""
 
+ENDED = rooms.RoomState.ENDED
+GONE = (rooms.RoomState.TERMINATING, ENDED)
 BLIND_LOOK_SECONDS = 2.0
 UNREAD_LOOK_SECONDS = 2.0
 
@@ -92,16 +94,13 @@ def _crowded(
     situation: Situation, workload: Workload, unready: Iterable[LivePod]
 ) -> tuple[Hold, ...]:
     """Say why rooms wait for ports that nobody can give them: it stops nothing."""
-    ports = workload.port_range
-    waiting = any("free ports" in pod.unschedulable for pod in unready)
-    if ports is None or not waiting:
+    if not any("free ports" in pod.unschedulable for pod in unready):
         return ()
-    if not host_ports.crowded(ports, situation.in_use, situation.nodes):
+    # One that terminates keeps its ports until it is gone.
+    pods = (pod for pod in situation.live.pods if rooms.state_of(pod) is not ENDED)
+    reason = host_ports.crowding(workload, pods, situation.in_use, situation.nodes)
+    if not reason:
         return ()
-    reason = (
-        f"every port of {ports.start}-{ports.end} is taken on each of {situation.nodes} nodes: "
-        "make portRange larger, or bring nodes"
-    )
     return (Hold(HoldKind.CROWDED_PORTS, situation.key, reason),)
 
 
@@ -133,8 +132,7 @@ def _creates(
         else [()] * number
     )
     seats = tuple(RoomSeat(n, numbers) for n, numbers in zip(taken, chosen, strict=True))
-    gone = (rooms.RoomState.TERMINATING, rooms.RoomState.ENDED)
-    alive = len([pod for pod in situation.live.pods if rooms.state_of(pod) not in gone])
+    alive = len([pod for pod in situation.live.pods if rooms.state_of(pod) not in GONE])
     reason = f"{workload.replicas} wanted by {workload.replicas_source}, {alive} there"
     return CreateRooms(seats, raised, reason), None
 

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.core import host_ports
-from reconciler.model.live import LivePod
+from reconciler.model.live import HostPort, LivePod
 from reconciler.model.refs import Json
 from reconciler.model.specs import PortRange
-from tests.unit.core.making import NOW, a_pod, waiting_for_port
+from tests.unit.core.making import NOW, a_pod, a_workload, waiting_for_port
 
 RANGE = PortRange(7000, 7003)
 
@@ -95,3 +95,77 @@ def test_a_waiting_room_moves_when(
 ) -> None:
     moved = host_ports.to_move([pod], Counter(in_use), port_range, NOW)
     assert moved == ([pod] if moves else [])
+
+
+@given(st.integers(1, 3), st.integers(0, 30), st.dictionaries(st.integers(7000, 7039), st.just(1)))
+def test_while_ports_are_left_no_two_rooms_can_clash_wherever_they_go(
+    ports: int, rooms: int, others: dict[int, int]
+) -> None:
+    numbers = PortRange(7000, 7039)
+    free = 40 - len(others)
+    seats = host_ports.choose(ports, min(rooms, free // ports), numbers, Counter(others))
+    taken = [number for seat in seats for number in seat]
+    assert len(taken) == len(set(taken))
+    assert not set(taken) & set(others)
+
+
+@given(st.integers(1, 5), st.integers(1, 8), st.integers(0, 40))
+def test_rooms_that_fit_can_be_placed_without_a_clash(nodes: int, size: int, rooms: int) -> None:
+    numbers = PortRange(7000, 7000 + size - 1)
+    seats = host_ports.choose(1, min(rooms, nodes * size), numbers, Counter())
+    # Each number has a place on each node: the n-th user of a number goes to the n-th node.
+    uses = Counter(number for (number,) in seats)
+    assert max(uses.values(), default=0) <= nodes
+
+
+CROWDED = "host ports 7000-7003 are all taken: 4 ports on 2 nodes are 8 places, asked for "
+
+
+@pytest.mark.parametrize(
+    ("rooms", "others", "nodes", "said"),
+    [
+        pytest.param(8, {}, 3, "", id="a node is free of each"),
+        pytest.param(7, {}, 2, "", id="one port is left on one node"),
+        pytest.param(8, {}, 0, "", id="without nodes nothing can be said"),
+        pytest.param(
+            9,
+            {},
+            2,
+            CROWDED + "9 times by its own rooms; make portRange at least 5 ports wide, or bring "
+            "nodes",
+            id="own rooms alone",
+        ),
+        pytest.param(
+            5,
+            {7001: 1, 7002: 1, 7003: 1},
+            2,
+            CROWDED + "5 times by its own rooms and 3 by other pods; make portRange at least 4 "
+            "ports wide, or bring nodes",
+            id="other pods stand in the range",
+        ),
+    ],
+)
+def test_a_crowded_range_says_who_is_there_and_what_would_do(
+    rooms: int, others: dict[int, int], nodes: int, said: str
+) -> None:
+    template = a_template(9000)
+    workload = a_workload(replicas=rooms, port_range=RANGE, template=template)
+    numbers = [7000 + number % 4 for number in range(rooms)]
+    pods = [waiting_for_port(n, number) for n, number in enumerate(numbers)]
+    in_use = Counter(numbers) + Counter(others)
+
+    assert host_ports.crowding(workload, pods, in_use, nodes) == said
+
+
+def test_a_pair_of_tcp_and_udp_is_one_user_of_its_port() -> None:
+    pair = (HostPort(7000, "TCP"), HostPort(7000, "UDP"))
+    pods = [a_pod(n, host_ports=pair) for n in range(2)]
+    workload = a_workload(
+        replicas=2, port_range=PortRange(7000, 7000), template=a_template(9000, 9000)
+    )
+    said = host_ports.crowding(workload, pods, Counter({7000: 2}), 1)
+    assert "asked for 2 times by its own rooms; make portRange at least 2 ports wide" in said
+
+
+def test_a_workload_without_a_range_is_never_crowded() -> None:
+    assert not host_ports.crowding(a_workload(port_range=None), [], Counter(), 1)
