@@ -170,6 +170,16 @@ class ClusterLane:
     def _start(self, plan: Plan) -> None:
         task = asyncio.create_task(self._settle(plan), name=f"settle {plan.key}")
         self._in_flight[plan.key] = task
+        # Not in `_settle` itself: one that is given up before its first step never runs.
+        task.add_done_callback(lambda _: self._landed(plan))
+
+    def _landed(self, plan: Plan) -> None:
+        """Let the next plan of a workload follow, whatever became of this one."""
+        self.lane.release(plan)
+        del self._in_flight[plan.key]
+        if plan.key in self._again:
+            self._again.discard(plan.key)
+            self.wakes.mark((plan.key,))
 
     async def _settle(self, plan: Plan) -> None:
         key = plan.key
@@ -190,9 +200,3 @@ class ClusterLane:
                 self._again.add(key)  # the last look finds it gone
         except Exception as error:
             self._crashed(key, error)
-        finally:
-            self.lane.release(plan)
-            del self._in_flight[key]
-            if key in self._again:
-                self._again.discard(key)
-                self.wakes.mark((key,))

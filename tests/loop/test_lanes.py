@@ -87,3 +87,43 @@ def _is_converged(world: World) -> bool:
         return False
     phases = [pod["status"].get("phase") for pod in world.pods("arena")]
     return phases == ["Running"] * 3
+
+
+class _Deposes(_Silent):
+    """Has the first pass given up right after it: no plan of it has taken a step yet."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lane: ClusterLane | None = None
+        self.deposed = asyncio.Event()
+
+    def passed(self, cluster: str, keys: int, seconds: float) -> None:
+        if self.lane is not None and not self.deposed.is_set():
+            self.lane.abandon()
+            self.deposed.set()
+
+
+async def test_a_plan_given_up_before_its_first_step_holds_back_no_later_one() -> None:
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 3)})
+    process = await world.process()
+    await process.view.read()
+    await head.look(process.head, world.time.now())
+    observer = _Deposes()
+    observer.lane = ClusterLane(process.lane, world.time, observer, lambda: True)
+    serving = asyncio.create_task(observer.lane.run())
+    try:
+        async with asyncio.timeout(LONGEST_SECONDS):
+            observer.lane.wake_all()
+            await observer.deposed.wait()
+            while not _is_converged(world):
+                await process.view.read()
+                observer.lane.wake_all()
+                world.pass_time(1.0)
+                await asyncio.sleep(0.02)
+    finally:
+        serving.cancel()
+        with suppress(asyncio.CancelledError):
+            await serving
+    assert not observer.crashes
+    assert not process.lane.reserved
