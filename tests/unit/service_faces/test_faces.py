@@ -247,7 +247,7 @@ async def test_a_probe_and_a_scrape_are_answered_while_the_loop_is_overloaded() 
 
     shown = Faces(Health(lambda: 0.0), Metrics(), lambda: "", _nobody)
     async with serving(shown, "127.0.0.1:0") as address, aiohttp.ClientSession() as session:
-        workers = [asyncio.create_task(busy()) for _ in range(10)]
+        workers = [asyncio.create_task(busy()) for _ in range(4)]
         async with asyncio.timeout(10):
             for path in ("/healthz", "/readyz", "/metrics"):
                 async with session.get(f"http://{address}{path}") as answer:
