@@ -1,5 +1,6 @@
 """The terminal: what goes to standard output, what to standard error, and in which colour."""
 
+import io
 import os
 import sys
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ class Console:
     @classmethod
     def of_process(cls) -> "Console":
         """Return the console of this process."""
-        return cls(sys.stdout, sys.stderr, dict(os.environ))
+        return cls(_opened(sys.stdout), _opened(sys.stderr), dict(os.environ))
 
     def print(self, text: str = "") -> None:
         """Write one line of the result."""
@@ -44,3 +45,12 @@ class Console:
         if self.environment.get("NO_COLOR") or self.environment.get("TERM") == "dumb":
             return False
         return stream.isatty()
+
+
+def _opened(stream: TextIO | None) -> TextIO:
+    """Return a stream that takes any text: UTF-8 whatever the locale, a void where it is closed."""
+    if stream is None:
+        return open(os.devnull, "w", encoding="utf-8")
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    return stream

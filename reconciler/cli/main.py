@@ -37,6 +37,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read us has left; the interpreter's last flush must not complain about it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        console.note(f"error: the result cannot be written: {error.strerror}")
+        return 1
     return code
 
 

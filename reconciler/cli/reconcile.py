@@ -86,7 +86,7 @@ async def _answered(
             raise Failure(
                 f"the loop did not look within {timeout_seconds:.0f} s",
                 await _who_leads(cluster, settings),
-                "Its log says more",
+                "gamekeeper status and the log of gamekeeper run say more",
             )
         await asyncio.sleep(LOOK_SECONDS)
 
