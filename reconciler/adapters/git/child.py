@@ -17,7 +17,7 @@ from typing import Any
 
 from reconciler.adapters.git import frames, local, trailers, worktree
 from reconciler.adapters.git.failures import Damaged, one_line
-from reconciler.adapters.git.listing import Listing
+from reconciler.adapters.git.listing import Listing, line_of
 from reconciler.adapters.git.objects import Objects
 from reconciler.adapters.git.source import Source
 from reconciler.adapters.git.store import Store
@@ -142,7 +142,8 @@ class Session:
 
 
 def _fields(listing: Listing) -> Mapping[str, Any]:
-    return {"entries": listing.entries, "directories": listing.directories}
+    lines = [line_of(entry) for entry in listing.entries]
+    return {"entries": lines, "directories": listing.directories}
 
 
 _OPERATIONS: Mapping[str, Callable[..., Answer]] = {

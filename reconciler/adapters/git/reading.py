@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from reconciler.adapters.git.listing import entry_of
 from reconciler.adapters.git.process import GitProcess
 from reconciler.adapters.git.urls import check_revision
 from reconciler.model.trailers import History, SignedCommit, Signer
@@ -67,9 +68,7 @@ class Reader:
     async def working(self) -> Tree:
         """Read the working tree."""
         listing, body = await self._ask("working")
-        readable = [entry for entry in listing["entries"] if entry[-1]]
-        blobs, sizes = [entry[2] for entry in readable], [entry[3] for entry in readable]
-        texts = await asyncio.to_thread(_cut, blobs, sizes, body)
+        texts = await asyncio.to_thread(_cut_working, listing, body)
         return await asyncio.to_thread(_tree, listing, texts)
 
     async def _ask(self, operation: str, **arguments: Any) -> tuple[Mapping[str, Any], bytes]:
@@ -100,7 +99,7 @@ def _known(
     """Return what earlier trees hold of a listing, and the blobs that are to be read."""
     texts: dict[str, bytes] = {}
     missing: dict[str, None] = {}
-    for _, _, blob, _, readable in listing["entries"]:
+    for _, _, blob, _, readable in map(entry_of, listing["entries"]):
         if readable and blob not in texts:
             known = next((blobs[blob] for blobs in kept if blob in blobs), None)
             if known is None:
@@ -119,10 +118,15 @@ def _cut(identities: Sequence[str], sizes: Sequence[int], body: bytes) -> dict[s
     return found
 
 
+def _cut_working(listing: Mapping[str, Any], body: bytes) -> dict[str, bytes]:
+    readable = [entry for entry in map(entry_of, listing["entries"]) if entry[-1]]
+    return _cut([entry[2] for entry in readable], [entry[3] for entry in readable], body)
+
+
 def _tree(listing: Mapping[str, Any], texts: Mapping[str, bytes]) -> Tree:
     entries = {
         path: Entry(EntryKind(kind), blob, size, texts[blob] if readable else None)
-        for path, kind, blob, size, readable in listing["entries"]
+        for path, kind, blob, size, readable in map(entry_of, listing["entries"])
     }
     return Tree(
         commit=listing["commit"],
