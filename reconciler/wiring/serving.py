@@ -73,8 +73,7 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
     )
     head = make_head_lane(settings, one.lane, compiler)
     clock = SystemClock()
-    lookout = Lookout(clock)
-    log = LogVoice(Events(one.cluster, settings.instance, clock))
+    lookout, log = Lookout(clock), LogVoice(Events(one.cluster, settings.instance, clock))
     voice = Voices([log, metrics, health, lookout])
     asked_at = request_ref(settings.namespace, settings.instance)
     parts = Parts(
