@@ -63,6 +63,8 @@ class TreeReader:
         if not self._known:
             return {}
         digests = {path: _digest(entry) for path, entry in tree.entries.items()}
+        # Only those of the newest tree, or whoever commits could make us remember without end.
+        self._known = {one: self._known[one] for one in digests.values() if one in self._known}
         return {
             path: self._known[digest] for path, digest in digests.items() if digest in self._known
         }
