@@ -1,11 +1,14 @@
 """Approvals: a hash that a person let through becomes the lines that it stands for."""
 
+import hashlib
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from reconciler.core.change import hash_of_lines
 from reconciler.model.changes import Removal
-from reconciler.model.records import Approved, Offer, RepositoryRecord
+from reconciler.model.readings import Reading
+from reconciler.model.records import Approved, Offer, OfferEnd, RepositoryRecord
 
 APPROVAL_SECONDS = 3600.0
 """How long an approval holds, from when it was given."""
@@ -22,23 +25,54 @@ class Approval:
     at: float
 
 
-def offer(
-    repository: RepositoryRecord,
-    removals: Iterable[Removal],
-    waiting: Collection[str],
-    commit: str,
-) -> RepositoryRecord:
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a head takes away: each line, with a mark of the spec that it is asked with.
+
+    `commit` is the head, `now` Unix seconds.
+    """
+
+    marks: Mapping[str, str]
+    commit: str
+    now: float
+
+
+def ask_of(reading: Reading, removals: Iterable[Removal], now: float) -> Ask:
+    """Return what a head takes away. A spec that left Git has an empty mark."""
+    marks = {
+        removal.line: _mark(reading.workloads[removal.key].spec_json)
+        if removal.key in reading.workloads
+        else ""
+        for removal in removals
+    }
+    return Ask(marks, reading.commit, now)
+
+
+def _mark(spec_json: str) -> str:
+    return hashlib.sha256(spec_json.encode()).hexdigest()[:12]
+
+
+def offer(repository: RepositoryRecord, ask: Ask, waiting: Collection[str]) -> RepositoryRecord:
     """Remember the hashes that a head may be approved by, before approvals are looked at.
 
     One stands for all that it removes; where lines of earlier heads are still `waiting`, another
-    stands for what is new, for that is the hash which `diff BASE HEAD` printed in review.
+    stands for what is new, for that is the hash which `diff BASE HEAD` printed in review. A hash
+    that stood for another commit's specs, or is used up, is offered again: what was approved
+    before does not count for it.
     """
-    lines = {removal.line for removal in removals}
     offers = repository.offers
-    for part in (lines, lines - set(waiting)):
+    for part in (set(ask.marks), set(ask.marks) - set(waiting)):
         change_hash = hash_of_lines(part)
-        if change_hash and all(known.change_hash != change_hash for known in offers):
-            offers = (*offers, Offer(change_hash, tuple(sorted(part)), commit))
+        if not change_hash:
+            continue
+        lines = tuple(sorted(part))
+        marks = tuple(ask.marks[line] for line in lines)
+        known = next((item for item in offers if item.change_hash == change_hash), None)
+        if known is not None and known.marks == marks and known.end is OfferEnd.WAITING:
+            continue
+        since = 0.0 if known is None else ask.now
+        others = tuple(item for item in offers if item is not known)
+        offers = (*others, Offer(change_hash, lines, ask.commit, marks, since))
     return replace(repository, offers=offers[-OFFERS_KEPT:])
 
 
@@ -48,22 +82,39 @@ def grant(
     """Let the lines of approved offers through; approvals add up.
 
     `approvals` is by the name of the object that gave it. Returns the record and the names that
-    were used up or expired: their objects go. A hash that no offer knows is kept for a later
-    head, since CI shows the hash before the commit is merged.
+    were used up, overtaken or expired: their objects go. A hash that no offer knows is kept for a
+    later head, since CI shows the hash before the commit is merged.
     """
-    lines_of = {offer.change_hash: offer.lines for offer in repository.offers}
+    offers = {offer.change_hash: offer for offer in repository.offers}
     granted: set[Approved] = set()
     done = set()
     for name, approval in approvals.items():
         until = approval.at + APPROVAL_SECONDS
         if until <= now:
             done.add(name)
-        elif approval.change_hash in lines_of:
+        elif approval.change_hash in offers:
             done.add(name)
-            granted |= {
-                Approved(line, until, approval.by) for line in lines_of[approval.change_hash]
-            }
+            granted |= _lines(offers[approval.change_hash], approval)
     if not granted:
         return repository, frozenset(done)
     merged = tuple(sorted({*repository.approved, *granted}))
     return replace(repository, approved=merged), frozenset(done)
+
+
+def _lines(offer: Offer, approval: Approval) -> set[Approved]:
+    # API servers tell times in whole seconds.
+    if offer.end is not OfferEnd.WAITING or approval.at < math.floor(offer.since):
+        return set()
+    until = approval.at + APPROVAL_SECONDS
+    marked = zip(offer.lines, offer.marks, strict=False)  # offers of older versions have no marks
+    return {Approved(line, until, approval.by, mark) for line, mark in marked}
+
+
+def standing(repository: RepositoryRecord, ask: Ask) -> RepositoryRecord:
+    """End what was approved for a spec that a later commit touched, or an hour ago."""
+    approved = tuple(
+        entry
+        for entry in repository.approved
+        if entry.until > ask.now and ask.marks.get(entry.line) == entry.mark
+    )
+    return replace(repository, approved=approved)

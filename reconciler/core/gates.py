@@ -55,8 +55,8 @@ def blocked(
     for removal in removals:
         left_git = removal.cause is Cause.LEFT_GIT
         problem = _sticky(records.get(removal.key), removal)
-        if problem is None and left_git:
-            problem = _orphaned(arrival, removal) or vanished
+        if problem is None:
+            problem = _orphaned(arrival, removal) or (vanished if left_git else None)
         if removal.line in approved:
             problem = None
         if problem is None and left_git:
@@ -83,7 +83,11 @@ def _sticky(record: StateRecord | None, removal: Removal) -> tuple[HoldKind, str
 def _orphaned(arrival: Arrival, removal: Removal) -> tuple[HoldKind, str] | None:
     if removal.key not in arrival.unrecorded:
         return None
-    return HoldKind.NO_ACCEPTED_COMMIT, "it lives in the cluster, but no record says why"
+    if removal.cause is Cause.LEFT_GIT:
+        return HoldKind.NO_ACCEPTED_COMMIT, "it lives in the cluster, but no record says why"
+    what = "replaces its rooms" if removal.cause is Cause.ROLLOUT else "takes rooms away"
+    reason = f"its record is lost, so nobody knows what was accepted of it, and this {what}"
+    return HoldKind.NO_ACCEPTED_COMMIT, reason
 
 
 def _unreadable(arrival: Arrival) -> tuple[HoldKind, str] | None:

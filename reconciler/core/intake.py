@@ -4,10 +4,10 @@ The only place where Git's word becomes the effective state. Additions and chang
 removals pass the gates. A document with a Finding holds its own workload, nothing else.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from reconciler.core import budget, change, gates
+from reconciler.core import births, budget, change, gates, offers
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
 from reconciler.model.holds import Hold, HoldKind
@@ -40,6 +40,7 @@ class Intake:
     effective: Mapping[WorkloadKey, Workload]
     deleting: frozenset[WorkloadKey]
     holds: tuple[Hold, ...]
+    newborn: frozenset[WorkloadKey]
 
 
 def take_in(
@@ -59,7 +60,7 @@ def take_in(
     by_key = {removal.key: removal for removal in removals}
     changed = {}
     approved = {entry.line for entry in repository.approved if entry.until > arrival.now}
-    for key in {*records, *arrival.reading.workloads, *by_key}:
+    for key in {*records, *arrival.reading.workloads, *by_key} - arrival.unreadable.keys():
         before = records.get(key, StateRecord())
         removal = by_key.get(key)
         through = removal is not None and removal.line in approved
@@ -69,8 +70,11 @@ def take_in(
             changed[key] = after
     change_hash = change.change_hash(removals)
     holds = tuple(gates.holds_of(arrival.reading, blocked, change_hash))
-    in_step = repository.in_step if holds else arrival.reading.commit
+    in_step = repository.in_step if holds or arrival.unreadable else arrival.reading.commit
     following = replace(_next_repository(arrival, repository, removals), in_step=in_step)
+    held_lines = {held.line for held in blocked.values()}
+    asked_lines = {removal.line for removal in removals}
+    following = replace(following, offers=offers.close(repository.offers, asked_lines, held_lines))
     if blocked:
         holds = (*holds, *arrival.doubts)
     free = (item for item in removals if item.key not in blocked and item.line not in approved)
@@ -100,9 +104,23 @@ def _intake(
     # A deletion that was let through pauses too while the head is not a complete, valid read.
     complete = arrival.reading.config is not None and not arrival.reading.unreadable
     deleting = frozenset(key for key, record in known.items() if record.deleting and complete)
-    everything = tuple(sorted((*holds, *suspended), key=lambda hold: (str(hold.key), hold.kind)))
+    found = (*holds, *suspended, *_unreadable(arrival))
+    everything = tuple(sorted(found, key=lambda hold: (str(hold.key), hold.kind)))
     noticed = replace(repository, notices=_notices(everything, known))
-    return Intake(noticed, changed, effective, deleting, everything)
+    entered = births.enter(noticed, arrival, records, changed)
+    newborn = births.newborn_among(entered, arrival.cluster, effective)
+    return Intake(entered, changed, effective, deleting, everything, newborn)
+
+
+def _unreadable(arrival: Arrival) -> Iterator[Hold]:
+    """Yield why nothing of a workload is done whose records cannot be read."""
+    for key, reason in arrival.unreadable.items():
+        yield Hold(
+            HoldKind.UNREADABLE_RECORD,
+            key,
+            f"{reason}; nothing of {key} is written or deleted until somebody restores the record, "
+            "or deletes it: then what takes away from what lives waits for an approval",
+        )
 
 
 def _notices(
@@ -112,8 +130,13 @@ def _notices(
     return tuple(
         Notice(hold.kind, str(hold.key or ""), hold.reason[:NOTICE_CHARACTERS])
         for hold in holds
-        if hold.key is None or hold.key not in records or not records[hold.key].accepted
+        if hold.kind is not HoldKind.UNREADABLE_RECORD and not _is_told(records, hold.key)
     )[:NOTICES_KEPT]
+
+
+def _is_told(records: Mapping[WorkloadKey, StateRecord], key: WorkloadKey | None) -> bool:
+    record = records.get(key) if key else None
+    return record is not None and bool(record.accepted or record.held)
 
 
 def removals_of(
@@ -126,8 +149,14 @@ def removals_of(
         if record.accepted and not record.deleting
     }
     wanted = {key: workload.replicas for key, workload in arrival.reading.workloads.items()}
-    present = frozenset(arrival.reading.workloads) | frozenset(arrival.reading.invalid)
-    return change.removals_between(counts, wanted, present, arrival.cluster)
+    present = {*arrival.reading.workloads, *arrival.reading.invalid, *arrival.unreadable}
+    between = change.removals_between(counts, wanted, frozenset(present), arrival.cluster)
+    replaced = [
+        Removal(arrival.cluster, key, Cause.ROLLOUT, wanted[key], counts[key])
+        for key in arrival.outdated & wanted.keys()
+    ]
+    others = (removal for removal in between if removal.key not in arrival.outdated)
+    return tuple(sorted((*others, *replaced)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +177,16 @@ def _next_record(
         if key in arrival.reading.invalid:
             # The spec is back, if broken: it goes on as it was accepted.
             return replace(before, deleting=False, held=None)
-        if removal is None or (held and before.accepted is None):
-            return before  # an orphan stays one: every head judges it anew
+        if removal is None:
+            return before
+        if held and before.accepted is None:
+            return replace(before, held=None)  # an orphan stays one: every head judges it anew
         if held:
             return replace(before, held=held)
         ledger = _entered(arrival, before, asked, removal.rooms)
         return replace(before, deleting=True, held=None, ledger=ledger)
+    if held and removal and removal.cause is Cause.ROLLOUT:
+        return replace(before, held=held)  # of the template that its rooms have nothing is known
     count = arrival.unrecorded.get(key, 0)
     if before.accepted:
         count = 0 if before.deleting else before.accepted.replicas

@@ -4,7 +4,7 @@ The record is raised by compare-and-swap before a batch is POSTed, so a second l
 there; names that were raised and perhaps never POSTed are `outstanding` and go first.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from reconciler.model.live import LivePod
@@ -14,17 +14,27 @@ BLIND_SECONDS = 180.0
 """Longer than a silent watch can go unnoticed, twice over: see `Limits.silence_seconds`."""
 
 
-def first(record: Ordinals | None, highest: int, pods: Iterable[LivePod], now: float) -> Ordinals:
+def first(
+    record: Ordinals | None,
+    highest: int | None,
+    pods: Collection[LivePod],
+    now: float,
+    newborn: bool = False,
+) -> Ordinals:
     """Return the ordinal record to go on from.
 
-    Where it is lost, n goes on after the highest in the state record and among live pods; where
-    nothing at all is known it starts at the Unix time in seconds, above any name ever given.
+    Where it is lost, n goes on after the highest in the state record and among live pods. Where
+    nothing is known, a workload that is new starts at 0, and any other at the Unix time in
+    seconds, above every name that was ever given.
     """
     seen = max((pod.ordinal for pod in pods), default=-1)
     if record is not None:
-        return replace(record, next=max(record.next, seen + 1, highest + 1))
-    if highest:
+        above = 0 if highest is None else highest + 1
+        return replace(record, next=max(record.next, seen + 1, above))
+    if highest is not None:
         return Ordinals(max(highest, seen) + 1)
+    if newborn and not pods:
+        return Ordinals(0)
     return Ordinals(max(int(now), seen + 1))
 
 

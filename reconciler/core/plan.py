@@ -119,7 +119,13 @@ def _creates(
     workload = desired.workload
     if not number and (situation.ordinals is None or not situation.ordinals.outstanding):
         return None, None
-    record = ordinals.first(situation.ordinals, situation.record.highest, situation.live.pods, now)
+    record = ordinals.first(
+        situation.ordinals,
+        situation.record.highest,
+        situation.live.pods,
+        now,
+        newborn=situation.newborn,
+    )
     settled = ordinals.settled(record, situation.live.pods)
     if not number:
         blind = ordinals.is_blind(record, situation.version, now)

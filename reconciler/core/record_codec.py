@@ -5,8 +5,10 @@ missing takes its default, so that an older and a newer version read each other'
 import base64
 import json
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
+from reconciler.core.births import DIGEST_BYTES
 from reconciler.model.holds import HoldKind
 from reconciler.model.records import (
     Accepted,
@@ -18,6 +20,7 @@ from reconciler.model.records import (
     LedgerEntry,
     Notice,
     Offer,
+    OfferEnd,
     Ordinals,
     Owned,
     RepositoryRecord,
@@ -103,11 +106,11 @@ def dump_state(record: StateRecord) -> Texts:
             },
             "inventory": [[*_ref(owned.ref), owned.made] for owned in record.inventory],
             "ledger": [[entry.at, entry.count] for entry in record.ledger],
-            "highest": record.highest,
             "conditions": [
                 [c.type, c.status, c.reason, c.message, c.since] for c in record.conditions
             ],
             "observedCommit": record.observed_commit,
+            **({} if record.highest is None else {"highest": record.highest}),
         }
     )
 
@@ -132,7 +135,7 @@ def load_state(data: Texts, what: str) -> StateRecord:
             Owned(ObjectRef(*parts[:4]), parts[4]) for parts in value.get("inventory", [])
         ),
         ledger=tuple(LedgerEntry(*parts) for parts in value.get("ledger", [])),
-        highest=value.get("highest", 0),
+        highest=value.get("highest"),
         conditions=tuple(Condition(*parts) for parts in value.get("conditions", [])),
         observed_commit=value.get("observedCommit", ""),
     )
@@ -146,8 +149,12 @@ def dump_repository(record: RepositoryRecord) -> Texts:
             "branch": record.branch,
             "commit": record.commit,
             "config": record.config_json,
-            "approved": [[a.line, a.until, a.by] for a in record.approved],
-            "offers": [[o.change_hash, o.lines, o.commit] for o in record.offers],
+            "approved": [[a.line, a.until, a.by, a.mark] for a in record.approved],
+            "offers": [
+                [o.change_hash, o.lines, o.commit, o.marks, o.since, o.end] for o in record.offers
+            ],
+            "known": None if record.known is None else _digests(record.known),
+            "newborn": _digests(record.newborn),
             "notices": [[n.kind, n.where, n.reason] for n in record.notices],
             "inStep": record.in_step,
             "endorsements": [
@@ -167,10 +174,9 @@ def load_repository(data: Texts, what: str) -> RepositoryRecord:
         commit=value.get("commit", ""),
         config_json=value.get("config", ""),
         approved=tuple(Approved(*parts) for parts in value.get("approved", [])),
-        offers=tuple(
-            Offer(change_hash, tuple(lines), commit)
-            for change_hash, lines, commit in value.get("offers", [])
-        ),
+        offers=tuple(_offer(*parts) for parts in value.get("offers", [])),
+        known=None if value.get("known") is None else _from_digests(value["known"]),
+        newborn=_from_digests(value.get("newborn", "")),
         in_step=value.get("inStep", ""),
         endorsements=tuple(Endorsement(*parts) for parts in value.get("endorsements", [])),
         notices=tuple(
@@ -182,6 +188,24 @@ def load_repository(data: Texts, what: str) -> RepositoryRecord:
             for parts in value.get("departed", [])
         ),
     )
+
+
+def _offer(
+    change_hash: str, lines: list[str], commit: str, marks: Sequence[str] = (), *more: Any
+) -> Offer:
+    since, end = more or (0.0, OfferEnd.WAITING)
+    return Offer(change_hash, tuple(lines), commit, tuple(marks), since, OfferEnd(end))
+
+
+def _digests(digests: frozenset[int]) -> str:
+    packed = b"".join(each.to_bytes(DIGEST_BYTES, "big") for each in sorted(digests))
+    return base64.b64encode(packed).decode()
+
+
+def _from_digests(text: str) -> frozenset[int]:
+    packed = base64.b64decode(text, validate=True)
+    places = range(0, len(packed), DIGEST_BYTES)
+    return frozenset(int.from_bytes(packed[at : at + DIGEST_BYTES], "big") for at in places)
 
 
 def _ref(ref: ObjectRef) -> tuple[str, str, str, str]:

@@ -59,12 +59,18 @@ async def _announce(lane: Lane, plan: Plan, steps: Steps) -> bool:
             made[wanted.ref] = False
     inventory = tuple(sorted(Owned(ref, by_us) for ref, by_us in made.items()))
     # Not the highest of this batch: names that were given up stand below `next` too.
-    highest = plan.creates.ordinals.next - 1 if plan.creates else 0
+    raised = plan.creates.ordinals.next - 1 if plan.creates else None
     await lane.store.change_state(
         plan.key,
-        lambda record: replace(record, inventory=inventory, highest=max(record.highest, highest)),
+        lambda record: replace(
+            record, inventory=inventory, highest=_higher(record.highest, raised)
+        ),
     )
     return True
+
+
+def _higher(known: int | None, raised: int | None) -> int | None:
+    return max((n for n in (known, raised) if n is not None), default=None)
 
 
 def is_ours(there: Json, instance: str) -> bool:

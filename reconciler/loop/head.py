@@ -24,7 +24,7 @@ from reconciler.model.errors import PortError
 from reconciler.model.holds import HoldKind
 from reconciler.model.plans import Desired
 from reconciler.model.readings import Reading, Rendered
-from reconciler.model.records import StateRecord
+from reconciler.model.records import RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Budgets, Config, Permissions, Workload
 from reconciler.model.trees import Head, Relation
@@ -32,8 +32,13 @@ from reconciler.model.wanted import Wanted
 from reconciler.ports import Compiler, Repository
 
 JUDGED_SECONDS = 300.0
+HELD_WITHOUT_GIT = (HoldKind.SUSPENDED, HoldKind.UNREADABLE_RECORD)
 STRETCH = 20
 """So many workloads are parsed in one stretch of the event loop (a few milliseconds)."""
+BIG_HEAD_WORKLOADS = 100
+"""From so many on a head is judged in a thread."""
+WRITES = 100
+"""So many records are written at once: starting a thousand is too long a stretch."""
 
 
 @dataclass(slots=True)
@@ -69,10 +74,13 @@ async def look(lane: HeadLane, now: float) -> Wanted:
     what was wanted before then stays wanted.
     """
     reading = await _read(lane)
+    if await lane.home.store.recheck():
+        lane.home.doubted = True
     if _is_judged(lane, reading, now):
         return lane.home.wanted
     lane.home.doubted = False
     result, used = await _judge(lane, reading, now)
+    await _introduce(lane, result)
     await _keep(lane, result.records)
     await lane.home.store.save_repository(result.repository)
     await drop_approvals(lane.home, used)
@@ -105,13 +113,14 @@ async def preview(lane: HeadLane, now: float) -> Wanted:
 
 async def resume(lane: HeadLane) -> Wanted:
     """Publish what is on record as accepted: all that can be had while Git does not answer."""
+    await lane.home.store.recheck()
     records = lane.home.store.states()
     reading = Reading("", None, {}, {}, (), (), ())
     arrival = _arrival(lane, reading, None, 0.0)
     result = intake.take_in(arrival, lane.home.store.repository, records, workload_from_json)
     commit = lane.home.store.repository.commit
-    suspended = tuple(hold for hold in result.holds if hold.kind is HoldKind.SUSPENDED)
-    return await _publish(lane, replace(result, holds=suspended), commit)
+    lasting = tuple(hold for hold in result.holds if hold.kind in HELD_WITHOUT_GIT)
+    return await _publish(lane, replace(result, holds=lasting), commit)
 
 
 async def _read(lane: HeadLane) -> Reading:
@@ -138,7 +147,8 @@ async def _judge(
     arrival = _arrival(lane, reading, relation, now)
     waiting = {record.held.line for record in records.values() if record.held}
     removals = intake.removals_of(arrival, records) if reading.config else ()
-    offered = approval.offer(store.repository, removals, waiting, reading.commit)
+    asked = approval.ask_of(reading, removals, now)
+    offered = approval.offer(store.repository, asked, waiting)
     endorsed = Endorsed(offered, {})
     if removals:
         ask = Asked(lane.approval_signers, reading.commit, change_hash(removals))
@@ -146,9 +156,20 @@ async def _judge(
     given = {**await _given(lane), **endorsed.given}
     repository, used = approval.grant(endorsed.repository, given, now)
     repository = trailers.spend(repository, used)
+    if reading.config:
+        repository = approval.standing(repository, asked)
     arrival = replace(arrival, doubts=endorsed.doubts)
-    result = intake.take_in(arrival, repository, records, workload_from_json)
+    result = await _taken_in(arrival, repository, records)
     return result, used - endorsed.given.keys()
+
+
+async def _taken_in(
+    arrival: Arrival, repository: RepositoryRecord, records: Mapping[WorkloadKey, StateRecord]
+) -> intake.Intake:
+    """Take a head in; beside the event loop where there is much of it: all of it is immutable."""
+    if max(len(records), len(arrival.reading.workloads)) < BIG_HEAD_WORKLOADS:
+        return intake.take_in(arrival, repository, records, workload_from_json)
+    return await asyncio.to_thread(intake.take_in, arrival, repository, records, workload_from_json)
 
 
 async def _given(lane: HeadLane) -> Mapping[str, Approval]:
@@ -170,13 +191,16 @@ async def _relation(lane: HeadLane, accepted: str, commit: str) -> Relation | No
 
 
 def _arrival(lane: HeadLane, reading: Reading, relation: Relation | None, now: float) -> Arrival:
-    records = lane.home.store.states()
+    store, view = lane.home.store, lane.home.view
+    records, unreadable = store.states(), store.unreadable_workloads()
     recorded = {key for key, record in records.items() if record.accepted or record.deleting}
     unrecorded = {
-        key: len([pod for pod in lane.home.view.of(key).pods if not pod.terminating])
-        for key in lane.home.view.workloads()
-        if key not in recorded
+        key: [pod.revision for pod in view.of(key).pods if not pod.terminating]
+        for key in view.workloads()
+        if key not in recorded and key not in unreadable
     }
+    wanted = {key: workload.revision for key, workload in reading.workloads.items()}
+    outdated = {key for key, revisions in unrecorded.items() if set(revisions) - {wanted.get(key)}}
     return Arrival(
         reading=reading,
         repository=lane.url,
@@ -185,8 +209,12 @@ def _arrival(lane: HeadLane, reading: Reading, relation: Relation | None, now: f
         cluster=lane.home.name,
         ceiling=lane.ceiling,
         accepted_config=_accepted_config(lane.home.store.repository.config_json),
-        unrecorded=unrecorded,
+        unrecorded={key: len(revisions) for key, revisions in unrecorded.items()},
         now=now,
+        unreadable=unreadable,
+        outdated=frozenset(outdated & wanted.keys()),
+        named=store.named(),
+        blank=store.is_blank and not view.workloads(),
     )
 
 
@@ -194,14 +222,31 @@ def _accepted_config(config_json: str) -> Config | None:
     return config_from_json(config_json) if config_json else None
 
 
+async def _introduce(lane: HeadLane, result: intake.Intake) -> None:
+    """Put new workloads on record as known, alone: before that no name of theirs may be made.
+
+    What else was judged of this head is not in effect yet, and stands nowhere before `_keep`.
+    """
+    before, after = lane.home.store.repository, result.repository
+    if (after.known, after.newborn - before.newborn) != (before.known, frozenset()):
+        newborn = before.newborn | after.newborn
+        introduced = replace(before, known=after.known, newborn=newborn)
+        await lane.home.store.save_repository(introduced)
+
+
 async def _keep(lane: HeadLane, records: Mapping[WorkloadKey, StateRecord]) -> None:
     """Write what was judged, leaving alone what the cluster lane writes in the same records."""
-    await asyncio.gather(
-        *(
-            lane.home.store.change_state(key, partial(_judged, record))
-            for key, record in records.items()
+    failures: list[BaseException] = []
+    items = list(records.items())
+    for start in range(0, len(items), WRITES):
+        some = items[start : start + WRITES]
+        changes = (
+            lane.home.store.change_state(key, partial(_judged, record)) for key, record in some
         )
-    )
+        told = await asyncio.gather(*changes, return_exceptions=True)
+        failures += [item for item in told if isinstance(item, BaseException)]
+    for failure in failures:
+        raise failure
 
 
 def _judged(record: StateRecord, newest: StateRecord) -> StateRecord:
@@ -225,7 +270,7 @@ async def _publish(lane: HeadLane, result: intake.Intake, commit: str) -> Wanted
         effective[workload.key] = _desired(lane, workload, rendered[workload.key])
     lane.rendered = rendered
     approved = result.repository.approved
-    wanted = Wanted(commit, effective, result.deleting, result.holds, approved)
+    wanted = Wanted(commit, effective, result.deleting, result.holds, approved, result.newborn)
     lane.home.wanted = wanted
     return wanted
 

@@ -66,6 +66,7 @@ class Lane:
             version=self.view.version,
             instance=self.instance,
             holds=self.wanted.holds_of(key),
+            newborn=key in self.wanted.newborn,
         )
 
     def recall(self, situation: Situation) -> Plan | None:

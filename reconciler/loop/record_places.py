@@ -1,12 +1,36 @@
 """Where the records of an instance stand: a record is only what stands at its place."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from reconciler.core.record_codec import Texts
+from reconciler.core.record_codec import Texts, UnreadableRecord
 from reconciler.model import labels
 from reconciler.model.errors import Misconfigured
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey, ref_of
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Kept(Generic[T]):
+    """A record as it is in the cluster; without a version it is not there yet."""
+
+    value: T
+    uid: str = ""
+    version: str = ""
+    doubtful: bool = False
+    """Whether the last write got no answer: perhaps it took effect."""
+
+
+def kept_of(item: Json, load: Callable[[Texts, str], T]) -> Kept[T]:
+    """Return a record as it stands in the cluster. Raises Misconfigured."""
+    metadata, what = item["metadata"], str(ref_of(item))
+    try:
+        value = load(item.get("data") or {}, what)
+    except (UnreadableRecord, KeyError, TypeError, ValueError) as error:
+        raise Misconfigured(f"{what} is no record that can be read: {error}") from error
+    return Kept(value, metadata["uid"], metadata["resourceVersion"])
 
 
 @dataclass(frozen=True, slots=True)

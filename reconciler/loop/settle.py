@@ -92,6 +92,8 @@ async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
         lane.forget(plan.key)
         steps.did("forget", str(plan.key), f"{plan.key} left Git and nothing of it is left")
         return
+    if lane.store.unreadable(plan.key):
+        return  # its hold says so; nothing of it may be written
     record = lane.store.state(plan.key)
     failure = next((outcome.error for outcome in steps.outcomes if outcome.error), "")
     shown = replace(plan, holds=(*plan.holds, *steps.holds))

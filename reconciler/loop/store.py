@@ -7,12 +7,11 @@ decides on what it says.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from reconciler.core import record_codec
-from reconciler.loop.record_places import Places
+from reconciler.loop.record_places import Kept, Places, kept_of
 from reconciler.model import labels
 from reconciler.model.errors import Conflict, Misconfigured, PortError
 from reconciler.model.records import Ordinals, RepositoryRecord, StateRecord
@@ -23,17 +22,6 @@ T = TypeVar("T")
 
 STRETCH = 50
 """So many records are parsed in one stretch of the event loop (a millisecond)."""
-
-
-@dataclass(slots=True)
-class Kept(Generic[T]):
-    """A record as it is in the cluster; without a version it is not there yet."""
-
-    value: T
-    uid: str = ""
-    version: str = ""
-    doubtful: bool = False
-    """Whether the last write got no answer: perhaps it took effect."""
 
 
 class RecordStore:
@@ -278,7 +266,7 @@ class RecordStore:
         self._unreadable.pop(ref, None)
         if what == "repository" and ref == self.repository_ref:
             try:
-                self._repository = self._kept(item, record_codec.load_repository)
+                self._repository = kept_of(item, record_codec.load_repository)
             except Misconfigured as error:
                 self._unreadable[ref] = None, str(error)
             return
@@ -288,20 +276,12 @@ class RecordStore:
         try:
             self._places.check_key(item, key)
             if what == "state":
-                self._states[key] = self._kept(item, record_codec.load_state)
+                self._states[key] = kept_of(item, record_codec.load_state)
             else:
-                self._ordinals[key] = self._kept(item, record_codec.load_ordinals)
+                self._ordinals[key] = kept_of(item, record_codec.load_ordinals)
         except Misconfigured as error:
             self._unreadable[ref] = key, str(error)
             (self._states if what == "state" else self._ordinals).pop(key, None)
-
-    def _kept(self, item: Json, load: Callable[[record_codec.Texts, str], T]) -> Kept[T]:
-        metadata, what = item["metadata"], str(ref_of(item))
-        try:
-            value = load(item.get("data") or {}, what)
-        except (record_codec.UnreadableRecord, KeyError, TypeError, ValueError) as error:
-            raise Misconfigured(f"{what} is no record that can be read: {error}") from error
-        return Kept(value, metadata["uid"], metadata["resourceVersion"])
 
 
 _EMPTY = StateRecord()

@@ -1,7 +1,7 @@
 """A head as it arrives: the reading of its tree, and how it stands to what was accepted."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reconciler.model.holds import Hold
 from reconciler.model.readings import Reading
@@ -16,7 +16,10 @@ class Arrival:
 
     `relation` is how it stands to the accepted commit, None when none is on record. `ceiling`
     is the operator's budget. `unrecorded` are workloads that live in the cluster without a state
-    record, by their rooms. `now` is Unix seconds; `doubts` say why trailers do not count.
+    record, by their rooms; `outdated` those of them whose rooms are of another revision than
+    the head's. `now` is Unix seconds; `doubts` say why trailers do not count. `unreadable` are
+    workloads a record of which cannot be read, by the reason; `named` those with an ordinal
+    record. `blank` is whether nothing of this instance is on record or in the cluster.
     """
 
     reading: Reading
@@ -29,3 +32,7 @@ class Arrival:
     unrecorded: Mapping[WorkloadKey, int]
     now: float
     doubts: tuple[Hold, ...] = ()
+    unreadable: Mapping[WorkloadKey, str] = field(default_factory=dict)
+    outdated: frozenset[WorkloadKey] = frozenset()
+    named: frozenset[WorkloadKey] = frozenset()
+    blank: bool = False

@@ -32,6 +32,8 @@ class HoldKind(StrEnum):
     """So many rooms fail at once that voluntary removals are frozen."""
     CROWDED_PORTS = "crowded-ports"
     """Every host port of the range has as many users as there are nodes: shown, never a stop."""
+    UNREADABLE_RECORD = "unreadable-record"
+    """A record of the workload cannot be read: nothing of it is written, whatever Git says."""
     INCOMPLETE_READ = "incomplete-read"
     """The cluster was not read completely: nothing is deleted."""
 

@@ -47,7 +47,8 @@ class Situation:
     (digest, resourceVersion) pairs that were found equal. `create_not_before` is the back-off of
     a revision whose rooms fail, in Unix seconds. `complete` says whether every kind was read and
     is followed, `rooms_complete` whether pods are. `nodes` is how many nodes take
-    pods, `version` the newest resourceVersion of a pod that the view has seen.
+    pods, `version` the newest resourceVersion of a pod that the view has seen. `newborn` is
+    whether no name was ever given before.
     """
 
     key: WorkloadKey
@@ -65,6 +66,7 @@ class Situation:
     version: int
     instance: str
     holds: tuple[Hold, ...] = ()
+    newborn: bool = False
 
     @property
     def gone(self) -> bool:

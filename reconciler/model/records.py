@@ -5,6 +5,7 @@ an ordinal record a workload stands beside its rooms (DESIGN §2 rule 5, §5).
 """
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from reconciler.model.holds import HoldKind
 from reconciler.model.refs import ObjectRef, WorkloadKey
@@ -82,7 +83,7 @@ class StateRecord:
     """What is remembered of one workload.
 
     `deleting` is true once its deletion was let through. `highest` is the highest n ever used,
-    should the ordinal record be lost.
+    should the ordinal record be lost; None where no name was raised under this record.
     """
 
     accepted: Accepted | None = None
@@ -90,27 +91,49 @@ class StateRecord:
     held: HeldRemoval | None = None
     inventory: tuple[Owned, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
-    highest: int = 0
+    highest: int | None = None
     conditions: tuple[Condition, ...] = ()
     observed_commit: str = ""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Approved:
-    """One removal line that a person let through, until `until` (Unix seconds)."""
+    """One removal line that a person let through, until `until` (Unix seconds).
+
+    `mark` names the spec that the line was asked with: another one ends it.
+    """
 
     line: str
     until: float
     by: str = ""
+    mark: str = ""
+
+
+class OfferEnd(StrEnum):
+    """Why an offer takes no approval any more. The values stand in records: never rename one."""
+
+    WAITING = ""
+    """It takes one."""
+    DONE = "done"
+    """What it stands for was let through."""
+    OVERTAKEN = "overtaken"
+    """No head asks for it any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A change hash that was shown, and the removal lines that approving it lets through."""
+    """A change hash that was shown, and the removal lines that approving it lets through.
+
+    `marks` name the spec of each line's workload in `commit`. `since` (Unix seconds) is when the
+    hash was offered again, 0 where it was not: what was approved before meant another commit.
+    """
 
     change_hash: str
     lines: tuple[str, ...]
     commit: str
+    marks: tuple[str, ...] = ()
+    since: float = 0.0
+    end: OfferEnd = OfferEnd.WAITING
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +177,9 @@ class RepositoryRecord:
     """What was last accepted from Git as a whole; `config_json` is the last valid Config.
 
     `departed` is what left Git within the window of the budgets. `in_step` is the last head of
-    which nothing was held: whatever is held now was asked for by a commit after it.
+    which nothing was held: whatever is held now was asked for by a commit after it. `known` are
+    the digests of all workloads that ever were, None where that cannot be told; `newborn` those
+    of them of which no name may have been given yet (`core.births`).
     """
 
     repository: str = ""
@@ -167,3 +192,5 @@ class RepositoryRecord:
     notices: tuple[Notice, ...] = ()
     in_step: str = ""
     endorsements: tuple[Endorsement, ...] = ()
+    known: frozenset[int] | None = None
+    newborn: frozenset[int] = frozenset()

@@ -18,6 +18,8 @@ class Wanted:
     deleting: frozenset[WorkloadKey] = frozenset()
     holds: tuple[Hold, ...] = ()
     approved: tuple[Approved, ...] = ()
+    newborn: frozenset[WorkloadKey] = frozenset()
+    """Workloads whose first name is n = 0, unless a record or a room says otherwise."""
     keys: frozenset[WorkloadKey] = field(init=False, repr=False, compare=False)
     """Every workload that there is something to do about."""
     _held: Mapping[WorkloadKey | None, tuple[Hold, ...]] = field(

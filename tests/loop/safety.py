@@ -122,7 +122,18 @@ def _name(item: Json) -> str:
     return f"{item['metadata']['namespace']}/{item['metadata']['name']}"
 
 
-VOLATILE = ("next", "seen", "highest", "ledger", "observedCommit", "commit", "offers", "departed")
+VOLATILE = (
+    "next",
+    "seen",
+    "highest",
+    "ledger",
+    "observedCommit",
+    "commit",
+    "offers",
+    "departed",
+    "newborn",
+    "inStep",
+)
 """Fields of records that tell of times, commits and names."""
 
 

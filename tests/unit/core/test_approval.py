@@ -1,10 +1,12 @@
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from reconciler.core import approval
-from reconciler.core.approval import APPROVAL_SECONDS, Approval
-from reconciler.model.records import Approved, Offer, RepositoryRecord
+from reconciler.core import approval, offers
+from reconciler.core.approval import APPROVAL_SECONDS, Approval, Ask
+from reconciler.core.change import hash_of_lines
+from reconciler.model.records import Approved, Offer, OfferEnd, RepositoryRecord
 from tests.unit.core.making import NOW
 
 ARENA, LOBBY = "local Scheduler a/a left-git to=0", "local Scheduler b/b scale-in to=5"
@@ -13,9 +15,9 @@ OFFERED = RepositoryRecord(
     "main",
     "c1",
     offers=(
-        Offer("aaa", (ARENA,), "c1"),
-        Offer("bbb", (LOBBY,), "c2"),
-        Offer("ab", (ARENA, LOBBY), "c2"),
+        Offer("aaa", (ARENA,), "c1", ("",)),
+        Offer("bbb", (LOBBY,), "c2", ("m",)),
+        Offer("ab", (ARENA, LOBBY), "c2", ("", "m")),
     ),
 )
 UNTIL = NOW + APPROVAL_SECONDS
@@ -72,3 +74,72 @@ def test_the_same_approval_twice_counts_once() -> None:
     once, _ = approval.grant(OFFERED, {"x": given("aaa")}, NOW)
     twice, _ = approval.grant(once, {"x": given("aaa")}, NOW)
     assert twice == once
+
+
+@pytest.mark.parametrize(
+    ("changes", "at", "counts"),
+    [
+        pytest.param({}, NOW - 60, True, id="a hash that is offered for the first time"),
+        pytest.param({"since": NOW - 30.5}, NOW - 60, False, id="not one offered anew since"),
+        pytest.param({"since": NOW - 30.5}, NOW - 31, True, id="but one of that second"),
+        pytest.param({"end": OfferEnd.DONE}, NOW, False, id="not one that is used up"),
+        pytest.param({"end": OfferEnd.OVERTAKEN}, NOW, False, id="nor one that is overtaken"),
+    ],
+)
+def test_an_approval_counts_for(changes: dict[str, Any], at: float, counts: bool) -> None:
+    offered = replace(OFFERED, offers=(replace(OFFERED.offers[0], **changes),))
+    record, used = approval.grant(offered, {"x": given("aaa", at)}, NOW)
+    assert bool(record.approved) is counts
+    assert used == {"x"}
+
+
+def test_two_approvals_of_one_hash_count_as_one_and_both_are_used_up() -> None:
+    twice = {"x": given("aaa"), "y": Approval("aaa", "jo", NOW)}
+    record, used = approval.grant(OFFERED, twice, NOW)
+    assert {entry.line for entry in record.approved} == {ARENA}
+    assert used == {"x", "y"}
+    late, used = approval.grant(
+        replace(record, offers=offers.close(record.offers, {ARENA}, ())), {"z": given("aaa")}, NOW
+    )
+    assert late.approved == record.approved
+    assert used == {"z"}
+
+
+@pytest.mark.parametrize(
+    ("marks", "now", "left"),
+    [
+        pytest.param({LOBBY: "m"}, NOW, True, id="as long as it is asked with the same spec"),
+        pytest.param({LOBBY: "n"}, NOW, False, id="not once a commit touches the workload"),
+        pytest.param({ARENA: "m"}, NOW, False, id="nor once it is asked for no more"),
+        pytest.param({LOBBY: "m"}, UNTIL, False, id="nor after an hour"),
+    ],
+)
+def test_what_is_approved_stands(marks: dict[str, str], now: float, left: bool) -> None:
+    before = replace(OFFERED, approved=(Approved(LOBBY, UNTIL, "jo", "m"),))
+    after = approval.standing(before, Ask(marks, "c3", now))
+    assert bool(after.approved) is left
+
+
+def hashes(record: RepositoryRecord) -> list[tuple[str, str, float]]:
+    return [(item.change_hash, item.commit, item.since) for item in record.offers]
+
+
+def test_a_hash_is_offered_once_for_one_state_of_the_specs() -> None:
+    first = approval.offer(RepositoryRecord(), Ask({LOBBY: "m"}, "c1", NOW), ())
+    again = approval.offer(first, Ask({LOBBY: "m"}, "c2", NOW + 9), ())
+    assert hashes(again) == hashes(first) == [(hash_of_lines([LOBBY]), "c1", 0.0)]
+    touched = approval.offer(first, Ask({LOBBY: "n"}, "c2", NOW + 9), ())
+    assert hashes(touched) == [(hash_of_lines([LOBBY]), "c2", NOW + 9)]
+
+
+def test_a_hash_that_is_used_up_is_offered_anew_when_it_is_asked_for_again() -> None:
+    first = approval.offer(RepositoryRecord(), Ask({LOBBY: "m"}, "c1", NOW), ())
+    done = replace(first, offers=offers.close(first.offers, {LOBBY}, ()))
+    again = approval.offer(done, Ask({LOBBY: "m"}, "c3", NOW + 9), ())
+    assert hashes(again) == [(hash_of_lines([LOBBY]), "c3", NOW + 9)]
+    assert again.offers[0].end is OfferEnd.WAITING
+
+
+def test_an_offer_of_an_older_version_lets_nothing_through() -> None:
+    old = RepositoryRecord(offers=(Offer("aaa", (ARENA,), "c1"),))
+    assert not approval.grant(old, {"x": given("aaa")}, NOW)[0].approved

@@ -12,20 +12,38 @@ from tests.unit.core.making import NOW, a_pod, pods
 @pytest.mark.parametrize(
     ("record", "highest", "seen", "following"),
     [
-        pytest.param(Ordinals(5), 0, [], 5, id="the record says"),
-        pytest.param(Ordinals(5), 0, [7], 8, id="a live room above it is passed"),
+        pytest.param(Ordinals(5), None, [], 5, id="the record says"),
+        pytest.param(Ordinals(5), None, [7], 8, id="a live room above it is passed"),
         pytest.param(Ordinals(5), 9, [7], 10, id="so is the highest of the state record"),
         pytest.param(None, 9, [7], 10, id="a lost record goes on after the highest"),
         pytest.param(None, 7, [9], 10, id="or after the rooms that live"),
-        pytest.param(None, 0, [], int(NOW), id="nothing known starts at the Unix time"),
-        pytest.param(None, 0, [int(NOW) + 5], int(NOW) + 6, id="or above what lives"),
+        pytest.param(None, 0, [], 1, id="be the highest the first"),
+        pytest.param(None, None, [], int(NOW), id="nothing known starts at the Unix time"),
+        pytest.param(None, None, [int(NOW) + 5], int(NOW) + 6, id="or above what lives"),
     ],
 )
 def test_the_next_name_is(
-    record: Ordinals | None, highest: int, seen: list[int], following: int
+    record: Ordinals | None, highest: int | None, seen: list[int], following: int
 ) -> None:
     there = [a_pod(n) for n in seen]
     assert ordinals.first(record, highest, there, NOW + 0.9).next == following
+
+
+@pytest.mark.parametrize(
+    ("record", "highest", "seen", "following"),
+    [
+        pytest.param(None, None, [], 0, id="0 where nothing was ever named"),
+        pytest.param(Ordinals(5), None, [], 5, id="as its record says where it has one"),
+        pytest.param(None, 2, [], 3, id="after the highest that was raised"),
+        pytest.param(None, None, [1], int(NOW), id="the Unix time where a pod is there"),
+        pytest.param(None, None, [-1], int(NOW), id="be it one that we did not make"),
+    ],
+)
+def test_a_new_workload_starts_at(
+    record: Ordinals | None, highest: int | None, seen: list[int], following: int
+) -> None:
+    there = [a_pod(n) for n in seen]
+    assert ordinals.first(record, highest, there, NOW, newborn=True).next == following
 
 
 def test_a_lost_record_has_no_outstanding_names() -> None:
@@ -76,14 +94,15 @@ class Names(RuleBasedStateMachine):
         super().__init__()
         self.now = NOW
         self.record: Ordinals | None = None
-        self.highest = 0
+        self.highest: int | None = None
+        self.newborn = True
         self.alive: set[int] = set()
         self.spent: set[int] = set()
         """Names that were made, or given up, and are outstanding no more."""
 
     def there(self) -> Ordinals:
         found = [a_pod(n) for n in self.alive]
-        first = ordinals.first(self.record, self.highest, found, self.now)
+        first = ordinals.first(self.record, self.highest, found, self.now, newborn=self.newborn)
         return ordinals.settled(first, found)
 
     def keep(self, record: Ordinals) -> None:
@@ -98,7 +117,7 @@ class Names(RuleBasedStateMachine):
         assert len(set(taken)) == number
         assert not set(taken) & (self.spent | self.alive), "a name came back"
         assert all(n < raised.next for n in taken)
-        self.highest = max(self.highest, raised.next - 1)
+        self.highest = max(-1 if self.highest is None else self.highest, raised.next - 1)
         self.keep(raised)
         posted = {n for place, n in enumerate(taken) if place in made}
         self.alive |= posted
@@ -116,7 +135,7 @@ class Names(RuleBasedStateMachine):
         self.spent.add(gone)
 
     @rule()
-    @precondition(lambda self: self.highest)
+    @precondition(lambda self: self.highest is not None)
     def lose_the_ordinal_record(self) -> None:
         """Where the state record is lost too, that is `lose_both`."""
         self._forget_ordinals()
@@ -128,16 +147,21 @@ class Names(RuleBasedStateMachine):
     @rule()
     @precondition(lambda self: self.record is not None)
     def lose_the_state_record(self) -> None:
-        self.highest = 0
+        self._forget_state()
+
+    def _forget_state(self) -> None:
+        """The next head sees that it was known, and is named by its record or by the clock."""
+        self.highest = None
+        self.newborn = False
 
     @rule(later=st.integers(10, 1000))
     def lose_both(self, later: int) -> None:
         self.now += later
         self._forget_ordinals()
-        self.highest = 0
+        self._forget_state()
 
     @rule(back=st.integers(1, 10**6))
-    @precondition(lambda self: self.highest or self.record)
+    @precondition(lambda self: self.highest is not None or self.record)
     def set_the_clock_back_and_forth(self, back: int) -> None:
         """While a record stands, names do not depend on the clock."""
         straight = self.there()

@@ -17,6 +17,7 @@ from reconciler.model.records import (
     HeldRemoval,
     LedgerEntry,
     Offer,
+    OfferEnd,
     Ordinals,
     Owned,
     RepositoryRecord,
@@ -27,6 +28,7 @@ from reconciler.model.refs import ObjectRef, WorkloadKey
 text = st.text(max_size=20)
 number = st.integers(0, 2**40)
 moment = st.floats(0, 1e10)
+digests = st.frozensets(st.integers(0, 2**40 - 1), max_size=4)
 
 
 def many(of: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -41,7 +43,7 @@ states = st.builds(
     held=st.none() | st.builds(HeldRemoval, st.sampled_from(HoldKind), text, text),
     inventory=many(st.builds(Owned, st.builds(ObjectRef, text, text, text, text), st.booleans())),
     ledger=many(entries),
-    highest=number,
+    highest=st.none() | number,
     conditions=many(st.builds(Condition, text, st.booleans(), text, text, moment)),
     observed_commit=text,
 )
@@ -51,11 +53,13 @@ repositories = st.builds(
     text,
     text,
     text,
-    many(st.builds(Approved, text, moment, text)),
-    many(st.builds(Offer, text, many(text), text)),
+    many(st.builds(Approved, text, moment, text, text)),
+    many(st.builds(Offer, text, many(text), text, many(text), moment, st.sampled_from(OfferEnd))),
     many(st.builds(Departed, st.builds(WorkloadKey, text, text, text), entries)),
     in_step=text,
     endorsements=many(st.builds(Endorsement, text, text, text, moment, st.booleans())),
+    known=st.none() | digests,
+    newborn=digests,
 )
 
 
