@@ -34,6 +34,12 @@ _REFERENCES = (
     ("configMapKeyRef", "key"),
     ("secretKeyRef", "key"),
 )
+_FIELDS = (
+    "metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace",
+    "metadata.uid", "spec.nodeName", "spec.restartPolicy", "spec.schedulerName",
+    "spec.serviceAccountName", "spec.hostNetwork", "status.phase", "status.hostIP",
+    "status.hostIPs", "status.podIP", "status.podIPs", "status.nominatedNodeName",
+)  # fmt: skip
 _NO_SOURCE = (
     "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` "
     "or `fileKeyRef`"
@@ -165,9 +171,18 @@ def _environment(container: Json, path: str) -> Iterator[Cause]:
             reference = (sources or {}).get(source)
             if reference is not None and not reference.get(part):
                 yield required(f"{place}.valueFrom.{source}.{part}")
+        yield from _field(sources or {}, f"{place}.valueFrom.fieldRef.fieldPath")
         if variable.get("value") and variable.get("valueFrom"):
             detail = "may not be specified when `value` is not empty"
             yield invalid_value(f"{place}.valueFrom", "", detail)
+
+
+def _field(sources: Json, path: str) -> Iterator[Cause]:
+    asked = (sources.get("fieldRef") or {}).get("fieldPath", "")
+    plain = asked.partition("[")[0] if asked.endswith("']") else asked
+    if asked and plain not in _FIELDS:
+        detail = f"error converting fieldPath: field label not supported: {asked}"
+        yield invalid_value(path, asked, detail)
 
 
 def _resources(resources: Json, path: str) -> Iterator[Cause]:

@@ -28,7 +28,10 @@ def apply(call: Call, options: WriteOptions) -> Response:
     if stored is None and target.subresource:
         raise refusals.not_found(target.kind, target.name)
     if stored is None and value["metadata"].get("uid"):
-        why = "Precondition failed: UID in precondition"
+        why = (
+            f"uid mismatch: the provided object specified uid {value['metadata']['uid']}, "
+            "and no existing object was found"
+        )
         raise refusals.conflict(call.kind, target.name, why)
     applied = _owned(call, options, stored, value)
     if isinstance(applied, ownership.Conflicts):

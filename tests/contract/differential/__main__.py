@@ -14,8 +14,8 @@ def main() -> int:
     """Compare, tell the differences, and exit 1 when there are any."""
     parser = argparse.ArgumentParser(prog="python -m tests.contract.differential")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--lives", type=int, default=40, help="namespaces, one after the other")
-    parser.add_argument("--steps", type=int, default=80, help="requests in each, at least")
+    parser.add_argument("--lives", type=int, default=48, help="namespaces, one after the other")
+    parser.add_argument("--steps", type=int, default=80, help="requests by chance in each")
     parser.add_argument("--shown", type=int, default=10, help="differences told in full")
     parser.add_argument("--only", default="", help="tell only classes that contain this")
     told = parser.parse_args()

@@ -46,7 +46,7 @@ def claims(step: Step, answer: Json) -> Iterator[str]:
     body, status = answer["body"], answer["status"]
     if not isinstance(body, dict):
         return
-    if step.claim and status < 300:
+    if step.claim in CLAIMS and status < 300:
         yield step.claim
     if "watch=true" in step.path:
         yield from _watch(step, body, status)

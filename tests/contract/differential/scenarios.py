@@ -47,7 +47,10 @@ class Scenario:
         self._marker = f"life={self._space}"
 
     def steps(self, count: int) -> Iterator[Step | Together]:
-        """Write the requests, `count` at least."""
+        """Write the requests: a beginning, a story of every kind, and `count` by chance."""
+        yield from self._begin()
+        for story in self._rng.sample(_STORIES, len(_STORIES)):
+            yield from story(self._rng, self._space)
         written = 0
         for batch in self._batches():
             yield from batch
@@ -56,10 +59,7 @@ class Scenario:
                 break
         yield from self._end()
 
-    def _batches(self) -> Iterator[Sequence[Step | Together]]:
-        yield self._begin()
-        for story in self._rng.sample(_STORIES, len(_STORIES)):
-            yield story(self._rng, self._space)
+    def _batches(self) -> Iterator[list[Step]]:
         while True:
             place = self._rng.choices(PLACES, [one.weight for one in PLACES])[0]
             verb = self._rng.choices([one for one, _ in _VERBS], [rate for _, rate in _VERBS])[0]

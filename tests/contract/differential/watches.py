@@ -21,8 +21,8 @@ def together(rng: Random, space: str) -> list[Step | Together]:
     place = rng.choice((CONFIG_MAP, POD, POD, BUDGET, LEASE, SECRET))
     path = place.collection(space)
     since = f"resourceVersion={revision(f'{path}/w0')}"
-    # The last bookmark comes two seconds before the end: only a longer watch has one.
-    seconds = rng.choice((1, 1, 3))
+    # The last bookmark comes two seconds before the end, after all that is written meanwhile.
+    seconds = rng.choice((1, 1, 4))
     asked = (
         "", "resourceVersion=0", since, f"{since}&{_MARKS}", _INITIAL, f"{_INITIAL}&{_MARKS}",
         f"{_INITIAL}&{_MARKS}&labelSelector=app%3Da", f"{since}&labelSelector=app%3Da",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -20,8 +21,15 @@ _QUERIES = (
 )  # fmt: skip
 
 
+WRONG = "wrong input"
+
+
 def wrong(rng: Random, place: Place, name: str, namespace: str) -> Step:
-    """Write a request that is wrong somehow (a few are right after all)."""
+    """Write a request that is wrong somehow (a few are right after all), and mark it so."""
+    return replace(_broken_somehow(rng, place, name, namespace), claim=WRONG)
+
+
+def _broken_somehow(rng: Random, place: Place, name: str, namespace: str) -> Step:
     collection = place.collection(namespace)
     path, made = f"{collection}/{name}", body(rng, place, name, namespace)
     method = rng.choice(("POST", "POST", "PUT", "APPLY", "PATCH"))
