@@ -9,6 +9,7 @@ from functools import partial
 from reconciler.adapters.git.watch import local_path, watch_local
 from reconciler.loop.requests import request_ref
 from reconciler.loop.store import RecordStore
+from reconciler.ports import Clock, Cluster
 from reconciler.service.app import App, Leadership, Parts
 from reconciler.service.events import Events
 from reconciler.service.faces import Faces
@@ -75,7 +76,6 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
     clock = SystemClock()
     lookout, log = Lookout(clock), LogVoice(Events(one.cluster, settings.instance, clock))
     voice = Voices([log, metrics, health, lookout])
-    asked_at = request_ref(settings.namespace, settings.instance)
     parts = Parts(
         lane=one.lane,
         head=head,
@@ -83,7 +83,7 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
         clock=clock,
         voice=voice,
         found=RecordStore(one.cluster, settings.namespace, settings.instance).ensure_namespace,
-        pass_on=Relay(one.cluster, asked_at, settings.instance, clock).ask,
+        pass_on=_relay(settings, one.cluster, clock).ask,
         poll_seconds=settings.poll_seconds,
         resync_seconds=settings.resync_seconds,
         wakers=_wakers(settings),
@@ -101,6 +101,11 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
         await head.repository.close()
         await compiler.close()
         await one.cluster.close()
+
+
+def _relay(settings: Settings, cluster: Cluster, clock: Clock) -> Relay:
+    ref = request_ref(settings.namespace, settings.instance)
+    return Relay(cluster, ref, settings.instance, clock)
 
 
 def _wakers(settings: Settings) -> Sequence[Callable[[], AsyncIterator[None]]]:

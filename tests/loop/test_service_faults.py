@@ -5,6 +5,7 @@ import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -264,29 +265,15 @@ async def _never(*_: Any) -> Any:
     await asyncio.Event().wait()
 
 
-def _fetch_hangs(service: Service) -> None:
-    service.head.repository.fetch = _never  # type: ignore[method-assign]
-
-
-def _plan_hangs(service: Service) -> None:
-    service.app.cluster_lane._serve = _never  # type: ignore[method-assign, assignment]
-
-
-def _lane_ends(service: Service) -> None:
-    service.app.head_service._look = _never  # type: ignore[method-assign]
-
-
 @pytest.mark.parametrize(
-    ("freeze", "who"),
+    ("where", "what", "who"),
     [
-        pytest.param(_fetch_hangs, "repository", id="a fetch that never returns"),
-        pytest.param(_lane_ends, "repository", id="a look that never returns"),
-        pytest.param(_plan_hangs, "local", id="a plan that never returns"),
+        pytest.param("head.repository", "fetch", "repository", id="a fetch that never returns"),
+        pytest.param("app.head_service", "_look", "repository", id="a look that never returns"),
+        pytest.param("app.cluster_lane", "_serve", "local", id="a plan that never returns"),
     ],
 )
-def test_a_lane_that_freezes_is_told_by_the_health_check(
-    freeze: Callable[[Service], None], who: str
-) -> None:
+def test_a_lane_that_freezes_is_told_by_the_health_check(where: str, what: str, who: str) -> None:
     async def main() -> None:
         async with _stage() as there:
             service = await _standing(there)
@@ -294,7 +281,7 @@ def test_a_lane_that_freezes_is_told_by_the_health_check(
             for _ in range(18):
                 await asyncio.sleep(60.0)
                 assert service.health.problem() == ""
-            freeze(service)
+            setattr(attrgetter(where)(service), what, _never)
             await there.until("it is told", lambda: bool(service.health.problem()), 1300.0)
             assert who in service.health.problem()
             beating.cancel()

@@ -40,16 +40,12 @@ class LoopTime(Time):
     """The time of a virtual loop as a clock of a machine; `ahead` is what that clock jumped."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.ahead = 0.0
-
-    @property
-    def at(self) -> float:  # type: ignore[override]  # nobody sets what the loop tells
-        """Unix seconds."""
-        return START + elapsed() + self.ahead
 
     def now(self) -> float:
         """Unix seconds."""
-        return self.at
+        return START + elapsed() + self.ahead
 
     async def sleep(self, seconds: float) -> None:
         """Wait."""

@@ -44,13 +44,21 @@ class Time:
     """Virtual time; everybody in the world reads this one."""
 
     def __init__(self) -> None:
-        self.at = START
+        self._at = START
+
+    @property
+    def at(self) -> float:
+        return self.now()
+
+    @at.setter
+    def at(self, seconds: float) -> None:
+        self._at = seconds
 
     def now(self) -> float:
-        return self.at
+        return self._at
 
     async def sleep(self, seconds: float) -> None:
-        self.at += seconds
+        self._at += seconds
 
 
 def spec(name: str, replicas: int, image: str = "registry.example/game:1", **more: Any) -> str:
