@@ -3,6 +3,7 @@
 import asyncio
 import re
 from argparse import ArgumentParser, Namespace
+from typing import NoReturn
 
 from reconciler.cli.console import Console
 from reconciler.cli.failures import Failure
@@ -11,7 +12,7 @@ from reconciler.core.approval import APPROVAL_SECONDS
 from reconciler.loop.approvals import approval_body
 from reconciler.loop.store import RecordStore
 from reconciler.model.errors import Denied, Misconfigured, PortError
-from reconciler.model.records import Offer
+from reconciler.model.records import Offer, OfferEnd
 from reconciler.model.refs import ObjectRef
 from reconciler.ports import Cluster
 from reconciler.settings import Row, Settings
@@ -91,12 +92,28 @@ async def _offer(
         console.note(f"What it lets through cannot be read: {error}")
         return None
     known = [offer for offer in record.offers if offer.change_hash == change_hash]
+    if known and known[-1].end is not OfferEnd.WAITING:
+        _refuse(known[-1])
     if not known:
         console.note(
             "The loop knows no change with this hash yet: the approval waits for a commit that "
             "has it. Is the instance right?"
         )
     return known[-1] if known else None
+
+
+def _refuse(offer: Offer) -> NoReturn:
+    """Raise Failure for a hash that takes no approval any more."""
+    why = {
+        OfferEnd.DONE: "was let through already, be it by an approval or within the budgets",
+        OfferEnd.OVERTAKEN: "was overtaken: no head asks for it any more",
+    }[offer.end]
+    raise Failure(
+        f"nothing waits for {offer.change_hash}",
+        f"What commit {offer.commit[:12]} asked for with this hash {why}",
+        "See gamekeeper status for what waits; a later commit with the same hash can be approved "
+        "once the loop has seen it",
+    )
 
 
 async def _whoami(cluster: Cluster) -> str:

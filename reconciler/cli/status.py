@@ -10,7 +10,7 @@ from reconciler.cli.output import print_json, print_yaml
 from reconciler.cli.progress import Progress
 from reconciler.cli.status_text import print_text
 from reconciler.cli.statuses import Status, as_json, status_of
-from reconciler.model.errors import Denied
+from reconciler.model.errors import Denied, Misconfigured
 from reconciler.service.lookout import Sighting, sighting_of
 from reconciler.settings import Settings
 from reconciler.wiring import OneCluster, lease_ref, make_one_cluster
@@ -44,11 +44,20 @@ async def _read(settings: Settings, console: Console) -> Status:
     try:
         async with Progress(console, "reading the cluster"):
             seen, _, _ = await asyncio.gather(
-                _sighting(one, settings), one.view.read(), one.lane.store.load()
+                _sighting(one, settings), one.view.read(), _records(one)
             )
         return status_of(one.lane, one.view.workloads(), seen)
     finally:
         await one.cluster.close()
+
+
+async def _records(one: OneCluster) -> None:
+    """Read the records; a repository record that cannot be read is shown, and is no failure."""
+    try:
+        await one.lane.store.load()
+    except Misconfigured:
+        if not one.lane.store.repository_problem:
+            raise
 
 
 async def _sighting(one: OneCluster, settings: Settings) -> Sighting | None:

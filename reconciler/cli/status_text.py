@@ -25,7 +25,9 @@ TRAILERS_SHOWN = 3
 def print_text(console: Console, status: Status, now: float) -> None:
     """Print where the fleet comes from, a line a workload, and what is held or failing."""
     record = status.repository
-    if not record.commit:
+    if status.unreadable:
+        console.print("What was taken in cannot be told.")
+    elif not record.commit:
         console.print("No commit was taken in yet.")
     else:
         console.print(f"commit {record.commit} of {record.branch} at {record.repository}")

@@ -6,13 +6,13 @@ from typing import Any
 
 from reconciler.cli.changes import holds_as_json
 from reconciler.cli.live_changes import counts_as_json
-from reconciler.core import rooms
+from reconciler.core import intake, rooms
 from reconciler.core.compile import workload_from_json
 from reconciler.core.conditions import STALLED
 from reconciler.loop.lane import Lane
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.plans import Counts
-from reconciler.model.records import Condition, Offer, RepositoryRecord, StateRecord
+from reconciler.model.records import Condition, Offer, OfferEnd, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Source, Workload
 from reconciler.service.lookout import Sighting, written
@@ -33,15 +33,25 @@ class WorkloadStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The whole fleet. `seen` is what the Lease says, None where that may not be read."""
+    """The whole fleet. `seen` is what the Lease says, None where that may not be read.
+
+    `unreadable` says why the repository record cannot be read, "" where it can.
+    """
 
     repository: RepositoryRecord
     seen: Sighting | None
     workloads: tuple[WorkloadStatus, ...]
+    unreadable: str = ""
 
     @property
     def notices(self) -> tuple[Hold, ...]:
         """What is held of the newest head and of no workload that runs."""
+        if self.unreadable:
+            reason = (
+                f"{self.unreadable}; nothing at all is written or deleted until somebody restores "
+                "it, or deletes it: then every deletion waits for an approval"
+            )
+            return (Hold(HoldKind.UNREADABLE_RECORD, None, reason),)
         return notices_of(self.repository)
 
 
@@ -56,8 +66,9 @@ def notices_of(record: RepositoryRecord) -> tuple[Hold, ...]:
 def status_of(lane: Lane, there: Iterable[WorkloadKey], seen: Sighting | None) -> Status:
     """Return the status from records and view; no I/O."""
     repository = lane.store.repository
-    keys = sorted({*lane.store.states(), *there})
-    return Status(repository, seen, tuple(_workload(lane, key, repository.offers) for key in keys))
+    keys = sorted({*lane.store.states(), *lane.store.unreadable_workloads(), *there})
+    workloads = tuple(_workload(lane, key, repository.offers) for key in keys)
+    return Status(repository, seen, workloads, lane.store.repository_problem)
 
 
 def as_json(status: Status, now: float) -> dict[str, Any]:
@@ -125,12 +136,17 @@ def _workload(lane: Lane, key: WorkloadKey, offers: tuple[Offer, ...]) -> Worklo
     wanted = accepted.replicas if accepted and not record.deleting else 0
     there = rooms.sort_rooms(lane.view.of(key).pods, spec.revision if spec else "")
     counts = rooms.count(there, wanted)
+    unreadable = lane.store.unreadable(key)
     return WorkloadStatus(
         key=key,
         counts=counts,
-        state=_state(record, spec, counts),
+        state="held" if unreadable else _state(record, spec, counts),
         conditions=record.conditions,
-        holds=_holds(key, record, spec, offers),
+        holds=(
+            (intake.unreadable_record(key, unreadable),)
+            if unreadable
+            else _holds(key, record, spec, offers)
+        ),
         commit=accepted.commit if accepted else "",
         source=f"{accepted.file}:{accepted.line}" if accepted else "",
     )
@@ -141,7 +157,7 @@ def _state(record: StateRecord, spec: Workload | None, counts: Counts) -> str:
     if record.deleting:
         return "being removed"
     if spec is None:
-        return "not in Git"
+        return "held" if record.held else "not in Git"
     if spec.suspend:
         return "suspended"
     met = {condition.type: condition.status for condition in record.conditions}
@@ -162,7 +178,11 @@ def _holds(
             Hold(HoldKind.SUSPENDED, key, f"suspended by {spec.source}: nothing is written")
         )
     if record.held:
-        known = [offer.change_hash for offer in offers if record.held.line in offer.lines]
+        known = [
+            offer.change_hash
+            for offer in offers
+            if record.held.line in offer.lines and offer.end is OfferEnd.WAITING
+        ]
         approvable = known[-1] if known and record.held.kind is not HoldKind.UNREADABLE else ""
         found.append(Hold(record.held.kind, key, record.held.reason, approvable))
     seen = {hold.kind for hold in found}

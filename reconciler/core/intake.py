@@ -4,7 +4,7 @@ The only place where Git's word becomes the effective state. Additions and chang
 removals pass the gates. A document with a Finding holds its own workload, nothing else.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from reconciler.core import births, budget, change, gates, offers
@@ -104,7 +104,8 @@ def _intake(
     # A deletion that was let through pauses too while the head is not a complete, valid read.
     complete = arrival.reading.config is not None and not arrival.reading.unreadable
     deleting = frozenset(key for key, record in known.items() if record.deleting and complete)
-    found = (*holds, *suspended, *_unreadable(arrival))
+    unreadable = (unreadable_record(key, why) for key, why in arrival.unreadable.items())
+    found = (*holds, *suspended, *unreadable)
     everything = tuple(sorted(found, key=lambda hold: (str(hold.key), hold.kind)))
     noticed = replace(repository, notices=_notices(everything, known))
     entered = births.enter(noticed, arrival, records, changed)
@@ -112,15 +113,14 @@ def _intake(
     return Intake(entered, changed, effective, deleting, everything, newborn)
 
 
-def _unreadable(arrival: Arrival) -> Iterator[Hold]:
-    """Yield why nothing of a workload is done whose records cannot be read."""
-    for key, reason in arrival.unreadable.items():
-        yield Hold(
-            HoldKind.UNREADABLE_RECORD,
-            key,
-            f"{reason}; nothing of {key} is written or deleted until somebody restores the record, "
-            "or deletes it: then what takes away from what lives waits for an approval",
-        )
+def unreadable_record(key: WorkloadKey, reason: str) -> Hold:
+    """Say that nothing of a workload is done, for a record of it cannot be read."""
+    return Hold(
+        HoldKind.UNREADABLE_RECORD,
+        key,
+        f"{reason}; nothing of {key} is written or deleted until somebody restores the record, "
+        "or deletes it: then what takes away from what lives waits for an approval",
+    )
 
 
 def _notices(

@@ -113,6 +113,11 @@ class RecordStore:
         return not any(records)
 
     @property
+    def repository_problem(self) -> str:
+        """Say why the repository record cannot be read, "" where it can."""
+        return self._unreadable.get(self.repository_ref, (None, ""))[1]
+
+    @property
     def repository(self) -> RepositoryRecord:
         """The repository record."""
         return self._repository.value
