@@ -119,8 +119,9 @@ def _element_text(element: str) -> str:
 
 
 def _shown(part: Any) -> str:
-    # Go has no text for a key that is no scalar.
-    return "" if isinstance(part, dict | list) else _compact(part)
+    if isinstance(part, dict):
+        return ",".join(f"{name}={_shown(inner)}" for name, inner in sorted(part.items()))
+    return _compact(part)
 
 
 def _compact(part: Any) -> str:

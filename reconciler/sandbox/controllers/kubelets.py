@@ -121,7 +121,7 @@ class Kubelets:
         if died is not None:
             moments.append(run.since + died[0])
         wanted = _annotation(pod, habits.READY) != "false"
-        containers_ready = all(one["ready"] for one in pod["status"]["containerStatuses"])
+        containers_ready = all(one["ready"] for one in pod["status"].get("containerStatuses", ()))
         if wanted and not containers_ready:
             moments.append(run.since + self._world.behaviour.ready_seconds)
         elif wanted != containers_ready or _gate_moved(pod, stored):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from reconciler.kube import quantities
 from reconciler.sandbox.kinds import BUDGET, CONFIG_MAP, EVENT, LEASE, NODE, POD, SECRET, Kind
 from reconciler.sandbox.refusals import Cause, forbidden_value, invalid_value, required
 from reconciler.sandbox.requests import Json
@@ -42,6 +43,7 @@ def check_object(kind: Kind, value: Json) -> Iterator[Cause]:
         yield from _content(value)
     elif kind is NODE:
         yield from check_taints(value.get("spec") or {})
+        yield from _amounts(value.get("status") or {})
     elif kind is LEASE:
         yield from _lease(value.get("spec") or {})
 
@@ -83,6 +85,14 @@ def _budget(spec: Json) -> Iterator[Cause]:
             detail = "must be greater than or equal to 0"
             yield invalid_value(f"spec.{name}", amount, detail)
     yield from check_selector(spec.get("selector"), "spec.selector")
+
+
+def _amounts(status: Json) -> Iterator[Cause]:
+    for part in ("capacity", "allocatable"):
+        for name, amount in (status.get(part) or {}).items():
+            if quantities.parse(amount) < 0:
+                detail = "must be greater than or equal to 0"
+                yield invalid_value(f"status.{part}.{name}", amount, detail)
 
 
 def _lease(spec: Json) -> Iterator[Cause]:

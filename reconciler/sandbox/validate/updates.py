@@ -77,7 +77,10 @@ def _pod(live: Json, updated: Json) -> Iterator[Cause]:
         if len(live.get(part) or ()) != len(updated.get(part) or ()):
             yield forbidden_value(f"spec.{part}", "pod updates may not add or remove containers")
             return
-    yield from _deadline(live, updated)
+    wrong = list(_deadline(live, updated))
+    yield from wrong
+    if wrong and updated.get("activeDeadlineSeconds") is not None:
+        return
     yield from _tolerations(live, updated)
     yield from check_gates_only_shrink(live, updated)
     yield from _selector(live, updated)

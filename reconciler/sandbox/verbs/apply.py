@@ -91,7 +91,8 @@ def _untyped(call: Call, value: Json, problems: str) -> refusals.Refused:
     lines = problems.splitlines()
     if len(lines) > 1 and not problems.startswith("errors:"):
         problems = "errors:\n  " + "\n  ".join(lines)
-    place = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+    named = (metadata.get(one, "") for one in ("namespace", "name"))
+    place = "/".join(text if isinstance(text, str) else "" for text in named)
     where = f"({place}; {call.kind.group}/{call.kind.version}, Kind={call.kind.kind})"
     return refusals.failure(500, "", f"failed to create typed patch object {where}: {problems}")
 

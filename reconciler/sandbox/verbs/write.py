@@ -133,7 +133,13 @@ def _update(write: Write, live: Stored, updated: Json) -> Response:
     if not subresource:
         admission.admit_update(kind, updated)
     whole = check_metadata(updated["metadata"]) if subresource else check_object(kind, updated)
-    causes = [*check_identity(before, updated), *whole, *check_update(kind, before, updated)]
+    metadata = check_metadata(updated["metadata"], of_core=False)
+    causes = [
+        *metadata,
+        *check_identity(before, updated),
+        *whole,
+        *check_update(kind, before, updated),
+    ]
     _refuse(call, updated, [*causes, *_event_causes(call, updated)])
     managed = write.managed
     if managed is None:
