@@ -52,6 +52,50 @@ def test_a_watch_ends_at_its_timeout() -> None:
     assert watch.ended
 
 
+def _told_marks(v: Virtual, query: str, *, until: float) -> list[tuple[str, str]]:
+    watch = v.watch(f"{MAPS}?watch=true&{query}")
+    lines = watch.take(v.now)
+    while watch.due is not None and watch.due <= until:
+        v.now = max(v.now, watch.due)
+        lines += watch.take(v.now)
+    events = [json.loads(line) for line in lines.splitlines()]
+    return [(one["type"], one["object"]["metadata"].get("name", "")) for one in events]
+
+
+def test_a_last_bookmark_comes_two_seconds_before_the_end() -> None:
+    v = virtual(bookmark_seconds=60)
+    query = f"resourceVersion={_map(v, 'a')}&allowWatchBookmarks=true"
+    begun = v.now
+    assert _told_marks(v, f"{query}&timeoutSeconds=5", until=begun + 4) == [("BOOKMARK", "")]
+    assert v.now == begun + 3
+    assert _told_marks(v, f"{query}&timeoutSeconds=1", until=v.now + 0.5) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "ends"),
+    [
+        pytest.param("allowWatchBookmarks=true", True, id="a watch from nowhere, with bookmarks"),
+        pytest.param("allowWatchBookmarks", True, id="a flag without a value is yes"),
+        pytest.param("allowWatchBookmarks=false", False, id="a watch from nowhere, without"),
+        pytest.param("resourceVersion=0", False, id="a watch from any revision, without"),
+    ],
+)
+def test_a_reader_of_bookmarks_hears_where_the_present_begins(query: str, ends: bool) -> None:
+    v = virtual()
+    told = _told_marks(v, query, until=v.now)
+    assert told == [("ADDED", "kube-root-ca.crt"), *([("BOOKMARK", "")] if ends else [])]
+
+
+def test_a_pod_that_goes_at_once_is_told_of_twice() -> None:
+    v = virtual()
+    spec = {"schedulerName": "nobody", "containers": [{"name": "c", "image": "i"}]}
+    v.make(PODS, {"metadata": {"name": "p"}, "spec": spec})
+    watch = v.watch(f"{PODS}?watch=true")
+    v.told(watch)
+    v.ask("DELETE", f"{PODS}/p")
+    assert v.told(watch) == [("MODIFIED", "p"), ("DELETED", "p")]
+
+
 def test_a_watch_from_a_forgotten_revision_is_told_so() -> None:
     v = virtual()
     revision = _map(v, "a")
