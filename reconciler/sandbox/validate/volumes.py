@@ -85,7 +85,7 @@ def check_mounts(container: Json, path: str, volumes: set[str]) -> Iterator[Caus
         name, where = mount.get("name", ""), mount.get("mountPath", "")
         if not name:
             yield required(f"{place}.name")
-        elif name not in volumes:
+        if name not in volumes:
             yield missing_value(f"{place}.name", name)
         if not where:
             yield required(f"{place}.mountPath")
