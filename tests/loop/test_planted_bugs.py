@@ -8,17 +8,19 @@ import pytest
 
 from reconciler.adapters.kubernetes.client import KubernetesCluster
 from reconciler.adapters.kubernetes.transport import Call
-from reconciler.core import budget, gates, ordinals, rollout, rooms
+from reconciler.core import births, budget, gates, ordinals, rollout, rooms
 from reconciler.core.rollout import Step
 from reconciler.core.rooms import RoomState
+from reconciler.loop import head
 from reconciler.loop.store import RecordStore
 from reconciler.model.errors import PortError
 from reconciler.model.records import Ordinals
 from reconciler.service.reflector import Reflector
-from tests.loop import test_crash, test_faults, test_records
+from tests.loop import test_crash, test_faults, test_names, test_records, test_unreadable_records
 from tests.loop.conftest import POINTS
 from tests.loop.convergence import Scenario, reference_of
 from tests.loop.scenarios import SCENARIOS
+from tests.loop.world import spec
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 Check = Callable[[], Awaitable[None]]
@@ -136,7 +138,48 @@ def lost_answer_is_no_write(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RecordStore, "is_doubtful", lambda self, key: False)
 
 
+def introduces_nobody(patch: pytest.MonkeyPatch) -> None:
+    async def skip(*arguments: Any) -> None:
+        return None
+
+    patch.setattr(head, "_introduce", skip)
+
+
+def forgets_who_was(patch: pytest.MonkeyPatch) -> None:
+    enter = births.enter
+
+    def fresh(repository: Any, *arguments: Any) -> Any:
+        return enter(replace(repository, known=frozenset()), *arguments)
+
+    patch.setattr(births, "enter", fresh)
+
+
+def unreadable_is_missing(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(RecordStore, "unreadable_workloads", lambda self: {})
+
+
+def lost_is_new(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(gates, "_orphaned", lambda *arguments: None)
+
+
+async def held_alone() -> None:
+    data = test_unreadable_records.CORRUPT["JSON that is none"]
+    await test_unreadable_records.test_a_record_that_cannot_be_read_holds_its_own_workload_alone(
+        data, "state"
+    )
+
+
+async def lost() -> None:
+    await test_unreadable_records.test_of_a_lost_record_what_removes_waits_for_an_approval(
+        spec("arena", 1), "scale-in to=1"
+    )
+
+
 BUGS: tuple[tuple[Plant, Check], ...] = (
+    (introduces_nobody, test_names.test_at_whatever_call_a_process_dies_no_clock_is_asked),
+    (forgets_who_was, test_names.test_who_left_and_returns_starts_at_the_unix_time),
+    (unreadable_is_missing, held_alone),
+    (lost_is_new, lost),
     (no_precondition, crash("scale in")),
     (conflict_is_fatal, faults("create")),
     (struck_before_post, crash("scale out")),

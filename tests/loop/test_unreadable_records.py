@@ -1,0 +1,190 @@
+"""A record that cannot be read, or is gone, holds its own workload; the others go on."""
+
+from typing import Any
+
+import pytest
+
+from reconciler.cli.statuses import status_of
+from reconciler.loop import head
+from reconciler.loop.tick import tick
+from reconciler.model.errors import Misconfigured
+from reconciler.model.holds import HoldKind
+from reconciler.model.refs import ObjectRef, WorkloadKey
+from tests.loop.world import Process, World, spec
+
+ARENA = WorkloadKey("Scheduler", "arena", "arena")
+NAMES = ("arena", "lobby", "plaza")
+FILES: dict[str, str | None] = {f"schedulers/{name}.yaml": spec(name, 2) for name in NAMES}
+SECOND = "registry.example/game:2"
+CORRUPT = {
+    "JSON that is none": {"record": "{"},
+    "a newer schema": {"schema": "9"},
+    "another workload's": {"key": "local/Scheduler/lobby/lobby"},
+}
+
+
+def of(process: Process, what: str) -> ObjectRef:
+    places = process.lane.store._places
+    return {"state": places.state, "ordinals": places.ordinals}[what](ARENA)
+
+
+async def three() -> tuple[World, Process]:
+    world = World()
+    world.commit(FILES)
+    process = await world.process()
+    await world.settle(process)
+    return world, process
+
+
+async def turns(world: World, process: Process, number: int = 6) -> None:
+    for _ in range(number):
+        try:
+            await process.turn()
+        except Misconfigured:
+            # The clusters' lanes go on with what they have.
+            await tick(process.lane, sorted(process.view.workloads()), world.time.now())
+        world.pass_time(2.0)
+
+
+def scaled(count: int, **more: Any) -> dict[str, str | None]:
+    return {path: spec(path[11:-5], count, **more) for path in FILES}
+
+
+def rooms(world: World) -> dict[str, int]:
+    return {name: len(world.pods(name)) for name in NAMES}
+
+
+def kinds(process: Process) -> dict[str, HoldKind]:
+    return {hold.key.name if hold.key else "": hold.kind for hold in process.lane.wanted.holds}
+
+
+@pytest.mark.parametrize("what", ["state", "ordinals"])
+@pytest.mark.parametrize("data", CORRUPT.values(), ids=CORRUPT.keys())
+async def test_a_record_that_cannot_be_read_holds_its_own_workload_alone(
+    data: dict[str, str], what: str
+) -> None:
+    world, process = await three()
+    record = world.ask(_path(of(process, what)))["data"]
+    await process.cluster.merge_patch(of(process, what), {"data": data})
+    fresh = await world.process()
+    world.commit(scaled(4, image=SECOND))
+    await turns(world, fresh, 12)
+    assert rooms(world) == {"arena": 2, "lobby": 4, "plaza": 4}
+    assert kinds(fresh) == {"arena": HoldKind.UNREADABLE_RECORD}
+    assert not [call for call in fresh.transport.writes if "arena" in call.what]
+    world.delete(f"/api/v1/namespaces/arena/pods/{world.names('arena')[0]}")
+    world.commit({"schedulers/arena.yaml": None})
+    await turns(world, fresh)
+    assert rooms(world)["arena"] == 1
+    assert not [call for call in fresh.transport.writes if "arena" in call.what]
+    (shown,) = (each for each in status_of(fresh.lane, [], None).workloads if each.key == ARENA)
+    assert (shown.state, shown.holds[0].kind) == ("held", HoldKind.UNREADABLE_RECORD)
+    assert "until somebody restores the record" in shown.holds[0].reason
+    await process.cluster.merge_patch(of(process, what), {"data": record})
+    await turns(world, fresh, 12)
+    assert not kinds(fresh)
+    assert "arena" not in world.namespaces()
+
+
+async def test_a_record_that_breaks_under_a_process_stops_its_next_write() -> None:
+    world, process = await three()
+    await process.cluster.merge_patch(of(process, "state"), {"data": {"record": "{"}})
+    before = len(process.transport.writes)
+    world.commit(scaled(4))
+    await turns(world, process)
+    assert rooms(world) == {"arena": 2, "lobby": 4, "plaza": 4}
+    assert kinds(process) == {"arena": HoldKind.UNREADABLE_RECORD}
+    refused = [call.what for call in process.transport.writes[before:] if "arena" in call.what]
+    assert set(refused) <= {f"replace {of(process, 'state')}"}
+
+
+async def test_without_git_a_record_that_cannot_be_read_holds_too() -> None:
+    world, process = await three()
+    await process.cluster.merge_patch(of(process, "state"), {"data": {"record": "{"}})
+    world.host.down()
+    fresh = await world.process()
+    for name in ("arena", "lobby"):
+        world.delete(f"/api/v1/namespaces/{name}/pods/{world.names(name)[0]}")
+    await turns(world, fresh)
+    assert rooms(world) == {"arena": 1, "lobby": 2, "plaza": 2}
+    assert kinds(fresh) == {"arena": HoldKind.UNREADABLE_RECORD}
+
+
+async def test_where_no_record_of_the_repository_can_be_read_the_whole_instance_waits() -> None:
+    world, process = await three()
+    ref = process.lane.store.repository_ref
+    record = world.ask(_path(ref))["data"]
+    await process.cluster.merge_patch(ref, {"data": {"schema": "9"}})
+    fresh = Process(world)
+    with pytest.raises(Misconfigured, match="schema version '9'"):
+        await fresh.start()
+    status = status_of(fresh.lane, fresh.view.workloads(), None)
+    assert [each.key.name for each in status.workloads] == ["arena", "lobby", "plaza"]
+    assert status.notices[0].kind is HoldKind.UNREADABLE_RECORD
+    assert "nothing at all is written" in status.notices[0].reason
+    world.commit({**scaled(4), "schedulers/lobby.yaml": None})
+    for waiting in (fresh, process):
+        await turns(world, waiting)
+        assert rooms(world) == {"arena": 2, "lobby": 2, "plaza": 2}
+        with pytest.raises(Misconfigured, match="schema version '9'"):
+            await head.look(waiting.head, world.time.now())
+    await process.cluster.merge_patch(ref, {"data": record})
+    await turns(world, process, 10)
+    assert rooms(world) == {"arena": 4, "lobby": 0, "plaza": 4}
+
+
+async def _lost(world: World, process: Process) -> Process:
+    """Delete the state record of arena by hand; return a process that never read it."""
+    world.delete(_path(of(process, "state")))
+    return await world.process()
+
+
+@pytest.mark.parametrize("count", [2, 4])
+async def test_of_a_lost_record_what_only_adds_acts(count: int) -> None:
+    world, process = await three()
+    fresh = await _lost(world, process)
+    before = set(world.names("arena"))
+    world.commit({"schedulers/arena.yaml": spec("arena", count)})
+    await world.settle(fresh)
+    assert before <= set(world.names("arena"))
+    assert rooms(world)["arena"] == count
+    assert not kinds(fresh)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        pytest.param(spec("arena", 1), "scale-in to=1", id="a scale-in"),
+        pytest.param(spec("arena", 3, SECOND), "rollout to=3", id="a roll-out"),
+        pytest.param(None, "left-git to=0", id="a spec that left Git"),
+    ],
+)
+async def test_of_a_lost_record_what_removes_waits_for_an_approval(
+    text: str | None, line: str
+) -> None:
+    world, process = await three()
+    fresh = await _lost(world, process)
+    before = set(world.names("arena"))
+    world.commit({"schedulers/arena.yaml": text})
+    await turns(world, fresh)
+    for waiting in (fresh, await world.process()):
+        await turns(world, waiting)
+        assert set(world.names("arena")) == before
+        assert kinds(waiting) == {"arena": HoldKind.NO_ACCEPTED_COMMIT}
+    (hold,) = fresh.lane.wanted.holds
+    (offer,) = fresh.lane.store.repository.offers
+    assert (offer.change_hash, offer.lines[0].endswith(line)) == (hold.change_hash, True)
+    status = status_of(fresh.lane, fresh.view.workloads(), None)
+    shown = [*status.notices, *(held for each in status.workloads for held in each.holds)]
+    assert [held.kind for held in shown].count(HoldKind.NO_ACCEPTED_COMMIT) >= 1
+    world.approve(hold.change_hash)
+    await turns(world, fresh, 12)
+    assert not kinds(fresh)
+    images = [pod["spec"]["containers"][0]["image"] for pod in world.pods("arena")]
+    wanted = {"scale-in to=1": 1, "rollout to=3": 3, "left-git to=0": 0}[line]
+    assert len(images) == wanted
+    assert (SECOND in images) is (line == "rollout to=3")
+
+
+def _path(ref: ObjectRef) -> str:
+    return f"/api/v1/namespaces/{ref.namespace}/configmaps/{ref.name}"
