@@ -178,6 +178,26 @@ def test_a_refused_removal_is_named_and_the_same_everywhere(applied: Place) -> N
     assert applied.json("status")["workloads"][0]["rooms"]["ready"] == 1
 
 
+def test_a_hash_that_takes_no_approval_any_more_is_refused(applied: Place) -> None:
+    commit(applied.repository, SPEC, "replicas: 2", "replicas: 9")
+    assert applied.run("apply", "--yes").returncode == 0
+    commit(applied.repository, SPEC, "replicas: 9", "replicas: 1")
+    change_hash = applied.json("diff", "--live")["holds"][0]["changeHash"]
+    assert "gamekeeper approve" in applied.run("apply", "--yes").stdout
+    commit(applied.repository, SPEC, "replicas: 1", "replicas: 9")
+    assert applied.run("apply", "--yes").returncode == 0
+    overtaken = applied.run("approve", change_hash)
+    assert overtaken.returncode == 1
+    assert "was overtaken: no head asks for it any more" in overtaken.stderr
+    commit(applied.repository, SPEC, "replicas: 9", "replicas: 1")
+    assert "gamekeeper approve" in applied.run("apply", "--yes").stdout
+    assert applied.run("approve", change_hash).returncode == 0
+    assert applied.run("apply", "--yes").returncode == 0
+    again = applied.run("approve", change_hash)
+    assert again.returncode == 1
+    assert "was let through already" in again.stderr
+
+
 def test_an_approval_may_come_before_its_commit(applied: Place) -> None:
     commit(applied.repository, SPEC, "replicas: 2", "replicas: 9")
     assert applied.run("apply", "--yes").returncode == 0

@@ -1,0 +1,167 @@
+"""An approval counts for what was asked when it was given, and once."""
+
+import asyncio
+
+from reconciler.adapters.kubernetes.transport import Call
+from reconciler.loop.approvals import read_approvals
+from reconciler.model.errors import Unavailable
+from reconciler.model.holds import HoldKind
+from reconciler.model.records import OfferEnd
+from reconciler.model.refs import WorkloadKey
+from tests.loop.world import Process, World, spec
+
+SECOND = "registry.example/game:2"
+LOBBY = WorkloadKey("Scheduler", "lobby", "lobby")
+KEPT = {"schedulers/arena.yaml": spec("arena", 2)}
+
+
+async def refused(**files: str | None) -> tuple[World, Process, str]:
+    """Return a world in which lobby's scale-in from 12 to 2 is held, and the hash to approve."""
+    world = World()
+    world.commit({**KEPT, "schedulers/lobby.yaml": spec("lobby", 12)})
+    process = await world.process()
+    await world.settle(process)
+    world.commit({"schedulers/lobby.yaml": spec("lobby", 2), **files})
+    await turns(world, process)
+    (hold,) = (hold for hold in process.lane.wanted.holds if hold.change_hash)
+    return world, process, hold.change_hash
+
+
+async def turns(world: World, process: Process, number: int = 4) -> None:
+    for _ in range(number):
+        await process.turn()
+        world.pass_time(2.0)
+
+
+def wanted(process: Process) -> int:
+    accepted = process.lane.store.state(LOBBY).accepted
+    assert accepted is not None
+    return accepted.replicas
+
+
+def ends(process: Process) -> dict[str, OfferEnd]:
+    offers = process.lane.store.repository.offers
+    return {offer.change_hash: offer.end for offer in offers}
+
+
+async def test_an_approval_and_a_commit_that_touches_the_workload_in_one_moment() -> None:
+    world, process, change_hash = await refused()
+    world.pass_time(10.0)
+    world.approve(change_hash)
+    world.pass_time(10.0)
+    world.commit({"schedulers/lobby.yaml": spec("lobby", 2, SECOND)})
+    await turns(world, process)
+    assert wanted(process) == 12
+    (hold,) = process.lane.wanted.holds
+    assert (hold.kind, hold.change_hash) == (HoldKind.OVER_BUDGET, change_hash)
+    assert not await read_approvals(process.lane), "it meant another commit, and is used up"
+    world.approve(change_hash)
+    await turns(world, process, 20)
+    assert len(world.pods("lobby")) == 2
+
+
+async def test_an_approval_and_a_commit_about_another_workload_in_one_moment() -> None:
+    world, process, change_hash = await refused()
+    world.approve(change_hash)
+    world.commit({"schedulers/arena.yaml": spec("arena", 3)})
+    await turns(world, process)
+    assert (len(world.pods("arena")), len(world.pods("lobby"))) == (3, 2)
+
+
+async def test_a_process_that_dies_between_does_not_let_the_later_commit_through() -> None:
+    """What the first look judged is on record, and the approval's object is there still."""
+    world, process, change_hash = await refused()
+    world.pass_time(10.0)
+    world.approve(change_hash)
+    world.pass_time(10.0)
+    world.commit({"schedulers/lobby.yaml": spec("lobby", 2, SECOND)})
+
+    def die(number: int, call: Call) -> None:
+        if call.verb == "delete" and "approval" in call.what:
+            raise Unavailable("the process was killed here")
+
+    process.transport.before = die
+    await turns(world, process, 1)
+    assert await read_approvals(process.lane)
+    fresh = await world.process()
+    await turns(world, fresh)
+    assert wanted(fresh) == 12
+    assert not await read_approvals(fresh.lane)
+
+
+async def test_what_is_approved_and_waits_ends_with_a_commit_that_touches_it() -> None:
+    """A deletion waits while some file cannot be read; meanwhile the spec is back and gone."""
+    broken = {"schedulers/broken.yaml": "kind: [\n"}
+    world = World()
+    world.commit({**KEPT, "schedulers/lobby.yaml": spec("lobby", 12)})
+    process = await world.process()
+    await world.settle(process)
+    world.commit({"schedulers/lobby.yaml": None, **broken})
+    await turns(world, process)
+    (offer,) = process.lane.store.repository.offers
+    world.approve(offer.change_hash)
+    await turns(world, process)
+    assert process.lane.store.repository.approved
+    world.commit({"schedulers/lobby.yaml": spec("lobby", 12)})
+    await turns(world, process)
+    assert not process.lane.store.repository.approved
+    world.commit({"schedulers/lobby.yaml": None, "schedulers/broken.yaml": None})
+    await turns(world, process)
+    assert len(world.pods("lobby")) == 12
+    assert [hold.kind for hold in process.lane.wanted.holds] == [HoldKind.OVER_BUDGET]
+
+
+async def test_two_approvals_of_one_hash_let_it_through_once() -> None:
+    world, process, change_hash = await refused()
+    world.approve(change_hash)
+    world.approve(change_hash)
+    await turns(world, process)
+    assert len(world.pods("lobby")) == 2
+    assert not await read_approvals(process.lane)
+    assert ends(process) == {change_hash: OfferEnd.DONE}
+    world.approve(change_hash)
+    world.commit({"schedulers/lobby.yaml": spec("lobby", 12)})
+    await world.settle(process)
+    assert not await read_approvals(process.lane)
+    world.commit({"schedulers/lobby.yaml": spec("lobby", 2)})
+    await turns(world, process)
+    assert len(world.pods("lobby")) == 12, "the third found nothing that waits, and is no reserve"
+
+
+async def test_two_processes_use_one_approval_up_together() -> None:
+    world, process, change_hash = await refused()
+    other = await world.process()
+    world.approve(change_hash)
+    await asyncio.gather(turns(world, process, 2), turns(world, other, 2), return_exceptions=True)
+    await turns(world, other)
+    assert len(world.pods("lobby")) == 2
+    assert not await read_approvals(other.lane)
+
+
+async def test_a_hash_that_is_taken_back_is_overtaken_and_waits_when_it_is_asked_again() -> None:
+    world, process, change_hash = await refused()
+    assert ends(process) == {change_hash: OfferEnd.WAITING}
+    world.commit({"schedulers/lobby.yaml": spec("lobby", 12)})
+    await turns(world, process)
+    assert ends(process) == {change_hash: OfferEnd.OVERTAKEN}
+    world.approve(change_hash)
+    await turns(world, process)
+    assert not await read_approvals(process.lane)
+    world.commit({"schedulers/lobby.yaml": spec("lobby", 2)})
+    await turns(world, process)
+    assert len(world.pods("lobby")) == 12
+    assert ends(process) == {change_hash: OfferEnd.WAITING}
+
+
+async def test_a_hash_that_ci_shows_may_be_approved_before_the_merge() -> None:
+    _, _, change_hash = await refused()
+    fresh = World()
+    fresh.commit({**KEPT, "schedulers/lobby.yaml": spec("lobby", 12)})
+    process = await fresh.process()
+    await fresh.settle(process)
+    fresh.approve(change_hash)
+    await turns(fresh, process)
+    assert len(await read_approvals(process.lane)) == 1
+    fresh.commit({"schedulers/lobby.yaml": spec("lobby", 2)})
+    await turns(fresh, process)
+    assert len(fresh.pods("lobby")) == 2
