@@ -24,7 +24,9 @@ def _problems(part: Any, schema: Schema, path: Path) -> Iterator[str]:
     elif isinstance(part, list) and schema.type == "array":
         yield from _item_problems(part, schema, path)
     elif schema.type in _CONTAINERS or isinstance(part, dict | list):
-        wanted = _CONTAINERS.get(schema.type, schema.type or "any scalar")
+        # Times have no type in the server's own schema.
+        scalar = "" if schema.format == "date-time" else schema.type
+        wanted = _CONTAINERS.get(schema.type, scalar or "any scalar")
         yield f"{fieldpaths.text(path)}: expected {wanted}, got &{{{_printed(part)}}}"
 
 

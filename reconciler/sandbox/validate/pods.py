@@ -22,7 +22,7 @@ from reconciler.sandbox.validate.probes import (
     check_run_once,
     port_name_problems,
 )
-from reconciler.sandbox.validate.volumes import check_mounts, check_volumes
+from reconciler.sandbox.validate.volumes import check_mounts, check_tokens, check_volumes
 
 _POLICIES = ("Always", "OnFailure", "Never")
 _DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
@@ -67,6 +67,7 @@ def check_pod(spec: Json) -> Iterator[Cause]:
             yield from (
                 check_run_once(container, path) if once else check_run(container, path, grace)
             )
+    yield from check_tokens(spec)
     yield from _host_ports(spec)
     yield from _settings(spec)
     yield from check_labels(spec.get("nodeSelector") or {}, "spec.nodeSelector")

@@ -27,7 +27,7 @@ def check_volumes(spec: Json) -> tuple[list[Cause], set[str]]:
     for index, volume in enumerate(spec.get("volumes") or ()):
         path, name = f"spec.volumes[{index}]", volume.get("name", "")
         wrong = [*_source(volume, path), *_name(name, f"{path}.name", usable)]
-        causes += [*wrong, *_accountless(volume, path, spec)]
+        causes += wrong
         if not wrong:
             usable.add(name)
     return causes, usable
@@ -43,11 +43,16 @@ def _name(name: str, path: str, usable: set[str]) -> Iterator[Cause]:
         yield duplicate(path, name)
 
 
-def _accountless(volume: Json, path: str, spec: Json) -> Iterator[Cause]:
-    for place, source in enumerate((volume.get("projected") or {}).get("sources") or ()):
-        if "serviceAccountToken" in source and not spec.get("serviceAccountName"):
-            detail = "must not be specified when serviceAccountName is not set"
-            yield forbidden_value(f"{path}.projected.sources[{place}].serviceAccountToken", detail)
+def check_tokens(spec: Json) -> Iterator[Cause]:
+    """Check that tokens are only asked for of an account."""
+    if spec.get("serviceAccountName"):
+        return
+    for index, volume in enumerate(spec.get("volumes") or ()):
+        for place, source in enumerate((volume.get("projected") or {}).get("sources") or ()):
+            if "serviceAccountToken" in source:
+                path = f"spec.volumes[{index}].projected.sources[{place}].serviceAccountToken"
+                detail = "must not be specified when serviceAccountName is not set"
+                yield forbidden_value(path, detail)
 
 
 def _source(volume: Json, path: str) -> Iterator[Cause]:

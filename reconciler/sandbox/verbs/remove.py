@@ -100,6 +100,8 @@ def delete_collection(call: Call) -> Response:
 
 def check_preconditions(kind: Kind, stored: Stored, options: DeleteOptions) -> None:
     """Compare the preconditions with the live object. Raises Refused (409)."""
+    if kind is NAMESPACE:
+        _check_namespace(stored, options)
     why = ""
     if options.uid and options.uid != stored.uid:
         why = (
@@ -118,6 +120,18 @@ def check_preconditions(kind: Kind, stored: Stored, options: DeleteOptions) -> N
         named = kind.kind + (f".{kind.group}" if kind.group else "")
         message = f'Operation cannot be fulfilled on {named} "{stored.name}": {why}'
         raise refusals.failure(409, "Conflict", message, details | {"kind": kind.kind})
+
+
+def _check_namespace(stored: Stored, options: DeleteOptions) -> None:
+    # Namespaces have their own way to delete, and their own words for this.
+    compared = (
+        ("UID", options.uid, stored.uid),
+        ("ResourceVersion", options.revision, str(stored.revision)),
+    )
+    for what, wanted, live in compared:
+        if wanted and wanted != live:
+            why = f"Precondition failed: {what} in precondition: {wanted}, {what} in object meta: "
+            raise refusals.conflict(NAMESPACE, stored.name, why + live)
 
 
 def remove(
