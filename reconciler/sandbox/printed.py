@@ -8,6 +8,7 @@ from reconciler.sandbox import clock
 from reconciler.sandbox.requests import Json
 
 _NONE = "<none>"
+_OVER = ("Succeeded", "Failed")
 _ROLE = "node-role.kubernetes.io/"
 
 
@@ -45,7 +46,7 @@ def _pod_reason(pod: Json, sidecars: set[str]) -> str:
         reason = "SchedulingGated"
     init = _init_reason(pod, sidecars)
     reason = init or _container_reason(status, reason)
-    if pod["metadata"].get("deletionTimestamp"):
+    if pod["metadata"].get("deletionTimestamp") and status.get("phase") not in _OVER:
         return "Unknown" if status.get("reason") == "NodeLost" else "Terminating"
     return str(reason)
 

@@ -22,9 +22,13 @@ def apply(call: Call, options: WriteOptions) -> Response:
         cause = refusals.required("fieldManager", "is required for apply patch")
         raise refusals.invalid_options("PatchOptions", [cause])
     body = bodies.parse(call.request, call.kind)
+    is_nameless = isinstance(body.value, dict) and body.value.get("metadata") is None
     value = _checked_apply(call, body)
     target = call.target
     stored = call.world.store.get(target.kind, target.namespace, target.name)
+    if stored is not None and is_nameless and _owns_metadata(call, options, stored):
+        # Who gives up all metadata gives up the name too.
+        write.check_place(call, value)
     if stored is None and target.subresource:
         raise refusals.not_found(target.kind, target.name)
     if stored is None and value["metadata"].get("uid"):
@@ -49,6 +53,15 @@ def apply(call: Call, options: WriteOptions) -> Response:
     if stored is None:
         return write.create(settled, result)
     return write.update(settled, stored, result)
+
+
+def _owns_metadata(call: Call, options: WriteOptions, stored: Stored) -> bool:
+    owners = stored.decode(call.kind)["metadata"].get("managedFields") or ()
+    return any(
+        (one["manager"], one["operation"]) == (options.manager, "Apply")
+        and "f:metadata" in one["fieldsV1"]
+        for one in owners
+    )
 
 
 def _owned(
