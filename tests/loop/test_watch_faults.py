@@ -61,8 +61,9 @@ def _is_told(there: Theatre) -> bool:
 
 
 def _offers(there: Theatre) -> set[str]:
-    """The hashes that may be approved."""
-    return {offer[0] for offer in json.loads(there.world.ask(RECORD)["data"]["record"])["offers"]}
+    """The hashes of deletions that may be approved; a scale-in may be offered meanwhile."""
+    offers = json.loads(there.world.ask(RECORD)["data"]["record"])["offers"]
+    return {offer[0] for offer in offers if "left-git" in str(offer[1])}
 
 
 def _is_struck_off(there: Theatre) -> bool:
