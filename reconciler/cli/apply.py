@@ -15,7 +15,8 @@ from reconciler.cli.options import add_own, add_settings, own_of, settings_of
 from reconciler.cli.progress import Progress
 from reconciler.cli.prompts import confirm
 from reconciler.loop import head
-from reconciler.settings import Row, Settings
+from reconciler.setting_rows import Row
+from reconciler.settings import Settings
 
 EXAMPLE = """\
 gamekeeper apply --dry-run --instance main     # the plan, and nothing else

@@ -15,8 +15,9 @@ from reconciler.model.errors import Denied, Misconfigured, PortError
 from reconciler.model.records import Offer, OfferEnd
 from reconciler.model.refs import ObjectRef
 from reconciler.ports import Cluster
-from reconciler.settings import Row, Settings
-from reconciler.wiring import make_cluster
+from reconciler.setting_rows import Row
+from reconciler.settings import Settings
+from reconciler.wiring.clusters import make_cluster
 
 EXAMPLE = """\
 gamekeeper approve d1007e0425df --instance main"""

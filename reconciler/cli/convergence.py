@@ -15,7 +15,7 @@ from reconciler.model.plans import Plan
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.reports import Outcome, Report, Settled
 from reconciler.service.cluster_lane import ClusterLane
-from reconciler.wiring import SystemClock
+from reconciler.wiring.clock import SystemClock
 
 TRIES = 5
 """So many failures in a row of one workload end the wait for it."""

@@ -10,8 +10,9 @@ from reconciler.cli.console import Console
 from reconciler.cli.demo_stage import Stage, Unfulfilled
 from reconciler.cli.demo_story import STORY
 from reconciler.cli.options import add_own, own_of
-from reconciler.settings import Row, Settings
-from reconciler.wiring import make_sandbox
+from reconciler.setting_rows import Row
+from reconciler.settings import Settings
+from reconciler.wiring.clusters import make_sandbox
 
 EXAMPLE = """\
 gamekeeper demo"""

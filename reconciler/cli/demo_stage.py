@@ -16,7 +16,7 @@ from reconciler.model import labels
 from reconciler.model.errors import Misconfigured, PortError
 from reconciler.model.refs import Json, ObjectRef
 from reconciler.settings import Settings
-from reconciler.wiring import make_cluster
+from reconciler.wiring.clusters import make_cluster
 
 PATIENCE_SECONDS = 25.0
 LOOK_SECONDS = 0.05

@@ -18,7 +18,8 @@ from reconciler.model.readings import Reading
 from reconciler.model.specs import Permissions
 from reconciler.model.trees import Tree
 from reconciler.ports import Compiler
-from reconciler.wiring import ceiling_of, make_checkout, make_compiler, permissions_of
+from reconciler.wiring.permits import ceiling_of, permissions_of
+from reconciler.wiring.repositories import make_checkout, make_compiler
 
 EXAMPLE = """\
 gamekeeper diff origin/main                    # what merging HEAD into main would do

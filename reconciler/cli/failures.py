@@ -1,7 +1,7 @@
 """How a failure is told: one paragraph of what, where, why and what to do."""
 
 from reconciler.model.errors import Conflict, Denied, Misconfigured, PortError, Unavailable
-from reconciler.settings import BadSetting
+from reconciler.setting_rows import BadSetting
 
 
 class Failure(Exception):

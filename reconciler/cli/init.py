@@ -10,7 +10,7 @@ from reconciler.cli.failures import Failure
 from reconciler.cli.options import add_own, own_of
 from reconciler.cli.starter import files
 from reconciler.kube.names import label_problem
-from reconciler.settings import Row
+from reconciler.setting_rows import Row
 
 EXAMPLE = """\
 gamekeeper init my-fleet

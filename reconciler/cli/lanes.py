@@ -8,14 +8,8 @@ from dataclasses import dataclass
 from reconciler.loop.head import HeadLane
 from reconciler.model.refs import WorkloadKey
 from reconciler.settings import Settings
-from reconciler.wiring import (
-    OneCluster,
-    make_checkout,
-    make_compiler,
-    make_head_lane,
-    make_mirror,
-    make_one_cluster,
-)
+from reconciler.wiring.clusters import OneCluster, make_one_cluster
+from reconciler.wiring.repositories import make_checkout, make_compiler, make_head_lane, make_mirror
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from reconciler.cli.lanes import Lanes, opened_lanes
 from reconciler.cli.progress import Progress
 from reconciler.model.refs import WorkloadKey
 from reconciler.settings import Settings
-from reconciler.wiring import lease_ref, make_leadership
+from reconciler.wiring.leading import lease_ref, make_leadership
 
 PATIENCE_SECONDS = 30.0
 """A Lease whose holder crashed is free after its duration, 15 s."""

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
 from reconciler.cli.failures import Failure
-from reconciler.settings import Row, Settings, rows, value_of
+from reconciler.setting_rows import Row, value_of
+from reconciler.settings import Settings, rows
 
 GROUPS = {
     "git": "the repository",

@@ -16,7 +16,8 @@ from reconciler.model.errors import Misconfigured
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.readings import Reading
 from reconciler.ports import Compiler
-from reconciler.wiring import make_checkout, make_compiler, permissions_of
+from reconciler.wiring.permits import permissions_of
+from reconciler.wiring.repositories import make_checkout, make_compiler
 
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 

@@ -17,8 +17,10 @@ from reconciler.model.errors import Denied
 from reconciler.model.refs import ObjectRef
 from reconciler.ports import Cluster
 from reconciler.service.lookout import sighting_of
-from reconciler.settings import Row, Settings
-from reconciler.wiring import lease_ref, make_cluster
+from reconciler.setting_rows import Row
+from reconciler.settings import Settings
+from reconciler.wiring.clusters import make_cluster
+from reconciler.wiring.leading import lease_ref
 
 EXAMPLE = """\
 gamekeeper reconcile --wait --instance main"""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from reconciler.cli.console import Console
 from reconciler.cli.failures import Failure
 from reconciler.cli.options import add_own, own_of
-from reconciler.settings import Row
-from reconciler.wiring import make_sandbox
+from reconciler.setting_rows import Row
+from reconciler.wiring.clusters import make_sandbox
 
 if TYPE_CHECKING:
     from reconciler.sandbox.http import SandboxServer

@@ -13,7 +13,8 @@ from reconciler.cli.statuses import Status, as_json, status_of
 from reconciler.model.errors import Denied, Misconfigured
 from reconciler.service.lookout import Sighting, sighting_of
 from reconciler.settings import Settings
-from reconciler.wiring import OneCluster, lease_ref, make_one_cluster
+from reconciler.wiring.clusters import OneCluster, make_one_cluster
+from reconciler.wiring.leading import lease_ref
 
 EXAMPLE = """\
 gamekeeper status --instance main

@@ -20,14 +20,10 @@ from reconciler.service.relay import Relay
 from reconciler.service.voice import LogVoice
 from reconciler.service.voices import Voices
 from reconciler.settings import Settings
-from reconciler.wiring import (
-    SystemClock,
-    make_compiler,
-    make_head_lane,
-    make_leadership,
-    make_one_cluster,
-    repository_of,
-)
+from reconciler.wiring.clock import SystemClock
+from reconciler.wiring.clusters import make_one_cluster
+from reconciler.wiring.leading import make_leadership
+from reconciler.wiring.repositories import make_compiler, make_head_lane, repository_of
 
 
 @dataclass(frozen=True, slots=True)

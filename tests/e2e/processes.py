@@ -17,7 +17,7 @@ from reconciler.model.refs import Json
 SANDBOX = """
 import asyncio, json, sys, time
 from pathlib import Path
-from reconciler.wiring import make_sandbox
+from reconciler.wiring.clusters import make_sandbox
 
 async def main():
     path = Path(sys.argv[1])

@@ -5,7 +5,7 @@ import pytest
 from reconciler.model.holds import HoldKind
 from reconciler.model.specs import LOOSEST, Budgets
 from reconciler.settings import Settings
-from reconciler.wiring import ceiling_of
+from reconciler.wiring.permits import ceiling_of
 from tests.loop.world import CONFIG, World, spec
 
 LOOSE = CONFIG.replace(

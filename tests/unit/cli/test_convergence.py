@@ -9,7 +9,7 @@ from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.plans import Counts, Plan
 from reconciler.model.reports import Outcome, Report, Settled
 from reconciler.service.cluster_lane import ClusterLane
-from reconciler.wiring import SystemClock
+from reconciler.wiring.clock import SystemClock
 from tests.unit.core.making import a_key
 
 KEY = a_key()

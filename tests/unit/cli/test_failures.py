@@ -5,7 +5,7 @@ import pytest
 from reconciler.cli.failures import Failure, paragraph_of
 from reconciler.cli.prompts import confirm
 from reconciler.model.errors import Conflict, Denied, Misconfigured, Unavailable
-from reconciler.settings import BadSetting
+from reconciler.setting_rows import BadSetting
 from tests.unit.cli.screens import Screen, console, text_of
 
 

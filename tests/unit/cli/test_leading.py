@@ -8,7 +8,8 @@ from reconciler.cli.leading import opened_leading
 from reconciler.model.errors import Unavailable
 from reconciler.model.refs import Json
 from reconciler.settings import Settings
-from reconciler.wiring import lease_ref, make_cluster, make_sandbox
+from reconciler.wiring.clusters import make_cluster, make_sandbox
+from reconciler.wiring.leading import lease_ref
 from tests.unit.cli.screens import console
 
 

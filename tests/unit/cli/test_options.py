@@ -7,7 +7,8 @@ from reconciler.cli import reconcile, sandbox
 from reconciler.cli.commands import COMMANDS, Command
 from reconciler.cli.failures import Failure
 from reconciler.cli.options import add_settings, command_parser, own_of, settings_of
-from reconciler.settings import BadSetting, rows
+from reconciler.setting_rows import BadSetting
+from reconciler.settings import rows
 
 
 def every_setting() -> argparse.ArgumentParser:

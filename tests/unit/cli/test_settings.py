@@ -1,6 +1,7 @@
 import pytest
 
-from reconciler.settings import BadSetting, Row, Settings, rows
+from reconciler.setting_rows import BadSetting, Row
+from reconciler.settings import Settings, rows
 
 
 def test_a_flag_goes_before_the_environment_and_that_before_the_default() -> None:

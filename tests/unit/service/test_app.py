@@ -26,7 +26,7 @@ from reconciler.service.fence import Fenced
 from reconciler.service.relay import Relay
 from reconciler.service.views import ClusterView
 from reconciler.service.voices import Voices
-from reconciler.wiring import SystemClock
+from reconciler.wiring.clock import SystemClock
 from tests.loop.compiler import InlineCompiler
 from tests.loop.world import CONFIG, definitions, spec
 

@@ -1,0 +1,135 @@
+"""What is there: a cluster of the connection flags, as commands and the service use it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from reconciler.kube.names import label_problem
+from reconciler.model.errors import Misconfigured
+from reconciler.model.refs import ObjectRef, WorkloadKey
+from reconciler.settings import Settings
+from reconciler.wiring.clock import SystemClock
+
+if TYPE_CHECKING:
+    from reconciler.adapters.kubernetes.client import KubernetesCluster
+    from reconciler.adapters.kubernetes.transport import OnRequest
+    from reconciler.loop.lane import Lane
+    from reconciler.sandbox.http import SandboxServer
+    from reconciler.service.views import ClusterView
+
+CONTENT_KINDS = (
+    ("v1", "Service"),
+    ("v1", "ConfigMap"),
+    ("v1", "Secret"),
+    ("v1", "ServiceAccount"),
+    ("v1", "PersistentVolumeClaim"),
+    ("apps/v1", "Deployment"),
+    ("apps/v1", "StatefulSet"),
+    ("apps/v1", "DaemonSet"),
+    ("apps/v1", "ReplicaSet"),
+    ("batch/v1", "Job"),
+    ("batch/v1", "CronJob"),
+    ("policy/v1", "PodDisruptionBudget"),
+    ("networking.k8s.io/v1", "Ingress"),
+    ("networking.k8s.io/v1", "NetworkPolicy"),
+)
+"""What keeps a namespace from being removed, unless a setting names other kinds."""
+
+
+def make_cluster(settings: Settings, on_request: OnRequest | None = None) -> KubernetesCluster:
+    """Return the cluster that the connection flags name. Raises Misconfigured."""
+    from reconciler.adapters.kubernetes.client import open_cluster
+    from reconciler.adapters.kubernetes.connect import connect
+    from reconciler.adapters.kubernetes.kubeconfig import ConnectionFlags
+    from reconciler.adapters.kubernetes.transport import Limits
+
+    if not settings.instance:
+        raise Misconfigured("no instance is named: pass --instance or set GAMEKEEPER_INSTANCE")
+    problem = label_problem(settings.instance)
+    if problem:
+        raise Misconfigured(f"--instance {settings.instance!r} cannot be a label: {problem}")
+    names = [each.name for each in fields(ConnectionFlags)]
+    flags = ConnectionFlags(**{name: getattr(settings, name) for name in names})
+    limits = Limits(
+        qps=settings.qps,
+        burst=settings.burst,
+        request_timeout_seconds=settings.request_timeout_seconds,
+    )
+    return open_cluster(
+        connect(flags),
+        settings.instance,
+        name=settings.cluster_name,
+        limits=limits,
+        on_request=on_request,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OneCluster:
+    """A cluster as commands use it: read it once, plan, settle."""
+
+    cluster: KubernetesCluster
+    view: ClusterView
+    lane: Lane
+
+
+def make_one_cluster(
+    settings: Settings,
+    dirty: Callable[[Iterable[WorkloadKey]], None] = lambda keys: None,
+    record_changed: Callable[[ObjectRef], None] | None = None,
+    on_request: OnRequest | None = None,
+    may_write: Callable[[], bool] = lambda: True,
+) -> OneCluster:
+    """Return the cluster with its view and lane; nothing is asked of it yet.
+
+    The lane writes only while `may_write` says so. Raises Misconfigured.
+    """
+    from reconciler import assets
+    from reconciler.kube.schemas import Schemas
+    from reconciler.loop.lane import Lane
+    from reconciler.loop.store import RecordStore
+    from reconciler.service.fence import Fenced
+    from reconciler.service.views import ClusterView
+
+    cluster = make_cluster(settings, on_request)
+    view = ClusterView(cluster, settings.instance, SystemClock(), dirty, record_changed)
+    newest = assets.kubernetes_versions()[-1]
+    fenced = Fenced(cluster, may_write)
+    lane = Lane(
+        name=settings.cluster_name,
+        instance=settings.instance,
+        cluster=fenced,
+        view=view,
+        store=RecordStore(fenced, settings.namespace, settings.instance),
+        schemas=Schemas(assets.kubernetes_definitions(newest)),
+        content_kinds=_content_kinds(settings) or CONTENT_KINDS,
+        slots=asyncio.Semaphore(settings.creates_in_flight),
+    )
+    return OneCluster(cluster, view, lane)
+
+
+def _content_kinds(settings: Settings) -> tuple[tuple[str, str], ...]:
+    """Read `v1/Service` and `apps/v1/Deployment`. Raises Misconfigured."""
+    found = []
+    for text in settings.namespace_content_kinds:
+        api_version, _, kind = text.rpartition("/")
+        if not api_version or not kind:
+            raise Misconfigured(
+                f"{text!r} is no kind: write it as v1/Service or apps/v1/Deployment"
+            )
+        found.append((api_version, kind))
+    return tuple(found)
+
+
+def make_sandbox(node_count: int, host: str, port: int) -> SandboxServer:
+    """Return a sandbox over HTTP, not yet served; port 0 picks a free one."""
+    from reconciler import assets
+    from reconciler.sandbox.behaviour import nodes
+    from reconciler.sandbox.cluster import Sandbox
+    from reconciler.sandbox.http import SandboxServer
+
+    definitions = assets.kubernetes_definitions("1.36")
+    return SandboxServer(Sandbox(definitions, nodes=nodes(node_count)), host, port)

@@ -1,0 +1,42 @@
+"""What the operator allows a repository, whatever it asks for."""
+
+from dataclasses import replace
+
+from reconciler.model.specs import LOOSEST, Budgets, Permissions
+from reconciler.settings import Settings
+
+
+def permissions_of(settings: Settings) -> Permissions:
+    """Return what repositories may do under these settings."""
+    reserved = frozenset({*settings.reserved_namespaces, settings.namespace})
+    if settings.pod_security == "privileged":
+        return Permissions(pod_security="privileged", reserved_namespaces=reserved)
+    return Permissions(pod_security="baseline", reserved_namespaces=reserved)
+
+
+def ceiling_of(settings: Settings) -> Budgets:
+    """Return the operator's budgets, which no repository can allow itself more than.
+
+    The larger of rooms and per cent counts, so one that is set alone takes the other away. With
+    a ceiling removals are summed up over at least the default window, else a repository would
+    walk around it in small steps.
+    """
+    workload_rooms, workload_percent = _ceiling(
+        settings.ceiling_workload_rooms, settings.ceiling_workload_percent
+    )
+    total_rooms, total_percent = _ceiling(
+        settings.ceiling_total_rooms, settings.ceiling_total_percent
+    )
+    ceiling = Budgets(
+        workload_rooms, workload_percent, total_rooms, total_percent, LOOSEST.window_seconds
+    )
+    if ceiling == LOOSEST:
+        return ceiling
+    return replace(ceiling, window_seconds=Budgets().window_seconds)
+
+
+def _ceiling(rooms: int, percent: float) -> tuple[int, float]:
+    has_rooms, has_percent = rooms < LOOSEST.workload_rooms, percent < LOOSEST.workload_percent
+    if has_rooms and not has_percent:
+        return rooms, 0.0
+    return (0, percent) if has_percent and not has_rooms else (rooms, percent)

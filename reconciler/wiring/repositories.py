@@ -1,0 +1,91 @@
+"""What is wanted: the repository, what compiles it, and the lane that follows it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reconciler.model.errors import Misconfigured
+from reconciler.settings import Settings
+from reconciler.wiring.permits import ceiling_of, permissions_of
+
+if TYPE_CHECKING:
+    from reconciler.adapters.compiler.compiler import WorkerCompiler
+    from reconciler.adapters.git.checkout import LocalCheckout
+    from reconciler.adapters.git.mirror import Mirror
+    from reconciler.loop.head import HeadLane
+    from reconciler.loop.lane import Lane
+    from reconciler.ports import Repository
+
+
+def repository_of(settings: Settings) -> str:
+    """Return the URL of the repository; a path of this machine as an absolute one."""
+    here = os.path.abspath(settings.repo) if settings.repo else ""
+    return here if os.path.isdir(here) else settings.repo
+
+
+def make_compiler() -> WorkerCompiler:
+    """Return a compiler over the packaged templates; its zygote starts at once.
+
+    Raises Misconfigured, Unavailable.
+    """
+    from reconciler import assets
+    from reconciler.adapters.compiler.compiler import WorkerCompiler
+    from reconciler.adapters.compiler.zygote import Zygote
+
+    zygote = Zygote()
+    zygote.start()
+    return WorkerCompiler(zygote, assets.templates())
+
+
+def make_checkout(path: str) -> LocalCheckout:
+    """Return the repository, or plain directory, at or above a path of the user's."""
+    from reconciler.adapters.git.checkout import LocalCheckout
+
+    return LocalCheckout(path)
+
+
+def make_mirror(settings: Settings, environment: Mapping[str, str] = os.environ) -> Mirror:
+    """Return the mirror of the tracked branch. Raises Misconfigured."""
+    from reconciler.adapters.git.mirror import Mirror
+    from reconciler.adapters.git.source import Source
+
+    if not settings.repo:
+        raise Misconfigured("no repository is named: pass --repo or set GAMEKEEPER_REPO")
+    source = Source(
+        url=repository_of(settings),
+        branch=settings.branch,
+        username=settings.git_username,
+        token_file=settings.git_token_file,
+        ssh_key_file=settings.git_ssh_key_file,
+        known_hosts_file=settings.git_known_hosts_file,
+        certificate_authority_file=settings.git_certificate_authority_file,
+        plain_http=settings.git_plain_http,
+        fetch_deadline_seconds=settings.git_timeout_seconds,
+    )
+    return Mirror(source, settings.cache_dir or str(_cache(environment)))
+
+
+def _cache(environment: Mapping[str, str]) -> Path:
+    home = environment.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(home) / "gamekeeper"
+
+
+def make_head_lane(
+    settings: Settings, home: Lane, compiler: WorkerCompiler, repository: Repository | None = None
+) -> HeadLane:
+    """Return the lane of the tracked branch, or of a `repository`. Raises Misconfigured."""
+    from reconciler.loop.head import HeadLane
+
+    return HeadLane(
+        url=repository_of(settings),
+        branch=settings.branch,
+        repository=repository or make_mirror(settings),
+        compiler=compiler,
+        permissions=permissions_of(settings),
+        ceiling=ceiling_of(settings),
+        home=home,
+        approval_signers=settings.approval_signers,
+    )
