@@ -27,7 +27,7 @@ $(READY): requirements-dev.lock pyproject.toml
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(READY) ## the whole story on this machine, in about a minute
+demo: $(READY) ## the whole story on this machine, in about 15 s
 	$(BIN)/gamekeeper demo
 
 test: $(READY) ## all that needs no real cluster
@@ -52,7 +52,7 @@ bench: $(READY) ## measure, beside others, on a real API server
 	$(BIN)/python -m tests.controlplane build
 	$(BIN)/python -m benchmarks
 
-lock: $(READY) ## lock the newest versions that pyproject.toml allows
+lock: $(READY) ## lock what pyproject.toml asks for; what is locked already stays at its version
 	CUSTOM_COMPILE_COMMAND="make lock" $(COMPILE) -o requirements.lock pyproject.toml
 	$(BIN)/python -c '$(DEVELOPMENT)' | \
 		CUSTOM_COMPILE_COMMAND="make lock" $(COMPILE) -o requirements-dev.lock -
