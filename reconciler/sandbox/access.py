@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from reconciler.sandbox import refusals
+from reconciler.sandbox import refusals, routes
+from reconciler.sandbox.impersonation import AUTHENTICATED, MASTERS, Wish, wish_of
 from reconciler.sandbox.kinds import Kind
+from reconciler.sandbox.refusals import Refused
 from reconciler.sandbox.requests import Json, Request, flag
 from reconciler.sandbox.routes import Target
 
@@ -57,15 +59,22 @@ class User:
     """Someone who may speak to the sandbox; rules of None allow everything."""
 
     name: str
-    groups: Sequence[str] = ("system:authenticated",)
+    groups: Sequence[str] = (AUTHENTICATED,)
     rules: Sequence[Rule] | None = None
+    uid: str = ""
+    extra: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def known(self) -> bool:
+        """Tell whether this user logged in, and may so ask what there is and about himself."""
+        return AUTHENTICATED in self.groups
 
     def allows(self, asked: Asked) -> bool:
         """Tell whether this user may do what is asked."""
         return self.rules is None or any(rule.allows(asked) for rule in self.rules)
 
 
-ADMIN = User("kubernetes-admin", ("system:masters", "system:authenticated"))
+ADMIN = User("kubernetes-admin", (MASTERS, AUTHENTICATED))
 
 
 @dataclass(slots=True)
@@ -75,7 +84,19 @@ class Access:
     tokens: Mapping[str, User] = field(default_factory=dict)
 
     def user(self, request: Request) -> User:
-        """Find who asks. Raises Refused (401)."""
+        """Find as whom a request is seen. Raises Refused (400, 401, 403)."""
+        caller = self._caller(request)
+        wish = wish_of(request)
+        if wish is None:
+            return caller
+        asked = (Asked("impersonate", *one) for one in wish.needs())
+        if not all(caller.allows(one) for one in asked):
+            raise _denied(caller, request, f"impersonate-on:{wish.mode}:")
+        groups = wish.all_groups()
+        rules = None if MASTERS in groups else self._rules_of(wish)
+        return User(wish.name, groups, rules, wish.uid, wish.extra)
+
+    def _caller(self, request: Request) -> User:
         if not self.tokens:
             return ADMIN
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
@@ -84,19 +105,39 @@ class Access:
             raise refusals.failure(401, "Unauthorized", "Unauthorized")
         return user
 
+    def _rules_of(self, wish: Wish) -> Sequence[Rule]:
+        """Find what was allowed to a name; who was never heard of may do nothing."""
+        named = (user.rules for user in self.tokens.values() if user.name == wish.name)
+        return next((rules for rules in named if rules is not None), ())
+
+    def check_path(self, user: User, request: Request) -> None:
+        """Let a question about the API itself pass. Raises Refused (403)."""
+        if not user.known and user.rules is not None:
+            raise _denied(user, request)
+
     def check(self, user: User, request: Request, target: Target) -> None:
         """Let a request pass. Raises Refused (403)."""
-        asked = question(request, target)
-        # Who is known may always ask about himself.
-        if target.kind.group in _ABOUT_ONESELF or user.allows(asked):
-            return
-        where = f' in the namespace "{asked.namespace}"' if asked.namespace else ""
-        where = where or " at the cluster scope"
-        why = (
-            f'User "{user.name}" cannot {asked.verb} resource "{asked.resource}" '
-            f'in API group "{asked.group}"{where}'
-        )
-        raise refusals.forbidden(target.kind, target.name, why)
+        about_oneself = user.known and target.kind.group in _ABOUT_ONESELF
+        if not about_oneself and not user.allows(question(request, target)):
+            raise _denied(user, request)
+
+
+def _denied(user: User, request: Request, prefix: str = "") -> Refused:
+    """Say what a user may not do; a prefix qualifies the verb."""
+    try:
+        target = routes.route(request.path)
+    except (routes.Unrouted, Refused):
+        verb = f"{prefix}{request.method.lower()}"
+        why = f'forbidden: User "{user.name}" cannot {verb} path "{request.path}"'
+        return refusals.failure(403, "Forbidden", why, {})
+    asked = question(request, target)
+    where = f' in the namespace "{asked.namespace}"' if asked.namespace else ""
+    where = where or " at the cluster scope"
+    why = (
+        f'User "{user.name}" cannot {prefix}{asked.verb} resource "{asked.resource}" '
+        f'in API group "{asked.group}"{where}'
+    )
+    return refusals.forbidden(target.kind, target.name, why)
 
 
 def question(request: Request, target: Target) -> Asked:

@@ -132,6 +132,7 @@ class Sandbox:
             return Response(200, encode(VERSION))
         known = discovery.discover(request) or openapi.describe(request)
         if known is not None:
+            self.world.access.check_path(user, request)
             if request.method != "GET":
                 raise refusals.method_not_allowed()
             return known

@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -172,7 +171,11 @@ def _request(
 
 
 def _plain(request: web.BaseRequest, body: bytes) -> Request:
-    headers: Mapping[str, str] = {name.lower(): text for name, text in request.headers.items()}
+    headers: dict[str, str] = {}
+    for name, text in request.headers.items():
+        lowered = name.lower()
+        said = lowered.startswith("impersonate-") and headers.get(lowered)
+        headers[lowered] = f"{said}\n{text}" if said else text
     path, _, query = request.raw_path.partition("?")
     return Request(request.method, path, first_values(query), headers, body)
 

@@ -19,7 +19,10 @@ def first_values(query: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One HTTP request; header names are lower case, the query keeps its first value."""
+    """One HTTP request; header names are lower case, the query keeps its first value.
+
+    Of a header that came twice the last value counts; of `impersonate-*` all do, a line each.
+    """
 
     method: str
     path: str

@@ -32,7 +32,7 @@ def check_object(kind: Kind, value: Json) -> Iterator[Cause]:
         wrong = list(_budget(value.get("spec") or {}))
         yield from wrong or [
             *check_name(kind, value["metadata"]),
-            *check_metadata(value["metadata"]),
+            *check_metadata(value["metadata"], of_core=False),
         ]
         return
     yield from check_name(kind, value["metadata"])

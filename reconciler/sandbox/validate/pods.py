@@ -80,7 +80,7 @@ def _settings(spec: Json) -> Iterator[Cause]:
     if spec.get("restartPolicy") not in _POLICIES:
         yield unsupported("spec.restartPolicy", spec.get("restartPolicy", ""), sorted(_POLICIES))
     if spec.get("dnsPolicy") not in _DNS:
-        yield unsupported("spec.dnsPolicy", spec.get("dnsPolicy", ""), sorted(_DNS))
+        yield unsupported("spec.dnsPolicy", spec.get("dnsPolicy", ""), _DNS)
     grace = spec.get("terminationGracePeriodSeconds", 0)
     if grace < 0:
         detail = "must be greater than or equal to 0"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reconciler.kube import apply as ownership
 from reconciler.sandbox import bodies, refusals
-from reconciler.sandbox.access import Asked
+from reconciler.sandbox.access import Asked, User
 from reconciler.sandbox.kinds import ACCESS_REVIEW, RULES_REVIEW
 from reconciler.sandbox.refusals import encode, invalid_value
 from reconciler.sandbox.requests import Json, Response
@@ -32,10 +32,16 @@ def review(call: Call) -> Response:
         value["spec"] = {}
         value["status"] = _rules(call)
     else:
-        user = {"username": call.user.name, "groups": list(call.user.groups)}
         value["metadata"]["creationTimestamp"] = call.stamp
-        value["status"] = {"userInfo": user}
+        value["status"] = {"userInfo": _seen(call.user)}
     return Response(201, encode(value))
+
+
+def _seen(user: User) -> Json:
+    seen: Json = {"username": user.name}
+    seen |= {"uid": user.uid} if user.uid else {}
+    seen["groups"] = list(user.groups)
+    return seen | ({"extra": dict(user.extra)} if user.extra else {})
 
 
 def _check_question(spec: Json) -> None:

@@ -14,8 +14,8 @@ from reconciler.sandbox.world import Call
 
 def update(call: Call) -> Response:
     """Replace one object, or its status. Raises Refused."""
-    bodies.check_media(call.request)
     options = call.options("UpdateOptions")
+    bodies.check_media(call.request)
     body = bodies.parse(call.request, call.kind)
     value, told = write.decoded(call, body, options)
     target = call.target

@@ -82,11 +82,6 @@ def create(write: Write, value: Json) -> Response:
 def _create(write: Write, value: Json) -> Response:
     call, kind = write.call, write.call.kind
     metadata = value["metadata"]
-    # What is put where nothing was may carry a revision: it is no precondition then.
-    is_post = call.request.method == "POST"
-    if metadata.get("resourceVersion", "0") not in ("", "0") and is_post:
-        message = "resourceVersion should not be set on objects to be created"
-        raise refusals.failure(500, "", message)
     strategy.begin(call, value)
     name = metadata.get("name", "")
     managed = write.managed
@@ -103,6 +98,11 @@ def _create(write: Write, value: Json) -> Response:
     strategy.complete(kind, value)
     if managed:
         metadata["managedFields"] = managed
+    # What is put where nothing was may carry a revision: it is no precondition then.
+    is_post = call.request.method == "POST"
+    if metadata.get("resourceVersion", "0") not in ("", "0") and is_post:
+        message = "resourceVersion should not be set on objects to be created"
+        raise refusals.failure(500, "", message)
     taken = call.world.store.get(kind, call.target.namespace, name)
     if taken is not None:
         with warned(hollow):

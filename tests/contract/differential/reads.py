@@ -66,7 +66,10 @@ def listing(rng: Random, place: Place, namespace: str, marker: str) -> list[Step
     if rng.random() < 0.4:
         return _pages(rng, path, words, headers)
     if rng.random() < 0.2:
-        words.append(rng.choice(WRONG_VERSIONS))
+        wrong = rng.choice(WRONG_VERSIONS)
+        asked = Step("GET", joined(path, [*words, wrong]), headers=headers)
+        # Whoever takes any revision may be told an old one, unless somebody has just read anew.
+        return [Step("GET", joined(path, words)), asked] if "Version=0" in wrong else [asked]
     return [Step("GET", joined(path, words), headers=headers)]
 
 
