@@ -67,3 +67,21 @@ def test_rules_can_be_listed() -> None:
     assert rules == [
         {"verbs": ["get", "list"], "apiGroups": [""], "resources": ["pods", "pods/log"]}
     ]
+
+
+def test_one_may_be_only_whom_the_rules_name() -> None:
+    may = Rule(("impersonate",), ("",), ("users", "groups"), names=("reader", "gamers"))
+    v = virtual(tokens={"reader": READER, "other": User("other", rules=(may,))})
+    v.headers |= {"authorization": "Bearer other", "impersonate-user": "reader"}
+    assert v.ask("GET", PODS).status == 200  # what the reader may do
+    assert v.ask("DELETE", f"{PODS}/a").status == 403
+    v.headers["impersonate-group"] = "gamers"
+    assert v.ask("GET", PODS).status == 200
+    v.headers["impersonate-group"] = "gamers\nsystem:masters"
+    assert json.loads(v.ask("GET", PODS).body)["message"] == (
+        'pods is forbidden: User "other" cannot impersonate-on:user-info:list resource "pods" '
+        'in API group "" in the namespace "default"'
+    )
+    assert json.loads(v.ask("GET", "/api").body)["message"] == (
+        'forbidden: User "other" cannot impersonate-on:user-info:get path "/api"'
+    )
