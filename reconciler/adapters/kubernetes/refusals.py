@@ -22,10 +22,15 @@ _LONGEST_MESSAGE = 400
 _QUOTED_VALUE = re.compile(r'(\w+ value): (?:"(?:[^"\\]|\\.)*"|[\[{].*[\]}]|[^\s:]+)(?=[:,]|$)')
 _GONE_ACCOUNT = re.compile(r"serviceaccount \"[^\"]*\" not found|no API token found for service")
 
+_TERMINATING = "the namespace is being deleted; this is tried again"
 _PATIENT = (
-    (re.compile("exceeded quota|must specify .* for:"), "raise the quota or ask for fewer rooms"),
+    (re.compile("status unknown for quota"), "the quota is not counted yet; this is tried again"),
+    (
+        re.compile("(?:exceeded|failed|insufficient) quota"),
+        "raise the quota, ask for fewer rooms, or write the requests and limits that it counts",
+    ),
     (_GONE_ACCOUNT, "the service account is not there yet; this is tried again"),
-    (re.compile("is being terminated"), "the namespace is being deleted; this is tried again"),
+    (re.compile("is being terminated"), _TERMINATING),
     (re.compile("not yet ready to handle request"), "the server starts up; this is tried again"),
 )
 """Causes of 403 that pass by themselves, and what to tell; all others need a change of access."""
@@ -85,7 +90,7 @@ def _unauthorized(what: str, _said: str, _body: Json) -> PortError:
 
 def _forbidden(what: str, said: str, body: Json) -> PortError:
     if any(each.get("reason") == "NamespaceTerminating" for each in causes(body)):
-        return Unavailable(f"{what}: {said} (403): {_PATIENT[2][1]}")
+        return Unavailable(f"{what}: {said} (403): {_TERMINATING}")
     for pattern, advice in _PATIENT:
         if pattern.search(said):
             return Unavailable(f"{what}: {said} (403): {advice}")

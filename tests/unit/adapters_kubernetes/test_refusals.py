@@ -66,6 +66,27 @@ TERMINATING = {"reason": "NamespaceTerminating", "message": "namespace n is bein
         ),
         pytest.param(
             403,
+            status("Forbidden", "pods is forbidden: status unknown for quota: q, resources: pods"),
+            Unavailable,
+            id="a quota that nobody has counted yet",
+        ),
+        pytest.param(
+            403,
+            status(
+                "Forbidden",
+                'pods "a" is forbidden: failed quota: q: must specify memory for: game',
+            ),
+            Unavailable,
+            id="a quota of what the room does not say",
+        ),
+        pytest.param(
+            403,
+            status("Forbidden", "pods is forbidden: insufficient quota to consume: pods"),
+            Unavailable,
+            id="a resource that needs a quota and has none",
+        ),
+        pytest.param(
+            403,
             status("Forbidden", 'configmaps "y" is forbidden: unable', causes=[TERMINATING]),
             Unavailable,
             id="a terminating namespace",
