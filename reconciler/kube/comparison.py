@@ -20,11 +20,6 @@ class Comparison:
     added: FieldSet
 
     @property
-    def is_same(self) -> bool:
-        """Whether nothing changed."""
-        return not (self.removed or self.modified or self.added)
-
-    @property
     def written(self) -> FieldSet:
         """The paths that changed or came."""
         return self.modified.union(self.added)
