@@ -66,6 +66,8 @@ def _nameless(arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]) -> s
     return {
         digest_of(arrival.cluster, key)
         for key, record in records.items()
-        if record.accepted and not record.deleting and record.highest is None
+        if record.accepted
+        and not record.deleting
+        and record.highest is None
         and key not in arrival.named
     }

@@ -46,6 +46,9 @@ class NoCluster:
     ) -> Listing:
         raise AssertionError(f"list {kind}")
 
+    async def list_metadata(self, api_version: str, kind: str, namespace: str) -> Listing:
+        raise AssertionError(f"list metadata of {kind}")
+
     def pages(self, api_version: str, kind: str, labels: str = "") -> AsyncIterator[Listing]:
         raise AssertionError(f"pages of {kind}")
 
