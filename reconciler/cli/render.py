@@ -1,13 +1,15 @@
 """`gamekeeper render`: the manifests, objects first, then a pod for each room.
 
 A pod that is applied by hand is nobody's room: the label that a loop knows its own by is left
-out. Else a running loop would count it, and players of a real room might go in its stead.
+out, and its name is none that a room ever has. Else a running loop would count it, players of a
+real room might go in its stead, and `kubectl delete` of these manifests would end live rooms.
 """
 
 import asyncio
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from reconciler.cli.console import Console
 from reconciler.cli.options import add_output, add_settings, settings_of
@@ -19,6 +21,7 @@ from reconciler.core.stamp import stamp_room
 from reconciler.model import labels
 from reconciler.model.plans import Desired, RoomSeat
 from reconciler.model.refs import Json
+from reconciler.model.specs import Workload
 
 EXAMPLE = """\
 gamekeeper render > manifests.yaml
@@ -64,7 +67,7 @@ def _manifests(wanted: list[Desired]) -> Iterator[Json]:
     for fleet in wanted:
         yield from (item.body for item in fleet.objects)
     for fleet in wanted:
-        workload = fleet.workload
+        workload = _set_apart(fleet.workload)
         seats: list[tuple[int, ...]] = [()] * workload.replicas
         if workload.port_range:
             ports = len(host_ports.container_ports(workload.template))
@@ -73,3 +76,8 @@ def _manifests(wanted: list[Desired]) -> Iterator[Json]:
             pod = stamp_room(fleet.room, workload, RoomSeat(ordinal, chosen))
             marks = {k: v for k, v in pod["metadata"]["labels"].items() if k != labels.INSTANCE}
             yield {**pod, "metadata": {**pod["metadata"], "labels": marks}}
+
+
+def _set_apart(workload: Workload) -> Workload:
+    """Return a workload of whose name no room is: its pods are `<name>-render-<n>`."""
+    return replace(workload, key=replace(workload.key, name=f"{workload.key.name}-{INSTANCE}"))

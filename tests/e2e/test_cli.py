@@ -180,8 +180,8 @@ def test_render_prints_objects_and_then_a_pod_for_each_room(tmp_path: Path) -> N
         "Namespace arena",
         "ServiceAccount arena",
         "PodDisruptionBudget arena",
-        "Pod arena-1",
-        "Pod arena-2",
+        "Pod arena-render-1",
+        "Pod arena-render-2",
     ]
     ports = [pod["spec"]["containers"][0]["ports"][0]["hostPort"] for pod in documents[3:]]
     assert ports == [20000, 20001]
