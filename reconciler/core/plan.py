@@ -44,7 +44,8 @@ def plan(situation: Situation, schemas: Schemas, now: float) -> Plan:
     counts = rooms.count(sorted_rooms, desired.workload.replicas)
     holds = (*situation.holds, *objects.foreign(situation))
     if desired.workload.suspend or any(hold.kind is HoldKind.FOREIGN for hold in holds):
-        return Plan(situation.key, counts, situation.record.inventory, holds=holds)
+        inventory = situation.record.inventory
+        return Plan(situation.key, counts, inventory, holds=holds, made_for=desired.wish)
     live = {item.ref: item for item in situation.live.objects}
     proposed, confirmed = objects.to_apply(desired.objects, live, situation.confirmed, schemas)
     base = Plan(
@@ -54,6 +55,7 @@ def plan(situation: Situation, schemas: Schemas, now: float) -> Plan:
         objects=proposed,
         holds=holds,
         confirmed=confirmed,
+        made_for=desired.wish,
     )
     return _with_rooms(base, situation, desired, sorted_rooms, now)
 

@@ -28,6 +28,7 @@ async def apply(lane: Lane, plan: Plan, steps: Steps) -> bool:
         try:
             if wanted.live_version and await differing_fields(lane, plan.key, wanted) == ():
                 continue
+            lane.check_stands(plan)
             await lane.cluster.apply(wanted.body, force=True)
         except PortError as error:
             steps.failed("apply", str(wanted.ref), error, wanted.reason)

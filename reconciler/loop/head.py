@@ -9,7 +9,6 @@ what was accepted before stays wanted, and nothing is deleted for having left Gi
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from reconciler.core import approval, desired, intake, trailers
 from reconciler.core.approval import Approval
@@ -17,6 +16,7 @@ from reconciler.core.change import change_hash
 from reconciler.core.compile import config_from_json, workload_from_json
 from reconciler.core.trailers import Endorsed
 from reconciler.loop.approvals import drop_approvals, read_approvals
+from reconciler.loop.keep_records import Verdict, keep_records
 from reconciler.loop.lane import Lane
 from reconciler.loop.trailers import Asked, read_trailers
 from reconciler.model.arrivals import Arrival
@@ -37,8 +37,6 @@ STRETCH = 20
 """So many workloads are parsed in one stretch of the event loop (a few milliseconds)."""
 BIG_HEAD_WORKLOADS = 100
 """From so many on a head is judged in a thread."""
-WRITES = 100
-"""So many records are written at once: starting a thousand is too long a stretch."""
 
 
 @dataclass(slots=True)
@@ -78,14 +76,13 @@ async def look(lane: HeadLane, now: float) -> Wanted:
         lane.home.doubted = True
     if _is_judged(lane, reading, now):
         return lane.home.wanted
-    lane.home.doubted = False
-    result, used = await _judge(lane, reading, now)
-    await _introduce(lane, result)
-    await _keep(lane, result.records)
-    await lane.home.store.save_repository(result.repository)
-    await drop_approvals(lane.home, used)
-    lane.given = {name: given for name, given in lane.given.items() if name not in used}
-    wanted = await _publish(lane, result, reading.commit)
+    # A look that fails from here on is made again: its doubt is not lost.
+    lane.home.doubted, lane.judged_at = False, 0.0
+    verdict = await _judge(lane, reading, now)
+    await keep_records(lane.home.store, verdict)
+    await drop_approvals(lane.home, verdict.used)
+    lane.given = {name: given for name, given in lane.given.items() if name not in verdict.used}
+    wanted = await _publish(lane, verdict.result, reading.commit)
     lane.judged_at = now
     return wanted
 
@@ -107,8 +104,8 @@ async def preview(lane: HeadLane, now: float) -> Wanted:
     Raises what `look` raises.
     """
     reading = await _read(lane)
-    result, _ = await _judge(lane, reading, now)
-    return await _publish(lane, result, reading.commit)
+    verdict = await _judge(lane, reading, now)
+    return await _publish(lane, verdict.result, reading.commit)
 
 
 async def resume(lane: HeadLane) -> Wanted:
@@ -137,18 +134,17 @@ async def _read(lane: HeadLane) -> Reading:
     return known
 
 
-async def _judge(
-    lane: HeadLane, reading: Reading, now: float
-) -> tuple[intake.Intake, frozenset[str]]:
-    """Return what a head leads to, and the names of the approvals that are used up."""
+async def _judge(lane: HeadLane, reading: Reading, now: float) -> Verdict:
     store = lane.home.store
+    before = store.repository
+    relation = await _relation(lane, before.commit, reading.commit)
+    # All at one instant: records may be read again at any await from here on.
     records = store.states()
-    relation = await _relation(lane, store.repository.commit, reading.commit)
     arrival = _arrival(lane, reading, relation, now)
     waiting = {record.held.line for record in records.values() if record.held}
     removals = intake.removals_of(arrival, records) if reading.config else ()
     asked = approval.ask_of(reading, removals, now)
-    offered = approval.offer(store.repository, asked, waiting)
+    offered = approval.offer(before, asked, waiting)
     endorsed = Endorsed(offered, {})
     if removals:
         ask = Asked(lane.approval_signers, reading.commit, change_hash(removals))
@@ -160,7 +156,7 @@ async def _judge(
         repository = approval.standing(repository, asked)
     arrival = replace(arrival, doubts=endorsed.doubts)
     result = await _taken_in(arrival, repository, records)
-    return result, used - endorsed.given.keys()
+    return Verdict(result, used - endorsed.given.keys(), before, records)
 
 
 async def _taken_in(
@@ -220,44 +216,6 @@ def _arrival(lane: HeadLane, reading: Reading, relation: Relation | None, now: f
 
 def _accepted_config(config_json: str) -> Config | None:
     return config_from_json(config_json) if config_json else None
-
-
-async def _introduce(lane: HeadLane, result: intake.Intake) -> None:
-    """Put new workloads on record as known, alone: before that no name of theirs may be made.
-
-    What else was judged of this head is not in effect yet, and stands nowhere before `_keep`.
-    """
-    before, after = lane.home.store.repository, result.repository
-    if (after.known, after.newborn - before.newborn) != (before.known, frozenset()):
-        newborn = before.newborn | after.newborn
-        introduced = replace(before, known=after.known, newborn=newborn)
-        await lane.home.store.save_repository(introduced)
-
-
-async def _keep(lane: HeadLane, records: Mapping[WorkloadKey, StateRecord]) -> None:
-    """Write what was judged, leaving alone what the cluster lane writes in the same records."""
-    failures: list[BaseException] = []
-    items = list(records.items())
-    for start in range(0, len(items), WRITES):
-        some = items[start : start + WRITES]
-        changes = (
-            lane.home.store.change_state(key, partial(_judged, record)) for key, record in some
-        )
-        told = await asyncio.gather(*changes, return_exceptions=True)
-        failures += [item for item in told if isinstance(item, BaseException)]
-    for failure in failures:
-        raise failure
-
-
-def _judged(record: StateRecord, newest: StateRecord) -> StateRecord:
-    """Return `newest` with what the repository lane decided in `record`."""
-    return replace(
-        newest,
-        accepted=record.accepted,
-        deleting=record.deleting,
-        held=record.held,
-        ledger=record.ledger,
-    )
 
 
 async def _publish(lane: HeadLane, result: intake.Intake, commit: str) -> Wanted:

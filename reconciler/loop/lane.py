@@ -10,6 +10,7 @@ from reconciler.core.backoff import Failures
 from reconciler.core.lasting import Basis, basis_of, is_lasting
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.store import RecordStore
+from reconciler.model.errors import Conflict
 from reconciler.model.plans import Confirmed, Plan, Situation
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.wanted import Wanted
@@ -68,6 +69,19 @@ class Lane:
             holds=self.wanted.holds_of(key),
             newborn=key in self.wanted.newborn,
         )
+
+    def check_stands(self, plan: Plan) -> None:
+        """Check that what a plan was made for is still what is wanted; no I/O.
+
+        Asked right before each write: a newer commit may be taken in at any await. Raises Conflict.
+        """
+        desired = self.wanted.effective.get(plan.key)
+        if desired is None:
+            stands = plan.made_for is None and plan.key in self.wanted.deleting
+        else:
+            stands = plan.made_for == desired.wish
+        if not stands:
+            raise Conflict(f"another commit of {plan.key} was taken in meanwhile: planned anew")
 
     def recall(self, situation: Situation) -> Plan | None:
         """Return the plan that was made of the same situation, None where none is known."""

@@ -17,17 +17,19 @@ from reconciler.model.refs import Json, ObjectRef
 async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
     """Raise the ordinal record, POST the batch, strike off the names that are done.
 
-    Raises Conflict when another writer raised the record first: nothing was POSTed then.
+    Raises Conflict when another writer raised the record first, or the plan stands no longer:
+    nothing was POSTed then.
     """
     desired = lane.wanted.effective.get(plan.key)
     if plan.creates is None or desired is None:
         if plan.strike is not None:
             await lane.store.save_ordinals(plan.key, plan.strike)
         return
+    lane.check_stands(plan)
     raised = plan.creates.ordinals
     await lane.store.raise_ordinals(plan.key, raised)
     seats = plan.creates.seats
-    batch = _Batch(lane, desired, steps, plan.creates.reason)
+    batch = _Batch(lane, plan, desired, steps, plan.creates.reason)
     versions = await asyncio.gather(*(batch.make(seat) for seat in seats))
     left = frozenset(
         seat.ordinal for seat, version in zip(seats, versions, strict=True) if version is None
@@ -42,6 +44,7 @@ class _Batch:
     """The rooms of one plan, POSTed side by side."""
 
     lane: Lane
+    plan: Plan
     desired: Desired
     steps: Steps
     reason: str
@@ -53,6 +56,7 @@ class _Batch:
         ref = ObjectRef("v1", "Pod", workload.key.namespace, name)
         try:
             async with self.lane.slots:
+                self.lane.check_stands(self.plan)
                 pod = await self.lane.cluster.create(stamp_room(self.desired.room, workload, seat))
         except AlreadyExists:
             return await self._look(ref)

@@ -20,6 +20,7 @@ async def prune(lane: Lane, plan: Plan, steps: Steps) -> None:
         try:
             if item.ref.kind == "Namespace" and not await _may_go(lane, plan, item.ref, steps):
                 continue
+            lane.check_stands(plan)
             await lane.cluster.delete(item.ref, item.uid, item.resource_version)
         except PortError as error:
             steps.failed("delete", str(item.ref), error, item.reason)

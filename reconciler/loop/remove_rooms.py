@@ -11,15 +11,16 @@ from reconciler.model.refs import ObjectRef
 
 async def remove_rooms(lane: Lane, plan: Plan, steps: Steps) -> None:
     """Delete the rooms of a plan; one that changed since is left for the next tick."""
-    await asyncio.gather(*(_remove(lane, removal, steps) for removal in plan.removals))
+    await asyncio.gather(*(_remove(lane, plan, removal, steps) for removal in plan.removals))
 
 
-async def _remove(lane: Lane, removal: DeleteRoom, steps: Steps) -> None:
+async def _remove(lane: Lane, plan: Plan, removal: DeleteRoom, steps: Steps) -> None:
     pod = removal.pod
     ref = ObjectRef("v1", "Pod", pod.namespace, pod.name)
     what = f"room {pod.name} ({removal.cause})"
     try:
         async with lane.slots:
+            lane.check_stands(plan)
             await lane.cluster.delete(ref, pod.uid, pod.resource_version)
     except PortError as error:
         steps.failed("delete", what, error, removal.reason)

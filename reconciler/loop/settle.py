@@ -39,7 +39,7 @@ async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
 
 
 async def _check_still_wanted(lane: Lane, plan: Plan) -> None:
-    """Look at the record before anything is written: is what we want still what was accepted?
+    """Look at the record before anything is written: was the plan made for what is accepted?
 
     This is the fence between two processes that both think they lead (DESIGN §2 rule 4): one
     that has not seen the newest commit yet would undo what the other does. Raises Conflict.
@@ -48,15 +48,18 @@ async def _check_still_wanted(lane: Lane, plan: Plan) -> None:
         return
     try:
         await lane.store.check_state(plan.key)
-        record, desired = lane.store.state(plan.key), lane.wanted.effective.get(plan.key)
-        if desired is None:
+        lane.check_stands(plan)
+        record = lane.store.state(plan.key)
+        if plan.made_for is None:
             same = record.deleting
         else:
-            wanted = (desired.workload.spec_json, desired.workload.replicas)
             accepted = record.accepted
-            same = accepted is not None and wanted == (accepted.spec_json, accepted.replicas)
+            same = accepted is not None and plan.made_for == (
+                accepted.spec_json,
+                accepted.replicas,
+            )
         if not same:
-            raise Conflict(f"another commit of {plan.key} was taken in meanwhile: planned anew")
+            raise Conflict(f"the record of {plan.key} says something else: decided anew")
     except Conflict:
         lane.doubted = True
         raise

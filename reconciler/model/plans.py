@@ -10,6 +10,9 @@ from reconciler.model.records import Ordinals, Owned, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.model.specs import Workload
 
+Wish = tuple[str, int]
+"""A spec's canonical JSON and its effective count: what a plan is made for."""
+
 Confirmed = tuple[str, str]
 """The digest of a desired object and the resourceVersion of a live one that is as it asks for."""
 
@@ -36,6 +39,11 @@ class Desired:
     room: str
     marks: Json
     stamps: str
+
+    @property
+    def wish(self) -> Wish:
+        """What plans for it are made for."""
+        return self.workload.spec_json, self.workload.replicas
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +165,8 @@ class Plan:
     `inventory` is what the inventory must hold before anything is applied (a superset of the
     old one); `forget` says that everything is gone and the records may go too. `wake_in_seconds`
     is when to look again without an event, None when events suffice. `confirmed` are the pairs
-    that are equal now: given to the next plan, they need no comparing.
+    that are equal now: given to the next plan, they need no comparing. `made_for` is what was
+    wanted when it was made, None for a workload that goes: it is carried out for nothing else.
     """
 
     key: WorkloadKey
@@ -174,6 +183,7 @@ class Plan:
     holds: tuple[Hold, ...] = ()
     wake_in_seconds: float | None = None
     confirmed: frozenset[Confirmed] = frozenset()
+    made_for: Wish | None = None
 
     @property
     def idle(self) -> bool:

@@ -1,0 +1,95 @@
+"""What a head led to goes on record, before anything acts on it.
+
+Judging takes a while, and the records may be read again meanwhile: another process led, and
+judged a newer head. What was judged on records that are no more is not written over them.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from reconciler.core.intake import Intake
+from reconciler.loop.store import RecordStore
+from reconciler.model.errors import Conflict
+from reconciler.model.records import RepositoryRecord, StateRecord
+from reconciler.model.refs import WorkloadKey
+
+WRITES = 100
+"""So many records are written at once: starting a thousand is too long a stretch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a head led to. `repository` and `records` are the records that it was judged on.
+
+    `used` are the names of the approvals that are used up.
+    """
+
+    result: Intake
+    used: frozenset[str]
+    repository: RepositoryRecord
+    records: Mapping[WorkloadKey, StateRecord]
+
+
+async def keep_records(store: RecordStore, verdict: Verdict) -> None:
+    """Put a verdict on record.
+
+    Raises Conflict where a record is another than it was judged on, and the cluster's errors.
+    """
+    introduced = _introduced(verdict)
+    _check_same(store.repository, verdict.repository, "the repository record")
+    if introduced != verdict.repository:
+        await store.save_repository(introduced)
+    await _keep_states(store, verdict)
+    _check_same(store.repository, introduced, "the repository record")
+    await store.save_repository(verdict.result.repository)
+
+
+def _introduced(verdict: Verdict) -> RepositoryRecord:
+    """Return the record with new workloads known: before that no name of theirs may be made.
+
+    What else was judged of this head is not in effect before the state records are written.
+    """
+    before, after = verdict.repository, verdict.result.repository
+    return replace(before, known=after.known, newborn=before.newborn | after.newborn)
+
+
+async def _keep_states(store: RecordStore, verdict: Verdict) -> None:
+    failures: list[BaseException] = []
+    items = list(verdict.result.records.items())
+    for start in range(0, len(items), WRITES):
+        changes = (
+            store.change_state(
+                key, partial(_judged, record, verdict.records.get(key, StateRecord()))
+            )
+            for key, record in items[start : start + WRITES]
+        )
+        told = await asyncio.gather(*changes, return_exceptions=True)
+        failures += [item for item in told if isinstance(item, BaseException)]
+    for failure in failures:
+        raise failure
+
+
+def _judged(record: StateRecord, before: StateRecord, newest: StateRecord) -> StateRecord:
+    """Return `newest` with what the repository lane decided in `record`, made from `before`.
+
+    What the cluster lane writes in the same records is left alone. Raises Conflict.
+    """
+    _check_same(_decided(newest), _decided(before), "a state record")
+    return replace(
+        newest,
+        accepted=record.accepted,
+        deleting=record.deleting,
+        held=record.held,
+        ledger=record.ledger,
+    )
+
+
+def _decided(record: StateRecord) -> tuple[object, ...]:
+    return record.accepted, record.deleting, record.held, record.ledger
+
+
+def _check_same(newest: object, before: object, what: str) -> None:
+    if newest != before:
+        raise Conflict(f"{what} was written by another process: judge again on what it says")
