@@ -10,6 +10,7 @@ from reconciler.cli.console import Console
 from reconciler.cli.demo_stage import Stage, Unfulfilled
 from reconciler.cli.demo_story import STORY
 from reconciler.cli.options import add_own, own_of
+from reconciler.cli.places import check_empty
 from reconciler.setting_rows import Row
 from reconciler.settings import Settings
 from reconciler.wiring.clusters import make_sandbox
@@ -38,6 +39,7 @@ def run(arguments: Namespace, console: Console) -> int:
     logging.getLogger().setLevel(logging.CRITICAL)
     with tempfile.TemporaryDirectory(prefix="gamekeeper-demo-") as scratch:
         folder = Path(own_of(arguments, console.environment, KEEP) or scratch)
+        check_empty(folder, "demo")
         folder.mkdir(parents=True, exist_ok=True)
         return asyncio.run(_tell(folder, console))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from reconciler.cli.console import Console
 from reconciler.cli.failures import Failure
 from reconciler.cli.options import add_own, own_of
+from reconciler.cli.places import check_empty
 from reconciler.cli.starter import files
 from reconciler.kube.names import label_problem
 from reconciler.setting_rows import Row
@@ -61,14 +62,7 @@ def _check(folder: Path, name: str) -> None:
         raise Failure(f'--name "{name}" {problem}', fix="Choose another name")
     if shutil.which("git") is None:
         raise Failure("git is not installed", fix="Install git and run init again")
-    if folder.exists() and not folder.is_dir():
-        raise Failure(f"{folder} is a file", fix="Name a directory that is new or empty")
-    if folder.is_dir() and any(folder.iterdir()):
-        raise Failure(
-            f"{folder} is not empty",
-            "init never writes over files of yours",
-            "Name a directory that is new or empty",
-        )
+    check_empty(folder, "init")
 
 
 def _has_identity(folder: Path) -> bool:

@@ -48,6 +48,7 @@ def test_help_imports_nothing_heavy() -> None:
         pytest.param(["validate", "--ouput", "json"], "Did you mean --output?", id="a flag"),
         pytest.param(["validate", "no-such-rev"], "neither a path nor a revision", id="a revision"),
         pytest.param(["init", "."], "is not empty", id="a directory that is not empty"),
+        pytest.param(["demo", "--keep", "."], "is not empty", id="a demo kept among files"),
         pytest.param(["init", "x", "--name", "A_b"], "lower case", id="a name Kubernetes refuses"),
         pytest.param(["sandbox", "--nodes", "-1"], "from 0 to", id="a number out of bounds"),
     ],

@@ -63,8 +63,10 @@ def connect(
 def _in_cluster(environ: Mapping[str, str], service_account: Path) -> Connection:
     host, port = environ.get("KUBERNETES_SERVICE_HOST"), environ.get("KUBERNETES_SERVICE_PORT")
     if not host or not port:
+        listed = environ.get("KUBECONFIG")
+        gone = f" (KUBECONFIG is {listed}, and no such file is there)" if listed else ""
         raise Misconfigured(
-            "no cluster is named: pass --kubeconfig, set KUBECONFIG, or run inside a cluster"
+            f"no cluster is named{gone}: pass --kubeconfig, set KUBECONFIG, or run inside a cluster"
         )
     address = f"[{host}]" if ":" in host else host
     return Connection(

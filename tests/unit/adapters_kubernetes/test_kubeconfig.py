@@ -19,6 +19,24 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
+    ("environ", "told"),
+    [
+        pytest.param({}, r"no cluster is named: pass --kubeconfig", id="nothing at all"),
+        pytest.param(
+            {"KUBECONFIG": "/gone/kubeconfig"},
+            r"no cluster is named \(KUBECONFIG is /gone/kubeconfig, and no such file is there\): ",
+            id="a file that went",
+        ),
+    ],
+)
+def test_who_names_no_cluster_is_told_what_was_looked_at(
+    tmp_path: Path, environ: dict[str, str], told: str
+) -> None:
+    with pytest.raises(Misconfigured, match=told):
+        connect(ConnectionFlags(), {"HOME": str(tmp_path), **environ})
+
+
+@pytest.mark.parametrize(
     ("flags", "url", "header"),
     [
         pytest.param({}, "http://one.test:8080", "Bearer of-one", id="its current context"),
