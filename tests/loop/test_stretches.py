@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from reconciler.loop import head
+from reconciler.loop import head, keep_records
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
 from tests.loop.world import World, spec
@@ -60,4 +60,4 @@ async def test_a_large_head_is_judged_and_kept_in_turns() -> None:
 
     await turns_during(head.look(process.head, world.time.now()), count)
     assert len(process.lane.store.states()) == RECORDS
-    assert 0 < max(begun) <= head.WRITES
+    assert 0 < max(begun) <= keep_records.WRITES
