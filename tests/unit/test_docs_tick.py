@@ -40,3 +40,21 @@ def test_every_name_on_the_page_is_in_the_code() -> None:
         and not (ROOT / word.rstrip("/")).is_dir()
     }
     assert not missing
+
+
+def test_a_plan_is_settled_in_the_stages_of_the_page_and_in_their_order() -> None:
+    tree = ast.parse((PACKAGE / "loop/settle.py").read_text(encoding="utf-8"))
+    (settle,) = (node for node in ast.walk(tree) if getattr(node, "name", "") == "settle")
+    called = [
+        node.value.func
+        for node in ast.walk(settle)
+        if isinstance(node, ast.Await)
+        if isinstance(node.value, ast.Call)
+    ]
+    names = [ast.unparse(name).partition(".")[0] for name in called]
+    stages = [name for name in names if (PACKAGE / f"loop/{name}.py").is_file()]
+    page = (ROOT / "docs/tick.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\d\. `loop/(\w+)\.py`: ", page, re.MULTILINE)
+    assert len(stages) > 3
+    assert sorted(told) == sorted(stages)
+    assert told == stages
