@@ -16,6 +16,7 @@ from tests.contract.api_server_world import Speaker
 from tests.contract.cluster_world import ApiServer
 
 ABOUT_ME = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+WHAT_MAY_I = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 MAY_I = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 ME = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
 ANN = {"Impersonate-User": "ann"}
@@ -175,3 +176,32 @@ def test_of_nobody_nothing_can_be_asked(
 def test_an_empty_name_asks_for_nothing(api: Speaker) -> None:
     plain, empty = (api.ask("POST", ABOUT_ME, ME, **who) for who in ({}, {"Impersonate-User": ""}))
     assert empty.body["status"] == plain.body["status"]
+
+
+@pytest.mark.parametrize(
+    ("groups", "resources", "paths"),
+    [
+        pytest.param("system:authenticated", (), (), id="somebody unheard of"),
+        pytest.param(
+            "system:masters",
+            ({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]},),
+            ({"verbs": ["*"], "nonResourceURLs": ["*"]},),
+            id="a master",
+        ),
+    ],
+)
+def test_what_one_may_do_can_be_listed(
+    api: Speaker, groups: str, resources: tuple[Json, ...], paths: tuple[Json, ...]
+) -> None:
+    asked = {"spec": {"namespace": "default"}}
+    listed = api.ask("POST", WHAT_MAY_I, asked, **ANN, **{"Impersonate-Group": groups})
+    status = listed.body["status"]
+    own = ["selfsubjectaccessreviews", "selfsubjectrulesreviews"], ["selfsubjectreviews"]
+    found = [rule for rule in status["resourceRules"] if rule not in resources]
+    assert sorted(rule["resources"] for rule in found) == sorted(own)
+    assert [rule for rule in status["resourceRules"] if rule in resources] == list(resources)
+    # The real server's roles come in any order.
+    found = [rule for rule in status["nonResourceRules"] if rule not in paths]
+    assert sorted(len(rule["nonResourceURLs"]) for rule in found) == [5, 11]
+    assert [rule for rule in status["nonResourceRules"] if rule in paths] == list(paths)
+    assert all({"/healthz", "/version"} < set(rule["nonResourceURLs"]) for rule in found)

@@ -11,6 +11,24 @@ from reconciler.sandbox.requests import Json, Response
 from reconciler.sandbox.world import Call
 
 _EVERYTHING = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
+# What everybody who logged in may do, as the server's own roles have it.
+_ABOUT_ONESELF = (
+    {
+        "verbs": ["create"],
+        "apiGroups": ["authorization.k8s.io"],
+        "resources": ["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
+    },
+    {
+        "verbs": ["create"],
+        "apiGroups": ["authentication.k8s.io"],
+        "resources": ["selfsubjectreviews"],
+    },
+)
+_HEALTH = ("/healthz", "/livez", "/readyz", "/version", "/version/")
+_DISCOVERY = (
+    *("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*"),
+    *("/readyz", "/version", "/version/"),
+)
 
 
 def review(call: Call) -> Response:
@@ -75,8 +93,12 @@ def _answer(call: Call, spec: Json) -> Json:
 
 
 def _rules(call: Call) -> Json:
-    rules = [_EVERYTHING]
-    if call.user.rules is not None:
-        rules = [rule.as_json() for rule in call.user.rules]
-    paths = [{"verbs": ["*"], "nonResourceURLs": ["*"]}]
+    user = call.user
+    rules = [_EVERYTHING] if user.rules is None else [rule.as_json() for rule in user.rules]
+    paths = [{"verbs": ["get"], "nonResourceURLs": list(_HEALTH)}]
+    if user.known:
+        rules = [*_ABOUT_ONESELF, *rules]
+        paths.append({"verbs": ["get"], "nonResourceURLs": list(_DISCOVERY)})
+    if user.rules is None:
+        paths.insert(0, {"verbs": ["*"], "nonResourceURLs": ["*"]})
     return {"resourceRules": rules, "nonResourceRules": paths, "incomplete": False}
