@@ -11,12 +11,20 @@ from reconciler.adapters.kubernetes.transport import Call
 from reconciler.core import births, budget, gates, ordinals, rollout, rooms
 from reconciler.core.rollout import Step
 from reconciler.core.rooms import RoomState
-from reconciler.loop import head
+from reconciler.loop import keep_records
+from reconciler.loop.lane import Lane
 from reconciler.loop.store import RecordStore
 from reconciler.model.errors import PortError
 from reconciler.model.records import Ordinals
 from reconciler.service.reflector import Reflector
-from tests.loop import test_crash, test_faults, test_names, test_records, test_unreadable_records
+from tests.loop import (
+    test_crash,
+    test_faults,
+    test_names,
+    test_records,
+    test_stale_decisions,
+    test_unreadable_records,
+)
 from tests.loop.conftest import POINTS
 from tests.loop.convergence import Scenario, reference_of
 from tests.loop.scenarios import SCENARIOS
@@ -139,10 +147,15 @@ def lost_answer_is_no_write(patch: pytest.MonkeyPatch) -> None:
 
 
 def introduces_nobody(patch: pytest.MonkeyPatch) -> None:
-    async def skip(*arguments: Any) -> None:
-        return None
+    patch.setattr(keep_records, "_introduced", lambda verdict: verdict.repository)
 
-    patch.setattr(head, "_introduce", skip)
+
+def writes_over_the_newer(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(keep_records, "_check_same", lambda *arguments: None)
+
+
+def carries_out_what_was_taken_back(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Lane, "check_stands", lambda self, plan: None)
 
 
 def forgets_who_was(patch: pytest.MonkeyPatch) -> None:
@@ -178,6 +191,14 @@ async def lost() -> None:
 BUGS: tuple[tuple[Plant, Check], ...] = (
     (introduces_nobody, test_names.test_at_whatever_call_a_process_dies_no_clock_is_asked),
     (forgets_who_was, test_names.test_who_left_and_returns_starts_at_the_unix_time),
+    (
+        writes_over_the_newer,
+        test_stale_decisions.test_a_judgement_is_not_written_over_what_another_process_judged_since,
+    ),
+    (
+        carries_out_what_was_taken_back,
+        test_stale_decisions.test_a_deletion_stops_where_the_newest_commit_wants_the_workload_again,
+    ),
     (unreadable_is_missing, held_alone),
     (lost_is_new, lost),
     (no_precondition, crash("scale in")),

@@ -13,6 +13,7 @@ import yaml
 from reconciler import assets
 from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
 from reconciler.adapters.kubernetes.client import KubernetesCluster
+from reconciler.core import plan as planning
 from reconciler.kube.schemas import Schemas
 from reconciler.loop import head
 from reconciler.loop.approvals import approval_body
@@ -21,7 +22,7 @@ from reconciler.loop.lane import Lane
 from reconciler.loop.store import RecordStore
 from reconciler.loop.tick import tick
 from reconciler.model.errors import PortError
-from reconciler.model.refs import Json
+from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.reports import Report
 from reconciler.model.specs import Budgets, Permissions
 from reconciler.sandbox.behaviour import Behaviour, nodes
@@ -29,6 +30,7 @@ from reconciler.sandbox.cluster import Sandbox
 from reconciler.sandbox.requests import Request, Response
 from reconciler.service.views import ClusterView
 from tests.loop.compiler import InlineCompiler
+from tests.loop.conftest import POINTS
 from tests.loop.transport import SandboxTransport
 
 START = 1_800_000_000.0
@@ -125,7 +127,17 @@ class Process:
             if not self.lane.wanted.commit:
                 await head.resume(self.head)
         keys = {*self.lane.wanted.keys, *self.view.workloads()}
+        self._check_recalled(keys)
         return await tick(self.lane, sorted(keys), self.world.time.now())
+
+    def _check_recalled(self, keys: set[WorkloadKey]) -> None:
+        """A plan that is not made again is, in any state that a test reaches, the one that is."""
+        for key in keys:
+            situation = self.lane.situation(key)
+            known = self.lane.recall(situation)
+            if known is not None:
+                POINTS["plans that lasted"] += 1
+                assert known == planning.plan(situation, self.lane.schemas, self.world.time.now())
 
 
 class World:

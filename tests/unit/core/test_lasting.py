@@ -1,9 +1,10 @@
 from collections import Counter
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 
-from reconciler.core.lasting import basis_of, is_lasting
+from reconciler.core.lasting import Basis, basis_of, is_lasting
 from reconciler.core.plan import plan
 from reconciler.kube.schemas import Schemas
 from reconciler.model.holds import Hold, HoldKind
@@ -25,6 +26,19 @@ from tests.unit.core.making import (
 SCHEMAS = Schemas({})
 ARENA = a_workload(replicas=3, port_range=port_range(7000, 7010))
 CALM = a_situation(ARENA, pods(3))
+LEAVING = LiveWorkload((), tuple(replace(item, terminating=True) for item in live_objects(ARENA)))
+
+BESIDE_IT: dict[str, tuple[str, Any]] = {
+    "in_use": ("ports are chosen and moved where rooms are not ready", Counter(range(7000, 7011))),
+    "confirmed": ("it spares comparing what is equal by the basis", frozenset()),
+    "create_not_before": ("nothing is to be made", NOW + 10_000),
+    "nodes": ("they are counted for rooms without a port, which are not ready", 0),
+    "version": ("it counts where names are outstanding or rooms are missing", 9_000_000),
+    "newborn": ("nothing is to be made, so no name is chosen", True),
+}
+"""What a lasting plan does not depend on, why, and another value that must not change it."""
+
+OF_THE_LANE = {"key": "plans are kept by key", "instance": "a lane has one"}
 
 
 @pytest.mark.parametrize(
@@ -51,6 +65,11 @@ CALM = a_situation(ARENA, pods(3))
             a_situation(ARENA, [*pods(2), waiting_for_port(2, 7000)]), id="a room without a port"
         ),
         pytest.param(replace(CALM, rooms_complete=False, complete=False), id="an incomplete read"),
+        pytest.param(a_situation(None, pods(2), deleting=True), id="a workload that goes"),
+        pytest.param(
+            replace(a_situation(None, [], deleting=True), live=LEAVING), id="objects that go"
+        ),
+        pytest.param(replace(CALM, ordinals=None, record=StateRecord()), id="no record of names"),
     ],
 )
 def test_a_plan_that_lasts_is_the_plan_at_any_time_and_beside_any_other_workload(
@@ -61,12 +80,17 @@ def test_a_plan_that_lasts_is_the_plan_at_any_time_and_beside_any_other_workload
         return
     others = [
         replace(situation, confirmed=first.confirmed),
-        replace(situation, in_use=Counter(range(7000, 7011))),
-        replace(situation, nodes=0, version=9_000_000, create_not_before=NOW + 10_000),
+        *(replace(situation, **{name: value}) for name, (_, value) in BESIDE_IT.items()),
     ]
     for other in (situation, *others):
         for seconds in (0.0, 3.0, 100_000.0):
             assert plan(other, SCHEMAS, NOW + seconds) == first
+
+
+def test_every_field_of_a_situation_is_in_the_basis_or_has_a_reason_not_to_be() -> None:
+    beside = {*BESIDE_IT, *OF_THE_LANE}
+    assert beside.isdisjoint(Basis._fields)
+    assert beside.union(Basis._fields) == {field.name for field in fields(Situation)}
 
 
 def test_only_what_is_calm_lasts() -> None:
@@ -76,25 +100,21 @@ def test_only_what_is_calm_lasts() -> None:
         assert not is_lasting(plan(situation, SCHEMAS, NOW), situation)
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        pytest.param(replace(CALM, live=LiveWorkload(tuple(pods(2)))), id="what is there"),
-        pytest.param(
-            replace(CALM, desired=a_situation(a_workload(replicas=4)).desired), id="what is wanted"
-        ),
-        pytest.param(replace(CALM, record=StateRecord(highest=7)), id="the record"),
-        pytest.param(replace(CALM, ordinals=None), id="the ordinals"),
-        pytest.param(
-            replace(CALM, holds=(Hold(HoldKind.SUSPENDED, a_key(), "x"),)), id="the holds"
-        ),
-        pytest.param(replace(CALM, complete=False), id="whether all was read"),
-        pytest.param(replace(CALM, rooms_complete=False), id="whether all rooms were read"),
-        pytest.param(replace(CALM, deleting=True), id="whether it goes"),
-    ],
-)
-def test_a_basis_is_another_one_when_this_changes(changed: Situation) -> None:
-    assert basis_of(changed) != basis_of(CALM)
+CHANGED: dict[str, Any] = {
+    "live": LiveWorkload(tuple(pods(2))),
+    "desired": a_situation(a_workload(replicas=4)).desired,
+    "record": StateRecord(highest=7),
+    "ordinals": None,
+    "holds": (Hold(HoldKind.SUSPENDED, a_key(), "x"),),
+    "complete": False,
+    "rooms_complete": False,
+    "deleting": True,
+}
+
+
+@pytest.mark.parametrize("name", Basis._fields)
+def test_a_basis_is_another_one_when_this_changes(name: str) -> None:
+    assert basis_of(replace(CALM, **{name: CHANGED[name]})) != basis_of(CALM)
 
 
 def test_a_basis_is_the_same_where_equal_things_were_made_anew() -> None:
