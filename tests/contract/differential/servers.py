@@ -24,7 +24,9 @@ AGENT = "differential/1"
 _PATIENCE_SECONDS = 30.0
 _PAST_REVISIONS = 30
 _TOKEN = "the-same-administrator"
-_ADMIN = User("controlplane-admin", ("system:masters", "system:authenticated"))
+_ADMIN = User(
+    "controlplane-admin", ("system:masters", "system:authenticated"), uid="controlplane-admin"
+)
 
 
 @dataclass(frozen=True, slots=True)

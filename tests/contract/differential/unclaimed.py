@@ -38,7 +38,7 @@ def unclaimed() -> tuple[Unclaimed, ...]:
     """Read the list.
 
     Raises:
-        ValueError: a line is not of the two forms.
+        ValueError: a line is of none of the forms.
     """
     lines = LIST.read_text(encoding="utf-8").splitlines()
     return tuple(_line(line) for line in lines if line.strip() and not line.startswith("#"))
