@@ -63,7 +63,7 @@ class RecordStore:
         found = await self._cluster.get(self.repository_ref)
         self._repository = Kept(RepositoryRecord())
         if found is not None:
-            self._remember(found)
+            self._take(found, None, "repository")
         self._check_readable(self.repository_ref)
         return self.repository
 
@@ -254,7 +254,8 @@ class RecordStore:
         found = await self._cluster.get(ref)
         self._unreadable.pop(ref, None)
         if found is not None:
-            self._remember(found)
+            # By its place alone: where somebody took its labels, the next write brings them back.
+            self._take(found, key, what)
         elif key is None:
             self._repository = Kept(RepositoryRecord())
         else:
@@ -268,17 +269,19 @@ class RecordStore:
         """Take a record in where it stands at its place; what says it is one elsewhere is none."""
         ref, marks = ref_of(item), item["metadata"].get("labels") or {}
         what = marks.get(labels.RECORD)
-        self._unreadable.pop(ref, None)
-        if what == "repository" and ref == self.repository_ref:
-            try:
-                self._repository = kept_of(item, record_codec.load_repository)
-            except Misconfigured as error:
-                self._unreadable[ref] = None, str(error)
-            return
         key = self._places.key_of(ref, marks, what)
-        if key is None:
-            return
+        if key is not None:
+            self._take(item, key, str(what))
+        elif what == "repository" and ref == self.repository_ref:
+            self._take(item, None, what)
+
+    def _take(self, item: Json, key: WorkloadKey | None, what: str) -> None:
+        ref = ref_of(item)
+        self._unreadable.pop(ref, None)
         try:
+            if key is None:
+                self._repository = kept_of(item, record_codec.load_repository)
+                return
             self._places.check_key(item, key)
             if what == "state":
                 self._states[key] = kept_of(item, record_codec.load_state)
@@ -286,7 +289,8 @@ class RecordStore:
                 self._ordinals[key] = kept_of(item, record_codec.load_ordinals)
         except Misconfigured as error:
             self._unreadable[ref] = key, str(error)
-            (self._states if what == "state" else self._ordinals).pop(key, None)
+            if key is not None:
+                (self._states if what == "state" else self._ordinals).pop(key, None)
 
 
 _EMPTY = StateRecord()
