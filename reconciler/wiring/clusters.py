@@ -14,8 +14,8 @@ from reconciler.settings import Settings
 from reconciler.wiring.clock import SystemClock
 
 if TYPE_CHECKING:
+    from reconciler.adapters.kubernetes.calls import OnRequest
     from reconciler.adapters.kubernetes.client import KubernetesCluster
-    from reconciler.adapters.kubernetes.transport import OnRequest
     from reconciler.loop.lane import Lane
     from reconciler.sandbox.http import SandboxServer
     from reconciler.service.views import ClusterView
@@ -41,10 +41,10 @@ CONTENT_KINDS = (
 
 def make_cluster(settings: Settings, on_request: OnRequest | None = None) -> KubernetesCluster:
     """Return the cluster that the connection flags name. Raises Misconfigured."""
+    from reconciler.adapters.kubernetes.calls import Limits
     from reconciler.adapters.kubernetes.client import open_cluster
     from reconciler.adapters.kubernetes.connect import connect
     from reconciler.adapters.kubernetes.kubeconfig import ConnectionFlags
-    from reconciler.adapters.kubernetes.transport import Limits
 
     if not settings.instance:
         raise Misconfigured("no instance is named: pass --instance or set GAMEKEEPER_INSTANCE")

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from reconciler.adapters.kubernetes.calls import Limits
 from reconciler.adapters.kubernetes.client import KubernetesCluster, open_cluster
 from reconciler.adapters.kubernetes.connect import connect
 from reconciler.adapters.kubernetes.kubeconfig import ConnectionFlags
-from reconciler.adapters.kubernetes.transport import Limits
 from reconciler.assets import kubernetes_definitions
 from reconciler.model.refs import Json
 from reconciler.sandbox.access import ADMIN, User

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from reconciler.adapters.kubernetes.calls import Call, Limits
 from reconciler.adapters.kubernetes.connect import connect
 from reconciler.adapters.kubernetes.kubeconfig import ConnectionFlags
-from reconciler.adapters.kubernetes.transport import Call, Limits, Transport
+from reconciler.adapters.kubernetes.transport import Transport
 from reconciler.model.errors import Denied
 from reconciler.model.refs import Json
 from tests.contract.api_server_world import Speaker

@@ -6,7 +6,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from reconciler.adapters.kubernetes.transport import Call
+from reconciler.adapters.kubernetes.calls import Call
 from reconciler.model.errors import PortError
 from reconciler.model.refs import Json
 from reconciler.model.reports import Report

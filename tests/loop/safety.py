@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from reconciler.adapters.kubernetes.transport import Call
+from reconciler.adapters.kubernetes.calls import Call
 from reconciler.model.refs import Json
 from reconciler.sandbox.kinds import POD
 from reconciler.sandbox.store import Stored

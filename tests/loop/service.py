@@ -10,8 +10,8 @@ import pytest
 
 from reconciler.adapters.git.memory import MemoryRepository
 from reconciler.adapters.kubernetes import client
+from reconciler.adapters.kubernetes.calls import Call
 from reconciler.adapters.kubernetes.client import KubernetesCluster
-from reconciler.adapters.kubernetes.transport import Call
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.head import HeadLane
 from reconciler.loop.lane import Lane

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from reconciler.adapters.kubernetes.transport import Call
+from reconciler.adapters.kubernetes.calls import Call
 from reconciler.loop.approvals import read_approvals
 from reconciler.model.errors import Unavailable
 from reconciler.model.holds import HoldKind

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from reconciler.adapters.kubernetes.calls import Call
 from reconciler.adapters.kubernetes.refusals import refusal
-from reconciler.adapters.kubernetes.transport import Call
 from reconciler.model.errors import PortError, Unavailable
 from reconciler.sandbox.faults import Fault
 from tests.loop.conftest import POINTS

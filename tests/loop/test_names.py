@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from reconciler.adapters.kubernetes.transport import Call
+from reconciler.adapters.kubernetes.calls import Call
 from reconciler.model.errors import Conflict, PortError
 from reconciler.model.refs import WorkloadKey
 from tests.loop.convergence import bury

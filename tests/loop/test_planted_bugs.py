@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from reconciler.adapters.kubernetes.calls import Call
 from reconciler.adapters.kubernetes.client import KubernetesCluster
-from reconciler.adapters.kubernetes.transport import Call
 from reconciler.core import births, budget, gates, ordinals, rollout, rooms
 from reconciler.core.rollout import Step
 from reconciler.core.rooms import RoomState

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.adapters.kubernetes.transport import Call
+from reconciler.adapters.kubernetes.calls import Call
 from reconciler.model.errors import Denied
 from tests.loop.safety import Bounds, Watchman
 from tests.loop.scenarios import breaks

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from reconciler.adapters.kubernetes.calls import Call
 from reconciler.adapters.kubernetes.refusals import refusal
-from reconciler.adapters.kubernetes.transport import Call
 from reconciler.model.refs import Json
 from reconciler.sandbox.cluster import Sandbox
 from reconciler.sandbox.requests import Request, Response

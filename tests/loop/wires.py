@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from reconciler.adapters.kubernetes.calls import Call
 from reconciler.adapters.kubernetes.refusals import refusal
-from reconciler.adapters.kubernetes.transport import Call
 from reconciler.model.errors import Unavailable
 from reconciler.model.refs import Json
 from reconciler.sandbox.cluster import Sandbox

@@ -7,17 +7,11 @@ from urllib.parse import urlencode
 
 from reconciler.adapters.kubernetes import kinds
 from reconciler.adapters.kubernetes.answers import found, listing_of, object_with_metadata
+from reconciler.adapters.kubernetes.calls import JSON_TYPE, Call, Limits, OnRequest, Sends
 from reconciler.adapters.kubernetes.connect import Connection
 from reconciler.adapters.kubernetes.kinds import Resource
 from reconciler.adapters.kubernetes.refusals import is_absent, refusal
-from reconciler.adapters.kubernetes.transport import (
-    JSON_TYPE,
-    Call,
-    Limits,
-    OnRequest,
-    Sends,
-    Transport,
-)
+from reconciler.adapters.kubernetes.transport import Transport
 from reconciler.adapters.kubernetes.watch import events
 from reconciler.model.errors import Misconfigured
 from reconciler.model.refs import Json, ObjectRef, ref_of

@@ -3,12 +3,11 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import lru_cache
 from random import SystemRandom
-from typing import Any, Protocol
+from typing import Any
 
 import aiohttp
 from multidict import CIMultiDict
@@ -21,6 +20,7 @@ from reconciler.adapters.kubernetes.answers import (
     object_of,
     retry_after_seconds,
 )
+from reconciler.adapters.kubernetes.calls import Call, Limits, OnRequest
 from reconciler.adapters.kubernetes.connect import Connection
 from reconciler.adapters.kubernetes.credentials import Proof
 from reconciler.adapters.kubernetes.pace import PATIENCE_SECONDS, Pace
@@ -28,57 +28,12 @@ from reconciler.adapters.kubernetes.refusals import refusal
 from reconciler.model.errors import Expired, Unavailable
 from reconciler.model.refs import Json
 
-OnRequest = Callable[[str, str, int, float], None]
-"""(verb, kind, HTTP status or 0 when there was no answer, seconds): called after each request."""
-
 ATTEMPTS = 4
 BACKOFF_SECONDS = 0.2
 CONNECTIONS = 256
-JSON_TYPE = "application/json"
 _CHANCE = SystemRandom()
 # What is sent is made by us of what was parsed: it holds no circles to look for.
 _ENCODER = json.JSONEncoder(check_circular=False, separators=(",", ":"))
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One request. `what` names it for people; a `repeatable` one may be sent twice."""
-
-    verb: str
-    method: str
-    kind: str
-    path: str
-    what: str
-    body: Json | None = None
-    content_type: str = JSON_TYPE
-    repeatable: bool = False
-    accept: str = JSON_TYPE
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """`qps` 0 is no limit; `burst` is in requests; a watch may be silent for `silence_seconds`."""
-
-    qps: float = 50.0
-    burst: int = 100
-    request_timeout_seconds: float = 30.0
-    silence_seconds: float = 75.0
-
-
-class Sends(Protocol):
-    """What the client needs of a transport: one answer, or a stream of bytes."""
-
-    async def send(self, call: Call) -> tuple[int, Json]:
-        """Send one request; return the status (below 300, or 404) and body of its answer."""
-
-    def stream(self, call: Call) -> AbstractAsyncContextManager[aiohttp.StreamReader]:
-        """Open a stream."""
-
-    def apart(self) -> "Sends":
-        """Return the same with connections and a pace of its own, not yet open."""
-
-    async def close(self) -> None:
-        """Close the connections."""
 
 
 class Transport:

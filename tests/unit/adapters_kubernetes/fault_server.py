@@ -9,10 +9,10 @@ from time import monotonic
 
 from aiohttp import web
 
+from reconciler.adapters.kubernetes.calls import Limits
 from reconciler.adapters.kubernetes.client import KubernetesCluster, open_cluster
 from reconciler.adapters.kubernetes.connect import connect
 from reconciler.adapters.kubernetes.kubeconfig import ConnectionFlags
-from reconciler.adapters.kubernetes.transport import Limits
 from reconciler.model.refs import Json
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]

@@ -10,10 +10,10 @@ import pytest
 
 from reconciler.adapters.kubernetes import transport, watch
 from reconciler.adapters.kubernetes.answers import LONGEST_WAIT_SECONDS
+from reconciler.adapters.kubernetes.calls import Limits
 from reconciler.adapters.kubernetes.client import KubernetesCluster, open_cluster
 from reconciler.adapters.kubernetes.connect import connect
 from reconciler.adapters.kubernetes.kubeconfig import ConnectionFlags
-from reconciler.adapters.kubernetes.transport import Limits
 from reconciler.model.errors import (
     AlreadyExists,
     Conflict,

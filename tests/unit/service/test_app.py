@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
+from reconciler.adapters.kubernetes.calls import Limits
 from reconciler.adapters.kubernetes.client import KubernetesCluster, open_cluster
 from reconciler.adapters.kubernetes.connect import connect
 from reconciler.adapters.kubernetes.kubeconfig import ConnectionFlags
-from reconciler.adapters.kubernetes.transport import Limits
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.head import HeadLane
 from reconciler.loop.lane import Lane
