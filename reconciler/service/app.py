@@ -184,6 +184,9 @@ class App:
                 self._reload.set()
                 continue
             retries.succeeded()
+            if self._reload.is_set():
+                continue  # what was read is of an earlier term
+            self.head_service.forget()  # a look of an earlier term may have ended meanwhile
             self._loaded = True
             self.head_service.wake()
 
