@@ -67,7 +67,7 @@ def _with_rooms(
         # Rooms that are not seen are not missing: making them would make them twice.
         return _unread(base, situation, "no room is made, nothing is removed")
     if not situation.complete:
-        base = _unread(base, situation, "nothing is removed")
+        base = _unread(base, situation, "nothing goes but rooms that ended or cannot be placed")
     workload = desired.workload
     unready = (*there.new_unready, *there.old_unready)
     moved = host_ports.to_move(unready, situation.in_use, workload.port_range, now)

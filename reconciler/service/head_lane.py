@@ -108,11 +108,14 @@ class HeadService:
             wanted = await head.look(self.lane, started)
             if request:
                 await requests.answer(self.lane.home.cluster, self.request_ref, request)
-        except Conflict:
+        except Conflict as error:
             # Somebody else wrote our records, which have been read again: judge at once.
             self._asked = self._asked or asked
             self.lane.home.doubted = True
-            return self._conflicts.failed()
+            pause_seconds = self._conflicts.failed()
+            if pause_seconds > FIRST_SECONDS:
+                self._observer.blind(error)  # one that goes on is nobody who was faster
+            return pause_seconds
         except PortError as error:
             # What was asked for is answered by the look that succeeds.
             self._asked = self._asked or asked

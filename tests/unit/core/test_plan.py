@@ -98,6 +98,15 @@ def test_nothing_is_removed_while_the_cluster_is_not_read_completely() -> None:
     assert [hold.kind for hold in made.holds] == [HoldKind.INCOMPLETE_READ]
 
 
+def test_rooms_that_ended_go_and_are_replaced_while_only_rooms_are_read_completely() -> None:
+    there = [*pods(2), a_pod(2, phase=Phase.FAILED, ready=False)]
+    made = plan(a_situation(a_workload(replicas=3), there, complete=False))
+    assert [(item.pod.ordinal, item.cause) for item in made.removals] == [(2, Cause.HEALING)]
+    assert made.creates is not None
+    (hold,) = made.holds
+    assert "nothing goes but rooms that ended" in hold.reason
+
+
 def test_a_scale_in_takes_the_room_on_the_emptiest_node() -> None:
     there = [a_pod(0), a_pod(1), a_pod(2, node="node-2")]
     made = plan(a_situation(a_workload(replicas=2), there))

@@ -1,4 +1,8 @@
+import pytest
+
 from reconciler.loop import requests
+from reconciler.model.errors import Conflict
+from reconciler.model.records import RepositoryRecord
 from reconciler.service.head_lane import HeadService
 from tests.loop.world import World, spec
 
@@ -6,11 +10,15 @@ from tests.loop.world import World, spec
 class Silent:
     """Hears everything and says nothing."""
 
+    def __init__(self) -> None:
+        self.errors: list[object] = []
+
     def looked(self, wanted: object, reading: object, seconds: float) -> None:
         """Hear."""
 
     def blind(self, error: object) -> None:
         """Hear."""
+        self.errors.append(error)
 
     def stumbled(self, error: object) -> None:
         """Hear."""
@@ -30,3 +38,24 @@ async def test_a_request_that_met_a_failing_look_is_answered_by_the_next_one() -
     world.host.fault = None
     await service._look()
     assert await requests.pending(process.cluster, service.request_ref) == ""
+
+
+async def test_a_conflict_is_not_worth_a_word_unless_it_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World()
+    process = await world.process()
+    await process.view.read()
+    heard = Silent()
+    service = HeadService(process.head, world.time, heard, lambda: True, lambda wanted: None)
+
+    async def always(record: RepositoryRecord) -> None:
+        raise Conflict("somebody was faster")
+
+    monkeypatch.setattr(process.lane.store, "save_repository", always)
+    for _ in range(4):
+        assert await service._look() < 1.0
+    assert not heard.errors
+    for _ in range(4):
+        await service._look()
+    assert [str(error) for error in heard.errors][-1] == "somebody was faster"
