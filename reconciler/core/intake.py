@@ -185,8 +185,10 @@ def _next_record(
             return replace(before, held=held)
         ledger = _entered(arrival, before, asked, removal.rooms)
         return replace(before, deleting=True, held=None, ledger=ledger)
-    if held and removal and removal.cause is Cause.ROLLOUT:
-        return replace(before, held=held)  # of the template that its rooms have nothing is known
+    if held and (before.accepted or (removal and removal.cause is Cause.ROLLOUT)):
+        # Refused as a whole: a new image beside the old count is what no commit ever asked for,
+        # and would replace the very rooms that the refusal protects.
+        return replace(before, held=held)
     count = arrival.unrecorded.get(key, 0)
     if before.accepted:
         count = 0 if before.deleting else before.accepted.replicas

@@ -117,11 +117,13 @@ def test_a_mass_deletion_is_refused_whole_and_then_approved() -> None:
     assert not after.holds
 
 
-def test_a_refused_scale_in_keeps_its_count_but_takes_the_rest_of_the_spec() -> None:
+def test_a_refused_scale_in_takes_nothing_of_its_spec_and_the_other_specs_act() -> None:
     smaller = a_workload("lobby", 5, revision="1-next")
-    result = take_in(a_reading(ARENA, smaller), ARENA, LOBBY)
-    effective = result.effective[a_key("lobby")]
-    assert (effective.replicas, effective.revision) == (20, "1-next")
+    newer = a_workload("arena", ARENA.replicas, revision="1-next")
+    result = take_in(a_reading(newer, smaller), ARENA, LOBBY)
+    lobby, arena = result.effective[a_key("lobby")], result.effective[a_key("arena")]
+    assert (lobby.replicas, lobby.revision) == (20, LOBBY.revision)
+    assert arena.revision == "1-next"
     assert kinds(result) == {"lobby": HoldKind.OVER_BUDGET}
 
 
