@@ -10,6 +10,7 @@ from typing import Any
 
 from reconciler.core.births import DIGEST_BYTES
 from reconciler.model.holds import HoldKind
+from reconciler.model.masks import without_userinfo
 from reconciler.model.records import (
     Accepted,
     Approved,
@@ -169,7 +170,8 @@ def load_repository(data: Texts, what: str) -> RepositoryRecord:
     """Read the repository record; `what` names it in errors. Raises UnreadableRecord."""
     value = _load(data, what)
     return RepositoryRecord(
-        repository=value.get("repository", ""),
+        # A record of an earlier version may hold a password here.
+        repository=without_userinfo(value.get("repository", "")),
         branch=value.get("branch", ""),
         commit=value.get("commit", ""),
         config_json=value.get("config", ""),

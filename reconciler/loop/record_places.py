@@ -4,9 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from reconciler.core.record_codec import Texts, UnreadableRecord
+from reconciler.core.record_codec import (
+    Texts,
+    UnreadableRecord,
+    dump_repository,
+    load_repository,
+)
 from reconciler.model import labels
 from reconciler.model.errors import Misconfigured
+from reconciler.model.records import RepositoryRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey, ref_of
 
 T = TypeVar("T")
@@ -20,7 +26,7 @@ class Kept(Generic[T]):
     uid: str = ""
     version: str = ""
     doubtful: bool = False
-    """Whether the last write got no answer: perhaps it took effect."""
+    """Whether what stands there may be other than `value`: the next write is not left out."""
 
 
 def kept_of(item: Json, load: Callable[[Texts, str], T]) -> Kept[T]:
@@ -31,6 +37,16 @@ def kept_of(item: Json, load: Callable[[Texts, str], T]) -> Kept[T]:
     except (UnreadableRecord, KeyError, TypeError, ValueError) as error:
         raise Misconfigured(f"{what} is no record that can be read: {error}") from error
     return Kept(value, metadata["uid"], metadata["resourceVersion"])
+
+
+def kept_repository(item: Json) -> Kept[RepositoryRecord]:
+    """Return the repository record; one that was written otherwise than today is written anew.
+
+    Raises Misconfigured.
+    """
+    kept = kept_of(item, load_repository)
+    kept.doubtful = dump_repository(kept.value) != item.get("data")
+    return kept
 
 
 @dataclass(frozen=True, slots=True)

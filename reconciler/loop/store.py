@@ -11,7 +11,7 @@ from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from reconciler.core import record_codec
-from reconciler.loop.record_places import Kept, Places, kept_of
+from reconciler.loop.record_places import Kept, Places, kept_of, kept_repository
 from reconciler.model import labels
 from reconciler.model.errors import Conflict, Misconfigured, PortError
 from reconciler.model.records import Ordinals, RepositoryRecord, StateRecord
@@ -280,7 +280,7 @@ class RecordStore:
         self._unreadable.pop(ref, None)
         try:
             if key is None:
-                self._repository = kept_of(item, record_codec.load_repository)
+                self._repository = kept_repository(item)
                 return
             self._places.check_key(item, key)
             if what == "state":

@@ -3,9 +3,10 @@
 import re
 
 MASK = "***"
+_USERINFO = re.compile(r"^(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<userinfo>[^/]*)@", re.IGNORECASE)
 _SECRETS = (
     # userinfo of a URL, whole: a token may stand in either half
-    (re.compile(r"(?P<keep>\b[a-z][a-z0-9+.-]*://)[^\s/@]+@", re.IGNORECASE), rf"\g<keep>{MASK}@"),
+    (re.compile(r"(?P<keep>\b[a-z][a-z0-9+.-]*://)[^\s/]+@", re.IGNORECASE), rf"\g<keep>{MASK}@"),
     (
         re.compile(r"(?P<keep>\b(?:authorization:\s*)?(?:bearer|basic)\s+)[\w.~+/=-]{8,}", re.I),
         rf"\g<keep>{MASK}",
@@ -28,3 +29,13 @@ def redact(text: str) -> str:
     for pattern, replacement in _SECRETS:
         text = pattern.sub(replacement, text)
     return text
+
+
+def without_userinfo(url: str) -> str:
+    """Return a URL as it may be stored and shown: a user name stays where ssh needs it."""
+    found = _USERINFO.match(url)
+    if found is None:
+        return url
+    user = found["userinfo"].partition(":")[0]
+    kept = f"{user}@" if found["scheme"].lower() == "ssh" and user else ""
+    return f"{found['scheme']}://{kept}{url[found.end() :]}"

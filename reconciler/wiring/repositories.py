@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reconciler.model.errors import Misconfigured
+from reconciler.model.masks import without_userinfo
 from reconciler.settings import Settings
 from reconciler.wiring.permits import ceiling_of, permissions_of
 
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 
 
 def repository_of(settings: Settings) -> str:
-    """Return the URL of the repository; a path of this machine as an absolute one."""
+    """Return the URL of the repository without credentials; a path here as an absolute one."""
+    return without_userinfo(_address_of(settings))
+
+
+def _address_of(settings: Settings) -> str:
     here = os.path.abspath(settings.repo) if settings.repo else ""
     return here if os.path.isdir(here) else settings.repo
 
@@ -55,7 +60,7 @@ def make_mirror(settings: Settings, environment: Mapping[str, str] = os.environ)
     if not settings.repo:
         raise Misconfigured("no repository is named: pass --repo or set GAMEKEEPER_REPO")
     source = Source(
-        url=repository_of(settings),
+        url=_address_of(settings),
         branch=settings.branch,
         username=settings.git_username,
         token_file=settings.git_token_file,

@@ -10,7 +10,7 @@ _SCP_LIKE = re.compile(r"^(?:(?P<user>[A-Za-z0-9_][\w.-]*)@)?(?P<host>[^:/@\s]+)
 _HOST = re.compile(
     r"^(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*)$"
 )
-_USERINFO = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+]{1,9}://)[^/@\s]*@")
+_USERINFO = re.compile(r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+]{1,9}://)[^/\s]*@")
 _BRANCH = re.compile(
     r"^(?!.*(\.\.|//|@\{|/\.|\.lock(/|$)))[^\x00-\x20\x7f~^:?*\[\\./-][^\x00-\x20\x7f~^:?*\[\\]*$"
 )
@@ -110,5 +110,6 @@ def _checked_file(url: str, host: str, path: str) -> Address:
 
 
 def _refused(url: str, reason: str) -> Misconfigured:
-    shown = redacted(url)[:200]
+    # Up to the last @: a password that was not escaped may hold a slash.
+    shown = re.sub(r"://.*@", "://***@", url, flags=re.DOTALL)[:200]
     return Misconfigured(f"repository URL {shown!r} is refused: {reason}. Allowed: {_ALLOWED}")

@@ -84,6 +84,13 @@ def test_a_refusal_and_a_representation_do_not_show_the_password() -> None:
     assert "s3cret" not in repr(address)
 
 
+@pytest.mark.parametrize("password", ["s3/cret", "s3@cret", "s3#cret", "s3?cret"])
+def test_a_password_that_should_be_escaped_is_not_shown_by_the_refusal(password: str) -> None:
+    with pytest.raises(Misconfigured) as caught:
+        urls.checked(f"http://bot:{password}@git.example/f")
+    assert "cret" not in str(caught.value)
+
+
 def test_an_escaped_password_is_what_the_host_wants_to_hear() -> None:
     assert urls.checked("https://bot:a%40b%2F@git.example/f").password == "a@b/"
 
@@ -94,6 +101,7 @@ def test_an_escaped_password_is_what_the_host_wants_to_hear() -> None:
         ("https://bot:pw@h/x failed", "https://***@h/x failed"),
         ("a ssh://git@h/x b https://t0ken@h/y", "a ssh://***@h/x b https://***@h/y"),
         ("https://h/x@y", "https://h/x@y"),
+        ("https://bot:p@w@h/x failed", "https://***@h/x failed"),
         ("nothing here", "nothing here"),
     ],
 )

@@ -129,3 +129,8 @@ def test_a_range_without_end_is_unreadable_instead_of_out_of_memory() -> None:
     endless = written({"next": 3, "outstanding": [[0, 10**15]]})
     with pytest.raises(UnreadableRecord, match="outstanding"):
         record_codec.load_ordinals(endless, "it")
+
+
+def test_a_password_in_an_earlier_record_is_not_read() -> None:
+    data = record_codec.dump_repository(RepositoryRecord("https://bot:s3cret@git.example/f"))
+    assert record_codec.load_repository(data, "it").repository == "https://git.example/f"

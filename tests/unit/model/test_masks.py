@@ -1,0 +1,27 @@
+"""Addresses as they may be stored and shown."""
+
+import pytest
+
+from reconciler.model.masks import redact, without_userinfo
+
+
+@pytest.mark.parametrize(
+    ("url", "stored"),
+    [
+        pytest.param("https://bot:s3cret@h/f", "https://h/f", id="name and password"),
+        pytest.param("HTTP://t0ken@h:80/f", "HTTP://h:80/f", id="a token in place of the name"),
+        pytest.param("https://bot:s3@cret@h/f", "https://h/f", id="an @ in the password"),
+        pytest.param("ssh://git:s3cret@h/f", "ssh://git@h/f", id="ssh needs the user name"),
+        pytest.param("ssh://h/f", "ssh://h/f", id="ssh without a user"),
+        pytest.param("https://h/a@b/f", "https://h/a@b/f", id="an @ in the path"),
+        pytest.param("git@h:f", "git@h:f", id="user and host as scp writes them"),
+        pytest.param("/srv/f", "/srv/f", id="a path"),
+        pytest.param("", "", id="nothing"),
+    ],
+)
+def test_an_address_is_stored_without_credentials(url: str, stored: str) -> None:
+    assert without_userinfo(url) == stored
+
+
+def test_no_part_of_a_password_with_an_at_sign_is_told() -> None:
+    assert redact("at https://bot:s3@cret@h/f now") == "at https://***@h/f now"
