@@ -35,7 +35,11 @@ def state_of(pod: LivePod) -> RoomState:
 
 @dataclass(slots=True)
 class Sorted:
-    """The rooms of a workload by state and revision. Terminating pods are no rooms any more."""
+    """The rooms of a workload by state and revision. Terminating pods are no rooms any more.
+
+    An old room that lapsed stands with the ready ones: it may be full of players, so it goes at
+    a roll-out's pace. A new one does not: what is not ready is no reason to take old ones away.
+    """
 
     new_ready: list[LivePod] = field(default_factory=list)
     new_unready: list[LivePod] = field(default_factory=list)
@@ -87,17 +91,18 @@ def _shelf(rooms: Sorted, pod: LivePod, is_new: bool) -> list[LivePod]:
         return rooms.terminating
     if state is RoomState.ENDED:
         return rooms.ended
-    if state is RoomState.READY:
+    if state is RoomState.READY or (pod.lapsed and not is_new):
         return rooms.new_ready if is_new else rooms.old_ready
     return rooms.new_unready if is_new else rooms.old_unready
 
 
 def count(rooms: Sorted, desired: int) -> Counts:
     """Return the counts that status, metrics and plans show."""
+    ready = len(rooms.new_ready) + sum(pod.ready for pod in rooms.old_ready)
     return Counts(
         desired=desired,
-        ready=len(rooms.new_ready) + len(rooms.old_ready),
-        unready=len(rooms.new_unready) + len(rooms.old_unready),
+        ready=ready,
+        unready=rooms.alive - ready,
         old=len(rooms.old_ready) + len(rooms.old_unready),
         ended=len(rooms.ended),
         terminating=len(rooms.terminating),

@@ -1,4 +1,7 @@
-"""Which rooms go first: not ready before ready, emptiest node first, newest last name first."""
+"""Which rooms go first: not ready before ready, emptiest node first, newest last name first.
+
+Last of all go rooms that lapsed: a game that stops being ready in a match is full of players.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,8 +17,9 @@ def order(candidates: Iterable[LivePod], rooms: Iterable[LivePod]) -> list[LiveP
     """
     per_node = Counter(pod.node for pod in rooms if pod.node)
 
-    def rank(pod: LivePod) -> tuple[bool, bool, int, str, int]:
-        return (pod.ready, bool(pod.node), per_node[pod.node], pod.node, -pod.ordinal)
+    def rank(pod: LivePod) -> tuple[bool, bool, bool, int, str, int]:
+        node = pod.node
+        return (pod.lapsed, pod.ready, bool(node), per_node[node], node, -pod.ordinal)
 
     return sorted(candidates, key=rank)
 

@@ -34,7 +34,7 @@ class LivePod:
 
     `ordinal` is the n of `<workload>-<n>`, -1 where the pod is not a room of ours.
     `waiting` is the first waiting container's reason (ImagePullBackOff, CrashLoopBackOff).
-    `created_at` and `pending_ports_since` are Unix seconds, 0 if not known / not pending.
+    `created_at` is in Unix seconds, 0 if not known.
     """
 
     uid: str
@@ -57,6 +57,8 @@ class LivePod:
     """The scheduler's message when it can place the pod nowhere."""
     stamps: str = ""
     """Digest of the labels, annotations and finalizers that we own on this pod."""
+    lapsed: bool = False
+    """Was ready, is not, and its containers run on: perhaps full of players."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ def pod_of(pod: Json) -> LivePod:
         waiting=_waiting(status),
         unschedulable=_unschedulable(conditions.get("PodScheduled")),
         stamps=labels.digest_of(metadata),
+        lapsed=_is_lapsed(status, conditions.get("Ready")),
     )
 
 
@@ -134,6 +135,24 @@ def _waiting(status: Json) -> str:
             if reason:
                 return intern(reason)
     return ""
+
+
+def _is_lapsed(status: Json, ready: Json | None) -> bool:
+    """Whether a pod was ready, is not, and runs on, as a game that takes no more players.
+
+    A pod that never was ready has been so since before its first container started; one whose
+    container ended has a container that does not run, or none that started before it lapsed.
+    """
+    if ready is None or ready.get("status") != "False":
+        return False
+    running = [
+        (container.get("state") or {}).get("running")
+        for container in status.get("containerStatuses") or ()
+    ]
+    if not running or not all(running):
+        return False
+    started_at = min(_unix_seconds((each or {}).get("startedAt")) for each in running)
+    return _unix_seconds(ready.get("lastTransitionTime")) > started_at > 0
 
 
 def _unix_seconds(text: str | None) -> float:

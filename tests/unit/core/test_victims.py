@@ -31,6 +31,11 @@ rooms = st.lists(
             [a_pod(1), a_pod(2), a_pod(3, node="node-2")], 3, id="the emptiest node before others"
         ),
         pytest.param([a_pod(1), a_pod(2)], 2, id="the newest name before older ones"),
+        pytest.param(
+            [a_pod(1), a_pod(2, ready=False, lapsed=True)],
+            1,
+            id="a ready room before one that was ready and may be full",
+        ),
     ],
 )
 def test_first_goes(candidates: list[LivePod], first: int) -> None:

@@ -133,3 +133,47 @@ def test_a_node_is_read() -> None:
     assert node.labels == (("a", "1"), ("b", "2"))
     assert node.taints == (("k", "", "NoSchedule"),)
     assert node.addresses == (("InternalIP", "10.0.0.1"),)
+
+
+def _pod(ready: str, since: int, *states: Json) -> Json:
+    """A pod that was made at second 0, whose condition Ready changed last at second `since`."""
+    condition = {
+        "type": "Ready",
+        "status": ready,
+        "lastTransitionTime": f"2026-01-01T00:00:{since:02}Z",
+    }
+    statuses = [{"name": f"c{n}", "state": state} for n, state in enumerate(states)]
+    status = {"phase": "Running", "conditions": [condition], "containerStatuses": statuses}
+    return {"metadata": {"name": "arena-1", "uid": "u"}, "status": status}
+
+
+def _runs_since(second: int) -> Json:
+    return {"running": {"startedAt": f"2026-01-01T00:00:{second:02}Z"}}
+
+
+@pytest.mark.parametrize(
+    ("pod", "lapsed"),
+    [
+        pytest.param(_pod("False", 30, _runs_since(5)), True, id="it was ready, and runs on"),
+        pytest.param(
+            _pod("False", 30, _runs_since(5), _runs_since(40)),
+            True,
+            id="it was ready, and a sidecar began anew since",
+        ),
+        pytest.param(_pod("False", 0, _runs_since(5)), False, id="it never was ready"),
+        pytest.param(_pod("False", 5, _runs_since(5)), False, id="it started that very second"),
+        pytest.param(_pod("True", 30, _runs_since(5)), False, id="it is ready"),
+        pytest.param(_pod("False", 30, _runs_since(40)), False, id="its game began anew since"),
+        pytest.param(
+            _pod("False", 30, {"waiting": {"reason": "CrashLoopBackOff"}}), False, id="it crashed"
+        ),
+        pytest.param(
+            _pod("False", 30, _runs_since(5), {"terminated": {"exitCode": 1}}),
+            False,
+            id="one of its containers ended",
+        ),
+        pytest.param(_pod("False", 30), False, id="nothing is known of its containers"),
+    ],
+)
+def test_a_room_that_was_ready_and_runs_on_lapsed(pod: Json, lapsed: bool) -> None:
+    assert pod_of(pod).lapsed is lapsed
