@@ -1,9 +1,9 @@
-"""What came back over the wire, or did not: bodies, hints to wait, and broken connections."""
+"""Bodies as they go over the wire, what comes back, or does not: hints to wait, hang-ups."""
 
-import json
 import math
 
 import aiohttp
+import orjson
 
 from reconciler.adapters.kubernetes.connect import Connection
 from reconciler.adapters.kubernetes.refusals import refusal
@@ -56,11 +56,23 @@ def retry_after_seconds(answer: aiohttp.ClientResponse) -> float | None:
     return min(max(seconds, 0.0), LONGEST_WAIT_SECONDS) if math.isfinite(seconds) else None
 
 
+def encoded(body: Json, what: str) -> bytes:
+    """Write the body of a request.
+
+    Raises Misconfigured where it holds what no API server reads: whole numbers over 64 bits, or
+    halves of characters.
+    """
+    try:
+        return orjson.dumps(body)
+    except orjson.JSONEncodeError as error:
+        raise Misconfigured(f"{what}: it cannot be sent: {error}") from error
+
+
 def decoded(content: bytes) -> Json:
     """Read a Status; a proxy's page of HTML tells nothing that can be acted on."""
     try:
-        body = json.loads(content)
-    except (ValueError, RecursionError):
+        body = orjson.loads(content)
+    except ValueError:
         return {}
     return body if isinstance(body, dict) else {}
 
@@ -71,9 +83,7 @@ def object_of(content: bytes, what: str) -> Json:
     Raises Unavailable when it is cut short, Misconfigured when it is no API server's.
     """
     try:
-        body = json.loads(content)
-    except RecursionError as error:
-        raise Misconfigured(f"{what}: the answer is nested too deeply to be read") from error
+        body = orjson.loads(content)
     except ValueError as error:
         if content.lstrip().startswith(b"<"):
             raise Misconfigured(

@@ -1,7 +1,6 @@
 """One request to one API server: its turn, its credentials, its deadline, what its answer means."""
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,11 +9,13 @@ from random import SystemRandom
 from typing import Any
 
 import aiohttp
+import orjson
 from multidict import CIMultiDict
 from yarl import URL
 
 from reconciler.adapters.kubernetes.answers import (
     decoded,
+    encoded,
     hang_up,
     no_answer,
     object_of,
@@ -32,8 +33,6 @@ ATTEMPTS = 4
 BACKOFF_SECONDS = 0.2
 CONNECTIONS = 256
 _CHANCE = SystemRandom()
-# What is sent is made by us of what was parsed: it holds no circles to look for.
-_ENCODER = json.JSONEncoder(check_circular=False, separators=(",", ":"))
 
 
 class Transport:
@@ -75,7 +74,7 @@ class Transport:
 
         Raises the errors of `model.errors` for every other end.
         """
-        data = None if call.body is None else _ENCODER.encode(call.body).encode()
+        data = None if call.body is None else encoded(call.body, call.what)
         attempt = 1
         while True:
             try:

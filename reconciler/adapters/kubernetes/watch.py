@@ -1,10 +1,10 @@
 """Lines of a watch to events."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 
 import aiohttp
+import orjson
 
 from reconciler.adapters.kubernetes.refusals import refusal
 from reconciler.model.errors import Unavailable
@@ -41,11 +41,11 @@ async def events(stream: aiohttp.StreamReader, what: str) -> AsyncIterator[Watch
 
 def _event(line: bytes, what: str) -> WatchEvent:
     try:
-        event = json.loads(line)
+        event = orjson.loads(line)
         kind, body = event["type"], event["object"]
         if kind not in _TYPES or not isinstance(body, dict):
             raise ValueError(kind)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise Unavailable(f"{what}: a line of the watch is no event; it is opened again") from error
     if kind == "ERROR":
         raise refusal(what, _code(body), body)
