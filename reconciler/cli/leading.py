@@ -11,6 +11,7 @@ from reconciler.cli.console import Console
 from reconciler.cli.failures import Failure
 from reconciler.cli.lanes import Lanes, opened_lanes
 from reconciler.cli.progress import Progress
+from reconciler.loop.lost_records import ensure_namespace
 from reconciler.model.refs import WorkloadKey
 from reconciler.settings import Settings
 from reconciler.wiring.leading import lease_ref, make_leadership
@@ -63,7 +64,7 @@ class Leading:
 
     async def take(self) -> None:
         """Take the Lease. Raises Failure naming who holds it."""
-        await self._lanes.one.lane.store.ensure_namespace()
+        await ensure_namespace(self._lanes.one.cluster, self._ref.namespace)
         if self._task is None:
             self._task = asyncio.create_task(self._leadership.run(), name="lease")
         deadline = time.monotonic() + PATIENCE_SECONDS

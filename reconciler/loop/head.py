@@ -18,6 +18,7 @@ from reconciler.core.trailers import Endorsed
 from reconciler.loop.approvals import drop_approvals, read_approvals
 from reconciler.loop.keep_records import Verdict, keep_records
 from reconciler.loop.lane import Lane
+from reconciler.loop.lost_records import restore
 from reconciler.loop.trailers import Asked, read_trailers
 from reconciler.model.arrivals import Arrival
 from reconciler.model.errors import PortError
@@ -45,7 +46,8 @@ class HeadLane:
 
     `url` and `branch` name what is tracked in the records; `ceiling` is the operator's budget.
     `judged_at` is when the head was last judged (Unix seconds), 0 where what is on record may
-    have changed since; `approvals_changed` where a person may have given one. `approval_signers`
+    have changed since; `approvals_changed` where a person may have given one, `records_doubted`
+    where one asks whether all records are there. `approval_signers`
     is the file of who may approve by a signed trailer; without it none counts.
     """
 
@@ -61,6 +63,7 @@ class HeadLane:
     rendered: Mapping[WorkloadKey, Rendered] = field(default_factory=dict)
     judged_at: float = 0.0
     approvals_changed: bool = True
+    records_doubted: bool = False
     approval_signers: str = ""
     given: Mapping[str, Approval] = field(default_factory=dict)
 
@@ -71,6 +74,9 @@ async def look(lane: HeadLane, now: float) -> Wanted:
     `now` is Unix seconds. Raises the errors of the repository, the compiler and the cluster;
     what was wanted before then stays wanted.
     """
+    # Before Git, which may not answer for long.
+    await restore(lane.home.store, lane.home.cluster, search=lane.records_doubted)
+    lane.records_doubted = False
     reading = await _read(lane)
     if await lane.home.store.recheck():
         lane.home.doubted = True

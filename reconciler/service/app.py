@@ -105,9 +105,9 @@ class App:
         """Something of these workloads changed in the cluster."""
         self.cluster_lane.wakes.mark(keys)
 
-    def record_changed(self, ref: ObjectRef) -> None:
+    def record_changed(self, ref: ObjectRef, gone: bool) -> None:
         """A record of ours changed in the cluster."""
-        self.head_service.record_changed(ref)
+        self.head_service.record_changed(ref, gone)
 
     async def look_soon(self) -> None:
         """Have Git looked at soon, by whoever leads. Raises the cluster's errors."""

@@ -68,13 +68,19 @@ class HeadService:
         home = self.lane.home
         return requests.request_ref(home.store.repository_ref.namespace, home.instance)
 
-    def record_changed(self, ref: ObjectRef) -> None:
-        """Look soon when a person wrote: a request, or an approval. Our own writes wake nobody."""
+    def record_changed(self, ref: ObjectRef, gone: bool = False) -> None:
+        """Look soon when a person wrote: a request, or an approval. Our own writes wake nobody.
+
+        What is gone is looked after too: perhaps nobody but a person deleted it.
+        """
         if ref == self.request_ref:
             self._asked = True
             self.wake()
         elif ref.name.startswith(approval_prefix(self.lane.home.instance)):
             self.lane.approvals_changed = True
+            self.wake()
+        elif gone and self._leading():
+            self.lane.home.store.suspected.add(ref)
             self.wake()
 
     def forget(self) -> None:
@@ -105,6 +111,7 @@ class HeadService:
         asked, self._asked = self._asked, False
         try:
             request = await self._request() if asked else ""
+            self.lane.records_doubted |= asked
             wanted = await head.look(self.lane, started)
             if request:
                 await requests.answer(self.lane.home.cluster, self.request_ref, request)

@@ -10,6 +10,9 @@ from reconciler.service.live_records import key_of, node_of, object_of
 Touched = Callable[[WorkloadKey], None]
 """Called with a workload whenever something of it changed."""
 
+Ring = Callable[[ObjectRef, bool], None]
+"""Called with the place of an object that changed, and whether it is gone."""
+
 T = TypeVar("T")
 
 
@@ -160,23 +163,24 @@ class NodeShelf:
 class Bell:
     """Keeps nothing and rings for every object that changed: who hears it reads what it needs."""
 
-    def __init__(self, ring: Callable[[ObjectRef], None]) -> None:
+    def __init__(self, ring: Ring) -> None:
         self._ring = ring
-        self._versions: dict[str, str] = {}
+        self._seen: dict[str, tuple[str, ObjectRef]] = {}
 
     def put(self, obj: Json) -> None:
         """Ring unless this version was rung for."""
-        metadata = obj["metadata"]
-        if self._versions.get(metadata["uid"]) != metadata["resourceVersion"]:
-            self._versions[metadata["uid"]] = metadata["resourceVersion"]
-            self._ring(ref_of(obj))
+        metadata, ref = obj["metadata"], ref_of(obj)
+        seen = metadata["resourceVersion"], ref
+        if self._seen.get(metadata["uid"]) != seen:
+            self._seen[metadata["uid"]] = seen
+            self._ring(ref, False)
 
     def drop(self, obj: Json) -> None:
         """Ring for an object that is gone."""
-        self._versions.pop(obj["metadata"]["uid"], None)
-        self._ring(ref_of(obj))
+        self._seen.pop(obj["metadata"]["uid"], None)
+        self._ring(ref_of(obj), True)
 
     def keep_only(self, uids: Collection[str], version: str = "") -> None:
-        """Forget all others; what a list does not show any more is not rung for."""
-        for uid in set(self._versions).difference(uids):
-            del self._versions[uid]
+        """Ring for all others: they are gone."""
+        for uid in set(self._seen).difference(uids):
+            self._ring(self._seen.pop(uid)[1], True)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Iterable
 
 from reconciler.model import labels
 from reconciler.model.live import LiveWorkload
-from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.refs import Json, WorkloadKey
 from reconciler.ports import Clock, Cluster
 from reconciler.service.pod_shelf import PodShelf
 from reconciler.service.reflector import Followed, Reflector
-from reconciler.service.shelves import Bell, NodeShelf, ObjectShelf, Shelf
+from reconciler.service.shelves import Bell, NodeShelf, ObjectShelf, Ring, Shelf
 
 OBJECT_KINDS = (
     ("v1", "Namespace"),
@@ -24,7 +24,7 @@ class ClusterView:
     """The view of one cluster; `run` keeps it up to date.
 
     `dirty` is called with the workloads of which something changed; `record_changed` with the
-    ConfigMaps of this instance that did.
+    ConfigMaps of this instance that did, and whether they are gone.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class ClusterView:
         instance: str,
         clock: Clock,
         dirty: Callable[[Iterable[WorkloadKey]], None],
-        record_changed: Callable[[ObjectRef], None] | None = None,
+        record_changed: Ring | None = None,
     ) -> None:
         self._instance = instance
         self._dirty = dirty

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.kube.names import label_problem
 from reconciler.model.errors import Misconfigured
-from reconciler.model.refs import ObjectRef, WorkloadKey
+from reconciler.model.refs import WorkloadKey
 from reconciler.settings import Settings
 from reconciler.wiring.clock import SystemClock
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reconciler.adapters.kubernetes.client import KubernetesCluster
     from reconciler.loop.lane import Lane
     from reconciler.sandbox.http import SandboxServer
+    from reconciler.service.shelves import Ring
     from reconciler.service.views import ClusterView
 
 CONTENT_KINDS = (
@@ -79,7 +80,7 @@ class OneCluster:
 def make_one_cluster(
     settings: Settings,
     dirty: Callable[[Iterable[WorkloadKey]], None] = lambda keys: None,
-    record_changed: Callable[[ObjectRef], None] | None = None,
+    record_changed: Ring | None = None,
     on_request: OnRequest | None = None,
     may_write: Callable[[], bool] = lambda: True,
 ) -> OneCluster:

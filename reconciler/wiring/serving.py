@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from reconciler.adapters.git.watch import local_path, watch_local
+from reconciler.loop.lost_records import ensure_namespace
 from reconciler.loop.requests import request_ref
-from reconciler.loop.store import RecordStore
 from reconciler.ports import Clock, Cluster
 from reconciler.service.app import App, Leadership, Parts
 from reconciler.service.events import Events
@@ -64,7 +64,7 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
     one = make_one_cluster(
         settings,
         lambda keys: apps[0].touched(keys),
-        lambda ref: apps[0].record_changed(ref),
+        lambda ref, gone: apps[0].record_changed(ref, gone),
         metrics.requests_to(settings.cluster_name),
         lambda: apps[0].may_write(),
     )
@@ -78,7 +78,7 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
         view=one.view,
         clock=clock,
         voice=voice,
-        found=RecordStore(one.cluster, settings.namespace, settings.instance).ensure_namespace,
+        found=partial(ensure_namespace, one.cluster, settings.namespace),
         pass_on=_relay(settings, one.cluster, clock).ask,
         poll_seconds=settings.poll_seconds,
         resync_seconds=settings.resync_seconds,

@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -15,6 +16,7 @@ from reconciler.adapters.kubernetes.client import KubernetesCluster
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.head import HeadLane
 from reconciler.loop.lane import Lane
+from reconciler.loop.lost_records import ensure_namespace
 from reconciler.loop.requests import request_ref
 from reconciler.loop.store import RecordStore
 from reconciler.model.refs import ObjectRef, WorkloadKey
@@ -91,7 +93,7 @@ class Service:
                 view=self.view,
                 clock=self.clock,
                 voice=Voices([self.voice, self.health]),
-                found=RecordStore(kube, "gamekeeper", "main").ensure_namespace,
+                found=partial(ensure_namespace, kube, "gamekeeper"),
                 pass_on=relay.ask,
             )
         )
@@ -130,8 +132,8 @@ class Service:
     def _touched(self, keys: Iterable[WorkloadKey]) -> None:
         self.app.touched(keys)
 
-    def _record_changed(self, ref: ObjectRef) -> None:
-        self.app.record_changed(ref)
+    def _record_changed(self, ref: ObjectRef, gone: bool) -> None:
+        self.app.record_changed(ref, gone)
 
 
 class Theatre:

@@ -19,6 +19,7 @@ from reconciler.loop import head
 from reconciler.loop.approvals import approval_body
 from reconciler.loop.head import HeadLane
 from reconciler.loop.lane import Lane
+from reconciler.loop.lost_records import ensure_namespace
 from reconciler.loop.store import RecordStore
 from reconciler.loop.tick import tick
 from reconciler.model.errors import PortError
@@ -111,7 +112,7 @@ class Process:
 
     async def start(self) -> None:
         """Read what is on record."""
-        await self.lane.store.ensure_namespace()
+        await ensure_namespace(self.cluster, "gamekeeper")
         await self.lane.store.load()
 
     async def turn(self) -> Report:

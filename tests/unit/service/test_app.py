@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 
@@ -14,6 +15,7 @@ from reconciler.adapters.kubernetes.kubeconfig import ConnectionFlags
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.head import HeadLane
 from reconciler.loop.lane import Lane
+from reconciler.loop.lost_records import ensure_namespace
 from reconciler.loop.requests import request_ref
 from reconciler.loop.store import RecordStore
 from reconciler.model.specs import LOOSEST, Permissions
@@ -98,7 +100,7 @@ async def served(url: str, host: MemoryHost) -> AsyncIterator[tuple[Turns, SlowR
         content_kinds=(),
     )
     head = HeadLane("memory", "main", repository, InlineCompiler(), Permissions(), LOOSEST, lane)
-    found = RecordStore(kube, "gamekeeper", "main").ensure_namespace
+    found = partial(ensure_namespace, kube, "gamekeeper")
     pass_on = Relay(kube, request_ref("gamekeeper", "main"), "main", clock).ask
     turns.app = App(Parts(lane, head, view, clock, Voices([]), found, pass_on, poll_seconds=0.1))
     apps.append(turns.app)

@@ -9,6 +9,7 @@ from reconciler.model.errors import Denied
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.ports import Listing, WatchEvent
 from reconciler.service.pod_shelf import EXPECTATION_SECONDS
+from reconciler.service.shelves import Bell
 from reconciler.service.views import ClusterView
 from tests.unit.service_views.scripted import INSTANCE, NoCluster, VirtualClock, room
 
@@ -47,7 +48,7 @@ class Running:
             INSTANCE,
             VirtualClock(),
             self.dirty.extend,
-            self.rung.append,
+            lambda ref, gone: self.rung.append(ref),
         )
 
     async def play(self) -> None:
@@ -144,3 +145,27 @@ async def test_the_bell_rings_for_records_of_ours() -> None:
     running = Running(Kinds(ConfigMap=[record]))
     await running.play()
     assert [ref.name for ref in running.rung] == ["record"]
+
+
+def test_a_record_that_goes_is_rung_for_whether_a_watch_or_a_list_shows_it() -> None:
+    rung: list[tuple[str, bool]] = []
+    bell = Bell(lambda ref, gone: rung.append((ref.name, gone)))
+    records = [
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": name, "namespace": "n", "uid": name, "resourceVersion": "1"},
+        }
+        for name in ("watched", "listed", "there")
+    ]
+    for record in (*records, *records):
+        bell.put(record)
+    bell.drop(records[0])
+    bell.keep_only({"there"})
+    assert rung == [
+        ("watched", False),
+        ("listed", False),
+        ("there", False),
+        ("watched", True),
+        ("listed", True),
+    ]

@@ -1,0 +1,121 @@
+"""What is remembered of the records, as they were last read or written; no I/O."""
+
+from collections.abc import Mapping
+
+from reconciler.core import record_codec
+from reconciler.loop.record_places import Kept, Places, kept_of, kept_repository
+from reconciler.model import labels
+from reconciler.model.errors import Misconfigured
+from reconciler.model.records import Ordinals, RepositoryRecord, StateRecord
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey, ref_of
+
+EMPTY = StateRecord()
+
+
+class RecordMemory:
+    """State, ordinal and repository records of one instance in one cluster."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._states: dict[WorkloadKey, Kept[StateRecord]] = {}
+        self._ordinals: dict[WorkloadKey, Kept[Ordinals]] = {}
+        self._repository = Kept(RepositoryRecord())
+        self._unreadable: dict[ObjectRef, tuple[WorkloadKey | None, str]] = {}
+        self.suspected: set[ObjectRef] = set()
+        """Where something of ours was seen to be gone: `loop.lost_records` looks after it."""
+
+    def states(self) -> Mapping[WorkloadKey, StateRecord]:
+        """Every state record of a workload whose records can be read."""
+        held = self.unreadable_workloads()
+        return {key: kept.value for key, kept in self._states.items() if key not in held}
+
+    def state(self, key: WorkloadKey) -> StateRecord:
+        """One state record; an empty one where there is none."""
+        kept = self._states.get(key)
+        return kept.value if kept else EMPTY
+
+    def ordinals(self, key: WorkloadKey) -> Ordinals | None:
+        """One ordinal record; None where it is lost or was never made."""
+        kept = self._ordinals.get(key)
+        return kept.value if kept else None
+
+    def unreadable(self, key: WorkloadKey) -> str:
+        """Say why a record of a workload cannot be read, "" where each can."""
+        return self.unreadable_workloads().get(key, "") if self._unreadable else ""
+
+    def unreadable_workloads(self) -> Mapping[WorkloadKey, str]:
+        """The workloads a record of which cannot be read, each with the reason."""
+        return {key: reason for key, reason in self._unreadable.values() if key is not None}
+
+    def named(self) -> frozenset[WorkloadKey]:
+        """The workloads that have an ordinal record."""
+        return frozenset(self._ordinals)
+
+    def written(self) -> Mapping[ObjectRef, WorkloadKey | None]:
+        """Where the records stand that nobody but a person deletes: state and repository."""
+        refs = {self._places.state(key): key for key in self._states if self._is_kept(key)}
+        return {**refs, self.repository_ref: None} if self._is_kept(None) else refs
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing at all is on record."""
+        records = (self._repository.version, self._states, self._ordinals, self._unreadable)
+        return not any(records)
+
+    @property
+    def repository_problem(self) -> str:
+        """Say why the repository record cannot be read, "" where it can."""
+        return self._unreadable.get(self.repository_ref, (None, ""))[1]
+
+    @property
+    def repository(self) -> RepositoryRecord:
+        """The repository record."""
+        return self._repository.value
+
+    @property
+    def repository_version(self) -> str:
+        """The resourceVersion of the repository record that is remembered."""
+        return self._repository.version
+
+    @property
+    def repository_ref(self) -> ObjectRef:
+        """Where the repository record stands: `reconcile` requests are written on it."""
+        return self._places.repository
+
+    def _is_kept(self, key: WorkloadKey | None) -> bool:
+        """Whether a record is remembered as written, and is not about to be deleted by us."""
+        if key is None:
+            return bool(self._repository.version)
+        kept = self._states.get(key)
+        return kept is not None and bool(kept.version) and not kept.value.deleting
+
+    def _check_readable(self, ref: ObjectRef) -> None:
+        if ref in self._unreadable:
+            raise Misconfigured(self._unreadable[ref][1])
+
+    def _remember(self, item: Json) -> None:
+        """Take a record in where it stands at its place; what says it is one elsewhere is none."""
+        ref, marks = ref_of(item), item["metadata"].get("labels") or {}
+        what = marks.get(labels.RECORD)
+        key = self._places.key_of(ref, marks, what)
+        if key is not None:
+            self._take(item, key, str(what))
+        elif what == "repository" and ref == self.repository_ref:
+            self._take(item, None, what)
+
+    def _take(self, item: Json, key: WorkloadKey | None, what: str) -> None:
+        ref = ref_of(item)
+        self._unreadable.pop(ref, None)
+        try:
+            if key is None:
+                self._repository = kept_repository(item)
+                return
+            self._places.check_key(item, key)
+            if what == "state":
+                self._states[key] = kept_of(item, record_codec.load_state)
+            else:
+                self._ordinals[key] = kept_of(item, record_codec.load_ordinals)
+        except Misconfigured as error:
+            self._unreadable[ref] = key, str(error)
+            if key is not None:
+                (self._states if what == "state" else self._ordinals).pop(key, None)
