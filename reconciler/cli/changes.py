@@ -11,6 +11,7 @@ from reconciler.cli.reading import findings_as_json, print_annotations, print_fi
 from reconciler.model.changes import Change, FieldChange, Verb
 from reconciler.model.findings import Finding
 from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.printable import escaped
 from reconciler.model.refs import WorkloadKey
 
 SIGNS = {Verb.CREATE: ("+", "green"), Verb.UPDATE: ("~", "yellow"), Verb.DELETE: ("-", "red")}
@@ -105,7 +106,7 @@ def hold_lines(console: Console, holds: Iterable[Hold]) -> Iterator[str]:
         word = console.paint("held:", "red")
         if kind == HoldKind.TRAILER:
             word = console.paint("note:", "yellow")
-        yield f"{word}{about} {reason} ({kind})"
+        yield f"{word}{about} {escaped(reason)} ({kind})"
         if change_hash:
             yield f"    to let it through: gamekeeper approve {change_hash}"
 

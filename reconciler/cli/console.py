@@ -2,12 +2,16 @@
 
 import io
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TextIO
 
+from reconciler.model.printable import harmless
+
 CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_COLOUR = re.compile(r"(\x1b\[[0-9;]{1,8}m)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +29,12 @@ class Console:
 
     def print(self, text: str = "") -> None:
         """Write one line of the result."""
-        self.out.write(f"{text}\n")
+        self.out.write(f"{self._harmless(text, self.out)}\n")
 
     def note(self, text: str) -> None:
         """Say something beside the result, at once."""
         self.out.flush()
-        self.err.write(f"{text}\n")
+        self.err.write(f"{self._harmless(text, self.err)}\n")
         self.err.flush()
 
     def paint(self, text: str, *styles: str, on: TextIO | None = None) -> str:
@@ -39,6 +43,13 @@ class Console:
         if not styles or not self.is_coloured(stream):
             return text
         return f"\x1b[{';'.join(CODES[style] for style in styles)}m{text}\x1b[0m"
+
+    def _harmless(self, text: str, stream: TextIO) -> str:
+        """Return text without orders to a terminal but the colours that `paint` gives."""
+        if text.isprintable() or not self.is_coloured(stream):
+            return harmless(text)
+        parts = _COLOUR.split(text)
+        return "".join(part if at % 2 else harmless(part) for at, part in enumerate(parts))
 
     def is_coloured(self, stream: TextIO) -> bool:
         """Whether this stream may carry colour."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from reconciler.cli.console import Console
+from reconciler.model.printable import escaped
 
 # Words that some YAML reads as no string (version 1.1 has many, and Go's reader its own);
 # whatever is not plainly a word is quoted.
@@ -45,7 +46,10 @@ def yaml_texts(documents: Iterable[object]) -> Iterable[str]:
 
 def print_table(console: Console, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table as kubectl does: capital heads, columns apart by three spaces."""
-    lines = [[head.upper() for head in heads], *([str(cell) for cell in row] for row in rows)]
+    lines = [
+        [head.upper() for head in heads],
+        *([escaped(str(cell)) for cell in row] for row in rows),
+    ]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
     for line in lines:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))

@@ -43,7 +43,7 @@ def read_tree(tree: Tree, permissions: Permissions, kit: SpecKit) -> Reading:
         parsed = read_entry(file, tree.entries[file])
         if parsed.unreadable is not None:
             shelf.findings.append(parsed.unreadable)
-            shelf.unreadable.add(file)
+            shelf.unreadable.add(parsed.unreadable.file)
         elif not any(document.value is not None for document in parsed.documents):
             message = "the file holds no document: what stood in it before counts as deleted"
             fix = "delete the file, or take its documents back"

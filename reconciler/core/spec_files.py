@@ -6,12 +6,15 @@ from reconciler.core.documents import ParsedFile
 from reconciler.core.pod_parts import child
 from reconciler.core.yaml_strict import MOST_BYTES, parse_file
 from reconciler.model.findings import Finding
+from reconciler.model.printable import escaped
 from reconciler.model.refs import Json
 from reconciler.model.specs import Config
 from reconciler.model.trees import Entry, EntryKind, Tree
 
 CONFIG_FILE = "gamekeeper.yaml"
 _EVERYTHING = "."
+_NO_UTF8 = "\ufffd"
+"""What a reader of Git puts for bytes of a name that are no UTF-8."""
 _LFS = b"version https://git-lfs.github.com/spec/"
 
 
@@ -46,6 +49,9 @@ def missing_paths(tree: Tree, paths: Iterable[str]) -> tuple[str, ...]:
 
 def read_entry(file: str, entry: Entry) -> ParsedFile:
     """Return the documents of one entry, or the Finding that says why it cannot be read."""
+    if not file.isprintable() or _NO_UTF8 in file:
+        message = "the path has characters that cannot be printed, or is not UTF-8"
+        return _unreadable(escaped(file), message, "rename the file", "file-name")
     if entry.kind is EntryKind.SYMLINK:
         return _unreadable(file, "a symbolic link is not followed", "put the file here", "symlink")
     if entry.kind is EntryKind.SUBMODULE:

@@ -15,6 +15,7 @@ from reconciler.adapters.compiler.zygote import Zygote
 from reconciler.core.spec_files import CONFIG_FILE
 from reconciler.model.errors import Unavailable
 from reconciler.model.findings import Finding
+from reconciler.model.printable import escaped
 from reconciler.model.readings import Reading
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Permissions, Workload
@@ -189,7 +190,7 @@ def _reported(reading: Reading, killers: _Killers) -> Reading:
         return reading
     said = [finding for finding in reading.findings if finding.file not in killers]
     said += [_unreadable(path, f"this file {reason}") for path, reason in killers.items()]
-    unreadable = {*reading.unreadable, *killers}
+    unreadable = {*reading.unreadable, *map(escaped, killers)}
     return replace(reading, unreadable=tuple(sorted(unreadable)), findings=tuple(sorted(said)))
 
 
@@ -197,8 +198,10 @@ def _nothing(tree: Tree, ending: Ending) -> Reading:
     """Return the Reading of a tree that kills its worker as a whole: everything is held."""
     message = f"reading the repository {ending}, though each file alone can be read"
     finding = _unreadable(CONFIG_FILE, message, "ask for fewer or smaller specs")
-    return Reading(tree.commit, None, {}, {}, tuple(sorted(tree.entries)), (), (finding,))
+    return Reading(
+        tree.commit, None, {}, {}, tuple(sorted(map(escaped, tree.entries))), (), (finding,)
+    )
 
 
 def _unreadable(path: str, message: str, fix: str = "make it smaller and simpler") -> Finding:
-    return Finding(path, 0, 0, "", message, fix, "unreadable")
+    return Finding(escaped(path), 0, 0, "", message, fix, "unreadable")

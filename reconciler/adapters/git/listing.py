@@ -21,7 +21,8 @@ Listed = tuple[str, str, str, int, bool]
 class Listing:
     """Paths of a tree: (path, kind, blob, size, readable) of specs and links, all directories.
 
-    A name that is no UTF-8 is kept with replacement characters and is not readable.
+    A name that is no UTF-8 is kept with replacement characters and is not readable; whoever reads
+    specs says so of it.
     """
 
     entries: list[Listed] = field(default_factory=list)

@@ -60,3 +60,23 @@ async def test_long_work_into_a_file_says_a_line_now_and_then(
     async with Progress(screen, "reading"):
         await asyncio.sleep(0.1)
     assert text_of(screen.err) == "reading (0 s)\n"
+
+
+ORDERS = "\x1b]0;title\x07\x1b[2J\x9b31m\r\u202e"
+
+
+@pytest.mark.parametrize("tty", [True, False])
+def test_what_is_printed_gives_no_orders_to_a_terminal(tty: bool) -> None:
+    screen = console(tty=tty)
+    screen.print(f"a\tb\n{ORDERS}")
+    screen.note(ORDERS)
+    said = "\\u001b]0;title\\u0007\\u001b[2J\\u009b31m\\u000d\\u202e\n"
+    assert (text_of(screen.out), text_of(screen.err)) == (f"a\tb\n{said}", said)
+
+
+def test_a_pipe_gets_no_colour_of_a_stranger_and_a_terminal_gets_ours() -> None:
+    piped, terminal = console(), console(tty=True)
+    piped.print("\x1b[31mred")
+    terminal.print(terminal.paint("held", "red", "bold"))
+    assert text_of(piped.out) == "\\u001b[31mred\n"
+    assert text_of(terminal.out) == "\x1b[31;1mheld\x1b[0m\n"

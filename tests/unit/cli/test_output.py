@@ -51,3 +51,17 @@ def test_a_table_is_as_wide_as_its_widest_cells() -> None:
     screen = console()
     print_table(screen, ["name", "rooms"], [["arena", 12], ["a", ""]])
     assert text_of(screen.out) == "NAME    ROOMS\narena   12\na\n"
+
+
+def test_a_cell_of_a_table_stays_on_its_line_and_colours_nothing() -> None:
+    screen = console(tty=True)
+    print_table(screen, ["a", "b"], [["x\x1b[31m\nheld: y", 1]])
+    assert text_of(screen.out).splitlines()[1:] == ["x\\u001b[31m\\u000aheld: y   1"]
+
+
+def test_json_is_the_same_value_whatever_stands_in_it() -> None:
+    value = ["\x1b[2J", "\x9b2J", "\u202e", "\x7f", "é", "a\nb"]
+    screen = console()
+    print_json(screen, value)
+    assert json.loads(text_of(screen.out)) == value
+    assert not set("\x1b\x9b\u202e\x7f") & set(text_of(screen.out))
