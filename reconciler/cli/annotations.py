@@ -47,7 +47,7 @@ def hold_annotations(holds: Iterable[Hold], spots: Spots) -> Iterator[str]:
         title = f"held: {hold.key}" if hold.key else "held"
         said = hold.reason
         if hold.change_hash:
-            said += f"\nto let it through: gamekeeper approve {hold.change_hash}"
+            said += f"\nnone of it acts until: gamekeeper approve {hold.change_hash}"
         spot = spots.get(hold.key) if hold.key else None
         if hold.kind is HoldKind.CONFIG:
             spot = Source(CONFIG_FILE, 0)

@@ -108,7 +108,7 @@ def hold_lines(console: Console, holds: Iterable[Hold]) -> Iterator[str]:
             word = console.paint("note:", "yellow")
         yield f"{word}{about} {escaped(reason)} ({kind})"
         if change_hash:
-            yield f"    to let it through: gamekeeper approve {change_hash}"
+            yield f"    none of it acts until: gamekeeper approve {change_hash}"
 
 
 def _named(key: WorkloadKey) -> dict[str, str]:

@@ -55,7 +55,7 @@ def test_annotations_stand_at_what_was_changed(repository: Path) -> None:
     place = f"file={SPEC},line={count},col={lines[count - 1].index('2') + 1},title="
     assert said[0].startswith(f"::notice {place}Scheduler/arena::update: 18 rooms removed")
     assert said[1].startswith(f"::warning {place}held%3A Scheduler/arena::")
-    assert said[1].endswith("%0Ato let it through: gamekeeper approve bd7085a350de")
+    assert said[1].endswith("%0Anone of it acts until: gamekeeper approve bd7085a350de")
     commit(repository, SPEC, "replicas: 2", "replicas: 20")
     commit(repository, SPEC, "image: ", "image: x")
     (said_of_image,) = gamekeeper(

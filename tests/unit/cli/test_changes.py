@@ -52,7 +52,7 @@ def test_workloads_of_one_reason_are_held_in_one_line() -> None:
     said = list(hold_lines(console(), holds))
     assert said == [
         "held: Scheduler/a, Scheduler/b, Scheduler/c: gone (last-spec)",
-        "    to let it through: gamekeeper approve abc",
+        "    none of it acts until: gamekeeper approve abc",
     ]
 
 
