@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.cli.console import Console
 from reconciler.cli.failures import Failure
+from reconciler.cli.faults_file import FaultsFile
 from reconciler.cli.options import add_own, own_of
 from reconciler.setting_rows import Row
 from reconciler.wiring.clusters import make_sandbox
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = """\
 gamekeeper sandbox                       # in one terminal; it prints what to type in another
-gamekeeper sandbox --nodes 10 --port 6443"""
+gamekeeper sandbox --nodes 10 --port 6443
+gamekeeper sandbox --faults storm.yaml   # refusals, delays, lost answers, as the file says"""
 
 OURS = '"current-context": "sandbox"'
 """What the kubeconfig of a sandbox holds; one that was killed has left its own."""
@@ -38,24 +40,35 @@ KUBECONFIG = Row(
     "where to write the kubeconfig, which goes with the sandbox (none: a new directory)",
     command="sandbox",
 )
+FAULTS = Row(
+    "faults",
+    str,
+    "",
+    "",
+    "YAML list of rules for what goes wrong, read again when it changes (none: nothing does)",
+    command="sandbox",
+)
 
 
 def configure(parser: ArgumentParser) -> None:
     """Add the command's arguments."""
-    add_own(parser, NODES, PORT, HOST, KUBECONFIG)
+    add_own(parser, NODES, PORT, HOST, KUBECONFIG, FAULTS)
 
 
 def run(arguments: Namespace, console: Console) -> int:
     """Serve until SIGINT or SIGTERM."""
-    nodes, port, host, chosen = (
-        own_of(arguments, console.environment, row) for row in (NODES, PORT, HOST, KUBECONFIG)
+    nodes, port, host, chosen, faults = (
+        own_of(arguments, console.environment, row)
+        for row in (NODES, PORT, HOST, KUBECONFIG, FAULTS)
     )
     with tempfile.TemporaryDirectory(prefix=DIRECTORY) as folder:
         kubeconfig = Path(chosen or os.path.join(folder, "kubeconfig")).absolute()
         _check(kubeconfig)
         server = make_sandbox(nodes, host, port)
+        faults_file = FaultsFile.open(faults, server.faults, console) if faults else None
         try:
-            asyncio.run(_serve(server, f"{host}:{port}", nodes, kubeconfig, console))
+            serving = _serve(server, f"{host}:{port}", nodes, kubeconfig, faults_file, console)
+            asyncio.run(serving)
         finally:
             kubeconfig.unlink(missing_ok=True)
     return 0
@@ -75,7 +88,12 @@ def _check(kubeconfig: Path) -> None:
 
 
 async def _serve(
-    server: "SandboxServer", place: str, nodes: int, kubeconfig: Path, console: Console
+    server: "SandboxServer",
+    place: str,
+    nodes: int,
+    kubeconfig: Path,
+    faults_file: FaultsFile | None,
+    console: Console,
 ) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -92,4 +110,7 @@ async def _serve(
         console.note(f"A cluster of {nodes} nodes at {server.url}; Ctrl-C ends it.")
         console.print(f"export KUBECONFIG={shlex.quote(str(kubeconfig))}")
         console.out.flush()
+        if faults_file is not None:
+            followed = asyncio.create_task(faults_file.follow())
+            stack.callback(followed.cancel)
         await stopped.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from reconciler.kube.schemas import Schemas
 from reconciler.sandbox import bootstrap, discovery, openapi, refusals, routes
@@ -95,34 +96,29 @@ class Sandbox:
         fault = self.world.faults.take(request) if self.world.faults.planted else NONE
         answer = self._answer(request, now, fault)
         if fault.delay_seconds and isinstance(answer, Response):
-            return Response(
-                answer.status,
-                answer.body,
-                answer.content_type,
-                answer.headers,
-                answer.delay_seconds + fault.delay_seconds,
-            )
+            return replace(answer, delay_seconds=answer.delay_seconds + fault.delay_seconds)
         if fault.delay_seconds and not isinstance(answer, Response):
             answer.delay_seconds = fault.delay_seconds
         return answer
 
     def _answer(self, request: Request, now: float, fault: Fault) -> Answer:
+        spoiled = bool(fault.status or fault.dropped)
         try:
-            if fault.status and not fault.executed:
-                raise fault.refusal()
+            if spoiled and not fault.executed:
+                return _spoil(fault)
             answer = self._route(request, now, fault)
-            if fault.status:
-                raise fault.refusal()
         except Refused as refused:
-            return refused.response()
+            answer = refused.response()
         except routes.Unrouted:
-            return Response(404, b"404 page not found\n", "text/plain; charset=utf-8")
+            answer = Response(404, b"404 page not found\n", "text/plain; charset=utf-8")
         except Blocked as blocked:
             late = blocked.refused.response()
-            return Response(
-                late.status, late.body, late.content_type, late.headers, blocked.delay_seconds
-            )
-        return answer
+            answer = replace(late, delay_seconds=blocked.delay_seconds)
+        if not spoiled:
+            return answer
+        if not isinstance(answer, Response):
+            answer.close()
+        return _spoil(fault)
 
     def _route(self, request: Request, now: float, fault: Fault) -> Answer:
         if request.path in _HEALTH or request.path.startswith(tuple(f"{one}/" for one in _HEALTH)):
@@ -139,3 +135,7 @@ class Sandbox:
         target = routes.route(request.path)
         self.world.access.check(user, request, target)
         return perform(Call(self.world, request, target, user, now), fault)
+
+
+def _spoil(fault: Fault) -> Response:
+    return fault.silence() if fault.dropped else fault.refusal().response()

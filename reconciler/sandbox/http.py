@@ -16,6 +16,7 @@ from aiohttp.web_protocol import RequestHandler
 
 from reconciler.sandbox import refusals
 from reconciler.sandbox.cluster import Sandbox
+from reconciler.sandbox.faults import Faults
 from reconciler.sandbox.requests import Answer, Request, Response, Stream, first_values
 
 _BODY_LIMIT_BYTES = 3 * 1024 * 1024
@@ -39,6 +40,11 @@ class SandboxServer:
     def url(self) -> str:
         """Give the address of the API."""
         return f"http://{self._host}:{self._port}"
+
+    @property
+    def faults(self) -> Faults:
+        """Give the planted faults."""
+        return self._sandbox.faults
 
     def write_kubeconfig(self, path: Path, token: str = "") -> None:
         """Write a kubeconfig that kubectl and clients can use."""
@@ -109,6 +115,8 @@ class SandboxServer:
         if answer.delay_seconds:
             await asyncio.sleep(answer.delay_seconds)
         if isinstance(answer, Response):
+            if answer.dropped and request.transport is not None:
+                request.transport.close()
             return _whole(answer)
         return await self._stream(request, answer)
 

@@ -52,13 +52,17 @@ def flag(request: Request, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One whole answer; `delay_seconds` is how long the shell keeps it back."""
+    """One whole answer; `delay_seconds` is how long the shell keeps it back.
+
+    Of a `dropped` one the shell sends nothing: it ends the connection.
+    """
 
     status: int
     body: bytes
     content_type: str = JSON_TYPE
     headers: tuple[tuple[str, str], ...] = ()
     delay_seconds: float = 0.0
+    dropped: bool = False
 
 
 class Stream(Protocol):

@@ -67,6 +67,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> str:
         pytest.param("spec.replicas: 2 -> 20", id="an offline diff shows fields"),
         pytest.param("+ 20 rooms", id="a live diff counts rooms"),
         pytest.param("20 rooms created, 20 of 20 ready", id="apply makes them"),
+        pytest.param("faults.yaml: 1 rule for faults.", id="a storm begins under the sandbox"),
         pytest.param("Nothing to do.", id="what is as wanted is left alone"),
         pytest.param("gamekeeper approve bd7085a350de", id="a refusal names the hash to approve"),
         pytest.param("hold: over-budget", id="status says why"),
@@ -76,6 +77,13 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> str:
 )
 def test_the_page_comes_true(told: str, said: str) -> None:
     assert said in told
+
+
+def test_a_fleet_came_up_through_the_storm(told: str) -> None:
+    found = re.search(r"fair weather; those before struck (\d+)", told)
+    assert found is not None
+    # 20 creates that succeed are 29 at least where every third is refused.
+    assert int(found[1]) >= 9
 
 
 def test_the_first_lines_of_the_readme_come_true_in_a_clone(tmp_path: Path) -> None:

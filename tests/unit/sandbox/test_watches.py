@@ -158,7 +158,7 @@ def test_a_list_of_the_future_is_kept_back_before_it_fails() -> None:
 def test_a_fault_answers_instead(executed: bool, status_after: int) -> None:
     v = virtual()
     v.sandbox.faults.plant(
-        Fault(method="POST", status=503, executed=executed, retry_after_seconds=2)
+        Fault(verbs=("create",), status=503, executed=executed, retry_after_seconds=2)
     )
     answer = v.ask("POST", MAPS, {"metadata": {"name": "a"}})
     assert answer.status == 503
@@ -169,7 +169,7 @@ def test_a_fault_answers_instead(executed: bool, status_after: int) -> None:
 
 def test_faults_count_their_matches() -> None:
     v = virtual()
-    v.sandbox.faults.plant(Fault(path="/configmaps", after=1, times=2, status=500))
+    v.sandbox.faults.plant(Fault(kind="ConfigMap", after=1, times=2, status=500))
     seen = [v.ask("GET", MAPS).status for _ in range(4)]
     assert seen == [200, 500, 500, 200]
 
@@ -183,7 +183,7 @@ def test_a_delayed_answer_says_for_how_long() -> None:
 def test_a_stale_read_shows_what_was() -> None:
     v = virtual()
     _map(v, "a")
-    v.sandbox.faults.plant(Fault(path="/configmaps", times=2, stale_revisions=1))
+    v.sandbox.faults.plant(Fault(kind="ConfigMap", times=2, stale_revisions=1))
     assert v.ask("GET", f"{MAPS}/a").status == 404
     names = [one["metadata"]["name"] for one in v.read("GET", MAPS)["items"]]
     assert names == ["kube-root-ca.crt"]
@@ -192,7 +192,7 @@ def test_a_stale_read_shows_what_was() -> None:
 
 def test_a_cut_watch_ends_after_so_many_events() -> None:
     v = virtual()
-    v.sandbox.faults.plant(Fault(method="WATCH", cut_after=1))
+    v.sandbox.faults.plant(Fault(verbs=("watch",), cut_after=1))
     watch = v.watch(f"{MAPS}?watch=true&resourceVersion={_map(v, 'a')}")
     _map(v, "b")
     _map(v, "c")
