@@ -24,6 +24,9 @@ RUN_SECONDS = 60.0
 _API_VERSIONS = tuple(f"client.authentication.k8s.io/{each}" for each in ("v1", "v1beta1"))
 _EARLY_SECONDS = 60.0
 _LONGEST_SAID = 300
+_LOOK_SECONDS = 0.05
+_LINGER_SECONDS = 1.0
+"""What a program that has ended may still have to say, through what it started."""
 
 
 class Plugin:
@@ -111,7 +114,7 @@ class Plugin:
             ) from error
         try:
             async with asyncio.timeout(self._run_seconds):
-                printed, said = await process.communicate()
+                printed, said = await _all_said(process)
         except TimeoutError as error:
             raise Unavailable(
                 f"{self._named} did not end within {self._run_seconds:.0f} s: run it by hand"
@@ -140,12 +143,31 @@ class Plugin:
         return kind(f"{self._named} {what}")
 
 
+async def _all_said(process: asyncio.subprocess.Process) -> tuple[bytes, bytes]:
+    """Return what a program says until it ends, though what it started may hold its output."""
+    said = asyncio.ensure_future(process.communicate())
+    try:
+        # The exit is looked for: `wait` itself waits for the output in some releases of Python.
+        while process.returncode is None and not said.done():
+            await asyncio.wait({said}, timeout=_LOOK_SECONDS)
+        await asyncio.wait({said}, timeout=_LINGER_SECONDS)
+        if process.returncode is not None:
+            _kill_group(process)
+        return await said
+    finally:
+        said.cancel()
+
+
 async def _end(process: asyncio.subprocess.Process) -> None:
+    # Also where it has ended: what it started goes with it.
+    _kill_group(process)
     if process.returncode is None:
-        # Its whole group: what it started goes with it.
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
+
+
+def _kill_group(process: asyncio.subprocess.Process) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _readable(text: str) -> str:

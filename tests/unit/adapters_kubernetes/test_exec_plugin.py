@@ -176,9 +176,31 @@ async def test_a_plugin_that_hangs_is_ended_with_all_that_it_started(tmp_path: P
     file = plugin(tmp_path, f"sleep 60 & echo $! > {tmp_path}/child; wait")
     with pytest.raises(Unavailable, match="did not end within"):
         await of(file, run_seconds=0.5)()
-    child = int((tmp_path / "child").read_text())
+    await _ends(int((tmp_path / "child").read_text()))
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        pytest.param("", id="and holds its output"),
+        pytest.param(">/dev/null 2>&1", id="and holds nothing"),
+    ],
+)
+async def test_what_a_plugin_leaves_behind_is_not_waited_for_and_ended(
+    tmp_path: Path, output: str
+) -> None:
+    file = plugin(
+        tmp_path, f"sleep 60 {output} & echo $! > {tmp_path}/child; {says({'token': 't'})}"
+    )
+    async with asyncio.timeout(5):
+        proof = await of(file)()
+    assert proof.headers == {"Authorization": "Bearer t"}
+    await _ends(int((tmp_path / "child").read_text()))
+
+
+async def _ends(pid: int) -> None:
     for _ in range(100):
-        if not _runs(child):
+        if not _runs(pid):
             return
         await asyncio.sleep(0.02)
     pytest.fail("the child of the plugin lives on")
