@@ -50,8 +50,12 @@ def judge(history: History, repository: RepositoryRecord, now: float) -> Endorse
     seen = {(item.commit, item.change_hash): item for item in repository.endorsements}
     given: dict[str, Approval] = {}
     doubts = []
-    for commit in _approving(history.commits):
-        problem = _problem(commit, makers)
+    at_the_end = {commit.commit for commit in _approving(history.commits)}
+    for commit in history.commits:
+        counted = any((commit.commit, change_hash) in seen for change_hash in commit.approves)
+        if counted and commit.commit not in at_the_end:
+            continue  # it was judged when it stood there
+        problem = _misplaced(commit, at_the_end) or _problem(commit, makers)
         for change_hash in commit.approves:
             known = seen.get((commit.commit, change_hash))
             why = problem or _worn(known) or _unknown(change_hash, offered)
@@ -82,6 +86,13 @@ def _approving(commits: tuple[SignedCommit, ...]) -> Iterator[SignedCommit]:
         if commit.approves:
             yield commit
         commit = by_id.get(commit.parent)
+
+
+def _misplaced(commit: SignedCommit, at_the_end: Collection[str]) -> str:
+    if commit.commit in at_the_end:
+        return ""
+    why = "the commit changes something" if commit.changes else "a later commit changes something"
+    return f"{why}, and only empty commits at the end of the branch approve: push one"
 
 
 def _problem(commit: SignedCommit, makers: tuple[SignedCommit, ...]) -> str:

@@ -95,17 +95,37 @@ def test_what_does_not_count_says_why(commits: tuple[SignedCommit, ...], said: s
 
 
 @pytest.mark.parametrize(
-    "commits",
+    ("commits", "said"),
     [
         pytest.param(
-            (replace(MADE, commit="c3", parent="c2"), APPROVED, MADE), id="a later change"
+            (replace(MADE, commit="c3", parent="c2"), APPROVED, MADE),
+            ["in commit c2 does not count: a later commit changes something"],
+            id="a later change",
         ),
-        pytest.param((replace(APPROVED, changes=True), MADE), id="it changes something itself"),
-        pytest.param((), id="no commits"),
+        pytest.param(
+            (replace(APPROVED, changes=True), MADE),
+            ["in commit c2 does not count: the commit changes something"],
+            id="it changes something itself",
+        ),
+        pytest.param((), [], id="no commits"),
     ],
 )
-def test_only_the_end_of_history_approves(commits: tuple[SignedCommit, ...]) -> None:
-    assert judged(*commits) == trailers.Endorsed(RECORD, {})
+def test_only_the_end_of_history_approves(
+    commits: tuple[SignedCommit, ...], said: list[str]
+) -> None:
+    found = judged(*commits)
+    assert (found.repository, found.given) == (RECORD, {})
+    assert [
+        f"Gamekeeper-Approve: {HASH} {words}, and only empty commits at the end of the branch "
+        "approve: push one"
+        for words in said
+    ] == [hold.reason for hold in found.doubts]
+
+
+def test_what_counted_before_a_later_change_is_not_doubted_again() -> None:
+    remembered = judged(APPROVED, MADE).repository
+    later = replace(MADE, commit="c3", parent="c2")
+    assert not judged(later, APPROVED, MADE, record=remembered).doubts
 
 
 def test_a_history_that_cannot_be_told_is_a_doubt() -> None:
