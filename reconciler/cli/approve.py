@@ -12,6 +12,7 @@ from reconciler.core.approval import APPROVAL_SECONDS
 from reconciler.loop.approvals import approval_body
 from reconciler.loop.store import RecordStore
 from reconciler.model.errors import Denied, Misconfigured, PortError
+from reconciler.model.holds import HoldKind
 from reconciler.model.records import Offer, OfferEnd
 from reconciler.model.refs import ObjectRef
 from reconciler.ports import Cluster
@@ -92,6 +93,9 @@ async def _offer(
     except (Denied, Misconfigured) as error:
         console.note(f"What it lets through cannot be read: {error}")
         return None
+    unreadable = [item for item in record.notices if item.kind is HoldKind.UNREADABLE]
+    if unreadable:
+        console.note(f"Still held, whatever is approved: {unreadable[0].reason}.")
     known = [offer for offer in record.offers if offer.change_hash == change_hash]
     if known and known[-1].end is not OfferEnd.WAITING:
         _refuse(known[-1])

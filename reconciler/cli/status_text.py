@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from reconciler.cli.changes import hold_lines
 from reconciler.cli.console import Console
 from reconciler.cli.output import print_table
-from reconciler.cli.statuses import Status
+from reconciler.cli.statuses import LOST, Status
 from reconciler.core.conditions import READY
 from reconciler.service.lookout import Sighting, written
 
@@ -45,7 +45,8 @@ def print_text(console: Console, status: Status, now: float) -> None:
         HEADS,
         (
             (
-                each.key, each.counts.desired, each.counts.ready, each.counts.unready,
+                each.key, "?" if each.state == LOST else each.counts.desired,
+                each.counts.ready, each.counts.unready,
                 each.counts.old, each.counts.terminating, each.state, each.commit[:12] or "-",
                 each.source or "-",
             )
@@ -70,7 +71,11 @@ def age(seconds: float) -> str:
 
 def _seen_lines(console: Console, seen: Sighting, now: float) -> Iterator[str]:
     """Say who leads and whether they see Git; what still goes on when somebody does not."""
-    if not seen.holder:
+    if not seen.holder and not seen.renewed_at:
+        nobody = console.paint("Nobody holds the Lease yet", "red")
+        yield f"{nobody}: a loop that has just started takes it within seconds; until one does,"
+        yield f"    {STILL}. Start one: gamekeeper run"
+    elif not seen.holder:
         yield f"{console.paint('No process leads', 'red')}: {STILL}. Start one: gamekeeper run"
     elif seen.is_over(now):
         silent = console.paint(f"{seen.holder} led, and is silent", "red")

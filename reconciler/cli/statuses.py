@@ -6,16 +6,20 @@ from typing import Any
 
 from reconciler.cli.changes import holds_as_json
 from reconciler.cli.live_changes import counts_as_json
-from reconciler.core import intake, rooms
+from reconciler.core import births, intake, rooms
 from reconciler.core.compile import workload_from_json
 from reconciler.core.conditions import STALLED
 from reconciler.loop.lane import Lane
+from reconciler.model.changes import leaves_git
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.plans import Counts
 from reconciler.model.records import Condition, Offer, OfferEnd, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Source, Workload
 from reconciler.service.lookout import Sighting, written
+
+LOST = "its record is lost"
+"""A state: what was accepted of a workload cannot be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +70,11 @@ def notices_of(record: RepositoryRecord) -> tuple[Hold, ...]:
 def status_of(lane: Lane, there: Iterable[WorkloadKey], seen: Sighting | None) -> Status:
     """Return the status from records and view; no I/O."""
     repository = lane.store.repository
+    # While a file is unreadable, approving a deletion does nothing.
+    stuck = any(notice.kind is HoldKind.UNREADABLE for notice in repository.notices)
+    offers = tuple(offer for offer in repository.offers if offer.end is OfferEnd.WAITING)
     keys = sorted({*lane.store.states(), *lane.store.unreadable_workloads(), *there})
-    workloads = tuple(_workload(lane, key, repository.offers) for key in keys)
+    workloads = tuple(_workload(lane, key, offers, stuck) for key in keys)
     return Status(repository, seen, workloads, lane.store.repository_problem)
 
 
@@ -125,7 +132,9 @@ def _workload_json(each: WorkloadStatus) -> dict[str, Any]:
     }
 
 
-def _workload(lane: Lane, key: WorkloadKey, offers: tuple[Offer, ...]) -> WorkloadStatus:
+def _workload(
+    lane: Lane, key: WorkloadKey, offers: tuple[Offer, ...], stuck: bool
+) -> WorkloadStatus:
     record = lane.store.state(key)
     accepted = record.accepted
     spec = (
@@ -140,24 +149,35 @@ def _workload(lane: Lane, key: WorkloadKey, offers: tuple[Offer, ...]) -> Worklo
     return WorkloadStatus(
         key=key,
         counts=counts,
-        state="held" if unreadable else _state(record, spec, counts),
+        state="held" if unreadable else _state(record, spec, counts, known=_is_known(lane, key)),
         conditions=record.conditions,
         holds=(
             (intake.unreadable_record(key, unreadable),)
             if unreadable
-            else _holds(key, record, spec, offers)
+            else _holds(key, record, spec, () if stuck and _goes(record) else offers)
         ),
         commit=accepted.commit if accepted else "",
         source=f"{accepted.file}:{accepted.line}" if accepted else "",
     )
 
 
-def _state(record: StateRecord, spec: Workload | None, counts: Counts) -> str:
+def _goes(record: StateRecord) -> bool:
+    return record.held is not None and leaves_git(record.held.line)
+
+
+def _is_known(lane: Lane, key: WorkloadKey) -> bool:
+    """Whether a workload was taken in once."""
+    return births.digest_of(lane.name, key) in (lane.store.repository.known or ())
+
+
+def _state(record: StateRecord, spec: Workload | None, counts: Counts, *, known: bool) -> str:
     """Return what a person wants to know first, in a word or two."""
     if record.deleting:
         return "being removed"
     if spec is None:
-        return "held" if record.held else "not in Git"
+        if record.held:
+            return "held"
+        return LOST if known else "not in Git"
     if spec.suspend:
         return "suspended"
     met = {condition.type: condition.status for condition in record.conditions}
@@ -178,11 +198,7 @@ def _holds(
             Hold(HoldKind.SUSPENDED, key, f"suspended by {spec.source}: nothing is written")
         )
     if record.held:
-        known = [
-            offer.change_hash
-            for offer in offers
-            if record.held.line in offer.lines and offer.end is OfferEnd.WAITING
-        ]
+        known = [offer.change_hash for offer in offers if record.held.line in offer.lines]
         approvable = known[-1] if known and record.held.kind is not HoldKind.UNREADABLE else ""
         found.append(Hold(record.held.kind, key, record.held.reason, approvable))
     seen = {hold.kind for hold in found}

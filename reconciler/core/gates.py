@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from reconciler.core import budget, vanish
 from reconciler.model.arrivals import Arrival
-from reconciler.model.changes import Cause, Removal
+from reconciler.model.changes import Cause, Removal, leaves_git
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.readings import Reading
 from reconciler.model.records import HeldRemoval, LedgerEntry, RepositoryRecord, StateRecord
@@ -30,10 +30,18 @@ def holds_of(
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
         where = f"{first.file}:{first.line}"
         yield Hold(HoldKind.FINDING, key, f"{where}: {first.message}{more}")
+    told = {finding for findings in reading.invalid.values() for finding in findings}
+    for finding in reading.errors:
+        if finding not in told and finding.file not in reading.unreadable:
+            where = f"{finding.file}:{finding.line}"
+            yield Hold(HoldKind.FINDING, None, f"{where}: {finding.message}")
     for file in reading.unreadable:
         yield Hold(HoldKind.UNREADABLE, None, f"nothing is deleted while {file} cannot be read")
     for key, removal in held.items():
-        approvable = "" if removal.kind is HoldKind.UNREADABLE else change_hash
+        # Approved or not, no workload is deleted while a file is unreadable.
+        stuck = removal.kind is HoldKind.UNREADABLE
+        stuck |= bool(reading.unreadable) and leaves_git(removal.line)
+        approvable = "" if stuck else change_hash
         yield Hold(removal.kind, key, removal.reason, approvable)
 
 

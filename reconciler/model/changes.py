@@ -45,6 +45,11 @@ def key_of_line(line: str) -> WorkloadKey:
     return WorkloadKey(kind, namespace, name)
 
 
+def leaves_git(line: str) -> bool:
+    """Return whether a removal line is about a workload that left Git."""
+    return line.rsplit(" ", 2)[1] == Cause.LEFT_GIT
+
+
 class Verb(StrEnum):
     """What happens to a workload or one of its objects."""
 

@@ -27,7 +27,7 @@ class LogVoice:
 
     def __init__(self, events: Events | None = None) -> None:
         self._events = events
-        self._held: Mapping[tuple[str, HoldKind], Hold] = {}
+        self._held: Mapping[tuple[str, HoldKind, str], Hold] = {}
         self._approved: tuple[Approved, ...] = ()
         self._failing: dict[WorkloadKey, str] = {}
         self._blind = ""
@@ -43,7 +43,7 @@ class LogVoice:
                 "commit taken in",
                 extra=_fields(commit=wanted.commit[:12], workloads=len(wanted.effective)),
             )
-        held = {(str(hold.key), hold.kind): hold for hold in wanted.holds}
+        held = {_place_of(hold): hold for hold in wanted.holds}
         for place, hold in held.items():
             if self._held.get(place) != hold:
                 self._say_held(hold)
@@ -139,6 +139,11 @@ class LogVoice:
         task = asyncio.create_task(self._events.tell(ref, "", reason, message, type_))
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
+
+
+def _place_of(hold: Hold) -> tuple[str, HoldKind, str]:
+    """Return what a hold is known by: a head may have several of one kind and of no workload."""
+    return str(hold.key or ""), hold.kind, "" if hold.key else hold.reason
 
 
 def _fields(**fields: Any) -> dict[str, dict[str, Any]]:

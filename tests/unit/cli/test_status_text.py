@@ -38,6 +38,16 @@ def said(seen: Sighting | None) -> str:
             id="Git cannot be read",
         ),
         pytest.param(
+            replace(WELL, holder="", renewed_at=0.0, looked_at=0.0),
+            [
+                "Nobody holds the Lease yet: a loop that has just started takes it within "
+                "seconds; until one does,",
+                "    rooms run on, and nothing is healed, scaled or rolled out. "
+                "Start one: gamekeeper run",
+            ],
+            id="nobody ever led",
+        ),
+        pytest.param(
             replace(WELL, holder=""),
             [
                 "No process leads: rooms run on, and nothing is healed, scaled or rolled out. "

@@ -3,9 +3,10 @@ from dataclasses import replace
 import pytest
 
 from reconciler.cli.statuses import status_of
+from reconciler.core.births import digest_of
 from reconciler.core.compile import canonical
 from reconciler.model.holds import HoldKind
-from reconciler.model.records import Accepted, Condition, HeldRemoval, Offer, StateRecord
+from reconciler.model.records import Accepted, Condition, HeldRemoval, Notice, Offer, StateRecord
 from reconciler.model.refs import Json
 from tests.loop.world import Process, World
 from tests.unit.core.making import a_key
@@ -66,6 +67,29 @@ async def test_a_record_is_told_in_a_word(
     await process.lane.store.change_state(KEY, lambda _: record)
     (arena,) = status_of(process.lane, [], None).workloads
     assert (arena.state, [hold.kind for hold in arena.holds]) == (state, holds)
+
+
+async def test_of_a_workload_that_was_taken_in_once_the_record_is_lost() -> None:
+    process = Process(World())
+    await process.start()
+    store = process.lane.store
+    known = frozenset({digest_of("local", KEY)})
+    await store.save_repository(replace(store.repository, known=known))
+    (arena,) = status_of(process.lane, [KEY], None).workloads
+    assert arena.state == "its record is lost"
+
+
+async def test_no_deletion_is_offered_while_a_file_is_unreadable() -> None:
+    process = Process(World())
+    await process.start()
+    held = HeldRemoval(HoldKind.LAST_SPEC, LINE, "the last one")
+    store = process.lane.store
+    await store.change_state(KEY, lambda _: replace(accepted(), held=held))
+    offers = (Offer("a" * 12, (LINE,), "c1"),)
+    notices = (Notice(HoldKind.UNREADABLE, "", "x.yaml cannot be read"),)
+    await store.save_repository(replace(store.repository, offers=offers, notices=notices))
+    (arena,) = status_of(process.lane, [], None).workloads
+    assert arena.holds[0].change_hash == ""
 
 
 async def test_a_refused_removal_comes_with_the_hash_that_was_offered() -> None:

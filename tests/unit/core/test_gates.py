@@ -5,6 +5,7 @@ import pytest
 
 from reconciler.core import gates
 from reconciler.model.changes import Cause, Removal
+from reconciler.model.findings import Finding, Severity
 from reconciler.model.holds import HoldKind
 from reconciler.model.readings import Reading
 from reconciler.model.records import Approved, HeldRemoval, LedgerEntry, StateRecord
@@ -179,3 +180,33 @@ def test_an_orphan_needs_approval_even_where_the_head_is_sound() -> None:
     held = blocked(a_reading(PLAZA), ghost, unrecorded=unrecorded)
     assert held == {"ghost": HoldKind.NO_ACCEPTED_COMMIT}
     assert blocked(a_reading(PLAZA), ghost, unrecorded=unrecorded, approved=(ghost,)) == {}
+
+
+def test_a_mistake_that_is_of_no_workload_is_held_beside_those_that_are() -> None:
+    own = Finding("schedulers/arena.yaml", 3, 1, "spec", "no such field")
+    other = Finding("schedulers/z.yaml", 1, 1, "kind", "a Config stands only at the root")
+    hint = replace(other, message="a hint", severity=Severity.WARNING)
+    in_the_dark = Finding("schedulers/x.yaml", 1, 1, "", "no YAML")
+    reading = replace(
+        a_reading(LOBBY),
+        invalid={ARENA.key: (own,)},
+        unreadable=("schedulers/x.yaml",),
+        findings=(own, other, hint, in_the_dark),
+    )
+    holds = [(hold.kind, hold.key, hold.reason) for hold in gates.holds_of(reading, {}, "")]
+    assert holds == [
+        (HoldKind.FINDING, ARENA.key, "schedulers/arena.yaml:3: no such field"),
+        (HoldKind.FINDING, None, "schedulers/z.yaml:1: a Config stands only at the root"),
+        (HoldKind.UNREADABLE, None, "nothing is deleted while schedulers/x.yaml cannot be read"),
+    ]
+
+
+def test_no_deletion_is_offered_while_a_file_is_unreadable() -> None:
+    held = {
+        item.key: HeldRemoval(HoldKind.OVER_BUDGET, item.line, "too many")
+        for item in (gone(LOBBY), smaller(PLAZA, 1))
+    }
+    whole, torn = a_reading(ARENA), replace(a_reading(ARENA), unreadable=("x.yaml",))
+    for reading, offered in ((whole, ["h", "h"]), (torn, ["", "h"])):
+        holds = [hold for hold in gates.holds_of(reading, held, "h") if hold.key]
+        assert [hold.change_hash for hold in holds] == offered
