@@ -76,6 +76,7 @@ class Lease:
         self._changed_at = 0.0
         self._leads_until = 0.0
         self._was_leading = False
+        self._awaited = ""
 
     @property
     def leading(self) -> bool:
@@ -179,3 +180,8 @@ class Lease:
             self._was_leading = self.leading
             log.info("%s: %s", self._ref, "we lead" if self.leading else "we do not lead")
             self._changed()
+        awaited = "" if self.leading else self.holder
+        if awaited not in (self._awaited, self._identity):
+            if awaited:
+                log.info("waits for %s, held by %s", self._ref, awaited)
+            self._awaited = awaited

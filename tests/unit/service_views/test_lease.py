@@ -1,4 +1,5 @@
 import asyncio
+import logging
 from dataclasses import dataclass, field
 
 import pytest
@@ -179,3 +180,27 @@ async def test_who_renews_while_we_wait_is_a_rival_and_who_is_silent_is_none(
     await second.rounds(2)
     assert second.lease.leading
     assert second.lease.rival == ""
+
+
+async def test_who_waits_says_for_whom_once_and_again_when_another_holds_it(
+    clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    server = OneLease()
+    first, second, third = (Candidate(server, clock, name) for name in "abc")
+    await first.rounds(1)
+    await second.rounds(2)
+    assert [text for text in caplog.messages if "waits" in text] == [
+        f"waits for {REF}, held by a",
+    ]
+    clock.at += DURATION_SECONDS
+    await third.rounds(1)
+    clock.at += DURATION_SECONDS + 1
+    await third.rounds(1)
+    assert third.lease.leading
+    await second.rounds(2)
+    assert [text for text in caplog.messages if "waits" in text] == [
+        f"waits for {REF}, held by a",
+        f"waits for {REF}, held by a",
+        f"waits for {REF}, held by c",
+    ]
