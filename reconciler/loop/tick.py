@@ -40,7 +40,7 @@ async def tick(lane: Lane, keys: Iterable[WorkloadKey], now: float) -> Report:
     commit = lane.wanted.commit
     plans = [plan_key(lane, key, now) for key in keys]
     settled = await asyncio.gather(*(_settled(lane, plan, now) for plan in plans))
-    return Report(lane.name, commit, now, tuple(settled))
+    return Report(lane.name, commit, tuple(settled))
 
 
 async def _settled(lane: Lane, plan: Plan, now: float) -> Settled:

@@ -43,11 +43,10 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One tick of one lane over some keys, at commit `commit`. Times are Unix seconds."""
+    """One tick of one lane over some keys, at commit `commit`."""
 
     cluster: str
     commit: str
-    started_at: float
     settled: tuple[Settled, ...] = field(default=())
 
     @property

@@ -186,7 +186,7 @@ class ClusterLane:
         try:
             settled = await settle(self.lane, plan, self._clock.now())
             commit = self.lane.wanted.commit
-            report = Report(self.lane.name, commit, self._clock.now(), (settled,))
+            report = Report(self.lane.name, commit, (settled,))
             self._observer.settled(report)
             if self.lane.doubted:
                 self._doubted()

@@ -72,11 +72,11 @@ def test_steps_are_counted_by_what_they_did() -> None:
         Outcome(KEY, "create", "room arena-2", ""),
         Outcome(KEY, "create", "room arena-3", "", "create room arena-3: quota"),
     )
-    convergence.settled(Report("local", "c1", 0.0, (Settled(CALM, steps),)))
+    convergence.settled(Report("local", "c1", (Settled(CALM, steps),)))
     seen = convergence.courses[KEY]
     assert dict(seen.done) == {("object", "applied"): 1, ("room", "created"): 2}
     assert (seen.failures, seen.error) == (1, "create room arena-3: quota")
-    convergence.settled(Report("local", "c1", 0.0, (Settled(CALM),)))
+    convergence.settled(Report("local", "c1", (Settled(CALM),)))
     assert (seen.failures, seen.error) == (0, "")
 
 
@@ -100,7 +100,7 @@ async def test_a_settled_workload_is_planned_again_where_more_may_come(
     never_run = cast(Lane, None)
     lane = ClusterLane(never_run, SystemClock(), convergence, leading=lambda: True)
     convergence._lane = lane
-    convergence.settled(Report("local", "c1", 0.0, (item,)))
+    convergence.settled(Report("local", "c1", (item,)))
     lane.wakes.nudge()
     assert await lane.wakes.take() == ({KEY} if again else set())
 

@@ -12,7 +12,7 @@ ARENA = WorkloadKey("Scheduler", "arena", "arena")
 
 
 def report(plan: Plan, *outcomes: Outcome) -> Report:
-    return Report("local", "abc", 0.0, (Settled(plan, outcomes),))
+    return Report("local", "abc", (Settled(plan, outcomes),))
 
 
 def test_rooms_are_shown_by_workload_and_state() -> None:
