@@ -21,7 +21,9 @@ from benchmarks.results import Figure, Section, at_most
 from reconciler.adapters.git.mirror import Mirror
 from reconciler.adapters.git.source import Source
 from reconciler.adapters.kubernetes.answers import object_of
+from reconciler.adapters.kubernetes.client import PAGE
 from reconciler.assets import kubernetes_definitions
+from reconciler.cli.run import COLLECTED_AFTER
 from reconciler.kube.schemas import Schemas
 from reconciler.loop import head
 from reconciler.loop.head import HeadLane
@@ -40,9 +42,6 @@ from tests.gitservers.repositories import BareRepository
 
 MOST_MS = 10.0
 WORKLOADS, FILES, PODS = 1000, 10_000, 10_000
-PAGE = 100
-COLLECTED_AFTER = (20_000, 20, 50)
-"""As `gamekeeper run` has it."""
 BEAT_SECONDS = 0.001
 
 

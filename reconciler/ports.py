@@ -107,7 +107,7 @@ class Cluster(Protocol):
         """List a kind of a namespace, of each object only its metadata: no Secret comes here."""
 
     def pages(self, api_version: str, kind: str, labels: str = "") -> AsyncIterator[Listing]:
-        """List a kind in all namespaces, a hundred at a time, so that nobody holds them all.
+        """List a kind in all namespaces, fifty at a time, so that nobody holds them all.
 
         Every page carries the resourceVersion of the whole list. Raises Expired when the list
         took so long that its rest is gone: begin again.

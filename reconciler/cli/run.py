@@ -17,6 +17,10 @@ gamekeeper run --repo https://git.example.com/studio/fleet.git --branch main --i
 gamekeeper run --repo ./my-fleet --instance laptop --kubeconfig ./kubeconfig"""
 
 
+COLLECTED_AFTER = (200_000, 2, 1000)
+"""More young objects than a page of pods has, so that none is looked through while it is read."""
+
+
 def configure(parser: ArgumentParser) -> None:
     """Add the command's arguments."""
     add_settings(parser, "git", "identity", "cluster", "loop", "safety", "serving", "log")
@@ -70,4 +74,4 @@ def _collect_rarely() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
+    gc.set_threshold(*COLLECTED_AFTER)

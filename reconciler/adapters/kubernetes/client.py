@@ -17,7 +17,7 @@ from reconciler.model.errors import Misconfigured
 from reconciler.model.refs import Json, ObjectRef, ref_of
 from reconciler.ports import Listing, WatchEvent
 
-PAGE = 100
+PAGE = 50
 """A page is parsed in one go: 500 pods would hold up the event loop for 20 ms and more."""
 APPLY_TYPE = "application/apply-patch+yaml"
 MERGE_TYPE = "application/merge-patch+json"

@@ -9,7 +9,6 @@ from random import SystemRandom
 from typing import Any
 
 import aiohttp
-import orjson
 from multidict import CIMultiDict
 from yarl import URL
 
