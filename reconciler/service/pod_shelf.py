@@ -1,5 +1,6 @@
 """Pods: rooms of ours by workload, the host ports of all, and what we wrote but not yet see."""
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -12,6 +13,13 @@ from reconciler.service.shelves import ByWorkload, Touched, is_older
 
 EXPECTATION_SECONDS = 180.0
 """How long the watch has to show a write of ours before it is taken back."""
+
+log = logging.getLogger(__name__)
+
+_STRIPPED = (
+    "room %s/%s lost our labels by somebody's hand: it runs on, is replaced, and is neither "
+    "counted nor deleted any more. Give the labels back, or delete the pod"
+)
 
 _ENDED = (Phase.SUCCEEDED, Phase.FAILED)
 
@@ -60,6 +68,8 @@ class PodShelf:
             self._made.pop(metadata["uid"], None)
             return
         if key is None or metadata["labels"].get(labels.INSTANCE) != self._instance:
+            if known is not None:
+                log.warning(_STRIPPED, metadata.get("namespace"), metadata["name"])
             self._remove(metadata["uid"])
             self._put_foreign(obj)
         else:

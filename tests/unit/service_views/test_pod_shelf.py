@@ -174,3 +174,16 @@ def test_a_delete_that_no_watch_has_shown_in_time_is_not_believed(
         "arena-1": False,
         "arena-2": True,
     }
+
+
+def test_a_room_that_lost_our_labels_is_named_once(
+    shelf: PodShelf, caplog: pytest.LogCaptureFixture
+) -> None:
+    shelf.put(room("arena-1", 5))
+    for version in (6, 7):
+        stripped = room("arena-1", version)
+        stripped["metadata"]["labels"] = {}
+        shelf.put(stripped)
+    shelf.put(room("other-1", instance="another"))
+    assert not shelf.of(ARENA)
+    assert [text.split(" lost")[0] for text in caplog.messages] == ["room arena/arena-1"]
