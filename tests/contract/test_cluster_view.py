@@ -38,7 +38,10 @@ class Watched:
         self.cluster = cluster
         self.dirty: set[WorkloadKey] = set()
         self.rung: list[ObjectRef] = []
-        self.view = ClusterView(cluster, INSTANCE, RealClock(), self.dirty.update, self.rung.append)
+        self.view = ClusterView(cluster, INSTANCE, RealClock(), self.dirty.update, self._rung)
+
+    def _rung(self, ref: ObjectRef, gone: bool) -> None:
+        self.rung.append(ref)
 
     def marks(self) -> dict[str, str]:
         return {
