@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from reconciler.cli.changes import hold_lines
 from reconciler.cli.console import Console
 from reconciler.cli.output import print_table
-from reconciler.cli.statuses import LOST, Status
+from reconciler.cli.statuses import LOST, Status, WorkloadStatus
 from reconciler.core.conditions import READY
 from reconciler.service.lookout import Sighting, written
 
@@ -45,9 +45,9 @@ def print_text(console: Console, status: Status, now: float) -> None:
         HEADS,
         (
             (
-                each.key, "?" if each.state == LOST else each.counts.desired,
+                each.key, _or_unknown(each, each.counts.desired),
                 each.counts.ready, each.counts.unready,
-                each.counts.old, each.counts.terminating, each.state, each.commit[:12] or "-",
+                _or_unknown(each, each.counts.old), each.counts.terminating, each.state, each.commit[:12] or "-",
                 each.source or "-",
             )
             for each in status.workloads
@@ -59,6 +59,11 @@ def print_text(console: Console, status: Status, now: float) -> None:
         failing = [c for c in each.conditions if c.type == READY and c.reason == "StepFailed"]
         for condition in failing:
             console.print(f"{console.paint('failing:', 'red')} {each.key}: {condition.message}")
+
+
+def _or_unknown(each: WorkloadStatus, count: int) -> int | str:
+    """Return a count that only the record tells."""
+    return "?" if each.state == LOST else count
 
 
 def age(seconds: float) -> str:

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from reconciler.cli.status_text import print_text
 from reconciler.cli.statuses import status_of
 from reconciler.core.births import digest_of
 from reconciler.core.compile import canonical
@@ -9,6 +10,7 @@ from reconciler.model.holds import HoldKind
 from reconciler.model.records import Accepted, Condition, HeldRemoval, Notice, Offer, StateRecord
 from reconciler.model.refs import Json
 from tests.loop.world import Process, World
+from tests.unit.cli.screens import console, text_of
 from tests.unit.core.making import a_key
 
 KEY = a_key()
@@ -77,6 +79,9 @@ async def test_of_a_workload_that_was_taken_in_once_the_record_is_lost() -> None
     await store.save_repository(replace(store.repository, known=known))
     (arena,) = status_of(process.lane, [KEY], None).workloads
     assert arena.state == "its record is lost"
+    screen = console()
+    print_text(screen, status_of(process.lane, [KEY], None), 0.0)
+    assert text_of(screen.out).splitlines()[-1].split()[1:6] == ["?", "0", "0", "?", "0"]
 
 
 async def test_no_deletion_is_offered_while_a_file_is_unreadable() -> None:
