@@ -40,25 +40,22 @@ def print_text(console: Console, status: Status, now: float) -> None:
     if not status.workloads:
         return
     console.print()
-    print_table(
-        console,
-        HEADS,
-        (
-            (
-                each.key, _or_unknown(each, each.counts.desired),
-                each.counts.ready, each.counts.unready,
-                _or_unknown(each, each.counts.old), each.counts.terminating, each.state, each.commit[:12] or "-",
-                each.source or "-",
-            )
-            for each in status.workloads
-        ),
-    )  # fmt: skip
+    print_table(console, HEADS, (_row(each) for each in status.workloads))
     for line in hold_lines(console, (hold for each in status.workloads for hold in each.holds)):
         console.print(line)
     for each in status.workloads:
         failing = [c for c in each.conditions if c.type == READY and c.reason == "StepFailed"]
         for condition in failing:
             console.print(f"{console.paint('failing:', 'red')} {each.key}: {condition.message}")
+
+
+def _row(each: WorkloadStatus) -> tuple[object, ...]:
+    counts = each.counts
+    return (
+        each.key, _or_unknown(each, counts.desired), counts.ready, counts.unready,
+        _or_unknown(each, counts.old), counts.terminating, each.state, each.commit[:12] or "-",
+        each.source or "-",
+    )  # fmt: skip
 
 
 def _or_unknown(each: WorkloadStatus, count: int) -> int | str:
