@@ -132,6 +132,32 @@ def test_grace_only_shrinks(api: Speaker, space: str) -> None:
     assert api.ask("GET", path).status == 404
 
 
+@pytest.mark.parametrize("phase", ["Running", "Failed"])
+@pytest.mark.parametrize(
+    ("seconds", "left"),
+    [
+        pytest.param(None, 30, id="not said"),
+        pytest.param(40, 30, id="longer"),
+        pytest.param(7, 7, id="shorter"),
+        pytest.param(-3, 1, id="below none"),
+        pytest.param(0, 0, id="none"),
+    ],
+)
+def test_what_ends_behind_a_finalizer_is_only_hurried(
+    api: Speaker, space: str, phase: str, seconds: int | None, left: int
+) -> None:
+    held = pod("held", nodeName="nowhere", terminationGracePeriodSeconds=30)
+    held["metadata"]["finalizers"] = ["a.io/held"]
+    api.make(f"{space}/pods", held)
+    path = f"{space}/pods/held"
+    api.ask("DELETE", path)
+    api.ask("PATCH", f"{path}/status", {"status": {"phase": phase}}, MERGE)
+    api.ask("DELETE", path, None if seconds is None else {"gracePeriodSeconds": seconds})
+    metadata = api.ask("GET", path).metadata
+    api.ask("PATCH", path, {"metadata": {"finalizers": None}}, MERGE)
+    assert (metadata["deletionGracePeriodSeconds"], metadata["generation"]) == (left, 2)
+
+
 @pytest.mark.parametrize(
     ("preconditions", "told"),
     [

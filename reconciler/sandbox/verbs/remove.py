@@ -186,13 +186,16 @@ def _hold(kind: Kind, value: Json, options: DeleteOptions) -> bool:
 def _grace(kind: Kind, value: Json, options: DeleteOptions) -> int:
     if kind is not POD:
         return 0
-    spec, metadata = value["spec"], value["metadata"]
+    spec: Json = value["spec"]
+    begun: int | None = value["metadata"].get("deletionGracePeriodSeconds")
+    if begun is not None and options.grace_seconds is not None:
+        # What has begun to end is only hurried: that it has ended meanwhile is not looked at.
+        return min(options.grace_seconds, begun)
     if not spec.get("nodeName") or value.get("status", {}).get("phase") in _DONE:
         return 0
     own = spec.get("terminationGracePeriodSeconds", 30)
     asked = own if options.grace_seconds is None else options.grace_seconds
     asked = 1 if asked < 0 else asked
-    begun = metadata.get("deletionGracePeriodSeconds")
     return asked if begun is None else min(asked, begun)
 
 
