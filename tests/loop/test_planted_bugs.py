@@ -62,7 +62,7 @@ def no_precondition(patch: pytest.MonkeyPatch) -> None:
 
 
 def conflict_is_fatal(patch: pytest.MonkeyPatch) -> None:
-    async def ignore(self: Any, ref: Any, key: Any, what: str) -> None:
+    async def ignore(self: Any, key: Any, what: str) -> None:
         return None
 
     patch.setattr(RecordStore, "_reread", ignore)
