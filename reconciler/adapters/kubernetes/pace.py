@@ -41,15 +41,15 @@ class Pace:
         self._pauses = 0
         self._verdict: asyncio.Future[None] | None = None
 
-    async def turn(self) -> bool:
-        """Wait until a request may be sent; True when it is the one that finds out.
+    async def turn(self, what: str) -> bool:
+        """Wait until a request, `what` for people, may be sent; True when it is to find out.
 
         Raises Unavailable when the server asked for a pause longer than anyone should wait.
         """
         if self._qps:
             await self._through_bucket()
         # Last, so that nobody who waited for a token is sent into a pause that began meanwhile.
-        return await self._through_pause() if self._pauses else False
+        return await self._through_pause(what) if self._pauses else False
 
     def pushed_back(self, retry_after_seconds: float | None) -> None:
         """Take note of a 429 or 503: nobody sends before what the server asked for is over."""
@@ -72,12 +72,14 @@ class Pace:
             self._verdict.set_result(None)
             self._verdict = None
 
-    async def _through_pause(self) -> bool:
+    async def _through_pause(self, what: str) -> bool:
         while self._pauses:
             wait = self._not_before - self._clock()
             if wait > self._patience_seconds:
                 raise Unavailable(
-                    f"the API server asked us to wait for {wait:.0f} more seconds", wait
+                    f"{what}: not sent, as the API server asked us to wait for {wait:.0f} more "
+                    "seconds",
+                    wait,
                 )
             if wait > 0:
                 await asyncio.sleep(wait)

@@ -145,7 +145,7 @@ class Transport:
         proof: Proof,
         deadline: aiohttp.ClientTimeout,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        probes = await self._pace.turn()
+        probes = await self._pace.turn(call.what)
         started = time.monotonic()
         status = 0
         try:

@@ -26,21 +26,23 @@ async def test_without_a_limit_nobody_waits() -> None:
     pace = Pace(0, 1, Time())
     async with asyncio.timeout(1):
         for _ in range(1000):
-            assert not await pace.turn()
+            assert not await pace.turn("get Pod arena/a")
 
 
 async def test_a_burst_is_free_and_then_the_rate_holds() -> None:
     loop = asyncio.get_running_loop()
     pace = Pace(100, 10, loop.time)
     started = loop.time()
-    await asyncio.gather(*(pace.turn() for _ in range(30)))
+    await asyncio.gather(*(pace.turn("get Pod arena/a") for _ in range(30)))
     assert 0.18 < loop.time() - started < 0.5
 
 
 async def test_a_long_pause_is_refused_with_what_is_left_of_it() -> None:
     pace = paused(Time(), 60.0)
-    with pytest.raises(Unavailable, match="60 more seconds") as caught:
-        await pace.turn()
+    with pytest.raises(
+        Unavailable, match=r"^get Pod arena/a: not sent, .* for 60 more seconds$"
+    ) as caught:
+        await pace.turn("get Pod arena/a")
     assert caught.value.retry_after_seconds == pytest.approx(60.0)
 
 
@@ -49,7 +51,7 @@ async def test_nobody_sends_before_the_pause_is_over() -> None:
     pace = Pace(0, 1, loop.time)
     pace.pushed_back(0.0)
     started = loop.time()
-    assert await pace.turn()
+    assert await pace.turn("get Pod arena/a")
     assert loop.time() - started >= 1.0
 
 
@@ -57,22 +59,22 @@ async def test_one_finds_out_and_the_others_wait_for_what_it_hears() -> None:
     time = Time()
     pace = paused(time, 1.0)
     time.now += 1.01
-    assert await pace.turn()
-    others = [asyncio.create_task(pace.turn()) for _ in range(5)]
+    assert await pace.turn("get Pod arena/a")
+    others = [asyncio.create_task(pace.turn("get Pod arena/a")) for _ in range(5)]
     await asyncio.sleep(0.01)
     assert not any(each.done() for each in others)
     pace.accepted()
     pace.found_out()
     assert await asyncio.gather(*others) == [False] * 5
-    assert not await pace.turn()
+    assert not await pace.turn("get Pod arena/a")
 
 
 async def test_when_it_hears_no_the_others_go_on_waiting() -> None:
     time = Time()
     pace = paused(time, 1.0)
     time.now += 1.01
-    assert await pace.turn()
-    other = asyncio.create_task(pace.turn())
+    assert await pace.turn("get Pod arena/a")
+    other = asyncio.create_task(pace.turn("get Pod arena/a"))
     await asyncio.sleep(0)
     pace.pushed_back(10.0)
     pace.found_out()
@@ -84,7 +86,7 @@ async def test_an_answer_to_a_request_from_before_the_pause_does_not_end_it() ->
     pace = paused(Time(), 60.0)
     pace.accepted()
     with pytest.raises(Unavailable):
-        await pace.turn()
+        await pace.turn("get Pod arena/a")
 
 
 async def test_pauses_grow_up_to_a_bound_when_pushed_back_again_and_again() -> None:
@@ -95,7 +97,7 @@ async def test_pauses_grow_up_to_a_bound_when_pushed_back_again_and_again() -> N
         time.now += 10 * LONGEST_PAUSE_SECONDS
         pace.pushed_back(None)
         with pytest.raises(Unavailable) as caught:
-            await pace.turn()
+            await pace.turn("get Pod arena/a")
         pauses.append(caught.value.retry_after_seconds or 0.0)
     assert pauses == [1, 2, 4, 8, 16, 30, 30, 30]
 
@@ -106,4 +108,4 @@ async def test_many_answers_to_one_burst_count_as_one_push_back() -> None:
     for _ in range(31):
         pace.pushed_back(1.0)
     time.now += 1.01
-    assert await pace.turn()
+    assert await pace.turn("get Pod arena/a")
