@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -156,6 +158,21 @@ def test_what_ends_behind_a_finalizer_is_only_hurried(
     metadata = api.ask("GET", path).metadata
     api.ask("PATCH", path, {"metadata": {"finalizers": None}}, MERGE)
     assert (metadata["deletionGracePeriodSeconds"], metadata["generation"]) == (left, 2)
+
+
+def test_a_grace_that_is_over_already_ends_now(api: Speaker, space: str) -> None:
+    api.make(f"{space}/pods", pod("late", nodeName="nowhere", terminationGracePeriodSeconds=30))
+    path = f"{space}/pods/late"
+    begun = _ends_at(api.ask("DELETE", path)) - 30
+    time.sleep(4)
+    hurried = api.ask("DELETE", path, {"gracePeriodSeconds": 2})
+    again = api.ask("DELETE", path, {"gracePeriodSeconds": 1})
+    assert hurried.metadata["deletionGracePeriodSeconds"] == 1
+    assert begun + 3 <= _ends_at(hurried) == _ends_at(again)
+
+
+def _ends_at(reply: Reply) -> float:
+    return datetime.fromisoformat(reply.metadata["deletionTimestamp"]).timestamp()
 
 
 @pytest.mark.parametrize(

@@ -207,8 +207,11 @@ def _mark(kind: Kind, value: Json, grace: int, now: float) -> None:
         return
     if begun:
         # A shorter grace counts from the first request, never from the second.
-        first = clock.moment(begun) - (known or 0)
-        metadata["deletionTimestamp"] = clock.stamp(first + grace)
+        end = clock.moment(begun) - (known or 0) + grace
+        if end < now:
+            # It never ends in the past; what is left of a grace that is over is a second.
+            end, grace = now, min(grace, 1)
+        metadata["deletionTimestamp"] = clock.stamp(end)
     else:
         metadata["deletionTimestamp"] = clock.stamp(now + grace)
         if kind.generation:
