@@ -32,7 +32,9 @@ HASH = re.compile(r"[0-9a-f]{12}")
 
 def configure(parser: ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("hash", metavar="HASH", help="the change hash that diff or status shows")
+    parser.add_argument(
+        "hash", type=str.lower, metavar="HASH", help="the change hash that diff or status shows"
+    )
     add_own(parser, BY)
     add_settings(parser, "instance", "namespace", "cluster")
 

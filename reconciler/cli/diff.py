@@ -24,7 +24,9 @@ from reconciler.wiring.repositories import make_checkout, make_compiler
 EXAMPLE = """\
 gamekeeper diff origin/main                    # what merging HEAD into main would do
 gamekeeper diff main my-branch --output github # the same, as a pull request shows it
-gamekeeper diff --live --instance main         # HEAD against the cluster"""
+gamekeeper diff --live --instance main         # HEAD against the cluster
+
+exit codes: 0 nothing to do, 2 changes (also refused or held ones), 1 a Finding or an error"""
 
 NOTHING, ERROR, CHANGES = 0, 1, 2
 """The exit codes of diff."""

@@ -7,6 +7,8 @@ from typing import Any
 
 from reconciler.kube import names, quantities
 
+_JINJA = re.compile(r"\{\{|\{%|\{#")
+_NO_PART_OF_A_NAME = re.compile(r"[^a-zA-Z0-9.-]")
 _LARGEST_SHOWN = 1e15
 """A fraction beyond it is no count that somebody meant, and has more digits than one reads."""
 
@@ -65,10 +67,18 @@ def whole(fraction: float) -> str:
 
 def mended(text: str, judge: Callable[[str], bool]) -> str:
     """Suggest the name that a text was probably meant to be; "" where none comes to mind."""
-    if judge is _is_env_name:
+    if _JINJA.search(text):
+        return "a spec is data, in which Jinja is not rendered: write the value itself"
+    if judge is _is_env_name or not _is_near_a_name(text):
         return ""
     better = re.sub(r"[^a-z0-9.]+", "-", text[:253].lower()).strip("-.")
     return f'write "{better}"' if better and judge(better) else ""
+
+
+def _is_near_a_name(text: str) -> bool:
+    """Whether a name made of this text keeps nearly all of it; an image is no name."""
+    lost = len(_NO_PART_OF_A_NAME.findall(text.strip()))
+    return ":" not in text and (lost <= 1 or 4 * lost <= len(text))
 
 
 _ENDS = "with a letter or digit at both ends"

@@ -120,6 +120,9 @@ class Objects:
         return output.stdout.strip() == b"true"
 
     def _no_such(self, revision: str) -> str:
+        commits = self.commands.run("rev-list", "--all", "--max-count=1")
+        if commits.status == 0 and not commits.stdout:
+            return f"there is no revision {revision!r} in {self.name}: no commit yet; commit first"
         text = f"there is no revision {revision!r} in {self.name}"
         if self.shallow():
             return f"{text}: it is a shallow clone. {_DEEPEN}"

@@ -287,3 +287,12 @@ def remove(path: Path) -> None:
 
 def is_there(path: Path) -> bool:
     return path.exists()
+
+
+async def test_a_repository_without_commits_says_to_commit_first(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "-b", "main")
+    checkout = LocalCheckout(str(tmp_path))
+    for revision in ("HEAD", "main"):
+        with pytest.raises(Misconfigured, match="no commit yet; commit first"):
+            await checkout.tree(revision)
+    await checkout.close()

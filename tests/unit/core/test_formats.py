@@ -33,11 +33,20 @@ def test_a_value_without_its_form_is_told_what_it_must_be(kind: str, value: Any)
     assert problem[0].startswith("must be")
 
 
+JINJA = "a spec is data, in which Jinja is not rendered: write the value itself"
+
+
 @pytest.mark.parametrize(
     ("text", "fix"),
     [
         pytest.param("My Game_1", 'write "my-game-1"', id="capitals, spaces, underscores"),
         pytest.param("---", "", id="nothing is left"),
+        pytest.param(" a\n", 'write "a"', id="blanks around it"),
+        pytest.param("7 * (8) + '9'", "", id="too little is left"),
+        pytest.param("registry.example/my game:1", "", id="an image is no name"),
+        pytest.param("{{ 7*7 }}", JINJA, id="an expression of Jinja"),
+        pytest.param("registry.example/game:{% if x %}1{% endif %}", JINJA, id="a tag of Jinja"),
+        pytest.param("arena-{{ env }}-with-a-long-name", JINJA, id="a name with an expression"),
         pytest.param("x" * 300, "", id="too long to mend"),
     ],
 )
