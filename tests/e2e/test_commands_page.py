@@ -93,5 +93,6 @@ def test_the_first_lines_of_the_readme_come_true_in_a_clone(tmp_path: Path) -> N
     (clone / ".venv").symlink_to(sys.prefix)
     said = typed(ROOT / "README.md", clone, GAMEKEEPER_LISTEN="127.0.0.1:0")
     assert "valid: 1 workload with 2 rooms" in said
+    assert "1 room created" in said
     assert "led by " in said
     assert "schedulers/arena.yaml:" in said
