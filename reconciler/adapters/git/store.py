@@ -32,6 +32,10 @@ _SEEN_LIMIT = 500
 _LOOSE_LIMIT = 6000
 """Loose objects at which the mirror is packed; git's own limit is 6,700."""
 _BRANCHES_SHOWN = 8
+_EMPTY_OR_NO_HOST = (
+    "it has no branch yet, or a web page answers there and no Git host: check the address first"
+)
+"""Git itself takes any page for a host that holds nothing."""
 _INCOMING = "refs/gamekeeper/incoming"
 _SEEN = "refs/gamekeeper/seen/"
 
@@ -134,6 +138,8 @@ class Store:
         names = [line.partition("refs/heads/")[2] for line in lines]
         shown = ", ".join(one_line(name, 60) for name in names[:_BRANCHES_SHOWN])
         more = len(names) - _BRANCHES_SHOWN
+        if not names and self._address.scheme in ("http", "https"):
+            return _EMPTY_OR_NO_HOST
         return f"it has {shown or 'no branch yet'}" + (f" and {more} more" if more > 0 else "")
 
     def _lay_out(self) -> None:

@@ -1,5 +1,7 @@
 """The mirror's disk: packed when there is much, old heads kept, other URLs apart."""
 
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -90,3 +92,28 @@ def test_a_repository_without_a_branch_says_so(tmp_path: Path) -> None:
     source = Source(f"file://{bare(tmp_path).path}")
     with pytest.raises(Misconfigured, match="it has no branch yet"):
         store.Store(source, str(tmp_path / "cache")).fetch()
+
+
+class _Page(BaseHTTPRequestHandler):
+    """A web server that shows the same page whatever is asked, as a login does."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<html>log in</html>")
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_a_web_page_in_place_of_a_git_host_is_named(tmp_path: Path) -> None:
+    with HTTPServer(("127.0.0.1", 0), _Page) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}/fleet"
+        made = store.Store(Source(url), str(tmp_path / "cache"))
+        with pytest.raises(Misconfigured, match="a web page answers there and no Git host"):
+            made.fetch()
+        server.shutdown()
+        thread.join()
