@@ -24,16 +24,15 @@ from reconciler.wiring.repositories import make_checkout, make_compiler
 EXAMPLE = """\
 gamekeeper diff origin/main                    # what merging HEAD into main would do
 gamekeeper diff main my-branch --output github # the same, as a pull request shows it
-gamekeeper diff --live --instance main         # HEAD against the cluster
-
-exit codes: 0 nothing to do, 2 changes (also refused or held ones), 1 a Finding or an error"""
+gamekeeper diff --live --instance main         # HEAD against the cluster"""
 
 NOTHING, ERROR, CHANGES = 0, 1, 2
-"""The exit codes of diff."""
+EXIT_CODES = "Exit codes: 0 nothing to do, 2 changes (also refused or held ones), 1 an error."
 
 
 def configure(parser: ArgumentParser) -> None:
     """Add the command's arguments."""
+    parser.description = f"{parser.description}\n{EXIT_CODES}"
     parser.add_argument("base", metavar="BASE", nargs="?", help="the commit to merge into")
     parser.add_argument(
         "head", metavar="HEAD", nargs="?", default="HEAD", help="the commit to merge (default HEAD)"

@@ -13,5 +13,7 @@ def test_approve_takes_a_hash_in_capitals_as_a_trailer_does() -> None:
 
 
 def test_the_help_of_diff_states_its_exit_codes() -> None:
-    said = command_parser("diff", "compare", diff.EXAMPLE).format_help()
-    assert "0 nothing to do, 2 changes (also refused or held ones), 1 a Finding or an error" in said
+    parser = command_parser("diff", "compare", diff.EXAMPLE)
+    diff.configure(parser)
+    said = parser.format_help()
+    assert "0 nothing to do, 2 changes (also refused or held ones), 1 an error" in said
