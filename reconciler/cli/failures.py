@@ -1,5 +1,7 @@
 """How a failure is told: one paragraph of what, where, why and what to do."""
 
+import errno
+
 from reconciler.model.errors import Conflict, Denied, Misconfigured, PortError, Unavailable
 from reconciler.setting_rows import BadSetting
 
@@ -33,8 +35,24 @@ def paragraph_of(error: Exception) -> str:
     return text
 
 
+def known_of(group: BaseExceptionGroup[BaseException]) -> Exception | None:
+    """Return the first error of a group that holds nothing but `KNOWN` ones, None of any other.
+
+    Tasks side by side fail together: of one cause, as a rule.
+    """
+    known, others = group.split(KNOWN)
+    if known is None or others is not None:
+        return None
+    first: BaseException = known
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    return first if isinstance(first, Exception) else None
+
+
 def _os_error(error: OSError) -> str:
     reason = error.strerror or str(error) or type(error).__name__
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        reason = f"{reason}. Let this process open more: `ulimit -n 256` or higher"
     if error.filename is None:
         return _sentence(reason)
     return _sentence(f"{error.filename}: {reason}")

@@ -65,7 +65,7 @@ def _dispatch(words: list[str], console: Console) -> int:
 
 def _run(command: Command, words: list[str], console: Console) -> int:
     # Late, since `gamekeeper --help` needs neither argparse nor what failures know.
-    from reconciler.cli.failures import KNOWN, paragraph_of
+    from reconciler.cli.failures import KNOWN, known_of, paragraph_of
     from reconciler.cli.options import command_parser
 
     try:
@@ -79,8 +79,14 @@ def _run(command: Command, words: list[str], console: Console) -> int:
     except BrokenPipeError:
         raise
     except KNOWN as error:
-        console.note(f"{console.paint('error:', 'red', on=console.err)} {paragraph_of(error)}")
-        return 1
+        failure: Exception = error
+    except BaseExceptionGroup as group:
+        known = known_of(group)
+        if known is None:
+            raise
+        failure = known
+    console.note(f"{console.paint('error:', 'red', on=console.err)} {paragraph_of(failure)}")
+    return 1
 
 
 def _entrance() -> str:

@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from reconciler.cli.failures import Failure, paragraph_of
+from reconciler.cli.failures import Failure, known_of, paragraph_of
 from reconciler.cli.prompts import confirm
 from reconciler.model.errors import Conflict, Denied, Misconfigured, Unavailable
 from reconciler.setting_rows import BadSetting
@@ -41,6 +41,11 @@ from tests.unit.cli.screens import Screen, console, text_of
             id="a file that is not there",
         ),
         pytest.param(
+            OSError(24, "Too many open files"),
+            "Too many open files. Let this process open more: `ulimit -n 256` or higher.",
+            id="a limit that is too low",
+        ),
+        pytest.param(
             Failure("my-fleet is not empty", "init never writes over it"),
             "my-fleet is not empty. init never writes over it.",
             id="a user's own word is never given a capital",
@@ -50,6 +55,16 @@ from tests.unit.cli.screens import Screen, console, text_of
 )
 def test_a_failure_is_one_paragraph(error: Exception, paragraph: str) -> None:
     assert paragraph_of(error) == paragraph
+
+
+def test_of_tasks_that_failed_together_the_first_is_told() -> None:
+    first = Unavailable("git is down")
+    inner = ExceptionGroup("views", [first, OSError(24, "Too many open files")])
+    assert known_of(ExceptionGroup("lanes", [inner])) is first
+
+
+def test_a_defect_among_failures_shows_its_traceback() -> None:
+    assert known_of(ExceptionGroup("lanes", [Unavailable("git is down"), KeyError("x")])) is None
 
 
 def test_yes_answers_the_prompt_unasked() -> None:
