@@ -15,8 +15,8 @@ from reconciler.model.errors import Conflict
 from reconciler.model.records import RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 
-WRITES = 100
-"""So many records are written at once: starting a thousand is too long a stretch."""
+WRITES = 50
+"""So many records are written at once: starting more is too long a stretch."""
 
 
 @dataclass(frozen=True, slots=True)
