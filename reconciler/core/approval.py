@@ -76,6 +76,22 @@ def offer(repository: RepositoryRecord, ask: Ask, waiting: Collection[str]) -> R
     return replace(repository, offers=offers[-OFFERS_KEPT:])
 
 
+def close(
+    offers: Collection[Offer], asked: Collection[str], held: Collection[str]
+) -> tuple[Offer, ...]:
+    """Return the offers after a head that asks for some lines, of which some are `held`."""
+    return tuple(replace(offer, end=_end(offer, set(asked), set(held))) for offer in offers)
+
+
+def _end(offer: Offer, asked: set[str], held: set[str]) -> OfferEnd:
+    lines = set(offer.lines)
+    if lines & held:
+        return OfferEnd.WAITING
+    if lines & asked:
+        return OfferEnd.DONE
+    return offer.end or OfferEnd.OVERTAKEN
+
+
 def grant(
     repository: RepositoryRecord, approvals: Mapping[str, Approval], now: float
 ) -> tuple[RepositoryRecord, frozenset[str]]:

@@ -7,7 +7,7 @@ removals pass the gates. A document with a Finding holds its own workload, nothi
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from reconciler.core import births, budget, change, gates, offers
+from reconciler.core import approval, births, budget, change, gates
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
 from reconciler.model.holds import Hold, HoldKind
@@ -74,7 +74,9 @@ def take_in(
     following = replace(_next_repository(arrival, repository, removals), in_step=in_step)
     held_lines = {held.line for held in blocked.values()}
     asked_lines = {removal.line for removal in removals}
-    following = replace(following, offers=offers.close(repository.offers, asked_lines, held_lines))
+    following = replace(
+        following, offers=approval.close(repository.offers, asked_lines, held_lines)
+    )
     if blocked:
         holds = (*holds, *arrival.doubts)
     free = (item for item in removals if item.key not in blocked and item.line not in approved)

@@ -1,9 +1,8 @@
 """Records that somebody deletes under a running loop, which remembers them."""
 
-from reconciler.model.errors import PortError
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.service.head_lane import HeadService
-from tests.loop.world import Process, World, spec
+from tests.loop.world import Process, World, spec, turn_as_served
 from tests.unit.service.test_head_lane import Silent
 
 ARENA = WorkloadKey("Scheduler", "arena", "arena")
@@ -26,14 +25,6 @@ def lose(world: World, process: Process, key: WorkloadKey | None = ARENA) -> Obj
 def service_of(process: Process) -> HeadService:
     time = process.world.time
     return HeadService(process.head, time, Silent(), lambda: True, lambda wanted: None)
-
-
-async def turn(world: World, process: Process) -> None:
-    try:
-        await process.turn()
-    except PortError:
-        process.lane.doubted = True  # as the service has it: judged again
-    world.pass_time(2.0)
 
 
 async def test_a_state_record_that_is_seen_to_go_is_written_again_as_it_was() -> None:
@@ -71,7 +62,7 @@ async def test_a_commit_after_a_record_went_unseen_is_not_held() -> None:
     lose(world, process)
     world.commit({"schedulers/arena.yaml": spec("arena", 1, "registry.example/game:2")})
     for _ in range(12):
-        await turn(world, process)
+        await turn_as_served(world, process)
     assert not process.lane.wanted.holds
     assert len(world.pods("arena")) == 1
     accepted = (await world.process()).lane.store.state(ARENA).accepted
@@ -86,7 +77,7 @@ async def test_a_room_is_healed_after_a_record_went_unseen() -> None:
     world.delete(f"/api/v1/namespaces/arena/pods/{world.names('arena')[0]}")
     world.pass_time(5.0)
     for _ in range(6):
-        await turn(world, process)
+        await turn_as_served(world, process)
     assert len(world.pods("arena")) == 2
     assert (await world.process()).lane.store.state(ARENA).accepted is not None
 
@@ -102,7 +93,7 @@ async def test_what_left_git_while_a_process_slept_is_not_brought_back_by_it() -
     sleeper.lane.store.suspected.add(ref)
     sleeper.lane.doubted = True
     for _ in range(4):
-        await turn(world, sleeper)
+        await turn_as_served(world, sleeper)
     assert (await world.process()).lane.store.state(ARENA).accepted is None
     assert not world.pods("arena")
 

@@ -5,10 +5,9 @@ import pytest
 from reconciler.adapters.kubernetes.client import KubernetesCluster
 from reconciler.loop import head
 from reconciler.model import labels
-from reconciler.model.errors import PortError
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from tests.loop.transport import SandboxTransport
-from tests.loop.world import Process, World, spec
+from tests.loop.world import Process, World, spec, turn_as_served
 
 ARENA = WorkloadKey("Scheduler", "arena", "arena")
 
@@ -18,14 +17,6 @@ def at_its_place(process: Process, what: str) -> ObjectRef:
     if what == "repository":
         return places.repository
     return {"state": places.state, "ordinals": places.ordinals}[what](ARENA)
-
-
-async def turn(world: World, process: Process) -> None:
-    try:
-        await process.turn()
-    except PortError:
-        process.lane.doubted = True  # as the service has it: judged again
-    world.pass_time(2.0)
 
 
 @pytest.mark.parametrize("restarted", [False, True], ids=["while it runs", "before it starts"])
@@ -45,7 +36,7 @@ async def test_a_record_without_its_label_stops_nobody_and_gets_it_back(
         process = await world.process()
     world.commit({f"schedulers/{name}.yaml": spec(name, 4) for name in ("arena", "lobby")})
     for _ in range(8):
-        await turn(world, process)
+        await turn_as_served(world, process)
     assert (len(world.names("arena")), len(world.names("lobby"))) == (4, 4)
     assert names < set(world.names("arena"))
     there = await hand.get(place)

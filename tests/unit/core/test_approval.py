@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.core import approval, offers
+from reconciler.core import approval
 from reconciler.core.approval import APPROVAL_SECONDS, Approval, Ask
 from reconciler.core.change import hash_of_lines
 from reconciler.model.records import Approved, Offer, OfferEnd, RepositoryRecord
@@ -99,7 +99,7 @@ def test_two_approvals_of_one_hash_count_as_one_and_both_are_used_up() -> None:
     assert {entry.line for entry in record.approved} == {ARENA}
     assert used == {"x", "y"}
     late, used = approval.grant(
-        replace(record, offers=offers.close(record.offers, {ARENA}, ())), {"z": given("aaa")}, NOW
+        replace(record, offers=approval.close(record.offers, {ARENA}, ())), {"z": given("aaa")}, NOW
     )
     assert late.approved == record.approved
     assert used == {"z"}
@@ -134,7 +134,7 @@ def test_a_hash_is_offered_once_for_one_state_of_the_specs() -> None:
 
 def test_a_hash_that_is_used_up_is_offered_anew_when_it_is_asked_for_again() -> None:
     first = approval.offer(RepositoryRecord(), Ask({LOBBY: "m"}, "c1", NOW), ())
-    done = replace(first, offers=offers.close(first.offers, {LOBBY}, ()))
+    done = replace(first, offers=approval.close(first.offers, {LOBBY}, ()))
     again = approval.offer(done, Ask({LOBBY: "m"}, "c3", NOW + 9), ())
     assert hashes(again) == [(hash_of_lines([LOBBY]), "c3", NOW + 9)]
     assert again.offers[0].end is OfferEnd.WAITING
@@ -143,3 +143,23 @@ def test_a_hash_that_is_used_up_is_offered_anew_when_it_is_asked_for_again() -> 
 def test_an_offer_of_an_older_version_lets_nothing_through() -> None:
     old = RepositoryRecord(offers=(Offer("aaa", (ARENA,), "c1"),))
     assert not approval.grant(old, {"x": given("aaa")}, NOW)[0].approved
+
+
+WAITING, DONE, OVERTAKEN = OfferEnd.WAITING, OfferEnd.DONE, OfferEnd.OVERTAKEN
+
+
+@pytest.mark.parametrize(
+    ("before", "asked", "held", "after"),
+    [
+        pytest.param(WAITING, "ab", "ab", WAITING, id="it waits while its lines are held"),
+        pytest.param(WAITING, "a", "a", WAITING, id="or one of them is"),
+        pytest.param(WAITING, "ab", "", DONE, id="it is done when they are let through"),
+        pytest.param(WAITING, "a", "", DONE, id="or those of them that are asked for are"),
+        pytest.param(WAITING, "c", "c", OVERTAKEN, id="it is overtaken when none is asked for"),
+        pytest.param(DONE, "", "", DONE, id="what is done stays done"),
+        pytest.param(OVERTAKEN, "ab", "ab", WAITING, id="what is asked for again waits"),
+    ],
+)
+def test_an_offer_ends(before: OfferEnd, asked: str, held: str, after: OfferEnd) -> None:
+    offer = Offer("h", ("a", "b"), "c1", ("", ""), 0.0, before)
+    assert [item.end for item in approval.close([offer], asked, held)] == [after]
