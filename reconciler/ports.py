@@ -9,9 +9,10 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from reconciler.model.live import LiveWorkload
+from reconciler.model.live import LiveNode, LivePod, LiveWorkload
 from reconciler.model.readings import Reading, Rendered
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.rooms import Ears
 from reconciler.model.specs import Permissions, Workload
 from reconciler.model.trailers import History
 from reconciler.model.trees import Head, Merged, Relation, Tree
@@ -141,6 +142,17 @@ class Cluster(Protocol):
     async def merge_patch(self, ref: ObjectRef, patch: Json) -> Json:
         """JSON merge patch; with `metadata.uid`/`resourceVersion` in it, a precondition."""
 
+    async def json_patch(self, ref: ObjectRef, operations: Sequence[Json]) -> Json | None:
+        """JSON patch (RFC 6902); None when the object is not there.
+
+        Raises Conflict where a `test` among the operations does not hold (the server's 422).
+        """
+
+    def logs(
+        self, ref: ObjectRef, container: str = "", *, follow: bool = False, tail: int | None = None
+    ) -> AsyncIterator[bytes]:
+        """Read the log of a pod's container, chunk by chunk as it comes."""
+
     async def delete(self, ref: ObjectRef, uid: str, resource_version: str) -> bool:
         """Delete exactly this object in exactly this version; False when it was gone already.
 
@@ -184,6 +196,22 @@ class LiveView(Protocol):
 
     def expect_deleted(self, uid: str) -> None:
         """Count a pod as terminating until the watch shows it, at most 3 min."""
+
+    def take_in(self, pod: Json) -> None:
+        """Take in a pod as the server answered it to a patch, unless a newer version is known."""
+
+    def room(self, namespace: str, name: str) -> tuple[WorkloadKey, LivePod] | None:
+        """Find a room by its name, with its workload."""
+
+    def node(self, name: str) -> LiveNode | None:
+        """Find a node by its name."""
+
+
+class Reports(Protocol):
+    """What rooms say of themselves: changes only, gathered elsewhere (DESIGN §4)."""
+
+    def of(self, key: WorkloadKey) -> Ears:
+        """What is heard of one workload; the same value until something that counts changes."""
 
 
 class Clock(Protocol):

@@ -6,13 +6,14 @@ from reconciler.model.holds import Hold
 from reconciler.model.live import LiveWorkload
 from reconciler.model.plans import Desired, Plan, Situation
 from reconciler.model.records import Ordinals, StateRecord
+from reconciler.model.rooms import Ears
 
 
 class Basis(NamedTuple):
     """All that a lasting plan depends on.
 
     Snapshots are immutable and handed out again until something of them changes: an idle pass
-    compares eight references a workload.
+    compares nine references a workload.
     """
 
     live: LiveWorkload
@@ -23,6 +24,7 @@ class Basis(NamedTuple):
     complete: bool
     rooms_complete: bool
     deleting: bool
+    ears: Ears
 
 
 def basis_of(situation: Situation) -> Basis:
@@ -36,6 +38,7 @@ def basis_of(situation: Situation) -> Basis:
         situation.complete,
         situation.rooms_complete,
         situation.deleting,
+        situation.ears,
     )
 
 

@@ -13,11 +13,20 @@ from reconciler.loop.store import RecordStore
 from reconciler.model.errors import Conflict
 from reconciler.model.plans import Confirmed, Plan, Situation
 from reconciler.model.refs import WorkloadKey
+from reconciler.model.rooms import NO_EARS, Ears
 from reconciler.model.wanted import Wanted
-from reconciler.ports import Cluster, LiveView
+from reconciler.ports import Cluster, LiveView, Reports
 
 IN_FLIGHT = 32
 """Writes of rooms at once: an API server serves no more by being asked for more."""
+
+
+class Unheard:
+    """Nobody listens here: a command that reads once, or rooms that report nothing."""
+
+    def of(self, key: WorkloadKey) -> Ears:
+        """Return that nothing is heard."""
+        return NO_EARS
 
 
 @dataclass(slots=True)
@@ -30,7 +39,7 @@ class Lane:
     `planned` are the last plans that last, with what they were made of.
     `reserved` counts host ports of rooms that are planned and not made yet, so that workloads
     planned side by side do not choose the same ones. `doubted` says that somebody else wrote
-    our records: what is wanted is to be judged anew.
+    our records: what is wanted is to be judged anew. `reports` are what rooms say of themselves.
     """
 
     name: str
@@ -47,6 +56,7 @@ class Lane:
     failures: dict[WorkloadKey, Failures] = field(default_factory=dict)
     reserved: Counter[int] = field(default_factory=Counter)
     doubted: bool = False
+    reports: Reports = field(default_factory=Unheard)
 
     def situation(self, key: WorkloadKey) -> Situation:
         """Gather what the plan of one workload depends on; no I/O."""
@@ -68,6 +78,7 @@ class Lane:
             instance=self.instance,
             holds=self.wanted.holds_of(key),
             newborn=key in self.wanted.newborn,
+            ears=self.reports.of(key),
         )
 
     def check_stands(self, plan: Plan) -> None:

@@ -14,6 +14,10 @@ class Cause(StrEnum):
     SCALE_IN = "scale-in"
     ROLLOUT = "rollout"
     HEALING = "healing"
+    REQUEST = "request"
+    """Somebody asked that this room leave."""
+    DEADLINE = "deadline"
+    """It was busy beyond the drain deadline that the user wrote in Git."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -6,7 +6,9 @@
     ├── Conflict         somebody was faster; decide again on a fresh read (409)
     │   └── AlreadyExists
     ├── Denied           our credentials do not allow it; wait for a change, yet ask again
-    └── Misconfigured    the request can never work as it is (422, bad URL, unknown branch)
+    ├── Misconfigured    the request can never work as it is (422, bad URL, unknown branch)
+    ├── NotFound         asked for by name, and never was (404)
+    └── Gone             asked for by name, and is no more (410)
 
 User mistakes are no exceptions: they are `findings.Finding` values.
 """
@@ -42,3 +44,11 @@ class Denied(PortError):
 
 class Misconfigured(PortError):
     """The request can never succeed as it is written."""
+
+
+class NotFound(PortError):
+    """There never was such a thing."""
+
+
+class Gone(PortError):
+    """It was there and is no more; its name never comes back."""

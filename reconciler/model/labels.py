@@ -21,6 +21,16 @@ KIND = PREFIX + "kind"
 """Label: the workload's kind (Scheduler)."""
 REVISION = PREFIX + "revision"
 """Annotation: the hash of the user's template that a room was made from."""
+STATE = PREFIX + "state"
+"""Label of a room: `model.rooms.Mark`. What a disruption budget of `mode: occupied` selects."""
+LEAVING = PREFIX + "leaving"
+"""Annotation of a room that is to leave: `model.rooms.Why`."""
+LEAVING_SINCE = PREFIX + "leaving-since"
+"""Annotation beside it: since when, Unix seconds."""
+REPORT = PREFIX + "report"
+"""Annotation: the last report of a game that reports on change only (players, state, health)."""
+LEADS = PREFIX + "leads"
+"""Label of our own pod that holds the Lease: what the rooms' Service selects, `true`."""
 ADOPT = PREFIX + "adopt"
 """Annotation, set by people: the instance that may take this object over."""
 
@@ -31,34 +41,24 @@ SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 
 OWNED_LABELS = (INSTANCE, WORKLOAD, KIND, MANAGED_BY, NAME, PART_OF)
-OWNED_ANNOTATIONS = (SAFE_TO_EVICT, DO_NOT_DISRUPT)
 """What we set on every room of a workload alike, and set again where it was changed."""
 
 
 def owned_of(metadata: Json) -> Json:
     """Return the merge patch of metadata that sets what we own as it stands in `metadata`."""
     labels = metadata.get("labels") or {}
-    annotations = metadata.get("annotations") or {}
-    return {
-        "labels": {key: labels.get(key) for key in OWNED_LABELS},
-        "annotations": {key: annotations.get(key) for key in OWNED_ANNOTATIONS},
-    }
+    return {"labels": {key: labels.get(key) for key in OWNED_LABELS}}
 
 
 def digest_of(metadata: Json) -> str:
-    """Return a digest of the labels and annotations of a room that we own; no finalizer is ours.
+    """Return a digest of the labels of a room that we own; no finalizer is ours.
 
     Only known keys count: a key under our prefix that somebody else invented is theirs. What
-    is compared by itself (revision) is left out, so that all rooms of a workload have one digest.
+    is compared by itself (revision, state, disruption annotations) is left out, so that all rooms
+    of a workload have one digest.
     """
     labels = metadata.get("labels") or {}
-    annotations = metadata.get("annotations") or {}
-    return _digest(
-        tuple(
-            [labels.get(key) for key in OWNED_LABELS]
-            + [annotations.get(key) for key in OWNED_ANNOTATIONS]
-        )
-    )
+    return _digest(tuple([labels.get(key) for key in OWNED_LABELS]))
 
 
 @lru_cache(maxsize=4096)

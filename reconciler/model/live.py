@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from reconciler.model.refs import Json, ObjectRef
+from reconciler.model.rooms import Mark, Why
 
 
 class Phase(StrEnum):
@@ -22,10 +23,12 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HostPort:
-    """A host port in use or wanted. `protocol` is TCP, UDP or SCTP."""
+    """A host port in use or wanted. `protocol` is TCP, UDP or SCTP; `name` is the container's."""
 
     port: int
     protocol: str
+    name: str = ""
+    container_port: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,25 @@ class LivePod:
     """Digest of the labels, annotations and finalizers that we own on this pod."""
     lapsed: bool = False
     """Was ready, is not, and its containers run on: perhaps full of players."""
+    mark: Mark = Mark.NONE
+    leaving: Why = Why.STAYS
+    leaving_since: float = 0.0
+    """Unix seconds of the mark `draining`, or of being told to leave while busy."""
+    guard: tuple[str, str] = ("", "")
+    """Our two disruption annotations as they stand (safe-to-evict, do-not-disrupt)."""
+    kept_report: str = ""
+    """The annotation that holds the last report of a game that reports on change only."""
+    bound_at: float = 0.0
+    """Unix seconds of the moment when it was given a node, 0 while it has none."""
+    running: bool = False
+    """Whether any container runs: somebody may be playing."""
+    started_at: float = 0.0
+    """Unix seconds of the start of the container that started last, 0 while none runs."""
+    ended: str = ""
+    """Why it ended: Evicted, OOMKilled, Completed, Error (exit code 139), NodeLost; "" if not."""
+    restarts: int = 0
+    pod_ip: str = ""
+    host_network: bool = False
 
 
 @dataclass(frozen=True, slots=True)

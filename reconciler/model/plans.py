@@ -8,6 +8,7 @@ from reconciler.model.holds import Hold
 from reconciler.model.live import LivePod, LiveWorkload
 from reconciler.model.records import Ordinals, Owned, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.rooms import NO_EARS, Ears, Mark, Why
 from reconciler.model.specs import Workload
 
 Wish = tuple[str, int]
@@ -75,6 +76,7 @@ class Situation:
     instance: str
     holds: tuple[Hold, ...] = ()
     newborn: bool = False
+    ears: Ears = NO_EARS
 
     @property
     def gone(self) -> bool:
@@ -135,6 +137,21 @@ class PatchRoom:
 
 
 @dataclass(frozen=True, slots=True)
+class MarkRoom:
+    """Write the coarse state of one room, which fails if its label is not `pod.mark` any more.
+
+    `mark` and `leaving` are what stands afterwards; `guard` are the two disruption annotations
+    (None: as they are). Draining a room and taking that back are both this.
+    """
+
+    pod: LivePod
+    mark: Mark
+    leaving: Why
+    reason: str
+    guard: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class DeleteObject:
     """Prune one object of the inventory, exactly as it was seen."""
 
@@ -160,7 +177,7 @@ class Counts:
 class Plan:
     """One workload's next step.
 
-    Stages in order: objects, rooms created, deleted, patched, then what is pruned.
+    Stages in order: objects, rooms created, marked, deleted, patched, then what is pruned.
 
     `inventory` is what the inventory must hold before anything is applied (a superset of the
     old one); `forget` says that everything is gone and the records may go too. `wake_in_seconds`
@@ -177,6 +194,7 @@ class Plan:
     strike: Ordinals | None = None
     """The ordinal record without names that are done or no longer wanted."""
     removals: tuple[DeleteRoom, ...] = ()
+    marks: tuple[MarkRoom, ...] = ()
     patches: tuple[PatchRoom, ...] = ()
     prunes: tuple[DeleteObject, ...] = ()
     forget: bool = False
@@ -193,6 +211,7 @@ class Plan:
             or self.creates
             or self.strike
             or self.removals
+            or self.marks
             or self.patches
             or self.prunes
             or self.forget

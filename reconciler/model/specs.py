@@ -48,10 +48,57 @@ class PortRange:
 
 @dataclass(frozen=True, slots=True)
 class Disruption:
-    """What voluntary evictions are refused (`mode: count`: a share of the rooms stays)."""
+    """What voluntary evictions are refused.
 
-    mode: Literal["count"] = "count"
+    `occupied`: every room that is busy or allocated. `count`: a share of the rooms, where they
+    report of the busy ones and `safety_percentage` more, looked at every `interval_seconds`.
+    """
+
+    mode: Literal["count", "occupied"] = "count"
     safety_percentage: float = 0.05
+    interval_seconds: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How long a room may take, in seconds.
+
+    `initialize` counts from being bound to a node until it is ready (and heard, where rooms
+    report); `ping` is the longest silence of a room that reports periodically; `terminate` is how
+    long it may say that it ends, or Kubernetes be ending it. `silent_busy` is after how long a
+    silence even a busy room is given up, None for never: the user's own limit.
+    """
+
+    initialize_seconds: float = 300.0
+    ping_seconds: float = 240.0
+    terminate_seconds: float = 120.0
+    silent_busy_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """The fence before a removal: spec `removal`.
+
+    A room is deleted at the earliest `quiet_seconds` after it was marked draining. It is deleted
+    though it is busy `drain_deadline_seconds` after it was told to leave; None is never.
+    """
+
+    quiet_seconds: float = 5.0
+    drain_deadline_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FailurePolicy:
+    """What becomes of rooms that fail, and when people are needed.
+
+    `remove` keeps a failed room for a post-mortem, outside the count; `delete` deletes it. More
+    than `max_failures` in `window_seconds` are replaced no more until the window has passed or a
+    commit changes the spec; None is no limit.
+    """
+
+    action: Literal["remove", "delete"] = "delete"
+    max_failures: int | None = None
+    window_seconds: float = 3600.0
 
 
 class Scheduling(StrEnum):
@@ -72,7 +119,7 @@ class Workload:
     key: WorkloadKey
     game: str
     replicas: int
-    reports: Literal["none"]
+    reports: Literal["none", "required"]
     rollout: Rollout
     port_range: PortRange | None
     disruption: Disruption
@@ -83,6 +130,17 @@ class Workload:
     spec_json: str
     source: Source
     replicas_source: Source
+    matches_max: int = 1
+    timeouts: Timeouts = Timeouts()
+    departure: Departure = Departure()
+    failure: FailurePolicy = FailurePolicy()
+    ports_to_expose: tuple[int, ...] | None = None
+    """The containerPorts that get a host port; None is all of them."""
+
+    @property
+    def hears(self) -> bool:
+        """Whether its rooms report."""
+        return self.reports == "required"
 
 
 @dataclass(frozen=True, slots=True)

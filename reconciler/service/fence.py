@@ -4,7 +4,7 @@ Asked right before each write, since a lease may run out between the stages of o
 and version that every delete carries are the fence beyond that.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from reconciler.model.errors import Unavailable
 from reconciler.model.refs import Json, ObjectRef
@@ -70,6 +70,17 @@ class Fenced:
         """JSON merge patch. Raises Unavailable where we do not lead."""
         self._check(f"patch {ref}")
         return await self._cluster.merge_patch(ref, patch)
+
+    async def json_patch(self, ref: ObjectRef, operations: Sequence[Json]) -> Json | None:
+        """JSON patch. Raises Unavailable where we do not lead."""
+        self._check(f"patch {ref}")
+        return await self._cluster.json_patch(ref, operations)
+
+    def logs(
+        self, ref: ObjectRef, container: str = "", *, follow: bool = False, tail: int | None = None
+    ) -> AsyncIterator[bytes]:
+        """Read the log of a pod's container."""
+        return self._cluster.logs(ref, container, follow=follow, tail=tail)
 
     async def delete(self, ref: ObjectRef, uid: str, resource_version: str) -> bool:
         """Delete exactly this object. Raises Unavailable where we do not lead."""

@@ -12,13 +12,15 @@ from sys import intern
 from reconciler.model import labels
 from reconciler.model.live import HostPort, LiveNode, LiveObject, LivePod, Phase
 from reconciler.model.refs import Json, WorkloadKey, ref_of
+from reconciler.model.rooms import Mark, Why
 
 
 def pod_of(pod: Json) -> LivePod:
     """Return the record of a pod; a room of ours where the labels say so."""
     metadata, spec, status = pod["metadata"], pod.get("spec") or {}, pod.get("status") or {}
-    marks = metadata.get("labels") or {}
+    marks, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
     conditions = {each["type"]: each for each in status.get("conditions") or ()}
+    starts = _starts(status)
     workload = intern(marks.get(labels.WORKLOAD, ""))
     return LivePod(
         uid=metadata["uid"],
@@ -33,13 +35,25 @@ def pod_of(pod: Json) -> LivePod:
         instance=intern(marks.get(labels.INSTANCE, "")),
         workload=workload,
         ordinal=ordinal_of(metadata["name"], workload),
-        revision=intern((metadata.get("annotations") or {}).get(labels.REVISION, "")),
+        revision=intern(notes.get(labels.REVISION, "")),
         host_ports=host_ports_of(spec),
         created_at=_unix_seconds(metadata.get("creationTimestamp")),
         waiting=_waiting(status),
         unschedulable=_unschedulable(conditions.get("PodScheduled")),
         stamps=labels.digest_of(metadata),
         lapsed=_is_lapsed(status, conditions.get("Ready")),
+        mark=_MARKS.get(marks.get(labels.STATE, ""), Mark.BUSY),
+        leaving=_WHYS.get(notes.get(labels.LEAVING, ""), Why.REQUEST),
+        leaving_since=_number(notes.get(labels.LEAVING_SINCE)),
+        guard=guard_of(notes),
+        kept_report=notes.get(labels.REPORT, ""),
+        bound_at=_since(conditions.get("PodScheduled")),
+        running=bool(starts),
+        started_at=max(starts, default=0.0),
+        ended=_ending(status),
+        restarts=sum(one.get("restartCount", 0) for one in status.get("containerStatuses") or ()),
+        pod_ip=status.get("podIP") or "",
+        host_network=bool(spec.get("hostNetwork")),
     )
 
 
@@ -105,12 +119,28 @@ def _host_ports(containers: Iterable[Json]) -> Iterable[HostPort]:
     for container in containers:
         for port in container.get("ports") or ():
             if port.get("hostPort"):
-                yield _host_port(port["hostPort"], port.get("protocol") or "TCP")
+                yield _host_port(
+                    port["hostPort"],
+                    port.get("protocol") or "TCP",
+                    port.get("name") or "",
+                    port.get("containerPort") or 0,
+                )
 
 
 @lru_cache(maxsize=1 << 17)
-def _host_port(port: int, protocol: str) -> HostPort:
-    return HostPort(port, protocol)
+def _host_port(port: int, protocol: str, name: str, container_port: int) -> HostPort:
+    return HostPort(port, protocol, name, container_port)
+
+
+@lru_cache(maxsize=16)
+def _guard(evict: str, disrupt: str) -> tuple[str, str]:
+    return evict, disrupt
+
+
+def guard_of(annotations: Json) -> tuple[str, str]:
+    """Return the two disruption annotations as they stand, "" where one does not."""
+    evict = annotations.get(labels.SAFE_TO_EVICT, "")
+    return _guard(evict, annotations.get(labels.DO_NOT_DISRUPT, ""))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -155,8 +185,50 @@ def _is_lapsed(status: Json, ready: Json | None) -> bool:
     return _unix_seconds(ready.get("lastTransitionTime")) > started_at > 0
 
 
+def _since(condition: Json | None) -> float:
+    """Return since when a condition is true, 0 where it is not."""
+    if condition is None or condition.get("status") != "True":
+        return 0.0
+    return _unix_seconds(condition.get("lastTransitionTime"))
+
+
+def _starts(status: Json) -> list[float]:
+    """Return when each running container started (Unix seconds)."""
+    running = (
+        (one.get("state") or {}).get("running") for one in status.get("containerStatuses") or ()
+    )
+    return [_unix_seconds(each.get("startedAt")) for each in running if each is not None]
+
+
+def _ending(status: Json) -> str:
+    """Return why a pod ended, as Kubernetes tells it, "" where it has not."""
+    if status.get("phase") not in ("Failed", "Succeeded"):
+        return ""
+    if status.get("reason"):
+        return intern(str(status["reason"]))
+    ends = [
+        (one.get("state") or {}).get("terminated") or {}
+        for one in status.get("containerStatuses") or ()
+    ]
+    worst = max(ends, key=lambda end: bool(end.get("exitCode")), default={})
+    reason = str(worst.get("reason") or status["phase"])
+    code = worst.get("exitCode")
+    return intern(f"{reason} (exit code {code})" if code else reason)
+
+
+def _number(text: str | None) -> float:
+    try:
+        number = float(text or 0.0)
+    except ValueError:
+        return 0.0
+    return number if 0.0 <= number < 1e12 else 0.0
+
+
 def _unix_seconds(text: str | None) -> float:
     return datetime.fromisoformat(text).timestamp() if text else 0.0
 
 
 _PHASES = {phase.value: phase for phase in Phase}
+_MARKS = {mark.value: mark for mark in Mark}
+"""A label that is none of ours was written by somebody else: it protects until we know more."""
+_WHYS = {why.value: why for why in Why}

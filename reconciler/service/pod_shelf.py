@@ -43,6 +43,7 @@ class PodShelf:
         self._doomed: dict[str, float] = {}
         self._before: dict[str, LivePod] = {}
         self._gone: dict[str, float] = {}
+        self._uids: dict[tuple[str, str], str] = {}
 
     def workloads(self) -> Collection[WorkloadKey]:
         """Return the workloads that have rooms."""
@@ -51,6 +52,11 @@ class PodShelf:
     def of(self, key: WorkloadKey) -> tuple[LivePod, ...]:
         """Return the rooms of a workload."""
         return self._rooms.of(key)
+
+    def room(self, namespace: str, name: str) -> tuple[WorkloadKey, LivePod] | None:
+        """Find a room by its name, with its workload."""
+        uid = self._uids.get((namespace, name))
+        return None if uid is None else self._rooms.find(uid)
 
     def port_use(self) -> Counter[int]:
         """Return how many pods ask for each host port number; not to be changed."""
@@ -146,6 +152,7 @@ class PodShelf:
         self._count(_ports_held(found[1]) if found else (), -1)
         self._count(_ports_held(pod), +1)
         self._rooms.put(key, pod.uid, pod)
+        self._uids[pod.namespace, pod.name] = pod.uid
         self._touched(key)
         if found is not None and found[0] != key:
             self._touched(found[0])
@@ -168,6 +175,9 @@ class PodShelf:
         self._count(self._foreign.pop(uid, ()), -1)
         removed = self._rooms.remove(uid)
         if removed is not None:
+            name = removed[1].namespace, removed[1].name
+            if self._uids.get(name) == uid:
+                del self._uids[name]
             self._count(_ports_held(removed[1]), -1)
             self._touched(removed[0])
 

@@ -132,6 +132,7 @@ class NodeShelf:
 
     def __init__(self) -> None:
         self._nodes: dict[str, LiveNode] = {}
+        self._by_name: dict[str, LiveNode] = {}
         self._open_count: int | None = None
 
     @property
@@ -143,20 +144,29 @@ class NodeShelf:
             )
         return self._open_count
 
+    def find(self, name: str) -> LiveNode | None:
+        """Find a node by its name."""
+        return self._by_name.get(name)
+
     def put(self, obj: Json) -> None:
         """Take in a node as it is now."""
-        self._nodes[obj["metadata"]["uid"]] = node_of(obj)
+        node = node_of(obj)
+        self._nodes[obj["metadata"]["uid"]] = self._by_name[node.name] = node
         self._open_count = None
 
     def drop(self, obj: Json) -> None:
         """Take in that a node is gone."""
-        self._nodes.pop(obj["metadata"]["uid"], None)
-        self._open_count = None
+        self._remove(obj["metadata"]["uid"])
 
     def keep_only(self, uids: Collection[str], version: str = "") -> None:
         """Take in that there are no nodes but these."""
         for uid in set(self._nodes).difference(uids):
-            del self._nodes[uid]
+            self._remove(uid)
+
+    def _remove(self, uid: str) -> None:
+        gone = self._nodes.pop(uid, None)
+        if gone is not None and self._by_name.get(gone.name) is gone:
+            del self._by_name[gone.name]
         self._open_count = None
 
 

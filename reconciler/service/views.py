@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 
 from reconciler.model import labels
-from reconciler.model.live import LiveWorkload
+from reconciler.model.live import LiveNode, LivePod, LiveWorkload
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.ports import Clock, Cluster
 from reconciler.service.pod_shelf import PodShelf
@@ -119,6 +119,18 @@ class ClusterView:
     def expect_deleted(self, uid: str) -> None:
         """Count a pod as terminating until the watch shows it, at most 3 min."""
         self._pods.expect_deleted(uid)
+
+    def take_in(self, pod: Json) -> None:
+        """Take in a pod as the server answered it to a patch, unless a newer version is known."""
+        self._pods.put(pod)
+
+    def room(self, namespace: str, name: str) -> tuple[WorkloadKey, LivePod] | None:
+        """Find a room by its name, with its workload."""
+        return self._pods.room(namespace, name)
+
+    def node(self, name: str) -> LiveNode | None:
+        """Find a node by its name."""
+        return self._nodes.find(name)
 
     def _touched(self, key: WorkloadKey) -> None:
         self._snapshots.pop(key, None)

@@ -49,7 +49,8 @@ class Watchman:
         """Judge what is about to be sent."""
         if call.verb != "delete":
             return
-        fence = (call.body or {}).get("preconditions") or {}
+        options = call.body if isinstance(call.body, dict) else {}
+        fence = options.get("preconditions") or {}
         if not fence.get("uid") or not fence.get("resourceVersion"):
             raise Unsafe(f"{call.what}: no uid and version as preconditions")
         if call.kind == "Pod":

@@ -1,6 +1,7 @@
 """Bodies as they go over the wire, what comes back, or does not: hints to wait, hang-ups."""
 
 import math
+from collections.abc import Sequence
 
 import aiohttp
 import orjson
@@ -56,7 +57,7 @@ def retry_after_seconds(answer: aiohttp.ClientResponse) -> float | None:
     return min(max(seconds, 0.0), LONGEST_WAIT_SECONDS) if math.isfinite(seconds) else None
 
 
-def encoded(body: Json, what: str) -> bytes:
+def encoded(body: Json | Sequence[Json], what: str) -> bytes:
     """Write the body of a request.
 
     Raises Misconfigured where it holds what no API server reads: whole numbers over 64 bits, or

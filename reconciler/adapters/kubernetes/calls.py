@@ -1,6 +1,6 @@
 """What is asked of an API server, and of whoever carries it there: requests are data."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -24,7 +24,7 @@ class Call:
     kind: str
     path: str
     what: str
-    body: Json | None = None
+    body: Json | Sequence[Json] | None = None
     content_type: str = JSON_TYPE
     repeatable: bool = False
     accept: str = JSON_TYPE

@@ -1,6 +1,6 @@
 """The `Cluster` port over one API server, in raw JSON: typed models cost more than the wire."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import lru_cache
 from random import SystemRandom
 from urllib.parse import urlencode
@@ -21,6 +21,7 @@ PAGE = 50
 """A page is parsed in one go: 500 pods would hold up the event loop for 20 ms and more."""
 APPLY_TYPE = "application/apply-patch+yaml"
 MERGE_TYPE = "application/merge-patch+json"
+JSON_PATCH_TYPE = "application/json-patch+json"
 METADATA_TYPE = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 WATCH_SECONDS = (300, 600)
 """A watch is asked to end after a time between these, so that not all end together."""
@@ -146,6 +147,31 @@ class KubernetesCluster:
         fenced = bool(patch.get("metadata", {}).get("resourceVersion"))
         call = Call("patch", "PATCH", ref.kind, path, f"patch {ref}", patch, MERGE_TYPE, not fenced)
         return await self._write(call)
+
+    async def json_patch(self, ref: ObjectRef, operations: Sequence[Json]) -> Json | None:
+        """JSON patch: repeated never, for its tests hold once; None where the object is gone."""
+        what = f"patch {ref}"
+        path = await self._path(ref) + self._writing(dry_run=False)
+        call = Call("patch", "PATCH", ref.kind, path, what, operations, JSON_PATCH_TYPE)
+        status, body = await self._transport.send(call)
+        if status == 404 and is_absent(body):
+            return None
+        return object_with_metadata(what, status, body)
+
+    async def logs(
+        self, ref: ObjectRef, container: str = "", *, follow: bool = False, tail: int | None = None
+    ) -> AsyncIterator[bytes]:
+        """Read the log of a pod's container as it comes."""
+        query = {
+            "container": container,
+            "follow": "true" if follow else "",
+            "tailLines": "" if tail is None else str(tail),
+        }
+        path = f"{await self._path(ref)}/log{_query(query)}"
+        call = Call("logs", "GET", "Log", path, f"read the log of {ref}", accept="*/*")
+        async with self._transport.stream(call) as stream:
+            while chunk := await stream.readany():
+                yield chunk
 
     async def delete(self, ref: ObjectRef, uid: str, resource_version: str) -> bool:
         """Delete exactly this object in exactly this version; False when it was gone already."""

@@ -22,6 +22,7 @@ _LONGEST_MESSAGE = 400
 _QUOTED_VALUE = re.compile(r'(\w+ value): (?:"(?:[^"\\]|\\.)*"|[\[{].*[\]}]|[^\s:]+)(?=[:,]|$)')
 _GONE_ACCOUNT = re.compile(r"serviceaccount \"[^\"]*\" not found|no API token found for service")
 
+_UNMET = "the server rejected our request due to an error in our request"
 _TERMINATING = "the namespace is being deleted; this is tried again"
 _PATIENT = (
     (re.compile("status unknown for quota"), "the quota is not counted yet; this is tried again"),
@@ -127,6 +128,9 @@ def _conflict(what: str, said: str, body: Json) -> PortError:
 
 
 def _invalid(what: str, said: str, body: Json) -> PortError:
+    if said.startswith(_UNMET):
+        # All that a JSON patch hears of a `test` that does not hold, or a field that is not there.
+        return Conflict(f"{what}: it is not as the patch says (422): decide again on a fresh read")
     found = [f"{each['field']}: {_said(each)}" for each in causes(body) if each.get("field")]
     fields = "; ".join(found)[:_LONGEST_MESSAGE] or said
     if any(each.get("field") == "metadata.uid" for each in causes(body)):

@@ -72,6 +72,14 @@ class NoCluster:
     async def merge_patch(self, ref: ObjectRef, patch: Json) -> Json:
         raise AssertionError(f"patch {ref}")
 
+    async def json_patch(self, ref: ObjectRef, operations: Sequence[Json]) -> Json | None:
+        raise AssertionError(f"patch {ref}")
+
+    def logs(
+        self, ref: ObjectRef, container: str = "", *, follow: bool = False, tail: int | None = None
+    ) -> AsyncIterator[bytes]:
+        raise AssertionError(f"logs of {ref}")
+
     async def delete(self, ref: ObjectRef, uid: str, resource_version: str) -> bool:
         raise AssertionError(f"delete {ref}")
 

@@ -1,0 +1,170 @@
+"""Rooms: what their pods carry, what they report, and what both say together.
+
+Two stores, on purpose (DESIGN §4, ADR 10). The cluster knows a room coarsely, by a label and a few
+annotations of its pod; matches, players and the times of reports stay in memory. All that is in
+memory is said again by the rooms, or stands in the pod, so nothing has to be kept elsewhere.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Mark(StrEnum):
+    """The coarse state on a pod, the label `gamekeeper.dev/state`. Never rename a value."""
+
+    NONE = ""
+    """It has never been heard, or its workload does not report and it stays."""
+    IDLE = "idle"
+    BUSY = "busy"
+    ALLOCATED = "allocated"
+    DRAINING = "draining"
+    """It was idle when the fence before its removal began: nobody is sent to it any more."""
+    FAILED = "failed"
+    """It failed and stays for a post-mortem, outside the count."""
+
+
+BUSY_MARKS = frozenset({Mark.BUSY, Mark.ALLOCATED})
+"""What no eviction may pass and nothing voluntary may remove."""
+
+
+class Why(StrEnum):
+    """Why a room is to leave, the annotation `gamekeeper.dev/leaving`. Never rename a value."""
+
+    STAYS = ""
+    SCALE_IN = "scale-in"
+    ROLLOUT = "rollout"
+    LEFT_GIT = "left-git"
+    REQUEST = "request"
+    """A person, a node drain of ours, or the game itself asked for it; only a request ends it."""
+    FAILED = "failed"
+
+
+class Said(StrEnum):
+    """What a room says of itself: Maestro's four ping states."""
+
+    READY = "ready"
+    OCCUPIED = "occupied"
+    TERMINATING = "terminating"
+    TERMINATED = "terminated"
+
+
+class Health(StrEnum):
+    """The collections' health of a server."""
+
+    CREATING = "Creating"
+    HEALTHY = "Healthy"
+    FAILED = "Failed"
+
+
+class GameState(StrEnum):
+    """The collections' state of a server; nothing here decides by it."""
+
+    IDLE = "Idle"
+    ASSIGNED = "Assigned"
+    RUNNING = "Running"
+    POST_MATCH = "PostMatch"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one request says of its room; None says nothing of it.
+
+    `periodic` is whether the game repeats itself (Maestro's pings, `/v1` reports), or reports on
+    change only (the collections' paths), so that its silence tells nothing.
+    """
+
+    periodic: bool
+    said: Said | None = None
+    matches: int | None = None
+    players: int | None = None
+    health: Health | None = None
+    game_state: GameState | None = None
+    leaving: bool | None = None
+    """The collections' markedForDeletion: True asks to be drained, False takes that back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a room has said until now, all reports laid over each other.
+
+    `at` (Unix seconds, on our clock) is when the last report that counted came in: one that
+    changed something, the first after a silence, or the first since the room began to drain
+    (`confirmed`). So it is never later than the last report. `silent` is
+    whether a room that reports periodically said nothing for its ping time-out.
+    `said_since` is when it first said what it says now.
+    """
+
+    at: float
+    periodic: bool = True
+    said: Said | None = None
+    matches: int = 0
+    players: int = 0
+    health: Health | None = None
+    game_state: GameState | None = None
+    silent: bool = False
+    said_since: float = 0.0
+    confirmed: bool = False
+    """Whether a report came in after its pod was seen draining: by order, never by clocks."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether anybody plays there, by what it said itself."""
+        return self.said is Said.OCCUPIED or self.matches > 0 or self.players > 0
+
+
+NOTHING_HEARD: Mapping[str, Heard] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Ears:
+    """What is heard of one workload's rooms at one instant, by pod uid; immutable.
+
+    The same value is handed out again until something that counts changes. `deaf` says why our
+    own ears are suspect, "" while they are not: then nothing is replaced for its silence.
+    `since` is when this process began to listen (Unix seconds).
+    """
+
+    rooms: Mapping[str, Heard] = field(default_factory=dict)
+    deaf: str = ""
+    since: float = 0.0
+
+
+NO_EARS = Ears()
+
+
+class RoomState(StrEnum):
+    """The state of a room: its pod's state and what it reports, told together."""
+
+    PENDING = "pending"
+    """Not running yet: not scheduled, pulling its image, starting."""
+    UNREADY = "unready"
+    """Running, and not ready to take players, or never heard."""
+    READY = "ready"
+    ACTIVE = "active"
+    """Partly full: some of its matches run."""
+    OCCUPIED = "occupied"
+    ALLOCATED = "allocated"
+    DRAINING = "draining"
+    TERMINATING = "terminating"
+    TERMINATED = "terminated"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a room is, and the two answers that follow from it (DESIGN §4).
+
+    `protected` says why it may not go by our own doing, "" when it may; `demand` is whether it
+    serves players, as last recorded; `up` whether it counts as ready for a roll-out;
+    `unheard` whether it was ready once, runs, and no valid report of it is known.
+    `again_in_seconds` is when time alone may change the answer, None where it cannot.
+    """
+
+    state: RoomState
+    reason: str
+    protected: str = ""
+    demand: bool = False
+    up: bool = False
+    unheard: bool = False
+    again_in_seconds: float | None = None

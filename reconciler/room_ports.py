@@ -1,0 +1,129 @@
+"""The seams between rooms and us: who asks at the HTTP server, and what answers behind it.
+
+`adapters/http` speaks Maestro's paths, the collections' and our own, and knows of the rest only
+these two Protocols. `service/rooms` is the desk, `service/doors` keeps the door.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from reconciler.model.live import LivePod
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.rooms import Heard, Judged, Report
+
+
+@dataclass(frozen=True, slots=True)
+class RoomView:
+    """One room at one instant. `address` is its public address, "" until it has a node.
+
+    `available` is whether a matchmaker may be told of it: ready or active, and not leaving.
+    `matches_max` is how many matches it takes.
+    """
+
+    key: WorkloadKey
+    pod: LivePod
+    judged: Judged
+    heard: Heard | None
+    address: str
+    available: bool
+    matches_max: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Something that a room told: a room event or a player event, passed on and not judged."""
+
+    kind: Literal["room", "player"]
+    name: str
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One line of a watch: a room as it is now, gone, or something that it told."""
+
+    type: Literal["room", "gone", "event"]
+    room: RoomView
+    happening: Happening | None = None
+
+
+class Desk(Protocol):
+    """The rooms that this process keeps, for whoever asks at the door.
+
+    Raises NotFound (never was), Gone (is no more), Unavailable (not read yet, not the leader,
+    the cluster does not take a write that must stand before the answer).
+    """
+
+    def closed(self) -> str:
+        """Why nothing is answered now ("another process leads"), "" when it is: a 503."""
+
+    def find(self, workload: str, room: str) -> RoomView:
+        """Find a room by the name of its workload and its own, as Maestro's paths name it."""
+
+    def find_in(self, namespace: str, room: str) -> RoomView:
+        """Find a room by its namespace and name, as the collections' bodies name it."""
+
+    async def report(self, room: RoomView, report: Report) -> RoomView:
+        """Take in what a room says of itself; return the room afterwards.
+
+        What turns it busy stands on its pod before this returns. `Report.leaving` is not looked
+        at here, see `leave`.
+        """
+
+    async def leave(self, room: RoomView, leaves: bool, by: str) -> RoomView:
+        """Ask that a room leave when it is empty, or take that back; `by` is told in the log."""
+
+    def happened(self, room: RoomView, happening: Happening) -> None:
+        """Pass an event on to those who watch."""
+
+    def rooms(self, workload: WorkloadKey | None = None) -> Iterable[RoomView]:
+        """Every room of one workload, or of all; sorted by name."""
+
+    def workloads(self) -> Iterable[WorkloadKey]:
+        """Every workload that has rooms or is wanted."""
+
+    def changes(self, workload: WorkloadKey | None = None) -> AsyncIterator[Change]:
+        """Follow rooms from now on; ends when this process leads no more, or a reader is slow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What somebody showed. `kind` is how: a bearer token, or the collections' `code`."""
+
+    kind: Literal["none", "bearer", "code"]
+    secret: str = field(default="", repr=False)
+
+
+class NotAdmitted(Exception):
+    """Nobody is let in like that: `status` is 401 (unknown), 403 (not allowed) or 429 (guesses)."""
+
+    def __init__(self, status: int, message: str, retry_after_seconds: float = 0.0) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retry_after_seconds = retry_after_seconds
+
+
+Verb = Literal["read", "drain"]
+
+
+class Door(Protocol):
+    """Who may speak for a room, who may look, who may act. Raises NotAdmitted, Unavailable."""
+
+    async def admit_room(
+        self, namespace: str, name: str, pod: LivePod | None, shown: Credential, peer: str
+    ) -> None:
+        """Let a room's own voice in; `pod` is the live room of that name, None where none is.
+
+        The same answer, after the same work, for a room that is not there and for a credential
+        that is not its own. Raises Gone where the credential is of an earlier pod of that name.
+        """
+
+    async def admit_reader(self, shown: Credential, peer: str) -> None:
+        """Let somebody read the collections' lists, which are open unless a code is asked for."""
+
+    async def admit_person(
+        self, shown: Credential, peer: str, verb: Verb, workload: WorkloadKey | None
+    ) -> str:
+        """Let somebody administer; return who it is."""
