@@ -1,0 +1,65 @@
+"""The JSON patch that writes a room's coarse state: one request, and it fails if we are late.
+
+It tests the uid and the state label, not the resourceVersion: a kubelet's write in between
+changes nothing for us, a flip by the room or an allocation does (DESIGN §4). A field that is not
+there passes a test for null, on the API server too (contract suite).
+"""
+
+from reconciler.model import labels
+from reconciler.model.live import LivePod
+from reconciler.model.refs import Json
+from reconciler.model.rooms import Mark, Why
+
+_STATE = labels.STATE.replace("/", "~1")
+_LABEL_PATH = f"/metadata/labels/{_STATE}"
+
+
+def operations(
+    pod: LivePod,
+    mark: Mark,
+    leaving: Why,
+    since: float,
+    guard: tuple[str, str] | None = None,
+) -> list[Json]:
+    """Return the patch from `pod` as it was seen to `mark` and `leaving`.
+
+    `since` (Unix seconds) is written beside a reason to leave; a room that was told so before
+    keeps its time unless it begins to drain now. `guard` is what the disruption annotations
+    shall say, None where they stay.
+    """
+    patch: list[Json] = [
+        {"op": "test", "path": "/metadata/uid", "value": pod.uid},
+        {"op": "test", "path": _LABEL_PATH, "value": pod.mark.value or None},
+    ]
+    if mark is not pod.mark:
+        patch.append(_set(_LABEL_PATH, mark.value, bool(pod.mark)))
+    starts = mark is Mark.DRAINING and pod.mark is not Mark.DRAINING
+    if leaving is not pod.leaving:
+        patch.append(_set(_note(labels.LEAVING), leaving.value, bool(pod.leaving)))
+    if leaving is not pod.leaving or starts:
+        text = f"{since:.3f}" if leaving else ""
+        if text or pod.leaving_since:
+            patch.append(_set(_note(labels.LEAVING_SINCE), text, bool(pod.leaving_since)))
+    if guard is not None:
+        names = (labels.SAFE_TO_EVICT, labels.DO_NOT_DISRUPT)
+        for name, text, known in zip(names, guard, pod.guard, strict=True):
+            if text != known:
+                patch.append(_set(_note(name), text, bool(known)))
+    return patch
+
+
+def kept(text: str, known: str) -> Json:
+    """Return the operation that keeps the last report of a game that reports on change only."""
+    return _set(_note(labels.REPORT), text, bool(known))
+
+
+def _note(name: str) -> str:
+    return "/metadata/annotations/" + name.replace("/", "~1")
+
+
+def _set(path: str, text: str, there: bool) -> Json:
+    if text:
+        # `add` sets what is there too, so nothing depends on whether it still is.
+        return {"op": "add", "path": path, "value": text}
+    # What is not there cannot be removed: it is set first.
+    return {"op": "remove", "path": path} if there else {"op": "test", "path": path, "value": None}
