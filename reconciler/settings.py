@@ -154,6 +154,22 @@ class Settings:
         "", "serving", "file with the webhook's secret (none: no webhook)"
     )
 
+    rooms_listen: str = _setting(
+        "", "rooms", "address where rooms report, as 0.0.0.0:8090 (none: no room is heard)"
+    )
+    rooms_without_token: str = _setting(
+        "refuse",
+        "rooms",
+        "who may speak for a room without its token: refuse, pod-address, or networks as CIDR,...",
+    )
+    rooms_list_needs_code: bool = _setting(
+        False, "rooms", "show /running and the list at / only to who has a code or a token"
+    )
+    rooms_connections: int = _setting(
+        16_384, "rooms", "most connections of rooms at once; the longest idle goes first", least=16
+    )
+    rooms_connections_per_peer: int = _setting(256, "rooms", "the same of one address", least=1)
+
     log_level: str = _setting(
         "info", "log", "least level that is logged", choices=("debug", "info", "warning", "error")
     )

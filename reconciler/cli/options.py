@@ -16,6 +16,7 @@ GROUPS = {
     "loop": "the loop",
     "safety": "what a repository may do",
     "serving": "serving",
+    "rooms": "rooms that report",
     "log": "log",
 }
 

@@ -23,7 +23,7 @@ COLLECTED_AFTER = (200_000, 2, 1000)
 
 def configure(parser: ArgumentParser) -> None:
     """Add the command's arguments."""
-    add_settings(parser, "git", "identity", "cluster", "loop", "safety", "serving", "log")
+    add_settings(parser, "git", "identity", "cluster", "loop", "safety", "serving", "rooms", "log")
 
 
 def run(arguments: Namespace, console: Console) -> int:

@@ -13,7 +13,7 @@ from reconciler.settings import rows
 
 def every_setting() -> argparse.ArgumentParser:
     parser = command_parser("run", "run", "gamekeeper run")
-    add_settings(parser, "git", "identity", "cluster", "loop", "safety", "serving", "log")
+    add_settings(parser, "git", "identity", "cluster", "loop", "safety", "serving", "rooms", "log")
     return parser
 
 
