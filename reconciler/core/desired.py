@@ -2,17 +2,23 @@
 
 import hashlib
 import json
+from dataclasses import replace
 
-from reconciler.core.stamp import stamp_budget
+from reconciler.core.budget_objects import counts_occupied, stamp_budget
 from reconciler.model import labels
 from reconciler.model.plans import Desired, DesiredObject
 from reconciler.model.readings import Rendered
 from reconciler.model.refs import Json, ref_of
 from reconciler.model.specs import Workload
 
+_BUDGET = "PodDisruptionBudget"
+
 
 def build(workload: Workload, rendered: Rendered) -> Desired:
-    """Return what is wanted of `workload`."""
+    """Return what is wanted of `workload`.
+
+    Until `with_occupied` says better, every room counts as occupied.
+    """
     metadata = json.loads(rendered.room)["metadata"]
     return Desired(
         workload,
@@ -23,9 +29,34 @@ def build(workload: Workload, rendered: Rendered) -> Desired:
     )
 
 
+def with_occupied(desired: Desired, total: int, occupied: int) -> Desired:
+    """Return `desired` with the budget that so many occupied rooms of `total` need.
+
+    It is the same value where the budget does not count them, or comes to the same.
+    """
+    workload = desired.workload
+    if not counts_occupied(workload):
+        return desired
+    objects = tuple(
+        _stamped(item, stamp_budget(item.body, workload, total, occupied))
+        if item.ref.kind == _BUDGET
+        else item
+        for item in desired.objects
+    )
+    return desired if objects == desired.objects else replace(desired, objects=objects)
+
+
 def _object(text: str, workload: Workload) -> DesiredObject:
     body: Json = json.loads(text)
-    if body["kind"] == "PodDisruptionBudget":
-        body = stamp_budget(body, workload)
+    if body["kind"] == _BUDGET:
+        body = stamp_budget(body, workload, workload.replicas, workload.replicas)
+    return DesiredObject(ref_of(body), body, _digest(body))
+
+
+def _stamped(item: DesiredObject, body: Json) -> DesiredObject:
+    return item if body == item.body else DesiredObject(item.ref, body, _digest(body))
+
+
+def _digest(body: Json) -> str:
     canonical = json.dumps(body, sort_keys=True, separators=(",", ":"))
-    return DesiredObject(ref_of(body), body, hashlib.sha256(canonical.encode()).hexdigest()[:16])
+    return hashlib.sha256(canonical.encode()).hexdigest()[:16]

@@ -43,18 +43,6 @@ def stamp_room(room: str, workload: Workload, seat: RoomSeat) -> Json:
     return {**shared, "metadata": metadata, "spec": spec}
 
 
-def stamp_budget(pdb: Json, workload: Workload) -> Json:
-    """Return the PDB with its count: of n rooms floor(n * (1 - safetyPercentage)) stay.
-
-    Without reports nobody knows which rooms are occupied, so the promise is about all of them
-    (DESIGN §4, `mode: count`). An integer, since percentages do not work for bare pods.
-    """
-    share = 1 - workload.disruption.safety_percentage
-    # Rounded at 9 digits first: 20 * 0.95 is 18.999999999999996 in binary.
-    stays = int(round(workload.replicas * share, 9))
-    return {**pdb, "spec": {**pdb["spec"], "minAvailable": stays}}
-
-
 @lru_cache(maxsize=64)
 def _parsed(room: str) -> Json:
     # A thousand rooms of one template are parsed once.

@@ -1,14 +1,12 @@
 import copy
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.core.stamp import room_name, stamp_budget, stamp_room
+from reconciler.core.stamp import room_name, stamp_room
 from reconciler.model.plans import RoomSeat
 from reconciler.model.refs import Json
-from reconciler.model.specs import Disruption, Workload
 from tests.unit.core.making import a_workload
 
 TCP_AND_UDP: list[Json] = [
@@ -119,36 +117,3 @@ def test_a_stamp_adds_values_only_and_leaves_the_template_alone(
         for port in after.get("ports", []):
             assert port.pop("hostPort", 20_000) in range(20_000, 20_003)
         assert after == {key: value for key, value in before.items() if key != "env"}
-
-
-def minimum(replicas: int, safety_percentage: float) -> object:
-    workload: Workload = a_workload(
-        replicas=replicas, disruption=Disruption("count", safety_percentage)
-    )
-    pdb = {"kind": "PodDisruptionBudget", "spec": {"minAvailable": 0, "selector": {"a": "b"}}}
-    before = copy.deepcopy(pdb)
-    stays = stamp_budget(pdb, workload)
-    assert pdb == before
-    assert stays["spec"]["selector"] == {"a": "b"}
-    return stays["spec"]["minAvailable"]
-
-
-@pytest.mark.parametrize(
-    ("replicas", "safety_percentage", "stay"),
-    [
-        pytest.param(0, 0.05, 0, id="of no rooms none"),
-        pytest.param(1, 0.05, 0, id="of one room none, or its node could never be drained"),
-        pytest.param(20, 0.05, 19, id="of twenty nineteen, though binary says 18.999"),
-        pytest.param(19, 0.05, 18, id="rounded down"),
-        pytest.param(10_000, 0.05, 9500, id="of very many"),
-        pytest.param(7, 1.0, 0, id="all may go"),
-        pytest.param(7, 0.0, 7, id="none may go"),
-    ],
-)
-def test_of_rooms_stay(replicas: int, safety_percentage: float, stay: int) -> None:
-    assert minimum(replicas, safety_percentage) == stay
-
-
-@given(st.integers(0, 10_000), st.integers(0, 1000))
-def test_the_floor_is_exact(replicas: int, thousandths: int) -> None:
-    assert minimum(replicas, thousandths / 1000) == replicas * (1000 - thousandths) // 1000

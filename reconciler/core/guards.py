@@ -1,0 +1,25 @@
+"""What the tools that empty nodes may do with a room: its two disruption annotations."""
+
+from reconciler.model import labels
+from reconciler.model.rooms import Mark
+from reconciler.model.specs import Workload
+
+_KEEP = ("false", "true")
+"""Do not evict it, do disrupt nothing: (safe-to-evict, do-not-disrupt)."""
+_LET_GO = ("true", "false")
+_EMPTY = frozenset({Mark.IDLE, Mark.DRAINING, Mark.FAILED})
+
+
+def guard_for(workload: Workload, mark: Mark) -> tuple[str, str]:
+    """Return the values of (safe-to-evict, do-not-disrupt) for a room with this mark.
+
+    What the user's template says stands, each of the two by itself. A room that was never heard
+    may be full, and so may every room that does not report.
+    """
+    ours = _LET_GO if workload.hears and mark in _EMPTY else _KEEP
+    own = (workload.template.get("metadata") or {}).get("annotations") or {}
+    safe_to_evict, do_not_disrupt = ours
+    return (
+        own.get(labels.SAFE_TO_EVICT, safe_to_evict),
+        own.get(labels.DO_NOT_DISRUPT, do_not_disrupt),
+    )
