@@ -14,6 +14,7 @@ from reconciler.sandbox.faults import NONE, Fault, Faults
 from reconciler.sandbox.ids import Ids
 from reconciler.sandbox.refusals import Refused, encode
 from reconciler.sandbox.requests import Answer, Json, Request, Response
+from reconciler.sandbox.runtime import Runtime
 from reconciler.sandbox.shapes import Shapes
 from reconciler.sandbox.store import Store
 from reconciler.sandbox.verbs.dispatch import perform
@@ -72,6 +73,14 @@ class Sandbox:
     def faults(self) -> Faults:
         """Give the planted faults."""
         return self.world.faults
+
+    def run_with(self, runtime: Runtime) -> None:
+        """Let this run what is in the containers of pods, from now on."""
+        self.world.runtime = runtime
+
+    def notice(self, namespace: str, name: str) -> None:
+        """Look at a pod at the next step: what runs in it has ended by itself."""
+        self._controllers.notice(f"{namespace}/{name}")
 
     def add_nodes(self, nodes: Sequence[NodeShape], now: float) -> None:
         """Let a cloud bring more nodes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reconciler.kube import apply as ownership
 from reconciler.kube.schemas import Schema, Schemas
@@ -16,6 +16,7 @@ from reconciler.sandbox.kinds import EVENT, Kind
 from reconciler.sandbox.options import WriteOptions
 from reconciler.sandbox.requests import Json, Request
 from reconciler.sandbox.routes import Target
+from reconciler.sandbox.runtime import Nothing, Runtime
 from reconciler.sandbox.shapes import Shape, Shapes
 from reconciler.sandbox.store import Store, Stored
 
@@ -31,6 +32,7 @@ class World:
     behaviour: Behaviour
     access: Access
     faults: Faults
+    runtime: Runtime = field(default_factory=Nothing)
 
     def schema(self, kind: Kind) -> Schema:
         """Give the schema of a kind, for field ownership and patches."""

@@ -17,12 +17,13 @@ class Controllers:
     """Every controller of one sandbox."""
 
     def __init__(self, world: World) -> None:
+        self._kubelets = Kubelets(world)
         self._all = (
             Accounts(world),
             Namespaces(world),
             Nodes(world),
             Scheduler(world),
-            Kubelets(world),
+            self._kubelets,
             Budgets(world),
             Collector(world),
         )
@@ -31,6 +32,10 @@ class Controllers:
     def _saw(self, change: Change) -> None:
         for controller in self._all:
             controller.saw(change)
+
+    def notice(self, key: str) -> None:
+        """Look at a pod (`namespace/name`) at the next step."""
+        self._kubelets.notice(key)
 
     def step(self, now: float) -> float | None:
         """Let each act once; tells when the next has something to do (Unix seconds)."""

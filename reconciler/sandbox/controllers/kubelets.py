@@ -59,7 +59,13 @@ class Kubelets:
             self._runs.pop(key, None)
             self._fresh.pop(key, None)
             self._agenda.drop(key)
+            self._world.runtime.forget(change.stored.uid)
         elif change.stored.fields[0]:
+            self._fresh[key] = None
+
+    def notice(self, key: str) -> None:
+        """Look at a pod (`namespace/name`) at the next step: what runs in it has ended."""
+        if key in self._world.store.shelves[POD].objects:
             self._fresh[key] = None
 
     def step(self, now: float) -> float | None:
@@ -78,6 +84,8 @@ class Kubelets:
         run = self._runs.get(key)
         if run is None or run.uid != stored.uid:
             run = self._runs[key] = Run(stored.uid, since=now)
+        if stored.ending:
+            self._world.runtime.stop(stored.uid)
         due = self._due(run, stored, now)
         if due is not None and due <= now:
             self._act(run, stored, now)
@@ -112,10 +120,14 @@ class Kubelets:
         if not grace and metadata.get("finalizers"):
             return None
         deadline: float = clock.moment(metadata["deletionTimestamp"])
+        if self._world.runtime.runs(stored.uid):
+            return deadline
         stop = 0.0 if stored.fields[5] in _DONE else self._world.behaviour.stop_seconds
         return min(deadline, deadline - grace + stop)
 
     def _running(self, run: Run, pod: Json, stored: Stored, now: float) -> float | None:
+        if self._world.runtime.ended(run.uid) is not None:
+            return now
         moments = []
         died = self._death(pod)
         if died is not None:
@@ -184,8 +196,13 @@ class Kubelets:
         address = pod["status"].get("podIP") or self._fresh_address()
         containers.start(pod, address, now, ready=ready)
         run.stage, run.since = "running", now
+        self._world.runtime.start(pod, now)
 
     def _live(self, run: Run, pod: Json, now: float) -> None:
+        code = self._world.runtime.ended(run.uid)
+        if code is not None:
+            self._die(run, pod, code, now)
+            return
         died = self._death(pod)
         if died is not None and now >= run.since + died[0]:
             self._die(run, pod, died[1], now)
@@ -194,6 +211,7 @@ class Kubelets:
         containers.set_ready(pod, now, ready=wanted)
 
     def _die(self, run: Run, pod: Json, code: int, now: float) -> None:
+        self._world.runtime.kill(run.uid)
         policy = pod["spec"].get("restartPolicy", "Always")
         if policy == "Never" or (policy == "OnFailure" and not code):
             containers.end(pod, code, now, phase="Failed" if code else "Succeeded")

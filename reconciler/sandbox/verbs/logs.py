@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 
 from reconciler.sandbox import refusals
 from reconciler.sandbox.kinds import NODE, POD
@@ -13,6 +14,7 @@ from reconciler.sandbox.verbs import write
 from reconciler.sandbox.world import Call
 
 _TEXT = "text/plain"
+_LOOK_SECONDS = 0.25  # how late what a process prints may be shown
 
 
 class Followed:
@@ -27,6 +29,7 @@ class Followed:
         self._shelf.watchers.add(self)
         self._seen = len(_printed(call, container, write.live_object(call).decode(POD)))
         self._ended = False
+        self._due: float | None = None
 
     @property
     def ended(self) -> bool:
@@ -35,8 +38,8 @@ class Followed:
 
     @property
     def due(self) -> float | None:
-        """Tell when to look again; nothing is printed without a change of the pod."""
-        return None
+        """Tell when to look again: only what really runs prints without a change of its pod."""
+        return self._due
 
     def take(self, now: float) -> bytes:
         """Take what was printed since."""
@@ -47,6 +50,8 @@ class Followed:
             self.close()
             return text
         pod = stored.decode(POD)
+        if self._call.world.runtime.runs(stored.uid):
+            self._due = now + _LOOK_SECONDS
         printed = _printed(self._call, self._container, pod)
         text += b"".join(line.encode() + b"\n" for _, line in printed[self._seen :])
         self._seen = max(self._seen, len(printed))
@@ -87,7 +92,12 @@ def read_log(call: Call) -> Answer:
 
 
 def _printed(call: Call, name: str, pod: Json) -> list[tuple[str, str]]:
-    return lines(pod, name, previous=flag(call.request, "previous"))
+    previous = flag(call.request, "previous")
+    printed = lines(pod, name, previous=previous)
+    if previous:
+        return printed
+    own = call.world.runtime.printed(pod["metadata"]["uid"], name)
+    return sorted([*printed, *own], key=itemgetter(0)) if own else printed
 
 
 def _container(call: Call, pod: Json) -> str:
