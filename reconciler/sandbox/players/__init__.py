@@ -1,0 +1,1 @@
+"""Simulated rooms, their players, and who sends them there; pure, stepped in any time."""
