@@ -44,6 +44,7 @@ COMMANDS = (
     Command("diff", "diff", "say what a change would do, offline or against the cluster"),
     Command("apply", "apply", "bring the cluster to what the commit says, once"),
     Command("status", "status", "what is wanted, what is there, what is held and why"),
+    Command("rooms", "rooms", "every room: what it is, where it runs, whether it leaves"),
     Command("approve", "approve", "let a refused change through, for an hour"),
     Command("reconcile", "reconcile", "ask the running loop to look at Git now"),
     Command("run", "run", "run the loop: keep the cluster the way the repository says"),

@@ -1,0 +1,91 @@
+"""Rooms from now on: every room that changed, as a command with `--watch` or `--wait` needs it."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+from reconciler.cli.room_reading import Around, SeenRoom, see, with_api
+from reconciler.cli.room_text import row_of
+from reconciler.model import labels
+from reconciler.model.live import LivePod
+from reconciler.model.refs import WorkloadKey
+from reconciler.ports import Cluster
+from reconciler.service.pod_shelf import PodShelf
+from reconciler.service.reflector import Followed, Reflector
+from reconciler.settings import Settings
+from reconciler.wiring.clock import SystemClock
+
+COALESCE_SECONDS = 0.1
+API_SECONDS = 2.0
+"""How often the API is asked: players change without a change of the pod."""
+
+
+async def follow(
+    cluster: Cluster,
+    settings: Settings,
+    around: Around,
+    api: tuple[str, str],
+    seen: dict[str, SeenRoom],
+) -> AsyncIterator[tuple[SeenRoom, bool]]:
+    """Yield every room that reads otherwise than in `seen`, and whether it is gone.
+
+    Never ends by itself; a cluster that does not answer is asked again.
+    """
+    changed = asyncio.Event()
+    async with _followed(cluster, settings, changed) as shelf:
+        while True:
+            await _some_time(changed, API_SECONDS if api[0] else None)
+            changed.clear()
+            around = await with_api(around, *api)
+            for room, gone in _differing(shelf, around, seen):
+                yield room, gone
+
+
+@asynccontextmanager
+async def _followed(
+    cluster: Cluster, settings: Settings, changed: asyncio.Event
+) -> AsyncIterator[PodShelf]:
+    clock = SystemClock()
+    shelf = PodShelf(settings.instance, lambda _: changed.set(), clock.now)
+    followed = Followed("v1", "Pod", f"{labels.INSTANCE}={settings.instance},{labels.WORKLOAD}")
+    reflector = Reflector(cluster, followed, shelf, clock)
+    task = asyncio.create_task(reflector.run())
+    try:
+        await reflector.synced.wait()
+        yield shelf
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _some_time(changed: asyncio.Event, longest_seconds: float | None) -> None:
+    """Wait for a change, a moment longer for those that come with it, or until time is up."""
+    try:
+        async with asyncio.timeout(longest_seconds):
+            await changed.wait()
+            await asyncio.sleep(COALESCE_SECONDS)
+    except TimeoutError:
+        return
+
+
+def _differing(
+    shelf: PodShelf, around: Around, seen: dict[str, SeenRoom]
+) -> Iterator[tuple[SeenRoom, bool]]:
+    """Take in what is there now, and tell what reads otherwise than before."""
+    now = time.time()
+    rooms = {room.name: room for room in see(_pods(shelf), around, now)}
+    for name in sorted(seen.keys() - rooms.keys()):
+        yield seen.pop(name), True
+    for name, room in rooms.items():
+        before = seen.get(name)
+        seen[name] = room
+        # Compared as of one moment: an age is no change.
+        if before is None or row_of(before, now) != row_of(room, now):
+            yield room, False
+
+
+def _pods(shelf: PodShelf) -> Iterator[tuple[WorkloadKey, LivePod]]:
+    for key in list(shelf.workloads()):
+        for pod in shelf.of(key):
+            yield key, pod

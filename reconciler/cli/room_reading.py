@@ -1,0 +1,155 @@
+"""Rooms as commands see them: their pods, their nodes, what was accepted, what they said.
+
+It asks for no more than it shows, so that whoever may list the pods of one namespace can use it:
+nodes and records that may not be read leave their columns empty.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from reconciler.cli.rooms_api import Told, told_by
+from reconciler.core import room_state
+from reconciler.core.compile import workload_from_json
+from reconciler.kube.addresses import public_address
+from reconciler.loop.store import RecordStore
+from reconciler.model import labels
+from reconciler.model.errors import Denied, Misconfigured
+from reconciler.model.live import LiveNode, LivePod
+from reconciler.model.records import StateRecord
+from reconciler.model.refs import Json, WorkloadKey
+from reconciler.model.rooms import Judged, Mark, RoomState
+from reconciler.model.specs import Disruption, Rollout, Scheduling, Source, Workload
+from reconciler.ports import Cluster
+from reconciler.service.live_records import key_of, node_of, pod_of
+from reconciler.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRoom:
+    """One room. `current` is whether it is of the wanted revision, None where that is not known.
+
+    `told` is what the loop's API says of it; without one `judged` rests on the pod alone.
+    """
+
+    key: WorkloadKey
+    pod: LivePod
+    judged: Judged
+    address: str
+    current: bool | None
+    told: Told | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name with its namespace: what every command takes."""
+        return f"{self.pod.namespace}/{self.pod.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What rooms are judged by beside their pods. `notes` say what could not be read."""
+
+    nodes: Mapping[str, LiveNode] = field(default_factory=dict)
+    states: Mapping[WorkloadKey, StateRecord] = field(default_factory=dict)
+    specs: Mapping[WorkloadKey, Workload] = field(default_factory=dict)
+    told: Mapping[tuple[str, str], Told] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+async def read_pods(
+    cluster: Cluster, instance: str, namespace: str = ""
+) -> list[tuple[WorkloadKey, LivePod]]:
+    """List the rooms of an instance, in all namespaces or one. Raises the cluster's errors."""
+    selector = f"{labels.INSTANCE}={instance},{labels.WORKLOAD}"
+    listing = await cluster.list("v1", "Pod", namespace, labels=selector)
+    return [each for each in map(_room, listing.items) if each is not None]
+
+
+def _room(item: Json) -> tuple[WorkloadKey, LivePod] | None:
+    key = key_of(item)
+    return None if key is None else (key, pod_of(item))
+
+
+async def read_around(cluster: Cluster, settings: Settings) -> Around:
+    """Read nodes and records, as far as we may. Raises the cluster's other errors."""
+    notes: list[str] = []
+    nodes, states = await asyncio.gather(_nodes(cluster, notes), _states(cluster, settings, notes))
+    specs = {
+        key: workload_from_json(taken.spec_json, Source(taken.file, taken.line))
+        for key, record in states.items()
+        if (taken := record.accepted)
+    }
+    return Around(nodes, states, specs, notes=tuple(notes))
+
+
+def see(pods: Iterable[tuple[WorkloadKey, LivePod]], around: Around, now: float) -> list[SeenRoom]:
+    """Judge rooms, sorted as one counts them; `now` is Unix seconds."""
+    seen = [_seen(key, pod, around, now) for key, pod in pods]
+    return sorted(seen, key=lambda room: (room.key, room.pod.ordinal, room.pod.name))
+
+
+def _seen(key: WorkloadKey, pod: LivePod, around: Around, now: float) -> SeenRoom:
+    spec = around.specs.get(key)
+    told = around.told.get((pod.namespace, pod.name))
+    if told is not None and told.uid != pod.uid:
+        told = None
+    node = around.nodes.get(pod.node)
+    return SeenRoom(
+        key=key,
+        pod=pod,
+        judged=_judged(pod, spec or _guessed(key, pod), told, now),
+        address=public_address(node.addresses) if node else "",
+        current=pod.revision == spec.revision if spec else None,
+        told=told,
+    )
+
+
+def _judged(pod: LivePod, spec: Workload, told: Told | None, now: float) -> Judged:
+    judged = room_state.judge(pod, spec, now=now)
+    if told is None:
+        return judged
+    known = {state.value: state for state in RoomState}
+    return Judged(known.get(told.state, judged.state), told.reason or judged.reason)
+
+
+def _guessed(key: WorkloadKey, pod: LivePod) -> Workload:
+    """Return a workload that judges a room of which no record can be read."""
+    source = Source("", 0)
+    return Workload(
+        key=key, game="", replicas=0, reports="required" if pod.mark is not Mark.NONE else "none",
+        rollout=Rollout(), port_range=None, disruption=Disruption(), scheduling=Scheduling.PACKED,
+        suspend=False, template={}, revision="", spec_json="{}", source=source,
+        replicas_source=source,
+    )  # fmt: skip
+
+
+async def with_api(around: Around, url: str, token_file: str) -> Around:
+    """Add what the loop's API says, where its address is given. Raises Failure."""
+    if not url:
+        return around
+    told = await told_by(url, token_file)
+    return Around(around.nodes, around.states, around.specs, told, around.notes)
+
+
+async def _nodes(cluster: Cluster, notes: list[str]) -> dict[str, LiveNode]:
+    try:
+        listing = await cluster.list("v1", "Node")
+    except Denied:
+        notes.append("nodes may not be listed: addresses are not known")
+        return {}
+    return {node.name: node for node in map(node_of, listing.items)}
+
+
+async def _states(
+    cluster: Cluster, settings: Settings, notes: list[str]
+) -> Mapping[WorkloadKey, StateRecord]:
+    store = RecordStore(cluster, settings.namespace, settings.instance)
+    try:
+        await store.load()
+    except Denied:
+        notes.append("records may not be read: which revision is wanted is not known")
+        return {}
+    except Misconfigured:
+        if not store.repository_problem:
+            raise
+    return store.states()
