@@ -9,6 +9,7 @@ from reconciler.cli.live_changes import counts_as_json
 from reconciler.core import births, intake, rooms
 from reconciler.core.compile import workload_from_json
 from reconciler.core.conditions import STALLED
+from reconciler.core.departing import workload_of
 from reconciler.loop.lane import Lane
 from reconciler.model.changes import leaves_git
 from reconciler.model.holds import Hold, HoldKind
@@ -143,7 +144,7 @@ def _workload(
         else None
     )
     wanted = accepted.replicas if accepted and not record.deleting else 0
-    there = rooms.sort_rooms(lane.view.of(key).pods, spec.revision if spec else "")
+    there = rooms.sort_rooms(lane.view.of(key).pods, workload_of(lane.situation(key)))
     counts = rooms.count(there, wanted)
     unreadable = lane.store.unreadable(key)
     return WorkloadStatus(

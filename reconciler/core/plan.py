@@ -8,40 +8,48 @@ every start must reach.
 from collections.abc import Iterable
 from dataclasses import replace
 
-from reconciler.core import backoff, host_ports, objects, ordinals, rollout, rooms, victims
+from reconciler.core import (
+    backoff,
+    departures,
+    ending,
+    failing,
+    host_ports,
+    objects,
+    ordinals,
+    rollout,
+    room_holds,
+    rooms,
+)
+from reconciler.core.departures import Departures
+from reconciler.core.guards import guard_for
 from reconciler.kube.schemas import Schemas
 from reconciler.model.changes import Cause
-from reconciler.model.holds import Hold, HoldKind
-from reconciler.model.live import LivePod
+from reconciler.model.holds import HoldKind
+from reconciler.model.live import LivePod, Phase
 from reconciler.model.plans import (
     CreateRooms,
     DeleteRoom,
     Desired,
+    MarkRoom,
     PatchRoom,
     Plan,
     RoomSeat,
     Situation,
 )
 from reconciler.model.records import Ordinals
-from reconciler.model.specs import Workload
+from reconciler.model.rooms import Mark
 
-FAILING_PERCENT = 30
-FAILING_ROOMS = 3
-"""So many rooms ended at once (and at least so many) freeze every voluntary removal."""
-
-ENDED = rooms.RoomState.ENDED
-GONE = (rooms.RoomState.TERMINATING, ENDED)
+ENDED = (Phase.SUCCEEDED, Phase.FAILED)
 BLIND_LOOK_SECONDS = 2.0
-UNREAD_LOOK_SECONDS = 2.0
 
 
 def plan(situation: Situation, schemas: Schemas, now: float) -> Plan:
     """Return what to do for one workload now. `now` is Unix seconds."""
     if situation.desired is None:
-        return _plan_removal(situation)
+        return ending.plan_removal(situation, now)
     desired = situation.desired
-    sorted_rooms = rooms.sort_rooms(situation.live.pods, desired.workload.revision)
-    counts = rooms.count(sorted_rooms, desired.workload.replicas)
+    there = rooms.sort_rooms(situation.live.pods, desired.workload, situation.ears, now)
+    counts = rooms.count(there, desired.workload.replicas)
     holds = (*situation.holds, *objects.foreign(situation))
     if desired.workload.suspend or any(hold.kind is HoldKind.FOREIGN for hold in holds):
         inventory = situation.record.inventory
@@ -57,7 +65,7 @@ def plan(situation: Situation, schemas: Schemas, now: float) -> Plan:
         confirmed=confirmed,
         made_for=desired.wish,
     )
-    return _with_rooms(base, situation, desired, sorted_rooms, now)
+    return _with_rooms(base, situation, desired, there, now)
 
 
 def _with_rooms(
@@ -65,45 +73,103 @@ def _with_rooms(
 ) -> Plan:
     if not situation.rooms_complete:
         # Rooms that are not seen are not missing: making them would make them twice.
-        return _unread(base, situation, "no room is made, nothing is removed")
+        return room_holds.unread(base, situation, "no room is made, nothing is removed")
     if not situation.complete:
-        base = _unread(base, situation, "nothing goes but rooms that ended or cannot be placed")
+        base = room_holds.unread(
+            base, situation, "nothing goes but rooms that ended or cannot be placed"
+        )
     workload = desired.workload
     unready = (*there.new_unready, *there.old_unready)
     moved = host_ports.to_move(unready, situation.in_use, workload.port_range, now)
     there = rooms.without(there, moved)
-    frozen = _frozen(situation, there)
-    may_remove = situation.complete and not frozen
-    step = rollout.next_step(there, workload.replicas, workload.rollout, may_remove=may_remove)
-    healing = [
-        *(_heal(pod, f"{pod.name} ended ({pod.phase})") for pod in there.ended),
-        *(_heal(pod, f"{pod.name} waits for a host port that others hold") for pod in moved),
-    ]
+    frozen = room_holds.frozen(situation, there)
+    broken = failing.decide(
+        ((pod, there.of(pod)) for pod in there.failed),
+        situation.record.failures,
+        workload.failure,
+        workload.spec_json,
+        now,
+    )
+    step = rollout.next_step(
+        there,
+        workload.replicas,
+        workload.rollout,
+        may_remove=situation.complete and not frozen,
+        failed=len(broken.stuck),
+    )
+    going = _going(situation, there, broken, step, may_remove=situation.complete and not frozen)
     delay_seconds = _delay(situation, now) if step.create else 0.0
     creates, strike = _creates(situation, desired, 0 if delay_seconds else step.create, now)
+    waits = (
+        delay_seconds or None,
+        base.wake_in_seconds,
+        _next_look(there),
+        there.again_in_seconds,
+        broken.again_in_seconds,
+        going.again_in_seconds,
+    )
     return replace(
         base,
         creates=creates,
         strike=strike,
-        removals=(*healing, *_voluntary(there, step, workload.revision)),
+        failures=broken.log,
+        removals=(*going.removals, *(_moved(pod) for pod in moved)),
+        marks=(*going.marks, *_guards(there, going.marks)),
         patches=_patches(there, desired),
-        holds=(*base.holds, *frozen, *_crowded(situation, workload, unready)),
-        wake_in_seconds=delay_seconds or base.wake_in_seconds or _next_look(there),
+        holds=(
+            *base.holds,
+            *frozen,
+            *room_holds.crowded(situation, workload, unready),
+            *room_holds.needs_people(situation, broken),
+            *room_holds.deaf(situation),
+        ),
+        wake_in_seconds=min((wait for wait in waits if wait is not None), default=None),
     )
 
 
-def _crowded(
-    situation: Situation, workload: Workload, unready: Iterable[LivePod]
-) -> tuple[Hold, ...]:
-    """Say why rooms wait for ports that nobody can give them: it stops nothing."""
-    if not any("free ports" in pod.unschedulable for pod in unready):
-        return ()
-    # One that terminates keeps its ports until it is gone.
-    pods = (pod for pod in situation.live.pods if rooms.state_of(pod) is not ENDED)
-    reason = host_ports.crowding(workload, pods, situation.in_use, situation.nodes)
-    if not reason:
-        return ()
-    return (Hold(HoldKind.CROWDED_PORTS, situation.key, reason),)
+def _going(
+    situation: Situation,
+    there: rooms.Sorted,
+    broken: failing.Failing,
+    step: rollout.Step,
+    may_remove: bool,
+) -> Departures:
+    """Bring every room that leaves one step further. While nothing may be removed, only those
+    whose containers ended go: for them it is over.
+    """
+    going = Departures(there)
+    if not may_remove:
+        over = tuple(pod for pod in broken.act if not pod.running)
+        broken = replace(broken, act=over)
+    departures.of_failed(going, broken)
+    staying = departures.taken_back(going, step)
+    if may_remove:
+        departures.of_step(going, step)
+        going.on_their_way(pod for pod in there.leaving if pod.uid not in staying)
+    return going
+
+
+def _moved(pod: LivePod) -> DeleteRoom:
+    reason = f"{pod.name} waits for a host port that others hold"
+    return DeleteRoom(pod, Cause.HEALING, reason)
+
+
+def _guards(there: rooms.Sorted, marks: Iterable[MarkRoom]) -> tuple[MarkRoom, ...]:
+    """Return the rooms whose disruption annotations do not say what their state asks for."""
+    workload = there.workload
+    wanted = {mark: guard_for(workload, mark) for mark in Mark}
+    marked = {mark.pod.uid for mark in marks}
+    return tuple(
+        MarkRoom(
+            pod,
+            pod.mark,
+            pod.leaving,
+            f"the disruption annotations of {pod.name} are not as its state asks for",
+            wanted[pod.mark],
+        )
+        for pod in (*there.members, *there.leaving)
+        if pod.guard != wanted[pod.mark] and pod.uid not in marked
+    )
 
 
 def _delay(situation: Situation, now: float) -> float:
@@ -140,61 +206,22 @@ def _creates(
         else [()] * number
     )
     seats = tuple(RoomSeat(n, numbers) for n, numbers in zip(taken, chosen, strict=True))
-    alive = len([pod for pod in situation.live.pods if rooms.state_of(pod) not in GONE])
+    pods = situation.live.pods
+    alive = sum(not pod.terminating and pod.phase not in ENDED and not pod.leaving for pod in pods)
     reason = f"{workload.replicas} wanted by {workload.replicas_source}, {alive} there"
     return CreateRooms(seats, raised, reason), None
 
 
-def _voluntary(there: rooms.Sorted, step: rollout.Step, revision: str) -> tuple[DeleteRoom, ...]:
-    everyone = [*there.new_ready, *there.new_unready, *there.old_ready, *there.old_unready]
-    old = [
-        *victims.choose(there.old_unready, everyone, step.remove_old_unready),
-        *victims.choose(there.old_ready, everyone, step.remove_old_ready),
-    ]
-    excess = victims.choose([*there.new_unready, *there.new_ready], everyone, step.remove_excess)
-    return (
-        *(
-            DeleteRoom(pod, Cause.ROLLOUT, f"{pod.name} is of {pod.revision}, {revision} is wanted")
-            for pod in old
-        ),
-        *(
-            DeleteRoom(pod, Cause.SCALE_IN, f"{pod.name} is above the wanted count")
-            for pod in excess
-        ),
-    )
-
-
 def _patches(there: rooms.Sorted, desired: Desired) -> tuple[PatchRoom, ...]:
-    """Return the rooms whose labels or annotations of ours somebody changed.
+    """Return the rooms whose labels of ours somebody changed.
 
     Nothing else of a room is ever compared; an old revision's rooms go anyway.
     """
     return tuple(
-        PatchRoom(pod, desired.marks, f"labels or annotations of ours were changed on {pod.name}")
+        PatchRoom(pod, desired.marks, f"labels of ours were changed on {pod.name}")
         for pod in (*there.new_ready, *there.new_unready)
         if pod.stamps != desired.stamps
     )
-
-
-def _heal(pod: LivePod, reason: str) -> DeleteRoom:
-    return DeleteRoom(pod, Cause.HEALING, reason)
-
-
-def _frozen(situation: Situation, there: rooms.Sorted) -> tuple[Hold, ...]:
-    ended = len(there.ended)
-    total = there.alive + ended
-    if ended < FAILING_ROOMS or ended * 100 < FAILING_PERCENT * total:
-        return ()
-    # No counts in it: it stands in a condition, which is written whenever it changes.
-    reason = f"{FAILING_PERCENT} % of the rooms or more ended at once: removals wait"
-    return (Hold(HoldKind.FAILING, situation.key, reason),)
-
-
-def _unread(base: Plan, situation: Situation, consequence: str) -> Plan:
-    reason = f"the cluster was not read completely: {consequence}"
-    hold = Hold(HoldKind.INCOMPLETE_READ, situation.key, reason)
-    # No event says that everything is followed again.
-    return replace(base, holds=(*base.holds, hold), wake_in_seconds=UNREAD_LOOK_SECONDS)
 
 
 def _next_look(there: rooms.Sorted) -> float | None:
@@ -206,37 +233,3 @@ def _next_look(there: rooms.Sorted) -> float | None:
         )
         else None
     )
-
-
-def _stranger(situation: Situation, names: list[str]) -> Hold:
-    shown = ", ".join(sorted(names)[:3])
-    reason = (
-        f"{shown} carry our labels and are no rooms that we made: the namespace waits until "
-        "somebody deletes them"
-    )
-    return Hold(HoldKind.FOREIGN, situation.key, reason)
-
-
-def _plan_removal(situation: Situation) -> Plan:
-    """Plan the end of a workload: rooms, then objects, then the namespace, then the records."""
-    there = rooms.sort_rooms(situation.live.pods, "")
-    counts = rooms.count(there, 0)
-    base = Plan(situation.key, counts, situation.record.inventory, holds=situation.holds)
-    if not situation.deleting:
-        return base
-    if not situation.complete:
-        return _unread(base, situation, "nothing is removed")
-    reason = f"{situation.key} left Git"
-    going = tuple(
-        DeleteRoom(pod, Cause.LEFT_GIT, reason)
-        for pod in situation.live.pods
-        if not pod.terminating and pod.ordinal >= 0
-    )
-    strangers = [pod.name for pod in situation.live.pods if pod.ordinal < 0]
-    if strangers:
-        base = replace(base, holds=(*base.holds, _stranger(situation, strangers)))
-    if going or situation.live.pods:
-        return replace(base, removals=going)
-    prunes = objects.to_prune(situation)
-    left = [item for item in objects.applied(situation) if item.terminating]
-    return replace(base, prunes=prunes, forget=not prunes and not left)

@@ -17,6 +17,7 @@ from reconciler.model.records import (
     Condition,
     Departed,
     Endorsement,
+    Failure,
     HeldRemoval,
     LedgerEntry,
     Notice,
@@ -111,6 +112,11 @@ def dump_state(record: StateRecord) -> Texts:
                 [c.type, c.status, c.reason, c.message, c.since] for c in record.conditions
             ],
             "observedCommit": record.observed_commit,
+            **(
+                {"failures": [[item.at, item.uid, item.spec] for item in record.failures]}
+                if record.failures
+                else {}
+            ),
             **({} if record.highest is None else {"highest": record.highest}),
         }
     )
@@ -139,6 +145,7 @@ def load_state(data: Texts, what: str) -> StateRecord:
         highest=value.get("highest"),
         conditions=tuple(Condition(*parts) for parts in value.get("conditions", [])),
         observed_commit=value.get("observedCommit", ""),
+        failures=tuple(Failure(*parts) for parts in value.get("failures", [])),
     )
 
 

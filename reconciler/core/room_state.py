@@ -19,6 +19,7 @@ from reconciler.model.rooms import (
     Mark,
     RoomState,
     Said,
+    Why,
 )
 from reconciler.model.specs import Workload
 
@@ -73,7 +74,7 @@ def _being_deleted(facts: _Facts) -> Judged | None:
 
 
 def _failed_and_kept(facts: _Facts) -> Judged | None:
-    if facts.pod.mark is not Mark.FAILED:
+    if facts.pod.mark is not Mark.FAILED or facts.pod.leaving is Why.REQUEST:
         return None
     reason = "it failed and is kept for a post-mortem"
     return Judged(RoomState.ERROR, reason, protected=reason)

@@ -1,62 +1,162 @@
-"""What a pod is to its workload: an ordered rule table, first match wins.
+"""The rooms of a workload, sorted by what they are and by what may become of them.
 
-Rooms that report nothing are known by their pod alone (DESIGN §4, `reports: none`): a running
-room is idle and a ready one is available.
+Each is judged by the rules of `room_state`. Most rooms of most passes are plainly idle or plainly
+busy, ten thousand of them: those are told apart without a call.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
+from reconciler.core.room_state import judge
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.plans import Counts
+from reconciler.model.rooms import (
+    BUSY_MARKS,
+    NO_EARS,
+    Ears,
+    Heard,
+    Judged,
+    Mark,
+    RoomState,
+    Said,
+    Why,
+)
+from reconciler.model.specs import Workload
 
+TAKEN_BACK = frozenset({Why.SCALE_IN, Why.ROLLOUT, Why.LEFT_GIT})
+"""Reasons to leave that were ours: where the room is wanted again, it stays."""
 
-class RoomState(StrEnum):
-    """The state of a room."""
-
-    TERMINATING = "terminating"
-    ENDED = "ended"
-    PENDING = "pending"
-    UNREADY = "unready"
-    READY = "ready"
-
-
-def state_of(pod: LivePod) -> RoomState:
-    """Return the state of a room from its pod."""
-    if pod.terminating:
-        return RoomState.TERMINATING
-    if pod.phase in (Phase.SUCCEEDED, Phase.FAILED):
-        return RoomState.ENDED
-    if pod.phase is Phase.PENDING:
-        return RoomState.PENDING
-    return RoomState.READY if pod.ready else RoomState.UNREADY
+_FAILED = frozenset({RoomState.ERROR, RoomState.TERMINATED})
+_PLAIN_SAID = frozenset({Said.READY, None})
 
 
 @dataclass(slots=True)
 class Sorted:
     """The rooms of a workload by state and revision. Terminating pods are no rooms any more.
 
-    An old room that lapsed stands with the ready ones: it may be full of players, so it goes at
-    a roll-out's pace. A new one does not: what is not ready is no reason to take old ones away.
+    The first four are its members: who is to leave, has failed or is kept for a post-mortem is
+    not counted. An old room that lapsed stands with the ready ones: it may be full of players, so
+    it goes at a roll-out's pace. A new one does not: what is not ready is no reason to take old
+    ones away. `protected` are the uids of rooms that may not go by our own doing, of `busy` those
+    that serve players.
     """
 
+    workload: Workload
+    ears: Ears = NO_EARS
+    now: float = 0.0
     new_ready: list[LivePod] = field(default_factory=list)
     new_unready: list[LivePod] = field(default_factory=list)
     old_ready: list[LivePod] = field(default_factory=list)
     old_unready: list[LivePod] = field(default_factory=list)
-    ended: list[LivePod] = field(default_factory=list)
+    leaving: list[LivePod] = field(default_factory=list)
+    failed: list[LivePod] = field(default_factory=list)
+    kept: list[LivePod] = field(default_factory=list)
     terminating: list[LivePod] = field(default_factory=list)
+    protected: set[str] = field(default_factory=set)
+    busy: set[str] = field(default_factory=set)
+    unheard: int = 0
+    again_in_seconds: float | None = None
+    _judged: dict[str, Judged] = field(default_factory=dict)
+
+    @property
+    def members(self) -> list[LivePod]:
+        """Rooms that count: neither leaving, nor failed, nor kept, nor terminating."""
+        return [*self.new_ready, *self.new_unready, *self.old_ready, *self.old_unready]
 
     @property
     def alive(self) -> int:
-        """Rooms that are there or on their way."""
-        return (
-            len(self.new_ready)
-            + len(self.new_unready)
-            + len(self.old_ready)
-            + len(self.old_unready)
+        """Rooms that are there or on their way, as a roll-out's surge counts them.
+
+        Who leaves counts while it is only a matter of seconds. A room that stays for its players,
+        or was asked to leave, does not: nothing may wait for its place.
+        """
+        members = len(self.new_ready) + len(self.new_unready)
+        members += len(self.old_ready) + len(self.old_unready)
+        going = sum(
+            pod.uid not in self.protected and pod.leaving is not Why.REQUEST for pod in self.leaving
         )
+        return members + going
+
+    def free(self, pods: Iterable[LivePod]) -> list[LivePod]:
+        """Return those of `pods` that may go by our own doing."""
+        return [pod for pod in pods if pod.uid not in self.protected]
+
+    def heard(self, pod: LivePod) -> Heard | None:
+        """Return what a room said."""
+        return self.ears.rooms.get(pod.uid)
+
+    def of(self, pod: LivePod) -> Judged:
+        """Return what a room is and why."""
+        known = self._judged.get(pod.uid)
+        if known is None:
+            known = judge(pod, self.workload, self.heard(pod), self.ears, self.now)
+            self._judged[pod.uid] = known
+        return known
+
+    def take(self, pod: LivePod) -> None:
+        """Put one room where it belongs."""
+        is_new = pod.revision == self.workload.revision
+        plain = self._plain(pod)
+        if plain is not None:
+            if plain:
+                self.protected.add(pod.uid)
+                self.busy.add(pod.uid)
+            (self.new_ready if is_new else self.old_ready).append(pod)
+            return
+        judged = self.of(pod)
+        if judged.protected:
+            self.protected.add(pod.uid)
+        if judged.demand:
+            self.busy.add(pod.uid)
+        self.unheard += judged.unheard
+        if judged.again_in_seconds is not None:
+            known = self.again_in_seconds
+            again = judged.again_in_seconds
+            self.again_in_seconds = again if known is None else min(known, again)
+        self._shelf(pod, judged, is_new).append(pod)
+
+    def _plain(self, pod: LivePod) -> bool | None:
+        """Whether a room is plainly busy (True) or plainly idle (False); None: judge it."""
+        if pod.phase is not Phase.RUNNING or pod.terminating or pod.leaving or not pod.ready:
+            return None
+        if not self.workload.hears:
+            return False if pod.mark is Mark.NONE else None
+        heard = self.ears.rooms.get(pod.uid)
+        if heard is None or heard.silent or heard.health is not None or not pod.running:
+            return None
+        if pod.mark is Mark.IDLE:
+            idle = heard.said in _PLAIN_SAID and not heard.matches and not heard.players
+            return False if idle else None
+        busy = pod.mark is Mark.BUSY and heard.busy and heard.said not in _ENDING
+        return True if busy else None
+
+    def _shelf(self, pod: LivePod, judged: Judged, is_new: bool) -> list[LivePod]:
+        if pod.terminating:
+            return self.terminating
+        if pod.mark is Mark.FAILED:
+            return self.kept
+        if judged.state in _FAILED:
+            return self.failed
+        if pod.leaving or pod.mark is Mark.DRAINING:
+            return self.leaving
+        if judged.up or (pod.lapsed and not is_new):
+            return self.new_ready if is_new else self.old_ready
+        return self.new_unready if is_new else self.old_unready
+
+
+_ENDING = frozenset({Said.TERMINATING, Said.TERMINATED})
+
+
+def sort_rooms(
+    pods: Iterable[LivePod], workload: Workload, ears: Ears = NO_EARS, now: float = 0.0
+) -> Sorted:
+    """Sort a workload's rooms (pods with an ordinal); `now` is Unix seconds."""
+    rooms = Sorted(workload, ears, now)
+    for pod in pods:
+        if pod.ordinal >= 0:
+            rooms.take(pod)
+    return rooms
 
 
 def without(rooms: Sorted, gone: Iterable[LivePod]) -> Sorted:
@@ -71,39 +171,32 @@ def without(rooms: Sorted, gone: Iterable[LivePod]) -> Sorted:
     )
 
 
-def sort_rooms(pods: Iterable[LivePod], revision: str) -> Sorted:
-    """Sort a workload's rooms (pods with an ordinal) by state and whether of `revision`."""
-    rooms = Sorted()
-    for pod in pods:
-        if pod.ordinal < 0:
-            continue
-        # Most rooms of most passes, ten thousand of them: told apart without a call.
-        if pod.ready and pod.phase is Phase.RUNNING and not pod.terminating:
-            (rooms.new_ready if pod.revision == revision else rooms.old_ready).append(pod)
-            continue
-        _shelf(rooms, pod, pod.revision == revision).append(pod)
-    return rooms
-
-
-def _shelf(rooms: Sorted, pod: LivePod, is_new: bool) -> list[LivePod]:
-    state = state_of(pod)
-    if state is RoomState.TERMINATING:
-        return rooms.terminating
-    if state is RoomState.ENDED:
-        return rooms.ended
-    if state is RoomState.READY or (pod.lapsed and not is_new):
-        return rooms.new_ready if is_new else rooms.old_ready
-    return rooms.new_unready if is_new else rooms.old_unready
-
-
 def count(rooms: Sorted, desired: int) -> Counts:
     """Return the counts that status, metrics and plans show."""
-    ready = len(rooms.new_ready) + sum(pod.ready for pod in rooms.old_ready)
+    ready = sum(rooms.of(pod).up for pod in rooms.old_ready if not pod.ready)
+    ready += len(rooms.new_ready) + sum(pod.ready for pod in rooms.old_ready)
+    members = len(rooms.members)
     return Counts(
         desired=desired,
         ready=ready,
-        unready=rooms.alive - ready,
+        unready=members - ready,
         old=len(rooms.old_ready) + len(rooms.old_unready),
-        ended=len(rooms.ended),
+        ended=len(rooms.failed),
         terminating=len(rooms.terminating),
+        busy=len(rooms.busy),
+        leaving=len(rooms.leaving),
+        kept=len(rooms.kept),
+        unheard=rooms.unheard,
     )
+
+
+def by_state(rooms: Sorted) -> Counter[RoomState]:
+    """Count the rooms by state, those that leave, failed or are kept too."""
+    others = (rooms.leaving, rooms.failed, rooms.kept, rooms.terminating)
+    everyone = (*rooms.members, *(pod for group in others for pod in group))
+    return Counter(rooms.of(pod).state for pod in everyone)
+
+
+def recorded_busy(pods: Iterable[LivePod]) -> int:
+    """Return how many running rooms stand as busy or allocated on their pods."""
+    return sum(pod.mark in BUSY_MARKS and pod.running and not pod.terminating for pod in pods)

@@ -1,20 +1,58 @@
-"""Set our labels and annotations on rooms again, each exactly as it was seen."""
+"""Write on rooms: their coarse state, by compare-and-swap, and labels of ours that were changed."""
 
 import asyncio
 
+from reconciler.core import room_patch
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
-from reconciler.model.errors import PortError
-from reconciler.model.plans import PatchRoom, Plan
+from reconciler.model.errors import Conflict, PortError
+from reconciler.model.plans import MarkRoom, PatchRoom, Plan
 from reconciler.model.refs import ObjectRef
+from reconciler.model.rooms import Mark
 
 
-async def mark_rooms(lane: Lane, plan: Plan, steps: Steps) -> None:
-    """Patch the rooms of a plan; one that changed since is left for the next tick."""
-    await asyncio.gather(*(_mark(lane, patch, steps) for patch in plan.patches))
+async def mark_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
+    """Write the states of a plan; a room that is another one by now is left for the next tick."""
+    await asyncio.gather(*(_mark(lane, plan, mark, steps, now) for mark in plan.marks))
 
 
-async def _mark(lane: Lane, patch: PatchRoom, steps: Steps) -> None:
+async def relabel_rooms(lane: Lane, plan: Plan, steps: Steps) -> None:
+    """Set our labels again; a room that changed since is left for the next tick."""
+    await asyncio.gather(*(_relabel(lane, patch, steps) for patch in plan.patches))
+
+
+async def _mark(lane: Lane, plan: Plan, mark: MarkRoom, steps: Steps, now: float) -> None:
+    pod = mark.pod
+    ref = ObjectRef("v1", "Pod", pod.namespace, pod.name)
+    patch = room_patch.operations(pod, mark.mark, mark.leaving, now, mark.guard)
+    what = f"room {pod.name}"
+    try:
+        async with lane.slots:
+            lane.check_stands(plan)
+            answer = await lane.cluster.json_patch(ref, patch)
+    except Conflict:
+        # It became busy, or was allocated, or leaves already: that is what the test is for.
+        steps.did("left", what, f"{pod.name} is not {pod.mark or 'as it was'} any more")
+        return
+    except PortError as error:
+        steps.failed(_verb(mark), what, error, mark.reason)
+        return
+    if answer is not None:
+        lane.view.take_in(answer)
+    steps.did(_verb(mark), what, mark.reason)
+
+
+def _verb(mark: MarkRoom) -> str:
+    if mark.mark is not mark.pod.mark and mark.mark is Mark.DRAINING:
+        return "drain"
+    if mark.mark is not mark.pod.mark and mark.mark is Mark.FAILED:
+        return "keep"
+    if mark.leaving is not mark.pod.leaving:
+        return "tell" if mark.leaving else "undrain"
+    return "mark"
+
+
+async def _relabel(lane: Lane, patch: PatchRoom, steps: Steps) -> None:
     pod = patch.pod
     ref = ObjectRef("v1", "Pod", pod.namespace, pod.name)
     fence = {"uid": pod.uid, "resourceVersion": pod.resource_version}

@@ -11,12 +11,10 @@ from reconciler.core import backoff, conditions
 from reconciler.loop import apply_objects, prune_objects
 from reconciler.loop.lane import Lane
 from reconciler.loop.make_rooms import make_rooms
-from reconciler.loop.mark_rooms import mark_rooms
+from reconciler.loop.mark_rooms import mark_rooms, relabel_rooms
 from reconciler.loop.remove_rooms import remove_rooms
 from reconciler.loop.steps import Steps
-from reconciler.model.changes import Cause
 from reconciler.model.errors import Conflict, PortError
-from reconciler.model.live import Phase
 from reconciler.model.plans import Plan
 from reconciler.model.reports import Settled
 
@@ -27,15 +25,24 @@ async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
     try:
         await _check_still_wanted(lane, plan)
         if await apply_objects.apply(lane, plan, steps):
+            await _count(lane, plan)
             await make_rooms(lane, plan, steps, now)
+            await mark_rooms(lane, plan, steps, now)
             await remove_rooms(lane, plan, steps)
-            await mark_rooms(lane, plan, steps)
+            await relabel_rooms(lane, plan, steps)
             await prune_objects.prune(lane, plan, steps)
         _count_failures(lane, plan, now)
         await _remember(lane, plan, steps, now)
     except PortError as error:
         steps.failed("write", f"the records of {plan.key}", error)
     return Settled(plan, tuple(steps.outcomes), tuple(steps.holds))
+
+
+async def _count(lane: Lane, plan: Plan) -> None:
+    """Put failures on record before anything is done about them: a restart forgets none."""
+    failures = plan.failures
+    if failures is not None:
+        await lane.store.change_state(plan.key, lambda newest: replace(newest, failures=failures))
 
 
 async def _check_still_wanted(lane: Lane, plan: Plan) -> None:
@@ -72,14 +79,9 @@ def _count_failures(lane: Lane, plan: Plan, now: float) -> None:
         lane.failures.pop(plan.key, None)
         return
     revision = desired.workload.revision
-    ended = [
-        removal
-        for removal in plan.removals
-        if removal.cause is Cause.HEALING
-        and removal.pod.revision == revision
-        and removal.pod.phase is Phase.FAILED
-    ]
-    if ended:
+    failed = [removal.pod for removal in plan.removals if removal.blames_revision]
+    failed += [mark.pod for mark in plan.marks if mark.blames_revision]
+    if any(pod.revision == revision for pod in failed):
         before = lane.failures.get(plan.key)
         lane.failures[plan.key] = backoff.after(before, revision, now)
 

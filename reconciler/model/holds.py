@@ -34,6 +34,12 @@ class HoldKind(StrEnum):
     """Every host port of the range has as many users as there are nodes: shown, never a stop."""
     UNREADABLE_RECORD = "unreadable-record"
     """A record of the workload cannot be read: nothing of it is written, whatever Git says."""
+    NEEDS_INTERVENTION = "needs-intervention"
+    """More rooms failed within the window than the spec allows: those beyond stay as they are."""
+    OCCUPIED = "occupied"
+    """Rooms with players stay until they are empty, though they are to go."""
+    DEAF = "deaf"
+    """So many rooms fell silent at once that our own ears are suspect."""
     INCOMPLETE_READ = "incomplete-read"
     """The cluster was not read completely: nothing is deleted."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from reconciler.model.changes import Cause
 from reconciler.model.holds import Hold
 from reconciler.model.live import LivePod, LiveWorkload
-from reconciler.model.records import Ordinals, Owned, StateRecord
+from reconciler.model.records import Failure, Ordinals, Owned, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.model.rooms import NO_EARS, Ears, Mark, Why
 from reconciler.model.specs import Workload
@@ -125,6 +125,8 @@ class DeleteRoom:
     pod: LivePod
     cause: Cause
     reason: str
+    blames_revision: bool = False
+    """Whether it failed by itself: its revision backs off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,7 @@ class MarkRoom:
     leaving: Why
     reason: str
     guard: tuple[str, str] | None = None
+    blames_revision: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +166,11 @@ class DeleteObject:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Rooms of one workload by what they are; `desired` is the effective count."""
+    """Rooms of one workload by what they are; `desired` is the effective count.
+
+    `ready`, `unready` and `old` count members: not who leaves, has failed (`ended`) or is kept
+    for a post-mortem. `busy` serve players, leaving ones too; `unheard` should report and do not.
+    """
 
     desired: int = 0
     ready: int = 0
@@ -171,6 +178,10 @@ class Counts:
     old: int = 0
     ended: int = 0
     terminating: int = 0
+    busy: int = 0
+    leaving: int = 0
+    kept: int = 0
+    unheard: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +212,8 @@ class Plan:
     holds: tuple[Hold, ...] = ()
     wake_in_seconds: float | None = None
     confirmed: frozenset[Confirmed] = frozenset()
+    failures: tuple[Failure, ...] | None = None
+    """What the record must say of failures before one is acted upon; None: as it does."""
     made_for: Wish | None = None
 
     @property
@@ -212,6 +225,7 @@ class Plan:
             or self.strike
             or self.removals
             or self.marks
+            or self.failures is not None
             or self.patches
             or self.prunes
             or self.forget

@@ -78,6 +78,15 @@ class HeldRemoval:
     reason: str
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Failure:
+    """A room that failed `at` (Unix seconds) under the spec whose digest is `spec`."""
+
+    at: float
+    uid: str
+    spec: str
+
+
 @dataclass(frozen=True, slots=True)
 class StateRecord:
     """What is remembered of one workload.
@@ -94,6 +103,8 @@ class StateRecord:
     highest: int | None = None
     conditions: tuple[Condition, ...] = ()
     observed_commit: str = ""
+    failures: tuple[Failure, ...] = ()
+    """Within the window of the spec's `failure`, while it sets a limit."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

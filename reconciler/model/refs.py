@@ -16,7 +16,8 @@ class WorkloadKey:
     name: str
 
     def __str__(self) -> str:
-        return f"{self.kind}/{self.name}"
+        inside = "" if self.namespace == self.name else f"{self.namespace}/"
+        return f"{self.kind}/{inside}{self.name}"
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -8,14 +8,14 @@ import pytest
 
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.adapters.kubernetes.client import KubernetesCluster
-from reconciler.core import births, budget, gates, ordinals, rollout, rooms
+from reconciler.core import births, budget, gates, ordinals, rollout, room_state, rooms
 from reconciler.core.rollout import Step
-from reconciler.core.rooms import RoomState
 from reconciler.loop import keep_records
 from reconciler.loop.lane import Lane
 from reconciler.loop.store import RecordStore
 from reconciler.model.errors import PortError
 from reconciler.model.records import Ordinals
+from reconciler.model.rooms import Judged, RoomState
 from reconciler.service.reflector import Reflector
 from tests.loop import (
     test_crash,
@@ -122,8 +122,8 @@ def trusts_an_old_view(patch: pytest.MonkeyPatch) -> None:
 def counts_on_deletes(patch: pytest.MonkeyPatch) -> None:
     step_of = rollout.next_step
 
-    def eager(there: Any, desired: int, policy: Any, may_remove: bool = True) -> Step:
-        step = step_of(there, desired, policy, may_remove)
+    def eager(there: Any, desired: int, *rest: Any, **more: Any) -> Step:
+        step = step_of(there, desired, *rest, **more)
         missing = desired - len(there.new_ready) - len(there.new_unready)
         going = step.remove_old_ready + step.remove_old_unready
         return replace(step, create=max(step.create, min(missing, step.create + going)))
@@ -132,14 +132,14 @@ def counts_on_deletes(patch: pytest.MonkeyPatch) -> None:
 
 
 def does_not_wait_for_readiness(patch: pytest.MonkeyPatch) -> None:
-    state_of = rooms.state_of
+    judge = room_state.judge
 
-    def hopeful(pod: Any) -> RoomState:
-        state = state_of(pod)
-        waits = state in (RoomState.PENDING, RoomState.UNREADY)
-        return RoomState.READY if waits else state
+    def hopeful(*facts: Any) -> Judged:
+        judged = judge(*facts)
+        waits = judged.state in (RoomState.PENDING, RoomState.UNREADY)
+        return replace(judged, state=RoomState.READY, up=True) if waits else judged
 
-    patch.setattr(rooms, "state_of", hopeful)
+    patch.setattr(rooms, "judge", hopeful)
 
 
 def lost_answer_is_no_write(patch: pytest.MonkeyPatch) -> None:

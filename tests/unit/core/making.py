@@ -12,6 +12,7 @@ from reconciler.model.plans import Desired, Situation
 from reconciler.model.readings import Reading, Rendered
 from reconciler.model.records import Accepted, Ordinals, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.rooms import Ears, Heard, Said
 from reconciler.model.specs import (
     Config,
     Disruption,
@@ -82,8 +83,23 @@ def a_pod(ordinal: int, **changes: Any) -> LivePod:
         host_ports=(),
         created_at=NOW - 60,
         stamps=STAMPS,
+        guard=("false", "true"),
+        bound_at=NOW - 60,
+        started_at=NOW - 50,
     )
-    return replace(pod, **changes)
+    pod = replace(pod, **changes)
+    return pod if "running" in changes else replace(pod, running=pod.phase is Phase.RUNNING)
+
+
+def a_heard(**changes: Any) -> Heard:
+    """What a room that reports periodically, and is empty, said last."""
+    return replace(Heard(at=NOW - 5, said=Said.READY), **changes)
+
+
+def ears(**rooms: Heard) -> Ears:
+    """What is heard of rooms, by their n: `ears(r0=a_heard())`."""
+    by_uid = {f"uid-{name.removeprefix('r')}": heard for name, heard in rooms.items()}
+    return Ears(by_uid, since=NOW - 1000)
 
 
 def pods(number: int, first: int = 0, **changes: Any) -> list[LivePod]:

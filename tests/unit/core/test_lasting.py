@@ -11,6 +11,7 @@ from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LiveWorkload
 from reconciler.model.plans import Situation
 from reconciler.model.records import Ordinals, StateRecord
+from reconciler.model.rooms import Ears
 from tests.unit.core.making import (
     NOW,
     a_key,
@@ -109,6 +110,7 @@ CHANGED: dict[str, Any] = {
     "complete": False,
     "rooms_complete": False,
     "deleting": True,
+    "ears": Ears(deaf="so many fell silent"),
 }
 
 

@@ -13,6 +13,7 @@ from reconciler.model.holds import HoldKind
 from reconciler.model.live import LivePod, LiveWorkload, Phase
 from reconciler.model.plans import Plan, Situation
 from reconciler.model.records import Ordinals, Owned, StateRecord
+from reconciler.model.rooms import Mark, Why
 from reconciler.model.specs import Rollout, Share
 from tests.unit.core.making import (
     NEW,
@@ -110,8 +111,11 @@ def test_rooms_that_ended_go_and_are_replaced_while_only_rooms_are_read_complete
 def test_a_scale_in_takes_the_room_on_the_emptiest_node() -> None:
     there = [a_pod(0), a_pod(1), a_pod(2, node="node-2")]
     made = plan(a_situation(a_workload(replicas=2), there))
-    assert [item.pod.ordinal for item in made.removals] == [2]
-    assert made.removals[0].cause is Cause.SCALE_IN
+    assert not made.removals
+    assert [(item.pod.ordinal, item.leaving) for item in made.marks] == [(2, Why.SCALE_IN)]
+    gone = [*there[:2], drained(there[2], Why.SCALE_IN)]
+    after = plan(a_situation(a_workload(replicas=2), gone))
+    assert [(item.pod.ordinal, item.cause) for item in after.removals] == [(2, Cause.SCALE_IN)]
 
 
 def test_a_suspended_workload_is_left_as_it_is() -> None:
@@ -140,7 +144,13 @@ def test_a_workload_that_left_git_loses_rooms_then_objects_then_its_namespace() 
         record=StateRecord(inventory=inventory, deleting=True),
         live=LiveWorkload(tuple(pods(2)), live_objects(workload)),
     )
-    first = plan(going)
+    told = plan(going)
+    assert [(item.mark, item.leaving) for item in told.marks] == [
+        (Mark.DRAINING, Why.LEFT_GIT)
+    ] * 2
+    assert not told.removals
+    drained_rooms = tuple(drained(pod, Why.LEFT_GIT) for pod in pods(2))
+    first = plan(replace(going, live=replace(going.live, pods=drained_rooms)))
     assert [item.cause for item in first.removals] == [Cause.LEFT_GIT] * 2
     assert not first.prunes
     terminating = tuple(pods(2, terminating=True))
@@ -293,6 +303,10 @@ def test_applying_plans_leaves_nothing_to_do(
     known = Ordinals(100)
     used = {pod.ordinal for pod in there}
     for _ in range(60):
+        there = [
+            replace(pod, leaving_since=NOW - 10) if pod.mark is Mark.DRAINING else pod
+            for pod in there
+        ]
         made = plan(a_situation(workload, there, ordinals=known))
         if made.idle and all(pod.ready for pod in there if not pod.terminating):
             break
@@ -302,9 +316,16 @@ def test_applying_plans_leaves_nothing_to_do(
         used |= names
         gone = {item.pod.uid for item in made.removals}
         assert not any(item.pod.terminating for item in made.removals)
-        stay = [pod for pod in there if pod.uid not in gone and not pod.terminating]
-        ready = [pod for pod in there if pod.ready and not pod.terminating and alive(pod)]
-        left = [pod for pod in stay if pod.ready and alive(pod)]
+        told = {item.pod.uid: item for item in made.marks}
+        stay = [
+            replace(pod, mark=told[pod.uid].mark, leaving=told[pod.uid].leaving)
+            if pod.uid in told
+            else pod
+            for pod in there
+            if pod.uid not in gone and not pod.terminating
+        ]
+        ready = [pod for pod in there if serves(pod)]
+        left = [pod for pod in stay if serves(pod)]
         assert len(left) >= min(len(ready), replicas - unavailable)
         before = len([pod for pod in there if alive(pod) and not pod.terminating])
         after = len([pod for pod in stay if alive(pod)]) + len(seats)
@@ -312,7 +333,8 @@ def test_applying_plans_leaves_nothing_to_do(
         fresh = [a_pod(n, **CHANGES["starting"]) for n in sorted(names)]
         # Whoever was starting is ready by the next look, and who was told to go is gone.
         started = [
-            replace(pod, phase=Phase.RUNNING, ready=True) if alive(pod) else pod for pod in stay
+            replace(pod, phase=Phase.RUNNING, ready=True, running=True) if alive(pod) else pod
+            for pod in stay
         ]
         there = [*started, *fresh]
         known = made.creates.ordinals if made.creates else made.strike or known
@@ -322,3 +344,13 @@ def test_applying_plans_leaves_nothing_to_do(
 
 def alive(pod: LivePod) -> bool:
     return pod.phase is not Phase.FAILED
+
+
+def serves(pod: LivePod) -> bool:
+    """Whether players can be sent to a room."""
+    return pod.ready and alive(pod) and not pod.terminating and pod.mark is not Mark.DRAINING
+
+
+def drained(pod: LivePod, why: Why) -> LivePod:
+    """A room that was marked draining long enough ago."""
+    return replace(pod, mark=Mark.DRAINING, leaving=why, leaving_since=NOW - 10)

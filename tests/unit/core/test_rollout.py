@@ -6,7 +6,7 @@ from reconciler.core import rollout
 from reconciler.core.rollout import Step
 from reconciler.core.rooms import Sorted, sort_rooms
 from reconciler.model.specs import Rollout, Share
-from tests.unit.core.making import pending, pods
+from tests.unit.core.making import a_workload, pending, pods
 
 ONE_BY_ONE = Rollout(Share(1), Share(0))
 
@@ -15,6 +15,7 @@ def rooms(
     new_ready: int = 0, new_unready: int = 0, old_ready: int = 0, old_unready: int = 0
 ) -> Sorted:
     return Sorted(
+        a_workload(),
         new_ready=pods(new_ready),
         new_unready=pending(new_unready, 1000),
         old_ready=pods(old_ready, 2000),
@@ -162,25 +163,27 @@ def test_a_roll_out_ends(
 
 def test_old_rooms_that_lapsed_go_at_the_pace_of_ready_ones() -> None:
     lapsed = pods(4, revision="1-old", ready=False, lapsed=True)
-    there = sort_rooms(lapsed, "1-new")
+    there = sort_rooms(lapsed, a_workload())
     assert rollout.next_step(there, 4, ONE_BY_ONE) == Step(1, 0, 0, 0)
     fresh = pods(1, 10, revision="1-new")
     assert (
-        rollout.next_step(sort_rooms([*lapsed, *fresh], "1-new"), 4, ONE_BY_ONE).remove_old_ready
+        rollout.next_step(
+            sort_rooms([*lapsed, *fresh], a_workload()), 4, ONE_BY_ONE
+        ).remove_old_ready
         == 1
     )
 
 
 def test_new_rooms_that_lapsed_let_no_old_one_go() -> None:
     lapsed = pods(1, revision="1-new", ready=False, lapsed=True)
-    there = sort_rooms([*lapsed, *pods(4, 10, revision="1-old")], "1-new")
+    there = sort_rooms([*lapsed, *pods(4, 10, revision="1-old")], a_workload())
     assert rollout.next_step(there, 4, ONE_BY_ONE) == Step(0, 0, 0, 0)
 
 
 def test_a_scale_in_that_spares_a_lapsed_room_counts_the_ready_one_that_goes() -> None:
     lapsed = pods(1, revision="1-new", ready=False, lapsed=True)
     there = sort_rooms(
-        [*lapsed, *pods(2, 10, revision="1-new"), *pods(1, 20, revision="1-old")], "1-new"
+        [*lapsed, *pods(2, 10, revision="1-new"), *pods(1, 20, revision="1-old")], a_workload()
     )
     # One of three new rooms is too many, and it is a ready one: the old one stays for it.
     assert rollout.next_step(there, 2, ONE_BY_ONE) == Step(0, 0, 0, 1)

@@ -1,0 +1,57 @@
+"""The spec of a workload that is wanted no more: how its rooms may go is still its own."""
+
+import json
+from functools import lru_cache
+
+from reconciler.core.compile import workload_from_json
+from reconciler.model.plans import Situation
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.rooms import BUSY_MARKS, Mark
+from reconciler.model.specs import (
+    Disruption,
+    Rollout,
+    Scheduling,
+    Source,
+    Workload,
+)
+
+_NOWHERE = Source("the state record", 1)
+
+
+def workload_of(situation: Situation) -> Workload:
+    """Return the last spec that was accepted of a workload.
+
+    Where none is on record, its rooms themselves tell whether they report: one that stands as
+    idle or busy does, and then those that were not heard may not go.
+    """
+    accepted = situation.record.accepted
+    if accepted is not None:
+        return _accepted(accepted.spec_json)
+    reports = BUSY_MARKS | {Mark.IDLE}
+    hears = any(pod.mark in reports for pod in situation.live.pods)
+    return _unknown(situation.key, hears)
+
+
+@lru_cache(maxsize=256)
+def _accepted(spec_json: str) -> Workload:
+    return workload_from_json(spec_json, _NOWHERE)
+
+
+@lru_cache(maxsize=256)
+def _unknown(key: WorkloadKey, hears: bool) -> Workload:
+    return Workload(
+        key=key,
+        game="",
+        replicas=0,
+        reports="required" if hears else "none",
+        rollout=Rollout(),
+        port_range=None,
+        disruption=Disruption(),
+        scheduling=Scheduling.PACKED,
+        suspend=False,
+        template={},
+        revision="",
+        spec_json=json.dumps({}),
+        source=_NOWHERE,
+        replicas_source=_NOWHERE,
+    )

@@ -1,0 +1,54 @@
+"""The end of a workload that left Git: its rooms, then objects, namespace and records."""
+
+from dataclasses import replace
+
+from reconciler.core import objects, room_holds, rooms
+from reconciler.core.departing import workload_of
+from reconciler.core.departures import Departures
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.plans import Plan, Situation
+from reconciler.model.rooms import Why
+
+
+def plan_removal(situation: Situation, now: float) -> Plan:
+    """Return the next step of its end. `now` is Unix seconds."""
+    workload = workload_of(situation)
+    there = rooms.sort_rooms(situation.live.pods, workload, situation.ears, now)
+    counts = rooms.count(there, 0)
+    base = Plan(situation.key, counts, situation.record.inventory, holds=situation.holds)
+    if not situation.deleting:
+        return base
+    if not situation.complete:
+        return room_holds.unread(base, situation, "nothing is removed")
+    strangers = [pod.name for pod in situation.live.pods if pod.ordinal < 0]
+    if strangers:
+        base = replace(base, holds=(*base.holds, room_holds.stranger(situation, strangers)))
+    if situation.live.pods:
+        return _empty(base, situation, there)
+    prunes = objects.to_prune(situation)
+    left = [item for item in objects.applied(situation) if item.terminating]
+    return replace(base, prunes=prunes, forget=not prunes and not left)
+
+
+def _empty(base: Plan, situation: Situation, there: rooms.Sorted) -> Plan:
+    """Let every room of a workload that left Git leave; who has players stays until they end."""
+    going = Departures(there)
+    reason = f"{situation.key} left Git"
+    for pod in (*there.members, *there.failed, *there.kept):
+        if pod.uid in there.busy:
+            going.tell(pod, Why.LEFT_GIT, reason)
+        else:
+            going.go(pod, Why.LEFT_GIT, reason)
+    going.on_their_way(there.leaving)
+    holds = base.holds
+    if there.protected:
+        stays = f"{situation.key} left Git: rooms with players, or not heard, stay until they end"
+        holds = (*holds, Hold(HoldKind.OCCUPIED, situation.key, stays))
+    waits = (there.again_in_seconds, going.again_in_seconds)
+    return replace(
+        base,
+        removals=tuple(going.removals),
+        marks=tuple(going.marks),
+        holds=(*holds, *room_holds.deaf(situation)),
+        wake_in_seconds=min((wait for wait in waits if wait is not None), default=None),
+    )

@@ -1,0 +1,87 @@
+"""Rooms that fail: how many a window allows, and which of them are acted upon (spec `failure`).
+
+The rule of the Azure collections with a rate in the place of a count for ever: up to
+`maxFailures` within the window are replaced, those beyond stay as they are until the window has
+passed or a commit changes the spec. What was counted stands in the state record before anything
+is done about it, so that a restart forgets nothing.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from reconciler.model.live import LivePod, Phase
+from reconciler.model.records import Failure
+from reconciler.model.rooms import Judged, RoomState
+from reconciler.model.specs import FailurePolicy
+
+NOT_ITS_FAULT = frozenset(
+    {
+        "Evicted",
+        "NodeLost",
+        "NodeShutdown",
+        "NodeAffinity",
+        "Preempting",
+        "Shutdown",
+        "Terminated",
+        "UnexpectedAdmissionError",
+        "OutOfcpu",
+        "OutOfmemory",
+        "OutOfpods",
+    }
+)
+"""Reasons of a failed pod that are the cluster's: replaced at once, counted against nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """`act` are failed rooms to be replaced, `stuck` those beyond the limit, which stay.
+
+    `log` is what the record must hold first, None where it does. `again_in_seconds` is when a
+    place in the window is free again.
+    """
+
+    act: tuple[LivePod, ...]
+    stuck: tuple[LivePod, ...] = ()
+    log: tuple[Failure, ...] | None = None
+    again_in_seconds: float | None = None
+
+
+def is_failure(pod: LivePod, judged: Judged) -> bool:
+    """Whether a room that is over or broken is so by its own fault."""
+    if judged.state is not RoomState.ERROR or pod.phase is Phase.SUCCEEDED:
+        return False
+    return pod.ended not in NOT_ITS_FAULT
+
+
+def decide(
+    failed: Iterable[tuple[LivePod, Judged]],
+    known: Sequence[Failure],
+    policy: FailurePolicy,
+    spec_json: str,
+    now: float,
+) -> Failing:
+    """Return what to do about the failed rooms; `known` is the record's log, `now` Unix seconds."""
+    rooms = sorted(failed, key=lambda item: item[0].ordinal)
+    if policy.max_failures is None:
+        return Failing(tuple(pod for pod, _ in rooms), log=() if known else None)
+    spec = hashlib.sha256(spec_json.encode()).hexdigest()[:12]
+    # A time that lies ahead comes from a clock that was set back since: it counts as now.
+    log = [item for item in known if item.spec == spec and now - item.at <= policy.window_seconds]
+    counted = {item.uid for item in log}
+    act, stuck = [], []
+    for pod, judged in rooms:
+        if not is_failure(pod, judged) or pod.uid in counted:
+            act.append(pod)
+        elif len(log) < policy.max_failures:
+            log.append(Failure(now, pod.uid, spec))
+            act.append(pod)
+        else:
+            stuck.append(pod)
+    free_in = min((item.at for item in log), default=now) + policy.window_seconds - now
+    return Failing(
+        tuple(act),
+        tuple(stuck),
+        tuple(log) if tuple(log) != tuple(known) else None,
+        max(0.0, free_in) if stuck else None,
+    )

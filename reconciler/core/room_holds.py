@@ -1,0 +1,81 @@
+"""What is held of a workload's rooms, each with the reason that status shows.
+
+No counts in reasons: they stand in conditions, which are written whenever they change.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from reconciler.core import host_ports, rooms
+from reconciler.core.failing import Failing
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.live import LivePod, Phase
+from reconciler.model.plans import Plan, Situation
+from reconciler.model.specs import Workload
+
+FAILING_PERCENT = 30
+FAILING_ROOMS = 3
+"""So many rooms ended at once (and at least so many) freeze every voluntary removal."""
+
+ENDED = (Phase.SUCCEEDED, Phase.FAILED)
+UNREAD_LOOK_SECONDS = 2.0
+
+
+def crowded(
+    situation: Situation, workload: Workload, unready: Iterable[LivePod]
+) -> tuple[Hold, ...]:
+    """Say why rooms wait for ports that nobody can give them: it stops nothing."""
+    if not any("free ports" in pod.unschedulable for pod in unready):
+        return ()
+    # One that terminates keeps its ports until it is gone.
+    pods = (pod for pod in situation.live.pods if pod.phase not in ENDED)
+    reason = host_ports.crowding(workload, pods, situation.in_use, situation.nodes)
+    if not reason:
+        return ()
+    return (Hold(HoldKind.CROWDED_PORTS, situation.key, reason),)
+
+
+def needs_people(situation: Situation, broken: Failing) -> tuple[Hold, ...]:
+    """Say that failed rooms are replaced no more."""
+    if not broken.stuck:
+        return ()
+    reason = (
+        "more rooms failed within failure.windowSeconds than failure.maxFailures: those beyond "
+        "are not replaced until the window has passed or a commit changes the spec"
+    )
+    return (Hold(HoldKind.NEEDS_INTERVENTION, situation.key, reason),)
+
+
+def deaf(situation: Situation) -> tuple[Hold, ...]:
+    """Say that our own ears are suspect."""
+    if not situation.ears.deaf:
+        return ()
+    return (Hold(HoldKind.DEAF, situation.key, situation.ears.deaf),)
+
+
+def frozen(situation: Situation, there: rooms.Sorted) -> tuple[Hold, ...]:
+    """Say that so many rooms failed at once that nothing is removed voluntarily."""
+    ended = len(there.failed)
+    total = len(there.members) + len(there.leaving) + ended
+    if ended < FAILING_ROOMS or ended * 100 < FAILING_PERCENT * total:
+        return ()
+    reason = f"{FAILING_PERCENT} % of the rooms or more ended at once: removals wait"
+    return (Hold(HoldKind.FAILING, situation.key, reason),)
+
+
+def unread(base: Plan, situation: Situation, consequence: str) -> Plan:
+    """Hold what a complete read of the cluster must come before."""
+    reason = f"the cluster was not read completely: {consequence}"
+    hold = Hold(HoldKind.INCOMPLETE_READ, situation.key, reason)
+    # No event says that everything is followed again.
+    return replace(base, holds=(*base.holds, hold), wake_in_seconds=UNREAD_LOOK_SECONDS)
+
+
+def stranger(situation: Situation, names: list[str]) -> Hold:
+    """Say that pods carry our labels and are none of our rooms."""
+    shown = ", ".join(sorted(names)[:3])
+    reason = (
+        f"{shown} carry our labels and are no rooms that we made: the namespace waits until "
+        "somebody deletes them"
+    )
+    return Hold(HoldKind.FOREIGN, situation.key, reason)
