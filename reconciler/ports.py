@@ -148,6 +148,9 @@ class Cluster(Protocol):
         Raises Conflict where a `test` among the operations does not hold (the server's 422).
         """
 
+    async def raw_get(self, path: str) -> Json | None:
+        """Read a page of the server that is no object's (`/openid/v1/jwks`); None on a 404."""
+
     def logs(
         self, ref: ObjectRef, container: str = "", *, follow: bool = False, tail: int | None = None
     ) -> AsyncIterator[bytes]:

@@ -165,6 +165,18 @@ class Settings:
     rooms_list_needs_code: bool = _setting(
         False, "rooms", "show /running and the list at / only to who has a code or a token"
     )
+    rooms_admin_tokens_file: str = _setting(
+        "",
+        "rooms",
+        "file of those who may read and drain rooms: a list of name, sha256, schedulers, verbs "
+        "(none: only whom the cluster's RBAC allows)",
+    )
+    rooms_url: str = _setting(
+        "",
+        "rooms",
+        "address that rooms report to (none: that of the Service gamekeeper-rooms of our "
+        "namespace)",
+    )
     rooms_connections: int = _setting(
         16_384, "rooms", "most connections of rooms at once; the longest idle goes first", least=16
     )

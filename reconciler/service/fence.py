@@ -76,6 +76,10 @@ class Fenced:
         self._check(f"patch {ref}")
         return await self._cluster.json_patch(ref, operations)
 
+    async def raw_get(self, path: str) -> Json | None:
+        """Read a page of the server."""
+        return await self._cluster.raw_get(path)
+
     def logs(
         self, ref: ObjectRef, container: str = "", *, follow: bool = False, tail: int | None = None
     ) -> AsyncIterator[bytes]:

@@ -158,6 +158,13 @@ class KubernetesCluster:
             return None
         return object_with_metadata(what, status, body)
 
+    async def raw_get(self, path: str) -> Json | None:
+        """Read a page of the server that is no object's; None on a 404."""
+        what = f"read {path}"
+        call = Call("get", "GET", "Page", path, what, repeatable=True, accept="*/*")
+        status, body = await self._transport.send(call)
+        return None if status == 404 else body
+
     async def logs(
         self, ref: ObjectRef, container: str = "", *, follow: bool = False, tail: int | None = None
     ) -> AsyncIterator[bytes]:

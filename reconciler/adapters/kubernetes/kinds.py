@@ -35,7 +35,12 @@ _KNOWN = (
     Resource("v1", "Pod", "pods", namespaced=True),
     Resource("v1", "ConfigMap", "configmaps", namespaced=True),
     Resource("v1", "Event", "events", namespaced=True),
+    Resource("v1", "Secret", "secrets", namespaced=True),
     Resource("v1", "ServiceAccount", "serviceaccounts", namespaced=True),
+    Resource("authentication.k8s.io/v1", "TokenReview", "tokenreviews", namespaced=False),
+    Resource(
+        "authorization.k8s.io/v1", "SubjectAccessReview", "subjectaccessreviews", namespaced=False
+    ),
     Resource("coordination.k8s.io/v1", "Lease", "leases", namespaced=True),
     Resource("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", namespaced=True),
 )

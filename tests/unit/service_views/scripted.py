@@ -75,6 +75,9 @@ class NoCluster:
     async def json_patch(self, ref: ObjectRef, operations: Sequence[Json]) -> Json | None:
         raise AssertionError(f"patch {ref}")
 
+    async def raw_get(self, path: str) -> Json | None:
+        raise AssertionError(f"read {path}")
+
     def logs(
         self, ref: ObjectRef, container: str = "", *, follow: bool = False, tail: int | None = None
     ) -> AsyncIterator[bytes]:

@@ -1,0 +1,139 @@
+"""The keys of rooms' codes: a Secret in our namespace, made once, read again every minute.
+
+Two keys are good while one is rotated: `current` makes the codes of new rooms, `previous` stays
+good for the rooms that were made with it.
+"""
+
+import base64
+import binascii
+import logging
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reconciler.core.codes import code_of, is_code
+from reconciler.model.errors import AlreadyExists, Misconfigured, PortError, Unavailable
+from reconciler.model.refs import Json, ObjectRef
+from reconciler.ports import Clock, Cluster
+
+log = logging.getLogger(__name__)
+
+SECRET = "gamekeeper-room-codes"  # noqa: S105 -- the name of an object
+KEY_BYTES = 32
+LEAST_KEY_BYTES = 16
+REREAD_SECONDS = 60.0
+RETRY_SECONDS = 2.0
+
+
+def new_key() -> bytes:
+    """Make a key that nobody can guess."""
+    return secrets.token_bytes(KEY_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The key that codes are made with, and the one before it."""
+
+    current: bytes
+    previous: bytes = b""
+
+    def __repr__(self) -> str:
+        return "Keys(***)"
+
+    @property
+    def all(self) -> tuple[bytes, ...]:
+        """The keys that are good, always as many: which are there must not show in the time."""
+        return (self.current, self.previous or self.current)
+
+
+class RoomCodes:
+    """Codes of the rooms of one cluster. `namespace` is ours; who leads makes a missing Secret."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        namespace: str,
+        clock: Clock,
+        make_key: Callable[[], bytes] = new_key,
+    ) -> None:
+        self._cluster = cluster
+        self._ref = ObjectRef("v1", "Secret", namespace, SECRET)
+        self._clock = clock
+        self._make_key = make_key
+        self._keys: Keys | None = None
+        self._problem = f"{self._ref} was not read yet"
+
+    def of(self, namespace: str, room: str) -> str:
+        """Return the code of a room. Raises Unavailable while no key is known."""
+        return code_of(self._known().current, self._cluster.name, namespace, room)
+
+    def fits(self, namespace: str, room: str, shown: str) -> bool:
+        """Tell whether `shown` is the code of that room. Raises Unavailable."""
+        name = self._cluster.name
+        expected = [code_of(key, name, namespace, room) for key in self._known().all]
+        return is_code(expected, shown)
+
+    async def run(self) -> None:
+        """Keep the keys as the Secret has them, until cancelled."""
+        while True:
+            try:
+                await self.load()
+            except PortError as error:
+                if str(error) != self._problem:
+                    log.warning("codes of rooms: %s", error)
+                self._problem = str(error)
+            await self._clock.sleep(RETRY_SECONDS if self._keys is None else REREAD_SECONDS)
+
+    async def load(self) -> None:
+        """Read the Secret, or make it. Raises Misconfigured and the cluster's errors.
+
+        One that somebody deleted is made again with the keys that are remembered: the rooms that
+        run have their codes from them. One that cannot be read as keys changes nothing here.
+        """
+        there = await self._cluster.get(self._ref)
+        if there is None:
+            try:
+                there = await self._cluster.create(self._body())
+            except AlreadyExists:
+                there = await self._cluster.get(self._ref)
+            if there is None:
+                raise Unavailable(f"{self._ref} is made and deleted at once: looked for again soon")
+            log.info("made %s: the keys of the rooms' codes", self._ref)
+        self._keys = _keys_of(there, self._ref)
+
+    def _body(self) -> Json:
+        keys = self._keys or Keys(self._make_key())
+        data = {"current": _text(keys.current)}
+        data |= {"previous": _text(keys.previous)} if keys.previous else {}
+        metadata = {"name": self._ref.name, "namespace": self._ref.namespace}
+        return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data}
+
+    def _known(self) -> Keys:
+        if self._keys is None:
+            raise Unavailable(f"codes of rooms are not known yet: {self._problem}", RETRY_SECONDS)
+        return self._keys
+
+
+def _text(key: bytes) -> str:
+    return base64.b64encode(key).decode()
+
+
+def _keys_of(secret: Json, ref: ObjectRef) -> Keys:
+    """Read the two keys; nothing of them stands in an error. Raises Misconfigured."""
+    data = secret.get("data") or {}
+    found = {}
+    for name in ("current", "previous"):
+        try:
+            found[name] = base64.b64decode(data.get(name) or "", validate=True)
+        except (binascii.Error, TypeError, ValueError):
+            found[name] = b"?"
+        if data.get(name) and len(found[name]) < LEAST_KEY_BYTES:
+            raise Misconfigured(
+                f"{ref}: the data key {name!r} is no key of at least {LEAST_KEY_BYTES} bytes in "
+                "base64: write one, or delete the Secret and one is made"
+            )
+    if not found["current"]:
+        raise Misconfigured(
+            f"{ref} has no data key 'current': write one, or delete the Secret and one is made"
+        )
+    return Keys(found["current"], found["previous"])

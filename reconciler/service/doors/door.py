@@ -1,0 +1,149 @@
+"""The door of the rooms' API: `room_ports.Door` over tokens, codes, networks and people.
+
+Why it is built so stands in ADR 11. What is shown decides alone: whoever shows something wrong is
+not let in by their address. A valid credential passes however often its address guessed wrong,
+since many rooms may stand behind one address.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reconciler.model.errors import Gone
+from reconciler.model.live import LivePod
+from reconciler.model.refs import WorkloadKey
+from reconciler.ports import Clock, Cluster, LiveView
+from reconciler.room_ports import Credential, NotAdmitted, Verb
+from reconciler.service.doors.admins import Admins
+from reconciler.service.doors.codes import RoomCodes
+from reconciler.service.doors.guesses import Guesses
+from reconciler.service.doors.networks import NOBODY, Neighbours, Silent, speaks_silently
+from reconciler.service.doors.people import People
+from reconciler.service.doors.tokens import RoomTokens
+
+UNKNOWN_VOICE = (
+    "this is no credential of that room: send the room's own token as `Authorization: Bearer` (it "
+    "stands in the file that GAMEKEEPER_TOKEN_FILE names), or its own code (API_SERVER_CODE)"
+)
+ANOTHERS_VOICE = "this token is not that room's: a room speaks for itself only"
+UNKNOWN_PERSON = (
+    "nobody is known by this: send a token of the tokens file, or one of the cluster, as "
+    "`Authorization: Bearer`"
+)
+CODE_WANTED = "the list is shown to who has a code: add ?code=, or `Authorization: Bearer`"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the operator decided; `instance` names the audience of tokens."""
+
+    instance: str
+    silent: Silent = NOBODY
+    list_needs_code: bool = False
+
+
+class RoomDoor:
+    """Keeps the door of one cluster's rooms."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        codes: RoomCodes,
+        tokens: RoomTokens,
+        neighbours: Neighbours,
+        people: People,
+        guesses: Guesses,
+    ) -> None:
+        self._rules = rules
+        self._codes = codes
+        self._tokens = tokens
+        self._neighbours = neighbours
+        self._people = people
+        self._guesses = guesses
+
+    async def admit_room(
+        self, namespace: str, name: str, pod: LivePod | None, shown: Credential, peer: str
+    ) -> None:
+        """Let a room's own voice in.
+
+        Raises NotAdmitted, Gone for the voice of a room that is no more, Unavailable.
+        """
+        if shown.kind == "none" or not shown.secret:
+            # Who shows nothing guesses nothing: this is not counted.
+            if not speaks_silently(self._rules.silent, self._neighbours, pod, peer):
+                raise NotAdmitted(401, UNKNOWN_VOICE)
+        elif shown.kind == "bearer":
+            await self._hear_token(namespace, name, pod, shown.secret, peer)
+        elif not self._codes.fits(namespace, name, shown.secret):
+            raise self._refusal(peer, 401, UNKNOWN_VOICE)
+        elif pod is None:
+            raise _gone(name)
+
+    async def _hear_token(
+        self, namespace: str, name: str, pod: LivePod | None, token: str, peer: str
+    ) -> None:
+        speaker = await self._tokens.speaker(token, ask=not self._guesses.wait_seconds(peer))
+        if speaker is None:
+            raise self._refusal(peer, 401, UNKNOWN_VOICE)
+        if (speaker.namespace, speaker.pod) != (namespace, name):
+            raise self._refusal(peer, 403, ANOTHERS_VOICE)
+        if pod is None or pod.uid != speaker.uid:
+            raise _gone(name)
+
+    async def admit_reader(self, shown: Credential, peer: str) -> None:
+        """Let somebody read the collections' lists, which are open unless a code is asked for.
+
+        Then it is a token of the tokens file, shown either way, one of a person, or a room's own
+        token. Raises NotAdmitted, Unavailable.
+        """
+        if not self._rules.list_needs_code:
+            return
+        if shown.kind == "none" or not shown.secret:
+            raise NotAdmitted(401, CODE_WANTED)
+        ask = not self._guesses.wait_seconds(peer)
+        if shown.kind == "bearer" and await self._tokens.speaker(shown.secret, ask=ask):
+            return
+        if not await self._people.admit(shown.secret, "read", None, ask=ask):
+            raise self._refusal(peer, 401, CODE_WANTED)
+
+    async def admit_person(
+        self, shown: Credential, peer: str, verb: Verb, workload: WorkloadKey | None
+    ) -> str:
+        """Let somebody administer; return who it is. Raises NotAdmitted, Unavailable."""
+        if shown.kind != "bearer" or not shown.secret:
+            raise NotAdmitted(401, UNKNOWN_PERSON)
+        ask = not self._guesses.wait_seconds(peer)
+        who = await self._people.admit(shown.secret, verb, workload, ask=ask)
+        if not who:
+            raise self._refusal(peer, 401, UNKNOWN_PERSON)
+        return who
+
+    def _refusal(self, peer: str, status: int, message: str) -> NotAdmitted:
+        """Count a wrong guess and return what it is answered."""
+        wait = self._guesses.failed(peer)
+        if wait:
+            return NotAdmitted(429, "too many wrong credentials from this address: wait", wait)
+        return NotAdmitted(status, message)
+
+
+def open_door(
+    cluster: Cluster,
+    view: LiveView,
+    clock: Clock,
+    elapsed: Callable[[], float],
+    rules: Rules,
+    codes: RoomCodes,
+    admins: Admins | None = None,
+) -> RoomDoor:
+    """Return the door of a cluster; `elapsed` is a monotonic clock in seconds."""
+    return RoomDoor(
+        rules,
+        codes,
+        RoomTokens(cluster, rules.instance, clock, elapsed),
+        Neighbours(view, elapsed),
+        People(cluster, rules.instance, admins or Admins(""), elapsed),
+        Guesses(elapsed),
+    )
+
+
+def _gone(name: str) -> Gone:
+    return Gone(f"the room {name} that this was given to is no more: its name never comes back")

@@ -1,0 +1,165 @@
+"""Tokens of rooms: projected service-account tokens, bound to a pod and made for us alone.
+
+They are verified here with the cluster's public keys, which costs the API server nothing; a token
+that was verified is known again by its hash until it runs out. Where the cluster does not tell its
+keys, each token is asked about at the API server, once a minute.
+"""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jwt
+
+from reconciler.ports import Clock, Cluster
+from reconciler.service.doors.issuer import ALGORITHMS, Issuer, NoKeys
+from reconciler.service.doors.reviews import Remembered, Reviewed, Reviews
+
+LEEWAY_SECONDS = 60.0
+REVIEWED_SECONDS = 60.0
+MOST_KNOWN = 65_536
+MOST_REVIEWED = 65_536
+LONGEST_TOKEN = 8192
+ACCOUNT = "system:serviceaccount:"
+POD_NAME = "authentication.kubernetes.io/pod-name"
+POD_UID = "authentication.kubernetes.io/pod-uid"
+
+
+def audience_of(instance: str) -> str:
+    """Return for whom tokens of an instance's rooms are made."""
+    return f"gamekeeper.dev/{instance}"
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """The pod that a token was made for."""
+
+    namespace: str
+    pod: str
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    speaker: Speaker
+    begins_at: float
+    ends_at: float
+
+    def is_good(self, now: float) -> bool:
+        return self.begins_at - LEEWAY_SECONDS <= now < self.ends_at + LEEWAY_SECONDS
+
+
+class RoomTokens:
+    """Says which pod a token speaks for. `elapsed` is a monotonic clock in seconds."""
+
+    def __init__(
+        self, cluster: Cluster, instance: str, clock: Clock, elapsed: Callable[[], float]
+    ) -> None:
+        self._audience = audience_of(instance)
+        self._clock = clock
+        self._issuer = Issuer(cluster, elapsed)
+        self._reviews = Reviews(cluster)
+        self._known: OrderedDict[bytes, _Known] = OrderedDict()
+        self._reviewed: Remembered[bytes, Reviewed] = Remembered(elapsed, MOST_REVIEWED)
+
+    async def speaker(self, token: str, *, ask: bool = True) -> Speaker | None:
+        """Return the pod that a token was made for, None where it is no good token of a room.
+
+        Without `ask` the API server is not asked about it. Raises Unavailable.
+        """
+        if len(token) > LONGEST_TOKEN:
+            return None
+        name = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+        known = self._known.get(name)
+        if known is not None:
+            if known.is_good(self._clock.now()):
+                return known.speaker
+            del self._known[name]
+        try:
+            known = await self._verified(token)
+        except NoKeys:
+            return await self._asked(token, name, ask)
+        if known is None or not known.is_good(self._clock.now()):
+            return None
+        self._known[name] = known
+        if len(self._known) > MOST_KNOWN:
+            self._known.popitem(last=False)
+        return known.speaker
+
+    async def _verified(self, token: str) -> _Known | None:
+        kid, algorithm = _header(token)
+        if not kid or algorithm not in ALGORITHMS:
+            return None
+        found = await self._issuer.key(kid)
+        if found is None or found[1].algorithm_name != algorithm:
+            return None
+        issuer, key = found
+        try:
+            claims = jwt.decode(
+                token,
+                key,
+                algorithms=[algorithm],
+                audience=self._audience,
+                issuer=issuer,
+                # Times are judged by `_Known`, on the clock of this service and at every use.
+                options={
+                    "require": ["exp", "iss", "aud"],
+                    "verify_exp": False,
+                    "verify_nbf": False,
+                    "verify_iat": False,
+                },
+            )
+        except jwt.PyJWTError:
+            return None
+        return _known_of(claims)
+
+    async def _asked(self, token: str, name: bytes, ask: bool) -> Speaker | None:
+        reviewed = self._reviewed.get(name)
+        if reviewed is None:
+            if not ask or not self._may_be_ours(token):
+                return None
+            reviewed = await self._reviews.who(token, self._audience)
+            self._reviewed.put(name, reviewed, REVIEWED_SECONDS)
+        account = reviewed.name.removeprefix(ACCOUNT)
+        pod, uid = reviewed.first(POD_NAME), reviewed.first(POD_UID)
+        if account == reviewed.name or not pod or not uid:
+            return None
+        return Speaker(account.partition(":")[0], pod, uid)
+
+    def _may_be_ours(self, token: str) -> bool:
+        """Tell whether it looks like one of ours: what does not is worth no request."""
+        try:
+            claims = jwt.decode(token, options={"verify_signature": False})
+        except (jwt.PyJWTError, ValueError):
+            return False
+        audience = claims.get("aud")
+        listed = audience if isinstance(audience, list) else [audience]
+        known = _known_of(claims)
+        return self._audience in listed and known is not None and known.is_good(self._clock.now())
+
+
+def _header(token: str) -> tuple[str, str]:
+    try:
+        header = jwt.get_unverified_header(token)
+    except (jwt.PyJWTError, ValueError):
+        return "", ""
+    kid, algorithm = header.get("kid"), header.get("alg")
+    named = isinstance(kid, str) and isinstance(algorithm, str)
+    return (str(kid), str(algorithm)) if named else ("", "")
+
+
+def _known_of(claims: dict[str, Any]) -> _Known | None:
+    """Read what Kubernetes says of a bound token; None where it is bound to no pod."""
+    ours = claims.get("kubernetes.io")
+    pod = ours.get("pod") if isinstance(ours, dict) else None
+    if not isinstance(ours, dict) or not isinstance(pod, dict):
+        return None
+    named = (ours.get("namespace"), pod.get("name"), pod.get("uid"))
+    times = (claims.get("nbf", 0), claims.get("exp"))
+    if not all(isinstance(text, str) and text for text in named):
+        return None
+    if not all(isinstance(each, int) and not isinstance(each, bool) for each in times):
+        return None
+    return _Known(Speaker(*(str(text) for text in named)), float(times[0]), float(times[1] or 0))
