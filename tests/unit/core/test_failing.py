@@ -1,0 +1,72 @@
+from reconciler.core import failing
+from reconciler.core.room_state import judge
+from reconciler.model.live import LivePod, Phase
+from reconciler.model.records import Failure
+from reconciler.model.rooms import Judged
+from reconciler.model.specs import FailurePolicy
+from tests.unit.core.making import NOW, a_pod, a_workload
+
+SPEC = "{}"
+TWO_AN_HOUR = FailurePolicy("delete", max_failures=2, window_seconds=3600)
+
+
+def failed(
+    number: int, first: int = 0, ended: str = "Error (exit code 139)"
+) -> list[tuple[LivePod, Judged]]:
+    rooms = [a_pod(first + n, phase=Phase.FAILED, ended=ended) for n in range(number)]
+    return [(pod, judge(pod, a_workload())) for pod in rooms]
+
+
+def ordinals(pods: tuple[LivePod, ...]) -> list[int]:
+    return [pod.ordinal for pod in pods]
+
+
+def test_without_a_limit_every_failed_room_is_replaced() -> None:
+    found = failing.decide(failed(5), (), FailurePolicy(), SPEC, NOW)
+    assert ordinals(found.act) == [0, 1, 2, 3, 4]
+    assert found.log is None, "nothing is counted where nothing limits it"
+
+
+def test_n_failures_are_replaced_and_the_next_one_stays() -> None:
+    found = failing.decide(failed(3), (), TWO_AN_HOUR, SPEC, NOW)
+    assert (ordinals(found.act), ordinals(found.stuck)) == ([0, 1], [2])
+    assert found.log is not None
+    assert len(found.log) == 2
+    assert found.again_in_seconds == 3600
+
+
+def test_a_failure_is_counted_once_however_often_it_is_seen() -> None:
+    first = failing.decide(failed(2), (), TWO_AN_HOUR, SPEC, NOW)
+    assert first.log is not None
+    again = failing.decide(failed(2), first.log, TWO_AN_HOUR, SPEC, NOW + 5)
+    assert ordinals(again.act) == [0, 1]
+    assert again.log is None
+
+
+def test_several_at_once_do_not_jump_over_the_limit() -> None:
+    found = failing.decide(failed(40), (), TWO_AN_HOUR, SPEC, NOW)
+    assert len(found.stuck) == 38
+
+
+def test_the_window_passes_by_itself() -> None:
+    first = failing.decide(failed(3), (), TWO_AN_HOUR, SPEC, NOW)
+    later = failing.decide(failed(1, 2), first.log or (), TWO_AN_HOUR, SPEC, NOW + 3601)
+    assert ordinals(later.act) == [2]
+
+
+def test_a_commit_that_changes_the_spec_begins_anew() -> None:
+    first = failing.decide(failed(3), (), TWO_AN_HOUR, SPEC, NOW)
+    repaired = failing.decide(failed(1, 2), first.log or (), TWO_AN_HOUR, '{"image":2}', NOW + 5)
+    assert ordinals(repaired.act) == [2]
+
+
+def test_what_the_cluster_did_is_nobodys_failure() -> None:
+    found = failing.decide(failed(5, ended="Evicted"), (), TWO_AN_HOUR, SPEC, NOW)
+    assert ordinals(found.act) == [0, 1, 2, 3, 4]
+    assert found.log is None
+
+
+def test_a_clock_that_was_set_back_frees_nothing_early() -> None:
+    ahead = (Failure(NOW + 500, "x", "44136fa355b3"), Failure(NOW + 500, "y", "44136fa355b3"))
+    found = failing.decide(failed(1), ahead, TWO_AN_HOUR, SPEC, NOW)
+    assert ordinals(found.stuck) == [0]

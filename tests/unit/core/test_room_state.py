@@ -1,0 +1,243 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from reconciler.core.room_state import RULES, judge
+from reconciler.model.live import Phase
+from reconciler.model.rooms import Ears, Health, Heard, Judged, Mark, RoomState, Said, Why
+from reconciler.model.specs import Timeouts
+from tests.unit.core.making import NOW, a_heard, a_pod, a_workload
+
+REPORTS = a_workload(reports="required", matches_max=4)
+SILENT = a_workload()
+BUSY = a_heard(said=Said.OCCUPIED, matches=4)
+IDLE_POD: dict[str, Any] = {"mark": Mark.IDLE}
+LISTENING = Ears(since=NOW - 1000)
+
+
+def judged(
+    heard: Heard | None = None, ears: Ears = LISTENING, seconds: float = 0.0, **pod: Any
+) -> Judged:
+    return judge(a_pod(0, **pod), REPORTS, heard, ears, NOW + seconds)
+
+
+@pytest.mark.parametrize(
+    ("what", "state"),
+    [
+        pytest.param(
+            judged(BUSY, mark=Mark.BUSY, terminating=True),
+            RoomState.TERMINATING,
+            id="being deleted comes before all else",
+        ),
+        pytest.param(
+            judged(phase=Phase.FAILED, ended="Evicted"), RoomState.ERROR, id="an evicted one"
+        ),
+        pytest.param(
+            judged(phase=Phase.SUCCEEDED, ended="Completed"),
+            RoomState.TERMINATED,
+            id="a game that is over",
+        ),
+        pytest.param(
+            judged(BUSY, phase=Phase.PENDING, node="", ready=False, unschedulable="no cpu"),
+            RoomState.PENDING,
+            id="one that no node can take",
+        ),
+        pytest.param(
+            judged(phase=Phase.PENDING, ready=False, waiting="ErrImagePull"),
+            RoomState.PENDING,
+            id="one that pulls its image",
+        ),
+        pytest.param(
+            judged(phase=Phase.PENDING, ready=False, waiting="ErrImagePull", seconds=1000),
+            RoomState.ERROR,
+            id="one that pulled for too long",
+        ),
+        pytest.param(
+            judged(running=False, ready=False, waiting="CrashLoopBackOff", restarts=3),
+            RoomState.ERROR,
+            id="one that crashes again and again",
+        ),
+        pytest.param(
+            judged(BUSY, running=True, ready=False, waiting="CrashLoopBackOff", mark=Mark.BUSY),
+            RoomState.OCCUPIED,
+            id="players beside a sidecar that crashes",
+        ),
+        pytest.param(judged(ready=False), RoomState.UNREADY, id="one that starts"),
+        pytest.param(
+            judged(ready=False, seconds=1000), RoomState.ERROR, id="one that starts for too long"
+        ),
+        pytest.param(
+            judged(ready=False, seconds=1000, started_at=NOW + 900),
+            RoomState.UNREADY,
+            id="one whose container started again",
+        ),
+        pytest.param(judged(), RoomState.UNREADY, id="one that is ready and was never heard"),
+        pytest.param(judged(a_heard(), **IDLE_POD), RoomState.READY, id="an empty one"),
+        pytest.param(
+            judged(a_heard(), ready=False, lapsed=True, **IDLE_POD),
+            RoomState.UNREADY,
+            id="an empty one whose pod is not ready any more",
+        ),
+        pytest.param(
+            judged(a_heard(matches=1), **IDLE_POD), RoomState.ACTIVE, id="one match of four"
+        ),
+        pytest.param(judged(BUSY, mark=Mark.BUSY), RoomState.OCCUPIED, id="four matches of four"),
+        pytest.param(judged(a_heard(players=1), mark=Mark.BUSY), RoomState.OCCUPIED, id="a player"),
+        pytest.param(
+            judged(a_heard(), mark=Mark.BUSY), RoomState.OCCUPIED, id="said empty, not yet written"
+        ),
+        pytest.param(
+            judged(a_heard(), mark=Mark.ALLOCATED), RoomState.ALLOCATED, id="an allocated one"
+        ),
+        pytest.param(
+            judged(a_heard(), mark=Mark.DRAINING), RoomState.DRAINING, id="one that leaves"
+        ),
+        pytest.param(
+            judged(BUSY, mark=Mark.DRAINING),
+            RoomState.OCCUPIED,
+            id="players came while it was to leave",
+        ),
+        pytest.param(
+            judged(a_heard(health=Health.FAILED), **IDLE_POD),
+            RoomState.ERROR,
+            id="one that reports itself Failed",
+        ),
+        pytest.param(
+            judged(a_heard(health=Health.FAILED, players=2), mark=Mark.BUSY),
+            RoomState.OCCUPIED,
+            id="players in one that reports itself Failed",
+        ),
+        pytest.param(
+            judged(a_heard(health=Health.CREATING), **IDLE_POD),
+            RoomState.UNREADY,
+            id="one that reports itself Creating",
+        ),
+        pytest.param(
+            judged(a_heard(silent=True), **IDLE_POD), RoomState.ERROR, id="empty, then silent"
+        ),
+        pytest.param(
+            judged(replace(BUSY, silent=True), mark=Mark.BUSY),
+            RoomState.OCCUPIED,
+            id="busy, then silent",
+        ),
+        pytest.param(
+            judged(a_heard(silent=True), Ears(deaf="all fell silent"), **IDLE_POD),
+            RoomState.READY,
+            id="silent like all others",
+        ),
+        pytest.param(
+            judged(**IDLE_POD), RoomState.READY, id="recorded empty, not heard since we listen"
+        ),
+        pytest.param(
+            judged(a_heard(said=Said.TERMINATING, said_since=NOW - 10), **IDLE_POD),
+            RoomState.TERMINATING,
+            id="one that says that it ends",
+        ),
+        pytest.param(
+            judged(a_heard(said=Said.TERMINATING, said_since=NOW - 200), **IDLE_POD),
+            RoomState.ERROR,
+            id="one that says so for too long",
+        ),
+        pytest.param(
+            judged(a_heard(said=Said.TERMINATED), **IDLE_POD),
+            RoomState.TERMINATED,
+            id="one that says that it has ended",
+        ),
+        pytest.param(
+            judged(mark=Mark.FAILED), RoomState.ERROR, id="one that is kept for a post-mortem"
+        ),
+    ],
+)
+def test_the_state_of(what: Judged, state: RoomState) -> None:
+    assert what.state is state
+    assert what.reason
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param(judged(BUSY, **IDLE_POD), id="that says it is busy"),
+        pytest.param(judged(mark=Mark.BUSY), id="recorded busy and not heard"),
+        pytest.param(judged(a_heard(), mark=Mark.BUSY), id="whose pod still stands as busy"),
+        pytest.param(judged(mark=Mark.ALLOCATED), id="allocated"),
+        pytest.param(judged(), id="never heard"),
+        pytest.param(judged(**IDLE_POD), id="recorded idle and not heard"),
+        pytest.param(judged(mark=Mark.DRAINING), id="draining and not heard"),
+        pytest.param(judged(replace(BUSY, silent=True), seconds=1e6), id="silent for a long time"),
+        pytest.param(
+            judged(a_heard(silent=True), Ears(deaf="all"), **IDLE_POD), id="we may be deaf to"
+        ),
+        pytest.param(judged(a_heard(said=Said.TERMINATING, said_since=NOW)), id="that ends"),
+        pytest.param(judged(BUSY, ready=False, lapsed=True), id="busy on a node that is lost"),
+    ],
+)
+def test_a_room_may_not_go(what: Judged) -> None:
+    assert what.protected
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param(judged(a_heard(), **IDLE_POD), id="that says it is empty"),
+        pytest.param(judged(a_heard(), mark=Mark.DRAINING), id="that leaves and is empty"),
+        pytest.param(judged(ready=False), id="that starts"),
+        pytest.param(judged(BUSY, mark=Mark.BUSY, phase=Phase.FAILED), id="whose containers ended"),
+        pytest.param(
+            judged(mark=Mark.BUSY, running=False, ready=False, waiting="CrashLoopBackOff"),
+            id="recorded busy, of which nothing runs",
+        ),
+        pytest.param(judged(a_heard(silent=True), **IDLE_POD), id="empty and silent"),
+        pytest.param(
+            judged(mark=Mark.FAILED, leaving=Why.REQUEST, phase=Phase.FAILED),
+            id="whose post-mortem is over",
+        ),
+    ],
+)
+def test_a_room_may_go(what: Judged) -> None:
+    assert not what.protected
+
+
+def test_without_reports_the_pod_is_all_there_is() -> None:
+    assert judge(a_pod(0), SILENT).state is RoomState.READY
+    assert not judge(a_pod(0), SILENT, BUSY).protected, "what was said is not listened to"
+    lapsed = judge(a_pod(0, ready=False, lapsed=True), SILENT, now=NOW + 1e6)
+    assert lapsed.state is RoomState.UNREADY, "perhaps it is full: no time-out ends it"
+
+
+def test_only_a_limit_of_the_users_gives_up_a_busy_room_that_is_silent() -> None:
+    limited = replace(REPORTS, timeouts=Timeouts(silent_busy_seconds=600))
+    silent = replace(BUSY, silent=True, at=NOW - 500)
+    pod = a_pod(0, mark=Mark.BUSY)
+    assert judge(pod, limited, silent, LISTENING, NOW).protected
+    assert judge(pod, limited, silent, LISTENING, NOW + 200).state is RoomState.ERROR
+    assert judge(pod, limited, silent, Ears(deaf="all"), NOW + 200).protected
+    assert judge(pod, limited, replace(silent, silent=False), LISTENING, NOW + 200).protected
+    assert judge(pod, limited, None, Ears(since=NOW - 599), NOW).protected, "we listen since then"
+
+
+def test_demand_is_what_was_recorded_last() -> None:
+    assert judged(mark=Mark.BUSY).demand
+    assert not judged(**IDLE_POD).demand
+    assert judged(replace(BUSY, silent=True), mark=Mark.BUSY).demand
+
+
+def test_unheard_is_who_was_ready_and_is_not_heard() -> None:
+    assert judged().unheard
+    assert judged(**IDLE_POD).unheard
+    assert judged(mark=Mark.BUSY).unheard
+    assert not judged(ready=False).unheard, "a room that starts is not expected to speak"
+    assert not judged(a_heard(), **IDLE_POD).unheard
+
+
+def test_time_says_when_to_look_again() -> None:
+    assert judged(ready=False).again_in_seconds == 300 - 50
+    assert judged(a_heard(said=Said.TERMINATING, said_since=NOW - 20)).again_in_seconds == 100
+    assert judged(a_heard(), **IDLE_POD).again_in_seconds is None
+
+
+def test_every_rule_is_needed() -> None:
+    names = [rule.__name__ for rule in RULES]
+    assert len(set(names)) == len(names)
+    assert names.index("_ended") < names.index("_busy"), "a container that ended has no players"
+    assert names.index("_busy") < names.index("_reports_failure"), "players come first"
