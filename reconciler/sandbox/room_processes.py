@@ -47,7 +47,7 @@ class _Run:
     task: asyncio.Task[None] | None = None
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal, or keep it until there is a process: SIGKILL to all that it started too."""
+        """Send a signal, or keep it until there is a process; SIGKILL goes to all it started."""
         self.sent = number
         if self.group and self.code is None:
             with suppress(ProcessLookupError):
