@@ -10,23 +10,29 @@ from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.specs import (
     Budgets,
     Config,
+    Departure,
     Disruption,
+    FailurePolicy,
     PortRange,
     Rollout,
     Scheduling,
     Share,
     Source,
+    Timeouts,
     Workload,
 )
 
+FLEET_PORTS = {"start": 20000, "end": 30000}
+"""The `portRange` of a Fleet that names none."""
 
-def workload_key(kind: str, name: str) -> WorkloadKey:
-    """Return the key of a workload: its namespace has its name."""
-    return WorkloadKey(kind, name, name)
+
+def workload_key(kind: str, name: str, namespace: str | None = None) -> WorkloadKey:
+    """Return the key of a workload; without another namespace, its own has its name."""
+    return WorkloadKey(kind, namespace or name, name)
 
 
 def compile_workload(document: Document) -> Workload:
-    """Return the workload of a valid Scheduler document, with the lines it stands on."""
+    """Return the workload of a valid Scheduler or Fleet document, with the lines it stands on."""
     return _workload(
         document.value,
         canonical(document.value),
@@ -80,18 +86,17 @@ def _source(document: Document, path: tuple[str | int, ...]) -> Source:
 
 def _workload(value: Json, spec_json: str, source: Source, replicas_source: Source) -> Workload:
     spec: Json = value["spec"]
-    ports = spec.get("portRange")
-    disruption = spec.get("disruption") or {}
+    kind, name = value["kind"], value["metadata"]["name"]
+    ports = spec.get("portRange", FLEET_PORTS if kind == "Fleet" else None)
+    exposed = spec.get("portsToExpose")
     return Workload(
-        key=workload_key(value["kind"], value["metadata"]["name"]),
-        game=spec["game"],
+        key=workload_key(kind, name, spec.get("namespace")),
+        game=spec.get("game") or name,
         replicas=spec["replicas"],
         reports=spec["reports"],
         rollout=_rollout(spec.get("rollout") or {}),
         port_range=PortRange(ports["start"], ports["end"]) if ports else None,
-        disruption=Disruption(
-            disruption.get("mode", "count"), float(disruption.get("safetyPercentage", 0.05))
-        ),
+        disruption=_disruption(spec),
         scheduling=Scheduling(spec.get("scheduling", Scheduling.PACKED)),
         suspend=spec.get("suspend", False),
         template=spec["template"],
@@ -99,6 +104,48 @@ def _workload(value: Json, spec_json: str, source: Source, replicas_source: Sour
         spec_json=spec_json,
         source=source,
         replicas_source=replicas_source,
+        matches_max=(spec.get("matches") or {}).get("max", 1),
+        timeouts=_timeouts(spec.get("timeouts") or {}),
+        departure=_departure(spec.get("removal") or {}),
+        failure=_failure(spec.get("failure") or {}),
+        ports_to_expose=None if exposed is None else tuple(exposed),
+    )
+
+
+def _disruption(spec: Json) -> Disruption:
+    disruption, plain = spec.get("disruption") or {}, Disruption()
+    usual = "occupied" if spec["reports"] == "required" else "count"
+    mode = disruption.get("mode") or usual
+    return Disruption(
+        "occupied" if mode == "occupied" else "count",
+        float(disruption.get("safetyPercentage", plain.safety_percentage)),
+        disruption.get("intervalSeconds", plain.interval_seconds),
+    )
+
+
+def _timeouts(timeouts: Json) -> Timeouts:
+    plain = Timeouts()
+    return Timeouts(
+        initialize_seconds=timeouts.get("initializeSeconds", plain.initialize_seconds),
+        ping_seconds=timeouts.get("pingSeconds", plain.ping_seconds),
+        terminate_seconds=timeouts.get("terminateSeconds", plain.terminate_seconds),
+        silent_busy_seconds=timeouts.get("silentBusySeconds"),
+    )
+
+
+def _departure(removal: Json) -> Departure:
+    return Departure(
+        quiet_seconds=removal.get("quietSeconds", Departure().quiet_seconds),
+        drain_deadline_seconds=removal.get("drainDeadlineSeconds"),
+    )
+
+
+def _failure(failure: Json) -> FailurePolicy:
+    plain = FailurePolicy()
+    return FailurePolicy(
+        action="remove" if failure.get("action") == "Remove" else "delete",
+        max_failures=failure.get("maxFailures"),
+        window_seconds=failure.get("windowSeconds", plain.window_seconds),
     )
 
 

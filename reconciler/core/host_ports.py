@@ -6,7 +6,7 @@ repaired later (`to_move`), never a reservation (DESIGN §4, "Host ports").
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from reconciler.model.live import LivePod
 from reconciler.model.refs import Json
@@ -16,17 +16,18 @@ REPLAN_AFTER_SECONDS = 5.0
 """How long a room may be pending for its host port before it is planned again."""
 
 
-def container_ports(template: Json) -> tuple[int, ...]:
-    """Return the distinct containerPorts of a pod template, in order.
+def container_ports(template: Json, expose: Collection[int] | None = None) -> tuple[int, ...]:
+    """Return the distinct containerPorts of a pod template that get a host port, in order.
 
-    Entries of one containerPort with several protocols are a pair and share one host port, as
-    games that speak TCP and UDP on one number expect.
+    Only those of `expose`, where it is given. Entries of one containerPort with several protocols
+    are a pair and share one host port, as games that speak TCP and UDP on one number expect.
     """
     return tuple(
         dict.fromkeys(
             entry["containerPort"]
             for container in template.get("spec", {}).get("containers", [])
             for entry in container.get("ports") or []
+            if expose is None or entry["containerPort"] in expose
         )
     )
 
@@ -62,7 +63,8 @@ def crowding(workload: Workload, pods: Iterable[LivePod], in_use: Counter[int], 
         return ""
     own = sum(len({each.port for each in pod.host_ports if each.port in numbers}) for pod in pods)
     others = sum(in_use[number] for number in numbers) - own
-    wanted = workload.replicas * len(container_ports(workload.template))
+    ports = container_ports(workload.template, workload.ports_to_expose)
+    wanted = workload.replicas * len(ports)
     least = -(-(wanted + max(0, others)) // nodes)
     theirs = f" and {others} by other pods" if others > 0 else ""
     places = "1 node" if nodes == 1 else f"{nodes} nodes"

@@ -5,13 +5,11 @@ What cannot be told is never taken for absent (DESIGN §2 rule 3): a document wi
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
-from reconciler.core.compile import compile_config, compile_workload, workload_key
+from reconciler.core.compile import compile_config, compile_workload
+from reconciler.core.document_shelf import DocumentShelf
 from reconciler.core.documents import Document
-from reconciler.core.mistakes import MOST_MISTAKES, Mistake, likely, shown
-from reconciler.core.places import place_of_value
-from reconciler.core.pod_parts import child
+from reconciler.core.mistakes import Mistake, likely, shown
 from reconciler.core.spec_files import (
     CONFIG_FILE,
     missing_paths,
@@ -20,17 +18,11 @@ from reconciler.core.spec_files import (
     spec_files,
 )
 from reconciler.core.spec_kit import SpecKit
-from reconciler.core.validate import check_config, check_scheduler
-from reconciler.kube.names import label_problem
+from reconciler.core.validate import check_config
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.readings import Reading
-from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.specs import Config, Permissions
 from reconciler.model.trees import Tree
-
-KINDS = ("Scheduler",)
-_MOST_NAME_LENGTH = 52
-_MOST_PLACES = 5
 
 
 def read_tree(tree: Tree, permissions: Permissions, kit: SpecKit) -> Reading:
@@ -38,7 +30,7 @@ def read_tree(tree: Tree, permissions: Permissions, kit: SpecKit) -> Reading:
     config, paths, findings = _read_config(tree, kit)
     version = (config or Config()).kubernetes_version
     version = version if version in kit.versions else kit.versions[-1]
-    shelf = _Shelf(kit, permissions, version, findings=findings)
+    shelf = DocumentShelf(kit, permissions, version, findings=findings)
     for file in spec_files(tree, paths):
         parsed = read_entry(file, tree.entries[file])
         if parsed.unreadable is not None:
@@ -53,6 +45,7 @@ def read_tree(tree: Tree, permissions: Permissions, kit: SpecKit) -> Reading:
         for document in parsed.documents:
             shelf.add(document)
     shelf.refuse_duplicates()
+    shelf.refuse_taken_namespaces()
     sound = {
         key: compile_workload(documents[0])
         for key, documents in sorted(shelf.documents.items())
@@ -116,92 +109,3 @@ def _absent_paths(tree: Tree, config: Config) -> Iterator[Mistake]:
         fix = f"did you mean {shown(near)}?" if near else "make it, or take the line out"
         message = f"there is no directory {shown(missing)}: deletions are held"
         yield Mistake(at, message, fix, "path-missing", severity=Severity.WARNING)
-
-
-@dataclass(slots=True)
-class _Shelf:
-    """Documents by workload, while files are read."""
-
-    kit: SpecKit
-    permissions: Permissions
-    version: str
-    findings: list[Finding]
-    documents: dict[WorkloadKey, list[Document]] = field(default_factory=dict)
-    invalid: dict[WorkloadKey, list[Finding]] = field(default_factory=dict)
-    unreadable: set[str] = field(default_factory=set)
-
-    def add(self, document: Document) -> None:
-        """Judge one document and shelve it under its workload, where that can be told."""
-        if document.value is None and not document.findings:
-            return
-        mistakes = self._judge(document)
-        found = [*document.findings, *(document.finding(one) for one in mistakes[:MOST_MISTAKES])]
-        if len(mistakes) > MOST_MISTAKES:
-            message = f"{len(mistakes)} mistakes, of which {MOST_MISTAKES} are told"
-            found.append(document.finding(Mistake((), message, "mend the first ones", "mistakes")))
-        self.findings.extend(found)
-        if _is_config(document):
-            return
-        key = _key_of(document)
-        if key is None:
-            self.unreadable.add(document.file)
-            return
-        self.documents.setdefault(key, []).append(document)
-        if any(finding.severity is Severity.ERROR for finding in found):
-            self.invalid.setdefault(key, []).extend(found)
-
-    def _judge(self, document: Document) -> list[Mistake]:
-        value = document.value
-        if not isinstance(value, dict):
-            message = "must be a mapping with apiVersion, kind, metadata and spec"
-            return [Mistake((), message, "", "type")]
-        if _is_config(document):
-            message = f"a Config stands only in {CONFIG_FILE} at the root"
-            return [Mistake(("kind",), message, "move it there", "config-place")]
-        if value.get("kind") in KINDS:
-            return check_scheduler(value, self.kit, self.permissions, self.version)
-        return [_unknown_kind(value)]
-
-    def refuse_duplicates(self) -> None:
-        """Hold workloads that several documents claim, naming every place."""
-        for key, documents in self.documents.items():
-            if len(documents) > 1:
-                found = list(_taken(key.name, documents))
-                self.findings.extend(found)
-                self.invalid.setdefault(key, []).extend(found)
-
-
-def _taken(name: str, documents: list[Document]) -> Iterator[Finding]:
-    at = ("metadata", "name")
-    places = [f"{one.file}:{place_of_value(one.places, at)[0]}" for one in documents]
-    for index, document in enumerate(documents):
-        others = ", ".join([*places[:index], *places[index + 1 :]][:_MOST_PLACES])
-        message = f"the name {shown(name)} is also taken in {others}"
-        fix = "give each scheduler its own name"
-        yield document.finding(Mistake(at, message, fix, "duplicate-name"))
-
-
-def _is_config(document: Document) -> bool:
-    return isinstance(document.value, dict) and document.value.get("kind") == "Config"
-
-
-def _key_of(document: Document) -> WorkloadKey | None:
-    """Return which workload a document is about; None where its kind or name is in doubt."""
-    if document.identity_in_doubt or not isinstance(document.value, dict):
-        return None
-    kind, name = document.value.get("kind"), child(document.value, "metadata").get("name")
-    if kind not in KINDS or not isinstance(name, str):
-        return None
-    if len(name) > _MOST_NAME_LENGTH or label_problem(name) is not None:
-        return None
-    return workload_key(kind, name)
-
-
-def _unknown_kind(value: Json) -> Mistake:
-    kind = value.get("kind")
-    near = likely(kind, KINDS)
-    fix = f"did you mean {near}?" if near else f"known kinds: {', '.join(KINDS)}"
-    if kind is None:
-        return Mistake((), "kind is missing", fix, "unknown-kind", at_key=True)
-    message = f"unknown kind {shown(kind)}" if isinstance(kind, str) else "kind must be text"
-    return Mistake(("kind",), message, fix, "unknown-kind")

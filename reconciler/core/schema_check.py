@@ -27,7 +27,7 @@ _WORDS = {
 _SWITCHES = {"yes": "true", "on": "true", "True": "true", "TRUE": "true", "y": "true"} | {
     "no": "false", "off": "false", "False": "false", "FALSE": "false", "n": "false"
 }  # fmt: skip
-_MOST_LISTED = 12
+_MOST_LISTED = 15
 _ALONE = ("type", "oneOf")
 _TEXT = ("minLength", "maxLength", "pattern")
 _RANGE = ("minimum", "maximum")

@@ -13,12 +13,14 @@ def context_of(workload: Workload, instance: str) -> Json:
     """Return the variables of the templates.
 
     `owned` are the labels that say whose the object is, `labels` those and the usual ones,
+    `shared` those of an object that several workloads have in common,
     `selector` finds the rooms of the workload, `fleet` those of the whole instance.
     """
     key = workload.key
     fleet = {INSTANCE: instance}
     selector = {INSTANCE: instance, WORKLOAD: key.name}
     owned = {**selector, KIND: key.kind}
+    shared = {**fleet, KIND: key.kind, MANAGED_BY: "gamekeeper"}
     usual = {NAME: key.name, MANAGED_BY: "gamekeeper"}
     if _LABEL_VALUE.fullmatch(workload.game):  # a game may have a name that no label can hold
         usual[PART_OF] = workload.game
@@ -31,11 +33,13 @@ def context_of(workload: Workload, instance: str) -> Json:
             "namespace": key.namespace,
             "game": workload.game,
             "scheduling": workload.scheduling.value,
+            "disruption": workload.disruption.mode,
             "revision": workload.revision,
         },
         "fleet": fleet,
         "selector": selector,
         "owned": owned,
+        "shared": shared,
         "labels": {**usual, **owned},
         "annotations": {REVISION: workload.revision},
         "template": {

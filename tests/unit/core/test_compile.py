@@ -10,15 +10,19 @@ from reconciler.core.compile import (
     config_from_json,
     workload_from_json,
 )
+from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import (
     Budgets,
     Config,
+    Departure,
     Disruption,
+    FailurePolicy,
     PortRange,
     Rollout,
     Scheduling,
     Share,
     Source,
+    Timeouts,
 )
 from tests.unit.core.reading import CONFIG, SPEC, document_of, loaded
 
@@ -54,6 +58,57 @@ def test_what_is_written_is_taken_over() -> None:
     assert workload.scheduling is Scheduling.DISTRIBUTED
     assert workload.suspend
     assert workload.template == loaded(SPEC)["spec"]["template"]
+
+
+REPORTING = SPEC.replace("reports: none", "reports: required")
+FLEET = REPORTING.replace("kind: Scheduler", "kind: Fleet").replace("  game: arena\n", "")
+
+
+def test_what_is_not_written_of_rooms_that_report_is_the_default() -> None:
+    workload = compile_workload(document_of(REPORTING))
+
+    assert workload.hears
+    assert workload.matches_max == 1
+    assert workload.disruption == Disruption("occupied", 0.05, 5)
+    assert workload.timeouts == Timeouts(300, 240, 120, None)
+    assert workload.departure == Departure(5, None)
+    assert workload.failure == FailurePolicy("delete", None, 3600)
+    assert workload.ports_to_expose is None
+
+
+def test_what_is_written_of_rooms_that_report_is_taken_over() -> None:
+    written = (
+        "  matches: {max: 4}\n"
+        "  timeouts: {initializeSeconds: 1, pingSeconds: 5, terminateSeconds: 2,"
+        " silentBusySeconds: 60}\n"
+        "  removal: {quietSeconds: 0, drainDeadlineSeconds: 90}\n"
+        "  failure: {action: Remove, maxFailures: 0, windowSeconds: 60}\n"
+        "  disruption: {mode: count, intervalSeconds: 9}\n"
+    )
+    workload = compile_workload(document_of(REPORTING + written))
+
+    assert workload.matches_max == 4
+    assert workload.disruption == Disruption("count", 0.05, 9)
+    assert workload.timeouts == Timeouts(1, 5, 2, 60)
+    assert workload.departure == Departure(0, 90)
+    assert workload.failure == FailurePolicy("remove", 0, 60)
+
+
+def test_a_fleet_has_a_namespace_ports_and_a_game_of_its_own_unless_it_says_otherwise() -> None:
+    plain = compile_workload(document_of(FLEET))
+    other = compile_workload(
+        document_of(
+            FLEET + "  namespace: servers\n  portRange: null\n  portsToExpose: [7]\n  game: quake\n"
+        )
+    )
+
+    assert plain.key == WorkloadKey("Fleet", "arena", "arena")
+    assert plain.port_range == PortRange(20000, 30000)
+    assert (plain.game, plain.ports_to_expose) == ("arena", None)
+    assert other.key == WorkloadKey("Fleet", "servers", "arena")
+    assert other.port_range is None
+    assert (other.game, other.ports_to_expose) == ("quake", (7,))
+    assert workload_from_json(other.spec_json, other.source).key == other.key
 
 
 def test_a_workload_knows_its_lines() -> None:

@@ -45,7 +45,7 @@ def properties(schema: Json) -> Iterator[tuple[str, Json, bool]]:
             yield name, inner, name in node.get("required", ())
 
 
-@pytest.mark.parametrize("kind", ["Scheduler", "Config"])
+@pytest.mark.parametrize("kind", ["Scheduler", "Fleet", "Config"])
 def test_a_schema_is_a_sound_one_and_uses_only_what_we_act_upon(kind: str) -> None:
     schema = assets.schemas()[kind]
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -55,7 +55,7 @@ def test_a_schema_is_a_sound_one_and_uses_only_what_we_act_upon(kind: str) -> No
         assert set(node) <= ANNOTATIONS | KEYWORDS
 
 
-@pytest.mark.parametrize("kind", ["Scheduler", "Config"])
+@pytest.mark.parametrize("kind", ["Scheduler", "Fleet", "Config"])
 def test_every_property_is_described_with_unit_default_and_example(kind: str) -> None:
     for name, node, is_required in properties(assets.schemas()[kind]):
         assert node["description"].endswith("."), name
@@ -80,22 +80,33 @@ PLAIN = st.one_of(
     st.booleans(),
     st.integers(-5, 20000),
     st.floats(-1, 2).filter(lambda number: not number.is_integer()),
-    st.sampled_from(["", "25%", "101%", "none", "packed", "count", "arena", "1.36", "A b", "."]),
+    st.sampled_from(["", "25%", "none", "packed", "count", "Delete", "arena", "1.36", "A b", "."]),
     st.just([]),
     st.just({}),
 )
 
 
+ENGINE = loaded(
+    "{rollout: {maxSurge: 25%, maxUnavailable: 0}, portRange: {start: 1, end: 2}, "
+    "timeouts: {initializeSeconds: 60, pingSeconds: 60, terminateSeconds: 60, "
+    "silentBusySeconds: 7200}, removal: {quietSeconds: 5, drainDeadlineSeconds: 60}, "
+    "failure: {action: Remove, maxFailures: 3, windowSeconds: 60}, "
+    "disruption: {mode: count, safetyPercentage: 0.05, intervalSeconds: 5}, "
+    "scheduling: packed, suspend: false}"
+)
 WHOLE: dict[str, Any] = {
     "Scheduler": {
         **loaded(SPEC),
+        "spec": {**loaded(SPEC)["spec"], **ENGINE, "matches": {"max": 2}},
+    },
+    "Fleet": {
+        **loaded(SPEC),
+        "kind": "Fleet",
         "spec": {
             **loaded(SPEC)["spec"],
-            "rollout": {"maxSurge": "25%", "maxUnavailable": 0},
-            "portRange": {"start": 1, "end": 2},
-            "disruption": {"mode": "count", "safetyPercentage": 0.05},
-            "scheduling": "packed",
-            "suspend": False,
+            **ENGINE,
+            "namespace": "servers",
+            "portsToExpose": [7777, 7778],
         },
     },
     "Config": loaded(
@@ -109,7 +120,7 @@ VALIDATORS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["Scheduler", "Config"])
+@pytest.mark.parametrize("kind", ["Scheduler", "Fleet", "Config"])
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_our_verdict_is_that_of_an_editor(kind: str, data: st.DataObject) -> None:
@@ -124,6 +135,34 @@ def test_our_verdict_is_that_of_an_editor(kind: str, data: st.DataObject) -> Non
 def test_a_whole_document_has_no_mistakes() -> None:
     for kind, whole in WHOLE.items():
         assert check(kit().kinds[kind], whole) == []
+
+
+def test_an_editor_offers_every_property_in_a_whole_document() -> None:
+    for kind, whole in WHOLE.items():
+        known = assets.schemas()[kind]["properties"]["spec"]["properties"].keys()
+        assert whole["spec"].keys() == known, kind
+
+
+def test_what_both_kinds_of_fleet_have_is_asked_for_in_the_same_way() -> None:
+    told = {"description", "default", "examples", "required", "type"}
+
+    def shape(node: Any) -> Any:
+        if isinstance(node, dict) and "x-unit" in node:
+            node = {name: each for name, each in node.items() if name not in told}
+        if isinstance(node, dict):
+            return {name: shape(each) for name, each in node.items()}
+        return node
+
+    schemas = assets.schemas()
+    scheduler, fleet = (
+        schemas[kind]["properties"]["spec"]["properties"] for kind in ("Scheduler", "Fleet")
+    )
+    assert fleet.keys() - scheduler.keys() == {"namespace", "portsToExpose"}
+    assert scheduler.keys() - fleet.keys() == {"matches"}
+    for name in scheduler.keys() & fleet.keys():
+        assert shape(scheduler[name]) == shape(fleet[name]), name
+    for name in ("timeouts", "removal", "failure", "disruption", "rollout", "template"):
+        assert scheduler[name] == fleet[name], name
 
 
 def test_a_refinement_says_more_of_what_a_version_has_and_nothing_of_what_it_has_not() -> None:

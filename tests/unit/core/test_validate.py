@@ -8,17 +8,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.core.mistakes import Mistake
-from reconciler.core.validate import check_config, check_scheduler
+from reconciler.core.report_checks import lost_protection
+from reconciler.core.validate import check_config, check_workload
 from reconciler.model.findings import Severity
-from reconciler.model.specs import Permissions
+from reconciler.model.specs import Permissions, Workload
+from tests.unit.core.making import a_workload
 from tests.unit.core.reading import CONFIG, SPEC, kit, loaded, paths_of, put, rules
 
 PORTS = SPEC + "          ports: [{containerPort: 1}, {containerPort: 2}]\n"
+HEARD = PORTS.replace("reports: none", "reports: required")
+FLEET = PORTS.replace("kind: Scheduler", "kind: Fleet")
 
 
 def scheduler(line: str, text: str = SPEC) -> list[Mistake]:
     value = loaded(text.replace("  template:", f"  {line}\n  template:"))
-    return list(check_scheduler(value, kit(), Permissions(), "1.36"))
+    return list(check_workload(value, kit(), Permissions(), "1.36"))
 
 
 CASES = [
@@ -31,6 +35,12 @@ CASES = [
     pytest.param("portRange: {start: 1, end: 99}", PORTS.replace("2}", "1}"),
                  "spec.template.spec.containers.0.ports.1.containerPort", "port-range",
                  id="a port that is declared twice"),
+    pytest.param("disruption: {mode: occupied}", SPEC, "spec.disruption.mode", "reports",
+                 id="busy rooms that nobody knows of kept"),
+    pytest.param("timeouts: {silentBusySeconds: 239}", HEARD, "spec.timeouts.silentBusySeconds",
+                 "timeouts", id="busy rooms given up before they are silent"),
+    pytest.param("portsToExpose: [1]", PORTS, "spec.portsToExpose", "unknown-property",
+                 id="what only a fleet has"),
     pytest.param("portRange: {start: 5}", PORTS, "spec.portRange", "missing-property", id="no end"),
     pytest.param("portRange: {start: 0, end: 9}", PORTS, "spec.portRange.start", "range", id="0"),
 ]  # fmt: skip
@@ -41,6 +51,73 @@ def test_a_scheduler_may_not_have(line: str, text: str, path: str, rule: str) ->
     errors = [one for one in scheduler(line, text) if one.severity is Severity.ERROR]
 
     assert rules(errors) == {(path, rule)}
+
+
+FLEET_CASES = [
+    pytest.param("portsToExpose: [1, 3]", "spec.portsToExpose.1", "reference", id="no such port"),
+    pytest.param("portsToExpose: [1, 1.5]", "spec.portsToExpose.1", "type", id="half a port"),
+    pytest.param("namespace: kube-x", "spec.namespace", "reserved-name", id="a system's namespace"),
+    pytest.param("namespace: default", "spec.namespace", "reserved-name", id="a reserved one"),
+    pytest.param("portRange: {start: 5, end: 5}", "spec.portRange", "port-range", id="too few"),
+    pytest.param("matches: {max: 2}", "spec.matches", "unknown-property", id="matches"),
+]
+
+
+@pytest.mark.parametrize(("line", "path", "rule"), FLEET_CASES)
+def test_a_fleet_may_not_have(line: str, path: str, rule: str) -> None:
+    errors = [one for one in scheduler(line, FLEET) if one.severity is Severity.ERROR]
+
+    assert rules(errors) == {(path, rule)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "namespace: servers",
+        "portsToExpose: []",
+        "portRange: {start: 5, end: 14}\n  portsToExpose: [2]",
+        "portRange: null",
+        "game: arena-royale",
+    ],
+)
+def test_a_fleet_may_have(line: str) -> None:
+    text = FLEET.replace("  game: arena\n", "")
+    assert rules(scheduler(line, text)) == set()
+
+
+def test_the_usual_range_of_a_fleet_may_be_too_small_for_its_rooms() -> None:
+    (found,) = scheduler("suspend: true", FLEET.replace("replicas: 10", "replicas: 6000"))
+
+    assert found.severity is Severity.WARNING
+    assert found.path == ("spec",)
+    assert found.message == "6000 rooms want 12000 host ports, and the range has 10001"
+
+
+def test_what_needs_reports_is_told_of_where_there_are_none() -> None:
+    line = (
+        "timeouts: {pingSeconds: 60, silentBusySeconds: 60, initializeSeconds: 1}\n"
+        "  removal: {drainDeadlineSeconds: 60}\n  matches: {max: 2}\n"
+        "  disruption: {intervalSeconds: 9}"
+    )
+
+    found = scheduler(line)
+
+    assert {one.severity for one in found} == {Severity.WARNING}
+    assert {one.path[-1] for one in found} == {
+        "pingSeconds", "silentBusySeconds", "drainDeadlineSeconds", "max", "intervalSeconds",
+    }  # fmt: skip
+    assert scheduler(line, HEARD) == []
+
+
+def test_the_protection_that_is_lost_is_told_with_the_workloads_that_lose_it() -> None:
+    def unheard(*names: str) -> list[Workload]:
+        return [a_workload(name) for name in names]
+
+    assert lost_protection([a_workload(reports="required")]) == ""
+    one = lost_protection([a_workload(reports="required"), *unheard("duel")])
+    assert one.startswith("reports: none (Scheduler/duel): which rooms are occupied is not known")
+    many = lost_protection(unheard("a", "b", "c", "d", "e"))
+    assert "(Scheduler/a, Scheduler/b, Scheduler/c and 2 more)" in many
 
 
 @pytest.mark.parametrize(
@@ -91,7 +168,7 @@ def test_no_document_however_odd_makes_the_check_raise(changes: list[tuple[Any, 
         with contextlib.suppress(KeyError, IndexError, TypeError):
             broken = put(broken, path, value)
     if isinstance(broken, dict):
-        found = check_scheduler(broken, kit(), Permissions(), "1.36")
+        found = check_workload(broken, kit(), Permissions(), "1.36")
 
         assert isinstance(found, list)
         assert all(one.message for one in found)
@@ -101,7 +178,7 @@ def test_a_document_too_large_for_its_record_is_refused_whole() -> None:
     value = loaded(SPEC)
     value["spec"]["template"]["spec"]["containers"][0]["args"] = ["x" * (128 * 1024)]
 
-    found = check_scheduler(value, kit(), Permissions(), "1.36")
+    found = check_workload(value, kit(), Permissions(), "1.36")
 
     assert rules(found) == {("", "size")}
 
@@ -110,7 +187,7 @@ def test_a_document_too_large_for_its_record_is_refused_whole() -> None:
 def test_a_reserved_name_is_refused(name: str) -> None:
     value = loaded(SPEC.replace("name: arena", f"name: {name}"))
 
-    found = check_scheduler(value, kit(), Permissions(), "1.36")
+    found = check_workload(value, kit(), Permissions(), "1.36")
 
     assert rules(found) == {("metadata.name", "reserved-name")}
 
@@ -118,7 +195,7 @@ def test_a_reserved_name_is_refused(name: str) -> None:
 def test_the_process_says_which_names_are_reserved() -> None:
     permissions = Permissions(reserved_namespaces=frozenset({"arena"}))
 
-    found = check_scheduler(loaded(SPEC), kit(), permissions, "1.36")
+    found = check_workload(loaded(SPEC), kit(), permissions, "1.36")
 
     assert rules(found) == {("metadata.name", "reserved-name")}
 
@@ -127,8 +204,8 @@ def test_a_template_is_judged_by_its_own_content_and_the_process_permissions() -
     value = loaded(SPEC)
     value["spec"]["template"]["spec"]["hostPID"] = True
 
-    strict = check_scheduler(value, kit(), Permissions(), "1.36")
-    lax = check_scheduler(value, kit(), Permissions(pod_security="privileged"), "1.36")
+    strict = check_workload(value, kit(), Permissions(), "1.36")
+    lax = check_workload(value, kit(), Permissions(pod_security="privileged"), "1.36")
 
     assert rules(strict) == {("spec.template.spec.hostPID", "pod-security")}
     assert rules(lax) == set()

@@ -1,0 +1,157 @@
+"""Documents by the workload that they are about, and what several of them claim at once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from reconciler.core.compile import workload_key
+from reconciler.core.documents import Document
+from reconciler.core.mistakes import MOST_MISTAKES, Mistake, likely, shown
+from reconciler.core.places import place_of_value
+from reconciler.core.pod_parts import child
+from reconciler.core.spec_files import CONFIG_FILE
+from reconciler.core.spec_kit import SpecKit
+from reconciler.core.validate import check_workload
+from reconciler.kube.names import label_problem
+from reconciler.model.findings import Finding, Severity
+from reconciler.model.refs import Json, WorkloadKey
+from reconciler.model.specs import Permissions
+
+KINDS = ("Scheduler", "Fleet")
+_MOST_NAME_LENGTH = 52
+_MOST_PLACES = 5
+
+
+@dataclass(slots=True)
+class DocumentShelf:
+    """Documents by workload, while files are read."""
+
+    kit: SpecKit
+    permissions: Permissions
+    version: str
+    findings: list[Finding]
+    documents: dict[WorkloadKey, list[Document]] = field(default_factory=dict)
+    invalid: dict[WorkloadKey, list[Finding]] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
+
+    def add(self, document: Document) -> None:
+        """Judge one document and shelve it under its workload, where that can be told."""
+        if document.value is None and not document.findings:
+            return
+        mistakes = self._judge(document)
+        found = [*document.findings, *(document.finding(one) for one in mistakes[:MOST_MISTAKES])]
+        if len(mistakes) > MOST_MISTAKES:
+            message = f"{len(mistakes)} mistakes, of which {MOST_MISTAKES} are told"
+            found.append(document.finding(Mistake((), message, "mend the first ones", "mistakes")))
+        self.findings.extend(found)
+        if _is_config(document):
+            return
+        key = _key_of(document)
+        if key is None:
+            self.unreadable.add(document.file)
+            return
+        self.documents.setdefault(key, []).append(document)
+        if any(finding.severity is Severity.ERROR for finding in found):
+            self.invalid.setdefault(key, []).extend(found)
+
+    def _judge(self, document: Document) -> list[Mistake]:
+        value = document.value
+        if not isinstance(value, dict):
+            message = "must be a mapping with apiVersion, kind, metadata and spec"
+            return [Mistake((), message, "", "type")]
+        if _is_config(document):
+            message = f"a Config stands only in {CONFIG_FILE} at the root"
+            return [Mistake(("kind",), message, "move it there", "config-place")]
+        if value.get("kind") in KINDS:
+            return check_workload(value, self.kit, self.permissions, self.version)
+        return [_unknown_kind(value)]
+
+    def refuse_duplicates(self) -> None:
+        """Hold workloads that several documents claim, naming every place."""
+        for key, documents in self.documents.items():
+            if len(documents) > 1:
+                self._refuse(key, _taken(key, documents))
+
+    def refuse_taken_namespaces(self) -> None:
+        """Hold Fleets that stand in a Scheduler's namespace, and that Scheduler."""
+        for key, documents in list(self.documents.items()):
+            owner = workload_key("Scheduler", key.namespace)
+            if key.kind == "Fleet" and owner in self.documents:
+                owners = self.documents[owner]
+                self._refuse(key, _not_shared(key, documents, owner, owners))
+                self._refuse(owner, _not_shared(owner, owners, key, documents))
+
+    def _refuse(self, key: WorkloadKey, findings: Iterator[Finding]) -> None:
+        found = list(findings)
+        self.findings.extend(found)
+        self.invalid.setdefault(key, []).extend(found)
+
+
+def _taken(key: WorkloadKey, documents: list[Document]) -> Iterator[Finding]:
+    at = ("metadata", "name")
+    places = [f"{one.file}:{place_of_value(one.places, at)[0]}" for one in documents]
+    inside = f" in namespace {shown(key.namespace)}" if key.kind == "Fleet" else ""
+    for index, document in enumerate(documents):
+        others = ", ".join([*places[:index], *places[index + 1 :]][:_MOST_PLACES])
+        message = f"the name {shown(key.name)}{inside} is also taken in {others}"
+        fix = f"give each {key.kind.lower()} its own name"
+        yield document.finding(Mistake(at, message, fix, "duplicate-name"))
+
+
+def _not_shared(
+    key: WorkloadKey, documents: list[Document], other: WorkloadKey, others: list[Document]
+) -> Iterator[Finding]:
+    """Say of each document of `key` that its namespace is also that of `other`."""
+    place = f"{others[0].file}:{place_of_value(others[0].places, _namespace_at(others[0]))[0]}"
+    for document in documents:
+        message = f"the namespace {shown(key.namespace)} is also that of {other} in {place}"
+        fix = "a scheduler shares its namespace with nobody: choose another one for the fleet"
+        at = _namespace_at(document)
+        yield document.finding(Mistake(at, message, fix, "duplicate-name"))
+
+
+def _namespace_at(document: Document) -> tuple[str, str]:
+    """Return where a sound document names its namespace."""
+    named = child(document.value, "spec").get("namespace")
+    is_fleet = document.value.get("kind") == "Fleet"
+    return ("spec", "namespace") if is_fleet and named else ("metadata", "name")
+
+
+def _is_config(document: Document) -> bool:
+    return isinstance(document.value, dict) and document.value.get("kind") == "Config"
+
+
+def _key_of(document: Document) -> WorkloadKey | None:
+    """Return which workload a document is about; None where its kind or name is in doubt."""
+    if document.identity_in_doubt or not isinstance(document.value, dict):
+        return None
+    kind, name = document.value.get("kind"), child(document.value, "metadata").get("name")
+    if kind not in KINDS or not isinstance(name, str):
+        return None
+    if len(name) > _MOST_NAME_LENGTH or label_problem(name) is not None:
+        return None
+    if kind != "Fleet":
+        return workload_key(kind, name)
+    return _fleet_key(document, name)
+
+
+def _fleet_key(document: Document, name: str) -> WorkloadKey | None:
+    spec = document.value.get("spec")
+    doubts = ("spec", "spec.namespace")
+    if any(finding.path in doubts for finding in document.findings):
+        return None
+    namespace = spec.get("namespace") if isinstance(spec, dict) else None
+    if namespace is None:
+        return workload_key("Fleet", name)
+    if not isinstance(namespace, str) or label_problem(namespace) is not None:
+        return None
+    return workload_key("Fleet", name, namespace)
+
+
+def _unknown_kind(value: Json) -> Mistake:
+    kind = value.get("kind")
+    near = likely(kind, KINDS)
+    fix = f"did you mean {near}?" if near else f"known kinds: {', '.join(KINDS)}"
+    if kind is None:
+        return Mistake((), "kind is missing", fix, "unknown-kind", at_key=True)
+    message = f"unknown kind {shown(kind)}" if isinstance(kind, str) else "kind must be text"
+    return Mistake(("kind",), message, fix, "unknown-kind")
