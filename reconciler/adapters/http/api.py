@@ -1,0 +1,125 @@
+"""The rooms' API: one request in, one answer out, and never a trace of what went wrong inside."""
+
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+
+from reconciler.adapters.http.ask import BODY_LIMIT_BYTES, MOST_PARAMETERS, Answer, Ask
+from reconciler.adapters.http.collections import Collections
+from reconciler.adapters.http.lists import Lists
+from reconciler.adapters.http.maestro import Maestro
+from reconciler.adapters.http.native import Native
+from reconciler.adapters.http.openapi import document
+from reconciler.adapters.http.refusals import (
+    Refused,
+    Taken,
+    Way,
+    malformed,
+    refused,
+    taken_as,
+    told,
+)
+from reconciler.adapters.http.routes import Route, Router, way_of
+from reconciler.adapters.http.voices import Voices
+from reconciler.adapters.http.watching import Watching
+from reconciler.model.errors import PortError
+from reconciler.room_ports import Desk, Door, NotAdmitted
+
+log = logging.getLogger(__name__)
+
+Spoken = Callable[[Ask, tuple[str, ...]], Awaitable[Answer]]
+
+
+def uncounted(_way: Way, _result: Taken) -> None:
+    """Count nothing."""
+
+
+class RoomsApi:
+    """Answers rooms, matchmakers and people.
+
+    `now` is Unix seconds. `reported` counts what became of each report.
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        door: Door,
+        now: Callable[[], float],
+        reported: Callable[[Way, Taken], None] = uncounted,
+    ) -> None:
+        self._desk = desk
+        self._reported = reported
+        self._router = Router()
+        self._spoken = _spoken(Voices(desk, door), now)
+
+    async def answer(self, ask: Ask) -> Answer:
+        """Answer a request; raises nothing but what ends its task."""
+        route: Route | None = None
+        try:
+            route, names = self._router.find(ask.method, ask.path)
+            self._check(ask, route)
+            answer = await self._spoken[route.operation](ask, names)
+        except (Refused, NotAdmitted, PortError) as error:
+            answer = self._no(error, ask, route)
+        except Exception as error:
+            # One request that cannot be borne must not cost the others their server. Its path
+            # names a room; its query may hold a code.
+            log.exception("no answer to %s %s", ask.method, ask.path[:200])
+            answer = self._no(error, ask, route)
+        if route is not None and route.reports:
+            self._reported(route.way, taken_as(answer.status))
+        return answer
+
+    def _check(self, ask: Ask, route: Route) -> None:
+        """Raises Refused where this process answers nothing, or not that much."""
+        closed = "" if route.always else self._desk.closed()
+        if closed:
+            raise Refused(503, closed)
+        if len(ask.body) > BODY_LIMIT_BYTES:
+            raise Refused(413, f"the body is larger than {BODY_LIMIT_BYTES} bytes")
+        if ask.query.count("&") >= MOST_PARAMETERS:
+            raise malformed("the query has too many parameters")
+
+    def _no(self, error: Exception, ask: Ask, route: Route | None) -> Answer:
+        no = refused(error)
+        if no.status == 503 and isinstance(error, PortError):
+            log.debug("%s %s: %s", ask.method, ask.path[:200], error)
+        return told(no, route.way if route is not None else way_of(ask.path))
+
+
+def _spoken(voices: Voices, now: Callable[[], float]) -> Mapping[str, Spoken]:
+    """Return what serves each operation of the table."""
+    lists = Lists(voices)
+    maestro, collections = Maestro(voices, now), Collections(voices)
+    native, watching = Native(voices, lists, now), Watching(voices, now)
+    openapi = json.dumps(document()).encode()
+
+    async def describe(_ask: Ask, _: tuple[str, ...]) -> Answer:
+        return Answer(200, openapi)
+
+    return {
+        "ping": maestro.ping,
+        "status": maestro.status,
+        "roomEvent": maestro.room_event,
+        "playerEvent": maestro.player_event,
+        "address": maestro.address,
+        "setActivePlayers": collections.players,
+        "setServerState": collections.state,
+        "setServerStateOld": collections.state,
+        "setServerHealth": collections.health,
+        "markServer": collections.marked_for_deletion,
+        "running": lists.running,
+        "page": lists.page,
+        "alive": collections.alive,
+        "create": collections.git_way,
+        "delete": collections.git_way,
+        "listRooms": native.rooms,
+        "getRoom": native.room,
+        "report": native.report,
+        "tellEvent": native.events,
+        "drain": native.drain,
+        "undrain": native.undrain,
+        "listWorkloads": native.workloads,
+        "watch": watching.watch,
+        "openApi": describe,
+    }

@@ -1,0 +1,123 @@
+"""The paths of the Azure game-server collections: their sample games run unchanged.
+
+The name of the room stands in the body, so that is read before anybody is let in: it is small,
+and nothing of it is used before. Its `code` is that room's own, in the query.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from reconciler.adapters.http.ask import TEXT, Answer, Ask
+from reconciler.adapters.http.refusals import Refused, malformed
+from reconciler.adapters.http.sight import state_headers
+from reconciler.adapters.http.strict_json import parsed_object
+from reconciler.adapters.http.voices import THE_ROOM, Voices
+from reconciler.model.refs import Json
+from reconciler.model.rooms import GameState, Health, Report
+from reconciler.room_ports import RoomView
+
+_HEALTHS = {health.value: health for health in Health}
+_STATES = {state.value: state for state in GameState}
+_TRUTHS = {"true": True, "false": False}
+_GIT_WAY = (
+    "Servers are made and removed by a commit: write, or delete, a document of kind Fleet in the "
+    "repository that Gamekeeper follows. See `gamekeeper init` and docs/rooms-api.md.\n"
+)
+
+
+class Collections:
+    """What a game written for the collections says."""
+
+    def __init__(self, voices: Voices) -> None:
+        self._voices = voices
+
+    async def players(self, ask: Ask, _: tuple[str, ...]) -> Answer:
+        """Take in how many players are there. Raises Refused where the body does not say it."""
+
+        def report(fields: Json) -> Report:
+            count = fields.get("playercount")
+            # No count is no zero: an empty room may be removed.
+            if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+                raise malformed("playerCount is no whole number of 0 or more")
+            return Report(periodic=False, players=count)
+
+        return await self._reported(ask, report)
+
+    async def state(self, ask: Ask, _: tuple[str, ...]) -> Answer:
+        """Take in the state of the game; nothing is decided by it."""
+
+        def report(fields: Json) -> Report:
+            return Report(periodic=False, game_state=_one_of(fields, "state", _STATES))
+
+        return await self._reported(ask, report)
+
+    async def health(self, ask: Ask, _: tuple[str, ...]) -> Answer:
+        """Take in the health of a server."""
+
+        def report(fields: Json) -> Report:
+            return Report(periodic=False, health=_one_of(fields, "health", _HEALTHS))
+
+        return await self._reported(ask, report)
+
+    async def marked_for_deletion(self, ask: Ask, _: tuple[str, ...]) -> Answer:
+        """Let a server leave when it is empty, or take that back."""
+        fields, room = await self._room(ask)
+        value = fields.get("markedfordeletion")
+        # The sample game sends a string.
+        marked = _TRUTHS.get(value.lower()) if isinstance(value, str) else value
+        if not isinstance(marked, bool):
+            raise malformed("markedForDeletion is neither true nor false")
+        room = await self._voices.desk.leave(room, marked, THE_ROOM)
+        return _done(fields, room)
+
+    async def git_way(self, _ask: Ask, _: tuple[str, ...]) -> Answer:
+        """Say how servers are made and removed here."""
+        return Answer(403, _GIT_WAY.encode(), TEXT)
+
+    async def alive(self, _ask: Ask, _: tuple[str, ...]) -> Answer:
+        """Say that the server answers."""
+        return Answer(200, b"", TEXT)
+
+    async def _reported(self, ask: Ask, read: Callable[[Json], Report]) -> Answer:
+        fields, room = await self._room(ask)
+        room = await self._voices.desk.report(room, read(fields))
+        return _done(fields, room)
+
+    async def _room(self, ask: Ask) -> tuple[Json, RoomView]:
+        """Return what was said, and the room whose voice it is. Raises as `Voices` does."""
+        try:
+            fields = _folded(parsed_object(ask.body))
+            namespace, name = _text(fields, "namespace"), _text(fields, "servername")
+        except Refused:
+            await self._voices.of_nobody(ask)
+            raise
+        return fields, await self._voices.of_namespace(ask, namespace, name)
+
+
+def _folded(fields: Json) -> Json:
+    """Return the fields by their names in lower case: the original did not mind the case."""
+    folded = {name.lower(): value for name, value in fields.items()}
+    if len(folded) != len(fields):
+        raise malformed("the same name is there twice, in upper and in lower case")
+    return folded
+
+
+def _text(fields: Json, name: str) -> str:
+    value = fields.get(name)
+    if not isinstance(value, str) or not value:
+        raise malformed("serverName and namespace do not both name a server")
+    return value
+
+
+def _one_of(fields: Json, name: str, known: dict[str, Any]) -> Any:
+    value = fields.get(name)
+    found = known.get(value) if isinstance(value, str) else None
+    if found is None:
+        raise malformed(f"{name} is not one of {', '.join(known)}")
+    return found
+
+
+def _done(fields: Json, room: RoomView) -> Answer:
+    values = json.dumps(fields, ensure_ascii=False)
+    return Answer(200, f"Set values {values} OK\n".encode(), TEXT, state_headers(room))

@@ -1,0 +1,192 @@
+"""Our own paths, /v1: what rooms say, and what people and matchmakers see of them."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from reconciler.adapters.http.ask import Answer, Ask
+from reconciler.adapters.http.lists import Lists
+from reconciler.adapters.http.refusals import malformed
+from reconciler.adapters.http.sight import leaves, room_json, state_headers, texted
+from reconciler.adapters.http.strict_json import parsed_object
+from reconciler.adapters.http.voices import Voices
+from reconciler.model.refs import Json, WorkloadKey
+from reconciler.model.rooms import Report, RoomState, Said, Why
+from reconciler.room_ports import Happening, RoomView
+
+OFFERED = frozenset({RoomState.READY, RoomState.ACTIVE})
+"""What a matchmaker looks for: under these states no room is listed that is to leave."""
+MOST = 1_000_000
+_SAID = {said.value: said for said in Said}
+_STATES = {state.value: state for state in RoomState}
+
+
+class Native:
+    """What is asked and said under /v1."""
+
+    def __init__(self, voices: Voices, lists: Lists, now: Callable[[], float]) -> None:
+        self._voices = voices
+        self._lists = lists
+        self._now = now
+
+    async def rooms(self, ask: Ask, _: tuple[str, ...]) -> Answer:
+        """List rooms."""
+        workload = workload_asked(ask)
+        wanted = _filter(ask)
+        await self._voices.person(ask, "read", workload)
+        now = self._now()
+        return self._lists.answer(
+            workload, wanted, lambda room: room_json(room, now), ('{"rooms":[', "]}")
+        )
+
+    async def room(self, ask: Ask, names: tuple[str, ...]) -> Answer:
+        """Show one room, to itself or to people."""
+        namespace, name = names
+        room, _ = await self._voices.room_or_person(ask, namespace, name, "read")
+        body = json.dumps(room_json(room, self._now())).encode()
+        return Answer(200, body, headers=state_headers(room))
+
+    async def report(self, ask: Ask, names: tuple[str, ...]) -> Answer:
+        """Take in what a room says of itself."""
+        room = await self._voices.of_namespace(ask, *names)
+        report = _report_of(parsed_object(ask.body))
+        return _standing(await self._voices.desk.report(room, report))
+
+    async def events(self, ask: Ask, names: tuple[str, ...]) -> Answer:
+        """Pass on what happened in a room."""
+        room = await self._voices.of_namespace(ask, *names)
+        self._voices.desk.happened(room, self._happening(parsed_object(ask.body)))
+        return _standing(room)
+
+    async def drain(self, ask: Ask, names: tuple[str, ...]) -> Answer:
+        """Let a room leave when it is empty."""
+        return await self._leave(ask, names, leaves_now=True)
+
+    async def undrain(self, ask: Ask, names: tuple[str, ...]) -> Answer:
+        """Take that back."""
+        return await self._leave(ask, names, leaves_now=False)
+
+    async def workloads(self, ask: Ask, _: tuple[str, ...]) -> Answer:
+        """Count the rooms of every workload by their states."""
+        await self._voices.person(ask, "read", None)
+        desk, found = self._voices.desk, []
+        for key in sorted(desk.workloads()):
+            found.append(_counts(key, desk.rooms(key)))
+            await asyncio.sleep(0)
+        return Answer(200, json.dumps({"workloads": found}).encode())
+
+    async def _leave(self, ask: Ask, names: tuple[str, ...], *, leaves_now: bool) -> Answer:
+        namespace, name = names
+        room, who = await self._voices.room_or_person(ask, namespace, name, "drain")
+        return _standing(await self._voices.desk.leave(room, leaves_now, who))
+
+    def _happening(self, fields: Json) -> Happening:
+        _check_names(fields, "kind", "name", "metadata")
+        kind, name, metadata = fields.get("kind", "room"), fields.get("name"), _metadata(fields)
+        if not isinstance(name, str) or not name:
+            raise malformed("name is missing: write what happened, as a word")
+        if kind == "room":
+            return Happening("room", name, metadata, self._now())
+        if kind == "player":
+            return Happening("player", name, metadata, self._now())
+        raise malformed("kind is neither room nor player")
+
+
+def workload_asked(ask: Ask) -> WorkloadKey | None:
+    """Return the workload that is asked for, None for all. Raises Refused (400)."""
+    text = ask.asked("workload")
+    if not text:
+        return None
+    parts = text.split("/")
+    if len(parts) != 3 or not all(parts):
+        raise malformed("workload is not written as kind/namespace/name")
+    return WorkloadKey(*parts)
+
+
+def _filter(ask: Ask) -> Callable[[RoomView], bool]:
+    available = ask.asked("available")
+    if available not in ("", "true", "false"):
+        raise malformed("available is neither true nor false")
+    names = [name for name in ask.asked("state").split(",") if name]
+    if unknown := [name for name in names if name not in _STATES]:
+        raise malformed(f"there is no state {unknown[0][:40]!r}; there are {', '.join(_STATES)}")
+    states = frozenset(_STATES[name] for name in names)
+
+    def wanted(room: RoomView) -> bool:
+        state = room.judged.state
+        if available and (room.available and not leaves(room.pod)) is not (available == "true"):
+            return False
+        if not states:
+            return True
+        return state in states and not (state in OFFERED and leaves(room.pod))
+
+    return wanted
+
+
+def _report_of(fields: Json) -> Report:
+    _check_names(fields, "state", "matches", "players")
+    state = fields.get("state")
+    said = _SAID.get(state) if isinstance(state, str) else None
+    if state is not None and said is None:
+        raise malformed(f"state is not one of {', '.join(_SAID)}")
+    matches, players = _count(fields, "matches"), _count(fields, "players")
+    if said is None and matches is None and players is None:
+        raise malformed("the report says nothing: write state, matches or players")
+    return Report(periodic=True, said=said, matches=matches, players=players)
+
+
+def _count(fields: Json, name: str) -> int | None:
+    value = fields.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST:
+        raise malformed(f"{name} is no whole number from 0 to {MOST}")
+    return value
+
+
+def _metadata(fields: Json) -> dict[str, str]:
+    metadata: Any = fields.get("metadata") or {}
+    if not isinstance(metadata, dict):
+        raise malformed("metadata is no object")
+    return {name: texted(value) for name, value in metadata.items()}
+
+
+def _check_names(fields: Json, *known: str) -> None:
+    """Refuse what is not known: a misspelled `player` must not pass for an empty room."""
+    unknown = [name for name in fields if name not in known]
+    if unknown:
+        raise malformed(f"{unknown[0][:40]!r} is not known here: write {', '.join(known)}")
+
+
+def _standing(room: RoomView) -> Answer:
+    """Tell a room how it stands, and whether it is to leave when it is empty."""
+    pod = room.pod
+    body = {
+        "name": pod.name,
+        "state": room.judged.state.value,
+        "leave": leaves(pod),
+        "leaving": pod.leaving.value if pod.leaving is not Why.STAYS else "",
+    }
+    return Answer(200, json.dumps(body).encode(), headers=state_headers(room))
+
+
+def _counts(key: WorkloadKey, rooms: Iterable[RoomView]) -> Json:
+    states: Counter[str] = Counter()
+    total = available = players = matches = 0
+    for room in rooms:
+        total += 1
+        states[room.judged.state.value] += 1
+        available += room.available and not leaves(room.pod)
+        if room.heard is not None:
+            players += room.heard.players
+            matches += room.heard.matches
+    return {
+        "workload": f"{key.kind}/{key.namespace}/{key.name}",
+        "rooms": total,
+        "available": available,
+        "players": players,
+        "matches": matches,
+        "states": dict(sorted(states.items())),
+    }

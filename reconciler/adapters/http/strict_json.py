@@ -1,0 +1,93 @@
+"""JSON of strangers, taken only where it can mean one thing.
+
+The standard parser takes NaN, makes infinity of 1e999, keeps the last of two equal keys, and ends
+with RecursionError or ValueError where it is pushed. Here all of that is one refusal.
+"""
+
+import json
+import math
+from json import JSONDecoder
+from typing import Any
+
+from reconciler.adapters.http.refusals import malformed
+from reconciler.model.refs import Json
+
+MOST_DEPTH = 32
+_LONGEST_WHOLE = 20
+_WHOLE_FROM, _WHOLE_TO = -(2**63), 2**64 - 1
+_OPENS, _CLOSES = frozenset("[{"), frozenset("]}")
+
+
+def parsed_object(body: bytes) -> Json:
+    """Return the one JSON object that a body is. Raises Refused (400)."""
+    value = parsed(body)
+    if not isinstance(value, dict):
+        raise malformed("the body is no JSON object")
+    return value
+
+
+def parsed(body: bytes) -> Any:
+    """Return the one JSON value that a body is. Raises Refused (400)."""
+    try:
+        text = body.decode()
+        if text.count("[") + text.count("{") > MOST_DEPTH:
+            _check_depth(text)
+        value = _DECODER.decode(text)
+        if "\\u" in text:
+            # Half a pair of surrogates is no character, and cannot be sent on.
+            json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeError:
+        raise malformed("the body is no UTF-8 text") from None
+    except ValueError as error:
+        raise malformed(f"the body is no strict JSON: {error}") from None
+    return value
+
+
+def _check_depth(text: str) -> None:
+    """Raises ValueError where arrays and objects stand in each other too deeply."""
+    depth, quoted, escaped = 0, False, False
+    for character in text:
+        if quoted:
+            if escaped:
+                escaped = False
+            elif character == "\\":
+                escaped = True
+            elif character == '"':
+                quoted = False
+        elif character == '"':
+            quoted = True
+        elif character in _OPENS:
+            depth += 1
+            if depth > MOST_DEPTH:
+                raise ValueError(f"more than {MOST_DEPTH} arrays and objects in each other")
+        elif character in _CLOSES:
+            depth -= 1
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> Json:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("an object has the same key twice")
+    return found
+
+
+def _constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def _whole(text: str) -> int:
+    if len(text) > _LONGEST_WHOLE or not _WHOLE_FROM <= int(text) <= _WHOLE_TO:
+        raise ValueError("a whole number does not fit into 64 bits")
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError("a number is too large")
+    return value
+
+
+_DECODER = JSONDecoder(
+    object_pairs_hook=_unique, parse_constant=_constant, parse_int=_whole, parse_float=_finite
+)
