@@ -24,7 +24,7 @@ from reconciler.loop.preview import Preview
 from reconciler.model.changes import ObjectChange, Verb
 from reconciler.model.findings import Finding
 from reconciler.model.holds import Hold
-from reconciler.model.plans import Counts, CreateRooms, DeleteRoom, PatchRoom
+from reconciler.model.plans import Counts, CreateRooms, DeleteRoom, MarkRoom, PatchRoom, Plan
 
 ROOMS_SHOWN = 10
 
@@ -92,6 +92,9 @@ def _as_json(item: Preview) -> dict[str, Any]:
             {"room": each.pod.name, "cause": each.cause, "reason": each.reason}
             for each in plan.removals
         ],
+        "marks": [
+            {"room": each.pod.name, "verb": each.verb, "reason": each.reason} for each in plan.marks
+        ],
         "patches": [{"room": each.pod.name, "reason": each.reason} for each in plan.patches],
     }
 
@@ -105,7 +108,9 @@ def _lines(console: Console, change: LiveChange) -> Iterator[str]:
             yield from _object_lines(console, each)
         if item.plan.creates:
             yield _create_line(console, item.plan.creates)
-        yield from _room_lines(console, Verb.DELETE, item.plan.removals)
+        draining, told = _marks(item.plan)
+        yield from _room_lines(console, Verb.DELETE, [*item.plan.removals, *draining])
+        yield from _room_lines(console, Verb.UPDATE, told)
         yield from _room_lines(console, Verb.UPDATE, item.plan.patches)
         if item.plan.counts.old:
             rooms = counted(item.plan.counts.old, "room")
@@ -122,6 +127,8 @@ def _counts(counts: Counts) -> str:
     said = [f"{counts.desired} wanted", f"{counts.ready} ready"]
     rest = (
         (counts.unready, "not ready"),
+        (counts.busy, "busy"),
+        (counts.leaving, "leaving"),
         (counts.ended, "ended"),
         (counts.terminating, "terminating"),
     )
@@ -142,7 +149,7 @@ def _create_line(console: Console, creates: CreateRooms) -> str:
 
 
 def _room_lines(
-    console: Console, verb: Verb, steps: Sequence[DeleteRoom] | Sequence[PatchRoom]
+    console: Console, verb: Verb, steps: Sequence[DeleteRoom | MarkRoom | PatchRoom]
 ) -> Iterator[str]:
     sign, colour = SIGNS[verb]
     for step in steps[:ROOMS_SHOWN]:
@@ -151,9 +158,15 @@ def _room_lines(
         yield f"  {sign} {counted(len(steps) - ROOMS_SHOWN, 'room')} more"
 
 
+def _marks(plan: Plan) -> tuple[list[MarkRoom], list[MarkRoom]]:
+    """Return the rooms that begin to leave now, and those of which something else is written."""
+    draining = [each for each in plan.marks if each.verb == "drain"]
+    return draining, [each for each in plan.marks if each.verb != "drain"]
+
+
 def _summary(moving: Sequence[Preview]) -> str:
     created = sum(len(item.plan.creates.seats) for item in moving if item.plan.creates)
-    removed = sum(len(item.plan.removals) for item in moving)
+    removed = sum(len(item.plan.removals) + len(_marks(item.plan)[0]) for item in moving)
     objects = sum(len(item.objects) for item in moving)
     return (
         f"now: {counted(objects, 'object')} to write, {counted(created, 'room')} to create, "

@@ -8,7 +8,6 @@ from reconciler.loop.steps import Steps
 from reconciler.model.errors import Conflict, PortError
 from reconciler.model.plans import MarkRoom, PatchRoom, Plan
 from reconciler.model.refs import ObjectRef
-from reconciler.model.rooms import Mark
 
 
 async def mark_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
@@ -35,21 +34,11 @@ async def _mark(lane: Lane, plan: Plan, mark: MarkRoom, steps: Steps, now: float
         steps.did("left", what, f"{pod.name} is not {pod.mark or 'as it was'} any more")
         return
     except PortError as error:
-        steps.failed(_verb(mark), what, error, mark.reason)
+        steps.failed(mark.verb, what, error, mark.reason)
         return
     if answer is not None:
         lane.view.take_in(answer)
-    steps.did(_verb(mark), what, mark.reason)
-
-
-def _verb(mark: MarkRoom) -> str:
-    if mark.mark is not mark.pod.mark and mark.mark is Mark.DRAINING:
-        return "drain"
-    if mark.mark is not mark.pod.mark and mark.mark is Mark.FAILED:
-        return "keep"
-    if mark.leaving is not mark.pod.leaving:
-        return "tell" if mark.leaving else "undrain"
-    return "mark"
+    steps.did(mark.verb, what, mark.reason)
 
 
 async def _relabel(lane: Lane, patch: PatchRoom, steps: Steps) -> None:

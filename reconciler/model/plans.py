@@ -153,6 +153,15 @@ class MarkRoom:
     guard: tuple[str, str] | None = None
     blames_revision: bool = False
 
+    @property
+    def verb(self) -> str:
+        """What it does: drain, keep (for a post-mortem), tell (to leave), undrain or mark."""
+        if self.mark is not self.pod.mark and self.mark in (Mark.DRAINING, Mark.FAILED):
+            return "drain" if self.mark is Mark.DRAINING else "keep"
+        if self.leaving is not self.pod.leaving:
+            return "tell" if self.leaving else "undrain"
+        return "mark"
+
 
 @dataclass(frozen=True, slots=True)
 class DeleteObject:

@@ -21,6 +21,8 @@ def pod_of(pod: Json) -> LivePod:
     marks, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
     conditions = {each["type"]: each for each in status.get("conditions") or ()}
     starts = _starts(status)
+    # Whatever an old kubelet left in the statuses: in these phases no container runs any more.
+    terminal = status.get("phase") in ("Failed", "Succeeded")
     workload = intern(marks.get(labels.WORKLOAD, ""))
     return LivePod(
         uid=metadata["uid"],
@@ -48,7 +50,7 @@ def pod_of(pod: Json) -> LivePod:
         guard=guard_of(notes),
         kept_report=notes.get(labels.REPORT, ""),
         bound_at=_since(conditions.get("PodScheduled")),
-        running=bool(starts),
+        running=bool(starts) and not terminal,
         started_at=max(starts, default=0.0),
         ended=_ending(status),
         restarts=sum(one.get("restartCount", 0) for one in status.get("containerStatuses") or ()),

@@ -35,6 +35,10 @@ def _heading(plan: Plan) -> str:
     rest = (
         (counts.unready, "not ready"),
         (counts.old, "old"),
+        (counts.busy, "busy"),
+        (counts.unheard, "unheard"),
+        (counts.leaving, "leaving"),
+        (counts.kept, "kept"),
         (counts.ended, "ended"),
         (counts.terminating, "terminating"),
     )
@@ -53,7 +57,8 @@ def _lines(item: Settled) -> Iterator[str]:
     if plan.creates:
         yield from _creates(plan.key.name, plan.creates)
     yield from (_removal(each) for each in plan.removals)
-    yield from (f"mark {each.pod.name}: {each.reason}" for each in plan.patches)
+    yield from (f"{each.verb} {each.pod.name}: {each.reason}" for each in plan.marks)
+    yield from (f"relabel {each.pod.name}: {each.reason}" for each in plan.patches)
     yield from (f"prune {each.ref}: {each.reason}" for each in plan.prunes)
     if plan.forget:
         yield "forget the records"
