@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from reconciler.kube.schemas import Schemas
-from reconciler.sandbox import bootstrap, discovery, openapi, refusals, routes
+from reconciler.sandbox import bootstrap, discovery, openapi, openid, refusals, routes
 from reconciler.sandbox.access import Access, User
 from reconciler.sandbox.behaviour import Behaviour, NodeShape
 from reconciler.sandbox.controllers import Controllers
@@ -135,7 +135,11 @@ class Sandbox:
         user = self.world.access.user(request)
         if request.path == "/version":
             return Response(200, encode(VERSION))
-        known = discovery.discover(request) or openapi.describe(request)
+        known = (
+            discovery.discover(request)
+            or openapi.describe(request)
+            or openid.describe(request, self.world.ids.seed)
+        )
         if known is not None:
             self.world.access.check_path(user, request)
             if request.method != "GET":

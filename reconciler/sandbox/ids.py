@@ -15,6 +15,11 @@ class Ids:
         self._seed = seed
         self._count = 0
 
+    @property
+    def seed(self) -> int:
+        """Give what everything here follows from."""
+        return self._seed
+
     def _next(self) -> bytes:
         self._count += 1
         return blake2b(f"{self._seed}/{self._count}".encode(), digest_size=16).digest()

@@ -120,7 +120,15 @@ NODE = Kind(
 CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps", short_names=("cm",))
 SECRET = Kind("", "v1", "Secret", "secrets", fields=("type",))
 SERVICE_ACCOUNT = Kind(
-    "", "v1", "ServiceAccount", "serviceaccounts", short_names=("sa",), answers_object=True
+    "",
+    "v1",
+    "ServiceAccount",
+    "serviceaccounts",
+    short_names=("sa",),
+    subresources=(
+        Subresource("token", "TokenRequest", ("create",), "authentication.k8s.io", "v1"),
+    ),
+    answers_object=True,
 )
 EVENT = Kind(
     "",
@@ -180,10 +188,29 @@ SUBJECT_REVIEW = Kind(
     verbs=("create",),
     stored=False,
 )
+TOKEN_REVIEW = Kind(
+    "authentication.k8s.io",
+    "v1",
+    "TokenReview",
+    "tokenreviews",
+    namespaced=False,
+    verbs=("create",),
+    stored=False,
+)
+SUBJECT_ACCESS_REVIEW = Kind(
+    "authorization.k8s.io",
+    "v1",
+    "SubjectAccessReview",
+    "subjectaccessreviews",
+    namespaced=False,
+    verbs=("create",),
+    stored=False,
+)
 
 # Kinds that only bodies have.
 DELETE_OPTIONS = Kind("", "v1", "DeleteOptions", "", stored=False)
 EVICTION = Kind("policy", "v1", "Eviction", "", stored=False)
+TOKEN_REQUEST = Kind("authentication.k8s.io", "v1", "TokenRequest", "", stored=False)
 
 KINDS = (
     BINDING,
@@ -195,8 +222,10 @@ KINDS = (
     SECRET,
     SERVICE_ACCOUNT,
     SUBJECT_REVIEW,
+    TOKEN_REVIEW,
     ACCESS_REVIEW,
     RULES_REVIEW,
+    SUBJECT_ACCESS_REVIEW,
     LEASE,
     BUDGET,
 )

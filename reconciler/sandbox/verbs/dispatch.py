@@ -6,9 +6,20 @@ from collections.abc import Callable, Mapping
 
 from reconciler.sandbox import refusals
 from reconciler.sandbox.faults import Fault
-from reconciler.sandbox.kinds import BINDING
+from reconciler.sandbox.kinds import BINDING, SUBJECT_ACCESS_REVIEW, TOKEN_REVIEW, Kind
 from reconciler.sandbox.requests import Answer, flag
-from reconciler.sandbox.verbs import bind, create, evict, logs, patch, read, remove, review, update
+from reconciler.sandbox.verbs import (
+    bind,
+    create,
+    evict,
+    logs,
+    patch,
+    read,
+    remove,
+    review,
+    tokens,
+    update,
+)
 from reconciler.sandbox.verbs.watch import watch
 from reconciler.sandbox.world import Call
 
@@ -18,11 +29,18 @@ _WHOLE: Mapping[str, Verb] = {"PUT": update.update, "PATCH": patch.patch, "DELET
 _BELOW: Mapping[tuple[str, str], Verb] = {
     ("POST", "binding"): bind.bind,
     ("POST", "eviction"): evict.evict,
+    ("POST", "token"): tokens.request_token,
     ("GET", "log"): logs.read_log,
     ("GET", "status"): read.get,
     ("PUT", "status"): update.update,
     ("PATCH", "status"): patch.patch,
     ("PUT", "finalize"): update.update,
+}
+
+_UNSTORED: Mapping[Kind, Verb] = {
+    BINDING: bind.bind,
+    TOKEN_REVIEW: tokens.review_token,
+    SUBJECT_ACCESS_REVIEW: tokens.review_access,
 }
 
 
@@ -47,7 +65,7 @@ def perform(call: Call, fault: Fault) -> Answer:
 def _unstored(call: Call) -> Verb | None:
     if call.request.method != "POST" or call.target.name:
         return None
-    return bind.bind if call.kind is BINDING else review.review
+    return _UNSTORED.get(call.kind, review.review)
 
 
 def _collection(call: Call, fault: Fault) -> Answer:
