@@ -6,8 +6,11 @@ from reconciler.core import objects, room_holds, rooms
 from reconciler.core.departing import workload_of
 from reconciler.core.departures import Departures
 from reconciler.model.holds import Hold, HoldKind
-from reconciler.model.plans import Plan, Situation
+from reconciler.model.plans import Plan, Sharing, Situation
 from reconciler.model.rooms import Why
+
+NEIGHBOUR_LOOK_SECONDS = 5.0
+"""How often a workload that goes looks whether those it shares its namespace with are gone."""
 
 
 def plan_removal(situation: Situation, now: float) -> Plan:
@@ -27,6 +30,8 @@ def plan_removal(situation: Situation, now: float) -> Plan:
         return _empty(base, situation, there)
     prunes = objects.to_prune(situation)
     left = [item for item in objects.applied(situation) if item.terminating]
+    if not prunes and situation.sharing is Sharing.WAITS:
+        return replace(base, wake_in_seconds=NEIGHBOUR_LOOK_SECONDS)
     return replace(base, prunes=prunes, forget=not prunes and not left)
 
 

@@ -1,15 +1,22 @@
 """Diff of what is not a room: what to apply, what to prune, what belongs to somebody else."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from reconciler.kube.diff import left_scoped
 from reconciler.kube.schemas import UNTYPED, Schemas
 from reconciler.model import labels
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LiveObject
-from reconciler.model.plans import ApplyObject, Confirmed, DeleteObject, DesiredObject, Situation
+from reconciler.model.plans import (
+    ApplyObject,
+    Confirmed,
+    DeleteObject,
+    DesiredObject,
+    Sharing,
+    Situation,
+)
 from reconciler.model.records import Owned
-from reconciler.model.refs import ObjectRef
+from reconciler.model.refs import ObjectRef, WorkloadKey
 
 APPLY_ORDER = ("Namespace", "ServiceAccount", "PodDisruptionBudget")
 """What a pod needs comes first: a namespace to be in, an account to run as."""
@@ -54,31 +61,49 @@ def inventory_of(situation: Situation) -> tuple[Owned, ...]:
     """Return the inventory that must stand before anything is applied: old and new together.
 
     A new object counts as made by us when the view does not show it; who applies it looks
-    again, and takes that back where somebody else was first.
+    again, and takes that back where somebody else was first. A namespace that we made for one
+    workload we made for all that share it: whoever goes last takes it away.
     """
     known = {owned.ref for owned in situation.record.inventory}
     wanted = {item.ref for item in situation.desired.objects} if situation.desired else set()
     if wanted <= known:
         return situation.record.inventory
     live = {item.ref for item in situation.live.objects}
-    new = (Owned(ref, made=ref not in live) for ref in wanted - known)
+    ours = {ref for ref in wanted if ref.kind == "Namespace" and situation.namespace_made}
+    new = (Owned(ref, made=ref not in live or ref in ours) for ref in wanted - known)
     return tuple(sorted((*situation.record.inventory, *new)))
 
 
 def to_prune(situation: Situation) -> tuple[DeleteObject, ...]:
     """Return what may be deleted now of a workload that is going: the namespace alone and last.
 
-    Called when no pod of it is left. What we did not make stays, and what is another instance's.
+    Called when no pod of it is left. What we did not make stays, and what is another instance's,
+    and the namespace while another workload of ours is in it.
     """
     made = {owned.ref for owned in situation.record.inventory if owned.made}
     ours = [item for item in applied(situation) if item.ref in made]
     inner = [item for item in ours if item.ref.kind != "Namespace"]
-    last = [item for item in ours if item.ref.kind == "Namespace"]
+    last = [
+        item for item in ours if item.ref.kind == "Namespace" and situation.sharing is Sharing.ALONE
+    ]
     return tuple(
         DeleteObject(item.ref, item.uid, item.resource_version, f"{situation.key} left Git")
         for item in (inner or last)
         if not item.terminating
     )
+
+
+def sharing_of(
+    key: WorkloadKey, neighbours: Iterable[WorkloadKey], deleting: Collection[WorkloadKey]
+) -> Sharing:
+    """Return what becomes of the namespace of `key` when it goes, beside these neighbours.
+
+    Of several that go, the last by name takes the namespace away: one must, and only one.
+    """
+    others = tuple(neighbours)
+    if any(each not in deleting or each > key for each in others):
+        return Sharing.STAYS
+    return Sharing.WAITS if others else Sharing.ALONE
 
 
 def applied(situation: Situation) -> tuple[LiveObject, ...]:

@@ -57,7 +57,8 @@ async def _announce(lane: Lane, plan: Plan, steps: Steps) -> bool:
             steps.held(HoldKind.FOREIGN, foreign_reason(wanted.ref, lane.instance))
             return False
         if wanted.ref not in known:
-            made[wanted.ref] = False
+            shared = wanted.ref.kind == "Namespace" and lane.made_for_others(plan.key)
+            made[wanted.ref] = shared
     inventory = tuple(sorted(Owned(ref, by_us) for ref, by_us in made.items()))
     # Not the highest of this batch: names that were given up stand below `next` too.
     raised = plan.creates.ordinals.next - 1 if plan.creates else None

@@ -5,14 +5,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from reconciler.core import backoff
+from reconciler.core import backoff, objects
 from reconciler.core.backoff import Failures
 from reconciler.core.lasting import Basis, basis_of, is_lasting
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.store import RecordStore
 from reconciler.model.errors import Conflict
 from reconciler.model.plans import Confirmed, Plan, Situation
-from reconciler.model.refs import WorkloadKey
+from reconciler.model.records import Owned
+from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.rooms import NO_EARS, Ears
 from reconciler.model.wanted import Wanted
 from reconciler.ports import Cluster, LiveView, Reports
@@ -61,6 +62,7 @@ class Lane:
     def situation(self, key: WorkloadKey) -> Situation:
         """Gather what the plan of one workload depends on; no I/O."""
         failures = self.failures.get(key)
+        neighbours = self.wanted.neighbours(key)
         return Situation(
             key=key,
             desired=self.wanted.effective.get(key),
@@ -79,7 +81,17 @@ class Lane:
             holds=self.wanted.holds_of(key),
             newborn=key in self.wanted.newborn,
             ears=self.reports.of(key),
+            sharing=objects.sharing_of(key, neighbours, self.wanted.deleting),
+            namespace_made=self.made_for_others(key),
         )
+
+    def made_for_others(self, key: WorkloadKey) -> bool:
+        """Whether we made a workload's namespace, on the record of another that shares it."""
+        neighbours = self.wanted.neighbours(key)
+        if not neighbours:
+            return False
+        namespace = Owned(ObjectRef("v1", "Namespace", "", key.namespace), made=True)
+        return any(namespace in self.store.state(each).inventory for each in neighbours)
 
     def check_stands(self, plan: Plan) -> None:
         """Check that what a plan was made for is still what is wanted; no I/O.

@@ -64,7 +64,9 @@ class Places:
 
     def state(self, key: WorkloadKey) -> ObjectRef:
         """Where the state record of a workload stands."""
-        parts = (self.instance, self.cluster, key.kind.lower(), key.namespace, key.name)
+        # A dot, which no name has: fleet b-c in namespace a is not fleet c in namespace a-b.
+        whose = f"{key.namespace}.{key.name}"
+        parts = (self.instance, self.cluster, key.kind.lower(), whose)
         return ObjectRef("v1", "ConfigMap", self.namespace, "-".join(("gamekeeper", *parts)))
 
     def ordinals(self, key: WorkloadKey) -> ObjectRef:
@@ -77,7 +79,7 @@ class Places:
         """Return the workload whose record stands here; nobody else's labels make one."""
         kind, name = marks.get(labels.KIND, ""), marks.get(labels.WORKLOAD, "")
         start = self.state(WorkloadKey(kind, "", "")).name[:-1]
-        namespace = ref.name.removeprefix(start).removesuffix(f"-{name}")
+        namespace = ref.name.removeprefix(start).removesuffix(f".{name}")
         if what == "state":
             key = WorkloadKey(kind, namespace, name)
             return key if self.state(key) == ref else None

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from enum import StrEnum
 
 from reconciler.model.changes import Cause
 from reconciler.model.holds import Hold
@@ -47,6 +48,17 @@ class Desired:
         return self.workload.spec_json, self.workload.replicas
 
 
+class Sharing(StrEnum):
+    """What becomes of the namespace when a workload goes: fleets may share one."""
+
+    ALONE = "alone"
+    """Nobody else is in it: it goes last."""
+    STAYS = "stays"
+    """Another workload needs it, or goes as well and sees to it."""
+    WAITS = "waits"
+    """All others in it are going too, before this one, which takes it away after them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Situation:
     """All that the plan of one workload depends on, at one instant.
@@ -77,11 +89,15 @@ class Situation:
     holds: tuple[Hold, ...] = ()
     newborn: bool = False
     ears: Ears = NO_EARS
+    sharing: Sharing = Sharing.ALONE
+    namespace_made: bool = False
+    """Whether we made its namespace for another workload that is in it too."""
 
     @property
     def gone(self) -> bool:
         """Whether the workload is neither wanted, nor going, nor there."""
-        there = self.live.pods or self.live.objects
+        # A shared namespace names no workload: it is there for others.
+        there = self.live.pods or any(item.workload for item in self.live.objects)
         return self.desired is None and not self.deleting and not there
 
 

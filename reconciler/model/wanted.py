@@ -22,6 +22,7 @@ class Wanted:
     """Workloads whose first name is n = 0, unless a record or a room says otherwise."""
     keys: frozenset[WorkloadKey] = field(init=False, repr=False, compare=False)
     """Every workload that there is something to do about."""
+    _inside: Mapping[str, tuple[WorkloadKey, ...]] = field(init=False, repr=False, compare=False)
     _held: Mapping[WorkloadKey | None, tuple[Hold, ...]] = field(
         init=False, repr=False, compare=False
     )
@@ -34,10 +35,19 @@ class Wanted:
         by_key = {key: tuple(holds) for key, holds in held.items()}
         object.__setattr__(self, "_held", by_key)
         object.__setattr__(self, "keys", frozenset(self.effective) | self.deleting)
+        inside: dict[str, list[WorkloadKey]] = {}
+        for key in sorted(self.keys):
+            inside.setdefault(key.namespace, []).append(key)
+        object.__setattr__(self, "_inside", {name: tuple(keys) for name, keys in inside.items()})
 
     def without(self, key: WorkloadKey) -> "Wanted":
         """Return the snapshot without a deletion that is done."""
         return replace(self, deleting=self.deleting - {key})
+
+    def neighbours(self, key: WorkloadKey) -> tuple[WorkloadKey, ...]:
+        """Other workloads that are wanted, or going, in the namespace of one."""
+        inside = self._inside.get(key.namespace, ())
+        return tuple(each for each in inside if each != key) if len(inside) > 1 else ()
 
     def holds_of(self, key: WorkloadKey) -> tuple[Hold, ...]:
         """Holds of one workload; those of the whole commit are not repeated for each."""

@@ -94,11 +94,14 @@ def object_of(obj: Json) -> LiveObject:
 
 
 def key_of(obj: Json) -> WorkloadKey | None:
-    """Return the workload that an object belongs to by its labels; None if it names none."""
+    """Return the workload that an object belongs to by its labels; None if it names none.
+
+    A namespace that workloads of one kind share names only the kind: its key has no name.
+    """
     metadata = obj["metadata"]
     marks = metadata.get("labels") or {}
-    kind, workload = marks.get(labels.KIND), marks.get(labels.WORKLOAD)
-    if not kind or not workload:
+    kind, workload = marks.get(labels.KIND), marks.get(labels.WORKLOAD, "")
+    if not kind or (not workload and metadata.get("namespace")):
         return None
     return _key(kind, metadata.get("namespace") or metadata["name"], workload)
 

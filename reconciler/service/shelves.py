@@ -91,6 +91,8 @@ class ObjectShelf:
     def workloads(self, instance: str) -> Iterable[WorkloadKey]:
         """Yield the workloads of which this instance owns any."""
         for key in self._objects.workloads():
+            if not key.name:
+                continue  # a namespace that is shared
             for each in self._objects.of(key):
                 if each.instance == instance:
                     yield key

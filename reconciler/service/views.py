@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 
 from reconciler.model import labels
 from reconciler.model.live import LiveNode, LivePod, LiveWorkload
@@ -103,6 +104,7 @@ class ClusterView:
         snapshot = self._snapshots.get(key)
         if snapshot is None:
             objects = [each for shelf in self._objects.values() for each in shelf.of(key)]
+            objects += self._objects["Namespace"].of(replace(key, name=""))
             snapshot = LiveWorkload(self._pods.of(key), tuple(objects))
             if snapshot.pods or objects:
                 self._snapshots[key] = snapshot
@@ -133,5 +135,12 @@ class ClusterView:
         return self._nodes.find(name)
 
     def _touched(self, key: WorkloadKey) -> None:
-        self._snapshots.pop(key, None)
-        self._dirty((key,))
+        keys = (key,) if key.name else self._sharing(key)
+        for each in keys:
+            self._snapshots.pop(each, None)
+        self._dirty(keys)
+
+    def _sharing(self, shared: WorkloadKey) -> tuple[WorkloadKey, ...]:
+        """Return the workloads that are in a shared namespace."""
+        place = shared.kind, shared.namespace
+        return tuple(each for each in self._snapshots if (each.kind, each.namespace) == place)

@@ -14,7 +14,7 @@ from tests.loop.world import START, Process, World, spec
 
 ARENA = WorkloadKey("Scheduler", "arena", "arena")
 REPOSITORY = "/api/v1/namespaces/gamekeeper/configmaps/gamekeeper-main"
-STATE = f"{REPOSITORY}-local-scheduler-arena-arena"
+STATE = f"{REPOSITORY}-local-scheduler-arena.arena"
 ORDINALS = "/api/v1/namespaces/arena/configmaps/gamekeeper-arena"
 TWO = {"schedulers/arena.yaml": spec("arena", 2), "schedulers/lobby.yaml": spec("lobby", 2)}
 

@@ -43,7 +43,7 @@ async def test_a_condition_whose_write_got_no_answer_is_written_again() -> None:
     world.delete(f"/api/v1/namespaces/arena/pods/{world.names('arena')[0]}")
 
     def lose(number: int, call: object) -> None:
-        if "scheduler-arena-arena" in str(call) and "Progressing" in str(call):
+        if "scheduler-arena.arena" in str(call) and "Progressing" in str(call):
             process.transport.after = lambda number, call: None
             raise Unavailable("the connection was lost")
 
@@ -61,7 +61,7 @@ async def test_what_says_that_it_is_a_record_elsewhere_is_none() -> None:
     world.commit({"schedulers/arena.yaml": spec("arena", 2)})
     process = await world.process()
     await world.settle(process)
-    for name in ("gamekeeper-main", "gamekeeper-main-local-scheduler-arena-arena", "gamekeeper-no"):
+    for name in ("gamekeeper-main", "gamekeeper-main-local-scheduler-arena.arena", "gamekeeper-no"):
         marks = {labels.INSTANCE: "main", labels.WORKLOAD: "arena"}
         for record in ("repository", "state", "ordinals"):
             body = {

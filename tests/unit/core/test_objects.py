@@ -1,14 +1,17 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reconciler.core import objects
 from reconciler.kube.schemas import Schemas
 from reconciler.model import labels
 from reconciler.model.holds import HoldKind
 from reconciler.model.live import LiveObject, LiveWorkload
-from reconciler.model.plans import Confirmed, Situation
+from reconciler.model.plans import Confirmed, Sharing, Situation
 from reconciler.model.records import Owned, StateRecord
+from reconciler.model.refs import WorkloadKey
 from tests.unit.core.making import a_situation, a_workload, live_objects, ref, wanted
 
 WORKLOAD = a_workload(replicas=20)
@@ -139,6 +142,51 @@ def test_pruned_is(situation: Situation, kinds: set[str]) -> None:
     found = objects.to_prune(situation)
     assert {item.ref.kind for item in found} == kinds
     assert all((item.uid, item.resource_version) == (f"uid-{item.ref.kind}", "1") for item in found)
+
+
+@pytest.mark.parametrize("sharing", [Sharing.STAYS, Sharing.WAITS])
+def test_a_namespace_in_which_others_are_is_not_pruned(sharing: Sharing) -> None:
+    assert objects.to_prune(replace(going(THERE["Namespace"]), sharing=sharing)) == ()
+    inner = objects.to_prune(replace(going(*THERE.values()), sharing=sharing))
+    assert {item.ref.kind for item in inner} == {"ServiceAccount", "PodDisruptionBudget"}
+
+
+A, B, C = (WorkloadKey("Fleet", "servers", name) for name in "abc")
+
+
+@pytest.mark.parametrize(
+    ("key", "neighbours", "deleting", "sharing"),
+    [
+        pytest.param(B, (), {B}, Sharing.ALONE, id="nobody else"),
+        pytest.param(B, (A,), {B}, Sharing.STAYS, id="another one stays"),
+        pytest.param(B, (A, C), {A, B}, Sharing.STAYS, id="one goes and one stays"),
+        pytest.param(B, (A,), {A, B}, Sharing.WAITS, id="the last by name waits for the other"),
+        pytest.param(A, (B,), {A, B}, Sharing.STAYS, id="the first by name leaves it to the other"),
+    ],
+)
+def test_a_namespace_that_is_shared(
+    key: WorkloadKey,
+    neighbours: tuple[WorkloadKey, ...],
+    deleting: set[WorkloadKey],
+    sharing: Sharing,
+) -> None:
+    assert objects.sharing_of(key, neighbours, deleting) is sharing
+
+
+@given(st.sets(st.sampled_from([A, B, C]), min_size=1))
+def test_of_those_that_go_together_exactly_one_takes_the_namespace_away(
+    keys: set[WorkloadKey],
+) -> None:
+    found = [objects.sharing_of(key, keys - {key}, keys) for key in keys]
+    assert sum(each is not Sharing.STAYS for each in found) == 1
+
+
+def test_a_namespace_made_for_a_neighbour_is_made_by_us_and_nothing_else_is() -> None:
+    live = LiveWorkload((), tuple(THERE.values()))
+    for made in (True, False):
+        situation = a_situation(WORKLOAD, live=live, namespace_made=made)
+        by_us = {owned.ref.kind for owned in objects.inventory_of(situation) if owned.made}
+        assert by_us == ({"Namespace"} if made else set())
 
 
 @pytest.mark.parametrize(

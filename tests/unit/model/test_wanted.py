@@ -1,4 +1,5 @@
 from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.refs import WorkloadKey
 from reconciler.model.wanted import Wanted
 from tests.unit.core.making import a_key, a_workload, wanted
 
@@ -20,3 +21,16 @@ def test_there_is_something_to_do_about_what_is_wanted_and_what_goes() -> None:
 
 def test_snapshots_of_the_same_are_equal() -> None:
     assert Wanted("c1", WANTED.effective, WANTED.deleting, WANTED.holds) == WANTED
+
+
+def test_neighbours_are_who_is_wanted_or_going_in_the_same_namespace() -> None:
+    duel, quake, other = (
+        WorkloadKey("Fleet", namespace, name)
+        for namespace, name in (("servers", "duel"), ("servers", "quake"), ("events", "duel"))
+    )
+    effective = {key: wanted(a_workload()) for key in (duel, other)}
+    snapshot = Wanted("c1", effective, frozenset({quake}))
+    assert snapshot.neighbours(duel) == (quake,)
+    assert snapshot.neighbours(quake) == (duel,)
+    assert snapshot.neighbours(other) == ()
+    assert snapshot.without(quake).neighbours(duel) == ()

@@ -120,6 +120,37 @@ async def test_objects_of_another_instance_are_shown_but_make_no_workload_of_our
     assert theirs.instance == "another"
 
 
+async def test_a_shared_namespace_is_shown_to_all_that_are_in_it_and_makes_no_workload() -> None:
+    def inside(name: str) -> Json:
+        marks = {labels.INSTANCE: INSTANCE, labels.KIND: "Fleet", labels.WORKLOAD: name}
+        one = account(name)
+        one["metadata"] |= {"namespace": "servers", "labels": marks}
+        return one
+
+    marks = {labels.INSTANCE: INSTANCE, labels.KIND: "Fleet"}
+    metadata = {"name": "servers", "uid": "uid-ns", "resourceVersion": "1", "labels": marks}
+    shared = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+    kinds = Kinds(ServiceAccount=[inside("duel"), inside("quake")], Namespace=[shared])
+    running = Running(kinds)
+    await running.play()
+    keys = {WorkloadKey("Fleet", "servers", name) for name in ("duel", "quake")}
+
+    assert set(running.view.workloads()) == keys
+    for key in keys:
+        assert {item.ref.kind for item in running.view.of(key).objects} == {
+            "ServiceAccount",
+            "Namespace",
+        }
+    alone = WorkloadKey("Scheduler", "servers", "servers")
+    assert running.view.of(alone).objects == ()
+
+    running.dirty.clear()
+    running.view._objects["Namespace"].drop(shared)
+    assert set(running.dirty) == keys
+    for key in keys:
+        assert {item.ref.kind for item in running.view.of(key).objects} == {"ServiceAccount"}
+
+
 async def test_every_workload_of_which_something_is_seen_is_dirty() -> None:
     running = Running(Kinds(Pod=[room("arena-1")], ServiceAccount=[account("lobby")]))
     await running.play()
