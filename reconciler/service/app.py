@@ -15,6 +15,7 @@ from reconciler.ports import Clock
 from reconciler.service.cluster_lane import ClusterLane, Observer
 from reconciler.service.head_lane import HeadObserver, HeadService
 from reconciler.service.retries import Retries
+from reconciler.service.rooms.desk import RoomDesk
 from reconciler.service.views import ClusterView
 
 RESYNC_SECONDS = 300.0
@@ -45,7 +46,7 @@ class Parts:
     """What the service is made of. `wakers` yield when Git may have moved (a file watch).
 
     `found` makes our own namespace, whoever leads: the lease stands in it. `pass_on` asks whoever
-    leads to look at Git.
+    leads to look at Git. `desk` keeps what rooms report, None where nobody listens.
     `poll_seconds` and `resync_seconds` 0 leave the intervals to the repository's own Config.
     """
 
@@ -59,6 +60,7 @@ class Parts:
     poll_seconds: float = 0.0
     resync_seconds: float = 0.0
     wakers: Sequence[Callable[[], AsyncIterator[None]]] = ()
+    desk: RoomDesk | None = None
 
 
 class App:
@@ -99,11 +101,16 @@ class App:
         self._loaded = False
         self.cluster_lane.abandon()
         self.head_service.forget()
+        if self._parts.desk is not None:
+            self._parts.desk.forget()
         self._reload.set()
 
     def touched(self, keys: Iterable[WorkloadKey]) -> None:
         """Something of these workloads changed in the cluster."""
+        keys = tuple(keys)
         self.cluster_lane.wakes.mark(keys)
+        if self._parts.desk is not None:
+            self._parts.desk.touched(keys)
 
     def record_changed(self, ref: ObjectRef, gone: bool) -> None:
         """A record of ours changed in the cluster."""
@@ -131,6 +138,8 @@ class App:
                 group.create_task(self._parts.view.run(), name="view")
                 group.create_task(self._keep_loaded(), name="records")
                 group.create_task(self._refound(), name="namespace")
+                if self._parts.desk is not None:
+                    group.create_task(self._parts.desk.run(), name="rooms")
                 group.create_task(self._serve(), name="lanes")
                 # A lease that is kept up no more ends everything: nobody would notice otherwise.
                 group.create_task(_until_over(leading), name="lease watch")

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from reconciler.adapters.kubernetes.client import KubernetesCluster
     from reconciler.loop.lane import Lane
     from reconciler.sandbox.http import SandboxServer
+    from reconciler.service.app import App
+    from reconciler.service.room_metrics import RoomObserver
+    from reconciler.service.rooms.desk import RoomDesk
     from reconciler.service.shelves import Ring
     from reconciler.service.views import ClusterView
 
@@ -110,6 +113,26 @@ def make_one_cluster(
         slots=asyncio.Semaphore(settings.creates_in_flight),
     )
     return OneCluster(cluster, view, lane)
+
+
+def make_desk(one: OneCluster, app: Callable[[], App], observer: RoomObserver) -> RoomDesk:
+    """Return the desk of a cluster's rooms, and let its lane hear them; `app` is asked later.
+
+    What rooms say is written on a way of its own: it may not wait behind a crowd of creates.
+    """
+    from reconciler.service.fence import Fenced
+    from reconciler.service.rooms.desk import RoomDesk
+
+    desk = RoomDesk(
+        one.lane,
+        Fenced(one.cluster.apart(), lambda: app().may_write()),
+        SystemClock(),
+        lambda: app().may_act(),
+        lambda key: app().touched((key,)),
+        observer,
+    )
+    one.lane.reports = desk.book
+    return desk
 
 
 def _content_kinds(settings: Settings) -> tuple[tuple[str, str], ...]:

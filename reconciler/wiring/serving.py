@@ -17,24 +17,28 @@ from reconciler.service.health import Health, keep_beating
 from reconciler.service.lookout import Lookout
 from reconciler.service.metrics import Metrics
 from reconciler.service.relay import Relay
+from reconciler.service.room_metrics import RoomMetrics
+from reconciler.service.rooms.desk import RoomDesk
 from reconciler.service.voice import LogVoice
 from reconciler.service.voices import Voices
 from reconciler.settings import Settings
 from reconciler.wiring.clock import SystemClock
-from reconciler.wiring.clusters import make_one_cluster
+from reconciler.wiring.clusters import make_desk, make_one_cluster
 from reconciler.wiring.leading import make_leadership
 from reconciler.wiring.repositories import make_compiler, make_head_lane, repository_of
 
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """The service, ready to run."""
+    """The service, ready to run: `desk` is what the rooms' listener asks, `rooms` counts that."""
 
     app: App
     leadership: Leadership
     health: Health
     metrics: Metrics
     settings: Settings
+    desk: RoomDesk
+    rooms: RoomMetrics
 
     def faces(self) -> Faces:
         """Return what the HTTP server shows."""
@@ -84,6 +88,8 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
         resync_seconds=settings.resync_seconds,
         wakers=_wakers(settings),
     )
+    rooms = RoomMetrics(metrics.registry)
+    parts.desk = make_desk(one, lambda: apps[0], rooms)
     app = App(parts)
     apps.append(app)
 
@@ -92,7 +98,7 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
     health.expect(settings.cluster_name, app.resync_seconds, app.may_act)
     try:
         leadership = make_leadership(settings, one.cluster, app.leadership_changed, lookout.notes)
-        yield Serving(app, leadership, health, metrics, settings)
+        yield Serving(app, leadership, health, metrics, settings, parts.desk, rooms)
     finally:
         await head.repository.close()
         await compiler.close()

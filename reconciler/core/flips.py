@@ -1,0 +1,129 @@
+"""What should stand on a room's pod by what it says, and how soon.
+
+A room turns busy at once and before its report is answered; it turns idle when it has said so
+for a while, and the flip is dropped if it takes that back. What stands is always decided anew
+from the pod as it is and what was heard, never carried on from an earlier decision.
+"""
+
+from dataclasses import dataclass
+
+from reconciler.core import hearing, room_patch
+from reconciler.core.guards import guard_for
+from reconciler.model.live import LivePod, Phase
+from reconciler.model.refs import Json
+from reconciler.model.rooms import Health, Heard, Mark, Why
+from reconciler.model.specs import Workload
+
+IDLE_AFTER_SECONDS = 5.0
+"""So long a room must have been empty in a row before its pod says so."""
+KEPT_WITHIN_SECONDS = 10.0
+"""So soon a change of a game that reports on change only stands on its pod."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What stands on a pod, or should: its mark, and the text of its last report."""
+
+    mark: Mark
+    note: str
+
+
+def standing_of(pod: LivePod) -> Standing:
+    """Return what stands there."""
+    return Standing(pod.mark, pod.kept_report)
+
+
+def wished(pod: LivePod, heard: Heard | None, empty_seconds: float) -> Standing:
+    """Return what should stand there now.
+
+    `empty_seconds` is for how long in a row it has said that nobody plays there.
+    """
+    if heard is None or is_over(pod):
+        return standing_of(pod)
+    return Standing(_mark(pod, heard, empty_seconds), _note(pod, heard))
+
+
+def is_prompt(pod: LivePod, heard: Heard | None) -> bool:
+    """Whether a report may not be answered before what it says stands on the pod."""
+    if heard is None or is_over(pod):
+        return False
+    return (heard.busy and _mark(pod, heard, 0.0) is not pod.mark) or _turns(pod, heard)
+
+
+def delay_seconds(pod: LivePod, heard: Heard | None, empty_seconds: float) -> float | None:
+    """Return in how many seconds something is to be written; None where nothing is."""
+    if heard is None or is_over(pod):
+        return None
+    if _turns(pod, heard) or _mark(pod, heard, empty_seconds) is not pod.mark:
+        return 0.0
+    delays = []
+    if _mark(pod, heard, IDLE_AFTER_SECONDS) is not pod.mark:
+        delays.append(IDLE_AFTER_SECONDS - empty_seconds)
+    if _note(pod, heard) != pod.kept_report:
+        delays.append(KEPT_WITHIN_SECONDS)
+    return min(delays, default=None)
+
+
+def patch(pod: LivePod, wish: Standing, workload: Workload, now: float) -> list[Json]:
+    """Return the JSON patch from `pod` as it was seen to what should stand; [] if it does."""
+    if wish == standing_of(pod):
+        return []
+    guard = guard_for(workload, wish.mark) if wish.mark is not pod.mark else None
+    operations = room_patch.operations(pod, wish.mark, pod.leaving, now, guard)
+    if wish.note != pod.kept_report:
+        operations.append(room_patch.kept(wish.note, pod.kept_report))
+    return operations
+
+
+def leave_patch(
+    pod: LivePod, heard: Heard | None, workload: Workload, leaves: bool, now: float
+) -> list[Json]:
+    """Return the patch that asks a room to leave when it is empty, or takes that back; [] if so.
+
+    An idle room drains at once; one that does not report is idle. Only a request is taken back.
+    """
+    rests = Mark.IDLE if workload.hears else Mark.NONE
+    mark, leaving = pod.mark, pod.leaving
+    if leaves and leaving is not Why.FAILED:
+        leaving = Why.REQUEST
+        if mark is rests and not (heard is not None and heard.busy):
+            mark = Mark.DRAINING
+    elif not leaves and leaving is Why.REQUEST:
+        leaving = Why.STAYS
+        mark = rests if mark is Mark.DRAINING else mark
+    if (mark, leaving) == (pod.mark, pod.leaving):
+        return []
+    guard = guard_for(workload, mark) if mark is not pod.mark else None
+    return room_patch.operations(pod, mark, leaving, now, guard)
+
+
+def is_over(pod: LivePod) -> bool:
+    """Whether nothing that the room says changes its fate any more."""
+    ended = pod.phase in (Phase.SUCCEEDED, Phase.FAILED)
+    return pod.terminating or ended or pod.mark is Mark.FAILED
+
+
+def _mark(pod: LivePod, heard: Heard, empty_seconds: float) -> Mark:
+    if heard.busy:
+        return Mark.BUSY
+    empty = Mark.DRAINING if pod.leaving else Mark.IDLE
+    if pod.mark is Mark.NONE:
+        # One that says it is being created has not begun: the clock of its start runs on.
+        return Mark.NONE if heard.health is Health.CREATING else empty
+    if pod.mark is Mark.BUSY and empty_seconds >= IDLE_AFTER_SECONDS:
+        return empty
+    return pod.mark
+
+
+def _note(pod: LivePod, heard: Heard) -> str:
+    if heard.periodic or hearing.says_the_same(pod.kept_report, heard):
+        return pod.kept_report
+    return hearing.kept_of(heard)
+
+
+def _turns(pod: LivePod, heard: Heard) -> bool:
+    """Whether a game that reports on change only went from no player to some, or back."""
+    if heard.periodic:
+        return False
+    kept = hearing.heard_of(pod.kept_report)
+    return (kept is not None and kept.busy) != heard.busy

@@ -1,0 +1,111 @@
+"""What a room has said until now: reports laid over each other, and what is kept on its pod.
+
+Nothing a room says is trusted beyond itself: counts are clamped, a text that cannot be read was
+never said.
+"""
+
+import json
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from reconciler.model.rooms import GameState, Health, Heard, Report, Said
+
+MOST_PLAYERS = 1_000_000
+LONGEST_KEPT = 200
+"""Bytes of the annotation that keeps the last report; a longer one is not ours."""
+
+E = TypeVar("E", bound=StrEnum)
+
+
+def lay(
+    known: Heard | None, report: Report, matches_max: int, now: float, draining: bool = False
+) -> Heard:
+    """Return what is heard after a report; `known` itself where nothing that counts changed.
+
+    `now` is Unix seconds. `draining` is whether the pod was seen draining before the report came.
+    """
+    before = known or Heard(at=now, periodic=report.periodic, said_since=now)
+    said = report.said if report.said is not None else before.said
+    laid = Heard(
+        at=before.at,
+        # A game that repeats itself on one path may use another beside it: its silence tells.
+        periodic=before.periodic or report.periodic,
+        said=said,
+        matches=_matches(before, report, matches_max),
+        players=_players(before, report),
+        health=report.health if report.health is not None else before.health,
+        game_state=report.game_state if report.game_state is not None else before.game_state,
+        said_since=before.said_since if said is before.said else now,
+        confirmed=draining,
+    )
+    return known if laid == known else replace(laid, at=now)
+
+
+def _matches(before: Heard, report: Report, most: int) -> int:
+    """Return the matches after a report: a room that says what it is and no number says 0."""
+    if report.matches is not None:
+        matches = min(max(0, report.matches), most)
+    elif report.said is None or report.said is Said.TERMINATING:
+        matches = before.matches
+    else:
+        matches = 0
+    # Maestro reads an occupied room that names no match as one match.
+    return max(1, matches) if report.said is Said.OCCUPIED else matches
+
+
+def _players(before: Heard, report: Report) -> int:
+    return before.players if report.players is None else min(max(0, report.players), MOST_PLAYERS)
+
+
+def kept_of(heard: Heard) -> str:
+    """Return the text that keeps what a game said that reports on change only."""
+    said = {
+        "players": heard.players,
+        "matches": heard.matches,
+        "said": heard.said,
+        "state": heard.game_state,
+        "health": heard.health,
+    }
+    # The count always: it is what a process that starts anew must not guess.
+    kept = {name: value for name, value in said.items() if value or name == "players"}
+    return json.dumps({**kept, "at": int(heard.at)}, separators=(",", ":"))
+
+
+def heard_of(text: str) -> Heard | None:
+    """Read such a text; None where it is none, for then the room was never heard."""
+    if not text or len(text) > LONGEST_KEPT:
+        return None
+    try:
+        kept: Any = json.loads(text)
+        at = float(_count(kept.get("at", 0), 1 << 40))
+        return Heard(
+            at=at,
+            periodic=False,
+            said=_one_of(Said, kept.get("said")),
+            matches=_count(kept.get("matches", 0), MOST_PLAYERS),
+            players=_count(kept["players"], MOST_PLAYERS),
+            health=_one_of(Health, kept.get("health")),
+            game_state=_one_of(GameState, kept.get("state")),
+            said_since=at,
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def says_the_same(text: str, heard: Heard) -> bool:
+    """Whether a kept text tells what is heard now; when it was said does not matter."""
+    kept = heard_of(text)
+    return kept is not None and replace(
+        heard, at=kept.at, said_since=kept.said_since, silent=False, confirmed=False
+    ) == replace(kept, periodic=heard.periodic)
+
+
+def _count(value: object, most: int) -> int:
+    if type(value) is not int or not 0 <= value <= most:
+        raise ValueError(f"{value!r} is no count")
+    return value
+
+
+def _one_of(kind: type[E], value: str | None) -> E | None:
+    return None if value is None else kind(value)

@@ -1,0 +1,272 @@
+"""The book: what every room says, kept in memory; the lane is shown what counts of it.
+
+A report that changes nothing costs a few lookups. What counts (DESIGN §4): other words or
+numbers, the first word after a silence or since the room began to drain, a silence that begins.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from reconciler.core import flips, hearing
+from reconciler.model.live import LivePod, LiveWorkload
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.rooms import NO_EARS, Ears, Heard, Mark, Report
+from reconciler.model.specs import Workload
+from reconciler.ports import Clock
+from reconciler.service.room_metrics import RoomObserver
+from reconciler.service.rooms.ears import SLICE, Silence
+from reconciler.service.rooms.lines import Line, line_of
+from reconciler.service.rooms.roster import Roster
+
+SWEEP_SECONDS = 1.0
+AGE_EVERY_SWEEPS = 10
+
+log = logging.getLogger("gamekeeper")
+
+
+class Book:
+    """Keeps `ports.Reports` for as long as this process leads; each term begins empty.
+
+    `changed` is called with a workload whenever something that counts was heard of it, `begun`
+    with a line that begins with what its pod has kept. `elapsed` never jumps (seconds).
+    """
+
+    def __init__(
+        self,
+        roster: Roster,
+        clock: Clock,
+        elapsed: Callable[[], float],
+        changed: Callable[[WorkloadKey], None],
+        begun: Callable[[Line, LivePod], None],
+        observer: RoomObserver,
+    ) -> None:
+        self.silence = Silence(self._limit_of, elapsed, clock)
+        self._roster = roster
+        self._clock = clock
+        self._elapsed = elapsed
+        self._changed = changed
+        self._begun = begun
+        self._observer = observer
+        self._since: float | None = None
+        self._seeded = False
+        self._lines: dict[str, Line] = {}
+        self._of: dict[WorkloadKey, dict[str, Line]] = {}
+        self._ears: dict[WorkloadKey, Ears] = {}
+        self._synced: dict[WorkloadKey, LiveWorkload] = {}
+        self._drained: dict[str, Line] = {}
+        self._ignored: set[WorkloadKey] = set()
+
+    @property
+    def listening(self) -> bool:
+        """Whether this term has begun."""
+        return self._since is not None
+
+    @property
+    def since(self) -> float:
+        """When it began (Unix seconds), 0 while it has not."""
+        return self._since or 0.0
+
+    @property
+    def deaf(self) -> str:
+        """Why our own ears are suspect, "" while they are not."""
+        return self.silence.deaf
+
+    @property
+    def count(self) -> int:
+        """How many rooms have a line."""
+        return len(self._lines)
+
+    def begin(self) -> None:
+        """Listen from now on; rooms that were heard before are known by what their pods say."""
+        self._since = self._clock.now()
+
+    def forget(self) -> None:
+        """Forget all that was heard: whoever led before heard other things."""
+        self._since, self._seeded = None, False
+        for line in self._lines.values():
+            line.closed = True
+        self.silence.forget()
+        for memory in (self._lines, self._of, self._ears, self._synced, self._drained):
+            memory.clear()
+
+    def of(self, key: WorkloadKey) -> Ears:
+        """What is heard of one workload; the same value until something that counts changes."""
+        if self._since is None:
+            return NO_EARS
+        self._sync(key)
+        ears = self._ears.get(key)
+        if ears is None:
+            lines = self._of.get(key, {})
+            rooms = {uid: line.heard for uid, line in lines.items() if line.heard is not None}
+            self._ears[key] = ears = Ears(rooms, self.silence.deaf, self._since)
+        return ears
+
+    def heard(self, uid: str) -> Heard | None:
+        """What one room has said, None for nothing."""
+        line = self._lines.get(uid)
+        return None if line is None else line.heard
+
+    def line(self, key: WorkloadKey, pod: LivePod) -> Line:
+        """Return the line of a room."""
+        line = self._lines.get(pod.uid)
+        if line is None:
+            line = self._lines[pod.uid] = line_of(key, pod, self._elapsed())
+            self._of.setdefault(key, {})[pod.uid] = line
+            self._seed(line, pod)
+        return line
+
+    def take(self, line: Line, pod: LivePod, workload: Workload, report: Report) -> bool:
+        """Take in what a room says; whether that may be news to its pod."""
+        now = self._elapsed()
+        pause = now - line.last_at
+        line.gap = pause if pause > line.gap else line.gap - (line.gap - pause) / 4
+        line.last_at = now
+        if (
+            line.mark is pod.mark
+            and line.report == report
+            and (line.followed or not line.periodic)
+            and line.due_at is None
+        ):
+            return False
+        if not workload.hears:
+            self._ignore(line.key)
+            return False
+        self._hear(line, pod, workload, report)
+        self.silence.follow(line)
+        return True
+
+    def _hear(self, line: Line, pod: LivePod, workload: Workload, report: Report) -> None:
+        draining = pod.mark is Mark.DRAINING
+        before = line.heard
+        line.report, line.mark, line.told_at = report, pod.mark, line.last_at
+        line.drain = pod.leaving_since if draining else 0.0
+        if draining:
+            self._drained[line.uid] = line
+        line.heard = hearing.lay(before, report, workload.matches_max, self._clock.now(), draining)
+        if line.heard is before:
+            return
+        if before is None or before.busy or line.heard.busy:
+            line.empty_at = line.last_at
+        self._tell(line.key)
+
+    async def sweep(self) -> None:
+        """Take note of who fell silent, once a second."""
+        sweeps = 0
+        while True:
+            await self._clock.sleep(SWEEP_SECONDS)
+            if self.listening:
+                await self._seed_all()
+                await self._sweep()
+                sweeps += 1
+                if sweeps % AGE_EVERY_SWEEPS == 0:
+                    self._observer.swept(self._oldest_seconds())
+
+    async def _sweep(self) -> None:
+        was_deaf = self.silence.deaf
+        silent, forgiven = await self.silence.sweep(self._lines.values())
+        if not self.listening:
+            return  # the term ended while we looked
+        for line in silent:
+            since = self._since or 0.0
+            line.heard = replace(line.heard or Heard(at=since, said_since=since), silent=True)
+            line.report = None
+        for line in forgiven:
+            if line.heard is not None:
+                # One that never spoke was noted for its silence alone.
+                line.heard = replace(line.heard, silent=False) if line.told_at >= 0 else None
+            self.silence.follow(line)
+        keys = {line.key for line in (*silent, *forgiven)}
+        if self.silence.deaf != was_deaf:
+            self._say_deaf()
+            keys.update(self._of)
+        for key in keys:
+            self._tell(key)
+
+    def _say_deaf(self) -> None:
+        if self.silence.deaf:
+            log.warning("%s. Nothing is replaced for its silence", self.silence.deaf)
+        else:
+            log.info("rooms are heard again: whoever is silent has its whole time-out once more")
+
+    def _tell(self, key: WorkloadKey) -> None:
+        self._ears.pop(key, None)
+        self._changed(key)
+
+    async def _seed_all(self) -> None:
+        """Begin a line for every room that was recorded as heard before this term."""
+        if self._seeded:
+            return
+        self._seeded = True
+        for key in self._roster.workloads():
+            for number, pod in enumerate(self._roster.view.of(key).pods, 1):
+                if number % SLICE == 0:
+                    await self._clock.sleep(0)
+                if self.listening and _is_recorded(pod) and self._is_there(pod):
+                    self.line(key, pod)
+            self._tell(key)
+
+    def _sync(self, key: WorkloadKey) -> None:
+        """Follow what there is: lines of pods that are gone go, recorded rooms get one."""
+        live = self._roster.view.of(key)
+        if not self._seeded or self._synced.get(key) is live:
+            return
+        self._synced[key] = live
+        lines = self._of.setdefault(key, {})
+        there = {pod.uid: pod for pod in live.pods}
+        for uid in lines.keys() - there.keys():
+            self._ears.pop(key, None)
+            self._drained.pop(uid, None)
+            lines.pop(uid).closed = True
+            del self._lines[uid]
+        for uid in there.keys() - lines.keys():
+            if _is_recorded(there[uid]):
+                self._ears.pop(key, None)
+                self.line(key, there[uid])
+        for line in [each for each in self._drained.values() if each.key == key]:
+            if line.drain != there[line.uid].leaving_since:
+                self._unconfirm(line)
+        if not live.pods:
+            del self._of[key], self._synced[key]
+
+    def _unconfirm(self, line: Line) -> None:
+        """It drains no more, or began anew: what it said before confirms nothing."""
+        del self._drained[line.uid]
+        line.report = None
+        if line.heard is not None and line.heard.confirmed:
+            line.heard = replace(line.heard, confirmed=False)
+            self._ears.pop(line.key, None)
+
+    def _seed(self, line: Line, pod: LivePod) -> None:
+        """Let a room begin with what its pod has kept."""
+        line.heard = hearing.heard_of(pod.kept_report)
+        if line.heard is not None:
+            self._begun(line, pod)
+        if pod.mark is not Mark.NONE:
+            self.silence.follow(line)
+
+    def _is_there(self, pod: LivePod) -> bool:
+        found = self._roster.view.room(pod.namespace, pod.name)
+        return found is not None and found[1].uid == pod.uid
+
+    def _limit_of(self, line: Line) -> float | None:
+        found = self._roster.view.room(line.namespace, line.name)
+        workload = self._roster.workload(line.key)
+        if found is None or workload is None or not workload.hears:
+            return None
+        pod = found[1]
+        return None if flips.is_over(pod) or pod.uid != line.uid else workload.timeouts.ping_seconds
+
+    def _oldest_seconds(self) -> float:
+        heard = (line.last_at for line in self._lines.values() if line.followed)
+        return max(0.0, self._elapsed() - min(heard, default=self._elapsed()))
+
+    def _ignore(self, key: WorkloadKey) -> None:
+        if key not in self._ignored:
+            self._ignored.add(key)
+            log.info("rooms of %s report, and its spec says `reports: none`: not listened to", key)
+
+
+def _is_recorded(pod: LivePod) -> bool:
+    """Whether a room was heard before this process listened."""
+    return bool(pod.kept_report) or pod.mark not in (Mark.NONE, Mark.FAILED)

@@ -1,0 +1,196 @@
+"""The desk: what answers whoever asks at the door (`room_ports.Desk`), over book and flips."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import replace
+
+from reconciler.core import flips as deciding
+from reconciler.loop.lane import Lane
+from reconciler.model.errors import Unavailable
+from reconciler.model.live import LivePod
+from reconciler.model.refs import Json, WorkloadKey
+from reconciler.model.rooms import Report
+from reconciler.ports import Clock, Cluster
+from reconciler.room_ports import Change, Happening, RoomView
+from reconciler.service.room_metrics import RoomObserver, Unobserved
+from reconciler.service.rooms.book import Book
+from reconciler.service.rooms.flips import Flips
+from reconciler.service.rooms.lines import Line
+from reconciler.service.rooms.roster import Room, Roster
+from reconciler.service.rooms.showing import Showing
+from reconciler.service.rooms.watchers import Known, Watchers
+
+log = logging.getLogger("gamekeeper")
+
+
+class RoomDesk:
+    """Keeps the rooms of one cluster for as long as this process leads.
+
+    `may_act` says whether it does, and knows what is on record; `changed` is called with a
+    workload whenever something that counts was heard of it. Marks are written through `cluster`,
+    which must be fenced; `elapsed` never jumps (seconds).
+    """
+
+    def __init__(
+        self,
+        lane: Lane,
+        cluster: Cluster,
+        clock: Clock,
+        may_act: Callable[[], bool],
+        changed: Callable[[WorkloadKey], None],
+        observer: RoomObserver | None = None,
+        elapsed: Callable[[], float] = time.monotonic,
+    ) -> None:
+        counts = observer or Unobserved()
+        self._clock = clock
+        self._may_act = may_act
+        self._changed = changed
+        self._roster = Roster(lane, clock)
+        self._flips = Flips(cluster, self._roster, clock, elapsed, counts)
+        self.book = Book(self._roster, clock, elapsed, self._heard, self._flips.arrange, counts)
+        self._showing = Showing(self._roster, self.book, clock)
+        self._watchers = Watchers(self._known, self._change, self._roster.workloads)
+
+    async def run(self) -> None:
+        """Write what is due, take note of silence, and tell those who follow, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._flips.run(), name="flips")
+            group.create_task(self.book.sweep(), name="silence")
+            group.create_task(self._watchers.run(), name="watchers")
+
+    def forget(self) -> None:
+        """Who leads has changed: nothing that was heard is known any more."""
+        self.book.forget()
+        self._flips.forget()
+        self._showing.forget()
+        self._watchers.end()
+
+    def touched(self, keys: Iterable[WorkloadKey]) -> None:
+        """Something of these workloads changed in the cluster."""
+        self._watchers.touched(keys)
+
+    def closed(self) -> str:
+        """Why nothing is answered now, "" when it is."""
+        if not self._may_act():
+            return "this process does not lead: ask again, another one may answer"
+        if not self.book.listening:
+            if not self._roster.view.rooms_complete:
+                return "the cluster was not read completely yet: ask again"
+            self.book.begin()
+        return ""
+
+    def find(self, workload: str, room: str) -> RoomView:
+        """Find a room by the name of its workload and its own."""
+        self._check_open()
+        return self._showing.room(*self._roster.find(workload, room))
+
+    def find_in(self, namespace: str, room: str) -> RoomView:
+        """Find a room by its namespace and name."""
+        self._check_open()
+        return self._showing.room(*self._roster.find_in(namespace, room))
+
+    async def report(self, room: RoomView, report: Report) -> RoomView:
+        """Take in what a room says of itself; return the room afterwards."""
+        self._check_open()
+        key, pod = self._again(room)
+        line = self.book.line(key, pod)
+        if line.queued:
+            return await self._queued(room, line, report)
+        if self._take(line, pod, report):
+            if self._flips.is_prompt(line, pod):
+                return await self._queued(room, line, None)
+            self._flips.arrange(line, pod)
+        return self._showing.room(key, pod)
+
+    async def leave(self, room: RoomView, leaves: bool, by: str) -> RoomView:
+        """Ask that a room leave when it is empty, or take that back; `by` is told in the log."""
+        self._check_open()
+        key, pod = self._again(room)
+        line = self.book.line(key, pod)
+        line.queued += 1
+        try:
+            async with line.lock:
+                await self._flips.change(line, lambda pod: self._leaving(line, pod, leaves))
+                key, pod = self._again(room)
+                self._flips.arrange(line, pod)
+        finally:
+            line.queued -= 1
+        what = "leaves when it is empty" if leaves else "stays"
+        log.info("room %s/%s %s: asked by %s", pod.namespace, pod.name, what, by)
+        return self._showing.room(key, pod)
+
+    def happened(self, room: RoomView, happening: Happening) -> None:
+        """Pass an event on to those who watch."""
+        if not happening.at:
+            happening = replace(happening, at=self._clock.now())
+        self._watchers.tell(Change("event", room, happening))
+
+    def rooms(self, workload: WorkloadKey | None = None) -> Iterable[RoomView]:
+        """Every room of one workload, or of all; sorted by name."""
+        self._check_open()
+        for key in self.workloads() if workload is None else (workload,):
+            yield from self._showing.rooms(key)
+
+    def workloads(self) -> Iterable[WorkloadKey]:
+        """Every workload that has rooms or is wanted."""
+        return self._roster.workloads()
+
+    def changes(self, workload: WorkloadKey | None = None) -> AsyncIterator[Change]:
+        """Follow rooms from now on."""
+        self._check_open()
+        return self._watchers.follow(workload)
+
+    async def _queued(self, room: RoomView, line: Line, report: Report | None) -> RoomView:
+        """Take a report in its turn, and return when what it says stands.
+
+        None is a report that was taken in before: it is the first of the queue.
+        """
+        line.queued += 1
+        try:
+            async with line.lock:
+                self._check_open()
+                key, pod = self._again(room)
+                if report is not None:
+                    self._take(line, pod, report)
+                if self._flips.is_prompt(line, pod):
+                    await self._flips.stand(line)
+                    key, pod = self._again(room)
+                self._flips.arrange(line, pod)
+                return self._showing.room(key, pod)
+        finally:
+            line.queued -= 1
+
+    def _take(self, line: Line, pod: LivePod, report: Report) -> bool:
+        workload = self._roster.workload(line.key)
+        return workload is not None and self.book.take(line, pod, workload, report)
+
+    def _leaving(self, line: Line, pod: LivePod, leaves: bool) -> list[Json]:
+        workload = self._roster.workload(line.key)
+        if workload is None:
+            raise Unavailable(f"what is wanted of {line.key} is not known yet: ask again")
+        now = self._clock.now()
+        return deciding.leave_patch(pod, line.heard, workload, leaves, now)
+
+    def _again(self, room: RoomView) -> Room:
+        pod = room.pod
+        return self._roster.again(pod.namespace, pod.name, pod.uid)
+
+    def _check_open(self) -> None:
+        reason = self.closed()
+        if reason:
+            raise Unavailable(reason, 1.0)
+
+    def _heard(self, key: WorkloadKey) -> None:
+        self._changed(key)
+        self._watchers.touched((key,))
+
+    def _known(self, key: WorkloadKey) -> Known:
+        pods = self._roster.view.of(key).pods
+        return {pod.uid: (pod, self.book.heard(pod.uid)) for pod in pods}
+
+    def _change(self, key: WorkloadKey, pod: LivePod, gone: bool) -> Change | None:
+        if self._roster.workload(key) is None:
+            return None
+        return Change("gone" if gone else "room", self._showing.room(key, pod))

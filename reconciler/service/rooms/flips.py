@@ -1,0 +1,194 @@
+"""What the book makes stand on the pods: at once where an answer waits for it, else soon.
+
+Each write is decided anew from the pod as it is and what was heard, and fails where the pod was
+changed meanwhile. What the cluster does not take is tried again until it stands, or is no longer
+so; in memory it holds from the first moment.
+"""
+
+import asyncio
+import heapq
+from collections.abc import Callable
+from contextlib import suppress
+
+from reconciler.core import flips
+from reconciler.model.errors import Conflict, Gone, PortError, Unavailable
+from reconciler.model.live import LivePod
+from reconciler.model.refs import Json
+from reconciler.model.rooms import Mark
+from reconciler.ports import Clock, Cluster
+from reconciler.service.live_records import pod_of
+from reconciler.service.retries import Retries
+from reconciler.service.room_metrics import RoomObserver
+from reconciler.service.rooms.lines import Line
+from reconciler.service.rooms.roster import Roster
+
+IN_FLIGHT = 32
+"""Patches at once: an API server serves no more by being asked for more."""
+TRIES = 5
+LONGEST_WAIT_SECONDS = 10.0
+
+Decide = Callable[[LivePod], list[Json]]
+"""The JSON patch from a pod as it is; [] where nothing is to be written."""
+
+
+class Flips:
+    """Writes marks and kept reports; whoever calls `stand` or `change` holds the line's lock."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        roster: Roster,
+        clock: Clock,
+        elapsed: Callable[[], float],
+        observer: RoomObserver,
+    ) -> None:
+        self._cluster = cluster
+        self._roster = roster
+        self._clock = clock
+        self._elapsed = elapsed
+        self._observer = observer
+        self._slots = asyncio.Semaphore(IN_FLIGHT)
+        self._due: list[tuple[float, int, Line]] = []
+        self._count = 0
+        self._news = asyncio.Event()
+        self._at_work: set[asyncio.Task[None]] = set()
+
+    def forget(self) -> None:
+        """Give up the flips in hand: somebody else leads."""
+        self._due.clear()
+        for task in self._at_work:
+            task.cancel()
+
+    def is_prompt(self, line: Line, pod: LivePod) -> bool:
+        """Whether what was heard must stand on the pod before it is answered."""
+        return flips.is_prompt(pod, line.heard)
+
+    def arrange(self, line: Line, pod: LivePod) -> None:
+        """See to it that what was heard stands on the pod in time."""
+        delay = flips.delay_seconds(pod, line.heard, self._empty_seconds(line))
+        if delay is not None:
+            # What the cluster did not take is tried again in its own time, not at every report.
+            if line.retries is None or line.due_at is None:
+                self._later(line, delay)
+        elif line.due_at is not None:
+            line.due_at = None
+            self._observer.flipped(Mark.IDLE, "dropped", 0.0)
+
+    async def stand(self, line: Line) -> None:
+        """Make what was heard stand on the pod. Raises Gone, Unavailable (it is tried on)."""
+        began_at, flipped = self._elapsed(), Mark.NONE
+
+        def decide(pod: LivePod) -> list[Json]:
+            nonlocal flipped
+            wish = flips.wished(pod, line.heard, self._empty_seconds(line))
+            flipped = wish.mark if wish.mark is not pod.mark else Mark.NONE
+            workload = self._roster.workload(line.key)
+            if workload is None or line.closed:
+                raise Unavailable("who leads has changed meanwhile: send it again", 1.0)
+            return flips.patch(pod, wish, workload, self._clock.now())
+
+        try:
+            await self.change(line, decide)
+        except Gone:
+            line.due_at = None
+            raise
+        except (Unavailable, asyncio.CancelledError):
+            line.retries = line.retries or Retries(longest_seconds=LONGEST_WAIT_SECONDS)
+            self._later(line, line.retries.failed())
+            if flipped:
+                self._observer.flipped(flipped, "failed", self._elapsed() - began_at)
+            raise
+        line.retries = None
+        if flipped:
+            self._observer.flipped(flipped, "done", self._elapsed() - began_at)
+        self.arrange(line, self._pod(line))
+
+    async def change(self, line: Line, decide: Decide) -> None:
+        """Patch the pod as `decide` says. Raises Gone, Unavailable."""
+        pod = self._pod(line)
+        try:
+            for _ in range(TRIES):
+                operations = decide(pod)
+                if not operations:
+                    return
+                try:
+                    await self._patch(line, operations)
+                    return
+                except Conflict:
+                    pod = await self._read(line)
+        except (Gone, Unavailable):
+            raise
+        except PortError as error:
+            raise Unavailable(f"the cluster does not take it: {error}") from error
+        raise Unavailable(f"room {line.name} changed {TRIES} times meanwhile: send it again", 1.0)
+
+    async def run(self) -> None:
+        """Write what is due until cancelled."""
+        try:
+            while True:
+                await self._wait()
+                for line in self._take_due():
+                    task = asyncio.create_task(self._settle(line), name=f"flip {line.name}")
+                    self._at_work.add(task)
+                    task.add_done_callback(self._at_work.discard)
+        finally:
+            self.forget()
+
+    async def _settle(self, line: Line) -> None:
+        line.queued += 1
+        try:
+            async with line.lock:
+                with suppress(PortError):  # gone, or tried again later
+                    await self.stand(line)
+        finally:
+            line.queued -= 1
+
+    async def _patch(self, line: Line, operations: list[Json]) -> None:
+        async with self._slots:
+            answer = await self._cluster.json_patch(line.ref, operations)
+        if answer is None:
+            raise Gone(f"room {line.name} is no more; its name never comes back")
+        self._roster.view.take_in(answer)
+
+    async def _read(self, line: Line) -> LivePod:
+        found = await self._cluster.get(line.ref)
+        if found is None or found["metadata"]["uid"] != line.uid:
+            raise Gone(f"room {line.name} is no more; its name never comes back")
+        self._roster.view.take_in(found)
+        return pod_of(found)
+
+    def _pod(self, line: Line) -> LivePod:
+        return self._roster.again(line.namespace, line.name, line.uid)[1]
+
+    def _empty_seconds(self, line: Line) -> float:
+        return self._elapsed() - line.empty_at
+
+    def _later(self, line: Line, delay_seconds: float) -> None:
+        """Look at a room in a while, or sooner where that was asked for before."""
+        due_at = self._elapsed() + delay_seconds
+        if line.closed or (line.due_at is not None and line.due_at <= due_at):
+            return
+        line.due_at = due_at
+        self._count += 1
+        heapq.heappush(self._due, (due_at, self._count, line))
+        if self._due[0][2] is line:
+            self._news.set()
+
+    async def _wait(self) -> None:
+        """Wait until something is due."""
+        while not self._due or self._due[0][0] > self._elapsed():
+            self._news.clear()
+            wait = self._due[0][0] - self._elapsed() if self._due else None
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await self._news.wait()
+
+    def _take_due(self) -> list[Line]:
+        now, taken = self._elapsed(), []
+        while self._due and self._due[0][0] <= now:
+            due_at, _, line = heapq.heappop(self._due)
+            # Asked for anew, or no longer: this entry is an old one.
+            if line.due_at == due_at:
+                line.due_at = None
+                taken.append(line)
+        return taken

@@ -1,0 +1,108 @@
+"""The rooms there are: by their names, each with the workload that it belongs to."""
+
+from collections.abc import Iterable
+
+from reconciler.core import compile as compiling
+from reconciler.core import ordinals
+from reconciler.loop.lane import Lane
+from reconciler.model.errors import Gone, NotFound, Unavailable
+from reconciler.model.live import LiveNode, LivePod
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Source, Workload
+from reconciler.model.wanted import Wanted
+from reconciler.ports import Clock, LiveView
+from reconciler.service.live_records import ordinal_of
+
+Room = tuple[WorkloadKey, LivePod]
+
+
+class Roster:
+    """Finds rooms of one cluster; no I/O."""
+
+    def __init__(self, lane: Lane, clock: Clock) -> None:
+        self._lane = lane
+        self._clock = clock
+        self._going: dict[WorkloadKey, tuple[str, Workload]] = {}
+        self._places: dict[str, tuple[WorkloadKey, ...]] = {}
+        self._places_of: tuple[Wanted | None, int] = None, 0
+
+    @property
+    def view(self) -> LiveView:
+        """What is there."""
+        return self._lane.view
+
+    def workload(self, key: WorkloadKey) -> Workload | None:
+        """Return a workload as it is wanted, or as it last was where it is to go."""
+        desired = self._lane.wanted.effective.get(key)
+        if desired is not None:
+            return desired.workload
+        accepted = self._lane.store.state(key).accepted
+        if accepted is None:
+            return None
+        known = self._going.get(key)
+        if known is None or known[0] != accepted.spec_json:
+            source = Source(accepted.file, accepted.line)
+            workload = compiling.workload_from_json(accepted.spec_json, source)
+            self._going[key] = known = accepted.spec_json, workload
+        return known[1]
+
+    def workloads(self) -> Iterable[WorkloadKey]:
+        """Return every workload that has rooms or is wanted, sorted."""
+        return sorted({*self._lane.wanted.keys, *self.view.workloads()})
+
+    def node(self, pod: LivePod) -> LiveNode | None:
+        """Return the node of a room."""
+        return self.view.node(pod.node) if pod.node else None
+
+    def find(self, workload: str, name: str) -> Room:
+        """Find a room by the names of its workload and its own. Raises NotFound, Gone."""
+        # A Scheduler's namespace has its name: almost every room is found at once.
+        found = self.view.room(workload, name)
+        if found is not None and found[0].name == workload:
+            return found
+        keys = self._named(workload)
+        for key in keys:
+            found = self.view.room(key.namespace, name)
+            if found is not None and found[0] == key:
+                return found
+        raise self._absence(keys, name)
+
+    def find_in(self, namespace: str, name: str) -> Room:
+        """Find a room by its namespace and name. Raises NotFound, Gone."""
+        found = self.view.room(namespace, name)
+        if found is not None:
+            return found
+        keys = self._named(name.rpartition("-")[0])
+        raise self._absence([key for key in keys if key.namespace == namespace], name)
+
+    def again(self, namespace: str, name: str, uid: str) -> Room:
+        """Find the same room as it is now. Raises Gone, Unavailable."""
+        found = self.view.room(namespace, name)
+        if found is not None and found[1].uid == uid:
+            return found
+        if found is None and not self.view.rooms_complete:
+            raise Unavailable(f"room {name} is not seen now: the cluster is being read anew")
+        raise Gone(f"room {name} is no more; its name never comes back")
+
+    def _named(self, workload: str) -> tuple[WorkloadKey, ...]:
+        wanted, there = self._lane.wanted, self.view.workloads()
+        if self._places_of[0] is not wanted or self._places_of[1] != len(there):
+            self._places_of = wanted, len(there)
+            self._places = {}
+            for key in {*wanted.keys, *there, *self._lane.store.named()}:
+                self._places[key.name] = (*self._places.get(key.name, ()), key)
+        return self._places.get(workload, ())
+
+    def _absence(self, keys: Iterable[WorkloadKey], name: str) -> NotFound | Gone | Unavailable:
+        """Say why there is no room of this name: it never was, is no more, or is not seen yet."""
+        if not self.view.rooms_complete:
+            return Unavailable(f"room {name} is not seen now: the cluster is being read anew")
+        for key in keys:
+            number, known = ordinal_of(name, key.name), self._lane.store.ordinals(key)
+            if known is None or not 0 <= number < known.next:
+                continue
+            blind = ordinals.is_blind(known, self.view.version, self._clock.now())
+            if blind or number in known.outstanding:
+                return Unavailable(f"room {name} is being made: ask again")
+            return Gone(f"room {name} is no more; its name never comes back")
+        return NotFound(f"there is no room {name}: check the names of the workload and the room")

@@ -1,0 +1,88 @@
+"""Rooms as they are shown: pod and reports judged together, kept until either changes."""
+
+from collections.abc import Iterable
+
+from reconciler.core import room_state
+from reconciler.model.errors import Unavailable
+from reconciler.model.live import LiveNode, LivePod
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.rooms import Ears, Heard, Mark, RoomState
+from reconciler.model.specs import Workload
+from reconciler.ports import Clock
+from reconciler.room_ports import RoomView
+from reconciler.service.rooms.book import Book
+from reconciler.service.rooms.roster import Roster
+
+ADDRESSES = ("ExternalIP", "ExternalDNS", "InternalIP", "InternalDNS")
+"""Types of addresses of a node, the best for players first."""
+OPEN_STATES = frozenset({RoomState.READY, RoomState.ACTIVE})
+SPARE = 1000
+"""So many views of rooms that are gone are kept before all are made anew."""
+
+_Basis = tuple[LivePod, Heard | None, Workload, LiveNode | None, str]
+
+
+class Showing:
+    """Makes views of rooms."""
+
+    def __init__(self, roster: Roster, book: Book, clock: Clock) -> None:
+        self._roster = roster
+        self._book = book
+        self._clock = clock
+        self._shown: dict[str, tuple[_Basis, float | None, RoomView]] = {}
+
+    def room(self, key: WorkloadKey, pod: LivePod) -> RoomView:
+        """Return a room as it is now. Raises Unavailable where its workload is not known."""
+        workload = self._roster.workload(key)
+        if workload is None:
+            raise Unavailable(f"what is wanted of {key} is not known yet: ask again")
+        heard = self._book.heard(pod.uid)
+        node = self._roster.node(pod)
+        known = self._shown.get(pod.uid)
+        if known is not None:
+            (was, said, spec, place, deaf), until, view = known
+            same = was is pod and said is heard and spec is workload and place is node
+            if same and deaf == self._book.deaf and (until is None or self._clock.now() < until):
+                return view
+        return self._made(key, (pod, heard, workload, node, self._book.deaf))
+
+    def rooms(self, key: WorkloadKey) -> Iterable[RoomView]:
+        """Yield the rooms of a workload by name; none of one that is not known."""
+        if self._roster.workload(key) is None:
+            return
+        for pod in sorted(self._roster.view.of(key).pods, key=lambda each: each.name):
+            yield self.room(key, pod)
+
+    def forget(self) -> None:
+        """Forget what was shown."""
+        self._shown.clear()
+
+    def _made(self, key: WorkloadKey, basis: _Basis) -> RoomView:
+        pod, heard, workload, node, deaf = basis
+        now = self._clock.now()
+        judged = room_state.judge(
+            pod, workload, heard, Ears(deaf=deaf, since=self._book.since), now
+        )
+        stays = not pod.leaving and pod.mark is not Mark.DRAINING
+        view = RoomView(
+            key=key,
+            pod=pod,
+            judged=judged,
+            heard=heard,
+            address=address_of(node),
+            available=stays and judged.state in OPEN_STATES,
+            matches_max=workload.matches_max,
+        )
+        again = judged.again_in_seconds
+        if len(self._shown) > 2 * self._book.count + SPARE:
+            self._shown.clear()
+        self._shown[pod.uid] = basis, None if again is None else now + again, view
+        return view
+
+
+def address_of(node: LiveNode | None) -> str:
+    """Return the address under which players reach a node, "" where there is none."""
+    known: dict[str, str] = {}
+    for kind, address in node.addresses if node is not None else ():
+        known.setdefault(kind, address)
+    return next((known[kind] for kind in ADDRESSES if kind in known), "")
