@@ -95,8 +95,9 @@ def _add_flag(parser: argparse._ActionsContainer, row: Row) -> None:
     if row.kind is bool:
         # One flag only, the one that differs from the default.
         flag = "--no-" + row.flag[2:] if row.default else row.flag
+        names = filter(None, (row.short, flag))
         parser.add_argument(
-            flag, dest=row.name, action="store_const", const=not row.default, help=text
+            *names, dest=row.name, action="store_const", const=not row.default, help=text
         )
     elif row.kind is tuple:
         parser.add_argument(

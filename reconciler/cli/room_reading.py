@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from reconciler.cli.rooms_api import Told, told_by
-from reconciler.core import room_state
+from reconciler.core import hearing, room_state
 from reconciler.core.compile import workload_from_json
+from reconciler.core.departing import unknown
 from reconciler.kube.addresses import public_address
 from reconciler.loop.store import RecordStore
 from reconciler.model import labels
@@ -18,11 +19,14 @@ from reconciler.model.errors import Denied, Misconfigured
 from reconciler.model.live import LiveNode, LivePod
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import Json, WorkloadKey
-from reconciler.model.rooms import Judged, Mark, RoomState
-from reconciler.model.specs import Disruption, Rollout, Scheduling, Source, Workload
+from reconciler.model.rooms import BUSY_MARKS, Heard, Judged, Mark, RoomState
+from reconciler.model.specs import Source, Workload
 from reconciler.ports import Cluster
 from reconciler.service.live_records import key_of, node_of, pod_of
 from reconciler.settings import Settings
+
+TELLING = BUSY_MARKS | {Mark.IDLE}
+"""Marks that only rooms have which report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,13 @@ class SeenRoom:
     def name(self) -> str:
         """Its name with its namespace: what every command takes."""
         return f"{self.pod.namespace}/{self.pod.name}"
+
+    @property
+    def heard(self) -> Heard | None:
+        """What it said last: as the API tells it, or as it is kept on its pod; None if neither."""
+        if self.told is not None:
+            return self.told.heard
+        return hearing.heard_of(self.pod.kept_report)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +108,7 @@ def _seen(key: WorkloadKey, pod: LivePod, around: Around, now: float) -> SeenRoo
     return SeenRoom(
         key=key,
         pod=pod,
-        judged=_judged(pod, spec or _guessed(key, pod), told, now),
+        judged=_judged(pod, spec or unknown(key, pod.mark in TELLING), told, now),
         address=public_address(node.addresses) if node else "",
         current=pod.revision == spec.revision if spec else None,
         told=told,
@@ -105,22 +116,11 @@ def _seen(key: WorkloadKey, pod: LivePod, around: Around, now: float) -> SeenRoo
 
 
 def _judged(pod: LivePod, spec: Workload, told: Told | None, now: float) -> Judged:
-    judged = room_state.judge(pod, spec, now=now)
+    judged = room_state.judge(pod, spec, hearing.heard_of(pod.kept_report), now=now)
     if told is None:
         return judged
     known = {state.value: state for state in RoomState}
-    return Judged(known.get(told.state, judged.state), told.reason or judged.reason)
-
-
-def _guessed(key: WorkloadKey, pod: LivePod) -> Workload:
-    """Return a workload that judges a room of which no record can be read."""
-    source = Source("", 0)
-    return Workload(
-        key=key, game="", replicas=0, reports="required" if pod.mark is not Mark.NONE else "none",
-        rollout=Rollout(), port_range=None, disruption=Disruption(), scheduling=Scheduling.PACKED,
-        suspend=False, template={}, revision="", spec_json="{}", source=source,
-        replicas_source=source,
-    )  # fmt: skip
+    return Judged(known.get(told.state, judged.state), told.reason, told.protected)
 
 
 async def with_api(around: Around, url: str, token_file: str) -> Around:

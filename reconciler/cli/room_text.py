@@ -55,11 +55,10 @@ class Table:
 
 def row_of(room: SeenRoom, now: float) -> list[str]:
     """Return the cells of one room."""
-    pod, told = room.pod, room.told
+    pod, heard = room.pod, room.heard
     cells = (
         room.name, room.judged.state,
-        NONE if told is None or told.players is None else told.players,
-        NONE if told is None or told.matches is None else told.matches,
+        heard.players if heard else NONE, heard.matches if heard else NONE,
         pod.node or NONE, room.address or NONE, _ports(room), _revision(room),
         age(now - pod.created_at) if pod.created_at else NONE, _leaving(room, now),
     )  # fmt: skip
@@ -68,7 +67,7 @@ def row_of(room: SeenRoom, now: float) -> list[str]:
 
 def as_json(room: SeenRoom, now: float) -> dict[str, Any]:
     """Return one room as a JSON object: what `rooms --output json` promises."""
-    pod, told, key = room.pod, room.told, room.key
+    pod, heard, key = room.pod, room.heard, room.key
     return {
         "name": pod.name,
         "namespace": pod.namespace,
@@ -76,10 +75,11 @@ def as_json(room: SeenRoom, now: float) -> dict[str, Any]:
         "workload": {"kind": key.kind, "namespace": key.namespace, "name": key.name},
         "state": room.judged.state.value,
         "reason": room.judged.reason,
+        "protectedBecause": room.judged.protected or None,
         "mark": pod.mark.value or None,
-        "players": told.players if told else None,
-        "matches": told.matches if told else None,
-        "reportAgeSeconds": told.age_seconds if told else None,
+        "players": heard.players if heard else None,
+        "matches": heard.matches if heard else None,
+        "reportAgeSeconds": round(max(0.0, now - heard.at)) if heard else None,
         "node": pod.node or None,
         "address": room.address or None,
         "ports": [

@@ -1,14 +1,17 @@
 """What the loop knows of rooms and the cluster does not, asked of its own API."""
 
 import asyncio
+import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from reconciler.cli.failures import Failure
 from reconciler.cli.options import add_own, own_of
+from reconciler.model.rooms import Health, Heard, Mark
 from reconciler.setting_rows import Row
 
 URL = Row(
@@ -24,14 +27,13 @@ ANSWER_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the API says of one room. `age_seconds` is the age of its last report."""
+    """What the API says of one room. `heard` is None where it has said nothing yet."""
 
     uid: str
     state: str
     reason: str
-    players: int | None = None
-    matches: int | None = None
-    age_seconds: float | None = None
+    protected: str
+    heard: Heard | None
 
 
 def add_api(parser: ArgumentParser) -> None:
@@ -51,7 +53,8 @@ async def told_by(url: str, token_file: str) -> dict[tuple[str, str], Told]:
     rooms = answer.get("rooms") if isinstance(answer, dict) else None
     if not isinstance(rooms, list):
         raise Failure(f"{url}/v1/rooms answers no list of rooms", "", "Check --rooms-api")
-    return {(str(each["namespace"]), str(each["name"])): _told(each) for each in rooms}
+    now = time.time()
+    return {(str(each["namespace"]), str(each["name"])): _told(each, now) for each in rooms}
 
 
 async def _get(url: str, token_file: str) -> Any:
@@ -80,13 +83,29 @@ async def _get(url: str, token_file: str) -> Any:
         ) from error
 
 
-def _told(room: Mapping[str, Any]) -> Told:
+def _told(room: Mapping[str, Any], now: float) -> Told:
     age = room.get("reportAgeSeconds")
     return Told(
         uid=str(room.get("uid", "")),
         state=str(room.get("state", "")),
         reason=str(room.get("reason", "")),
-        players=room.get("players"),
-        matches=room.get("matches"),
-        age_seconds=float(age) if isinstance(age, int | float) else None,
+        protected=str(room.get("protected") or ""),
+        heard=_heard(room, now - age) if isinstance(age, int | float) else None,
     )
+
+
+def _heard(room: Mapping[str, Any], at: float) -> Heard:
+    health = {each.value: each for each in Health}.get(str(room.get("health")))
+    return Heard(
+        at=at,
+        matches=int(room.get("matches") or 0),
+        players=int(room.get("players") or 0),
+        health=health,
+        silent=bool(room.get("silent")),
+        # It confirmed that it drains where it was heard since.
+        confirmed=room.get("mark") == Mark.DRAINING and at >= _unix_seconds(room["leavingSince"]),
+    )
+
+
+def _unix_seconds(text: str | None) -> float:
+    return datetime.fromisoformat(text).timestamp() if text else 0.0

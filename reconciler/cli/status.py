@@ -45,14 +45,14 @@ async def _read(settings: Settings, console: Console) -> Status:
     try:
         async with Progress(console, "reading the cluster"):
             seen, _, _ = await asyncio.gather(
-                _sighting(one, settings), one.view.read(), _records(one)
+                read_sighting(one, settings), one.view.read(), read_records(one)
             )
         return status_of(one.lane, one.view.workloads(), seen)
     finally:
         await one.cluster.close()
 
 
-async def _records(one: OneCluster) -> None:
+async def read_records(one: OneCluster) -> None:
     """Read the records; a repository record that cannot be read is shown, and is no failure."""
     try:
         await one.lane.store.load()
@@ -61,7 +61,7 @@ async def _records(one: OneCluster) -> None:
             raise
 
 
-async def _sighting(one: OneCluster, settings: Settings) -> Sighting | None:
+async def read_sighting(one: OneCluster, settings: Settings) -> Sighting | None:
     """Return what the Lease says, None where we may not know."""
     try:
         return sighting_of(await one.cluster.get(lease_ref(settings)))

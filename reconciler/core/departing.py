@@ -29,7 +29,7 @@ def workload_of(situation: Situation) -> Workload:
         return _accepted(accepted.spec_json)
     reports = BUSY_MARKS | {Mark.IDLE}
     hears = any(pod.mark in reports for pod in situation.live.pods)
-    return _unknown(situation.key, hears)
+    return unknown(situation.key, hears)
 
 
 @lru_cache(maxsize=256)
@@ -38,7 +38,8 @@ def _accepted(spec_json: str) -> Workload:
 
 
 @lru_cache(maxsize=256)
-def _unknown(key: WorkloadKey, hears: bool) -> Workload:
+def unknown(key: WorkloadKey, hears: bool) -> Workload:
+    """Return a workload of which no spec is known, and whose rooms report or do not."""
     return Workload(
         key=key,
         game="",

@@ -80,6 +80,8 @@ NO_SETTING = {
     "--yes": "agreeing is said where the plan is asked for, never left standing in an environment",
     "--dry-run": "says which of two things this call does",
     "--live": "says which of two things this call compares with",
+    "--watch": "says whether this call ends",
+    "--undo": "says which of two things this call does",
 }
 """Flags without an environment name, and why."""
 

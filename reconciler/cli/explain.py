@@ -1,0 +1,133 @@
+"""`gamekeeper explain`: why a room or a workload is as it is, and what happens to it next."""
+
+import asyncio
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reconciler.cli.console import Console
+from reconciler.cli.explain_room import room_json, room_lines
+from reconciler.cli.explain_workload import workload_json, workload_lines
+from reconciler.cli.explained import Explained
+from reconciler.cli.failures import Failure
+from reconciler.cli.options import add_output, add_settings, settings_of
+from reconciler.cli.output import print_json, print_yaml
+from reconciler.cli.progress import Progress
+from reconciler.cli.room_names import names_of, of_room, of_workload
+from reconciler.cli.room_reading import SeenRoom, read_around, see, with_api
+from reconciler.cli.rooms_api import add_api, api_of
+from reconciler.cli.status import read_records, read_sighting
+from reconciler.cli.statuses import status_of
+from reconciler.loop import head
+from reconciler.loop.tick import plan_key
+from reconciler.model.live import LivePod
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.rooms import NO_EARS, Ears, Heard
+from reconciler.settings import Settings
+from reconciler.wiring.clusters import OneCluster, make_one_cluster
+from reconciler.wiring.repositories import make_checkout, make_compiler, make_head_lane
+
+EXAMPLE = """\
+gamekeeper explain arena --instance main
+gamekeeper explain arena/arena-7 --instance main"""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What rooms said, as far as this command can know it: `ports.Reports`."""
+
+    ears: Mapping[WorkloadKey, Ears]
+
+    def of(self, key: WorkloadKey) -> Ears:
+        """Return what is heard of one workload."""
+        return self.ears.get(key, NO_EARS)
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "word",
+        metavar="ROOM|WORKLOAD",
+        help="a room as NAMESPACE/NAME or NAME, or a workload as NAME, NAMESPACE/NAME or KIND/NAME",
+    )
+    add_output(parser, "text", "json", "yaml")
+    add_api(parser)
+    add_settings(parser, "identity", "cluster")
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Explain; nothing is written."""
+    settings = settings_of(arguments, console.environment)
+    api = api_of(arguments, console.environment)
+    explained, room = asyncio.run(_read(arguments.word, settings, api, console))
+    now = time.time()
+    if arguments.output == "text":
+        lines = room_lines(explained, room, now) if room else workload_lines(explained, now)
+        for line in lines:
+            console.print(line)
+        return 0
+    value = room_json(explained, room, now) if room else workload_json(explained, now)
+    print_json(console, value) if arguments.output == "json" else print_yaml(console, [value])
+    return 0
+
+
+async def _read(
+    word: str, settings: Settings, api: tuple[str, str], console: Console
+) -> tuple[Explained, SeenRoom | None]:
+    compiler = make_compiler()
+    try:
+        one = make_one_cluster(settings, may_write=lambda: False)
+        repository = make_checkout(".")
+        try:
+            async with Progress(console, "reading the cluster"):
+                seen, around, _, _ = await asyncio.gather(
+                    read_sighting(one, settings),
+                    read_around(one.cluster, settings),
+                    one.view.read(),
+                    read_records(one),
+                )
+                around = await with_api(around, *api)
+                rooms = see(_pods(one), around, time.time())
+                key, room = _meant(word, rooms, [*one.lane.store.states(), *one.view.workloads()])
+                one.lane.reports = Known(_ears(rooms))
+                # What stands on record is what the loop acts on: Git need not be asked.
+                lane = make_head_lane(settings, one.lane, compiler, repository)
+                await head.resume(lane)
+                plan = plan_key(one.lane, key, time.time())
+            status = status_of(one.lane, (key,), seen)
+            mine = next(each for each in status.workloads if each.key == key)
+            there = tuple(each for each in rooms if each.key == key)
+            return Explained(mine, seen, there, around, plan, asked=bool(api[0])), room
+        finally:
+            await repository.close()
+            await one.cluster.close()
+    finally:
+        await compiler.close()
+
+
+def _pods(one: OneCluster) -> list[tuple[WorkloadKey, LivePod]]:
+    return [(key, pod) for key in one.view.workloads() for pod in one.view.of(key).pods]
+
+
+def _ears(rooms: list[SeenRoom]) -> dict[WorkloadKey, Ears]:
+    heard: dict[WorkloadKey, dict[str, Heard]] = {}
+    for room in rooms:
+        if room.heard is not None:
+            heard.setdefault(room.key, {})[room.pod.uid] = room.heard
+    return {key: Ears(said) for key, said in heard.items()}
+
+
+def _meant(
+    word: str, rooms: list[SeenRoom], keys: list[WorkloadKey]
+) -> tuple[WorkloadKey, SeenRoom | None]:
+    """Return the workload that a word means, with the room where it means one."""
+    of_rooms = [room for room in rooms if word in (room.pod.name, room.name)]
+    of_keys = [key for key in set(keys) if word in names_of(key)]
+    if of_rooms and of_keys:
+        ways = [room.name for room in of_rooms] + [names_of(key)[-1] for key in of_keys]
+        raise Failure(f'"{word}" is a room and a workload', fix=f"Write one of {', '.join(ways)}")
+    if of_keys:
+        return of_workload(word, keys), None
+    room = of_room(word, rooms)
+    return room.key, room

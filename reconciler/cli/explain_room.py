@@ -1,0 +1,90 @@
+"""Why a room is what it is, in sentences."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from reconciler.cli.explained import UNASKED, Explained, asked_by, nobody_leads, step_of
+from reconciler.cli.room_detail import detail_json, leaving_of, report_of
+from reconciler.cli.room_reading import SeenRoom
+from reconciler.core import fence
+from reconciler.model.printable import escaped
+from reconciler.model.rooms import Mark, Why
+
+
+def room_lines(explained: Explained, room: SeenRoom, now: float) -> Iterator[str]:
+    """Write the explanation of a room; `now` is Unix seconds."""
+    judged = room.judged
+    yield escaped(f"{room.name} is {judged.state}: {judged.reason}")
+    for head, text in (
+        ("may it go?", _may_go(room)),
+        ("its pod", _pod(room, now)),
+        ("its report", _report(explained, room, now)),
+        ("its spec", asked_by(explained)),
+        ("revision", _revision(room)),
+        *(("held", f"{hold.reason} ({hold.kind})") for hold in explained.status.holds),
+        *(("next", text) for text in _next(explained, room, now)),
+    ):
+        yield f"  {head:<12}{escaped(text)}"
+    for line in nobody_leads(explained):
+        yield f"  {line}"
+
+
+def room_json(explained: Explained, room: SeenRoom, now: float) -> dict[str, Any]:
+    """Return the explanation of a room as a JSON object."""
+    return {
+        **detail_json(room, explained.around, now),
+        "report": _report(explained, room, now),
+        "holds": [{"hold": hold.kind, "reason": hold.reason} for hold in explained.status.holds],
+        "next": list(_next(explained, room, now)),
+    }
+
+
+def _may_go(room: SeenRoom) -> str:
+    if room.judged.protected:
+        return f"not by our doing, and no eviction passes: {room.judged.protected}"
+    return "yes, if something asks for it: nothing protects it"
+
+
+def _pod(room: SeenRoom, now: float) -> str:
+    pod = room.pod
+    marked = f"marked {pod.mark}" if pod.mark is not Mark.NONE else "not marked"
+    leaves = leaving_of(room, now)
+    said = [marked, f"it leaves, for {leaves}" if leaves else "not told to leave"]
+    ready = "ready" if pod.ready else "not ready"
+    return ", ".join([f"{pod.phase} and {ready} on {pod.node or 'no node'}", *said])
+
+
+def _report(explained: Explained, room: SeenRoom, now: float) -> str:
+    spec = explained.spec
+    if spec is not None and not spec.hears:
+        return "none: with `reports: none` its pod alone tells what it is"
+    said = report_of(room, now)
+    if said:
+        return said
+    return "it has not been heard" if explained.asked else UNASKED
+
+
+def _revision(room: SeenRoom) -> str:
+    stands = {
+        True: "as its spec asks for",
+        False: "an old one: a roll-out replaces it",
+        None: "which one is wanted is not on record",
+    }[room.current]
+    return f"{room.pod.revision or 'none'}, {stands}"
+
+
+def _next(explained: Explained, room: SeenRoom, now: float) -> Iterator[str]:
+    """Say what the next tick does to the room, or what it waits for."""
+    plan, uid = explained.plan, room.pod.uid
+    steps = [step for step in explained.steps if step.pod.uid == uid]
+    for step in steps:
+        yield f"it {step_of(step)}: {step.reason}"
+    if any(each.pod.uid == uid for each in plan.patches):
+        yield "it gets our labels again"
+    spec = explained.spec
+    leaves = room.pod.leaving is not Why.STAYS or room.pod.mark is Mark.DRAINING
+    if leaves and spec is not None and not steps and not room.pod.terminating:
+        verdict = fence.verdict(room.pod, spec, room.judged, room.heard, now)
+        yield f"it is {'deleted' if verdict.may else 'not deleted yet'}: {verdict.reason}"
+    elif not steps:
+        yield "nothing is to be done with it"

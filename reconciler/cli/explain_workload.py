@@ -1,0 +1,95 @@
+"""Why a workload is what it is, in sentences."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from reconciler.cli.explained import UNASKED, Explained, asked_by, nobody_leads, step_of
+from reconciler.cli.reading import counted
+from reconciler.model.printable import escaped
+from reconciler.model.rooms import Mark, Why
+
+SHOWN = 5
+
+
+def workload_lines(explained: Explained, now: float) -> Iterator[str]:
+    """Write the explanation of a workload."""
+    status = explained.status
+    yield escaped(f"{status.key} is {status.state}: {_wanted(explained)}")
+    for head, text in (
+        ("its rooms", _rooms(explained)),
+        ("its spec", asked_by(explained)),
+        *(("held", f"{hold.reason} ({hold.kind})") for hold in status.holds),
+        *(("stays", text) for text in _staying(explained)),
+        *(("next", text) for text in _next(explained)),
+    ):
+        yield f"  {head:<12}{escaped(text)}"
+    if explained.guesses:
+        yield f"  {'not known':<12}{UNASKED}"
+    for line in nobody_leads(explained):
+        yield f"  {line}"
+
+
+def workload_json(explained: Explained, now: float) -> dict[str, Any]:
+    """Return the explanation of a workload as a JSON object."""
+    status, plan = explained.status, explained.plan
+    return {
+        "kind": status.key.kind,
+        "namespace": status.key.namespace,
+        "name": status.key.name,
+        "state": status.state,
+        "commit": status.commit or None,
+        "source": status.source or None,
+        "desired": plan.counts.desired,
+        "states": dict(_states(explained)),
+        "holds": [{"hold": hold.kind, "reason": hold.reason} for hold in status.holds],
+        "staying": list(_staying(explained)),
+        "next": list(_next(explained)),
+        "reportsKnown": not explained.guesses,
+    }
+
+
+def _wanted(explained: Explained) -> str:
+    return f"{counted(explained.plan.counts.desired, 'room')} wanted"
+
+
+def _states(explained: Explained) -> Counter[str]:
+    return Counter(room.judged.state.value for room in explained.rooms)
+
+
+def _rooms(explained: Explained) -> str:
+    if not explained.rooms:
+        return "none"
+    said = [f"{number} {state}" for state, number in sorted(_states(explained).items())]
+    old = sum(room.current is False for room in explained.rooms)
+    if old:
+        said.append(f"{old} of them of an old revision")
+    return ", ".join(said)
+
+
+def _staying(explained: Explained) -> Iterator[str]:
+    """Name the rooms that are to leave, and stay to the end."""
+    for room in explained.rooms:
+        told = room.pod.leaving is not Why.STAYS or room.pod.mark is Mark.DRAINING
+        if told and room.judged.protected:
+            yield f"{room.name} is to leave ({room.pod.leaving}): {room.judged.protected}"
+
+
+def _next(explained: Explained) -> Iterator[str]:
+    """Say what the next tick does to the workload."""
+    plan = explained.plan
+    for item in plan.objects:
+        yield f"{item.ref} is written: {item.reason}"
+    if plan.creates:
+        number = len(plan.creates.seats)
+        are = "is" if number == 1 else "are"
+        yield f"{counted(number, 'room')} {are} made: {plan.creates.reason}"
+    steps = explained.steps
+    for step in steps[:SHOWN]:
+        yield f"{step.pod.name} {step_of(step)}: {step.reason}"
+    if len(steps) > SHOWN:
+        yield f"the like of {counted(len(steps) - SHOWN, 'room')} more"
+    for prune in plan.prunes:
+        yield f"{prune.ref} is deleted: {prune.reason}"
+    if plan.idle:
+        yield "nothing is to be done"

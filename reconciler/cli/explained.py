@@ -1,0 +1,75 @@
+"""What an explanation rests on, and the sentences that a room and its workload share."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from reconciler.cli.room_reading import Around, SeenRoom
+from reconciler.cli.statuses import WorkloadStatus
+from reconciler.model.plans import DeleteRoom, MarkRoom, Plan
+from reconciler.model.specs import Workload
+from reconciler.service.lookout import Sighting
+
+UNASKED = (
+    "what they said last is in the memory of the loop alone: --rooms-api with its address asks it"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One workload with its rooms and the plan of its next tick; `asked` is whether the API was."""
+
+    status: WorkloadStatus
+    seen: Sighting | None
+    rooms: tuple[SeenRoom, ...]
+    around: Around
+    plan: Plan
+    asked: bool
+
+    @property
+    def spec(self) -> Workload | None:
+        """The spec that was accepted, None where none is on record."""
+        return self.around.specs.get(self.status.key)
+
+    @property
+    def steps(self) -> tuple[MarkRoom | DeleteRoom, ...]:
+        """What the next tick does to single rooms."""
+        return *self.plan.removals, *self.plan.marks
+
+    @property
+    def guesses(self) -> bool:
+        """Whether rooms report what nobody here can know."""
+        spec = self.spec
+        periodic = any(room.heard is None and room.pod.running for room in self.rooms)
+        return spec is not None and spec.hears and not self.asked and periodic
+
+
+VERBS = {
+    "drain": "is marked draining, so that nobody is sent there, and is deleted once known empty",
+    "keep": "is kept for a post-mortem, outside the count",
+    "tell": "is told to leave when it is empty",
+    "undrain": "stays after all",
+    "mark": "gets our disruption annotations again",
+}
+
+
+def step_of(step: MarkRoom | DeleteRoom) -> str:
+    """Say what the next tick does to a room."""
+    if isinstance(step, DeleteRoom):
+        return f"is deleted ({step.cause})"
+    return VERBS[step.verb]
+
+
+def asked_by(explained: Explained) -> str:
+    """Say which line of which commit asks for it."""
+    status = explained.status
+    if not status.source:
+        return f"{status.key} is asked for by no commit on record"
+    return f"{status.key} is asked for by {status.source} at commit {status.commit}"
+
+
+def nobody_leads(explained: Explained) -> Iterator[str]:
+    """Say that nothing happens while nobody leads."""
+    seen = explained.seen
+    if seen is not None and (not seen.holder or seen.is_over(time.time())):
+        yield "No process leads: nothing of this happens until one does. Start one: gamekeeper run"

@@ -1,0 +1,149 @@
+"""Rooms that are asked to leave: what is written on their pods, and the wait for their end.
+
+It is the same patch that the loop writes: it fails where the room was another, or turned busy or
+idle, since it was read, and is then made anew.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from reconciler.cli.progress import Progress
+from reconciler.cli.room_reading import SeenRoom
+from reconciler.core import flips, hearing, room_patch
+from reconciler.model.errors import Conflict, PortError
+from reconciler.model.live import LivePod
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.rooms import BUSY_MARKS, Mark, Why
+from reconciler.model.specs import Workload
+from reconciler.ports import Cluster
+from reconciler.service.live_records import pod_of
+
+TRIES = 5
+LOOK_SECONDS = 1.0
+
+
+class Course(StrEnum):
+    """What becomes of a room that was asked. The values stand in JSON: never rename one."""
+
+    DRAINING = "draining"
+    """It is empty: nobody is sent there any more, and it is deleted soon."""
+    WHEN_EMPTY = "when-empty"
+    """It is busy, or not known to be empty, and stays to the end."""
+    STAYS = "stays"
+    """It was taken back, or nobody had asked."""
+    LEAVES = "leaves"
+    """It was to be taken back, and it leaves for another reason than a request."""
+    GONE = "gone"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One room that was asked. `pod` is as it was left, `error` says what failed, "" if nothing."""
+
+    pod: LivePod
+    course: Course
+    error: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name with its namespace."""
+        return f"{self.pod.namespace}/{self.pod.name}"
+
+    @property
+    def done(self) -> bool:
+        """Whether what was asked for stands."""
+        return self.course not in (Course.FAILED, Course.LEAVES)
+
+    @property
+    def busy(self) -> bool:
+        """Whether players are in it, as far as its pod tells."""
+        return self.pod.mark in BUSY_MARKS
+
+
+async def ask(
+    cluster: Cluster,
+    rooms: Sequence[SeenRoom],
+    specs: Mapping[WorkloadKey, Workload],
+    *,
+    leaves: bool,
+) -> list[Asked]:
+    """Ask rooms to leave, or take that back; what fails for one does not stop the others."""
+    return list(await asyncio.gather(*(_ask(cluster, room, specs, leaves) for room in rooms)))
+
+
+async def _ask(
+    cluster: Cluster, room: SeenRoom, specs: Mapping[WorkloadKey, Workload], leaves: bool
+) -> Asked:
+    pod, spec = room.pod, specs.get(room.key)
+    ref = ObjectRef("v1", "Pod", pod.namespace, pod.name)
+    problem = ""
+    try:
+        for _ in range(TRIES):
+            if pod.terminating:
+                return Asked(pod, Course.GONE)
+            patch = _patch(pod, spec, leaves)
+            if not patch:
+                return Asked(pod, _course(pod, leaves))
+            try:
+                answer = await cluster.json_patch(ref, patch)
+            except Conflict as error:
+                problem = str(error)
+                answer = await cluster.get(ref)
+            if answer is None or answer["metadata"]["uid"] != pod.uid:
+                return Asked(pod, Course.GONE)
+            pod = pod_of(answer)
+    except PortError as error:
+        problem = str(error)
+    return Asked(pod, Course.FAILED, problem)
+
+
+def _patch(pod: LivePod, spec: Workload | None, leaves: bool) -> list[Json]:
+    now = time.time()
+    if spec is not None:
+        return flips.leave_patch(pod, hearing.heard_of(pod.kept_report), spec, leaves, now)
+    # Whether it reports is not known here: the loop, which knows it, draws the consequences.
+    wish = Why.REQUEST if leaves else Why.STAYS
+    if pod.leaving is wish or (not leaves and pod.leaving is not Why.REQUEST):
+        return []
+    return room_patch.operations(pod, pod.mark, wish, now)
+
+
+def _course(pod: LivePod, leaves: bool) -> Course:
+    if not leaves:
+        return Course.STAYS if pod.leaving is Why.STAYS else Course.LEAVES
+    return Course.DRAINING if pod.mark is Mark.DRAINING else Course.WHEN_EMPTY
+
+
+async def gone_by(
+    cluster: Cluster, asked: Sequence[Asked], timeout_seconds: float, progress: Progress
+) -> tuple[list[Asked], list[Asked]]:
+    """Wait for rooms to go; return those that are left when time is up, and those that stay.
+
+    A timeout of 0 waits for ever. Raises the cluster's errors.
+    """
+    left = [each for each in asked if each.course in (Course.DRAINING, Course.WHEN_EMPTY)]
+    stay: list[Asked] = []
+    deadline = time.monotonic() + timeout_seconds
+    while left:
+        found = await asyncio.gather(*(_look(cluster, each) for each in left))
+        stay += [each for each in found if each is not None and each.pod.leaving is Why.STAYS]
+        left = [each for each in found if each is not None and each.pod.leaving is not Why.STAYS]
+        busy = sum(each.busy for each in left)
+        progress.text = f"{len(left)} of {len(asked)} rooms are there, {busy} of them busy"
+        if left and timeout_seconds and time.monotonic() > deadline:
+            break
+        if left:
+            await asyncio.sleep(LOOK_SECONDS)
+    return left, stay
+
+
+async def _look(cluster: Cluster, asked: Asked) -> Asked | None:
+    """Return a room as it is, None where it is gone."""
+    found = await cluster.get(ObjectRef("v1", "Pod", asked.pod.namespace, asked.pod.name))
+    if found is None or found["metadata"]["uid"] != asked.pod.uid:
+        return None
+    return Asked(pod_of(found), asked.course)
