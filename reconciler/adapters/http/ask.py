@@ -1,8 +1,7 @@
 """What comes in and what goes out, without a framework: so that tests need no socket."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from urllib.parse import parse_qs, unquote
 
 from reconciler.room_ports import Credential
@@ -17,7 +16,6 @@ TEXT = "text/plain; charset=utf-8"
 HTML = "text/html; charset=utf-8"
 EVENTS = "text/event-stream"
 
-NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 NOTHING_SHOWN = Credential("none")
 _BEARER = "bearer "
 
@@ -33,7 +31,7 @@ class Ask:
     method: str
     path: str
     query: str = ""
-    headers: Mapping[str, str] = NO_HEADERS
+    headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     peer: str = ""
 
@@ -55,8 +53,8 @@ class Answer:
     status: int
     body: bytes = b""
     content_type: str = JSON
-    headers: Mapping[str, str] = NO_HEADERS
-    stream: AsyncIterator[bytes] | None = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    stream: AsyncGenerator[bytes, None] | None = field(default=None, repr=False)
     endless: bool = False
 
 

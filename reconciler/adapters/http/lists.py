@@ -3,7 +3,7 @@
 import asyncio
 import html
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 
 from reconciler.adapters.http.ask import HTML, Answer, Ask
 from reconciler.adapters.http.refusals import Refused
@@ -69,7 +69,9 @@ class Lists:
             raise Refused(503, "too many lists are being written", retry_after_seconds=1.0)
         return _pieces(rooms_of(self._voices.desk, workload), wanted, text, between)
 
-    async def _written(self, head: str, pieces: Iterator[str], end: str) -> AsyncIterator[bytes]:
+    async def _written(
+        self, head: str, pieces: Iterator[str], end: str
+    ) -> AsyncGenerator[bytes, None]:
         self._being_written += 1
         try:
             yield head.encode()

@@ -147,7 +147,9 @@ def _count(fields: Json, name: str) -> int | None:
 
 
 def _metadata(fields: Json) -> dict[str, str]:
-    metadata: Any = fields.get("metadata") or {}
+    metadata: Any = fields.get("metadata")
+    if metadata is None:
+        return {}
     if not isinstance(metadata, dict):
         raise malformed("metadata is no object")
     return {name: texted(value) for name, value in metadata.items()}

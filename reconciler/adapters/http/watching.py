@@ -6,7 +6,7 @@ that nothing has to be remembered for anybody.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import suppress
 
 from reconciler.adapters.http.ask import EVENTS, Answer, Ask
@@ -42,7 +42,7 @@ class Watching:
         events = self._events(workload)
         return Answer(200, content_type=EVENTS, headers=_HEADERS, stream=events, endless=True)
 
-    async def _events(self, workload: WorkloadKey | None) -> AsyncIterator[bytes]:
+    async def _events(self, workload: WorkloadKey | None) -> AsyncGenerator[bytes, None]:
         self._watching += 1
         changes = self._voices.desk.changes(workload)
         upcoming = asyncio.ensure_future(anext(changes))

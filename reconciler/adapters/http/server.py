@@ -1,0 +1,182 @@
+"""The listener of the rooms' API: a thin shell over aiohttp's low-level server.
+
+Games ask every few seconds, so connections are kept. What a stranger may hold is bounded: bytes,
+seconds, and connections (`connections`).
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol, cast
+
+from aiohttp import StreamReader, web
+from aiohttp.http import RawRequestMessage
+from aiohttp.web_protocol import RequestHandler
+
+from reconciler.adapters.http.ask import BODY_LIMIT_BYTES, Answer, Ask
+from reconciler.adapters.http.connections import (
+    HEAD_LIMIT_BYTES,
+    REQUEST_SECONDS,
+    SWEEP_SECONDS,
+    Connection,
+    Ledger,
+)
+from reconciler.adapters.http.refusals import Refused, told
+from reconciler.adapters.http.routes import way_of
+from reconciler.model.errors import Misconfigured
+
+BACKLOG = 2048
+MOST_HEADERS = 64
+FAREWELL_SECONDS = 2.0
+log = logging.getLogger(__name__)
+
+
+class Api(Protocol):
+    """What answers."""
+
+    async def answer(self, ask: Ask) -> Answer:
+        """Answer a request; raises nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """The most connections at once, of all and of one address (but this machine's)."""
+
+    connections: int = 16_384
+    of_peer: int = 256
+
+
+@asynccontextmanager
+async def serving_rooms(
+    api: Api, host: str, port: int, caps: Caps = Caps()
+) -> AsyncIterator[tuple[str, int]]:
+    """Serve and yield host and port; port 0 picks one. Raises Misconfigured."""
+    loop = asyncio.get_running_loop()
+    ledger = Ledger(caps.connections, caps.of_peer, loop.time)
+    server = web.Server(_Shell(api, ledger).serve, request_factory=_request)
+    make = partial(
+        Connection,
+        server,
+        ledger,
+        loop=loop,
+        access_log=None,
+        auto_decompress=False,
+        max_headers=64,
+    )
+    try:
+        listener = await loop.create_server(make, host, port, backlog=BACKLOG)
+    except OSError as error:
+        raise Misconfigured(
+            f"rooms cannot be heard at {host}:{port} ({error.strerror}): "
+            "choose another --rooms-listen"
+        ) from error
+    sweeping = asyncio.create_task(_sweep(ledger), name="rooms' connections")
+    try:
+        bound = listener.sockets[0].getsockname()
+        yield bound[0], bound[1]
+    finally:
+        listener.close()
+        sweeping.cancel()
+        with suppress(asyncio.CancelledError):
+            await sweeping
+        await server.shutdown(FAREWELL_SECONDS)
+
+
+async def _sweep(ledger: Ledger) -> None:
+    while True:
+        await asyncio.sleep(SWEEP_SECONDS)
+        ledger.sweep()
+
+
+class _Shell:
+    """Between aiohttp's requests and ours."""
+
+    def __init__(self, api: Api, ledger: Ledger) -> None:
+        self._api = api
+        self._ledger = ledger
+
+    async def serve(self, request: web.BaseRequest) -> web.StreamResponse:
+        connection = cast(Connection, request.protocol)
+        self._ledger.serve(connection)
+        try:
+            body = await _body_of(request, connection)
+            connection.answering = True
+            path, _, query = request.raw_path.partition("?")
+            ask = Ask(request.method, path, query, request.headers, body, connection.peer)
+            answer = await self._api.answer(ask)
+            if answer.stream is None:
+                return _whole(answer)
+            if answer.endless:
+                self._ledger.stream(connection)
+            async with aclosing(answer.stream) as stream:
+                return await _streamed(request, connection, answer, stream)
+        except Refused as no:
+            response = _whole(told(no, way_of(request.raw_path)))
+            # What it still sends is not read.
+            response.force_close()
+            return response
+        finally:
+            self._ledger.done(connection)
+
+
+async def _streamed(
+    request: web.BaseRequest,
+    connection: Connection,
+    answer: Answer,
+    stream: AsyncGenerator[bytes, None],
+) -> web.StreamResponse:
+    headers = {"Content-Type": answer.content_type, **answer.headers}
+    response = web.StreamResponse(status=answer.status, headers=headers)
+    if request.version >= (1, 1):
+        response.enable_chunked_encoding()
+    try:
+        await response.prepare(request)
+        async for piece in stream:
+            # A reader that takes nothing more is let go of.
+            async with asyncio.timeout(REQUEST_SECONDS):
+                await response.write(piece)
+        await response.write_eof()
+    except TimeoutError:
+        connection.hang_up()
+    except ConnectionError:
+        log.debug("the reader of %s has gone", request.path)
+    return response
+
+
+async def _body_of(request: web.BaseRequest, connection: Connection) -> bytes:
+    """Read the body. Raises Refused where it, or what stands before it, is too large."""
+    if connection.head_bytes > HEAD_LIMIT_BYTES:
+        size = sum(len(name) + len(value) for name, value in request.raw_headers)
+        if size > HEAD_LIMIT_BYTES:
+            raise Refused(431, "the headers are larger than 16 KiB", "Send fewer of them")
+    if not request.can_read_body:
+        return b""
+    if (request.content_length or 0) > BODY_LIMIT_BYTES:
+        raise Refused(413, f"the body is larger than {BODY_LIMIT_BYTES} bytes")
+    if "Expect" in request.headers and request.transport is not None:
+        request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+    try:
+        return await request.read()
+    except web.HTTPRequestEntityTooLarge:
+        raise Refused(413, f"the body is larger than {BODY_LIMIT_BYTES} bytes") from None
+    except web.RequestPayloadError:
+        raise Refused(400, "the body cannot be read") from None
+
+
+def _request(
+    message: RawRequestMessage, payload: StreamReader, protocol: RequestHandler, *rest: Any
+) -> web.BaseRequest:
+    writer, task = rest
+    loop = asyncio.get_running_loop()
+    return web.BaseRequest(
+        message, payload, protocol, writer, task, loop, client_max_size=BODY_LIMIT_BYTES
+    )
+
+
+def _whole(answer: Answer) -> web.Response:
+    response = web.Response(status=answer.status, body=answer.body, headers=answer.headers)
+    response.headers["Content-Type"] = answer.content_type
+    return response

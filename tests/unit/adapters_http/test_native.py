@@ -1,0 +1,170 @@
+"""Our own paths: what rooms say, and what people and matchmakers see."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from reconciler.model.rooms import Heard, Judged, Report, RoomState, Said, Why
+from tests.unit.adapters_http.office import ADMIN, CODE, NOW, TOKEN, Office
+
+ROOM = "/v1/rooms/arena/arena-7"
+
+
+def names(shown: dict[str, Any]) -> list[str]:
+    return [room["name"] for room in shown["rooms"]]
+
+
+@pytest.mark.parametrize(
+    ("body", "report"),
+    [
+        (
+            {"state": "occupied", "matches": 2, "players": 7},
+            Report(periodic=True, said=Said.OCCUPIED, matches=2, players=7),
+        ),
+        ({"players": 0}, Report(periodic=True, players=0)),
+        ({"state": "ready", "players": None}, Report(periodic=True, said=Said.READY)),
+    ],
+)
+async def test_a_room_says_how_it_is_and_hears_whether_to_leave(
+    office: Office, body: dict[str, Any], report: Report
+) -> None:
+    office.change("arena-7", leaving=Why.SCALE_IN)
+    answer = await office.ask("PUT", f"{ROOM}/report", body, TOKEN)
+
+    told = json.loads(answer.body)
+    assert (told["leave"], told["leaving"]) == (True, "scale-in")
+    assert office.desk.reports == [("arena-7", report)]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"player": 3},
+        {"state": "ready", "more": 1},
+        {"state": "busy"},
+        {"players": -1},
+        {"players": 1_000_001},
+        {"players": 2.0},
+        {"matches": "1"},
+        {"matches": True},
+        [],
+    ],
+)
+async def test_a_report_that_says_nothing_or_cannot_be_is_400(office: Office, body: Any) -> None:
+    answer = await office.ask("PUT", f"{ROOM}/report", body, TOKEN)
+
+    assert answer.status == 400
+    assert office.desk.reports == []
+
+
+async def test_a_code_is_a_credential_here_too(office: Office) -> None:
+    answer = await office.ask("PUT", f"{ROOM}/report?code={CODE}", {"state": "ready"})
+
+    assert answer.status == 200
+
+
+async def test_events_of_rooms_and_players_are_passed_on(office: Office) -> None:
+    answer = await office.ask("POST", f"{ROOM}/events", {"name": "goal"}, TOKEN)
+    body = {"kind": "player", "name": "left", "metadata": {"id": 5}}
+    await office.ask("POST", f"{ROOM}/events", body, TOKEN)
+    refused = [
+        await office.ask("POST", f"{ROOM}/events", wrong, TOKEN)
+        for wrong in ({}, {"name": ""}, {"name": "a", "kind": "x"}, {"name": "a", "metadata": []})
+    ]
+
+    assert answer.status == 200
+    assert [(each.kind, each.name) for _, each in office.desk.told[:2]] == [
+        ("room", "goal"),
+        ("player", "left"),
+    ]
+    assert office.desk.told[1][1].metadata == {"id": "5"}
+    assert [each.status for each in refused] == [400] * 4
+
+
+async def test_a_room_lets_itself_be_drained_and_a_person_takes_it_back(office: Office) -> None:
+    await office.ask("POST", f"{ROOM}/drain", token=TOKEN)
+    answer = await office.ask("DELETE", f"{ROOM}/drain", token=ADMIN)
+    nobody = await office.ask("POST", "/v1/rooms/arena/arena-8/drain", token=TOKEN)
+
+    assert office.desk.left == [("arena-7", True, "the room itself"), ("arena-7", False, "ada")]
+    assert json.loads(answer.body)["leave"] is False
+    assert nobody.status in (401, 403)
+
+
+async def test_a_room_is_shown_whole_to_itself_and_to_people(office: Office) -> None:
+    room = office.desk.known["arena", "arena-7"]
+    heard = Heard(NOW - 3, players=4, matches=1)
+    judged = Judged(RoomState.OCCUPIED, "1 of 1 matches run", protected="1 of 1 matches run")
+    office.desk.known["arena", "arena-7"] = replace(
+        room, heard=heard, judged=judged, available=False
+    )
+    own = json.loads((await office.ask("GET", ROOM, token=TOKEN)).body)
+    others = json.loads((await office.ask("GET", ROOM, token=ADMIN)).body)
+
+    assert own == others
+    assert own["workload"] == "Scheduler/arena/arena"
+    assert (own["state"], own["players"], own["matches"]) == ("occupied", 4, 1)
+    assert (own["ageSeconds"], own["reportAgeSeconds"]) == (60.0, 3.0)
+    assert own["createdAt"] == "2025-10-09T08:52:20Z"
+    assert own["ports"] == [
+        {"name": "game", "protocol": "UDP", "port": 20001, "containerPort": 7777}
+    ]
+
+
+async def test_only_who_may_look_is_told_that_there_is_no_room(office: Office) -> None:
+    person = await office.ask("GET", "/v1/rooms/arena/arena-99", token=ADMIN)
+    gone = await office.ask("GET", "/v1/rooms/arena/arena-3", token=ADMIN)
+    stranger = await office.ask("GET", "/v1/rooms/arena/arena-99", token="guess")
+    nobody = await office.ask("GET", ROOM)
+
+    assert (person.status, gone.status) == (404, 410)
+    assert (stranger.status, nobody.status) == (401, 401)
+
+
+async def test_rooms_are_listed_by_workload_and_state(office: Office) -> None:
+    everything = await office.listed("/v1/rooms", ADMIN)
+    some = await office.listed("/v1/rooms?workload=Scheduler/arena/arena", ADMIN)
+    none = await office.listed("/v1/rooms?workload=Scheduler/no/such", ADMIN)
+    busy = await office.listed("/v1/rooms?state=occupied,allocated", ADMIN)
+
+    assert names(everything) == ["shooter-7", "arena-7", "arena-8"]
+    assert names(some) == ["arena-7", "arena-8"]
+    assert names(none) == []
+    assert names(busy) == []
+
+
+async def test_no_list_for_matchmakers_holds_a_room_that_is_to_leave(office: Office) -> None:
+    office.change("arena-7", leaving=Why.SCALE_IN)
+    ready = await office.listed("/v1/rooms?state=ready,active", ADMIN)
+    available = await office.listed("/v1/rooms?available=true", ADMIN)
+    others = await office.listed("/v1/rooms?available=false", ADMIN)
+    everything = await office.listed("/v1/rooms", ADMIN)
+
+    assert "arena-7" not in names(ready)
+    assert "arena-7" not in names(available)
+    assert names(others) == ["arena-7"]
+    assert "arena-7" in names(everything)
+
+
+@pytest.mark.parametrize("query", ["workload=arena", "workload=a/b/", "state=x", "available=1"])
+async def test_a_filter_that_means_nothing_is_400(office: Office, query: str) -> None:
+    assert (await office.ask("GET", f"/v1/rooms?{query}", token=ADMIN)).status == 400
+
+
+@pytest.mark.parametrize("path", ["/v1/rooms", "/v1/workloads", "/v1/watch"])
+async def test_only_who_may_look_sees_all_rooms(office: Office, path: str) -> None:
+    assert (await office.ask("GET", path, token=TOKEN)).status == 401
+    assert (await office.ask("GET", path)).status == 401
+
+
+async def test_workloads_are_counted_by_the_states_of_their_rooms(office: Office) -> None:
+    await office.ask("PUT", f"{ROOM}/report", {"state": "occupied", "players": 5}, TOKEN)
+    answer = await office.ask("GET", "/v1/workloads", token=ADMIN)
+
+    [shooter, arena] = json.loads(answer.body)["workloads"]
+    assert shooter["workload"] == "Fleet/shooters/shooter"
+    assert arena["states"] == {"occupied": 1, "ready": 1}
+    assert (arena["rooms"], arena["players"]) == (2, 5)

@@ -1,0 +1,75 @@
+"""What means two things, or nothing, is refused: 400, never more."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reconciler.adapters.http.refusals import Refused
+from reconciler.adapters.http.strict_json import parsed, parsed_object
+
+HOSTILE = {
+    "NaN": b'{"runningMatches": NaN}',
+    "infinity": b'{"runningMatches": Infinity}',
+    "minus infinity": b'{"a": -Infinity}',
+    "a number beyond all": b'{"a": 1e999}',
+    "the same key twice": b'{"status": "ready", "status": "occupied"}',
+    "the same key twice, deeper": b'{"metadata": {"a": 1, "a": 2}}',
+    "one more than 64 bits": b'{"a": 18446744073709551616}',
+    "5,000 digits": b'{"a": ' + b"9" * 5000 + b"}",
+    "33 arrays in each other": b"[" * 33 + b"]" * 33,
+    "thousands of brackets that never close": b"[" * 16_000,
+    "thousands of objects": b'{"a":' * 2000,
+    "two values": b'{"a": 1} {"b": 2}',
+    "half a value": b'{"a": ',
+    "no text": b"\xff\xfe\x00",
+    "a byte order mark": b"\xef\xbb\xbf{}",
+    "half a character": b'{"a": "\\ud800"}',
+    "half a character as a key": b'{"\\uDFFF": 1}',
+    "a line break in text": b'{"a": "b\nc"}',
+    "nothing": b"",
+    "gzip": b"\x1f\x8b\x08\x00\x00\x00\x00\x00",
+}
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE.keys())
+def test_what_means_nothing_is_refused(body: bytes) -> None:
+    with pytest.raises(Refused) as no:
+        parsed(body)
+
+    assert no.value.status == 400
+
+
+@pytest.mark.parametrize("body", [b"[]", b"1", b'"text"', b"null", b"true"])
+def test_a_body_is_an_object(body: bytes) -> None:
+    with pytest.raises(Refused):
+        parsed_object(body)
+
+
+def test_32_arrays_in_each_other_are_not_too_many_nor_are_brackets_in_text() -> None:
+    assert parsed(b"[" * 32 + b"]" * 32)
+    assert parsed(json.dumps({"a": "[{" * 100, "b": '\\"[' * 50}).encode())
+
+
+def test_a_whole_pair_of_surrogates_is_a_character() -> None:
+    assert parsed(b'{"a": "\\ud83d\\ude00"}') == {"a": "\U0001f600"}
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(VALUES)
+def test_what_is_sound_comes_through_as_it_is(value: object) -> None:
+    assert parsed(json.dumps(value).encode()) == value
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_value_or_a_refusal(body: bytes) -> None:
+    with suppress(Refused):
+        json.dumps(parsed(body), ensure_ascii=False).encode()
