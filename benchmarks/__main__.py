@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from benchmarks import hostile, idle, live_diff, offline, reactions, rooms, stretches
+from benchmarks import hostile, idle, live_diff, offline, ports, reactions, rooms, stretches
 from benchmarks.apart import BROKEN, HERE, MISSED, PASSED, measure_apart, summary
 from benchmarks.fleet import ten_thousand
 from benchmarks.results import Section, write
@@ -25,6 +25,7 @@ FLEET = {"idle": idle.measure, "reactions": reactions.measure}
 ALONE: dict[str, Callable[[], Section]] = {
     "offline": offline.measure,
     "hostile": hostile.measure,
+    "ports": ports.measure,
     "rooms": rooms.measure,
     "live-diff": live_diff.measure,
     "idle-many": idle.measure_many,

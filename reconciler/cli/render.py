@@ -68,10 +68,7 @@ def _manifests(wanted: list[Desired]) -> Iterator[Json]:
         yield from (item.body for item in fleet.objects)
     for fleet in wanted:
         workload = _set_apart(fleet.workload)
-        seats: list[tuple[int, ...]] = [()] * workload.replicas
-        if workload.port_range:
-            ports = len(host_ports.container_ports(workload.template))
-            seats = host_ports.choose(ports, workload.replicas, workload.port_range, Counter())
+        seats = host_ports.choose_for(workload, workload.replicas, Counter())
         for ordinal, chosen in enumerate(seats, start=1):
             pod = stamp_room(fleet.room, workload, RoomSeat(ordinal, chosen))
             marks = {k: v for k, v in pod["metadata"]["labels"].items() if k != labels.INSTANCE}

@@ -4,7 +4,6 @@ Conflicts are per node and the kube-scheduler picks the node, so this is a prefe
 repaired later (`to_move`), never a reservation (DESIGN §4, "Host ports").
 """
 
-import heapq
 from collections import Counter
 from collections.abc import Collection, Iterable
 
@@ -32,22 +31,64 @@ def container_ports(template: Json, expose: Collection[int] | None = None) -> tu
     )
 
 
+def choose_for(workload: Workload, rooms: int, in_use: Counter[int]) -> list[tuple[int, ...]]:
+    """Choose the host ports of each of `rooms` new rooms of a workload; none without a range."""
+    if workload.port_range is None:
+        return [()] * rooms
+    ports = len(container_ports(workload.template, workload.ports_to_expose))
+    return choose(ports, rooms, workload.port_range, in_use)
+
+
 def choose(
     ports: int, rooms: int, port_range: PortRange, in_use: Counter[int]
 ) -> list[tuple[int, ...]]:
     """Choose `ports` distinct host ports for each of `rooms` rooms, the least used first.
 
-    A range that is smaller than what one room wants is refused by `validate`.
+    Of ports that are used alike, the lower number goes first. A range that is smaller than what
+    one room wants is refused by `validate`.
     """
-    heap = [(in_use[number], number) for number in range(port_range.start, port_range.end + 1)]
-    heapq.heapify(heap)
-    seats = []
-    for _ in range(rooms):
-        taken = [heapq.heappop(heap) for _ in range(ports)]
-        seats.append(tuple(number for _, number in taken))
-        for uses, number in taken:
-            heapq.heappush(heap, (uses + 1, number))
+    if not ports:
+        return [()] * rooms
+    # Numbers by their users, each level sorted: a batch takes a level in one slice, where a heap
+    # would be asked for every port.
+    levels: dict[int, list[int]] = {}
+    for number in range(port_range.start, port_range.end + 1):
+        levels.setdefault(in_use.get(number, 0), []).append(number)
+    seats: list[tuple[int, ...]] = []
+    lowest = min(levels)
+    while len(seats) < rooms:
+        numbers = levels.pop(lowest)
+        whole = min(len(numbers) // ports, rooms - len(seats)) * ports
+        seats += zip(*[iter(numbers[:whole])] * ports, strict=True)
+        _raise(levels, lowest + 1, numbers[:whole])
+        if len(seats) < rooms and numbers[whole:]:
+            seats.append(_across(levels, lowest, numbers[whole:], ports))
+        lowest += 1  # where all that was taken is now
     return seats
+
+
+def _across(
+    levels: dict[int, list[int]], lowest: int, numbers: list[int], ports: int
+) -> tuple[int, ...]:
+    """Take `numbers` and what one room wants besides from the next levels, each number once."""
+    taken, level = {lowest: numbers}, lowest
+    missing = ports - len(numbers)
+    while missing:
+        above = level + 1
+        level = above if above in levels else min(each for each in levels if each > level)
+        there = levels.pop(level)
+        taken[level] = there[:missing]
+        _raise(levels, level, there[missing:])
+        missing -= len(taken[level])
+    for each, some in taken.items():
+        _raise(levels, each + 1, some)
+    return tuple(number for some in taken.values() for number in some)
+
+
+def _raise(levels: dict[int, list[int]], level: int, numbers: list[int]) -> None:
+    """Put numbers on a level, which stays sorted."""
+    if numbers:
+        levels[level] = sorted([*levels.get(level, ()), *numbers])
 
 
 def crowding(workload: Workload, pods: Iterable[LivePod], in_use: Counter[int], nodes: int) -> str:

@@ -1,10 +1,15 @@
-"""Put the data of one room, or a count, on what the templates rendered; never text (rule 7)."""
+"""Put the data of one room on what the templates rendered; never text (rule 7).
+
+Nothing of this is in a revision: what a release stamps otherwise restarts no room.
+"""
 
 import json
 import re
 from functools import lru_cache
 
 from reconciler.core.host_ports import container_ports
+from reconciler.core.reach import CONTAINERS, UNREACHED, Reach, variable, with_token
+from reconciler.core.reach import environment as reporting
 from reconciler.model.plans import RoomSeat
 from reconciler.model.refs import Json
 from reconciler.model.specs import Workload
@@ -20,22 +25,26 @@ def room_name(workload: str, ordinal: int) -> str:
     return f"{workload}-{ordinal}"
 
 
-def stamp_room(room: str, workload: Workload, seat: RoomSeat) -> Json:
-    """Return the pod of one room: name, host ports and environment on the rendered `room` JSON.
+def stamp_room(room: str, workload: Workload, seat: RoomSeat, reach: Reach = UNREACHED) -> Json:
+    """Return the pod of one room: name, host ports, environment and token on the `room` JSON.
 
     The environment goes to every container, init containers too; a name that the user's
     template sets itself is left as the user wrote it. What is the same in every room of a
     workload is shared between them: no part of a pod may be changed in place.
     """
-    shared = _parsed(room)
+    shared = _parsed(room, workload.hears)
     name = room_name(workload.key.name, seat.ordinal)
-    chosen = dict(zip(container_ports(workload.template), seat.host_ports, strict=False))
-    environment = _environment(workload, name, shared, chosen)
+    ports = container_ports(workload.template, workload.ports_to_expose)
+    chosen = dict(zip(ports, seat.host_ports, strict=False))
+    environment = [
+        *_environment(workload, name, shared, chosen),
+        *(reporting(workload, name, reach) if workload.hears else ()),
+    ]
     spec = {
         **shared["spec"],
         **{
             group: [_stamped(each, chosen, environment) for each in shared["spec"][group]]
-            for group in ("initContainers", "containers")
+            for group in CONTAINERS
             if shared["spec"].get(group)
         },
     }
@@ -44,10 +53,10 @@ def stamp_room(room: str, workload: Workload, seat: RoomSeat) -> Json:
 
 
 @lru_cache(maxsize=64)
-def _parsed(room: str) -> Json:
+def _parsed(room: str, hears: bool) -> Json:
     # A thousand rooms of one template are parsed once.
     parsed: Json = json.loads(room)
-    return parsed
+    return with_token(parsed) if hears else parsed
 
 
 def _stamped(container: Json, chosen: dict[int, int], environment: list[Json]) -> Json:
@@ -71,9 +80,11 @@ def _in_capitals(label: str) -> str:
 
 
 def _environment(workload: Workload, name: str, pod: Json, chosen: dict[int, int]) -> list[Json]:
+    """Return what every room learns; the two of Maestro's at the end."""
     variables: list[Json] = [
-        {"name": "GAMEKEEPER_ROOM", "value": name},
-        {"name": "GAMEKEEPER_WORKLOAD", "value": workload.key.name},
+        variable("GAMEKEEPER_ROOM", name),
+        variable("GAMEKEEPER_WORKLOAD", workload.key.name),
+        variable("GAMEKEEPER_NAMESPACE", workload.key.namespace),
         _HOST_IP,
     ]
     named: dict[str, int] = {}
@@ -83,8 +94,7 @@ def _environment(workload: Workload, name: str, pod: Json, chosen: dict[int, int
             if number is not None:
                 label = entry.get("name") or str(entry["containerPort"])
                 named[_in_capitals(label)] = number
-    variables.extend(
-        {"name": f"GAMEKEEPER_PORT_{label}", "value": str(number)}
-        for label, number in named.items()
-    )
+    variables += [variable(f"GAMEKEEPER_PORT_{label}", number) for label, number in named.items()]
+    variables.append(variable("MAESTRO_SCHEDULER_NAME", workload.key.name))
+    variables.append(variable("MAESTRO_ROOM_ID", name))
     return variables

@@ -1,7 +1,8 @@
 from collections import Counter
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.core import host_ports
@@ -16,6 +17,12 @@ RANGE = PortRange(7000, 7003)
 def a_template(*ports: int, beside: tuple[Json, ...] = ()) -> Json:
     game = {"ports": [{"containerPort": port} for port in ports]}
     return {"spec": {"containers": [game, *beside]}}
+
+
+def test_only_what_is_exposed_gets_a_host_port_in_the_order_of_the_template() -> None:
+    template = a_template(9, 7, 8)
+    assert host_ports.container_ports(template, (8, 9, 1)) == (9, 8)
+    assert host_ports.container_ports(template, ()) == ()
 
 
 @pytest.mark.parametrize(
@@ -34,6 +41,55 @@ def a_template(*ports: int, beside: tuple[Json, ...] = ()) -> Json:
 )
 def test_container_ports_are(template: Json, ports: tuple[int, ...]) -> None:
     assert host_ports.container_ports(template) == ports
+
+
+def one_by_one(
+    ports: int, rooms: int, port_range: PortRange, in_use: Counter[int]
+) -> list[tuple[int, ...]]:
+    """What is meant, said plainly: each room in its turn takes the ports with the fewest users."""
+    uses = Counter(in_use)
+    numbers = range(port_range.start, port_range.end + 1)
+    seats = []
+    for _ in range(rooms):
+        seat = sorted(numbers, key=lambda number: (uses[number], number))[:ports]
+        uses.update(seat)
+        seats.append(tuple(seat))
+    return seats
+
+
+@settings(max_examples=400)
+@given(
+    st.integers(0, 5),
+    st.integers(0, 40),
+    st.integers(0, 12),
+    st.dictionaries(st.integers(6998, 7018), st.integers(0, 6)),
+)
+def test_many_at_once_are_chosen_as_one_by_one(
+    ports: int, rooms: int, more: int, uses: dict[int, int]
+) -> None:
+    port_range = PortRange(7000, 7000 + max(1, ports) - 1 + more)
+    in_use = Counter(uses)
+    chosen = host_ports.choose(ports, rooms, port_range, in_use)
+    assert chosen == one_by_one(ports, rooms, port_range, in_use)
+    assert in_use == Counter(uses), "what was handed in is not changed"
+
+
+@pytest.mark.parametrize(
+    ("changes", "seats"),
+    [
+        pytest.param({"port_range": None}, [(), ()], id="without a range none"),
+        pytest.param({"port_range": RANGE}, [(7000, 7001), (7002, 7003)], id="all"),
+        pytest.param(
+            {"port_range": RANGE, "ports_to_expose": (9,)}, [(7000,), (7001,)], id="the exposed"
+        ),
+        pytest.param({"port_range": RANGE, "ports_to_expose": ()}, [(), ()], id="none is exposed"),
+    ],
+)
+def test_rooms_of_a_workload_get_host_ports_for(
+    changes: dict[str, Any], seats: list[tuple[int, ...]]
+) -> None:
+    workload = a_workload(template=a_template(8, 9), **changes)
+    assert host_ports.choose_for(workload, 2, Counter()) == seats
 
 
 @given(st.integers(1, 4), st.integers(0, 40), st.integers(0, 20))

@@ -54,6 +54,17 @@ def test_tcp_and_udp_of_one_port_share_a_host_port() -> None:
     assert environment(pod)["GAMEKEEPER_PORT_QUERY"] == "20001"
 
 
+def test_a_port_that_is_not_exposed_has_no_host_port() -> None:
+    ports = [{"containerPort": 7777, "name": "game"}, {"containerPort": 9100, "name": "metrics"}]
+    room = a_room({"name": "game", "ports": ports})
+    workload = a_workload(template={"spec": room["spec"]}, ports_to_expose=(9100,))
+    pod = stamp_room(json.dumps(room), workload, RoomSeat(7, (20_001,)))
+    (game, metrics) = pod["spec"]["containers"][0]["ports"]
+    assert "hostPort" not in game
+    assert metrics["hostPort"] == 20_001
+    assert "GAMEKEEPER_PORT_GAME" not in environment(pod)
+
+
 def test_every_container_learns_every_port() -> None:
     one = {"name": "game", "ports": [{"containerPort": 7777, "name": "game-udp"}]}
     two = {"name": "side", "ports": [{"containerPort": 9000}]}
