@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from reconciler.core import backoff, objects
@@ -11,6 +11,7 @@ from reconciler.core.lasting import Basis, basis_of, is_lasting
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.store import RecordStore
 from reconciler.model.errors import Conflict
+from reconciler.model.masks import MASK
 from reconciler.model.plans import Confirmed, Plan, Situation
 from reconciler.model.records import Owned
 from reconciler.model.refs import ObjectRef, WorkloadKey
@@ -20,6 +21,11 @@ from reconciler.ports import Cluster, LiveView, Reports
 
 IN_FLIGHT = 32
 """Writes of rooms at once: an API server serves no more by being asked for more."""
+
+
+def _uncoded(namespace: str, room: str) -> str:
+    """Return no code: where nothing listens none is any good."""
+    return MASK
 
 
 class Unheard:
@@ -41,6 +47,8 @@ class Lane:
     `reserved` counts host ports of rooms that are planned and not made yet, so that workloads
     planned side by side do not choose the same ones. `doubted` says that somebody else wrote
     our records: what is wanted is to be judged anew. `reports` are what rooms say of themselves.
+    Rooms report to `rooms_url`; `codes` says the code of a room by namespace and name, and raises
+    Unavailable while it cannot.
     """
 
     name: str
@@ -58,6 +66,8 @@ class Lane:
     reserved: Counter[int] = field(default_factory=Counter)
     doubted: bool = False
     reports: Reports = field(default_factory=Unheard)
+    rooms_url: str = ""
+    codes: Callable[[str, str], str] = _uncoded
 
     def situation(self, key: WorkloadKey) -> Situation:
         """Gather what the plan of one workload depends on; no I/O."""
@@ -81,6 +91,7 @@ class Lane:
             holds=self.wanted.holds_of(key),
             newborn=key in self.wanted.newborn,
             ears=self.reports.of(key),
+            elapsed=self.view.elapsed(),
             sharing=objects.sharing_of(key, neighbours, self.wanted.deleting),
             namespace_made=self.made_for_others(key),
         )

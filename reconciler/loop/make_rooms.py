@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass, replace
 
+from reconciler.core.reach import Reach
 from reconciler.core.stamp import room_name, stamp_room
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
@@ -57,7 +58,7 @@ class _Batch:
         try:
             async with self.lane.slots:
                 self.lane.check_stands(self.plan)
-                pod = await self.lane.cluster.create(stamp_room(self.desired.room, workload, seat))
+                pod = await self.lane.cluster.create(self._pod(name, seat))
         except AlreadyExists:
             return await self._look(ref)
         except PortError as error:
@@ -66,6 +67,14 @@ class _Batch:
         self.lane.view.expect_created(pod)
         self.steps.did("create", f"room {name}", self.reason)
         return _version(pod)
+
+    def _pod(self, name: str, seat: RoomSeat) -> Json:
+        workload, lane = self.desired.workload, self.lane
+        if not workload.hears:
+            return stamp_room(self.desired.room, workload, seat)
+        # Without its code a room could not be heard: rather it is made a little later.
+        reach = Reach(lane.rooms_url, lane.codes(workload.key.namespace, name))
+        return stamp_room(self.desired.room, workload, seat, reach)
 
     async def _look(self, ref: ObjectRef) -> int | None:
         """Decide about a name that is taken: our own room from before a crash, or a stranger."""

@@ -11,6 +11,8 @@ _SECRETS = (
         re.compile(r"(?P<keep>\b(?:authorization:\s*)?(?:bearer|basic)\s+)[\w.~+/=-]{8,}", re.I),
         rf"\g<keep>{MASK}",
     ),
+    (re.compile(r"(?P<keep>\bAPI_SERVER_CODE\W{1,4}(?:value\W{1,5})?)\w+"), rf"\g<keep>{MASK}"),
+    (re.compile(r"(?P<keep>[?&]code=)[^\s&#\"']+"), rf"\g<keep>{MASK}"),
     (re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+"), MASK),
     (re.compile(r"\b(?:gh[pousr]_|github_pat_|glpat-|xox[abp]-)\w[\w-]{8,}"), MASK),
     (

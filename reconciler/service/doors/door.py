@@ -74,7 +74,7 @@ class RoomDoor:
         elif shown.kind == "bearer":
             await self._hear_token(namespace, name, pod, shown.secret, peer)
         elif not self._codes.fits(namespace, name, shown.secret):
-            raise self._refusal(peer, 401, UNKNOWN_VOICE)
+            raise self._refusal(peer, shown.secret, 401, UNKNOWN_VOICE)
         elif pod is None:
             raise _gone(name)
 
@@ -83,9 +83,9 @@ class RoomDoor:
     ) -> None:
         speaker = await self._tokens.speaker(token, ask=not self._guesses.wait_seconds(peer))
         if speaker is None:
-            raise self._refusal(peer, 401, UNKNOWN_VOICE)
+            raise self._refusal(peer, token, 401, UNKNOWN_VOICE)
         if (speaker.namespace, speaker.pod) != (namespace, name):
-            raise self._refusal(peer, 403, ANOTHERS_VOICE)
+            raise self._refusal(peer, token, 403, ANOTHERS_VOICE)
         if pod is None or pod.uid != speaker.uid:
             raise _gone(name)
 
@@ -103,7 +103,7 @@ class RoomDoor:
         if shown.kind == "bearer" and await self._tokens.speaker(shown.secret, ask=ask):
             return
         if not await self._people.admit(shown.secret, "read", None, ask=ask):
-            raise self._refusal(peer, 401, CODE_WANTED)
+            raise self._refusal(peer, shown.secret, 401, CODE_WANTED)
 
     async def admit_person(
         self, shown: Credential, peer: str, verb: Verb, workload: WorkloadKey | None
@@ -114,12 +114,14 @@ class RoomDoor:
         ask = not self._guesses.wait_seconds(peer)
         who = await self._people.admit(shown.secret, verb, workload, ask=ask)
         if not who:
-            raise self._refusal(peer, 401, UNKNOWN_PERSON)
+            raise self._refusal(peer, shown.secret, 401, UNKNOWN_PERSON)
+        # It may have been tried as a room's own voice first: that was no guess.
+        self._guesses.forgive(peer, shown.secret)
         return who
 
-    def _refusal(self, peer: str, status: int, message: str) -> NotAdmitted:
+    def _refusal(self, peer: str, secret: str, status: int, message: str) -> NotAdmitted:
         """Count a wrong guess and return what it is answered."""
-        wait = self._guesses.failed(peer)
+        wait = self._guesses.failed(peer, secret)
         if wait:
             return NotAdmitted(429, "too many wrong credentials from this address: wait", wait)
         return NotAdmitted(status, message)

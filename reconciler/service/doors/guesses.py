@@ -37,14 +37,14 @@ class Guesses:
 
     def __init__(self, elapsed: Callable[[], float]) -> None:
         self._elapsed = elapsed
-        self._failures: OrderedDict[str, tuple[float, ...]] = OrderedDict()
+        self._failures: OrderedDict[str, tuple[tuple[float, int], ...]] = OrderedDict()
 
     def wait_seconds(self, peer: str) -> float:
         """Return for how long this peer may guess no more, 0 where it may."""
         return self._wait(household(peer)) if self._failures else 0.0
 
-    def failed(self, peer: str) -> float:
-        """Count a failure; return how long to wait where there were too many, else 0.
+    def failed(self, peer: str, secret: str) -> float:
+        """Count a wrong secret; return how long to wait where there were too many, else 0.
 
         What fails while the peer has to wait is not counted: so the wait has an end.
         """
@@ -52,18 +52,26 @@ class Guesses:
         wait = self._wait(who)
         if wait:
             return wait
-        self._failures[who] = (*self._recent(who), self._elapsed())
+        self._failures[who] = (*self._recent(who), (self._elapsed(), hash(secret)))
         self._failures.move_to_end(who)
         if len(self._failures) > MOST_PEERS:
             self._failures.popitem(last=False)
         return 0.0
 
+    def forgive(self, peer: str, secret: str) -> None:
+        """Take back what was counted for a secret that is good for something else."""
+        if self._failures:
+            who, known = household(peer), hash(secret)
+            self._failures[who] = tuple(one for one in self._recent(who) if one[1] != known)
+            if not self._failures[who]:
+                del self._failures[who]
+
     def _wait(self, who: str) -> float:
         recent = self._recent(who)
         if len(recent) < MOST_FAILURES:
             return 0.0
-        return recent[0] + WINDOW_SECONDS - self._elapsed()
+        return recent[0][0] + WINDOW_SECONDS - self._elapsed()
 
-    def _recent(self, who: str) -> tuple[float, ...]:
+    def _recent(self, who: str) -> tuple[tuple[float, int], ...]:
         since = self._elapsed() - WINDOW_SECONDS
-        return tuple(at for at in self._failures.get(who, ()) if at > since)
+        return tuple(one for one in self._failures.get(who, ()) if one[0] > since)

@@ -35,16 +35,18 @@ class People:
     ) -> str:
         """Return who it is; "" for a token that nobody knows.
 
-        Without `ask` the API server is not asked about it. Raises NotAdmitted (403) for somebody
-        who may not, and Unavailable.
+        Without `ask` the API server is not asked about a token that is new to us.
+        Raises NotAdmitted (403) for somebody who may not, and Unavailable.
         """
         admin = self._admins.find(token)
         if admin is not None:
             return _in_scope(admin, verb, workload)
-        if not ask or len(token) > LONGEST_TOKEN:
+        if len(token) > LONGEST_TOKEN:
             return ""
         name = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
         who = self._who.get(name)
+        if who is None and not ask:
+            return ""
         if who is None:
             who = await self._reviews.who(token, self._wanted(token))
             self._who.put(name, who, REMEMBERED_SECONDS)

@@ -23,5 +23,22 @@ def test_an_address_is_stored_without_credentials(url: str, stored: str) -> None
     assert without_userinfo(url) == stored
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("POST /running?code=0a1b&x=1", "POST /running?code=***&x=1", id="in a URL"),
+        pytest.param("API_SERVER_CODE=0a1b", "API_SERVER_CODE=***", id="as a shell has it"),
+        pytest.param(
+            '{"name": "API_SERVER_CODE", "value": "0a1b"}',
+            '{"name": "API_SERVER_CODE", "value": "***"}',
+            id="as a pod has it",
+        ),
+        pytest.param("exit code=1", "exit code=1", id="another code"),
+    ],
+)
+def test_the_code_of_a_room_is_not_told(text: str, told: str) -> None:
+    assert redact(text) == told
+
+
 def test_no_part_of_a_password_with_an_at_sign_is_told() -> None:
     assert redact("at https://bot:s3@cret@h/f now") == "at https://***@h/f now"
