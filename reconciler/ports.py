@@ -203,6 +203,9 @@ class LiveView(Protocol):
     def take_in(self, pod: Json) -> None:
         """Take in a pod as the server answered it to a patch, unless a newer version is known."""
 
+    def elapsed(self) -> float:
+        """The time of the clock by which pods are `seen`: seconds, and it never jumps."""
+
     def room(self, namespace: str, name: str) -> tuple[WorkloadKey, LivePod] | None:
         """Find a room by its name, with its workload."""
 

@@ -79,7 +79,7 @@ class Departures:
                 self.removals.append(DeleteRoom(pod, Cause.DEADLINE, reason))
                 continue
             if workload.departure.drain_deadline_seconds is not None:
-                left = pod.leaving_since + workload.departure.drain_deadline_seconds
+                left = pod.seen.left + workload.departure.drain_deadline_seconds
                 self.wait(left - self.there.now)
             self.go(pod, why, f"{pod.name} leaves ({why})")
 

@@ -13,10 +13,10 @@ NEIGHBOUR_LOOK_SECONDS = 5.0
 """How often a workload that goes looks whether those it shares its namespace with are gone."""
 
 
-def plan_removal(situation: Situation, now: float) -> Plan:
-    """Return the next step of its end. `now` is Unix seconds."""
+def plan_removal(situation: Situation) -> Plan:
+    """Return the next step of its end."""
     workload = workload_of(situation)
-    there = rooms.sort_rooms(situation.live.pods, workload, situation.ears, now)
+    there = rooms.sort_rooms(situation.live.pods, workload, situation.ears, situation.elapsed)
     counts = rooms.count(there, 0)
     base = Plan(situation.key, counts, situation.record.inventory, holds=situation.holds)
     if not situation.deleting:

@@ -33,7 +33,7 @@ class Verdict:
 def verdict(
     pod: LivePod, workload: Workload, judged: Judged, heard: Heard | None, now: float
 ) -> Verdict:
-    """Say whether a room may be deleted; `now` is Unix seconds.
+    """Say whether a room may be deleted; `now` is seconds on a clock that never jumps.
 
     `judged` and `heard` are of the same instant as `pod`, and the delete carries its version:
     whatever changed the pod since makes it fail.
@@ -42,9 +42,9 @@ def verdict(
         return Verdict(False, judged.protected, judged.again_in_seconds)
     if not needs_fence(pod, judged):
         return Verdict(True, judged.reason)
-    if pod.mark is not Mark.DRAINING:
-        return Verdict(False, "it is not marked draining yet")
-    left = pod.leaving_since + workload.departure.quiet_seconds - now
+    if pod.mark is not Mark.DRAINING or not pod.seen.draining:
+        return Verdict(False, "it was not seen marked draining yet")
+    left = pod.seen.draining + workload.departure.quiet_seconds - now
     if left > 0:
         return Verdict(False, f"marked draining, left alone for {left:.1f} s more", left)
     if not workload.hears or judged.state in BY_POD_ALONE:
@@ -64,6 +64,6 @@ def needs_fence(pod: LivePod, judged: Judged) -> bool:
 def is_overdue(pod: LivePod, workload: Workload, now: float) -> bool:
     """Whether a room that was told to leave is busy beyond the deadline that the user wrote."""
     limit = workload.departure.drain_deadline_seconds
-    if limit is None or pod.leaving is Why.STAYS or not pod.leaving_since:
+    if limit is None or pod.leaving is Why.STAYS or not pod.seen.left:
         return False
-    return pod.mark in BUSY_MARKS and now - pod.leaving_since >= limit
+    return pod.mark in BUSY_MARKS and now - pod.seen.left >= limit

@@ -23,7 +23,8 @@ def lay(
 ) -> Heard:
     """Return what is heard after a report; `known` itself where nothing that counts changed.
 
-    `now` is Unix seconds. `draining` is whether the pod was seen draining before the report came.
+    `now` is seconds on a clock that never jumps. `draining` is whether the pod was seen draining
+    before the report came.
     """
     before = known or Heard(at=now, periodic=report.periodic, said_since=now)
     said = report.said if report.said is not None else before.said

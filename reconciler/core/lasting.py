@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from reconciler.model.holds import Hold
 from reconciler.model.live import LiveWorkload
-from reconciler.model.plans import Desired, Plan, Situation
+from reconciler.model.plans import Desired, Plan, Sharing, Situation
 from reconciler.model.records import Ordinals, StateRecord
 from reconciler.model.rooms import Ears
 
@@ -13,7 +13,7 @@ class Basis(NamedTuple):
     """All that a lasting plan depends on.
 
     Snapshots are immutable and handed out again until something of them changes: an idle pass
-    compares nine references a workload.
+    compares eleven references a workload.
     """
 
     live: LiveWorkload
@@ -25,6 +25,8 @@ class Basis(NamedTuple):
     rooms_complete: bool
     deleting: bool
     ears: Ears
+    sharing: Sharing
+    namespace_made: bool
 
 
 def basis_of(situation: Situation) -> Basis:
@@ -39,6 +41,8 @@ def basis_of(situation: Situation) -> Basis:
         situation.rooms_complete,
         situation.deleting,
         situation.ears,
+        situation.sharing,
+        situation.namespace_made,
     )
 
 

@@ -46,9 +46,11 @@ BLIND_LOOK_SECONDS = 2.0
 def plan(situation: Situation, schemas: Schemas, now: float) -> Plan:
     """Return what to do for one workload now. `now` is Unix seconds."""
     if situation.desired is None:
-        return ending.plan_removal(situation, now)
+        return ending.plan_removal(situation)
     desired = situation.desired
-    there = rooms.sort_rooms(situation.live.pods, desired.workload, situation.ears, now)
+    there = rooms.sort_rooms(
+        situation.live.pods, desired.workload, situation.ears, situation.elapsed
+    )
     counts = rooms.count(there, desired.workload.replicas)
     holds = (*situation.holds, *objects.foreign(situation))
     if desired.workload.suspend or any(hold.kind is HoldKind.FOREIGN for hold in holds):
@@ -199,12 +201,7 @@ def _creates(
         blind = ordinals.is_blind(record, situation.version, now)
         return None, None if blind else replace(settled, outstanding=frozenset())
     taken, raised = ordinals.take(settled, number)
-    ports = len(host_ports.container_ports(workload.template)) if workload.port_range else 0
-    chosen = (
-        host_ports.choose(ports, number, workload.port_range, situation.in_use)
-        if workload.port_range
-        else [()] * number
-    )
+    chosen = host_ports.choose_for(workload, number, situation.in_use)
     seats = tuple(RoomSeat(n, numbers) for n, numbers in zip(taken, chosen, strict=True))
     pods = situation.live.pods
     alive = sum(not pod.terminating and pod.phase not in ENDED and not pod.leaving for pod in pods)

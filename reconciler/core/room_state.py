@@ -55,7 +55,7 @@ def judge(
     ears: Ears = NO_EARS,
     now: float = 0.0,
 ) -> Judged:
-    """Return what a room is, why, and what follows; `now` is Unix seconds.
+    """Return what a room is, why, and what follows; `now` is seconds on a clock that never jumps.
 
     `heard` is what this room said (`ears.rooms[pod.uid]`), None where it said nothing to us.
     """
@@ -264,7 +264,7 @@ def _known(facts: _Facts, state: RoomState, reason: str) -> Judged:
 def _within_start(facts: _Facts, state: RoomState, what: str) -> Judged:
     """Judge a room that starts: the clock runs from being bound, or from its last restart."""
     limit = facts.workload.timeouts.initialize_seconds
-    since = max(facts.pod.bound_at, facts.pod.started_at)
+    since = facts.pod.seen.starting
     left = since + limit - facts.now if since else None
     if left is None or left > 0:
         return Judged(state, what, again_in_seconds=left)

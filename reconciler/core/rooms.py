@@ -151,7 +151,10 @@ _ENDING = frozenset({Said.TERMINATING, Said.TERMINATED})
 def sort_rooms(
     pods: Iterable[LivePod], workload: Workload, ears: Ears = NO_EARS, now: float = 0.0
 ) -> Sorted:
-    """Sort a workload's rooms (pods with an ordinal); `now` is Unix seconds."""
+    """Sort a workload's rooms (pods with an ordinal).
+
+    `now` is seconds on a clock that never jumps.
+    """
     rooms = Sorted(workload, ears, now)
     for pod in pods:
         if pod.ordinal >= 0:

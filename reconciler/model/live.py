@@ -32,6 +32,25 @@ class HostPort:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """When our view first saw something of a pod: seconds on a clock that never jumps, 0 for not.
+
+    Ages that let a room go are counted from these, never from other machines' clocks: a wall
+    clock that jumps, or is another one than the cluster's, brings no end nearer. A restart begins
+    anew, which only makes us wait longer. `starting` is of its present start, `draining` of the
+    mark. `left` is when it began to leave: the age that its annotation had when it was first seen
+    goes before that moment.
+    """
+
+    starting: float = 0.0
+    draining: float = 0.0
+    left: float = 0.0
+
+
+NEVER_SEEN = Seen()
+
+
+@dataclass(frozen=True, slots=True)
 class LivePod:
     """One pod. `instance`, `workload`, `revision` are our labels and annotation, "" if absent.
 
@@ -65,7 +84,7 @@ class LivePod:
     mark: Mark = Mark.NONE
     leaving: Why = Why.STAYS
     leaving_since: float = 0.0
-    """Unix seconds of the mark `draining`, or of being told to leave while busy."""
+    """Unix seconds of the mark `draining`, or of being told to leave while busy, as annotated."""
     guard: tuple[str, str] = ("", "")
     """Our two disruption annotations as they stand (safe-to-evict, do-not-disrupt)."""
     kept_report: str = ""
@@ -81,6 +100,7 @@ class LivePod:
     restarts: int = 0
     pod_ip: str = ""
     host_network: bool = False
+    seen: Seen = NEVER_SEEN
 
 
 @dataclass(frozen=True, slots=True)

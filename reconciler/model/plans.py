@@ -89,6 +89,8 @@ class Situation:
     holds: tuple[Hold, ...] = ()
     newborn: bool = False
     ears: Ears = NO_EARS
+    elapsed: float = 0.0
+    """The time of the view's clock, which never jumps (seconds)."""
     sharing: Sharing = Sharing.ALONE
     namespace_made: bool = False
     """Whether we made its namespace for another workload that is in it too."""

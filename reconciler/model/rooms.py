@@ -88,7 +88,8 @@ class Report:
 class Heard:
     """What a room has said until now, all reports laid over each other.
 
-    `at` (Unix seconds, on our clock) is when the last report that counted came in: one that
+    Times are seconds on this process's clock that never jumps, and mean nothing to another.
+    `at` is when the last report that counted came in: one that
     changed something, the first after a silence, or the first since the room began to drain
     (`confirmed`). So it is never later than the last report. `silent` is
     whether a room that reports periodically said nothing for its ping time-out.
@@ -122,7 +123,7 @@ class Ears:
 
     The same value is handed out again until something that counts changes. `deaf` says why our
     own ears are suspect, "" while they are not: then nothing is replaced for its silence.
-    `since` is when this process began to listen (Unix seconds).
+    `since` is when this process began to listen, on its clock that never jumps.
     """
 
     rooms: Mapping[str, Heard] = field(default_factory=dict)

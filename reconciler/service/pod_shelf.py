@@ -1,14 +1,16 @@
 """Pods: rooms of ours by workload, the host ports of all, and what we wrote but not yet see."""
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from reconciler.model import labels
-from reconciler.model.live import HostPort, LivePod, Phase
+from reconciler.model.live import NEVER_SEEN, HostPort, LivePod, Phase
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.service.live_records import host_ports_of, key_of, pod_of
+from reconciler.service.seen import seen_of
 from reconciler.service.shelves import ByWorkload, Touched, is_older
 
 EXPECTATION_SECONDS = 180.0
@@ -31,10 +33,17 @@ class PodShelf:
     answered to our writes is taken in at once, and taken back if no watch has shown it in time.
     """
 
-    def __init__(self, instance: str, touched: Touched, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        instance: str,
+        touched: Touched,
+        now: Callable[[], float],
+        elapsed: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._instance = instance
         self._touched = touched
         self._now = now
+        self._elapsed = elapsed
         self._rooms: ByWorkload[LivePod] = ByWorkload()
         self._foreign: dict[str, tuple[HostPort, ...]] = {}
         self._in_use: Counter[int] = Counter()
@@ -147,6 +156,9 @@ class PodShelf:
         elif pod.uid in self._doomed:
             self._before[pod.uid] = pod
             pod = replace(pod, terminating=True)
+        seen = seen_of(pod, found[1] if found else None, self._now(), self._elapsed())
+        if seen is not NEVER_SEEN:
+            pod = replace(pod, seen=seen)
         if found == (key, pod):
             return
         self._count(_ports_held(found[1]) if found else (), -1)

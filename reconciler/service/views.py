@@ -1,6 +1,7 @@
 """One cluster as it is, kept by watches: what the loop plans against (`ports.LiveView`)."""
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
@@ -25,7 +26,8 @@ class ClusterView:
     """The view of one cluster; `run` keeps it up to date.
 
     `dirty` is called with the workloads of which something changed; `record_changed` with the
-    ConfigMaps of this instance that did, and whether they are gone.
+    ConfigMaps of this instance that did, and whether they are gone. `elapsed` never jumps
+    (seconds).
     """
 
     def __init__(
@@ -35,11 +37,13 @@ class ClusterView:
         clock: Clock,
         dirty: Callable[[Iterable[WorkloadKey]], None],
         record_changed: Ring | None = None,
+        elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
         self._instance = instance
         self._dirty = dirty
         self._snapshots: dict[WorkloadKey, LiveWorkload] = {}
-        self._pods = PodShelf(instance, self._touched, clock.now)
+        self._pods = PodShelf(instance, self._touched, clock.now, elapsed)
+        self._elapsed = elapsed
         self._objects = {kind: ObjectShelf(self._touched) for _, kind in OBJECT_KINDS}
         self._nodes = NodeShelf()
 
@@ -125,6 +129,10 @@ class ClusterView:
     def take_in(self, pod: Json) -> None:
         """Take in a pod as the server answered it to a patch, unless a newer version is known."""
         self._pods.put(pod)
+
+    def elapsed(self) -> float:
+        """The time of the clock by which pods are `seen`: seconds, and it never jumps."""
+        return self._elapsed()
 
     def room(self, namespace: str, name: str) -> tuple[WorkloadKey, LivePod] | None:
         """Find a room by its name, with its workload."""

@@ -61,7 +61,9 @@ class Service:
         self.clock = LoopTime()
         self.transport = WatchedTransport(world.sandbox, world.time.now, weather)
         kube = KubernetesCluster(self.transport, "main", name="local")
-        self.view = ClusterView(kube, "main", self.clock, self._touched, self._record_changed)
+        self.view = ClusterView(
+            kube, "main", self.clock, self._touched, self._record_changed, elapsed=elapsed
+        )
         fenced = Fenced(kube, lambda: self.app.may_write())
         self.lane = Lane(
             name="local",
@@ -149,13 +151,16 @@ class Theatre:
 
     def start(self, name: str) -> Service:
         """Start a process."""
-        service = Service(self.world, name, self.weather)
+        service = self._process(name)
         service.transport.changed = self._changed.set
         service.transport.before = lambda number, call: self._judge(call)
         service.transport.after = lambda number, call: self._look()
         self.services.append(service)
         service.start()
         return service
+
+    def _process(self, name: str) -> Service:
+        return Service(self.world, name, self.weather)
 
     async def until(self, promise: str, check: Callable[[], bool], seconds: float) -> float:
         """Wait until `check` holds; return how long that took."""

@@ -89,7 +89,9 @@ class Process:
         self.world = world
         self.transport = SandboxTransport(world.sandbox, world.time.now)
         self.cluster = KubernetesCluster(self.transport, "main", name=cluster)
-        self.view = ClusterView(self.cluster, "main", world.time, lambda keys: None)
+        self.view = ClusterView(
+            self.cluster, "main", world.time, lambda keys: None, elapsed=world.time.now
+        )
         self.lane = Lane(
             name=cluster,
             instance="main",
@@ -188,6 +190,7 @@ class World:
             item.plan.counts.ready == item.plan.counts.desired
             and not item.plan.counts.old
             and not item.plan.counts.terminating
+            and not item.plan.counts.leaving
             for item in report.settled
         )
 

@@ -64,7 +64,7 @@ class Book:
 
     @property
     def since(self) -> float:
-        """When it began (Unix seconds), 0 while it has not."""
+        """When it began (on the clock that never jumps), 0 while it has not."""
         return self._since or 0.0
 
     @property
@@ -79,7 +79,7 @@ class Book:
 
     def begin(self) -> None:
         """Listen from now on; rooms that were heard before are known by what their pods say."""
-        self._since = self._clock.now()
+        self._since = self._elapsed()
 
     def forget(self) -> None:
         """Forget all that was heard: whoever led before heard other things."""
@@ -127,6 +127,7 @@ class Book:
             and line.report == report
             and (line.followed or not line.periodic)
             and line.due_at is None
+            and not line.lock.locked()
         ):
             return False
         if not workload.hears:
@@ -143,7 +144,7 @@ class Book:
         line.drain = pod.leaving_since if draining else 0.0
         if draining:
             self._drained[line.uid] = line
-        line.heard = hearing.lay(before, report, workload.matches_max, self._clock.now(), draining)
+        line.heard = hearing.lay(before, report, workload.matches_max, line.last_at, draining)
         if line.heard is before:
             return
         if before is None or before.busy or line.heard.busy:
@@ -195,16 +196,19 @@ class Book:
 
     async def _seed_all(self) -> None:
         """Begin a line for every room that was recorded as heard before this term."""
+        since = self._since
         if self._seeded:
             return
-        self._seeded = True
         for key in self._roster.workloads():
             for number, pod in enumerate(self._roster.view.of(key).pods, 1):
                 if number % SLICE == 0:
                     await self._clock.sleep(0)
-                if self.listening and _is_recorded(pod) and self._is_there(pod):
+                if self._since != since:
+                    return  # the term ended meanwhile
+                if _is_recorded(pod) and self._is_there(pod):
                     self.line(key, pod)
             self._tell(key)
+        self._seeded = True
 
     def _sync(self, key: WorkloadKey) -> None:
         """Follow what there is: lines of pods that are gone go, recorded rooms get one."""

@@ -12,6 +12,7 @@ from reconciler.model.errors import Unavailable
 from reconciler.model.live import LivePod
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.rooms import Report
+from reconciler.model.specs import Workload
 from reconciler.ports import Clock, Cluster
 from reconciler.room_ports import Change, Happening, RoomView
 from reconciler.service.room_metrics import RoomObserver, Unobserved
@@ -50,7 +51,7 @@ class RoomDesk:
         self._roster = Roster(lane, clock)
         self._flips = Flips(cluster, self._roster, clock, elapsed, counts)
         self.book = Book(self._roster, clock, elapsed, self._heard, self._flips.arrange, counts)
-        self._showing = Showing(self._roster, self.book, clock)
+        self._showing = Showing(self._roster, self.book, elapsed)
         self._watchers = Watchers(self._known, self._change, self._roster.workloads)
 
     async def run(self) -> None:
@@ -92,15 +93,19 @@ class RoomDesk:
         return self._showing.room(*self._roster.find_in(namespace, room))
 
     async def report(self, room: RoomView, report: Report) -> RoomView:
-        """Take in what a room says of itself; return the room afterwards."""
+        """Take in what a room says of itself; return the room afterwards.
+
+        In memory it counts at once, in the order in which reports come; writes of one room wait
+        for each other.
+        """
         self._check_open()
         key, pod = self._again(room)
         line = self.book.line(key, pod)
-        if line.queued:
-            return await self._queued(room, line, report)
-        if self._take(line, pod, report):
+        if self.book.take(line, pod, self._workload(key), report):
             if self._flips.is_prompt(line, pod):
-                return await self._queued(room, line, None)
+                async with line.lock:
+                    await self._flips.stand(line)
+                return self._showing.room(*self._again(room))
             self._flips.arrange(line, pod)
         return self._showing.room(key, pod)
 
@@ -109,14 +114,10 @@ class RoomDesk:
         self._check_open()
         key, pod = self._again(room)
         line = self.book.line(key, pod)
-        line.queued += 1
-        try:
-            async with line.lock:
-                await self._flips.change(line, lambda pod: self._leaving(line, pod, leaves))
-                key, pod = self._again(room)
-                self._flips.arrange(line, pod)
-        finally:
-            line.queued -= 1
+        async with line.lock:
+            await self._flips.change(line, lambda pod: self._leaving(line, pod, leaves))
+        key, pod = self._again(room)
+        self._flips.arrange(line, pod)
         what = "leaves when it is empty" if leaves else "stays"
         log.info("room %s/%s %s: asked by %s", pod.namespace, pod.name, what, by)
         return self._showing.room(key, pod)
@@ -130,8 +131,8 @@ class RoomDesk:
     def rooms(self, workload: WorkloadKey | None = None) -> Iterable[RoomView]:
         """Every room of one workload, or of all; sorted by name."""
         self._check_open()
-        for key in self.workloads() if workload is None else (workload,):
-            yield from self._showing.rooms(key)
+        keys = self.workloads() if workload is None else (workload,)
+        return (room for key in keys for room in self._showing.rooms(key))
 
     def workloads(self) -> Iterable[WorkloadKey]:
         """Every workload that has rooms or is wanted."""
@@ -142,36 +143,15 @@ class RoomDesk:
         self._check_open()
         return self._watchers.follow(workload)
 
-    async def _queued(self, room: RoomView, line: Line, report: Report | None) -> RoomView:
-        """Take a report in its turn, and return when what it says stands.
-
-        None is a report that was taken in before: it is the first of the queue.
-        """
-        line.queued += 1
-        try:
-            async with line.lock:
-                self._check_open()
-                key, pod = self._again(room)
-                if report is not None:
-                    self._take(line, pod, report)
-                if self._flips.is_prompt(line, pod):
-                    await self._flips.stand(line)
-                    key, pod = self._again(room)
-                self._flips.arrange(line, pod)
-                return self._showing.room(key, pod)
-        finally:
-            line.queued -= 1
-
-    def _take(self, line: Line, pod: LivePod, report: Report) -> bool:
-        workload = self._roster.workload(line.key)
-        return workload is not None and self.book.take(line, pod, workload, report)
-
     def _leaving(self, line: Line, pod: LivePod, leaves: bool) -> list[Json]:
-        workload = self._roster.workload(line.key)
-        if workload is None:
-            raise Unavailable(f"what is wanted of {line.key} is not known yet: ask again")
         now = self._clock.now()
-        return deciding.leave_patch(pod, line.heard, workload, leaves, now)
+        return deciding.leave_patch(pod, line.heard, self._workload(line.key), leaves, now)
+
+    def _workload(self, key: WorkloadKey) -> Workload:
+        workload = self._roster.workload(key)
+        if workload is None:
+            raise Unavailable(f"what is wanted of {key} is not known yet: ask again")
+        return workload
 
     def _again(self, room: RoomView) -> Room:
         pod = room.pod

@@ -1,6 +1,6 @@
 """Rooms as they are shown: pod and reports judged together, kept until either changes."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from reconciler.core import room_state
 from reconciler.model.errors import Unavailable
@@ -8,7 +8,6 @@ from reconciler.model.live import LiveNode, LivePod
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Ears, Heard, Mark, RoomState
 from reconciler.model.specs import Workload
-from reconciler.ports import Clock
 from reconciler.room_ports import RoomView
 from reconciler.service.rooms.book import Book
 from reconciler.service.rooms.roster import Roster
@@ -16,6 +15,8 @@ from reconciler.service.rooms.roster import Roster
 ADDRESSES = ("ExternalIP", "ExternalDNS", "InternalIP", "InternalDNS")
 """Types of addresses of a node, the best for players first."""
 OPEN_STATES = frozenset({RoomState.READY, RoomState.ACTIVE})
+FRESH_SECONDS = 30.0
+"""A view is judged anew after that: a limit may have passed that no event tells."""
 SPARE = 1000
 """So many views of rooms that are gone are kept before all are made anew."""
 
@@ -25,11 +26,11 @@ _Basis = tuple[LivePod, Heard | None, Workload, LiveNode | None, str]
 class Showing:
     """Makes views of rooms."""
 
-    def __init__(self, roster: Roster, book: Book, clock: Clock) -> None:
+    def __init__(self, roster: Roster, book: Book, elapsed: Callable[[], float]) -> None:
         self._roster = roster
         self._book = book
-        self._clock = clock
-        self._shown: dict[str, tuple[_Basis, float | None, RoomView]] = {}
+        self._elapsed = elapsed
+        self._shown: dict[str, tuple[_Basis, float, RoomView]] = {}
 
     def room(self, key: WorkloadKey, pod: LivePod) -> RoomView:
         """Return a room as it is now. Raises Unavailable where its workload is not known."""
@@ -42,7 +43,7 @@ class Showing:
         if known is not None:
             (was, said, spec, place, deaf), until, view = known
             same = was is pod and said is heard and spec is workload and place is node
-            if same and deaf == self._book.deaf and (until is None or self._clock.now() < until):
+            if same and deaf == self._book.deaf and self._elapsed() < until:
                 return view
         return self._made(key, (pod, heard, workload, node, self._book.deaf))
 
@@ -59,7 +60,7 @@ class Showing:
 
     def _made(self, key: WorkloadKey, basis: _Basis) -> RoomView:
         pod, heard, workload, node, deaf = basis
-        now = self._clock.now()
+        now = self._elapsed()
         judged = room_state.judge(
             pod, workload, heard, Ears(deaf=deaf, since=self._book.since), now
         )
@@ -74,9 +75,10 @@ class Showing:
             matches_max=workload.matches_max,
         )
         again = judged.again_in_seconds
+        until = now + (FRESH_SECONDS if again is None else min(again, FRESH_SECONDS))
         if len(self._shown) > 2 * self._book.count + SPARE:
             self._shown.clear()
-        self._shown[pod.uid] = basis, None if again is None else now + again, view
+        self._shown[pod.uid] = basis, until, view
         return view
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from reconciler.core import desired
 from reconciler.model import labels
-from reconciler.model.live import HostPort, LiveObject, LivePod, LiveWorkload, Phase
+from reconciler.model.live import HostPort, LiveObject, LivePod, LiveWorkload, Phase, Seen
 from reconciler.model.plans import Desired, Situation
 from reconciler.model.readings import Reading, Rendered
 from reconciler.model.records import Accepted, Ordinals, StateRecord
@@ -86,6 +86,7 @@ def a_pod(ordinal: int, **changes: Any) -> LivePod:
         guard=("false", "true"),
         bound_at=NOW - 60,
         started_at=NOW - 50,
+        seen=Seen(starting=NOW - 50),
     )
     pod = replace(pod, **changes)
     return pod if "running" in changes else replace(pod, running=pod.phase is Phase.RUNNING)
@@ -177,6 +178,7 @@ def a_situation(
         deleting=workload is None,
         version=1000,
         instance="main",
+        elapsed=NOW,
     )
     return replace(situation, **changes)
 

@@ -5,7 +5,7 @@ import pytest
 
 from reconciler.core import fence
 from reconciler.core.room_state import judge
-from reconciler.model.live import LivePod, Phase
+from reconciler.model.live import LivePod, Phase, Seen
 from reconciler.model.rooms import Ears, Heard, Mark, Said, Why
 from reconciler.model.specs import Departure
 from tests.unit.core.making import NOW, a_heard, a_pod, a_workload
@@ -14,7 +14,7 @@ REPORTS = a_workload(reports="required")
 DRAINING: dict[str, Any] = {
     "mark": Mark.DRAINING,
     "leaving": Why.SCALE_IN,
-    "leaving_since": NOW - 10,
+    "seen": Seen(draining=NOW - 10, left=NOW - 10),
 }
 EMPTY = a_heard(confirmed=True)
 PERHAPS = a_heard(confirmed=False)
@@ -48,7 +48,7 @@ def verdict(pod: LivePod, heard: Heard | None, workload: Any = REPORTS) -> fence
             id="that players came to after all",
         ),
         pytest.param(
-            a_pod(0, **{**DRAINING, "leaving_since": NOW - 4}),
+            a_pod(0, **{**DRAINING, "seen": Seen(draining=NOW - 4)}),
             EMPTY,
             False,
             id="marked a moment ago",
@@ -75,7 +75,7 @@ def test_the_fence_lets_a_room_go(pod: LivePod, heard: Heard | None, may: bool) 
 def test_without_reports_only_the_quiet_time_counts() -> None:
     workload = a_workload()
     assert not verdict(a_pod(0), None, workload).may
-    fresh = a_pod(0, **{**DRAINING, "leaving_since": NOW - 1})
+    fresh = a_pod(0, **{**DRAINING, "seen": Seen(draining=NOW - 1)})
     assert verdict(fresh, None, workload).again_in_seconds == 4
     assert verdict(a_pod(0, **DRAINING), None, workload).may
 
@@ -86,7 +86,7 @@ def test_the_quiet_time_is_the_users() -> None:
 
 
 def test_a_deadline_counts_only_where_the_user_wrote_one() -> None:
-    pod = a_pod(0, mark=Mark.BUSY, leaving=Why.ROLLOUT, leaving_since=NOW - 3600)
+    pod = a_pod(0, mark=Mark.BUSY, leaving=Why.ROLLOUT, seen=Seen(left=NOW - 3600))
     assert not fence.is_overdue(pod, REPORTS, NOW + 1e6)
     limited = replace(REPORTS, departure=Departure(drain_deadline_seconds=3600))
     assert fence.is_overdue(pod, limited, NOW)

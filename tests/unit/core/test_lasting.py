@@ -9,7 +9,7 @@ from reconciler.core.plan import plan
 from reconciler.kube.schemas import Schemas
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LiveWorkload
-from reconciler.model.plans import Situation
+from reconciler.model.plans import Sharing, Situation
 from reconciler.model.records import Ordinals, StateRecord
 from reconciler.model.rooms import Ears
 from tests.unit.core.making import (
@@ -35,6 +35,7 @@ BESIDE_IT: dict[str, tuple[str, Any]] = {
     "create_not_before": ("nothing is to be made", NOW + 10_000),
     "nodes": ("they are counted for rooms without a port, which are not ready", 0),
     "version": ("it counts where names are outstanding or rooms are missing", 9_000_000),
+    "elapsed": ("time counts only where a plan says when to look again", NOW + 1e6),
     "newborn": ("nothing is to be made, so no name is chosen", True),
 }
 """What a lasting plan does not depend on, why, and another value that must not change it."""
@@ -111,6 +112,8 @@ CHANGED: dict[str, Any] = {
     "rooms_complete": False,
     "deleting": True,
     "ears": Ears(deaf="so many fell silent"),
+    "sharing": Sharing.WAITS,
+    "namespace_made": True,
 }
 
 

@@ -10,7 +10,7 @@ from reconciler.core import rollout
 from reconciler.kube.schemas import Schemas
 from reconciler.model.changes import Cause
 from reconciler.model.holds import HoldKind
-from reconciler.model.live import LivePod, LiveWorkload, Phase
+from reconciler.model.live import LivePod, LiveWorkload, Phase, Seen
 from reconciler.model.plans import Plan, Situation
 from reconciler.model.records import Ordinals, Owned, StateRecord
 from reconciler.model.rooms import Mark, Why
@@ -145,9 +145,7 @@ def test_a_workload_that_left_git_loses_rooms_then_objects_then_its_namespace() 
         live=LiveWorkload(tuple(pods(2)), live_objects(workload)),
     )
     told = plan(going)
-    assert [(item.mark, item.leaving) for item in told.marks] == [
-        (Mark.DRAINING, Why.LEFT_GIT)
-    ] * 2
+    assert [(item.mark, item.leaving) for item in told.marks] == [(Mark.DRAINING, Why.LEFT_GIT)] * 2
     assert not told.removals
     drained_rooms = tuple(drained(pod, Why.LEFT_GIT) for pod in pods(2))
     first = plan(replace(going, live=replace(going.live, pods=drained_rooms)))
@@ -304,7 +302,7 @@ def test_applying_plans_leaves_nothing_to_do(
     used = {pod.ordinal for pod in there}
     for _ in range(60):
         there = [
-            replace(pod, leaving_since=NOW - 10) if pod.mark is Mark.DRAINING else pod
+            replace(pod, seen=Seen(draining=NOW - 10)) if pod.mark is Mark.DRAINING else pod
             for pod in there
         ]
         made = plan(a_situation(workload, there, ordinals=known))
@@ -353,4 +351,4 @@ def serves(pod: LivePod) -> bool:
 
 def drained(pod: LivePod, why: Why) -> LivePod:
     """A room that was marked draining long enough ago."""
-    return replace(pod, mark=Mark.DRAINING, leaving=why, leaving_since=NOW - 10)
+    return replace(pod, mark=Mark.DRAINING, leaving=why, seen=Seen(draining=NOW - 10))

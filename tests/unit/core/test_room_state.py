@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from reconciler.core.room_state import RULES, judge
-from reconciler.model.live import Phase
+from reconciler.model.live import Phase, Seen
 from reconciler.model.rooms import Ears, Health, Heard, Judged, Mark, RoomState, Said, Why
 from reconciler.model.specs import Timeouts
 from tests.unit.core.making import NOW, a_heard, a_pod, a_workload
@@ -68,7 +68,7 @@ def judged(
             judged(ready=False, seconds=1000), RoomState.ERROR, id="one that starts for too long"
         ),
         pytest.param(
-            judged(ready=False, seconds=1000, started_at=NOW + 900),
+            judged(ready=False, seconds=1000, seen=Seen(starting=NOW + 900)),
             RoomState.UNREADY,
             id="one whose container started again",
         ),

@@ -22,7 +22,10 @@ def test_a_room_is_read_whole() -> None:
     assert (pod.terminating, pod.node, pod.host_ip) == (False, "node-1", "10.0.0.1")
     assert (pod.instance, pod.workload, pod.ordinal) == ("studio", "arena", 12)
     assert pod.revision == "1-abc"
-    assert pod.host_ports == (HostPort(7000, "TCP"), HostPort(7000, "UDP"))
+    assert pod.host_ports == (
+        HostPort(7000, "TCP", "", 1),
+        HostPort(7000, "UDP", "", 1),
+    )
     assert pod.created_at == 1767323045.0
 
 
