@@ -1,0 +1,85 @@
+"""One face for all rooms of a workload: how many are available, how they are, where they stand.
+
+It is what the collections' users read of a collection. Only members count: a room that leaves,
+is kept for a post-mortem or terminates is none.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from reconciler.core import hearing
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.live import LivePod, Phase
+from reconciler.model.rooms import NOTHING_HEARD, Health, Heard, Judged, Mark, RoomState
+
+_ENDED = frozenset({Phase.FAILED, Phase.SUCCEEDED})
+
+
+class FleetHealth(StrEnum):
+    """The collections' health of a whole fleet. Never rename a value."""
+
+    CREATING = "Creating"
+    HEALTHY = "Healthy"
+    FAILED = "Failed"
+    NEEDS_INTERVENTION = "NeedsIntervention"
+
+
+@dataclass(frozen=True, slots=True)
+class Rollup:
+    """`available` rooms are healthy and run; `health` and `pods` are those of the first room, by
+    its number, that is not healthy, or does not run: else Healthy and Running.
+    """
+
+    available: int
+    health: FleetHealth
+    pods: Phase
+
+
+def roll_up(
+    pods: Iterable[LivePod],
+    heard: Mapping[str, Heard] = NOTHING_HEARD,
+    holds: Iterable[Hold] = (),
+) -> Rollup:
+    """Return the face of a workload with these pods; `heard` is what was heard, by pod uid."""
+    members = sorted(filter(is_member, pods), key=lambda pod: pod.ordinal)
+    healths = [health_of(pod, heard.get(pod.uid)) for pod in members]
+    running = [pod.phase is Phase.RUNNING for pod in members]
+    worst = next((each for each in healths if each is not Health.HEALTHY), Health.HEALTHY)
+    stuck = any(hold.kind is HoldKind.NEEDS_INTERVENTION for hold in holds)
+    return Rollup(
+        available=sum(
+            runs and health is Health.HEALTHY for runs, health in zip(running, healths, strict=True)
+        ),
+        health=FleetHealth.NEEDS_INTERVENTION if stuck else FleetHealth(worst.value),
+        pods=next((pod.phase for pod in members if pod.phase is not Phase.RUNNING), Phase.RUNNING),
+    )
+
+
+def is_member(pod: LivePod) -> bool:
+    """Whether a pod is a room of its workload that counts."""
+    gone = pod.terminating or pod.leaving or pod.mark in (Mark.DRAINING, Mark.FAILED)
+    return pod.ordinal >= 0 and not gone
+
+
+def health_of(pod: LivePod, heard: Heard | None = None) -> Health:
+    """Return the health of a room: what it says, but never better than its pod.
+
+    One that says nothing of its health is healthy once it is ready. Where nobody listens, what
+    its pod keeps of a report on change is what it said.
+    """
+    if pod.phase in _ENDED:
+        return Health.FAILED
+    known = heard or hearing.heard_of(pod.kept_report)
+    if known is not None and known.health is not None:
+        return known.health
+    # A room that lapsed may be full of players: it takes no more, and runs on.
+    return Health.HEALTHY if pod.ready or pod.lapsed else Health.CREATING
+
+
+def by_state(judged: Iterable[Judged]) -> dict[RoomState, int]:
+    """Count rooms by their state; every state is there, with 0 where no room is in it."""
+    counts = dict.fromkeys(RoomState, 0)
+    for each in judged:
+        counts[each.state] += 1
+    return counts
