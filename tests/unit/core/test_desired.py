@@ -2,6 +2,8 @@ import json
 from dataclasses import replace
 
 from reconciler.core import desired
+from reconciler.model.plans import Desired
+from reconciler.model.specs import Disruption
 from tests.unit.core.making import a_workload, rendered
 
 
@@ -30,3 +32,33 @@ def test_a_digest_does_not_depend_on_the_order_of_keys() -> None:
     mixed = desired.build(a_workload(), replace(plain, objects=turned))
     straight = desired.build(a_workload(), plain)
     assert [item.digest for item in mixed.objects] == [item.digest for item in straight.objects]
+
+
+def budget_of(built: Desired) -> tuple[int, str]:
+    (item,) = [each for each in built.objects if each.ref.kind == "PodDisruptionBudget"]
+    return item.body["spec"]["minAvailable"], item.digest
+
+
+def test_until_rooms_are_counted_every_room_counts_as_occupied() -> None:
+    workload = a_workload(replicas=20, reports="required", disruption=Disruption("count"))
+    built = desired.build(workload, rendered())
+    assert budget_of(built)[0] == 20
+
+    calm = desired.with_occupied(built, total=20, occupied=4)
+    assert budget_of(calm)[0] == 5
+    assert budget_of(calm)[1] != budget_of(built)[1]
+    assert calm.wish == built.wish
+    changed = [new for new, old in zip(calm.objects, built.objects, strict=True) if new != old]
+    assert [item.ref.kind for item in changed] == ["PodDisruptionBudget"]
+    assert desired.with_occupied(calm, total=20, occupied=4) is calm
+    assert budget_of(desired.with_occupied(calm, 20, 20)) == budget_of(built)
+
+
+def test_a_budget_that_counts_no_occupied_rooms_stays_as_it_is() -> None:
+    for workload in (
+        a_workload(replicas=20),
+        a_workload(replicas=20, reports="required", disruption=Disruption("occupied")),
+    ):
+        built = desired.build(workload, rendered())
+        assert desired.with_occupied(built, total=20, occupied=4) is built
+    assert budget_of(built)[0] == 1_000_000

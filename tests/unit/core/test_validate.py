@@ -8,11 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.core.mistakes import Mistake
-from reconciler.core.report_checks import lost_protection
 from reconciler.core.validate import check_config, check_workload
 from reconciler.model.findings import Severity
-from reconciler.model.specs import Permissions, Workload
-from tests.unit.core.making import a_workload
+from reconciler.model.specs import Permissions
 from tests.unit.core.reading import CONFIG, SPEC, kit, loaded, paths_of, put, rules
 
 PORTS = SPEC + "          ports: [{containerPort: 1}, {containerPort: 2}]\n"
@@ -83,41 +81,6 @@ def test_a_fleet_may_not_have(line: str, path: str, rule: str) -> None:
 def test_a_fleet_may_have(line: str) -> None:
     text = FLEET.replace("  game: arena\n", "")
     assert rules(scheduler(line, text)) == set()
-
-
-def test_the_usual_range_of_a_fleet_may_be_too_small_for_its_rooms() -> None:
-    (found,) = scheduler("suspend: true", FLEET.replace("replicas: 10", "replicas: 6000"))
-
-    assert found.severity is Severity.WARNING
-    assert found.path == ("spec",)
-    assert found.message == "6000 rooms want 12000 host ports, and the range has 10001"
-
-
-def test_what_needs_reports_is_told_of_where_there_are_none() -> None:
-    line = (
-        "timeouts: {pingSeconds: 60, silentBusySeconds: 60, initializeSeconds: 1}\n"
-        "  removal: {drainDeadlineSeconds: 60}\n  matches: {max: 2}\n"
-        "  disruption: {intervalSeconds: 9}"
-    )
-
-    found = scheduler(line)
-
-    assert {one.severity for one in found} == {Severity.WARNING}
-    assert {one.path[-1] for one in found} == {
-        "pingSeconds", "silentBusySeconds", "drainDeadlineSeconds", "max", "intervalSeconds",
-    }  # fmt: skip
-    assert scheduler(line, HEARD) == []
-
-
-def test_the_protection_that_is_lost_is_told_with_the_workloads_that_lose_it() -> None:
-    def unheard(*names: str) -> list[Workload]:
-        return [a_workload(name) for name in names]
-
-    assert lost_protection([a_workload(reports="required")]) == ""
-    one = lost_protection([a_workload(reports="required"), *unheard("duel")])
-    assert one.startswith("reports: none (Scheduler/duel): which rooms are occupied is not known")
-    many = lost_protection(unheard("a", "b", "c", "d", "e"))
-    assert "(Scheduler/a, Scheduler/b, Scheduler/c and 2 more)" in many
 
 
 @pytest.mark.parametrize(
