@@ -15,6 +15,8 @@ from reconciler.cli.reading import (
     print_annotations,
     print_findings,
 )
+from reconciler.core.messages import workflow_command
+from reconciler.core.report_checks import lost_protection
 
 EXAMPLE = """\
 gamekeeper validate                      # the directory here, committed or not
@@ -41,11 +43,13 @@ async def _validate(arguments: Namespace, console: Console) -> int:
 
 def _print(specs: Specs, output: str, console: Console) -> None:
     findings = specs.reading.findings
+    note = lost_protection(specs.reading.workloads.values())
     if output in ("json", "yaml"):
         value = {
             "commit": specs.reading.commit,
             "workloads": len(specs.reading.workloads),
             "findings": findings_as_json(findings),
+            "notes": [note] if note else [],
         }
         if output == "json":
             print_json(console, value)
@@ -53,8 +57,12 @@ def _print(specs: Specs, output: str, console: Console) -> None:
             print_yaml(console, [value])
     elif output == "github":
         print_annotations(console, findings, specs.root)
+        if note:
+            console.print(workflow_command("notice", {"title": "reports"}, note))
     else:
         print_findings(console, findings, specs.root)
+        if note:
+            console.print(f"note: {note}.")
         console.print(_summary(specs, console))
 
 
