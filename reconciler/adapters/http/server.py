@@ -26,11 +26,13 @@ from reconciler.adapters.http.connections import (
 )
 from reconciler.adapters.http.refusals import Refused, told
 from reconciler.adapters.http.routes import way_of
-from reconciler.model.errors import Misconfigured
+from reconciler.model.errors import Misconfigured, PortError
 
 BACKLOG = 2048
-MOST_HEADERS = 64
 FAREWELL_SECONDS = 2.0
+MOST_HEADERS = 64
+LINGERING_SECONDS = 0.5
+"""How long the rest of a body that is not wanted is read, so that its sender sees the answer."""
 log = logging.getLogger(__name__)
 
 
@@ -57,6 +59,7 @@ async def serving_rooms(
     loop = asyncio.get_running_loop()
     ledger = Ledger(caps.connections, caps.of_peer, loop.time)
     server = web.Server(_Shell(api, ledger).serve, request_factory=_request)
+    # Nothing is unpacked: a small body could be a large one. No line for each request is kept.
     make = partial(
         Connection,
         server,
@@ -64,7 +67,8 @@ async def serving_rooms(
         loop=loop,
         access_log=None,
         auto_decompress=False,
-        max_headers=64,
+        max_headers=MOST_HEADERS,
+        lingering_time=LINGERING_SECONDS,
     )
     try:
         listener = await loop.create_server(make, host, port, backlog=BACKLOG)
@@ -143,6 +147,10 @@ async def _streamed(
         connection.hang_up()
     except ConnectionError:
         log.debug("the reader of %s has gone", request.path)
+    except PortError as error:
+        # Half a list must not pass for a whole one.
+        log.debug("%s ends early: %s", request.path, error)
+        connection.hang_up()
     return response
 
 
@@ -172,7 +180,7 @@ def _request(
     writer, task = rest
     loop = asyncio.get_running_loop()
     return web.BaseRequest(
-        message, payload, protocol, writer, task, loop, client_max_size=BODY_LIMIT_BYTES
+        message, payload, protocol, writer, task, loop, client_max_size=BODY_LIMIT_BYTES + 1
     )
 
 

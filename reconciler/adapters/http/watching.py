@@ -39,12 +39,14 @@ class Watching:
         await self._voices.person(ask, "read", workload)
         if self._watching >= WATCHES:
             raise Refused(503, "too many watch already", retry_after_seconds=HEARTBEAT_SECONDS)
-        events = self._events(workload)
+        # Raises Unavailable here, where it can still be answered.
+        events = self._events(workload, self._voices.desk.changes(workload))
         return Answer(200, content_type=EVENTS, headers=_HEADERS, stream=events, endless=True)
 
-    async def _events(self, workload: WorkloadKey | None) -> AsyncGenerator[bytes, None]:
+    async def _events(
+        self, workload: WorkloadKey | None, changes: AsyncIterator[Change]
+    ) -> AsyncGenerator[bytes, None]:
         self._watching += 1
-        changes = self._voices.desk.changes(workload)
         upcoming = asyncio.ensure_future(anext(changes))
         number = 0
         try:

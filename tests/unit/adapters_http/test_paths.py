@@ -85,14 +85,14 @@ async def test_what_fails_inside_is_500_and_says_nothing_of_why(
     assert "s3cret" not in caplog.text
 
 
-async def test_ten_thousand_hostile_requests_meet_no_error_of_ours(office: Office) -> None:
+async def test_four_thousand_hostile_requests_meet_no_error_of_ours(office: Office) -> None:
     """4xx for all that is wrong: `Office.ask` fails at any 500 and at what is not described."""
     chance = random.Random(20260101)
     pieces = [b"{", b"}", b"[", b'"', b":", b",", b"status", b"ready", b"NaN", b"1e999", b"\\u"]
     pieces += [b"null", b"-1", b"9" * 40, b"\xff", b"playerCount", b"serverName", b"arena-7"]
     routes = [route for route in ROUTES if route.operation not in ("watch", "running", "page")]
     seen = set()
-    for _ in range(10_000):
+    for _ in range(4_000):
         route = chance.choice(routes)
         path = route.path
         for name in ("{scheduler}", "{room}", "{namespace}", "{name}"):

@@ -1,0 +1,353 @@
+"""The listener over real sockets: what one may send, how slowly, and from how many connections."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from reconciler.adapters.http import connections, server
+from reconciler.adapters.http.server import Caps, serving_rooms
+from reconciler.model.errors import Misconfigured, Unavailable
+from reconciler.room_ports import RoomView
+from tests.unit.adapters_http.office import ADMIN, TOKEN, Desk, Office
+
+PING = "PUT /scheduler/arena/rooms/arena-7/ping HTTP/1.1"
+READY = '{"status":"ready"}'
+CAPS = Caps()
+
+
+def request(line: str = PING, body: str = READY, **headers: str) -> bytes:
+    named = {"Host": "rooms", "Authorization": f"Bearer {TOKEN}"} | headers
+    named |= {"Content-Length": str(len(body))} if "Content_Length" not in headers else {}
+    lines = [line, *(f"{name.replace('_', '-')}: {text}" for name, text in named.items())]
+    return ("\r\n".join(lines) + "\r\n\r\n" + body).encode()
+
+
+class Line:
+    """One connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+
+    async def send(self, data: bytes) -> None:
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def answer(self) -> tuple[int, dict[str, str], bytes]:
+        head = (await self.reader.readuntil(b"\r\n\r\n")).decode()
+        first, *rest = head.strip().split("\r\n")
+        headers = {name.lower(): text for name, text in (one.split(": ", 1) for one in rest)}
+        body = await self.reader.readexactly(int(headers.get("content-length", 0)))
+        return int(first.split(" ")[1]), headers, body
+
+    async def ask(self, data: bytes) -> int:
+        await self.send(data)
+        return (await self.answer())[0]
+
+    async def is_over(self) -> bool:
+        """Wait until the other end has hung up."""
+        try:
+            while await self.reader.read(65_536):
+                pass
+        except ConnectionError:
+            return True
+        return True
+
+
+class Listener:
+    def __init__(self, office: Office, host: str, port: int) -> None:
+        self.office, self.host, self.port = office, host, port
+        self._lines: list[Line] = []
+
+    async def connect(self) -> Line:
+        line = Line(*await asyncio.open_connection(self.host, self.port))
+        self._lines.append(line)
+        return line
+
+    def close(self) -> None:
+        for line in self._lines:
+            line.writer.close()
+
+
+@asynccontextmanager
+async def listening(office: Office, caps: Caps = CAPS) -> AsyncIterator[Listener]:
+    async with asyncio.timeout(30), serving_rooms(office.api, "127.0.0.1", 0, caps) as address:
+        listener = Listener(office, *address)
+        try:
+            yield listener
+        finally:
+            listener.close()
+
+
+@pytest.fixture
+async def listener(office: Office) -> AsyncIterator[Listener]:
+    async with listening(office) as made:
+        yield made
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the sweep come often and every deadline pass at once."""
+    monkeypatch.setattr(server, "SWEEP_SECONDS", 0.01)
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.0)
+    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.0)
+    monkeypatch.setattr(connections, "IDLE_SECONDS", 0.0)
+
+
+async def test_one_connection_carries_many_pings(listener: Listener) -> None:
+    line = await listener.connect()
+    for _ in range(3):
+        await line.send(request())
+        status, headers, body = await line.answer()
+        assert (status, body) == (200, b'{"success":true}')
+        assert headers["x-gamekeeper-state"] == "ready"
+        assert headers["content-type"] == "application/json"
+
+    assert len(listener.office.desk.reports) == 3
+
+
+async def test_requests_sent_one_behind_the_other_are_all_answered(listener: Listener) -> None:
+    line = await listener.connect()
+    await line.send(request() * 5)
+
+    assert [(await line.answer())[0] for _ in range(5)] == [200] * 5
+
+
+async def test_head_and_body_may_come_in_pieces(listener: Listener) -> None:
+    line = await listener.connect()
+    for byte in request():
+        await line.send(bytes([byte]))
+
+    assert (await line.answer())[0] == 200
+
+
+async def test_a_client_that_asks_whether_to_go_on_is_told_so(listener: Listener) -> None:
+    line = await listener.connect()
+    head, _, body = request(Expect="100-continue").partition(b"\r\n\r\n")
+    await line.send(head + b"\r\n\r\n")
+    assert await line.reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+    await line.send(body)
+
+    assert (await line.answer())[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (request(body=" " * 16_385), 413),
+        (request(body="", Content_Length="99999999999"), 413),
+        (request("PUT /" + "a" * 9_000 + " HTTP/1.1"), 400),
+        (request(X_Long="a" * 9_000), 400),
+        (
+            b"GET / HTTP/1.1\r\nHost: a\r\n"
+            + b"".join(b"X-%d: a\r\n" % n for n in range(100))
+            + b"\r\n",
+            400,
+        ),
+        (
+            b"GET / HTTP/1.1\r\nHost: a\r\n"
+            + b"".join(b"X-%d: %s\r\n" % (n, b"a" * 4_000) for n in range(5))
+            + b"\r\n",
+            431,
+        ),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400),
+        (b"PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n", 400),
+        (
+            PING.encode()
+            + b"\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+            400,
+        ),
+        (PING.encode() + b"\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n", 400),
+    ],
+    ids=[
+        "a body that is too large",
+        "a body that says it is too large",
+        "a path that is too long",
+        "a header that is too long",
+        "too many headers",
+        "headers that are too large together",
+        "encrypted bytes",
+        "a length that is no number",
+        "a length and chunks",
+        "a chunk without a length",
+    ],
+)
+async def test_what_is_too_large_or_no_http_is_4xx_and_the_end(
+    listener: Listener, data: bytes, status: int
+) -> None:
+    line = await listener.connect()
+    await line.send(data)
+
+    assert (await line.answer())[0] == status
+    assert await line.is_over()
+    assert listener.office.desk.reports == []
+
+
+async def test_a_body_in_chunks_beyond_the_limit_is_413(listener: Listener) -> None:
+    line = await listener.connect()
+    await line.send(PING.encode() + b"\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+    await line.send(
+        b"4000\r\n" + b" " * 0x4000 + b"\r\n" + b"10\r\n" + b" " * 16 + b"\r\n0\r\n\r\n"
+    )
+
+    assert (await line.answer())[0] == 413
+
+
+async def test_a_packed_body_is_not_unpacked(listener: Listener) -> None:
+    line = await listener.connect()
+    # What gzip makes of a thousand spaces: small here, large there.
+    await line.send(request(body="\x1f\x08", Content_Encoding="gzip"))
+
+    assert (await line.answer())[0] == 400
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize(
+    "sent", [b"", b"PUT /sch", request()[:-3]], ids=["nothing", "half a head", "half a body"]
+)
+async def test_who_sends_too_slowly_is_hung_up_on(listener: Listener, sent: bytes) -> None:
+    line = await listener.connect()
+    if sent:
+        await line.send(sent)
+
+    assert await line.is_over()
+    assert listener.office.desk.reports == []
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_connection_that_is_idle_is_closed(listener: Listener) -> None:
+    line = await listener.connect()
+
+    assert await line.ask(request()) == 200
+    assert await line.is_over()
+
+
+class Slow(Desk):
+    """A desk whose cluster does not answer in time."""
+
+    async def report(self, room: RoomView, report: object) -> RoomView:
+        await asyncio.sleep(0.1)
+        return room
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_an_answer_that_takes_too_long_is_503() -> None:
+    async with listening(Office(Slow)) as listener:
+        line = await listener.connect()
+
+        assert await line.ask(request()) == 503
+
+
+async def test_beyond_the_cap_the_one_that_is_idle_for_longest_goes(office: Office) -> None:
+    async with listening(office, Caps(connections=3)) as listener:
+        lines = [await listener.connect() for _ in range(3)]
+        for line in (lines[1], lines[0], lines[2]):
+            assert await line.ask(request()) == 200
+        newest = await listener.connect()
+
+        assert await newest.ask(request()) == 200
+        assert await lines[1].is_over()
+        assert await lines[0].ask(request()) == 200
+        assert await lines[2].ask(request()) == 200
+
+
+async def test_where_none_is_idle_it_is_the_new_one_that_goes(office: Office) -> None:
+    async with listening(office, Caps(connections=2)) as listener:
+        lines = [await listener.connect() for _ in range(2)]
+        for line in lines:
+            await line.send(request()[:10])
+        await asyncio.sleep(0.05)
+        newest = await listener.connect()
+
+        assert await newest.is_over()
+        for line in lines:
+            assert await line.ask(request()[10:]) == 200
+
+
+async def test_one_address_has_a_cap_of_its_own(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "is_this_machine", lambda peer: False)
+    async with listening(office, Caps(of_peer=2)) as listener:
+        lines = [await listener.connect() for _ in range(2)]
+        for line in lines:
+            assert await line.ask(request()) == 200
+        newest = await listener.connect()
+
+        assert await newest.ask(request()) == 200
+        assert await lines[0].is_over()
+        assert await lines[1].ask(request()) == 200
+
+
+async def test_rooms_on_this_machine_share_one_address_and_have_no_cap(office: Office) -> None:
+    async with listening(office, Caps(of_peer=2)) as listener:
+        lines = [await listener.connect() for _ in range(5)]
+
+        assert [await line.ask(request()) for line in lines] == [200] * 5
+        assert [await line.ask(request()) for line in lines] == [200] * 5
+
+
+async def test_a_watch_is_written_as_it_comes_and_lives_on(listener: Listener) -> None:
+    line = await listener.connect()
+    head = f"GET /v1/watch HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {ADMIN}\r\n\r\n"
+    await line.send(head.encode())
+    text = (await line.reader.readuntil(b"event: listed")).decode()
+
+    assert "text/event-stream" in text
+    assert text.count("event: room") == 3
+    assert (await line.reader.readuntil(b"0\r\n\r\n")).endswith(b"0\r\n\r\n")
+
+
+class Lost(Desk):
+    """A desk that leads no more in the middle of a list."""
+
+    def rooms(self, workload: object = None) -> list[RoomView]:
+        raise Unavailable("another process leads")
+
+
+async def test_half_a_list_does_not_pass_for_a_whole_one() -> None:
+    async with listening(Office(Lost)) as listener:
+        line = await listener.connect()
+        await line.send(b"GET /running HTTP/1.1\r\nHost: a\r\n\r\n")
+        seen = b""
+        try:
+            while piece := await line.reader.read(4096):
+                seen += piece
+        except ConnectionError:
+            pass
+
+        assert b"0\r\n\r\n" not in seen
+
+
+async def test_a_list_is_written_over_http_1_0_too(listener: Listener) -> None:
+    line = await listener.connect()
+    await line.send(b"GET /running HTTP/1.0\r\n\r\n")
+    _, _, body = (await line.reader.read()).partition(b"\r\n\r\n")
+
+    assert len(json.loads(body)) == 3
+
+
+async def test_an_address_that_is_taken_is_told_with_its_setting(listener: Listener) -> None:
+    with pytest.raises(Misconfigured, match="--rooms-listen"):
+        async with serving_rooms(listener.office.api, listener.host, listener.port):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("peername", "peer"),
+    [
+        (("10.0.0.7", 5), "10.0.0.7"),
+        (("::ffff:10.0.0.7", 5, 0, 0), "10.0.0.7"),
+        (("fd00::7", 5, 0, 0), "fd00::7"),
+        (None, ""),
+        ("", ""),
+    ],
+)
+def test_the_other_end_is_named_by_its_address(peername: object, peer: str) -> None:
+    class Wire(asyncio.BaseTransport):
+        def get_extra_info(self, name: str, default: object = None) -> object:
+            return {"peername": peername}.get(name, default)
+
+    assert connections.peer_of(Wire()) == peer
