@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from reconciler.core import backoff, objects
 from reconciler.core.backoff import Failures
@@ -23,9 +24,19 @@ IN_FLIGHT = 32
 """Writes of rooms at once: an API server serves no more by being asked for more."""
 
 
-def _uncoded(namespace: str, room: str) -> str:
-    """Return no code: where nothing listens none is any good."""
-    return MASK
+class Codes(Protocol):
+    """The code of each room that reports."""
+
+    async def of(self, namespace: str, room: str) -> str:
+        """Return the code of a room. Raises Unavailable while it cannot be told."""
+
+
+class Uncoded:
+    """No codes: where nothing listens none is any good."""
+
+    async def of(self, namespace: str, room: str) -> str:
+        """Return no code."""
+        return MASK
 
 
 class Unheard:
@@ -47,8 +58,7 @@ class Lane:
     `reserved` counts host ports of rooms that are planned and not made yet, so that workloads
     planned side by side do not choose the same ones. `doubted` says that somebody else wrote
     our records: what is wanted is to be judged anew. `reports` are what rooms say of themselves.
-    Rooms report to `rooms_url`; `codes` says the code of a room by namespace and name, and raises
-    Unavailable while it cannot.
+    Rooms report to `rooms_url`, some of them with their own of `codes`.
     """
 
     name: str
@@ -67,7 +77,7 @@ class Lane:
     doubted: bool = False
     reports: Reports = field(default_factory=Unheard)
     rooms_url: str = ""
-    codes: Callable[[str, str], str] = _uncoded
+    codes: Codes = field(default_factory=Uncoded)
 
     def situation(self, key: WorkloadKey) -> Situation:
         """Gather what the plan of one workload depends on; no I/O."""

@@ -58,7 +58,7 @@ class _Batch:
         try:
             async with self.lane.slots:
                 self.lane.check_stands(self.plan)
-                pod = await self.lane.cluster.create(self._pod(name, seat))
+                pod = await self.lane.cluster.create(await self._pod(name, seat))
         except AlreadyExists:
             return await self._look(ref)
         except PortError as error:
@@ -68,12 +68,12 @@ class _Batch:
         self.steps.did("create", f"room {name}", self.reason)
         return _version(pod)
 
-    def _pod(self, name: str, seat: RoomSeat) -> Json:
+    async def _pod(self, name: str, seat: RoomSeat) -> Json:
         workload, lane = self.desired.workload, self.lane
         if not workload.hears:
             return stamp_room(self.desired.room, workload, seat)
         # Without its code a room could not be heard: rather it is made a little later.
-        reach = Reach(lane.rooms_url, lane.codes(workload.key.namespace, name))
+        reach = Reach(lane.rooms_url, await lane.codes.of(workload.key.namespace, name))
         return stamp_room(self.desired.room, workload, seat, reach)
 
     async def _look(self, ref: ObjectRef) -> int | None:

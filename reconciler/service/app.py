@@ -14,12 +14,14 @@ from reconciler.model.wanted import Wanted
 from reconciler.ports import Clock
 from reconciler.service.cluster_lane import ClusterLane, Observer
 from reconciler.service.head_lane import HeadObserver, HeadService
+from reconciler.service.leader_label import LeaderLabel
 from reconciler.service.retries import Retries
 from reconciler.service.rooms.desk import RoomDesk
 from reconciler.service.views import ClusterView
 
 RESYNC_SECONDS = 300.0
 REFOUND_SECONDS = 15.0
+STEP_DOWN_SECONDS = 3.0
 
 
 class Leadership(Protocol):
@@ -46,7 +48,8 @@ class Parts:
     """What the service is made of. `wakers` yield when Git may have moved (a file watch).
 
     `found` makes our own namespace, whoever leads: the lease stands in it. `pass_on` asks whoever
-    leads to look at Git. `desk` keeps what rooms report, None where nobody listens.
+    leads to look at Git. `desk` keeps what rooms report, None where nobody listens; `label` leads
+    rooms to this process, None where we run in no pod.
     `poll_seconds` and `resync_seconds` 0 leave the intervals to the repository's own Config.
     """
 
@@ -61,6 +64,7 @@ class Parts:
     resync_seconds: float = 0.0
     wakers: Sequence[Callable[[], AsyncIterator[None]]] = ()
     desk: RoomDesk | None = None
+    label: LeaderLabel | None = None
 
 
 class App:
@@ -140,12 +144,15 @@ class App:
                 group.create_task(self._refound(), name="namespace")
                 if self._parts.desk is not None:
                     group.create_task(self._parts.desk.run(), name="rooms")
+                if self._parts.label is not None:
+                    group.create_task(self._parts.label.run(), name="label")
                 group.create_task(self._serve(), name="lanes")
                 # A lease that is kept up no more ends everything: nobody would notice otherwise.
                 group.create_task(_until_over(leading), name="lease watch")
         finally:
             leading.cancel()
             await asyncio.gather(leading, return_exceptions=True)
+            await self._step_down()
 
     async def _found(self) -> None:
         """Make our own namespace first: the lease and every record stand in it."""
@@ -184,8 +191,11 @@ class App:
             await self._reload.wait()
             self._reload.clear()
             if not self.leading:
+                await self._step_down()
                 continue
             try:
+                if self._parts.label is not None:
+                    await self._parts.label.take()
                 await self._parts.lane.store.load()
             except PortError as error:
                 self._parts.voice.blind(error)
@@ -198,6 +208,13 @@ class App:
             self.head_service.forget()  # a look of an earlier term may have ended meanwhile
             self._loaded = True
             self.head_service.wake()
+
+    async def _step_down(self) -> None:
+        """Lead no more rooms to this process."""
+        if self._parts.label is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(STEP_DOWN_SECONDS):
+                    await self._parts.label.drop()
 
     async def _resync(self) -> None:
         """Pass over everything now and then: a wake that was lost is made good."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from reconciler.loop.lane import Lane
     from reconciler.sandbox.http import SandboxServer
     from reconciler.service.app import App
+    from reconciler.service.doors.codes import RoomCodes
     from reconciler.service.room_metrics import RoomObserver
     from reconciler.service.rooms.desk import RoomDesk
     from reconciler.service.shelves import Ring
@@ -73,11 +74,12 @@ def make_cluster(settings: Settings, on_request: OnRequest | None = None) -> Kub
 
 @dataclass(frozen=True, slots=True)
 class OneCluster:
-    """A cluster as commands use it: read it once, plan, settle."""
+    """A cluster as commands use it: read it once, plan, settle. `codes` are those of its rooms."""
 
     cluster: KubernetesCluster
     view: ClusterView
     lane: Lane
+    codes: RoomCodes
 
 
 def make_one_cluster(
@@ -95,6 +97,7 @@ def make_one_cluster(
     from reconciler.kube.schemas import Schemas
     from reconciler.loop.lane import Lane
     from reconciler.loop.store import RecordStore
+    from reconciler.service.doors.codes import RoomCodes
     from reconciler.service.fence import Fenced
     from reconciler.service.views import ClusterView
 
@@ -102,6 +105,7 @@ def make_one_cluster(
     view = ClusterView(cluster, settings.instance, SystemClock(), dirty, record_changed)
     newest = assets.kubernetes_versions()[-1]
     fenced = Fenced(cluster, may_write)
+    codes = RoomCodes(fenced, settings.namespace)
     lane = Lane(
         name=settings.cluster_name,
         instance=settings.instance,
@@ -111,8 +115,15 @@ def make_one_cluster(
         schemas=Schemas(assets.kubernetes_definitions(newest)),
         content_kinds=_content_kinds(settings) or CONTENT_KINDS,
         slots=asyncio.Semaphore(settings.creates_in_flight),
+        rooms_url=rooms_url(settings),
+        codes=codes,
     )
-    return OneCluster(cluster, view, lane)
+    return OneCluster(cluster, view, lane, codes)
+
+
+def rooms_url(settings: Settings) -> str:
+    """Return the address that rooms report to."""
+    return settings.rooms_url or f"http://gamekeeper-rooms.{settings.namespace}.svc"
 
 
 def make_desk(one: OneCluster, app: Callable[[], App], observer: RoomObserver) -> RoomDesk:

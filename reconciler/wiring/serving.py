@@ -11,6 +11,7 @@ from reconciler.loop.lost_records import ensure_namespace
 from reconciler.loop.requests import request_ref
 from reconciler.ports import Clock, Cluster
 from reconciler.service.app import App, Leadership, Parts
+from reconciler.service.doors.door import RoomDoor
 from reconciler.service.events import Events
 from reconciler.service.faces import Faces
 from reconciler.service.health import Health, keep_beating
@@ -24,13 +25,17 @@ from reconciler.service.voices import Voices
 from reconciler.settings import Settings
 from reconciler.wiring.clock import SystemClock
 from reconciler.wiring.clusters import make_desk, make_one_cluster
+from reconciler.wiring.doors import make_door, make_label
 from reconciler.wiring.leading import make_leadership
 from reconciler.wiring.repositories import make_compiler, make_head_lane, repository_of
 
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """The service, ready to run: `desk` is what the rooms' listener asks, `rooms` counts that."""
+    """The service, ready to run.
+
+    `desk` is what the rooms' listener asks, `door` keeps it, `rooms` counts.
+    """
 
     app: App
     leadership: Leadership
@@ -39,6 +44,7 @@ class Serving:
     settings: Settings
     desk: RoomDesk
     rooms: RoomMetrics
+    door: RoomDoor
 
     def faces(self) -> Faces:
         """Return what the HTTP server shows."""
@@ -90,6 +96,7 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
     )
     rooms = RoomMetrics(metrics.registry)
     parts.desk = make_desk(one, lambda: apps[0], rooms)
+    parts.label = make_label(settings, one, lambda: apps[0].leading)
     app = App(parts)
     apps.append(app)
 
@@ -98,7 +105,8 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
     health.expect(settings.cluster_name, app.resync_seconds, app.may_act)
     try:
         leadership = make_leadership(settings, one.cluster, app.leadership_changed, lookout.notes)
-        yield Serving(app, leadership, health, metrics, settings, parts.desk, rooms)
+        door = make_door(settings, one)
+        yield Serving(app, leadership, health, metrics, settings, parts.desk, rooms, door)
     finally:
         await head.repository.close()
         await compiler.close()

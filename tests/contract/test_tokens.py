@@ -180,8 +180,7 @@ async def test_the_door_lets_in_the_pods_own_token_and_no_other(
     live = [pod_of(room) for room in rooms]
     clock = SystemClock()
     view = ClusterView(cluster, "main", clock, lambda keys: None)
-    codes = RoomCodes(cluster, namespace, clock)
-    await codes.load()
+    codes = RoomCodes(cluster, namespace)
     door = open_door(cluster, view, clock, lambda: 0.0, Rules("main"), codes)
 
     own = Credential("bearer", tokens[0])
@@ -193,11 +192,10 @@ async def test_the_door_lets_in_the_pods_own_token_and_no_other(
     with pytest.raises(Gone):
         await door.admit_room(namespace, "arena-1", None, own, "10.0.0.1")
 
-    code = Credential("code", codes.of(namespace, "arena-1"))
+    code = Credential("code", await codes.of(namespace, "arena-1"))
     await door.admit_room(namespace, "arena-1", live[0], code, "10.0.0.1")
-    again = RoomCodes(cluster, namespace, clock)
-    await again.load()
-    assert again.of(namespace, "arena-1") == code.secret, "the Secret holds the key"
+    again = RoomCodes(cluster, namespace)
+    assert await again.of(namespace, "arena-1") == code.secret, "the Secret holds the key"
 
 
 async def test_the_reviews_that_the_door_asks_for_are_answered(

@@ -1,20 +1,23 @@
-"""The keys of rooms' codes: a Secret in our namespace, made once, read again every minute.
+"""The keys of rooms' codes: a Secret in our namespace, made once, read again a minute later.
 
 Two keys are good while one is rotated: `current` makes the codes of new rooms, `previous` stays
 good for the rooms that were made with it.
 """
 
+import asyncio
 import base64
 import binascii
 import logging
 import secrets
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from reconciler.core.codes import code_of, is_code
 from reconciler.model.errors import AlreadyExists, Misconfigured, PortError, Unavailable
 from reconciler.model.refs import Json, ObjectRef
-from reconciler.ports import Clock, Cluster
+from reconciler.ports import Cluster
 
 log = logging.getLogger(__name__)
 
@@ -47,42 +50,38 @@ class Keys:
 
 
 class RoomCodes:
-    """Codes of the rooms of one cluster. `namespace` is ours; who leads makes a missing Secret."""
+    """Codes of the rooms of one cluster. `namespace` is ours; who may write makes a missing Secret.
+
+    `elapsed` is a monotonic clock in seconds. The Secret is read when it is first needed.
+    """
 
     def __init__(
         self,
         cluster: Cluster,
         namespace: str,
-        clock: Clock,
+        elapsed: Callable[[], float] = time.monotonic,
         make_key: Callable[[], bytes] = new_key,
     ) -> None:
         self._cluster = cluster
         self._ref = ObjectRef("v1", "Secret", namespace, SECRET)
-        self._clock = clock
+        self._elapsed = elapsed
         self._make_key = make_key
         self._keys: Keys | None = None
-        self._problem = f"{self._ref} was not read yet"
+        self._read_at: float | None = None
+        self._problem: PortError | None = None
+        self._reading = asyncio.Lock()
+        self._again: asyncio.Task[None] | None = None
 
-    def of(self, namespace: str, room: str) -> str:
+    async def of(self, namespace: str, room: str) -> str:
         """Return the code of a room. Raises Unavailable while no key is known."""
-        return code_of(self._known().current, self._cluster.name, namespace, room)
+        keys = await self._known()
+        return code_of(keys.current, self._cluster.name, namespace, room)
 
-    def fits(self, namespace: str, room: str, shown: str) -> bool:
+    async def fits(self, namespace: str, room: str, shown: str) -> bool:
         """Tell whether `shown` is the code of that room. Raises Unavailable."""
-        name = self._cluster.name
-        expected = [code_of(key, name, namespace, room) for key in self._known().all]
+        keys, name = await self._known(), self._cluster.name
+        expected = [code_of(key, name, namespace, room) for key in keys.all]
         return is_code(expected, shown)
-
-    async def run(self) -> None:
-        """Keep the keys as the Secret has them, until cancelled."""
-        while True:
-            try:
-                await self.load()
-            except PortError as error:
-                if str(error) != self._problem:
-                    log.warning("codes of rooms: %s", error)
-                self._problem = str(error)
-            await self._clock.sleep(RETRY_SECONDS if self._keys is None else REREAD_SECONDS)
 
     async def load(self) -> None:
         """Read the Secret, or make it. Raises Misconfigured and the cluster's errors.
@@ -92,14 +91,43 @@ class RoomCodes:
         """
         there = await self._cluster.get(self._ref)
         if there is None:
-            try:
-                there = await self._cluster.create(self._body())
-            except AlreadyExists:
-                there = await self._cluster.get(self._ref)
-            if there is None:
-                raise Unavailable(f"{self._ref} is made and deleted at once: looked for again soon")
-            log.info("made %s: the keys of the rooms' codes", self._ref)
+            with suppress(AlreadyExists):
+                await self._cluster.create(self._body())
+                log.info("made %s: the keys of the rooms' codes", self._ref)
+            there = await self._cluster.get(self._ref)
+        if there is None:
+            raise Unavailable(f"{self._ref} is made and deleted at once: looked for again soon")
         self._keys = _keys_of(there, self._ref)
+
+    async def _known(self) -> Keys:
+        """Return the keys; old ones stay good while they are read again, and when that fails."""
+        if self._is_due():
+            if self._keys is None:
+                await self._read()
+            elif self._again is None or self._again.done():
+                self._again = asyncio.create_task(self._read(), name="codes of rooms")
+        if self._keys is None:
+            why = self._problem or f"{self._ref} is not there"
+            raise Unavailable(f"codes of rooms are not known yet: {why}", RETRY_SECONDS)
+        return self._keys
+
+    def _is_due(self) -> bool:
+        wait = RETRY_SECONDS if self._problem is not None else REREAD_SECONDS
+        return self._read_at is None or self._elapsed() - self._read_at >= wait
+
+    async def _read(self) -> None:
+        async with self._reading:
+            if not self._is_due():
+                return  # another one has read it meanwhile
+            before, self._problem = self._problem, None
+            try:
+                await self.load()
+            except PortError as error:
+                if str(error) != str(before):
+                    log.warning("codes of rooms: %s", error)
+                self._problem = error
+            finally:
+                self._read_at = self._elapsed()
 
     def _body(self) -> Json:
         keys = self._keys or Keys(self._make_key())
@@ -107,11 +135,6 @@ class RoomCodes:
         data |= {"previous": _text(keys.previous)} if keys.previous else {}
         metadata = {"name": self._ref.name, "namespace": self._ref.namespace}
         return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data}
-
-    def _known(self) -> Keys:
-        if self._keys is None:
-            raise Unavailable(f"codes of rooms are not known yet: {self._problem}", RETRY_SECONDS)
-        return self._keys
 
 
 def _text(key: bytes) -> str:

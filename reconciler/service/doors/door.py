@@ -73,7 +73,7 @@ class RoomDoor:
                 raise NotAdmitted(401, UNKNOWN_VOICE)
         elif shown.kind == "bearer":
             await self._hear_token(namespace, name, pod, shown.secret, peer)
-        elif not self._codes.fits(namespace, name, shown.secret):
+        elif not await self._codes.fits(namespace, name, shown.secret):
             raise self._refusal(peer, shown.secret, 401, UNKNOWN_VOICE)
         elif pod is None:
             raise _gone(name)
