@@ -28,11 +28,12 @@ async def _mark(lane: Lane, plan: Plan, mark: MarkRoom, steps: Steps, now: float
     try:
         async with lane.slots:
             lane.check_stands(plan)
-            answer = await lane.cluster.json_patch(ref, patch)
-    except Conflict:
-        # It became busy, or was allocated, or leaves already: that is what the test is for.
-        steps.did("left", what, f"{pod.name} is not {pod.mark or 'as it was'} any more")
-        return
+            try:
+                answer = await lane.cluster.json_patch(ref, patch)
+            except Conflict:
+                # It became busy, or was allocated, or leaves already: that is what a test is for.
+                steps.did("left", what, f"{pod.name} is not {pod.mark or 'as it was'} any more")
+                return
     except PortError as error:
         steps.failed(mark.verb, what, error, mark.reason)
         return

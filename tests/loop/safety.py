@@ -47,6 +47,8 @@ class Watchman:
 
     def before(self, call: Call) -> None:
         """Judge what is about to be sent."""
+        if call.verb == "patch" and call.kind == "Pod":
+            self._judge_mark(call)
         if call.verb != "delete":
             return
         options = call.body if isinstance(call.body, dict) else {}
@@ -70,6 +72,23 @@ class Watchman:
             if alive[namespace] > bounds.most:
                 raise Unsafe(f"{alive[namespace]} rooms of {namespace}: more than {bounds.most}")
 
+    def _judge_mark(self, call: Call) -> None:
+        """Judge a room that begins to leave: from now on no player is sent there."""
+        if not isinstance(call.body, list) or not any(_drains(each) for each in call.body):
+            return
+        namespace, name = call.path.split("/")[4], call.path.partition("?")[0].split("/")[6]
+        there = self._pods().get(f"{namespace}/{name}")
+        open_rooms = self._open_rooms(namespace)
+        least = self.bounds[namespace].least
+        if there is not None and there.uid in open_rooms and len(open_rooms) - 1 < least:
+            raise Unsafe(f"{call.what}: fewer than {least} rooms of {namespace} would take players")
+
+    def _open_rooms(self, namespace: str) -> set[str]:
+        """Return the uids of the rooms that are ready and do not leave."""
+        pods = [pod for pod in self._pods().values() if pod.namespace == namespace]
+        ready = [pod for pod in pods if pod.ready and not pod.ending]
+        return {pod.uid for pod in ready if not _is_draining(pod)}
+
     def _judge_removal(self, call: Call, fence: Json) -> None:
         """Judge a deletion that will take effect; what the fence stops does no harm."""
         namespace, name = call.path.split("/")[4], call.path.partition("?")[0].split("/")[6]
@@ -77,8 +96,7 @@ class Watchman:
         uid = str(fence["uid"])
         if there is None or (there.uid, str(there.revision)) != (uid, fence["resourceVersion"]):
             return
-        pods = [pod for pod in self._pods().values() if pod.namespace == namespace]
-        ready = {pod.uid for pod in pods if pod.ready and not pod.ending}
+        ready = self._open_rooms(namespace)
         self.removed[namespace] += 1
         self.prepared_removed[namespace] += uid in self.prepared
         least = self.bounds[namespace].least
@@ -93,6 +111,15 @@ class Watchman:
         if known not in self._phases:
             self._phases[known] = str(pod.decode(POD).get("status", {}).get("phase", ""))
         return self._phases[known]
+
+
+def _drains(operation: Json) -> bool:
+    return operation.get("value") == "draining" and operation.get("op") == "add"
+
+
+def _is_draining(pod: Stored) -> bool:
+    labels = pod.decode(POD)["metadata"].get("labels") or {}
+    return labels.get("gamekeeper.dev/state") == "draining"
 
 
 def end_state(world: World) -> Json:

@@ -68,7 +68,11 @@ async def test_a_plan_of_a_commit_that_was_reverted_meanwhile_writes_nothing(
 
 async def test_a_deletion_stops_where_the_newest_commit_wants_the_workload_again() -> None:
     world, process = await settled()
-    plan = await planned(world, process, None)
+    told = await planned(world, process, None)
+    await settle(process.lane, told, world.time.now())
+    world.pass_time(6.0)
+    await process.view.read()
+    plan = plan_key(process.lane, told.key, world.time.now())
     assert len(plan.removals) == 3
     world.commit({FILE: spec("arena", 3)})
     checked = len(process.transport.calls) + 1
