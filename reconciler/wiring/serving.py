@@ -99,10 +99,7 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
     parts.label = make_label(settings, one, lambda: apps[0].leading)
     app = App(parts)
     apps.append(app)
-
-    metrics.follow_leader(lambda: app.leading)
-    health.expect("repository", lambda: app.head_service.poll_seconds, app.may_act)
-    health.expect(settings.cluster_name, app.resync_seconds, app.may_act)
+    _watch_over(app, metrics, health, settings.cluster_name)
     try:
         leadership = make_leadership(settings, one.cluster, app.leadership_changed, lookout.notes)
         door = make_door(settings, one)
@@ -111,6 +108,13 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
         await head.repository.close()
         await compiler.close()
         await one.cluster.close()
+
+
+def _watch_over(app: App, metrics: Metrics, health: Health, cluster: str) -> None:
+    """Say what is to be heard of, how often, while this process leads."""
+    metrics.follow_leader(lambda: app.leading)
+    health.expect("repository", lambda: app.head_service.poll_seconds, app.may_act)
+    health.expect(cluster, app.resync_seconds, app.may_act)
 
 
 def _relay(settings: Settings, cluster: Cluster, clock: Clock) -> Relay:
