@@ -17,7 +17,7 @@ async def remove_rooms(lane: Lane, plan: Plan, steps: Steps) -> None:
 async def _remove(lane: Lane, plan: Plan, removal: DeleteRoom, steps: Steps) -> None:
     pod = removal.pod
     ref = ObjectRef("v1", "Pod", pod.namespace, pod.name)
-    what = f"room {pod.name} ({removal.cause})"
+    what = removal.what
     try:
         async with lane.slots:
             lane.check_stands(plan)

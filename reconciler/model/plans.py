@@ -91,6 +91,8 @@ class Situation:
     ears: Ears = NO_EARS
     elapsed: float = 0.0
     """The time of the view's clock, which never jumps (seconds)."""
+    budgeted_at: float | None = None
+    """When the count of its disruption budget was written last, by that clock."""
     sharing: Sharing = Sharing.ALONE
     namespace_made: bool = False
     """Whether we made its namespace for another workload that is in it too."""
@@ -145,6 +147,11 @@ class DeleteRoom:
     reason: str
     blames_revision: bool = False
     """Whether it failed by itself: its revision backs off."""
+
+    @property
+    def what(self) -> str:
+        """How its outcome names it."""
+        return f"room {self.pod.name} ({self.cause})"
 
 
 @dataclass(frozen=True, slots=True)

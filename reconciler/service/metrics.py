@@ -17,7 +17,6 @@ from reconciler.model.wanted import Wanted
 
 LAG_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 TIME_BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-ROOM_STATES = ("desired", "ready", "unready", "old", "ended", "terminating")
 
 _Place = tuple[str, str]
 """Workload and kind of a hold."""
@@ -50,15 +49,19 @@ class Metrics:
             steps = Tally((outcome.verb, outcome.done) for outcome in item.outcomes)
             for (verb, done), count in steps.items():
                 self.steps.labels(report.cluster, verb, "done" if done else "failed").inc(count)
+            done_steps = {outcome.what for outcome in item.outcomes if outcome.done}
+            for removal in item.plan.removals:
+                if removal.what in done_steps:
+                    self.removals.labels(report.cluster, removal.cause).inc()
 
     def gone(self, cluster: str, key: WorkloadKey) -> None:
         """Leave no series of a workload that is gone."""
         self._counts.pop((cluster, key), None)
         self._show_holds(key, ())
         self._held.pop(key, None)
-        for state in ROOM_STATES:
+        for gauge in (self.desired, self.up):
             with suppress(KeyError):
-                self.rooms.remove(cluster, _name(key), state)
+                gauge.remove(cluster, _name(key))
 
     def crashed(self, cluster: str, key: WorkloadKey, error: Exception) -> None:
         """Count a defect of ours."""
@@ -120,8 +123,8 @@ class Metrics:
         if self._counts.get((cluster, key)) == counts:
             return
         self._counts[cluster, key] = counts
-        for state in ROOM_STATES:
-            self.rooms.labels(cluster, _name(key), state).set(getattr(counts, state))
+        self.desired.labels(cluster, _name(key)).set(counts.desired)
+        self.up.labels(cluster, _name(key)).set(counts.ready)
 
     def _loop_metrics(self) -> None:
         registry = self.registry
@@ -160,10 +163,22 @@ class Metrics:
             ["cluster", "verb", "result"],
             registry=registry,
         )
-        self.rooms = Gauge(
-            "gamekeeper_rooms",
-            "Rooms of a workload",
-            ["cluster", "workload", "state"],
+        self.desired = Gauge(
+            "gamekeeper_rooms_desired",
+            "Rooms that a workload is to have",
+            ["cluster", "workload"],
+            registry=registry,
+        )
+        self.up = Gauge(
+            "gamekeeper_rooms_up",
+            "Rooms of a workload that are ready, with players in them or not, and stay",
+            ["cluster", "workload"],
+            registry=registry,
+        )
+        self.removals = Counter(
+            "gamekeeper_room_removals",
+            "Rooms that were deleted, by why: deadline is a drain deadline, players or not",
+            ["cluster", "cause"],
             registry=registry,
         )
         self.holds = Gauge(

@@ -18,6 +18,7 @@ from reconciler.service.health import Health, keep_beating
 from reconciler.service.lookout import Lookout
 from reconciler.service.metrics import Metrics
 from reconciler.service.relay import Relay
+from reconciler.service.room_census import RoomCensus
 from reconciler.service.room_metrics import RoomMetrics
 from reconciler.service.rooms.desk import RoomDesk
 from reconciler.service.voice import LogVoice
@@ -59,7 +60,9 @@ class Serving:
     async def run(self) -> None:
         """Run until cancelled; then finish the writes in hand and leave."""
         beat = partial(keep_beating, self.health, self.metrics.lagged, time.monotonic)
-        await self.app.run(self.leadership, [beat])
+        lane, registry = self.app.cluster_lane.lane, self.metrics.registry
+        census = RoomCensus(lane, self.app.may_act, SystemClock(), registry)
+        await self.app.run(self.leadership, [beat, census.run])
 
 
 @asynccontextmanager

@@ -1,12 +1,14 @@
 from dataclasses import replace
 
+from reconciler.model.changes import Cause
 from reconciler.model.errors import Denied
 from reconciler.model.holds import Hold, HoldKind
-from reconciler.model.plans import Counts, Plan
+from reconciler.model.plans import Counts, DeleteRoom, Plan
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.reports import Outcome, Report, Settled
 from reconciler.model.wanted import Wanted
 from reconciler.service.metrics import Metrics
+from tests.unit.core.making import a_pod
 
 ARENA = WorkloadKey("Scheduler", "arena", "arena")
 
@@ -15,13 +17,27 @@ def report(plan: Plan, *outcomes: Outcome) -> Report:
     return Report("local", "abc", (Settled(plan, outcomes),))
 
 
-def test_rooms_are_shown_by_workload_and_state() -> None:
+def test_wanted_rooms_and_those_that_are_up_are_shown_by_workload() -> None:
     metrics = Metrics()
     metrics.planned("local", Plan(ARENA, Counts(desired=3, ready=2)))
     labels = {"cluster": "local", "workload": "Scheduler/arena/arena"}
     read = metrics.registry.get_sample_value
-    assert read("gamekeeper_rooms", {**labels, "state": "desired"}) == 3
-    assert read("gamekeeper_rooms", {**labels, "state": "ready"}) == 2
+    assert read("gamekeeper_rooms_desired", labels) == 3
+    assert read("gamekeeper_rooms_up", labels) == 2
+
+
+def test_rooms_that_were_deleted_count_by_their_cause() -> None:
+    metrics = Metrics()
+    gone, late = (
+        DeleteRoom(a_pod(n), cause, "") for n, cause in enumerate((Cause.SCALE_IN, Cause.DEADLINE))
+    )
+    plan = Plan(ARENA, Counts(), removals=(gone, late))
+    failed = Outcome(ARENA, "delete", gone.what, "", "another version")
+    metrics.settled(report(plan, failed, Outcome(ARENA, "delete", late.what, "")))
+    read = metrics.registry.get_sample_value
+    name = "gamekeeper_room_removals_total"
+    assert read(name, {"cluster": "local", "cause": "deadline"}) == 1
+    assert read(name, {"cluster": "local", "cause": "scale-in"}) is None
 
 
 def test_a_workload_that_is_gone_leaves_no_series() -> None:

@@ -1,0 +1,224 @@
+"""All rooms as series: each counted once, whatever changes, and nothing of who does not lead."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+
+from reconciler.adapters.kubernetes.client import KubernetesCluster
+from reconciler.core import room_state
+from reconciler.kube.schemas import Schemas
+from reconciler.loop.lane import Lane
+from reconciler.loop.store import RecordStore
+from reconciler.model import labels
+from reconciler.model.live import LivePod
+from reconciler.model.plans import Desired
+from reconciler.model.refs import Json, WorkloadKey
+from reconciler.model.rooms import Ears, Judged, Said
+from reconciler.model.specs import PortRange
+from reconciler.model.wanted import Wanted
+from reconciler.service.room_census import SLICE, RoomCensus
+from reconciler.service.views import ClusterView
+from tests.loop.transport import SandboxTransport
+from tests.loop.world import World, definitions
+from tests.unit.core.making import NEW, a_heard, a_key, a_workload
+
+PLACE = {"cluster": "local", "workload": "Scheduler/arena/arena"}
+LATER = 1_800_000_000.0
+
+
+class Hall:
+    """A lane over a view that is fed by hand, and what its rooms said."""
+
+    def __init__(self) -> None:
+        self.world = World()
+        cluster = KubernetesCluster(
+            SandboxTransport(self.world.sandbox, self.world.time.now), "main"
+        )
+        self.view = ClusterView(
+            cluster, "main", self.world.time, lambda keys: None, elapsed=self.world.time.now
+        )
+        self.workload = a_workload(reports="required", port_range=PortRange(20000, 20009))
+        self.ears = Ears(since=LATER - 1000)
+        self.leads = True
+        self.lane = Lane(
+            name="local",
+            instance="main",
+            cluster=cluster,
+            view=self.view,
+            store=RecordStore(cluster, "gamekeeper", "main"),
+            schemas=Schemas(definitions()),
+            content_kinds=(),
+            wanted=Wanted(effective={a_key(): Desired(self.workload, (), "", {}, "")}),
+            reports=self,
+        )
+        self.registry = CollectorRegistry()
+        self.census = RoomCensus(self.lane, lambda: self.leads, self.world.time, self.registry)
+        self._version = 0
+
+    def of(self, key: WorkloadKey) -> Ears:
+        return self.ears
+
+    def put(self, n: int, *, ready: bool = True, **changes: Any) -> None:
+        self._version += 1
+        self.view.take_in(pod(n, self._version, ready, **changes))
+
+    def sweep(self, seconds: float = 1.0) -> None:
+        self.world.time.at += seconds
+        asyncio.run(self.census.sweep())
+
+    def read(self, name: str, **more: str) -> float | None:
+        return self.registry.get_sample_value(f"gamekeeper_{name}", {**PLACE, **more})
+
+
+def pod(n: int, version: int, ready: bool, **changes: Any) -> Json:
+    marks: Mapping[str, str] = {
+        labels.INSTANCE: "main",
+        labels.KIND: "Scheduler",
+        labels.WORKLOAD: "arena",
+        labels.STATE: changes.pop("mark", "idle"),
+    }
+    notes = {labels.REVISION: changes.pop("revision", NEW)}
+    if "leaving" in changes:
+        notes |= {labels.LEAVING: changes.pop("leaving"), labels.LEAVING_SINCE: "1799999000"}
+    since = changes.pop("created", "2027-01-15T07:59:00Z")
+    status = "True" if ready else "False"
+    running = {"startedAt": since}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "uid": f"uid-{n}",
+            "name": f"arena-{n}",
+            "namespace": "arena",
+            "resourceVersion": str(version),
+            "creationTimestamp": since,
+            "labels": {name: text for name, text in marks.items() if text},
+            "annotations": notes,
+        },
+        "spec": {
+            "nodeName": "node-1",
+            "containers": [{"name": "game", "ports": [{"hostPort": 20000 + n}]}],
+        },
+        "status": {
+            "phase": "Running",
+            "conditions": [
+                {"type": "Ready", "status": status, "lastTransitionTime": since},
+                {"type": "PodScheduled", "status": "True", "lastTransitionTime": since},
+            ],
+            "containerStatuses": [{"name": "game", "state": {"running": running}}],
+        },
+    }
+
+
+@pytest.fixture
+def hall() -> Hall:
+    return Hall()
+
+
+def test_every_room_counts_once_by_state_and_revision(hall: Hall) -> None:
+    hall.put(0)
+    hall.put(1, mark="busy")
+    hall.put(2, revision="1-old")
+    hall.ears = Ears({f"uid-{n}": a_heard() for n in (0, 2)}, since=1.0)
+    hall.sweep()
+    assert hall.read("rooms", state="ready", revision="new") == 1
+    assert hall.read("rooms", state="occupied", revision="new") == 1
+    assert hall.read("rooms", state="ready", revision="old") == 1
+    page = generate_latest(hall.registry).decode()
+    assert sum(line.startswith("gamekeeper_rooms{") for line in page.splitlines()) == 3
+
+
+def test_a_room_that_changed_is_counted_anew_and_no_longer_as_it_was(hall: Hall) -> None:
+    hall.put(0)
+    hall.ears = Ears({"uid-0": a_heard()})
+    hall.sweep()
+    hall.put(0, mark="busy")
+    hall.ears = Ears({"uid-0": a_heard(said=Said.OCCUPIED, players=3)})
+    hall.sweep()
+    assert hall.read("rooms", state="ready", revision="new") is None
+    assert hall.read("rooms", state="occupied", revision="new") == 1
+    assert hall.read("rooms_protected", reason="players") == 1
+
+
+def test_time_alone_changes_what_a_room_is(hall: Hall) -> None:
+    hall.put(0, ready=False, mark="", created="2027-01-15T07:59:59Z")
+    hall.sweep()
+    assert hall.read("rooms", state="unready", revision="new") == 1
+    hall.sweep(301)
+    assert hall.read("rooms", state="error", revision="new") == 1
+
+
+def test_rooms_that_leave_are_shown_by_why_for_as_long_as_they_are_there(hall: Hall) -> None:
+    hall.put(0, mark="busy", leaving="left-git")
+    hall.sweep()
+    assert hall.read("rooms_leaving", why="left-git") == 1
+    hall.view._pods.drop(pod(0, 9, True))
+    hall.sweep()
+    assert hall.read("rooms_leaving", why="left-git") is None
+
+
+def test_the_time_until_ready_is_seen_once_and_not_of_rooms_that_were_there_before(
+    hall: Hall,
+) -> None:
+    hall.put(0)
+    hall.put(1, ready=False, mark="", created="2027-01-15T08:00:00Z")
+    hall.sweep()
+    hall.put(1, created="2027-01-15T08:00:00Z")
+    hall.sweep(4)
+    hall.put(1, ready=False, created="2027-01-15T08:00:00Z")
+    hall.sweep()
+    hall.put(1, created="2027-01-15T08:00:00Z")
+    hall.sweep()
+    where = {"cluster": "local"}
+    read = hall.registry.get_sample_value
+    assert read("gamekeeper_room_ready_seconds_count", where) == 1
+    assert read("gamekeeper_room_ready_seconds_sum", where) == 5
+
+
+def test_ports_of_a_range_count_whoever_uses_them(hall: Hall) -> None:
+    for n in (0, 1, 2, 300):
+        hall.put(n)
+    hall.sweep()
+    assert hall.read("host_ports_used") == 3
+    assert hall.read("host_ports_size") == 10
+
+
+def test_deafness_shows(hall: Hall) -> None:
+    hall.put(0)
+    hall.sweep()
+    assert hall.registry.get_sample_value("gamekeeper_deaf", {"cluster": "local"}) == 0
+    hall.ears = Ears(deaf="3 of 9 rooms fell silent")
+    hall.sweep()
+    assert hall.registry.get_sample_value("gamekeeper_deaf", {"cluster": "local"}) == 1
+
+
+def test_who_does_not_lead_shows_no_rooms(hall: Hall) -> None:
+    hall.put(0)
+    hall.sweep()
+    hall.leads = False
+    hall.sweep()
+    assert "arena" not in generate_latest(hall.registry).decode()
+
+
+def test_a_sweep_judges_only_what_changed(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
+    rooms = 3 * SLICE
+    for n in range(rooms):
+        hall.put(n)
+    judged: list[str] = []
+    judge = room_state.judge
+
+    def counted(pod: LivePod, *rest: Any) -> Judged:
+        judged.append(pod.name)
+        return judge(pod, *rest)
+
+    monkeypatch.setattr(room_state, "judge", counted)
+    hall.ears = Ears({f"uid-{n}": a_heard() for n in range(rooms)})
+    hall.sweep()
+    assert len(judged) == rooms
+    hall.put(7, mark="busy")
+    hall.sweep()
+    hall.sweep()
+    assert judged[rooms:] == ["arena-7"]
