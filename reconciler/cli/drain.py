@@ -1,7 +1,6 @@
 """`gamekeeper drain`: ask rooms to leave, or take that back; nobody is thrown out of a match."""
 
 import asyncio
-import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -101,7 +100,7 @@ async def _target(cluster: Cluster, settings: Settings, word: str) -> tuple[Targ
     pods, around = await asyncio.gather(
         read_pods(cluster, settings.instance, namespace), read_around(cluster, settings)
     )
-    rooms = see(pods, around, time.time())
+    rooms = see(pods, around)
     name = word.removeprefix(NODE)
     if name not in around.nodes and not any(room.pod.node == name for room in rooms):
         return Target([of_room(word, rooms)]), around

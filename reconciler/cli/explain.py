@@ -88,7 +88,7 @@ async def _read(
                     read_records(one),
                 )
                 around = await with_api(around, *api)
-                rooms = see(_pods(one), around, time.time())
+                rooms = see(_pods(one), around)
                 key, room = _meant(word, rooms, [*one.lane.store.states(), *one.view.workloads()])
                 one.lane.reports = Known(_ears(rooms))
                 # What stands on record is what the loop acts on: Git need not be asked.

@@ -1,12 +1,14 @@
 """Why a room is what it is, in sentences."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from reconciler.cli.explained import UNASKED, Explained, asked_by, nobody_leads, step_of
 from reconciler.cli.room_detail import detail_json, leaving_of, report_of
 from reconciler.cli.room_reading import SeenRoom
 from reconciler.core import fence
+from reconciler.model.live import LivePod, Seen
 from reconciler.model.printable import escaped
 from reconciler.model.rooms import Mark, Why
 
@@ -84,7 +86,12 @@ def _next(explained: Explained, room: SeenRoom, now: float) -> Iterator[str]:
     spec = explained.spec
     leaves = room.pod.leaving is not Why.STAYS or room.pod.mark is Mark.DRAINING
     if leaves and spec is not None and not steps and not room.pod.terminating:
-        verdict = fence.verdict(room.pod, spec, room.judged, room.heard, now)
+        verdict = fence.verdict(_dated(room.pod), spec, room.judged, room.heard, now)
         yield f"it is {'deleted' if verdict.may else 'not deleted yet'}: {verdict.reason}"
     elif not steps:
         yield "nothing is to be done with it"
+
+
+def _dated(pod: LivePod) -> LivePod:
+    """Return a pod as if it had been seen from the first: by the time that stands on it."""
+    return replace(pod, seen=Seen(draining=pod.leaving_since, left=pod.leaving_since))

@@ -76,7 +76,7 @@ async def _logs(arguments: Namespace, settings: Settings, console: Console) -> i
 
 async def _ref(cluster: Cluster, settings: Settings, word: str) -> ObjectRef:
     pods = await read_pods(cluster, settings.instance, namespace_in(word))
-    pod = of_room(word, see(pods, Around(), 0.0)).pod
+    pod = of_room(word, see(pods, Around())).pod
     return ObjectRef("v1", "Pod", pod.namespace, pod.name)
 
 

@@ -64,6 +64,6 @@ async def _read(
                 read_around(cluster, settings),
             )
             around = await with_api(around, *api)
-        return of_room(word, see(pods, around, time.time())), around
+        return of_room(word, see(pods, around)), around
     finally:
         await cluster.close()

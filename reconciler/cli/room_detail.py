@@ -68,7 +68,7 @@ def report_of(room: SeenRoom, now: float) -> str:
     words = (("says", heard.said), ("health", heard.health), ("state", heard.game_state))
     said = [f"players {heard.players}", f"matches {heard.matches}"]
     said += [f"{word} {value}" for word, value in words if value]
-    since = f"the last news {age(now - heard.at)} ago" if heard.at else ""
+    since = f"the last news {age(now - heard.at)} ago" if room.told else ""
     kept = "" if room.told else "as kept on its pod"
     return ", ".join([*said, *filter(None, (since, kept, "silent since" if heard.silent else ""))])
 

@@ -74,7 +74,7 @@ def _differing(
 ) -> Iterator[tuple[SeenRoom, bool]]:
     """Take in what is there now, and tell what reads otherwise than before."""
     now = time.time()
-    rooms = {room.name: room for room in see(_pods(shelf), around, now)}
+    rooms = {room.name: room for room in see(_pods(shelf), around)}
     for name in sorted(seen.keys() - rooms.keys()):
         yield seen.pop(name), True
     for name, room in rooms.items():

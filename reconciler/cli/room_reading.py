@@ -93,13 +93,13 @@ async def read_around(cluster: Cluster, settings: Settings) -> Around:
     return Around(nodes, states, specs, notes=tuple(notes))
 
 
-def see(pods: Iterable[tuple[WorkloadKey, LivePod]], around: Around, now: float) -> list[SeenRoom]:
-    """Judge rooms, sorted as one counts them; `now` is Unix seconds."""
-    seen = [_seen(key, pod, around, now) for key, pod in pods]
+def see(pods: Iterable[tuple[WorkloadKey, LivePod]], around: Around) -> list[SeenRoom]:
+    """Judge rooms, sorted as one counts them."""
+    seen = [_seen(key, pod, around) for key, pod in pods]
     return sorted(seen, key=lambda room: (room.key, room.pod.ordinal, room.pod.name))
 
 
-def _seen(key: WorkloadKey, pod: LivePod, around: Around, now: float) -> SeenRoom:
+def _seen(key: WorkloadKey, pod: LivePod, around: Around) -> SeenRoom:
     spec = around.specs.get(key)
     told = around.told.get((pod.namespace, pod.name))
     if told is not None and told.uid != pod.uid:
@@ -108,15 +108,16 @@ def _seen(key: WorkloadKey, pod: LivePod, around: Around, now: float) -> SeenRoo
     return SeenRoom(
         key=key,
         pod=pod,
-        judged=_judged(pod, spec or unknown(key, pod.mark in TELLING), told, now),
+        judged=_judged(pod, spec or unknown(key, pod.mark in TELLING), told),
         address=public_address(node.addresses) if node else "",
         current=pod.revision == spec.revision if spec else None,
         told=told,
     )
 
 
-def _judged(pod: LivePod, spec: Workload, told: Told | None, now: float) -> Judged:
-    judged = room_state.judge(pod, spec, hearing.heard_of(pod.kept_report), now=now)
+def _judged(pod: LivePod, spec: Workload, told: Told | None) -> Judged:
+    # Without a time: what a room was seen to be and since when, only the loop can know.
+    judged = room_state.judge(pod, spec, hearing.heard_of(pod.kept_report))
     if told is None:
         return judged
     known = {state.value: state for state in RoomState}

@@ -79,7 +79,7 @@ def as_json(room: SeenRoom, now: float) -> dict[str, Any]:
         "mark": pod.mark.value or None,
         "players": heard.players if heard else None,
         "matches": heard.matches if heard else None,
-        "reportAgeSeconds": round(max(0.0, now - heard.at)) if heard else None,
+        "reportAgeSeconds": round(max(0.0, now - heard.at)) if heard and room.told else None,
         "node": pod.node or None,
         "address": room.address or None,
         "ports": [

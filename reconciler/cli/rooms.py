@@ -61,7 +61,7 @@ async def _rooms(arguments: Namespace, settings: Settings, console: Console) -> 
             console.note(note)
         keys = {key for key, _ in pods} | around.states.keys()
         only = of_workload(arguments.workload, keys) if arguments.workload else None
-        rooms = _only(see(pods, around, time.time()), only)
+        rooms = _only(see(pods, around), only)
         table = Table(console)
         _show(console, arguments.output, rooms, table, watch=arguments.watch)
         if arguments.watch:
