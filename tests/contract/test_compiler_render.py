@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from reconciler.adapters.compiler.zygote import Zygote
+from reconciler.model import labels
 from reconciler.model.errors import Misconfigured
 from reconciler.model.readings import Rendered
-from reconciler.model.refs import Json
-from reconciler.model.specs import Workload
+from reconciler.model.refs import Json, WorkloadKey
+from reconciler.model.rooms import BUSY_MARKS
+from reconciler.model.specs import Disruption, Workload
 from tests.contract.compiler_world import OURS, ROOM, compiler, pod, with_spec, workload
 
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -66,6 +68,43 @@ async def test_the_budget_selects_the_rooms_of_its_workload_and_no_others(zygote
         name: OWNED[name] for name in ("gamekeeper.dev/instance", "gamekeeper.dev/workload")
     }
     assert selector.items() <= room["metadata"]["labels"].items()
+
+
+async def test_the_budget_of_rooms_that_report_selects_those_that_serve_players(
+    zygote: Zygote,
+) -> None:
+    asked = replace(workload(), reports="required", disruption=Disruption("occupied"))
+    budget = json.loads((await rendered(zygote, asked)).objects[2])
+    assert budget["spec"]["selector"] == {
+        "matchLabels": {
+            name: OWNED[name] for name in ("gamekeeper.dev/instance", "gamekeeper.dev/workload")
+        },
+        "matchExpressions": [
+            {"key": labels.STATE, "operator": "In", "values": sorted(BUSY_MARKS, reverse=True)}
+        ],
+    }
+
+
+async def test_the_namespace_that_fleets_share_names_none_of_them(zygote: Zygote) -> None:
+    def fleet(name: str) -> Workload:
+        return replace(workload(name), key=WorkloadKey("Fleet", "servers", name))
+
+    duel, quake = [await rendered(zygote, fleet(name)) for name in ("duel", "quake")]
+    assert duel.objects[0] == quake.objects[0]
+    metadata = json.loads(duel.objects[0])["metadata"]
+    assert metadata["name"] == "servers"
+    assert metadata["labels"] == {
+        "gamekeeper.dev/instance": "prod",
+        "gamekeeper.dev/kind": "Fleet",
+        "app.kubernetes.io/managed-by": "gamekeeper",
+        "pod-security.kubernetes.io/enforce": "privileged",
+    }
+    account, budget, room = map(json.loads, (*duel.objects[1:], duel.room))
+    for one in (account, budget):
+        assert (one["metadata"]["namespace"], one["metadata"]["name"]) == ("servers", "duel")
+    for one in (account, budget, room):
+        assert one["metadata"]["labels"]["gamekeeper.dev/workload"] == "duel"
+    assert room["spec"]["serviceAccountName"] == "duel"
 
 
 async def test_a_room_carries_its_revision_and_whose_it_is(zygote: Zygote) -> None:
