@@ -40,7 +40,7 @@ def _without_reports(spec: Json) -> Iterator[Mistake]:
         yield Mistake(("spec", "disruption", "mode"), message, fix, "reports")
     for group, name in _NEEDS_REPORTS:
         if child(spec, group).get(name) is not None:
-            message = "says nothing with reports: none: the rooms are not heard"
+            message = "has no effect with reports: none: the rooms are not heard"
             fix = "take it out, or write reports: required"
             at = ("spec", group, name)
             yield Mistake(at, message, fix, "reports", True, Severity.WARNING)
