@@ -21,12 +21,14 @@ from reconciler.core import (
     rooms,
 )
 from reconciler.core.departures import Departures
+from reconciler.core.desired import with_occupied
 from reconciler.core.guards import guard_for
 from reconciler.kube.schemas import Schemas
 from reconciler.model.changes import Cause
 from reconciler.model.holds import HoldKind
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.plans import (
+    ApplyObject,
     CreateRooms,
     DeleteRoom,
     Desired,
@@ -38,9 +40,11 @@ from reconciler.model.plans import (
 )
 from reconciler.model.records import Ordinals
 from reconciler.model.rooms import Mark
+from reconciler.model.specs import Workload
 
 ENDED = (Phase.SUCCEEDED, Phase.FAILED)
 BLIND_LOOK_SECONDS = 2.0
+_BUDGET_COUNT = ".spec.minAvailable"
 
 
 def plan(situation: Situation, schemas: Schemas, now: float) -> Plan:
@@ -57,7 +61,10 @@ def plan(situation: Situation, schemas: Schemas, now: float) -> Plan:
         inventory = situation.record.inventory
         return Plan(situation.key, counts, inventory, holds=holds, made_for=desired.wish)
     live = {item.ref: item for item in situation.live.objects}
-    proposed, confirmed = objects.to_apply(desired.objects, live, situation.confirmed, schemas)
+    standing = len(there.members) + len(there.leaving)
+    budgeted = with_occupied(desired, standing, len(there.busy))
+    proposed, confirmed = objects.to_apply(budgeted.objects, live, situation.confirmed, schemas)
+    proposed, budget_in_seconds = _paced(proposed, situation, desired.workload)
     base = Plan(
         situation.key,
         counts,
@@ -66,8 +73,25 @@ def plan(situation: Situation, schemas: Schemas, now: float) -> Plan:
         holds=holds,
         confirmed=confirmed,
         made_for=desired.wish,
+        wake_in_seconds=budget_in_seconds,
     )
     return _with_rooms(base, situation, desired, there, now)
+
+
+def _paced(
+    proposed: tuple[ApplyObject, ...], situation: Situation, workload: Workload
+) -> tuple[tuple[ApplyObject, ...], float | None]:
+    """Leave out a budget whose count was written a moment ago, and say when it is due.
+
+    Each room that turns busy changes it: it follows every `intervalSeconds`, as Maestro's does.
+    """
+    counted = [item for item in proposed if item.paths == (_BUDGET_COUNT,)]
+    if not counted or situation.budgeted_at is None:
+        return proposed, None
+    left = situation.budgeted_at + workload.disruption.interval_seconds - situation.elapsed
+    if left <= 0:
+        return proposed, None
+    return tuple(item for item in proposed if item not in counted), left
 
 
 def _with_rooms(

@@ -33,6 +33,8 @@ async def apply(lane: Lane, plan: Plan, steps: Steps) -> bool:
         except PortError as error:
             steps.failed("apply", str(wanted.ref), error, wanted.reason)
             return False
+        if wanted.ref.kind == "PodDisruptionBudget":
+            lane.budgeted_at[plan.key] = lane.view.elapsed()
         steps.did("apply", str(wanted.ref), wanted.reason)
     return True
 

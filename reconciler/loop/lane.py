@@ -76,6 +76,7 @@ class Lane:
     reserved: Counter[int] = field(default_factory=Counter)
     doubted: bool = False
     reports: Reports = field(default_factory=Unheard)
+    budgeted_at: dict[WorkloadKey, float] = field(default_factory=dict)
     rooms_url: str = ""
     codes: Codes = field(default_factory=Uncoded)
 
@@ -102,6 +103,7 @@ class Lane:
             newborn=key in self.wanted.newborn,
             ears=self.reports.of(key),
             elapsed=self.view.elapsed(),
+            budgeted_at=self.budgeted_at.get(key),
             sharing=objects.sharing_of(key, neighbours, self.wanted.deleting),
             namespace_made=self.made_for_others(key),
         )
@@ -157,6 +159,7 @@ class Lane:
         self.confirmed.pop(key, None)
         self.planned.pop(key, None)
         self.failures.pop(key, None)
+        self.budgeted_at.pop(key, None)
 
     def reserve(self, plan: Plan) -> None:
         """Keep the host ports of a plan's rooms until `release`."""

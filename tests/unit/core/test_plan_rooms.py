@@ -1,0 +1,249 @@
+"""Plans for rooms that report: who drains, who is told, who stays, and who is deleted."""
+
+from dataclasses import replace
+from typing import Any
+
+from reconciler.core import plan as planning
+from reconciler.kube.schemas import Schemas
+from reconciler.model.changes import Cause
+from reconciler.model.holds import HoldKind
+from reconciler.model.live import LiveObject, LivePod, LiveWorkload, Phase, Seen
+from reconciler.model.plans import Plan, Situation
+from reconciler.model.records import StateRecord
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.rooms import Ears, Health, Heard, Mark, Said, Why
+from reconciler.model.specs import Departure, Disruption, FailurePolicy, Rollout, Share, Workload
+from tests.unit.core.making import NOW, OLD, a_heard, a_pod, a_situation, a_workload
+
+SCHEMAS = Schemas({})
+BUSY = a_heard(said=Said.OCCUPIED, matches=1)
+EMPTY = a_heard(confirmed=True)
+LET_GO, KEEP = ("true", "false"), ("false", "true")
+
+
+def reporting(**changes: Any) -> Workload:
+    plain = {
+        "reports": "required",
+        "rollout": Rollout(Share(1), Share(0)),
+        "disruption": Disruption("occupied"),
+    }
+    return a_workload(**{**plain, **changes})
+
+
+def idle(n: int, **changes: Any) -> LivePod:
+    return a_pod(n, **{"mark": Mark.IDLE, "guard": LET_GO, **changes})
+
+
+def busy(n: int, **changes: Any) -> LivePod:
+    return a_pod(n, **{"mark": Mark.BUSY, "guard": KEEP, **changes})
+
+
+def draining(n: int, why: Why = Why.SCALE_IN, ago: float = 10.0, **changes: Any) -> LivePod:
+    seen = Seen(draining=NOW - ago, left=NOW - ago)
+    return idle(n, mark=Mark.DRAINING, leaving=why, seen=seen, **changes)
+
+
+def plan(workload: Workload | None, there: dict[LivePod, Heard | None], **changes: Any) -> Plan:
+    heard = {pod.uid: what for pod, what in there.items() if what is not None}
+    ears = Ears(heard, since=NOW - 1000)
+    situation = a_situation(workload, list(there), **{"ears": ears, **changes})
+    return planning.plan(situation, SCHEMAS, NOW)
+
+
+def told(made: Plan) -> list[tuple[int, str, Why]]:
+    return [(item.pod.ordinal, item.verb, item.leaving) for item in made.marks]
+
+
+def removed(made: Plan) -> list[tuple[int, Cause]]:
+    return [(item.pod.ordinal, item.cause) for item in made.removals]
+
+
+def test_a_scale_in_drains_who_is_empty_and_waits_for_who_plays() -> None:
+    there = {idle(0): EMPTY, busy(1): BUSY, busy(2): BUSY}
+    made = plan(reporting(replicas=1), there)
+    assert told(made) == [(0, "drain", Why.SCALE_IN)]
+    assert not made.removals
+
+
+def test_a_scale_in_of_rooms_that_all_play_waits() -> None:
+    assert plan(reporting(replicas=1), {busy(0): BUSY, busy(1): BUSY}).idle
+
+
+def test_a_room_that_is_not_heard_is_nobodys_victim() -> None:
+    assert plan(reporting(replicas=0), {idle(0): None, busy(1): None, a_pod(2): None}).idle
+
+
+def test_a_drained_room_goes_when_it_said_that_it_is_empty() -> None:
+    workload = reporting(replicas=0)
+    assert removed(plan(workload, {draining(0): EMPTY})) == [(0, Cause.SCALE_IN)]
+    assert plan(workload, {draining(0): a_heard()}).idle, "no report since it was marked"
+    early = plan(workload, {draining(0, ago=2.0): EMPTY})
+    assert (early.idle, early.wake_in_seconds) == (True, 3.0)
+
+
+def test_players_who_came_on_stale_information_keep_their_room() -> None:
+    made = plan(reporting(replicas=0), {draining(0): BUSY})
+    assert not made.removals
+    assert made.counts.busy == 1
+
+
+def test_a_count_that_rises_again_takes_back_who_was_to_leave() -> None:
+    there = {draining(0): EMPTY, draining(1): EMPTY, idle(2): EMPTY}
+    made = plan(reporting(replicas=2), there)
+    assert told(made) == [(0, "undrain", Why.STAYS)]
+    assert (made.marks[0].mark, made.marks[0].guard) == (Mark.IDLE, LET_GO)
+    assert removed(made) == [(1, Cause.SCALE_IN)]
+    assert made.creates is None, "nobody is made while one that leaves may stay"
+
+
+def test_a_room_that_somebody_asked_to_leave_is_replaced_at_once_and_not_taken_back() -> None:
+    there = {draining(0, Why.REQUEST, ago=1.0): EMPTY, idle(1): EMPTY}
+    made = plan(reporting(replicas=2), there)
+    assert not made.marks
+    assert made.creates is not None
+    assert len(made.creates.seats) == 1
+
+
+def test_a_busy_room_that_was_asked_to_leave_stays_and_is_drained_when_empty() -> None:
+    workload = reporting(replicas=1)
+    asked = busy(0, leaving=Why.REQUEST, seen=Seen(left=NOW - 5))
+    assert not plan(workload, {asked: BUSY, idle(1): EMPTY}).marks
+    empty = idle(0, leaving=Why.REQUEST, seen=Seen(left=NOW - 5))
+    made = plan(workload, {empty: EMPTY, idle(1): EMPTY})
+    assert told(made) == [(0, "drain", Why.REQUEST)]
+
+
+def test_a_roll_out_replaces_who_is_empty_and_waits_for_who_plays() -> None:
+    there = {idle(0, revision=OLD): EMPTY, busy(1, revision=OLD): BUSY, idle(2): EMPTY}
+    made = plan(reporting(replicas=2), there)
+    assert told(made) == [(0, "drain", Why.ROLLOUT)]
+    alone = plan(reporting(replicas=1), {busy(1, revision=OLD): BUSY, idle(2): EMPTY})
+    assert alone.idle
+
+
+def test_a_new_room_that_was_never_heard_lets_no_old_one_go() -> None:
+    there = {idle(0, revision=OLD): EMPTY, a_pod(1): None}
+    assert plan(reporting(replicas=1), there).idle
+
+
+def test_servers_that_players_join_are_told_to_leave_the_emptiest_first() -> None:
+    fleet = replace(reporting(replicas=1), key=WorkloadKey("Fleet", "arena", "arena"))
+    heard = [a_heard(players=n) for n in (7, 2, 9)]
+    there = {busy(n): what for n, what in enumerate(heard)}
+    made = plan(fleet, there)
+    assert told(made) == [(1, "tell", Why.SCALE_IN), (0, "tell", Why.SCALE_IN)]
+    assert [item.mark for item in made.marks] == [Mark.BUSY] * 2, "their protection stays"
+    assert not plan(reporting(replicas=1), there).marks, "a match ends by itself"
+
+
+def test_a_deadline_in_git_is_the_only_end_of_a_room_that_plays() -> None:
+    workload = reporting(replicas=0, departure=Departure(drain_deadline_seconds=600))
+    overdue = busy(0, leaving=Why.SCALE_IN, seen=Seen(left=NOW - 601))
+    made = plan(workload, {overdue: BUSY})
+    assert removed(made) == [(0, Cause.DEADLINE)]
+    assert "drainDeadlineSeconds" in made.removals[0].reason
+    fresh = busy(0, leaving=Why.SCALE_IN, seen=Seen(left=NOW - 500))
+    assert plan(workload, {fresh: BUSY}).wake_in_seconds == 100
+    assert told(plan(workload, {busy(0): BUSY})) == [(0, "tell", Why.SCALE_IN)]
+
+
+def leaving_git(workload: Workload, there: dict[LivePod, Heard | None]) -> Plan:
+    ears = Ears({pod.uid: heard for pod, heard in there.items() if heard}, since=NOW - 1000)
+    situation: Situation = replace(
+        a_situation(None, list(there)), record=StateRecord(deleting=True), ears=ears
+    )
+    return planning.plan(situation, SCHEMAS, NOW)
+
+
+def test_a_spec_that_left_git_drains_who_is_empty_and_keeps_who_plays() -> None:
+    made = leaving_git(reporting(), {idle(0): EMPTY, busy(1): BUSY, idle(2): None})
+    assert told(made) == [(0, "drain", Why.LEFT_GIT), (1, "tell", Why.LEFT_GIT)]
+    assert not made.removals
+    assert [hold.kind for hold in made.holds] == [HoldKind.OCCUPIED]
+    assert not made.forget
+
+
+def test_a_spec_that_is_back_keeps_all_it_had() -> None:
+    back = busy(1, leaving=Why.LEFT_GIT, seen=Seen(left=NOW - 5))
+    made = plan(reporting(replicas=2), {draining(0, Why.LEFT_GIT): EMPTY, back: BUSY})
+    assert told(made) == [(0, "undrain", Why.STAYS), (1, "undrain", Why.STAYS)]
+    assert not made.removals
+    assert made.creates is None
+
+
+def test_a_failed_room_is_kept_outside_the_count() -> None:
+    workload = reporting(replicas=2, failure=FailurePolicy("remove"))
+    failed = idle(0)
+    made = plan(workload, {failed: a_heard(health=Health.FAILED), idle(1): EMPTY})
+    assert told(made) == [(0, "keep", Why.FAILED)]
+    kept = idle(0, mark=Mark.FAILED, leaving=Why.FAILED)
+    after = plan(workload, {kept: a_heard(health=Health.FAILED), idle(1): EMPTY})
+    assert not after.removals
+    assert after.creates is not None
+    assert after.counts.kept == 1
+
+
+def test_a_failed_room_goes_through_the_fence_while_its_container_runs() -> None:
+    workload = reporting(replicas=1)
+    failed = a_heard(health=Health.FAILED)
+    made = plan(workload, {idle(0): failed})
+    assert told(made) == [(0, "drain", Why.FAILED)]
+    assert removed(plan(workload, {draining(0, Why.FAILED): failed})) == [(0, Cause.HEALING)]
+
+
+def test_players_in_a_failed_room_come_first() -> None:
+    failed = replace(BUSY, health=Health.FAILED)
+    assert plan(reporting(replicas=1), {busy(0): failed}).idle
+
+
+def test_beyond_the_limit_of_failures_rooms_stay_and_people_are_called() -> None:
+    workload = reporting(replicas=3, failure=FailurePolicy("delete", max_failures=1))
+    over = {idle(n, phase=Phase.FAILED, running=False): None for n in range(2)}
+    made = plan(workload, {**over, idle(2): EMPTY})
+    assert removed(made) == [(0, Cause.HEALING)]
+    assert made.failures is not None
+    assert [item.uid for item in made.failures] == ["uid-0"]
+    assert HoldKind.NEEDS_INTERVENTION in {hold.kind for hold in made.holds}
+    assert made.creates is not None
+    assert len(made.creates.seats) == 1, "the place of the one that stays is not filled"
+
+
+def test_deafness_replaces_nobody_and_is_told() -> None:
+    silent = a_heard(silent=True)
+    deaf = Ears({"uid-0": silent}, deaf="so many fell silent at once", since=NOW - 1000)
+    situation = a_situation(reporting(replicas=1), [idle(0)], ears=deaf)
+    made = planning.plan(situation, SCHEMAS, NOW)
+    assert made.idle
+    assert [hold.kind for hold in made.holds] == [HoldKind.DEAF]
+
+
+def test_annotations_of_disruption_follow_the_state() -> None:
+    made = plan(reporting(replicas=1), {idle(0, guard=KEEP): EMPTY})
+    assert [(item.verb, item.guard) for item in made.marks] == [("mark", LET_GO)]
+
+
+def counted(workload: Workload, there: dict[LivePod, Heard | None], stays: int) -> Situation:
+    """A situation in which the budget of `workload` keeps `stays` rooms."""
+    heard = {pod.uid: what for pod, what in there.items() if what is not None}
+    situation = a_situation(workload, list(there), ears=Ears(heard, since=NOW - 1000))
+    objects = tuple(_with_count(item, stays) for item in situation.live.objects)
+    return replace(situation, live=LiveWorkload(tuple(there), objects))
+
+
+def _with_count(item: LiveObject, stays: int) -> LiveObject:
+    if item.ref.kind != "PodDisruptionBudget":
+        return item
+    return replace(item, body={**item.body, "spec": {**item.body["spec"], "minAvailable": stays}})
+
+
+def test_a_budget_by_count_follows_who_plays_every_few_seconds() -> None:
+    workload = reporting(replicas=4, disruption=Disruption("count", 0.5, 5))
+    there = {busy(0): BUSY, busy(1): BUSY, idle(2): EMPTY, idle(3): EMPTY}
+    right = counted(workload, there, stays=3)
+    assert planning.plan(right, SCHEMAS, NOW).idle, "two play, half as many more stay"
+    stale = counted(workload, there, stays=1)
+    made = planning.plan(stale, SCHEMAS, NOW)
+    assert [item.ref.kind for item in made.objects] == ["PodDisruptionBudget"]
+    assert made.objects[0].body["spec"]["minAvailable"] == 3
+    soon = planning.plan(replace(stale, budgeted_at=NOW - 1), SCHEMAS, NOW)
+    assert (soon.idle, soon.wake_in_seconds) == (True, 4.0)
