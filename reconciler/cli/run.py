@@ -43,6 +43,8 @@ def _check(settings: Settings) -> None:
     from reconciler.service.faces import address_of
 
     address_of(settings.listen)
+    if settings.rooms_listen:
+        address_of(settings.rooms_listen, "--rooms-listen")
     path = settings.repo
     # A URL that does not answer may answer later; a path that is typed wrong never will.
     if path and ":" not in path and not os.path.isdir(path):
@@ -54,9 +56,14 @@ def _check(settings: Settings) -> None:
 
 async def _serve(settings: Settings) -> None:
     from reconciler.service.faces import serving
+    from reconciler.wiring.listening import hearing_rooms
     from reconciler.wiring.serving import opened_app
 
-    async with opened_app(settings) as service, serving(service.faces(), settings.listen):
+    async with (
+        opened_app(settings) as service,
+        serving(service.faces(), settings.listen),
+        hearing_rooms(service),
+    ):
         _collect_rarely()
         task = asyncio.create_task(service.run())
         loop = asyncio.get_running_loop()

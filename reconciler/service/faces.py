@@ -127,9 +127,9 @@ def _read(path: Path) -> bytes:
         return b""
 
 
-def address_of(listen: str) -> tuple[str, int]:
+def address_of(listen: str, flag: str = "--listen") -> tuple[str, int]:
     """Return host and port of `HOST:PORT`. Raises Misconfigured."""
     host, colon, port = listen.rpartition(":")
     if not colon or not port.isdigit() or int(port) > 65535:
-        raise Misconfigured(f'--listen "{listen}" is no address: write HOST:PORT')
+        raise Misconfigured(f'{flag} "{listen}" is no address: write HOST:PORT')
     return host.strip("[]"), int(port)
