@@ -1,19 +1,22 @@
 """The state of a fleet as a person reads it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from reconciler.cli.changes import hold_lines
 from reconciler.cli.console import Console
 from reconciler.cli.output import print_table
 from reconciler.cli.statuses import LOST, Status, WorkloadStatus
 from reconciler.core.conditions import READY
+from reconciler.model.holds import Hold, HoldKind
 from reconciler.service.lookout import Sighting, written
 
 HEADS = (
-    "workload", "wanted", "ready", "unready", "old", "leaving", "state", "commit", "spec",
+    "workload", "wanted", "ready", "busy", "unready", "old", "leaving", "state", "commit", "spec",
 )  # fmt: skip
+FLEET_HEADS = ("fleet", "available", "health", "pods", "players")
 
 
+FLEET = "Fleet"
 STILL = "rooms run on, and nothing is healed, scaled or rolled out"
 GOES_ON = (
     "What was accepted stays wanted: rooms are healed and roll-outs go on; no new commit acts."
@@ -37,13 +40,22 @@ def print_text(console: Console, status: Status, now: float) -> None:
         console.print(line)
     for item in record.endorsements[-TRAILERS_SHOWN:]:
         console.print(f"{item.change_hash} is approved by {item.by}")
-    if not status.workloads:
-        return
+    if status.workloads:
+        _print_workloads(console, status.workloads)
+
+
+def _print_workloads(console: Console, workloads: Sequence[WorkloadStatus]) -> None:
     console.print()
-    print_table(console, HEADS, (_row(each) for each in status.workloads))
-    for line in hold_lines(console, (hold for each in status.workloads for hold in each.holds)):
+    print_table(console, HEADS, (_row(each) for each in workloads))
+    fleets = [each for each in workloads if each.key.kind == FLEET]
+    if fleets:
+        console.print()
+        print_table(console, FLEET_HEADS, (_fleet_row(each) for each in fleets))
+    for line in hold_lines(console, _told_holds(workloads)):
         console.print(line)
-    for each in status.workloads:
+    for each in workloads:
+        for line in each.rooms.stay_lines:
+            console.print(f"{console.paint('stays:', 'yellow')} {each.key}: {line}")
         failing = [c for c in each.conditions if c.type == READY and c.reason == "StepFailed"]
         for condition in failing:
             console.print(f"{console.paint('failing:', 'red')} {each.key}: {condition.message}")
@@ -52,10 +64,24 @@ def print_text(console: Console, status: Status, now: float) -> None:
 def _row(each: WorkloadStatus) -> tuple[object, ...]:
     counts = each.counts
     return (
-        each.key, _or_unknown(each, counts.desired), counts.ready, counts.unready,
-        _or_unknown(each, counts.old), counts.terminating, each.state, each.commit[:12] or "-",
-        each.source or "-",
+        each.key, _or_unknown(each, counts.desired), counts.ready, counts.busy, counts.unready,
+        _or_unknown(each, counts.old), counts.leaving + counts.terminating, each.state,
+        each.commit[:12] or "-", each.source or "-",
     )  # fmt: skip
+
+
+def _fleet_row(each: WorkloadStatus) -> tuple[object, ...]:
+    rollup, players = each.rooms.rollup, each.rooms.players
+    shown = "-" if players is None else players
+    return each.key, rollup.available, rollup.health.value, rollup.pods.value, shown
+
+
+def _told_holds(workloads: Iterable[WorkloadStatus]) -> Iterator[Hold]:
+    """Return the holds but those that the rooms which stay tell themselves, with their number."""
+    for each in workloads:
+        for hold in each.holds:
+            if hold.kind is not HoldKind.OCCUPIED or not each.rooms.staying:
+                yield hold
 
 
 def _or_unknown(each: WorkloadStatus, count: int) -> int | str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from reconciler.cli.changes import holds_as_json
 from reconciler.cli.live_changes import counts_as_json
+from reconciler.cli.room_faces import NO_ROOMS, RoomsFace, face_of
 from reconciler.core import births, intake, rooms
 from reconciler.core.compile import workload_from_json
 from reconciler.core.conditions import STALLED
@@ -34,6 +35,7 @@ class WorkloadStatus:
     holds: tuple[Hold, ...]
     commit: str
     source: str
+    rooms: RoomsFace = NO_ROOMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,7 @@ def _workload_json(each: WorkloadStatus) -> dict[str, Any]:
         "name": each.key.name,
         "state": each.state,
         "rooms": counts_as_json(each.counts),
+        **_face_json(each.rooms),
         "commit": each.commit,
         "source": each.source,
         "holds": holds_as_json(each.holds),
@@ -130,6 +133,17 @@ def _workload_json(each: WorkloadStatus) -> dict[str, Any]:
             {"type": c.type, "status": c.status, "reason": c.reason, "message": c.message}
             for c in each.conditions
         ],
+    }
+
+
+def _face_json(face: RoomsFace) -> dict[str, Any]:
+    return {
+        "states": {state.value: number for state, number in face.states.items() if number},
+        "available": face.rollup.available,
+        "health": face.rollup.health.value,
+        "podsState": face.rollup.pods.value,
+        "players": face.players,
+        "staying": {why.value: number for why, number in face.staying.items()},
     }
 
 
@@ -144,21 +158,24 @@ def _workload(
         else None
     )
     wanted = accepted.replicas if accepted and not record.deleting else 0
-    there = rooms.sort_rooms(lane.view.of(key).pods, workload_of(lane.situation(key)))
+    pods = lane.view.of(key).pods
+    there = rooms.sort_rooms(pods, workload_of(lane.situation(key)))
     counts = rooms.count(there, wanted)
     unreadable = lane.store.unreadable(key)
+    holds = (
+        (intake.unreadable_record(key, unreadable),)
+        if unreadable
+        else _holds(key, record, spec, () if stuck and _goes(record) else offers)
+    )
     return WorkloadStatus(
         key=key,
         counts=counts,
         state="held" if unreadable else _state(record, spec, counts, known=_is_known(lane, key)),
         conditions=record.conditions,
-        holds=(
-            (intake.unreadable_record(key, unreadable),)
-            if unreadable
-            else _holds(key, record, spec, () if stuck and _goes(record) else offers)
-        ),
+        holds=holds,
         commit=accepted.commit if accepted else "",
         source=f"{accepted.file}:{accepted.line}" if accepted else "",
+        rooms=face_of(pods, there.workload, holds, deleting=record.deleting),
     )
 
 

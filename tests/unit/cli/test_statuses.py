@@ -81,7 +81,7 @@ async def test_of_a_workload_that_was_taken_in_once_the_record_is_lost() -> None
     assert arena.state == "its record is lost"
     screen = console()
     print_text(screen, status_of(process.lane, [KEY], None), 0.0)
-    assert text_of(screen.out).splitlines()[-1].split()[1:6] == ["?", "0", "0", "?", "0"]
+    assert text_of(screen.out).splitlines()[-1].split()[1:7] == ["?", "0", "0", "0", "?", "0"]
 
 
 async def test_no_deletion_is_offered_while_a_file_is_unreadable() -> None:

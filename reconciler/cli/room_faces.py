@@ -1,0 +1,65 @@
+"""The rooms of a workload as `status` shows them: by state, as a fleet's face, and who stays."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from reconciler.cli.reading import counted
+from reconciler.core import hearing, room_state
+from reconciler.core.rollup import FleetHealth, Rollup, by_state, roll_up
+from reconciler.model.holds import Hold
+from reconciler.model.live import LivePod, Phase
+from reconciler.model.rooms import BUSY_MARKS, RoomState, Why
+from reconciler.model.specs import Workload
+
+NOBODY = Rollup(0, FleetHealth.HEALTHY, Phase.RUNNING)
+STAY = {
+    Why.SCALE_IN: "fewer are wanted",
+    Why.ROLLOUT: "rolling out",
+    Why.LEFT_GIT: "leaving Git",
+    Why.REQUEST: "asked to leave",
+    Why.FAILED: "failed",
+}
+"""Why rooms are to leave that stay until their players have left."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoomsFace:
+    """What stands on the pods of a workload. `staying` counts busy rooms that are to leave."""
+
+    states: Mapping[RoomState, int] = field(default_factory=dict)
+    rollup: Rollup = NOBODY
+    players: int | None = None
+    staying: Mapping[Why, int] = field(default_factory=dict)
+
+    @property
+    def stay_lines(self) -> list[str]:
+        """Say who stays, and until when."""
+        return [
+            f"{STAY[why]}: {counted(number, 'room')} with players "
+            f"{'stays until it ends' if number == 1 else 'stay until they end'}"
+            for why, number in sorted(self.staying.items())
+        ]
+
+
+NO_ROOMS = RoomsFace()
+
+
+def face_of(
+    pods: Iterable[LivePod], spec: Workload, holds: Iterable[Hold], *, deleting: bool
+) -> RoomsFace:
+    """Return the face of rooms of which nothing is known but what stands on their pods."""
+    rooms = [pod for pod in pods if pod.ordinal >= 0]
+    kept = {pod.uid: hearing.heard_of(pod.kept_report) for pod in rooms}
+    heard = {uid: said for uid, said in kept.items() if said is not None}
+    whys = (
+        pod.leaving or (Why.LEFT_GIT if deleting else Why.STAYS)
+        for pod in rooms
+        if pod.mark in BUSY_MARKS and not pod.terminating
+    )
+    return RoomsFace(
+        states=by_state(room_state.judge(pod, spec, heard.get(pod.uid)) for pod in rooms),
+        rollup=roll_up(rooms, heard, holds),
+        players=sum(said.players for said in heard.values()) if heard else None,
+        staying=Counter(why for why in whys if why is not Why.STAYS),
+    )

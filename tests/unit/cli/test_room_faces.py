@@ -1,0 +1,72 @@
+"""What status shows of rooms: by state, a fleet's face, and who stays though it is to leave."""
+
+from reconciler.cli.room_faces import NO_ROOMS, RoomsFace, face_of
+from reconciler.cli.status_text import print_text
+from reconciler.cli.statuses import Status, WorkloadStatus, as_json
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.plans import Counts
+from reconciler.model.records import RepositoryRecord
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.rooms import Mark, RoomState, Why
+from tests.unit.cli.screens import console, text_of
+from tests.unit.core.making import a_key, a_pod, a_workload
+
+FLEET = WorkloadKey("Fleet", "arcade", "openarena")
+HEARD = a_workload(reports="required")
+
+
+def status_with(
+    key: WorkloadKey, rooms: RoomsFace = NO_ROOMS, holds: tuple[Hold, ...] = ()
+) -> Status:
+    source = "fleets/x.yaml:1"
+    each = WorkloadStatus(key, Counts(), "being removed", (), holds, "c" * 40, source, rooms)
+    return Status(RepositoryRecord(), None, (each,))
+
+
+def told(status: Status) -> str:
+    screen = console()
+    print_text(screen, status, 0.0)
+    return text_of(screen.out)
+
+
+def test_rooms_with_players_of_a_spec_that_left_git_are_counted_as_staying() -> None:
+    pods = [a_pod(0, mark=Mark.BUSY), a_pod(1, mark=Mark.ALLOCATED), a_pod(2, mark=Mark.IDLE)]
+    face = face_of(pods, HEARD, (), deleting=True)
+    assert face.stay_lines == ["leaving Git: 2 rooms with players stay until they end"]
+
+
+def test_a_busy_room_that_is_to_leave_says_why_and_stays_until_it_ends() -> None:
+    pods = [a_pod(0, mark=Mark.BUSY, leaving=Why.ROLLOUT), a_pod(1, mark=Mark.BUSY)]
+    face = face_of(pods, HEARD, (), deleting=False)
+    assert face.stay_lines == ["rolling out: 1 room with players stays until it ends"]
+
+
+def test_the_hold_of_occupied_rooms_is_told_once_with_their_number() -> None:
+    hold = Hold(HoldKind.OCCUPIED, a_key(), "left Git: rooms with players stay")
+    face = face_of([a_pod(0, mark=Mark.BUSY)], HEARD, (), deleting=True)
+    said = told(status_with(a_key(), rooms=face, holds=(hold,)))
+    assert "stays: Scheduler/arena: leaving Git: 1 room with players stays until it ends" in said
+    assert "rooms with players stay (occupied)" not in said
+    assert "(occupied)" in told(status_with(a_key(), holds=(hold,)))
+
+
+def test_a_fleet_shows_the_collections_face() -> None:
+    kept = '{"players":5,"health":"Healthy","at":1}'
+    pods = [
+        a_pod(0, mark=Mark.BUSY, kept_report=kept),
+        a_pod(1, mark=Mark.IDLE, kept_report='{"players":0,"health":"Failed","at":1}'),
+    ]
+    status = status_with(FLEET, rooms=face_of(pods, HEARD, (), deleting=False))
+    lines = told(status).splitlines()
+    assert lines[-2].split() == ["FLEET", "AVAILABLE", "HEALTH", "PODS", "PLAYERS"]
+    assert lines[-1].split() == ["Fleet/arcade/openarena", "1", "Failed", "Running", "5"]
+    (shown,) = as_json(status, 0.0)["workloads"]
+    assert (shown["available"], shown["health"], shown["players"]) == (1, "Failed", 5)
+
+
+def test_rooms_are_counted_by_state_for_programs() -> None:
+    pods = [a_pod(0, mark=Mark.BUSY), a_pod(1, mark=Mark.IDLE), a_pod(2, mark=Mark.IDLE)]
+    face = face_of(pods, HEARD, (), deleting=False)
+    assert face.states[RoomState.OCCUPIED] == 1
+    (shown,) = as_json(status_with(a_key(), rooms=face), 0.0)["workloads"]
+    assert shown["states"] == {"ready": 2, "occupied": 1}
