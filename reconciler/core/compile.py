@@ -100,7 +100,7 @@ def _workload(value: Json, spec_json: str, source: Source, replicas_source: Sour
         scheduling=Scheduling(spec.get("scheduling", Scheduling.PACKED)),
         suspend=spec.get("suspend", False),
         template=spec["template"],
-        revision=revision_of(spec["template"]),
+        revision=revision_of(spec["template"], spec["reports"] == "required"),
         spec_json=spec_json,
         source=source,
         replicas_source=replicas_source,

@@ -12,6 +12,7 @@ from reconciler.core import fence, victims
 from reconciler.core.failing import Failing, is_failure
 from reconciler.core.guards import guard_for
 from reconciler.core.rollout import Step, may_stay
+from reconciler.core.room_state import is_heard
 from reconciler.core.rooms import Sorted
 from reconciler.model.changes import Cause
 from reconciler.model.live import LivePod
@@ -64,7 +65,7 @@ class Departures:
         """Take back that a room is to leave."""
         mark = pod.mark
         if mark is Mark.DRAINING:
-            mark = Mark.IDLE if self.there.workload.hears else Mark.NONE
+            mark = Mark.IDLE if is_heard(pod, self.there.workload) else Mark.NONE
         guard = guard_for(self.there.workload, mark)
         self.marks.append(MarkRoom(pod, mark, Why.STAYS, reason, guard))
 

@@ -8,6 +8,7 @@ not report, was never ready, has failed or has ended.
 
 from dataclasses import dataclass
 
+from reconciler.core.room_state import is_heard
 from reconciler.model.live import LivePod
 from reconciler.model.rooms import BUSY_MARKS, Heard, Judged, Mark, RoomState, Why
 from reconciler.model.specs import Workload
@@ -47,7 +48,7 @@ def verdict(
     left = pod.seen.draining + workload.departure.quiet_seconds - now
     if left > 0:
         return Verdict(False, f"marked draining, left alone for {left:.1f} s more", left)
-    if not workload.hears or judged.state in BY_POD_ALONE:
+    if not is_heard(pod, workload) or judged.state in BY_POD_ALONE:
         return Verdict(True, f"left alone for quietSeconds; {judged.reason}")
     if heard is None:
         return Verdict(False, "not heard since it was marked draining")

@@ -22,11 +22,21 @@ _TELLING = frozenset(
 )
 
 
-def revision_of(template: Json) -> str:
-    """Return the revision of a pod template, such as `1-3f2a9c01bd47`."""
+REPORTING = "r"
+"""Ends the revision of rooms that report: they need a token, so others cannot become such."""
+
+
+def tells_reports(revision: str) -> bool:
+    """Whether rooms of a revision were made to report."""
+    return revision.endswith(REPORTING)
+
+
+def revision_of(template: Json, reports: bool = False) -> str:
+    """Return the revision of a pod template, such as `1-3f2a9c01bd47`, or `…r` where it reports."""
     normal = _normal(template, ())
     text = json.dumps(normal, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return f"{HASH_VERSION}-{hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}"
+    digest = hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+    return f"{HASH_VERSION}-{digest}{REPORTING if reports else ''}"
 
 
 def _normal(value: Any, around: tuple[str, ...]) -> Any:

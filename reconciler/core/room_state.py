@@ -8,6 +8,7 @@ judged anew from what stands in the cluster and what was heard; nothing here rem
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from reconciler.core.revision import tells_reports
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.rooms import (
     BUSY_MARKS,
@@ -28,6 +29,8 @@ UNPULLABLE = frozenset(
 )
 CRASHING = frozenset({"CrashLoopBackOff", "RunContainerError", "CreateContainerError"})
 
+_HAS_REPORTED = BUSY_MARKS | {Mark.IDLE}
+
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
@@ -41,11 +44,20 @@ class _Facts:
 
     @property
     def hears(self) -> bool:
-        return self.workload.hears
+        return is_heard(self.pod, self.workload) or self.heard is not None
 
     @property
     def recorded_busy(self) -> bool:
         return self.pod.mark in BUSY_MARKS
+
+
+def is_heard(pod: LivePod, workload: Workload) -> bool:
+    """Whether a room can be expected to report: it was made to, or has done so.
+
+    One that was made while its workload did not report has no token: waiting for its word would
+    be waiting for ever.
+    """
+    return workload.hears and (pod.mark in _HAS_REPORTED or tells_reports(pod.revision))
 
 
 def judge(

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from reconciler.core.room_state import judge
+from reconciler.core.room_state import is_heard, judge
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.plans import Counts
 from reconciler.model.rooms import (
@@ -120,7 +120,7 @@ class Sorted:
         """Whether a room is plainly busy (True) or plainly idle (False); None: judge it."""
         if pod.phase is not Phase.RUNNING or pod.terminating or pod.leaving or not pod.ready:
             return None
-        if not self.workload.hears:
+        if not is_heard(pod, self.workload):
             return False if pod.mark is Mark.NONE else None
         heard = self.ears.rooms.get(pod.uid)
         if heard is None or heard.silent or heard.health is not None or not pod.running:

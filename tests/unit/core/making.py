@@ -24,7 +24,7 @@ from reconciler.model.specs import (
 )
 
 NOW = 1_800_000_000.0
-NEW, OLD = "1-new", "1-old"
+NEW, OLD, REPORTS = "1-new", "1-old", "1-newr"
 STAMPS = labels.digest_of({"labels": {}, "annotations": {}})
 """The digest of the rooms that `rendered` makes."""
 
@@ -90,6 +90,11 @@ def a_pod(ordinal: int, **changes: Any) -> LivePod:
     )
     pod = replace(pod, **changes)
     return pod if "running" in changes else replace(pod, running=pod.phase is Phase.RUNNING)
+
+
+def a_room(ordinal: int, **changes: Any) -> LivePod:
+    """A pod of the newest revision of a workload whose rooms report."""
+    return a_pod(ordinal, **{"revision": REPORTS, **changes})
 
 
 def a_heard(**changes: Any) -> Heard:

@@ -1,5 +1,6 @@
 """Plans for rooms that report: who drains, who is told, who stays, and who is deleted."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Ears, Health, Heard, Mark, Said, Why
 from reconciler.model.specs import Departure, Disruption, FailurePolicy, Rollout, Share, Workload
-from tests.unit.core.making import NOW, OLD, a_heard, a_pod, a_situation, a_workload
+from tests.unit.core.making import NOW, REPORTS, a_heard, a_room, a_situation, a_workload
 
 SCHEMAS = Schemas({})
 BUSY = a_heard(said=Said.OCCUPIED, matches=1)
@@ -24,6 +25,7 @@ LET_GO, KEEP = ("true", "false"), ("false", "true")
 def reporting(**changes: Any) -> Workload:
     plain = {
         "reports": "required",
+        "revision": REPORTS,
         "rollout": Rollout(Share(1), Share(0)),
         "disruption": Disruption("occupied"),
     }
@@ -31,11 +33,11 @@ def reporting(**changes: Any) -> Workload:
 
 
 def idle(n: int, **changes: Any) -> LivePod:
-    return a_pod(n, **{"mark": Mark.IDLE, "guard": LET_GO, **changes})
+    return a_room(n, **{"mark": Mark.IDLE, "guard": LET_GO, **changes})
 
 
 def busy(n: int, **changes: Any) -> LivePod:
-    return a_pod(n, **{"mark": Mark.BUSY, "guard": KEEP, **changes})
+    return a_room(n, **{"mark": Mark.BUSY, "guard": KEEP, **changes})
 
 
 def draining(n: int, why: Why = Why.SCALE_IN, ago: float = 10.0, **changes: Any) -> LivePod:
@@ -43,7 +45,7 @@ def draining(n: int, why: Why = Why.SCALE_IN, ago: float = 10.0, **changes: Any)
     return idle(n, mark=Mark.DRAINING, leaving=why, seen=seen, **changes)
 
 
-def plan(workload: Workload | None, there: dict[LivePod, Heard | None], **changes: Any) -> Plan:
+def plan(workload: Workload | None, there: Mapping[LivePod, Heard | None], **changes: Any) -> Plan:
     heard = {pod.uid: what for pod, what in there.items() if what is not None}
     ears = Ears(heard, since=NOW - 1000)
     situation = a_situation(workload, list(there), **{"ears": ears, **changes})
@@ -70,7 +72,7 @@ def test_a_scale_in_of_rooms_that_all_play_waits() -> None:
 
 
 def test_a_room_that_is_not_heard_is_nobodys_victim() -> None:
-    assert plan(reporting(replicas=0), {idle(0): None, busy(1): None, a_pod(2): None}).idle
+    assert plan(reporting(replicas=0), {idle(0): None, busy(1): None, a_room(2): None}).idle
 
 
 def test_a_drained_room_goes_when_it_said_that_it_is_empty() -> None:
@@ -114,15 +116,15 @@ def test_a_busy_room_that_was_asked_to_leave_stays_and_is_drained_when_empty() -
 
 
 def test_a_roll_out_replaces_who_is_empty_and_waits_for_who_plays() -> None:
-    there = {idle(0, revision=OLD): EMPTY, busy(1, revision=OLD): BUSY, idle(2): EMPTY}
+    there = {idle(0, revision="1-oldr"): EMPTY, busy(1, revision="1-oldr"): BUSY, idle(2): EMPTY}
     made = plan(reporting(replicas=2), there)
     assert told(made) == [(0, "drain", Why.ROLLOUT)]
-    alone = plan(reporting(replicas=1), {busy(1, revision=OLD): BUSY, idle(2): EMPTY})
+    alone = plan(reporting(replicas=1), {busy(1, revision="1-oldr"): BUSY, idle(2): EMPTY})
     assert alone.idle
 
 
 def test_a_new_room_that_was_never_heard_lets_no_old_one_go() -> None:
-    there = {idle(0, revision=OLD): EMPTY, a_pod(1): None}
+    there = {idle(0, revision="1-oldr"): EMPTY, a_room(1): None}
     assert plan(reporting(replicas=1), there).idle
 
 
@@ -147,7 +149,7 @@ def test_a_deadline_in_git_is_the_only_end_of_a_room_that_plays() -> None:
     assert told(plan(workload, {busy(0): BUSY})) == [(0, "tell", Why.SCALE_IN)]
 
 
-def leaving_git(workload: Workload, there: dict[LivePod, Heard | None]) -> Plan:
+def leaving_git(workload: Workload, there: Mapping[LivePod, Heard | None]) -> Plan:
     ears = Ears({pod.uid: heard for pod, heard in there.items() if heard}, since=NOW - 1000)
     situation: Situation = replace(
         a_situation(None, list(there)), record=StateRecord(deleting=True), ears=ears
@@ -222,7 +224,7 @@ def test_annotations_of_disruption_follow_the_state() -> None:
     assert [(item.verb, item.guard) for item in made.marks] == [("mark", LET_GO)]
 
 
-def counted(workload: Workload, there: dict[LivePod, Heard | None], stays: int) -> Situation:
+def counted(workload: Workload, there: Mapping[LivePod, Heard | None], stays: int) -> Situation:
     """A situation in which the budget of `workload` keeps `stays` rooms."""
     heard = {pod.uid: what for pod, what in there.items() if what is not None}
     situation = a_situation(workload, list(there), ears=Ears(heard, since=NOW - 1000))

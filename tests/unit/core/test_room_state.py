@@ -7,9 +7,9 @@ from reconciler.core.room_state import RULES, judge
 from reconciler.model.live import Phase, Seen
 from reconciler.model.rooms import Ears, Health, Heard, Judged, Mark, RoomState, Said, Why
 from reconciler.model.specs import Timeouts
-from tests.unit.core.making import NOW, a_heard, a_pod, a_workload
+from tests.unit.core.making import NOW, a_heard, a_room, a_workload
 
-REPORTS = a_workload(reports="required", matches_max=4)
+REPORTS = a_workload(reports="required", matches_max=4, revision="1-newr")
 SILENT = a_workload()
 BUSY = a_heard(said=Said.OCCUPIED, matches=4)
 IDLE_POD: dict[str, Any] = {"mark": Mark.IDLE}
@@ -19,7 +19,7 @@ LISTENING = Ears(since=NOW - 1000)
 def judged(
     heard: Heard | None = None, ears: Ears = LISTENING, seconds: float = 0.0, **pod: Any
 ) -> Judged:
-    return judge(a_pod(0, **pod), REPORTS, heard, ears, NOW + seconds)
+    return judge(a_room(0, **pod), REPORTS, heard, ears, NOW + seconds)
 
 
 @pytest.mark.parametrize(
@@ -199,16 +199,16 @@ def test_a_room_may_go(what: Judged) -> None:
 
 
 def test_without_reports_the_pod_is_all_there_is() -> None:
-    assert judge(a_pod(0), SILENT).state is RoomState.READY
-    assert not judge(a_pod(0), SILENT, BUSY).protected, "what was said is not listened to"
-    lapsed = judge(a_pod(0, ready=False, lapsed=True), SILENT, now=NOW + 1e6)
+    assert judge(a_room(0), SILENT).state is RoomState.READY
+    assert not judge(a_room(0), SILENT, BUSY).protected, "what was said is not listened to"
+    lapsed = judge(a_room(0, ready=False, lapsed=True), SILENT, now=NOW + 1e6)
     assert lapsed.state is RoomState.UNREADY, "perhaps it is full: no time-out ends it"
 
 
 def test_only_a_limit_of_the_users_gives_up_a_busy_room_that_is_silent() -> None:
     limited = replace(REPORTS, timeouts=Timeouts(silent_busy_seconds=600))
     silent = replace(BUSY, silent=True, at=NOW - 500)
-    pod = a_pod(0, mark=Mark.BUSY)
+    pod = a_room(0, mark=Mark.BUSY)
     assert judge(pod, limited, silent, LISTENING, NOW).protected
     assert judge(pod, limited, silent, LISTENING, NOW + 200).state is RoomState.ERROR
     assert judge(pod, limited, silent, Ears(deaf="all"), NOW + 200).protected
