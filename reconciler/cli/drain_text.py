@@ -40,7 +40,7 @@ def _lines(asked: Sequence[Asked], node: str) -> Iterator[str]:
         return
     now, later = _number(asked, Course.DRAINING), _number(asked, Course.WHEN_EMPTY)
     if now or later:
-        yield f"{counted(now, 'room')} to leave now, {later} at the end of their matches."
+        yield f"{counted(now, 'room')} to leave now, {later} once known to be empty."
 
 
 def _number(asked: Sequence[Asked], course: Course) -> int:

@@ -10,7 +10,7 @@ from reconciler.cli.room_reading import SeenRoom
 from reconciler.core import fence
 from reconciler.model.live import LivePod, Seen
 from reconciler.model.printable import escaped
-from reconciler.model.rooms import Mark, Why
+from reconciler.model.rooms import BUSY_MARKS, Mark, Why
 
 
 def room_lines(explained: Explained, room: SeenRoom, now: float) -> Iterator[str]:
@@ -43,7 +43,8 @@ def room_json(explained: Explained, room: SeenRoom, now: float) -> dict[str, Any
 
 def _may_go(room: SeenRoom) -> str:
     if room.judged.protected:
-        return f"not by our doing, and no eviction passes: {room.judged.protected}"
+        evicted = ", and no eviction passes" if room.pod.mark in BUSY_MARKS else ""
+        return f"not by our doing{evicted}: {room.judged.protected}"
     return "yes, if something asks for it: nothing protects it"
 
 
@@ -51,7 +52,7 @@ def _pod(room: SeenRoom, now: float) -> str:
     pod = room.pod
     marked = f"marked {pod.mark}" if pod.mark is not Mark.NONE else "not marked"
     leaves = leaving_of(room, now)
-    said = [marked, f"it leaves, for {leaves}" if leaves else "not told to leave"]
+    said = [marked, f"to leave {leaves}" if leaves else "not told to leave"]
     ready = "ready" if pod.ready else "not ready"
     return ", ".join([f"{pod.phase} and {ready} on {pod.node or 'no node'}", *said])
 

@@ -7,7 +7,7 @@ from typing import Any
 from reconciler.cli.explained import UNASKED, Explained, asked_by, nobody_leads, step_of
 from reconciler.cli.reading import counted
 from reconciler.model.printable import escaped
-from reconciler.model.rooms import Mark, Why
+from reconciler.model.rooms import BUSY_MARKS, Mark, Why
 
 SHOWN = 5
 
@@ -25,7 +25,7 @@ def workload_lines(explained: Explained, now: float) -> Iterator[str]:
     ):
         yield f"  {head:<12}{escaped(text)}"
     if explained.guesses:
-        yield f"  {'not known':<12}{UNASKED}"
+        yield f"  {'not known':<12}what its rooms said last is {UNASKED}"
     for line in nobody_leads(explained):
         yield f"  {line}"
 
@@ -71,7 +71,8 @@ def _staying(explained: Explained) -> Iterator[str]:
     """Name the rooms that are to leave, and stay to the end."""
     for room in explained.rooms:
         told = room.pod.leaving is not Why.STAYS or room.pod.mark is Mark.DRAINING
-        if told and room.judged.protected:
+        known = room.heard is not None or explained.asked or room.pod.mark in BUSY_MARKS
+        if told and known and room.judged.protected:
             yield f"{room.name} is to leave ({room.pod.leaving}): {room.judged.protected}"
 
 

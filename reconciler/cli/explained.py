@@ -10,9 +10,7 @@ from reconciler.model.plans import DeleteRoom, MarkRoom, Plan
 from reconciler.model.specs import Workload
 from reconciler.service.lookout import Sighting
 
-UNASKED = (
-    "what they said last is in the memory of the loop alone: --rooms-api with its address asks it"
-)
+UNASKED = "in the memory of the loop alone: --rooms-api with its address asks it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,8 +78,8 @@ def leaving_of(room: SeenRoom, now: float) -> str:
     pod = room.pod
     if pod.leaving is Why.STAYS:
         return ""
-    since = f", since {age(now - pod.leaving_since)}" if pod.leaving_since else ""
-    return f"{WHY[pod.leaving]}{since}"
+    since = f"since {age(now - pod.leaving_since)}: " if pod.leaving_since else ""
+    return f"{since}{WHY[pod.leaving]}"
 
 
 WHY = {
