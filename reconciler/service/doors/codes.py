@@ -21,7 +21,7 @@ from reconciler.ports import Cluster
 
 log = logging.getLogger(__name__)
 
-SECRET = "gamekeeper-room-codes"  # noqa: S105 -- the name of an object
+OBJECT = "gamekeeper-room-codes"
 KEY_BYTES = 32
 LEAST_KEY_BYTES = 16
 REREAD_SECONDS = 60.0
@@ -63,7 +63,7 @@ class RoomCodes:
         make_key: Callable[[], bytes] = new_key,
     ) -> None:
         self._cluster = cluster
-        self._ref = ObjectRef("v1", "Secret", namespace, SECRET)
+        self._ref = ObjectRef("v1", "Secret", namespace, OBJECT)
         self._elapsed = elapsed
         self._make_key = make_key
         self._keys: Keys | None = None
