@@ -11,7 +11,7 @@ CONFIG = """\
 apiVersion: gamekeeper.dev/v1
 kind: Config
 spec:
-  # Directories that hold schedulers.
+  # Directories that hold schedulers and fleets.
   paths:
     - schedulers
 
@@ -46,7 +46,8 @@ spec:
   # How many rooms there shall be. Commit another number to scale, `git revert` to undo.
   replicas: 2
 
-  # Rooms do not report their players: a ready room counts as idle, and may be removed.
+  # Rooms do not report their players: a ready room counts as idle, and may be removed. Where your
+  # server reports over HTTP write `required`: then no room with players is removed.
   reports: none
 
   # A changed template replaces rooms step by step.

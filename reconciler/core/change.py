@@ -111,12 +111,18 @@ def _changes(
             yield WorkloadChange(key, Verb.CREATE, f"{rooms} created", (), str(after.source))
         elif before is not None and after is None:
             if key not in present:
-                effect = f"{_rooms(before.replicas)} removed, then its objects and namespace"
+                effect = f"{_rooms(before.replicas)} removed, then its {_left(key)}"
                 yield WorkloadChange(key, Verb.DELETE, effect, (), str(before.source))
         elif before is not None and after is not None and before.spec_json != after.spec_json:
             fields = compare_fields(before.spec_json, after.spec_json)
             effect = _effect(before, after)
             yield WorkloadChange(key, Verb.UPDATE, effect, fields, str(after.source))
+
+
+def _left(key: WorkloadKey) -> str:
+    if key.kind == "Fleet":
+        return "objects, and its namespace unless other fleets are in it"
+    return "objects and namespace"
 
 
 def _effect(before: Workload, after: Workload) -> str:

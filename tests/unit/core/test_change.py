@@ -10,6 +10,7 @@ from reconciler.model.changes import Cause, Removal, Verb
 from reconciler.model.findings import Finding
 from reconciler.model.holds import HoldKind
 from reconciler.model.readings import Reading
+from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Budgets, Config, Source
 from tests.unit.core.arriving import take_in
 from tests.unit.core.making import a_key, a_reading, a_workload
@@ -138,6 +139,20 @@ def test_what_ci_says_is_what_the_loop_then_says() -> None:
     base, head = a_reading(ARENA, LOBBY), a_reading(a_workload("arena", 1))
     taken = take_in(head, ARENA, LOBBY)
     assert set(change.compare(base, head, "local").holds) == set(taken.holds)
+
+
+def test_a_deletion_says_what_becomes_of_the_namespace() -> None:
+    fleet = replace(LOBBY, key=WorkloadKey("Fleet", "servers", "lobby"))
+    effects = {}
+    for gone in (LOBBY, fleet):
+        (deleted,) = change.compare(a_reading(ARENA, gone), a_reading(ARENA), "local").workloads
+        assert deleted.verb is Verb.DELETE
+        effects[gone.key.kind] = deleted.effect
+    assert effects == {
+        "Scheduler": "20 rooms removed, then its objects and namespace",
+        "Fleet": "20 rooms removed, then its objects, and its namespace unless other fleets are in "
+        "it",
+    }
 
 
 @pytest.mark.parametrize(
