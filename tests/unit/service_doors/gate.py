@@ -10,7 +10,7 @@ from reconciler.model.errors import PortError
 from reconciler.model.live import LivePod
 from reconciler.model.refs import Json
 from reconciler.room_ports import Credential, NotAdmitted
-from reconciler.sandbox.access import User
+from reconciler.sandbox.access import ADMIN, User
 from reconciler.sandbox.behaviour import nodes
 from reconciler.sandbox.cluster import Sandbox
 from reconciler.sandbox.requests import Request, Response
@@ -26,6 +26,8 @@ from tests.loop.world import definitions
 START = 1_800_000_000.0
 AUDIENCE = "gamekeeper.dev/main"
 PEER = "10.244.9.9"
+ADMINS_TOKEN = "the-admins-own"
+AS_ADMIN = {"authorization": f"Bearer {ADMINS_TOKEN}"}
 
 
 class Time:
@@ -44,6 +46,17 @@ class Time:
         self.passed += seconds
 
 
+class AdminsTransport(SandboxTransport):
+    """Shows the administrator's token with each request."""
+
+    def deliver(self, call: Call) -> Response:
+        body = b"" if call.body is None else json.dumps(call.body).encode()
+        headers = {"content-type": call.content_type, "accept": call.accept, **AS_ADMIN}
+        answer = self.sandbox.handle(Request.of(call.method, call.path, body, headers), self.now())
+        assert isinstance(answer, Response), call
+        return answer
+
+
 class Gate:
     """The world of one test."""
 
@@ -56,10 +69,9 @@ class Gate:
         users: dict[str, User] | None = None,
     ) -> None:
         self.time = Time()
-        self.sandbox = Sandbox(definitions(), seed=3, nodes=nodes(2), now=START)
-        # Set afterwards: the sandbox's own client shows no token and stays the administrator.
-        self.users = users or {}
-        self.transport = SandboxTransport(self.sandbox, self.time.now)
+        known = {ADMINS_TOKEN: ADMIN, **(users or {})}
+        self.sandbox = Sandbox(definitions(), seed=3, nodes=nodes(2), tokens=known, now=START)
+        self.transport = AdminsTransport(self.sandbox, self.time.now)
         self.cluster = KubernetesCluster(self.transport, "main", name="local")
         self.view = ClusterView(self.cluster, "main", self.time, lambda keys: None)
         self.codes = RoomCodes(self.cluster, "gamekeeper", self.time.elapsed)
@@ -85,7 +97,7 @@ class Gate:
     def ask(self, method: str, path: str, body: Json | None = None) -> Json:
         """Ask the sandbox, as kubectl would."""
         data = json.dumps(body).encode() if body is not None else b""
-        request = Request.of(method, path, data, {"content-type": "application/json"})
+        request = Request.of(method, path, data, {"content-type": "application/json", **AS_ADMIN})
         answer = self.sandbox.handle(request, self.time.now())
         assert isinstance(answer, Response)
         content: Json = json.loads(answer.body)
