@@ -1,0 +1,129 @@
+"""Rooms that are asked to leave, over the real client and sandbox: who is faster, and who stays."""
+
+import pytest
+
+from reconciler.cli.drain_text import print_asked
+from reconciler.cli.leavers import Asked, Course, ask
+from reconciler.cli.room_reading import Around, SeenRoom, read_pods, see
+from reconciler.model import labels
+from reconciler.model.errors import Denied
+from reconciler.model.refs import Json, ObjectRef
+from reconciler.model.rooms import Mark, Why
+from reconciler.model.specs import Workload
+from tests.loop.world import Process, World, spec
+from tests.unit.cli.screens import console, text_of
+from tests.unit.core.making import a_key, a_pod, a_workload
+
+REPORTS: Workload = a_workload(reports="required")
+SPECS = {a_key(): REPORTS}
+
+
+async def place() -> Process:
+    """A cluster with one ready room."""
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 1)})
+    process = await world.process()
+    await world.settle(process)
+    return process
+
+
+async def room(process: Process) -> SeenRoom:
+    pods = await read_pods(process.cluster, "main", "arena")
+    return see(pods, Around(specs=SPECS))[0]
+
+
+async def mark(process: Process, mark: Mark, **notes: str) -> None:
+    """Let the loop, or somebody else, write on the room's pod."""
+    ref = ObjectRef("v1", "Pod", "arena", "arena-0")
+    patch: Json = {"metadata": {"labels": {labels.STATE: mark.value}, "annotations": notes}}
+    await process.cluster.merge_patch(ref, patch)
+
+
+async def test_an_idle_room_drains_at_once() -> None:
+    process = await place()
+    await mark(process, Mark.IDLE)
+    (asked,) = await ask(process.cluster, [await room(process)], SPECS, leaves=True)
+    assert asked.course is Course.DRAINING
+    assert (asked.pod.mark, asked.pod.leaving) == (Mark.DRAINING, Why.REQUEST)
+    assert asked.pod.leaving_since > 0
+
+
+async def test_a_room_that_turned_busy_since_it_was_read_stays_to_the_end() -> None:
+    process = await place()
+    await mark(process, Mark.IDLE)
+    stale = await room(process)
+    await mark(process, Mark.BUSY)
+    (asked,) = await ask(process.cluster, [stale], SPECS, leaves=True)
+    assert asked.course is Course.WHEN_EMPTY
+    assert (asked.pod.mark, asked.pod.leaving) == (Mark.BUSY, Why.REQUEST)
+
+
+async def test_a_room_of_which_no_spec_can_be_read_is_only_told_to_leave() -> None:
+    process = await place()
+    await mark(process, Mark.IDLE)
+    (asked,) = await ask(process.cluster, [await room(process)], {}, leaves=True)
+    assert (asked.pod.mark, asked.pod.leaving) == (Mark.IDLE, Why.REQUEST)
+
+
+async def test_a_request_is_taken_back() -> None:
+    process = await place()
+    await mark(process, Mark.IDLE)
+    await ask(process.cluster, [await room(process)], SPECS, leaves=True)
+    (asked,) = await ask(process.cluster, [await room(process)], SPECS, leaves=False)
+    assert asked.course is Course.STAYS
+    assert (asked.pod.mark, asked.pod.leaving) == (Mark.IDLE, Why.STAYS)
+
+
+async def test_what_git_asks_for_is_not_taken_back() -> None:
+    process = await place()
+    await mark(process, Mark.BUSY, **{labels.LEAVING: "scale-in", labels.LEAVING_SINCE: "1"})
+    (asked,) = await ask(process.cluster, [await room(process)], SPECS, leaves=False)
+    assert (asked.course, asked.done) == (Course.LEAVES, False)
+    assert asked.pod.leaving is Why.SCALE_IN
+
+
+async def test_a_room_that_is_gone_is_no_failure_and_its_successor_is_not_touched() -> None:
+    process = await place()
+    stale = await room(process)
+    process.world.delete("/api/v1/namespaces/arena/pods/arena-0")
+    process.world.pass_time(60)
+    (asked,) = await ask(process.cluster, [stale], SPECS, leaves=True)
+    assert (asked.course, asked.done) == (Course.GONE, True)
+
+
+async def test_a_refusal_of_the_server_is_told_for_its_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    process = await place()
+    await mark(process, Mark.IDLE)
+    there = await room(process)
+
+    async def denied(*_: object) -> None:
+        raise Denied("patch Pod arena/arena-0: forbidden")
+
+    monkeypatch.setattr(process.cluster, "json_patch", denied)
+    (asked,) = await ask(process.cluster, [there], SPECS, leaves=True)
+    assert (asked.course, asked.done) == (Course.FAILED, False)
+    screen = console()
+    print_asked(screen, "text", [asked], "")
+    assert "arena/arena-0 was not reached: patch Pod" in text_of(screen.out)
+
+
+def test_the_sum_tells_who_leaves_now_and_who_later() -> None:
+    asked = [
+        Asked(a_pod(0, mark=Mark.DRAINING), Course.DRAINING),
+        Asked(a_pod(1, mark=Mark.BUSY), Course.WHEN_EMPTY),
+        Asked(a_pod(2, mark=Mark.NONE), Course.WHEN_EMPTY),
+    ]
+    screen = console()
+    print_asked(screen, "text", asked, "node-1")
+    lines = text_of(screen.out).splitlines()
+    assert lines[1] == "arena/arena-1 is busy: it stays to the end, and leaves then"
+    assert lines[2] == "arena/arena-2 is to leave once it is known to be empty"
+    assert lines[3] == "1 room to leave now, 2 once known to be empty."
+
+
+def test_a_node_without_rooms_is_named() -> None:
+    screen = console()
+    print_asked(screen, "text", [], "node-1")
+    assert text_of(screen.out) == "No room runs on node-1.\n"

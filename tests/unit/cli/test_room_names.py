@@ -1,0 +1,70 @@
+"""Which room or workload a word means: the one it names, or an error that lists."""
+
+import pytest
+
+from reconciler.cli.failures import Failure
+from reconciler.cli.room_names import namespace_in, of_room, of_workload
+from reconciler.cli.room_reading import Around, SeenRoom, see
+from reconciler.model.refs import WorkloadKey
+from tests.unit.core.making import a_pod
+
+ARENA = WorkloadKey("Scheduler", "arena", "arena")
+DUEL_EU, DUEL_US = WorkloadKey("Fleet", "eu", "duel"), WorkloadKey("Fleet", "us", "duel")
+
+
+def rooms() -> list[SeenRoom]:
+    pods = [(ARENA, a_pod(0)), (ARENA, a_pod(10)), (ARENA, a_pod(2))]
+    for key in (DUEL_EU, DUEL_US):
+        pods.append((key, a_pod(0, namespace=key.namespace, name="duel-0", workload="duel")))
+    return see(pods, Around())
+
+
+def test_rooms_stand_in_the_order_of_their_numbers() -> None:
+    names = [room.name for room in rooms() if room.key == ARENA]
+    assert names == ["arena/arena-0", "arena/arena-2", "arena/arena-10"]
+
+
+@pytest.mark.parametrize("word", ["arena-2", "arena/arena-2"])
+def test_a_room_is_named_with_its_namespace_or_without(word: str) -> None:
+    assert of_room(word, rooms()).pod.name == "arena-2"
+
+
+def test_a_name_that_two_rooms_have_is_an_error_that_lists_both() -> None:
+    with pytest.raises(Failure, match="Write one of eu/duel-0, us/duel-0"):
+        of_room("duel-0", rooms())
+    assert of_room("us/duel-0", rooms()).key == DUEL_US
+
+
+def test_a_room_that_is_not_there_names_the_nearest() -> None:
+    with pytest.raises(Failure, match='Did you mean "arena-10"'):
+        of_room("arena-100", rooms())
+
+
+def test_where_there_are_no_rooms_that_is_said() -> None:
+    with pytest.raises(Failure, match="There are no rooms of this instance there"):
+        of_room("arena-1", [])
+
+
+@pytest.mark.parametrize(
+    "word", ["arena", "arena/arena", "Scheduler/arena", "Scheduler/arena/arena"]
+)
+def test_a_workload_has_four_ways_to_be_written(word: str) -> None:
+    assert of_workload(word, [ARENA, DUEL_EU, ARENA]) == ARENA
+
+
+def test_a_workload_that_two_namespaces_have_is_an_error_that_lists_both() -> None:
+    with pytest.raises(Failure, match="Write one of Fleet/eu/duel, Fleet/us/duel"):
+        of_workload("duel", [DUEL_EU, DUEL_US])
+
+
+@pytest.mark.parametrize(
+    ("word", "namespace"),
+    [
+        pytest.param("arena/arena-2", "arena", id="of a room"),
+        pytest.param("arena-2", "", id="of a bare name"),
+        pytest.param("Scheduler/arena", "", id="a kind is none"),
+        pytest.param("Fleet/eu/duel", "", id="a full name is looked for everywhere"),
+    ],
+)
+def test_only_a_namespace_that_is_named_narrows_what_is_read(word: str, namespace: str) -> None:
+    assert namespace_in(word) == namespace
