@@ -25,6 +25,7 @@ from reconciler.service.rooms.roster import Roster
 IN_FLIGHT = 32
 """Patches at once: an API server serves no more by being asked for more."""
 TRIES = 5
+TICK_SECONDS = 0.001
 LONGEST_WAIT_SECONDS = 10.0
 
 Decide = Callable[[LivePod], list[Json]]
@@ -61,7 +62,9 @@ class Flips:
 
     def is_prompt(self, line: Line, pod: LivePod) -> bool:
         """Whether what was heard must stand on the pod before it is answered."""
-        return flips.is_prompt(pod, line.heard)
+        # What may stand without our knowing is looked up first, whatever the view shows.
+        unsure = line.doubtful and line.heard is not None and line.heard.busy
+        return unsure or flips.is_prompt(pod, line.heard)
 
     def arrange(self, line: Line, pod: LivePod) -> None:
         """See to it that what was heard stands on the pod in time."""
@@ -69,8 +72,9 @@ class Flips:
         if delay is not None:
             # What the cluster did not take is tried again in its own time, not at every report.
             if line.retries is None or line.due_at is None:
-                self._later(line, delay)
-        elif line.due_at is not None:
+                # Never at the very instant: a rounding short of it would be found early, and again.
+                self._later(line, delay + TICK_SECONDS)
+        elif line.due_at is not None and not line.doubtful:
             line.due_at = None
             self._observer.flipped(Mark.IDLE, "dropped", 0.0)
 
@@ -93,6 +97,7 @@ class Flips:
             line.due_at = None
             raise
         except (Unavailable, asyncio.CancelledError):
+            line.doubtful = True
             line.retries = line.retries or Retries(longest_seconds=LONGEST_WAIT_SECONDS)
             self._later(line, line.retries.failed())
             if flipped:
@@ -105,8 +110,8 @@ class Flips:
 
     async def change(self, line: Line, decide: Decide) -> None:
         """Patch the pod as `decide` says. Raises Gone, Unavailable."""
-        pod = self._pod(line)
         try:
+            pod = await self._read(line) if line.doubtful else self._pod(line)
             for _ in range(TRIES):
                 operations = decide(pod)
                 if not operations:
@@ -135,13 +140,9 @@ class Flips:
             self.forget()
 
     async def _settle(self, line: Line) -> None:
-        line.queued += 1
-        try:
-            async with line.lock:
-                with suppress(PortError):  # gone, or tried again later
-                    await self.stand(line)
-        finally:
-            line.queued -= 1
+        async with line.lock:
+            with suppress(PortError):  # gone, or tried again later
+                await self.stand(line)
 
     async def _patch(self, line: Line, operations: list[Json]) -> None:
         async with self._slots:
@@ -155,6 +156,7 @@ class Flips:
         if found is None or found["metadata"]["uid"] != line.uid:
             raise Gone(f"room {line.name} is no more; its name never comes back")
         self._roster.view.take_in(found)
+        line.doubtful = False
         return pod_of(found)
 
     def _pod(self, line: Line) -> LivePod:

@@ -17,9 +17,9 @@ class Line:
     changes nothing. `last_at` is when it was heard last, or when listening to it began; `gap` its
     longest pause of late. `told_at` is when something new was heard, below 0 for never. `drain`
     is the `leaving_since` of the draining that it was heard in. `empty_at` is since when it says
-    that nobody plays there. `queued` are the reports that wait for a write to end or are being
-    written; `due_at` is when its pod is to be looked at. `followed` is whether its silence is
-    watched, `closed` whether it is in the book no more.
+    that nobody plays there. `due_at` is when its pod is to be looked at; who writes on it holds
+    the `lock`. `followed` is whether its silence is watched, `doubtful` whether a write of ours may
+    stand that no answer told of, `closed` whether it is in the book no more.
     """
 
     key: WorkloadKey
@@ -35,8 +35,8 @@ class Line:
     empty_at: float = 0.0
     told_at: float = -1.0
     due_at: float | None = None
-    queued: int = 0
     followed: bool = False
+    doubtful: bool = False
     closed: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     retries: Retries | None = None

@@ -11,6 +11,7 @@ from reconciler.adapters.kubernetes.calls import Call
 from reconciler.adapters.kubernetes.client import KubernetesCluster
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.lane import Lane
+from reconciler.loop.record_places import Kept
 from reconciler.loop.store import RecordStore
 from reconciler.model import labels
 from reconciler.model.errors import Unavailable
@@ -130,10 +131,16 @@ class Stage:
         return [call for call in self.transport.calls if call.verb == "patch"]
 
 
-async def _live(world: World) -> None:
+async def _live(made: Stage) -> None:
+    changed = asyncio.Event()
+    made.transport.changed = changed.set
     while True:
-        world.sandbox.step(world.time.at)
-        await asyncio.sleep(0.1)
+        changed.clear()
+        due = made.world.sandbox.step(made.world.time.at)
+        wait = 3600.0 if due is None else max(0.001, due - made.world.time.at)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait):
+                await changed.wait()
 
 
 @asynccontextmanager
@@ -143,9 +150,9 @@ async def stage(rooms: int = 1, **workload: Any) -> AsyncIterator[Stage]:
     world.time = LoopTime()
     made = Stage(world, **workload)
     _make_rooms(world, rooms)
-    tasks = [asyncio.create_task(_live(world)), asyncio.create_task(made.view.run())]
+    tasks = [asyncio.create_task(_live(made)), asyncio.create_task(made.view.run())]
     await made.view.synced()
-    made.lane.store._ordinals[a_key()] = _kept(Ordinals(rooms))
+    made.lane.store._ordinals[a_key()] = Kept(Ordinals(rooms))
     for _ in range(600):
         if all(made.live(f"arena-{n}").ready for n in range(rooms)):
             break
@@ -172,9 +179,3 @@ def _make_rooms(world: World, rooms: int) -> None:
         spec = {"containers": [{"name": "game", "image": "game:1"}]}
         body = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
         world.create("/api/v1/namespaces/arena/pods", body)
-
-
-def _kept(ordinals: Ordinals) -> Any:
-    from reconciler.loop.record_places import Kept
-
-    return Kept(ordinals)
