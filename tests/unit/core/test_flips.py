@@ -1,0 +1,144 @@
+"""What should stand on a pod by what its room says, and how soon."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from reconciler.core import flips
+from reconciler.core.hearing import kept_of
+from reconciler.model import labels
+from reconciler.model.live import Phase
+from reconciler.model.refs import Json
+from reconciler.model.rooms import Health, Heard, Mark, Said, Why
+from tests.unit.core.making import NOW, a_pod, a_workload
+
+READY = Heard(at=NOW, said=Said.READY)
+BUSY = Heard(at=NOW, said=Said.OCCUPIED, matches=1)
+CREATING = Heard(at=NOW, periodic=False, health=Health.CREATING)
+THREE, NOBODY = (Heard(at=NOW, periodic=False, players=count) for count in (3, 0))
+
+
+@pytest.mark.parametrize(
+    ("mark", "heard", "leaving", "empty_seconds", "wished"),
+    [
+        pytest.param(Mark.NONE, READY, Why.STAYS, 0, Mark.IDLE, id="the first word"),
+        pytest.param(Mark.NONE, READY, Why.REQUEST, 0, Mark.DRAINING, id="the first, and leaves"),
+        pytest.param(Mark.NONE, BUSY, Why.STAYS, 0, Mark.BUSY, id="busy from the first word"),
+        pytest.param(Mark.NONE, CREATING, Why.STAYS, 0, Mark.NONE, id="not begun yet"),
+        pytest.param(Mark.IDLE, BUSY, Why.STAYS, 0, Mark.BUSY, id="idle turns busy"),
+        pytest.param(Mark.DRAINING, BUSY, Why.ROLLOUT, 0, Mark.BUSY, id="draining turns busy"),
+        pytest.param(Mark.ALLOCATED, BUSY, Why.STAYS, 0, Mark.BUSY, id="allocated turns busy"),
+        pytest.param(Mark.ALLOCATED, READY, Why.STAYS, 99, Mark.ALLOCATED, id="allocated stays"),
+        pytest.param(Mark.BUSY, READY, Why.STAYS, 4.9, Mark.BUSY, id="not empty for long enough"),
+        pytest.param(Mark.BUSY, READY, Why.STAYS, 5, Mark.IDLE, id="empty for five seconds"),
+        pytest.param(Mark.BUSY, READY, Why.ROLLOUT, 5, Mark.DRAINING, id="empty, and leaves"),
+        pytest.param(Mark.DRAINING, READY, Why.STAYS, 99, Mark.DRAINING, id="draining stays"),
+        pytest.param(Mark.FAILED, BUSY, Why.STAYS, 0, Mark.FAILED, id="failed is failed"),
+        pytest.param(Mark.IDLE, None, Why.STAYS, 99, Mark.IDLE, id="never heard"),
+    ],
+)
+def test_the_mark_that_should_stand(
+    mark: Mark, heard: Heard | None, leaving: Why, empty_seconds: float, wished: Mark
+) -> None:
+    pod = replace(a_pod(0), mark=mark, leaving=leaving)
+    assert flips.wished(pod, heard, empty_seconds).mark is wished
+
+
+@pytest.mark.parametrize("over", [{"terminating": True}, {"phase": Phase.FAILED}])
+def test_nothing_is_written_on_a_pod_that_is_over(over: dict[str, Any]) -> None:
+    pod = replace(a_pod(0), mark=Mark.IDLE, **over)
+    assert not flips.is_prompt(pod, BUSY)
+    assert flips.delay_seconds(pod, BUSY, 0.0) is None
+    assert flips.wished(pod, BUSY, 0.0) == flips.standing_of(pod)
+
+
+@pytest.mark.parametrize(
+    ("mark", "kept", "heard", "prompt", "delay"),
+    [
+        pytest.param(Mark.IDLE, "", BUSY, True, 0.0, id="busy"),
+        pytest.param(Mark.BUSY, "", BUSY, False, None, id="busy as it stands"),
+        pytest.param(Mark.NONE, "", READY, False, 0.0, id="the first word"),
+        pytest.param(Mark.BUSY, "", READY, False, 4.0, id="empty for a second"),
+        pytest.param(Mark.BUSY, kept_of(THREE), NOBODY, True, 0.0, id="the last player left"),
+        pytest.param(Mark.BUSY, kept_of(NOBODY), THREE, True, 0.0, id="players in a busy room"),
+        pytest.param(
+            Mark.BUSY, kept_of(THREE), replace(THREE, players=4), False, 10.0, id="one more"
+        ),
+        pytest.param(Mark.IDLE, kept_of(NOBODY), NOBODY, False, None, id="nobody as it stands"),
+    ],
+)
+def test_how_soon_it_must_stand(
+    mark: Mark, kept: str, heard: Heard, prompt: bool, delay: float | None
+) -> None:
+    pod = replace(a_pod(0), mark=mark, kept_report=kept)
+    assert flips.is_prompt(pod, heard) is prompt
+    assert flips.delay_seconds(pod, heard, 1.0) == delay
+
+
+def test_one_patch_carries_mark_guard_and_report() -> None:
+    idle = {"mark": Mark.IDLE, "guard": ("true", "false")}
+    pod = a_pod(0, **idle, kept_report=kept_of(NOBODY))
+    wish = flips.wished(pod, THREE, 0.0)
+    patch = flips.patch(pod, wish, a_workload(reports="required"), NOW)
+    assert {entry["op"] for entry in patch[:2]} == {"test"}
+    assert _set_by(patch) == {
+        labels.STATE: "busy",
+        labels.SAFE_TO_EVICT: "false",
+        labels.DO_NOT_DISRUPT: "true",
+        labels.REPORT: kept_of(THREE),
+    }
+    assert flips.patch(pod, flips.standing_of(pod), a_workload(), NOW) == []
+
+
+@pytest.mark.parametrize(
+    ("mark", "leaving", "heard", "leaves", "reports", "stands"),
+    [
+        pytest.param(
+            Mark.IDLE, "", None, True, "required", ("draining", "request"), id="idle drains"
+        ),
+        pytest.param(Mark.BUSY, "", None, True, "required", (None, "request"), id="busy is told"),
+        pytest.param(
+            Mark.IDLE, "", BUSY, True, "required", (None, "request"), id="busy by its own word"
+        ),
+        pytest.param(Mark.NONE, "", None, True, "required", (None, "request"), id="not heard yet"),
+        pytest.param(
+            Mark.NONE, "", None, True, "none", ("draining", "request"), id="does not report"
+        ),
+        pytest.param(Mark.DRAINING, "request", None, True, "required", None, id="told before"),
+        pytest.param(
+            Mark.DRAINING, "request", None, False, "required", ("idle", None), id="taken back"
+        ),
+        pytest.param(
+            Mark.DRAINING, "request", None, False, "none", (None, None), id="back to no mark"
+        ),
+        pytest.param(Mark.BUSY, "request", None, False, "required", (None, None), id="busy stays"),
+        pytest.param(
+            Mark.DRAINING, "scale-in", None, False, "required", None, id="only a request ends"
+        ),
+    ],
+)
+def test_a_room_is_asked_to_leave_and_to_stay(
+    mark: Mark,
+    leaving: str,
+    heard: Heard | None,
+    leaves: bool,
+    reports: str,
+    stands: tuple[str | None, str | None] | None,
+) -> None:
+    pod = replace(a_pod(0), mark=mark, leaving=Why(leaving), leaving_since=NOW if leaving else 0.0)
+    patch = flips.leave_patch(pod, heard, a_workload(reports=reports), leaves, NOW)
+    if stands is None:
+        assert patch == []
+    else:
+        there = _set_by(patch)
+        assert (there.get(labels.STATE), there.get(labels.LEAVING)) == stands
+
+
+def _set_by(patch: list[Json]) -> dict[str, str]:
+    """What a patch sets, by the name of the label or annotation."""
+    return {
+        entry["path"].rpartition("/")[2].replace("~1", "/"): entry["value"]
+        for entry in patch
+        if entry["op"] == "add"
+    }

@@ -1,0 +1,112 @@
+"""What a room has said until now: one report laid over another."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from reconciler.core.hearing import LONGEST_KEPT, heard_of, kept_of, lay, says_the_same
+from reconciler.model.rooms import GameState, Health, Heard, Report, Said
+
+NOW = 1_800_000_000.0
+HEARD = Heard(at=NOW, said=Said.OCCUPIED, matches=2, players=7, said_since=NOW)
+
+
+def report(**said: Any) -> Report:
+    return replace(Report(periodic=True), **said)
+
+
+@pytest.mark.parametrize(
+    ("said", "matches"),
+    [
+        pytest.param({"matches": 3}, 3, id="what it says"),
+        pytest.param({"matches": 99}, 4, id="never more than it takes"),
+        pytest.param({"matches": -5}, 0, id="never less than none"),
+        pytest.param({"said": Said.OCCUPIED}, 1, id="occupied without a number is one match"),
+        pytest.param({"said": Said.OCCUPIED, "matches": 0}, 1, id="occupied with 0 is one match"),
+        pytest.param({"said": Said.READY}, 0, id="ready without a number is none"),
+        pytest.param({"said": Said.READY, "matches": 2}, 2, id="ready with matches has them"),
+        pytest.param({"said": Said.TERMINATED}, 0, id="terminated has none"),
+        pytest.param({"said": Said.TERMINATING}, 2, id="terminating keeps those it had"),
+        pytest.param({"players": 1}, 2, id="a word about players says nothing of matches"),
+    ],
+)
+def test_matches_are_what_it_says_within_what_it_takes(
+    said: dict[str, object], matches: int
+) -> None:
+    assert lay(HEARD, report(**said), 4, NOW).matches == matches
+
+
+@pytest.mark.parametrize(("said", "players"), [(-1, 0), (12, 12), (10**9, 10**6), (None, 7)])
+def test_players_are_bounded(said: int | None, players: int) -> None:
+    assert lay(HEARD, report(players=said), 4, NOW).players == players
+
+
+def test_the_same_again_is_the_same_value() -> None:
+    again = report(said=Said.OCCUPIED, matches=2, players=7)
+    assert lay(HEARD, again, 4, NOW + 60) is HEARD
+
+
+def test_a_word_after_a_silence_counts() -> None:
+    silent = replace(HEARD, silent=True)
+    laid = lay(silent, report(said=Said.OCCUPIED, matches=2), 4, NOW + 600)
+    assert laid == replace(HEARD, at=NOW + 600)
+
+
+def test_the_first_word_since_it_drains_counts_and_the_next_does_not() -> None:
+    first = lay(HEARD, report(matches=2), 4, NOW + 5, draining=True)
+    assert (first.confirmed, first.at) == (True, NOW + 5)
+    assert lay(first, report(matches=2), 4, NOW + 9, draining=True) is first
+
+
+def test_since_when_it_says_so_is_kept_while_it_does() -> None:
+    later = lay(HEARD, report(said=Said.OCCUPIED, matches=3), 4, NOW + 60)
+    assert later.said_since == NOW
+    assert lay(later, report(said=Said.READY), 4, NOW + 70).said_since == NOW + 70
+
+
+def test_a_game_that_repeats_itself_on_one_path_may_use_another_beside_it() -> None:
+    assert lay(HEARD, Report(periodic=False, players=1), 4, NOW).periodic
+    assert not lay(None, Report(periodic=False, players=1), 4, NOW).periodic
+
+
+def test_what_is_kept_is_read_back_as_it_was() -> None:
+    heard = Heard(
+        at=NOW,
+        periodic=False,
+        said=Said.OCCUPIED,
+        matches=3,
+        players=10**6,
+        health=Health.HEALTHY,
+        game_state=GameState.POST_MATCH,
+        said_since=NOW,
+    )
+    text = kept_of(heard)
+    assert heard_of(text) == heard
+    assert len(text.encode()) <= LONGEST_KEPT
+    assert says_the_same(text, replace(heard, at=NOW + 9, said_since=NOW - 9))
+    assert not says_the_same(text, replace(heard, players=0))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="none"),
+        pytest.param("players: 3", id="no JSON"),
+        pytest.param("[]", id="no object"),
+        pytest.param("{}", id="no count"),
+        pytest.param('{"players":true}', id="a truth value"),
+        pytest.param('{"players":-1}', id="less than none"),
+        pytest.param('{"players":1e999}', id="infinity"),
+        pytest.param('{"players":NaN}', id="no number"),
+        pytest.param('{"players":"3"}', id="a text"),
+        pytest.param('{"players":9999999999}', id="too many"),
+        pytest.param('{"players":3,"health":"Splendid"}', id="a health that there is not"),
+        pytest.param('{"players":3,"said":["ready"]}', id="a state that is no text"),
+        pytest.param('{"players":3,"at":-1}', id="a time before time"),
+        pytest.param('{"players":3,"x":"' + "x" * 200 + '"}', id="too long"),
+        pytest.param("[" * 190, id="deep"),
+    ],
+)
+def test_a_text_that_is_not_ours_was_never_said(text: str) -> None:
+    assert heard_of(text) is None
