@@ -1,0 +1,186 @@
+"""A theatre with rooms in it: simulated games report to whoever leads, a matchmaker sends players.
+
+What goes wrong between rooms and us is by chance, as what goes wrong between us and the cluster.
+"""
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from reconciler.adapters.http.ask import Answer, Ask
+from reconciler.sandbox.players.matchmaker import Matchmaker
+from reconciler.sandbox.players.natures import Nature
+from reconciler.sandbox.players.sayings import Saying
+from tests.loop.rooms.cast import OK, Actor, Cast
+from tests.loop.rooms.service import RoomService
+from tests.loop.rooms.truth import Warden
+from tests.loop.safety import Bounds, Unsafe
+from tests.loop.service import Service, Theatre
+from tests.loop.virtual_time import LoopTime
+from tests.loop.wires import Weather
+from tests.loop.world import World
+
+PATIENCE_SECONDS = 5.0
+"""How long a game waits for its answer."""
+EVERYTHING = Bounds(1000)
+
+
+@dataclass
+class Air:
+    """What goes wrong between rooms and us, as probabilities of a report."""
+
+    chance: random.Random
+    lost: float = 0.0
+    """It never comes here, or its answer never comes there."""
+    slow: float = 0.0
+    """It takes longer than a game waits."""
+    astray: float = 0.0
+    """It goes to a replica that does not lead."""
+    deaf: bool = False
+    """Nothing comes here at all."""
+
+    def calm(self) -> None:
+        """Let nothing go wrong any more."""
+        self.lost = self.slow = self.astray = 0.0
+        self.deaf = False
+
+
+class Playhouse(Theatre):
+    """A theatre whose rooms play."""
+
+    def __init__(
+        self,
+        world: World,
+        weather: Weather,
+        natures: Mapping[str, Callable[[], Nature]],
+        air: Air,
+        quiet_seconds: Mapping[str, float],
+    ) -> None:
+        self.warden = Warden(world, dict.fromkeys(natures, EVERYTHING), quiet_seconds=quiet_seconds)
+        super().__init__(world, weather, self.warden)
+        self.air = air
+        self.cast = Cast(
+            world,
+            air.chance,
+            lambda namespace: natures[namespace](),
+            self._say,
+            self._changed.set,
+        )
+        self.warden.cast = self.cast
+        world.sandbox.run_with(self.cast)
+        self.reports: dict[int, int] = {}
+        self.arrivals = 0
+
+    def _process(self, name: str) -> Service:
+        return RoomService(self.world, name, self.weather)
+
+    @property
+    def leader(self) -> RoomService | None:
+        """Whoever leads, as the rooms' Service would choose; who was started last, of several."""
+        for service in reversed(self.services):
+            assert isinstance(service, RoomService)
+            if service.app.leading and not service.killed:
+                return service
+        return None
+
+    async def ask(self, service: RoomService, ask: Ask) -> Answer:
+        """Send a request to a process over a network that is not broken."""
+        await asyncio.sleep(0.001)
+        return await service.api.answer(ask)
+
+    async def _say(self, actor: Actor, saying: Saying) -> int:
+        """Carry what a room says to us; the status of the answer, 0 for none."""
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                status = await self._carried(actor, saying)
+        except TimeoutError:
+            status = 0
+        self.reports[status] = self.reports.get(status, 0) + 1
+        return status
+
+    async def _carried(self, actor: Actor, saying: Saying) -> int:
+        air, chance = self.air, self.air.chance
+        there = [each for each in self.services if not each.killed]
+        service: Service | None = self.leader
+        if there and chance.random() < air.astray:
+            service = chance.choice(there)
+        if air.deaf or service is None or service.transport.down or chance.random() < air.lost:
+            await asyncio.sleep(PATIENCE_SECONDS)
+            return 0
+        if chance.random() < air.slow:
+            await asyncio.sleep(chance.uniform(0.1, 2.0 * PATIENCE_SECONDS))
+        assert isinstance(service, RoomService)
+        ask = Ask(saying.method, saying.path, body=saying.body, peer=actor.address)
+        self.cast.handed(actor, saying)
+        answer = await self.ask(service, ask)
+        if answer.status == OK and not service.killed:
+            self.cast.heard(actor, saying)
+            try:
+                self.warden.answered(actor)
+            except Unsafe as error:
+                self.unsafe.append(error)
+        return 0 if chance.random() < air.lost else answer.status
+
+    async def listed(self) -> list[str]:
+        """The rooms that a matchmaker is told of now, as `namespace/name`; [] when nobody says."""
+        leader = self.leader
+        if leader is None or leader.transport.down or self.air.deaf:
+            return []
+        answer = await self.ask(leader, Ask("GET", "/running", peer="192.0.2.1"))
+        body = answer.body
+        if answer.stream is not None:
+            body = b"".join([piece async for piece in answer.stream])
+        if answer.status != OK:
+            return []
+        servers = [each["metadata"] for each in json.loads(body)]
+        return [f"{each['namespace']}/{each['name']}" for each in servers]
+
+    async def send_players(
+        self, maker: Matchmaker, wanted: Mapping[str, Callable[[], int]]
+    ) -> None:
+        """Let a matchmaker fill every workload up to what is wanted there, for ever."""
+        while True:
+            await asyncio.sleep(1.0)
+            rooms = await self.listed()
+            if rooms:
+                maker.listed(rooms, self.world.time.at)
+            for namespace, number in wanted.items():
+                there = sum(actor.game.players for actor in self.cast.playing(namespace))
+                for _ in range(min(3, number() - there)):
+                    self._seat(maker, namespace)
+
+    def _seat(self, maker: Matchmaker, namespace: str) -> None:
+        """Send a party where the matchmaker believes a room to be."""
+        for _ in range(5):
+            room = maker.choose(self.world.time.at)
+            if room is not None and room.startswith(f"{namespace}/"):
+                actor = self.cast.named(room)
+                if actor is not None:
+                    self.arrivals += self.cast.join(actor, maker.chance.randint(1, 4))
+                return
+
+
+@asynccontextmanager
+async def playhouse(
+    world: World,
+    weather: Weather,
+    natures: Mapping[str, Callable[[], Nature]],
+    air: Air,
+    quiet_seconds: Mapping[str, float] | None = None,
+) -> AsyncIterator[Playhouse]:
+    """Open a playhouse; all services and games end with it."""
+    world.time = LoopTime()
+    made = Playhouse(world, weather, natures, air, quiet_seconds or {})
+    living = asyncio.create_task(made.live())
+    try:
+        yield made
+    finally:
+        for service in made.services:
+            if service.task is not None and not service.task.done():
+                await service.kill()
+        made.cast.close()
+        living.cancel()
+        await asyncio.gather(living, return_exceptions=True)
