@@ -8,6 +8,17 @@ from typing import Any
 import pytest
 import yaml
 
+from reconciler.adapters.kubernetes.client import open_cluster
+from reconciler.adapters.kubernetes.connect import connect
+from reconciler.adapters.kubernetes.kubeconfig import ConnectionFlags
+from reconciler.loop.lost_records import ensure_namespace
+from reconciler.model import labels
+from reconciler.service.doors.admins import admins_of
+from reconciler.service.doors.codes import RoomCodes
+from reconciler.service.doors.people import VERBS
+from reconciler.settings import Settings
+from reconciler.wiring.clusters import rooms_url
+from reconciler.wiring.doors import POD_NAME, POD_NAMESPACE
 from tests.e2e.commands import environment
 from tests.e2e.processes import fleet, free_address, until
 from tests.gitservers.http import HttpGitServer
@@ -70,11 +81,10 @@ def test_every_secret_is_one_that_the_deployment_mounts_with_files_that_it_reads
 
 
 def test_the_ingress_leads_to_the_port_of_the_service_and_to_nothing_but_the_webhook() -> None:
-    (text,) = blocks("yaml")
-    ingress = yaml.safe_load(text)
+    (ingress,) = (yaml.safe_load(text) for text in blocks("yaml") if "kind: Ingress" in text)
     (rule,) = ingress["spec"]["rules"]
     (path,) = rule["http"]["paths"]
-    (service,) = manifests("Service")
+    service, _ = manifests("Service")
     assert (path["path"], path["pathType"]) == ("/webhook", "Exact")
     assert path["backend"]["service"]["name"] == service["metadata"]["name"]
     assert ingress["metadata"]["namespace"] == service["metadata"]["namespace"]
@@ -90,7 +100,7 @@ def test_every_variable_that_the_page_names_is_a_setting() -> None:
 
 
 def test_the_request_that_the_page_shows_brings_a_commit_in(tmp_path: Path) -> None:
-    secret, request = (each for each in blocks("sh") if "openssl" in each)
+    secret, request = (each for each in blocks("sh") if "secret)" in each or "> secret" in each)
     make_secret, _ = secret.splitlines()
     assert shell(make_secret, tmp_path).returncode == 0
     address = free_address()
@@ -109,3 +119,57 @@ def test_the_request_that_the_page_shows_brings_a_commit_in(tmp_path: Path) -> N
         done = shell(request, tmp_path, URL=f"http://{address}/webhook")
         assert (done.returncode, done.stdout) == (0, "looking\n"), done.stderr
         until("two rooms", lambda: len(made.pods("arena")) == 2, 10.0)
+
+
+def test_the_rooms_service_leads_to_whoever_leads_and_to_the_port_where_rooms_are_heard() -> None:
+    _, service = manifests("Service")
+    (deployment,) = manifests("Deployment")
+    marks = deployment["spec"]["template"]["metadata"]["labels"]
+    selector = dict(service["spec"]["selector"])
+    assert selector.pop(labels.LEADS) == "true"
+    assert labels.LEADS not in marks, "a new pod does not lead"
+    assert selector.items() <= marks.items()
+    name = service["metadata"]["name"], service["metadata"]["namespace"]
+    assert rooms_url(Settings()) == "http://{}.{}.svc".format(*name)
+    (port,) = service["spec"]["ports"]
+    listens = {entry["name"]: entry["containerPort"] for entry in container()["ports"]}
+    environment = {entry["name"]: entry for entry in container()["env"]}
+    assert port["port"] == 80
+    address = environment["GAMEKEEPER_ROOMS_LISTEN"]["value"]
+    assert address.endswith(f":{listens[port['targetPort']]}")
+    for variable, path in ((POD_NAME, "metadata.name"), (POD_NAMESPACE, "metadata.namespace")):
+        assert environment[variable]["valueFrom"] == {"fieldRef": {"fieldPath": path}}
+
+
+def test_the_tokens_file_of_the_page_is_one() -> None:
+    (text,) = (text for text in blocks("yaml") if "sha256" in text)
+    (admin,) = admins_of("admins.yaml", text.encode()).values()
+    assert admin.name == "match-director"
+    assert admin.workloads == frozenset({"arena"})
+
+
+def test_the_role_of_the_page_allows_what_is_asked_about() -> None:
+    (role,) = (yaml.safe_load(text) for text in blocks("yaml") if "kind: Role" in text)
+    (rule,) = role["rules"]
+    assert (rule["apiGroups"], rule["resources"]) == (["gamekeeper.dev"], ["rooms"])
+    assert set(rule["verbs"]) == set(VERBS.values())
+
+
+async def test_a_key_is_rotated_as_the_page_says_and_the_old_code_stays_good(
+    tmp_path: Path,
+) -> None:
+    (rotate,) = (each for each in blocks("sh") if "room-codes" in each)
+    with fleet(tmp_path) as made:
+        flags = ConnectionFlags(kubeconfig=str(made.kubeconfig))
+        cluster = open_cluster(connect(flags), "main")
+        try:
+            await ensure_namespace(cluster, "gamekeeper")
+            codes = RoomCodes(cluster, "gamekeeper")
+            old = await codes.of("arena", "arena-1")
+            done = shell(rotate, tmp_path, KUBECONFIG=str(made.kubeconfig))
+            assert done.returncode == 0, done.stderr
+            await codes.load()
+            assert await codes.of("arena", "arena-1") != old
+            assert await codes.fits("arena", "arena-1", old)
+        finally:
+            await cluster.close()
