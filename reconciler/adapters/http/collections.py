@@ -4,7 +4,6 @@ The name of the room stands in the body, so that is read before anybody is let i
 and nothing of it is used before. Its `code` is that room's own, in the query.
 """
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -69,7 +68,7 @@ class Collections:
         if not isinstance(marked, bool):
             raise malformed("markedForDeletion is neither true nor false")
         room = await self._voices.desk.leave(room, marked, THE_ROOM)
-        return _done(fields, room)
+        return _done(ask, room)
 
     async def git_way(self, _ask: Ask, _: tuple[str, ...]) -> Answer:
         """Say how servers are made and removed here."""
@@ -82,7 +81,7 @@ class Collections:
     async def _reported(self, ask: Ask, read: Callable[[Json], Report]) -> Answer:
         fields, room = await self._room(ask)
         room = await self._voices.desk.report(room, read(fields))
-        return _done(fields, room)
+        return _done(ask, room)
 
     async def _room(self, ask: Ask) -> tuple[Json, RoomView]:
         """Return what was said, and the room whose voice it is. Raises as `Voices` does."""
@@ -118,6 +117,5 @@ def _one_of(fields: Json, name: str, known: dict[str, Any]) -> Any:
     return found
 
 
-def _done(fields: Json, room: RoomView) -> Answer:
-    values = json.dumps(fields, ensure_ascii=False)
-    return Answer(200, f"Set values {values} OK\n".encode(), TEXT, state_headers(room))
+def _done(ask: Ask, room: RoomView) -> Answer:
+    return Answer(200, b"Set values %s OK\n" % ask.body.strip(), TEXT, state_headers(room))

@@ -53,7 +53,9 @@ class Connection(RequestHandler):
 
     def data_received(self, data: bytes) -> None:
         """Read on; from the first byte of a request the clock runs."""
-        self.ledger.read(self, len(data))
+        # aiohttp calls this without data too, to go on with what it has.
+        if data:
+            self.ledger.read(self, len(data))
         super().data_received(data)
 
     def handle_error(

@@ -1,0 +1,237 @@
+"""`gamekeeper run` hears rooms: requests of games written for others, sent as those send them."""
+
+import http.client
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.e2e.processes import Fleet, fleet, free_address, until
+from tests.loop.world import CONFIG, spec
+
+FIXTURES = Path(__file__).parents[1] / "contract" / "rooms_fixtures"
+PAGE = Path(__file__).parents[2] / "docs" / "rooms-api.md"
+ADMIN = "match-director-token"
+PORTS = [{"name": "game", "containerPort": 7777, "protocol": "UDP"}]
+
+
+@dataclass(frozen=True)
+class Heard:
+    """A service that hears the rooms of a Scheduler `arena` and of a Fleet `shooters`."""
+
+    made: Fleet
+    address: str
+
+    def pod(self, namespace: str, name: str) -> Any:
+        """Read a room's pod."""
+        return self.made.ask(f"/api/v1/namespaces/{namespace}/pods/{name}")
+
+    def state(self, namespace: str, name: str) -> str:
+        """The coarse state that stands on a room's pod."""
+        labels = self.pod(namespace, name)["metadata"]["labels"]
+        return str(labels.get("gamekeeper.dev/state", ""))
+
+    def environment(self, namespace: str, name: str) -> dict[str, str]:
+        """What a room's container finds in its environment."""
+        [container] = self.pod(namespace, name)["spec"]["containers"]
+        return {one["name"]: one.get("value", "") for one in container["env"]}
+
+    def send(
+        self, method: str, target: str, headers: dict[str, str], body: str | None = None
+    ) -> tuple[int, dict[str, str], str]:
+        """Send exactly this."""
+        connection = http.client.HTTPConnection(self.address, timeout=15)
+        try:
+            connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
+            chunked = "Transfer-Encoding" in headers
+            length = {"Content-Length": str(len(body.encode()))} if body and not chunked else {}
+            for name, text in {**headers, **length}.items():
+                connection.putheader(name, text)
+            connection.endheaders(
+                [body.encode()] if body and chunked else (body.encode() if body else None),
+                encode_chunked=chunked,
+            )
+            answer = connection.getresponse()
+            shown = {name.lower(): text for name, text in answer.getheaders()}
+            return answer.status, shown, answer.read().decode()
+        finally:
+            connection.close()
+
+    def ask(self, method: str, target: str, body: Any = None, token: str = "") -> tuple[int, Any]:
+        """Ask as a person, or as a room, does."""
+        headers = {"Host": "rooms"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        sent = None if body is None else json.dumps(body)
+        status, shown, text = self.send(method, target, headers, sent)
+        return status, json.loads(text) if "json" in shown["content-type"] else text
+
+
+def _fleet_text() -> str:
+    document = yaml.safe_load(spec("shooter", 2))
+    document["kind"] = "Fleet"
+    document["spec"] |= {"reports": "required", "namespace": "shooters"}
+    document["spec"].pop("game", None)
+    document["spec"]["template"]["spec"]["containers"][0]["ports"] = PORTS
+    return yaml.safe_dump(document)
+
+
+def _scheduler_text() -> str:
+    document = yaml.safe_load(spec("arena", 4))
+    document["spec"] |= {
+        "reports": "required",
+        "portRange": {"start": 20000, "end": 20999},
+        "matches": {"max": 2},
+    }
+    document["spec"]["template"]["spec"]["containers"][0]["ports"] = PORTS
+    return yaml.safe_dump(document)
+
+
+@pytest.fixture(scope="module")
+def heard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heard]:
+    folder = tmp_path_factory.mktemp("heard")
+    admins = folder / "admins.yaml"
+    digest = subprocess.run(
+        ["sha256sum"], input=ADMIN.encode(), capture_output=True, check=True
+    ).stdout.split()[0]
+    admins.write_text(
+        f"- name: match-director\n  sha256: {digest.decode()}\n"
+        '  schedulers: "*"\n  verbs: [read, drain]\n'
+    )
+    with fleet(folder) as made:
+        made.commit(
+            gamekeeper=CONFIG,
+            schedulers__arena=_scheduler_text(),
+            schedulers__shooter=_fleet_text(),
+        )
+        address = free_address()
+        words = ("--no-lease", "--poll-seconds", "1", "--listen", "127.0.0.1:0")
+        rooms = ("--rooms-listen", address, "--rooms-without-token", "127.0.0.0/8")
+        made.start_loop("cache", *words, *rooms, "--rooms-admin-tokens-file", str(admins))
+        service = Heard(made, address)
+        try:
+            until("rooms run", lambda: _running(made) == {"arena": 4, "shooters": 2}, 30)
+            _delete(service, "arena", "arena-3")
+            until("another one is made for it", lambda: service.pod("arena", "arena-4"), 20)
+        except AssertionError:
+            print(made.log(), file=sys.stderr)
+            raise
+        yield service
+
+
+def _running(made: Fleet) -> dict[str, int]:
+    return {
+        namespace: sum(pod["status"].get("phase") == "Running" for pod in made.pods(namespace))
+        for namespace in ("arena", "shooters")
+    }
+
+
+def _delete(service: Heard, namespace: str, name: str) -> None:
+    connection = http.client.HTTPConnection(service.made.url.removeprefix("http://"), timeout=10)
+    path = f"/api/v1/namespaces/{namespace}/pods/{name}?gracePeriodSeconds=0"
+    connection.request("DELETE", path)
+    assert connection.getresponse().status == 200
+    connection.close()
+
+
+@cache
+def fixtures(name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((FIXTURES / f"{name}.json").read_text())
+    return found
+
+
+def _filled(value: Any, names: dict[str, str]) -> Any:
+    text = json.dumps(value)
+    for name, meant in names.items():
+        text = text.replace("{" + name + "}", meant)
+    return json.loads(text)
+
+
+def _holds(fixture: dict[str, Any], answered: tuple[int, dict[str, str], str]) -> None:
+    status, _, text = answered
+    wanted = fixture["answer"]
+    assert status == wanted["status"], text
+    if "json" in wanted:
+        assert json.loads(text) == wanted["json"]
+    if "keys" in wanted:
+        assert sorted(json.loads(text)) == sorted(wanted["keys"])
+    if "lists" in wanted:
+        names = [server["metadata"]["name"] for server in json.loads(text)]
+        assert wanted["lists"] in names
+    for part in wanted.get("contains", []):
+        assert part in text
+    if wanted.get("empty"):
+        assert text == ""
+
+
+@pytest.mark.parametrize("fixture", fixtures("maestro"), ids=lambda one: one["name"])
+def test_a_game_written_for_maestro_is_answered_as_there(
+    heard: Heard, fixture: dict[str, Any]
+) -> None:
+    names = {"scheduler": "arena", "room": "arena-0", "other": "arena-1", "gone": "arena-3"}
+    filled = _filled(fixture, names)
+
+    _holds(filled, heard.send(**_parts(filled)))
+
+
+@pytest.mark.parametrize("fixture", fixtures("collections"), ids=lambda one: one["name"])
+def test_a_game_written_for_the_collections_is_answered_as_there(
+    heard: Heard, fixture: dict[str, Any]
+) -> None:
+    own = heard.environment("shooters", "shooter-0")
+    assert (own["SERVER_NAME"], own["SERVER_NAMESPACE"]) == ("shooter-0", "shooters")
+    names = {"room": own["SERVER_NAME"], "namespace": own["SERVER_NAMESPACE"]}
+    filled = _filled(fixture, names | {"other": "shooter-1", "code": own["API_SERVER_CODE"]})
+
+    _holds(filled, heard.send(**_parts(filled)))
+
+
+def _parts(fixture: dict[str, Any]) -> dict[str, Any]:
+    return {"body": None, **fixture["request"]}
+
+
+def test_what_a_room_says_stands_on_its_pod_when_it_is_answered(heard: Heard) -> None:
+    path = "/scheduler/arena/rooms/arena-2/ping"
+    assert heard.ask("PUT", path, {"status": "occupied", "timestamp": 1})[0] == 200
+    assert heard.state("arena", "arena-2") == "busy"
+
+    assert heard.ask("PUT", path, {"status": "ready", "timestamp": 2})[0] == 200
+    until("it is idle", lambda: heard.state("arena", "arena-2") == "idle", 15)
+
+
+def test_a_person_sees_rooms_and_lets_one_leave(heard: Heard) -> None:
+    heard.ask("PUT", "/v1/rooms/arena/arena-0/report", {"state": "ready", "players": 0})
+    status, shown = heard.ask("GET", "/v1/rooms?workload=Scheduler/arena/arena", token=ADMIN)
+    names = [room["name"] for room in shown["rooms"]]
+
+    assert (status, names) == (200, ["arena-0", "arena-1", "arena-2", "arena-4"])
+    assert heard.ask("GET", "/v1/rooms")[0] == 401
+    assert shown["rooms"][0]["ports"][0]["containerPort"] == 7777
+
+    status, left = heard.ask("POST", "/v1/rooms/arena/arena-0/drain", token=ADMIN)
+    assert (status, left["leave"], left["leaving"]) == (200, True, "request")
+    listed = heard.ask("GET", "/running")[1]
+    assert "arena-0" not in [server["metadata"]["name"] for server in listed]
+    status, left = heard.ask("DELETE", "/v1/rooms/arena/arena-0/drain", token=ADMIN)
+    assert (status, left["leave"]) == (200, False)
+
+
+def test_the_watch_tells_all_rooms_and_then_what_changes(heard: Heard) -> None:
+    connection = http.client.HTTPConnection(heard.address, timeout=15)
+    connection.request("GET", "/v1/watch", headers={"Authorization": f"Bearer {ADMIN}"})
+    stream = connection.getresponse()
+    assert stream.getheader("Content-Type") == "text/event-stream"
+    while stream.readline() != b"event: listed\n":
+        pass
+    heard.ask("POST", "/v1/rooms/arena/arena-2/events", {"name": "goal", "metadata": {"by": "p"}})
+    while stream.readline() != b"event: event\n":
+        pass
+    told = json.loads(stream.readline().removeprefix(b"data: "))
+    connection.close()
+
+    assert (told["room"], told["name"], told["metadata"]) == ("arena-2", "goal", {"by": "p"})
