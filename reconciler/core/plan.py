@@ -20,6 +20,7 @@ from reconciler.core import (
     room_holds,
     rooms,
 )
+from reconciler.core.budget_objects import counts_occupied
 from reconciler.core.departures import Departures
 from reconciler.core.desired import with_occupied
 from reconciler.core.guards import guard_for
@@ -84,7 +85,10 @@ def _paced(
     """Leave out a budget whose count was written a moment ago, and say when it is due.
 
     Each room that turns busy changes it: it follows every `intervalSeconds`, as Maestro's does.
+    Where nobody reports it follows the spec alone, at once.
     """
+    if not counts_occupied(workload):
+        return proposed, None
     counted = [item for item in proposed if item.paths == (_BUDGET_COUNT,)]
     if not counted or situation.budgeted_at is None:
         return proposed, None
@@ -147,6 +151,7 @@ def _with_rooms(
             *frozen,
             *room_holds.crowded(situation, workload, unready),
             *room_holds.needs_people(situation, broken),
+            *room_holds.stuck(situation, there),
             *room_holds.deaf(situation),
         ),
         wake_in_seconds=min((wait for wait in waits if wait is not None), default=None),
