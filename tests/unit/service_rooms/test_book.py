@@ -1,0 +1,186 @@
+"""The book: what the lane is shown of what rooms say."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from reconciler.model import labels
+from reconciler.model.rooms import Mark, Report, RoomState
+from tests.loop.virtual_time import in_virtual_time
+from tests.unit.core.making import a_key
+from tests.unit.service_rooms.stage import OCCUPIED, READY, Stage, stage
+
+
+def test_the_first_report_after_a_room_was_marked_draining_confirms() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(READY)
+            await asyncio.sleep(2.0)
+            uid = it.live().uid
+            await drain(it, "2.000")
+            assert not it.desk.book.of(a_key()).rooms[uid].confirmed
+            it.woken.clear()
+            await it.say(READY)
+            assert it.desk.book.of(a_key()).rooms[uid].confirmed
+            assert it.woken == [a_key()]
+
+    in_virtual_time(main())
+
+
+def test_a_report_of_an_earlier_draining_confirms_nothing() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(READY)
+            await asyncio.sleep(2.0)
+            uid = it.live().uid
+            await drain(it, "2.000")
+            await it.say(READY)
+            await it.mark(Mark.IDLE, **{labels.LEAVING: "", labels.LEAVING_SINCE: ""})
+            await it.seen()
+            assert not it.desk.book.of(a_key()).rooms[uid].confirmed
+            await drain(it, "9.000")
+            assert not it.desk.book.of(a_key()).rooms[uid].confirmed
+            await it.say(READY)
+            assert it.desk.book.of(a_key()).rooms[uid].confirmed
+
+    in_virtual_time(main())
+
+
+def test_a_room_drained_twice_with_no_look_in_between_is_confirmed_anew() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(READY)
+            await asyncio.sleep(2.0)
+            await drain(it, "2.000")
+            await it.say(READY)
+            assert it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
+            await drain(it, "9.000")
+            assert not it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
+
+    in_virtual_time(main())
+
+
+async def drain(it: Stage, since: str) -> None:
+    """Drain the room as the lane does, and wait until it is seen."""
+    await it.mark(Mark.DRAINING, **{labels.LEAVING: "scale-in", labels.LEAVING_SINCE: since})
+    await it.seen()
+
+
+def test_a_silence_that_begins_and_one_that_ends_are_changes() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(READY)
+            await asyncio.sleep(2.0)
+            uid, ears = it.live().uid, it.desk.book.of(a_key())
+            it.woken.clear()
+            await asyncio.sleep(245.0)
+            silent = it.desk.book.of(a_key())
+            assert silent.rooms[uid].silent
+            assert silent is not ears
+            assert it.woken == [a_key()]
+            shown = await it.say(READY)
+            assert not it.desk.book.of(a_key()).rooms[uid].silent
+            assert shown.judged.state is RoomState.READY
+
+    in_virtual_time(main())
+
+
+def test_a_room_recorded_idle_that_says_nothing_to_a_new_process_is_silent_in_time() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.mark(Mark.IDLE)
+            await it.seen()
+            it.desk.forget()
+            assert it.desk.closed() == ""
+            await asyncio.sleep(238.0)
+            assert it.desk.book.of(a_key()).rooms == {}
+            await asyncio.sleep(6.0)
+            assert it.desk.book.of(a_key()).rooms[it.live().uid].silent
+
+    in_virtual_time(main())
+
+
+def test_a_game_that_reports_on_change_is_never_silent() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(Report(periodic=False, players=0))
+            await asyncio.sleep(1000.0)
+            assert not it.desk.book.of(a_key()).rooms[it.live().uid].silent
+            it.desk.forget()
+            assert it.desk.closed() == ""
+            await asyncio.sleep(1000.0)
+            assert not it.desk.book.of(a_key()).rooms[it.live().uid].silent
+
+    in_virtual_time(main())
+
+
+def test_a_room_that_was_never_heard_and_never_marked_is_nobody() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await asyncio.sleep(1000.0)
+            assert it.desk.book.of(a_key()).rooms == {}
+
+    in_virtual_time(main())
+
+
+def test_when_nobody_is_heard_all_are_told_and_the_log_says_it_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def main() -> None:
+        async with stage(5) as it:
+            for number in range(5):
+                await it.say(READY, f"arena-{number}")
+            await asyncio.sleep(600.0)
+            assert it.desk.book.of(a_key()).deaf.startswith("5 of 5 rooms")
+            states = {it.desk.find("arena", f"arena-{n}").judged.protected for n in range(5)}
+            assert "" not in states
+            for number in range(5):
+                await it.say(READY, f"arena-{number}")
+            await asyncio.sleep(2.0)
+            assert it.desk.book.of(a_key()).deaf == ""
+
+    in_virtual_time(main())
+    said = [record.message for record in caplog.records if "fell silent together" in record.message]
+    assert len(said) == 1
+
+
+def test_a_room_that_is_gone_is_forgotten() -> None:
+    async def main() -> None:
+        async with stage(2) as it:
+            for number in range(2):
+                await it.say(READY, f"arena-{number}")
+            await asyncio.sleep(2.0)
+            assert len(it.desk.book.of(a_key()).rooms) == it.desk.book.count == 2
+            it.world.delete("/api/v1/namespaces/arena/pods/arena-0?gracePeriodSeconds=0")
+            it.transport.changed()
+            await asyncio.sleep(1.0)
+            assert list(it.desk.book.of(a_key()).rooms) == [it.live("arena-1").uid]
+            assert it.desk.book.count == 1
+
+    in_virtual_time(main())
+
+
+def test_a_workload_that_does_not_report_is_answered_and_not_listened_to(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def main() -> None:
+        async with stage(reports="none") as it:
+            with caplog.at_level("INFO"):
+                await it.say(OCCUPIED)
+                await it.say(READY)
+            assert it.label() == ""
+            assert it.desk.book.of(a_key()).rooms == {}
+
+    in_virtual_time(main())
+    assert len([one for one in caplog.records if "not listened to" in one.message]) == 1
+
+
+def test_what_a_room_says_is_bounded_by_what_it_takes() -> None:
+    async def main() -> None:
+        async with stage(matches_max=4) as it:
+            shown = await it.say(replace(OCCUPIED, matches=1000, players=10**12))
+            assert shown.heard is not None
+            assert (shown.heard.matches, shown.heard.players) == (4, 10**6)
+
+    in_virtual_time(main())
