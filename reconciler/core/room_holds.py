@@ -46,6 +46,23 @@ def needs_people(situation: Situation, broken: Failing) -> tuple[Hold, ...]:
     return (Hold(HoldKind.NEEDS_INTERVENTION, situation.key, reason),)
 
 
+def stuck(situation: Situation, there: rooms.Sorted) -> tuple[Hold, ...]:
+    """Say that rooms do not end though they were deleted: Kubernetes does it, or people must."""
+    limit = there.workload.timeouts.terminate_seconds
+    late = [
+        pod.name
+        for pod in there.terminating
+        if pod.seen.ending and situation.elapsed - pod.seen.ending > limit
+    ]
+    if not late:
+        return ()
+    reason = (
+        f"rooms do not end within terminateSeconds ({limit:.0f} s) of being deleted: look whether "
+        "their node is gone or a finalizer keeps them (kubectl get pods). They are replaced"
+    )
+    return (Hold(HoldKind.STUCK, situation.key, reason),)
+
+
 def deaf(situation: Situation) -> tuple[Hold, ...]:
     """Say that our own ears are suspect."""
     if not situation.ears.deaf:

@@ -105,16 +105,22 @@ class Sorted:
             (self.new_ready if is_new else self.old_ready).append(pod)
             return
         judged = self.of(pod)
+        if pod.terminating and pod.seen.ending:
+            # No event says that it takes too long.
+            self._again(pod.seen.ending + self.workload.timeouts.terminate_seconds - self.now)
         if judged.protected:
             self.protected.add(pod.uid)
         if judged.demand:
             self.busy.add(pod.uid)
         self.unheard += judged.unheard
         if judged.again_in_seconds is not None:
-            known = self.again_in_seconds
-            again = judged.again_in_seconds
-            self.again_in_seconds = again if known is None else min(known, again)
+            self._again(judged.again_in_seconds)
         self._shelf(pod, judged, is_new).append(pod)
+
+    def _again(self, seconds: float) -> None:
+        if seconds > 0:
+            known = self.again_in_seconds
+            self.again_in_seconds = seconds if known is None else min(known, seconds)
 
     def _plain(self, pod: LivePod) -> bool | None:
         """Whether a room is plainly busy (True) or plainly idle (False); None: judge it."""

@@ -38,6 +38,8 @@ class HoldKind(StrEnum):
     """More rooms failed within the window than the spec allows: those beyond stay as they are."""
     OCCUPIED = "occupied"
     """Rooms with players stay until they are empty, though they are to go."""
+    STUCK = "stuck"
+    """Rooms are being deleted for longer than `terminateSeconds`: shown, never a stop."""
     DEAF = "deaf"
     """So many rooms fell silent at once that our own ears are suspect."""
     INCOMPLETE_READ = "incomplete-read"

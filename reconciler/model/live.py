@@ -39,12 +39,13 @@ class Seen:
     clock that jumps, or is another one than the cluster's, brings no end nearer. A restart begins
     anew, which only makes us wait longer. `starting` is of its present start, `draining` of the
     mark. `left` is when it began to leave: the age that its annotation had when it was first seen
-    goes before that moment.
+    goes before that moment. `ending` is of its deletion.
     """
 
     starting: float = 0.0
     draining: float = 0.0
     left: float = 0.0
+    ending: float = 0.0
 
 
 NEVER_SEEN = Seen()

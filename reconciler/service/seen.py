@@ -15,6 +15,7 @@ def seen_of(pod: LivePod, before: LivePod | None, now: float, elapsed: float) ->
         starting=_starting(pod, before, known, elapsed),
         draining=(known.draining or elapsed) if pod.mark is Mark.DRAINING else 0.0,
         left=_left(pod, known, now, elapsed),
+        ending=(known.ending or elapsed) if pod.terminating else 0.0,
     )
     if seen == known:
         return known

@@ -210,6 +210,16 @@ def test_beyond_the_limit_of_failures_rooms_stay_and_people_are_called() -> None
     assert len(made.creates.seats) == 1, "the place of the one that stays is not filled"
 
 
+def test_a_room_that_does_not_end_is_told_of_and_replaced() -> None:
+    late = idle(0, terminating=True, seen=Seen(ending=NOW - 121))
+    made = plan(reporting(replicas=1), {late: None})
+    assert [hold.kind for hold in made.holds] == [HoldKind.STUCK]
+    assert made.creates is not None
+    soon = idle(0, terminating=True, seen=Seen(ending=NOW - 21))
+    calm = plan(reporting(replicas=1), {soon: None, idle(1): EMPTY})
+    assert (calm.holds, calm.wake_in_seconds) == ((), 99.0)
+
+
 def test_deafness_replaces_nobody_and_is_told() -> None:
     silent = a_heard(silent=True)
     deaf = Ears({"uid-0": silent}, deaf="so many fell silent at once", since=NOW - 1000)

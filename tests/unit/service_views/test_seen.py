@@ -1,0 +1,46 @@
+from dataclasses import replace
+
+from reconciler.model.live import NEVER_SEEN, Phase
+from reconciler.model.rooms import Mark, Why
+from reconciler.service.seen import seen_of
+from tests.unit.core.making import NOW, a_pod
+
+READY = a_pod(0, seen=NEVER_SEEN)
+STARTING = replace(READY, ready=False, phase=Phase.PENDING)
+
+
+def test_a_ready_room_has_no_age_that_matters() -> None:
+    assert seen_of(READY, None, NOW, 50.0) is NEVER_SEEN
+
+
+def test_a_start_counts_from_when_we_saw_it_whatever_the_clocks_say() -> None:
+    first = seen_of(STARTING, None, NOW, 50.0)
+    assert first.starting == 50.0
+    known = replace(STARTING, seen=first)
+    assert seen_of(STARTING, known, NOW + 3600, 51.0) is first
+    again = replace(STARTING, started_at=NOW)
+    assert seen_of(again, known, NOW, 52.0).starting == 52.0, "its container started again"
+
+
+def test_a_room_without_a_node_does_not_start_yet() -> None:
+    assert seen_of(replace(STARTING, node=""), None, NOW, 50.0) is NEVER_SEEN
+
+
+def test_the_fence_counts_from_when_we_saw_the_mark() -> None:
+    marked = replace(READY, mark=Mark.DRAINING, leaving=Why.ROLLOUT, leaving_since=NOW - 3600)
+    seen = seen_of(marked, None, NOW, 9000.0)
+    assert seen.draining == 9000.0, "a process that was started since begins anew"
+    assert seen.left == 9000.0 - 3600, "the user's deadline does not"
+    later = seen_of(marked, replace(marked, seen=seen), NOW + 7200, 9001.0)
+    assert later is seen, "a clock that jumps brings nothing nearer"
+
+
+def test_what_was_taken_back_is_forgotten() -> None:
+    marked = replace(READY, mark=Mark.DRAINING, leaving=Why.ROLLOUT, leaving_since=NOW)
+    known = replace(marked, seen=seen_of(marked, None, NOW, 50.0))
+    assert seen_of(READY, known, NOW, 60.0) is NEVER_SEEN
+
+
+def test_a_time_that_lies_ahead_is_now() -> None:
+    marked = replace(READY, leaving=Why.REQUEST, leaving_since=NOW + 500)
+    assert seen_of(marked, None, NOW, 50.0).left == 50.0
