@@ -17,11 +17,13 @@ from reconciler.cli.output import print_json, print_yaml
 from reconciler.cli.progress import Progress
 from reconciler.cli.reading import add_place, opened, print_findings
 from reconciler.core import desired, host_ports
+from reconciler.core.reach import Reach
 from reconciler.core.stamp import stamp_room
 from reconciler.model import labels
 from reconciler.model.plans import Desired, RoomSeat
 from reconciler.model.refs import Json
 from reconciler.model.specs import Workload
+from reconciler.wiring.clusters import rooms_url
 
 EXAMPLE = """\
 gamekeeper render > manifests.yaml
@@ -44,7 +46,8 @@ def run(arguments: Namespace, console: Console) -> int:
 
 
 async def _render(arguments: Namespace, console: Console) -> int:
-    instance = settings_of(arguments, console.environment).instance or INSTANCE
+    settings = settings_of(arguments, console.environment)
+    instance, url = settings.instance or INSTANCE, rooms_url(settings)
     async with opened(arguments, console) as specs:
         if specs.reading.errors:
             aside = Console(console.err, console.err, console.environment)
@@ -55,22 +58,22 @@ async def _render(arguments: Namespace, console: Console) -> int:
             rendered = await specs.compiler.render(workloads, instance)
         wanted = [desired.build(workload, rendered[workload.key]) for workload in workloads]
         if arguments.output == "json":
-            items = list(_manifests(wanted))
+            items = list(_manifests(wanted, url))
             print_json(console, {"apiVersion": "v1", "kind": "List", "items": items})
         else:
-            print_yaml(console, _manifests(wanted))
+            print_yaml(console, _manifests(wanted, url))
     return 0
 
 
-def _manifests(wanted: list[Desired]) -> Iterator[Json]:
-    """List what a new cluster would be given; rooms are numbered from 1."""
+def _manifests(wanted: list[Desired], url: str) -> Iterator[Json]:
+    """List what a new cluster would be given; rooms are numbered from 1, their codes masked."""
     for fleet in wanted:
         yield from (item.body for item in fleet.objects)
     for fleet in wanted:
         workload = _set_apart(fleet.workload)
         seats = host_ports.choose_for(workload, workload.replicas, Counter())
         for ordinal, chosen in enumerate(seats, start=1):
-            pod = stamp_room(fleet.room, workload, RoomSeat(ordinal, chosen))
+            pod = stamp_room(fleet.room, workload, RoomSeat(ordinal, chosen), Reach(url))
             marks = {k: v for k, v in pod["metadata"]["labels"].items() if k != labels.INSTANCE}
             yield {**pod, "metadata": {**pod["metadata"], "labels": marks}}
 
