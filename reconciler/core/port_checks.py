@@ -1,6 +1,7 @@
 """Check host ports: the range, what a room wants of it, and which containerPorts are meant."""
 
 from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import Any
 
 from reconciler.core.compile import FLEET_PORTS
@@ -13,6 +14,8 @@ from reconciler.model.refs import Json
 
 _RANGE = ("spec", "portRange")
 _EXPOSED = ("spec", "portsToExpose")
+_MOST_EXPOSED = 100
+_MOST_LISTED = 12
 
 
 def check_ports(value: Json) -> Iterator[Mistake]:
@@ -53,10 +56,12 @@ def _room_in_range(spec: Json, start: int, end: int, *, written: bool) -> Iterat
 
 def _unknown_ports(spec: Json) -> Iterator[Mistake]:
     listed = spec.get("portsToExpose")
-    known = container_ports(_sound(spec))
-    for index, port in enumerate(listed if isinstance(listed, list) else ()):
+    known = dict.fromkeys(container_ports(_sound(spec)))
+    shown = ", ".join(map(str, islice(known, _MOST_LISTED))) or "none"
+    # What stands beyond the schema's bound is the schema's to tell of.
+    some = listed[:_MOST_EXPOSED] if isinstance(listed, list) else ()
+    for index, port in enumerate(some):
         if _port(port) and port not in known:
-            shown = ", ".join(map(str, known)) or "none"
             message = f"no container of the template has the containerPort {port}"
             fix = f"containerPorts here: {shown}"
             yield Mistake((*_EXPOSED, index), message, fix, "reference")
@@ -82,7 +87,7 @@ def _sound(spec: Json) -> Json:
 
 def _exposed(spec: Json) -> Collection[int] | None:
     listed = spec.get("portsToExpose")
-    return [port for port in listed if _port(port)] if isinstance(listed, list) else None
+    return frozenset(filter(_port, listed)) if isinstance(listed, list) else None
 
 
 def _port(value: Any) -> int | None:

@@ -84,5 +84,12 @@ def test_a_range_that_may_not_suffice_stops_nothing(value: Json, message: str) -
     assert found.message == message
 
 
+def test_a_hostile_list_of_ports_is_looked_at_as_far_as_the_schema_lets_it_be() -> None:
+    value = asked("Fleet", *range(1, 3000), portsToExpose=[9999] * 30_000, portRange=None)
+    found = list(check_ports(value))
+    assert len(found) == 100
+    assert found[0].fix == "containerPorts here: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12"
+
+
 def test_a_fleet_may_expose_nothing() -> None:
     assert list(check_ports(asked("Fleet", 1, portRange=WIDE, portsToExpose=[]))) == []
