@@ -73,6 +73,11 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> str:
         pytest.param("hold: over-budget", id="status says why"),
         pytest.param("local Scheduler arena/arena scale-in to=2", id="approve says what goes"),
         pytest.param("One process decides at a time.", id="apply does not lead beside a loop"),
+        pytest.param("PLAYERS   MATCHES", id="rooms stand in a table"),
+        pytest.param("drains: nobody is sent there any more", id="empty rooms drain at once"),
+        pytest.param("kubectl cordon sandbox-1", id="drain cordons nothing, and says how"),
+        pytest.param("listens on 7777/UDP", id="a room's log is printed"),
+        pytest.param("asked for by schedulers/arena.yaml:4 at commit", id="explain names the line"),
     ],
 )
 def test_the_page_comes_true(told: str, said: str) -> None:
