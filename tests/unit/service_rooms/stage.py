@@ -105,12 +105,14 @@ class Stage:
     async def patch(self, name: str = "arena-0", **metadata: Any) -> None:
         """Let somebody else change a room's pod behind our back."""
         ref = ObjectRef("v1", "Pod", "arena", name)
-        body = {"metadata": metadata}
-        kube = KubernetesCluster(
-            WatchedTransport(self.world.sandbox, self.world.time.now, Weather(random.Random(2))),
-            "other",
-        )
-        await kube.merge_patch(ref, body)
+        await self.others().merge_patch(ref, {"metadata": metadata})
+
+    def others(self) -> KubernetesCluster:
+        """The cluster as somebody else speaks to it."""
+        weather = Weather(random.Random(2))
+        transport = WatchedTransport(self.world.sandbox, self.world.time.now, weather)
+        transport.changed = self.transport.changed
+        return KubernetesCluster(transport, "other")
 
     async def mark(self, mark: Mark, name: str = "arena-0", **notes: str) -> None:
         """Set its state label and annotations behind our back."""

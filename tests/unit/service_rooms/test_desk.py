@@ -1,0 +1,301 @@
+"""The desk: finding rooms, asking them to leave, following them, and being closed."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from reconciler.core import compile as compiling
+from reconciler.loop.record_places import Kept
+from reconciler.model import labels
+from reconciler.model.errors import Gone, NotFound, PortError, Unavailable
+from reconciler.model.live import LiveNode
+from reconciler.model.records import Accepted, Ordinals, StateRecord
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.rooms import Mark, RoomState, Why
+from reconciler.model.specs import Source, Workload
+from reconciler.model.wanted import Wanted
+from reconciler.room_ports import Change, Happening
+from reconciler.service.rooms.showing import address_of
+from reconciler.service.rooms.watchers import LONGEST_QUEUE
+from reconciler.service.views import ClusterView
+from tests.loop.virtual_time import in_virtual_time
+from tests.unit.core.making import a_key, read_spec
+from tests.unit.service_rooms.stage import OCCUPIED, READY, stage
+
+
+@pytest.mark.parametrize(
+    ("workload", "room", "error", "text"),
+    [
+        pytest.param("arena", "arena-1", Gone, "is no more", id="a name that was given"),
+        pytest.param("arena", "arena-3", Unavailable, "being made", id="a name that is in hand"),
+        pytest.param("arena", "arena-4", NotFound, "no room arena-4", id="a name to come"),
+        pytest.param("arena", "lobby", NotFound, "no room lobby", id="no name of a room"),
+        pytest.param("arena", "arena-01", NotFound, "no room", id="another way to write a number"),
+        pytest.param("duel", "arena-0", NotFound, "no room arena-0", id="another workload's room"),
+    ],
+)
+def test_what_is_not_there_is_gone_or_never_was(
+    workload: str, room: str, error: type[PortError], text: str
+) -> None:
+    async def main() -> None:
+        async with stage() as it:
+            it.lane.store._ordinals[a_key()] = Kept(Ordinals(4, frozenset({3})))
+            with pytest.raises(error, match=text):
+                it.desk.find(workload, room)
+            if workload == "arena":
+                with pytest.raises(error, match=text):
+                    it.desk.find_in("arena", room)
+
+    in_virtual_time(main())
+
+
+def test_a_room_is_found_by_workload_and_by_namespace() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            assert it.desk.find("arena", "arena-0") is it.desk.find_in("arena", "arena-0")
+
+    in_virtual_time(main())
+
+
+def test_a_room_of_a_shared_namespace_is_found_by_its_workload() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            key = WorkloadKey("Fleet", "arena", "duel")
+            it.lane.wanted = Wanted(effective={key: it.lane.wanted.effective[a_key()]})
+            await it.others().create(duel())
+            await asyncio.sleep(0.5)
+            assert it.desk.find("duel", "duel-0").key == key
+
+    in_virtual_time(main())
+
+
+def duel() -> dict[str, object]:
+    marks = {labels.INSTANCE: "main", labels.WORKLOAD: "duel", labels.KIND: "Fleet"}
+    metadata = {"name": "duel-0", "namespace": "arena", "labels": marks}
+    spec = {"containers": [{"name": "game", "image": "game:1"}]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def test_while_pods_are_read_anew_nobody_is_called_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        async with stage() as it:
+            monkeypatch.setattr(ClusterView, "rooms_complete", False)
+            assert it.desk.closed() == ""
+            assert it.desk.find("arena", "arena-0").pod.name == "arena-0"
+            it.lane.store._ordinals[a_key()] = Kept(Ordinals(4))
+            for name in ("arena-1", "arena-9"):
+                with pytest.raises(Unavailable, match="read anew"):
+                    it.desk.find("arena", name)
+
+    in_virtual_time(main())
+
+
+def test_the_desk_is_closed_until_pods_were_read_and_when_it_does_not_lead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def main() -> None:
+        async with stage() as it:
+            it.desk.forget()
+            monkeypatch.setattr(ClusterView, "rooms_complete", False)
+            assert "read completely" in it.desk.closed()
+            monkeypatch.setattr(ClusterView, "rooms_complete", True)
+            assert it.desk.closed() == ""
+            it.leads = False
+            assert "does not lead" in it.desk.closed()
+            for ask in (
+                lambda: it.desk.find("arena", "arena-0"),
+                lambda: it.desk.rooms(),
+                lambda: it.desk.changes(),
+            ):
+                with pytest.raises(Unavailable, match="does not lead"):
+                    ask()
+
+    in_virtual_time(main())
+
+
+def test_rooms_of_a_workload_that_left_git_are_kept_as_it_was_accepted_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compiling, "workload_from_json", read_reporting)
+
+    async def main() -> None:
+        async with stage() as it:
+            accepted = Accepted(it.workload.spec_json, 0, "c1", "schedulers/arena.yaml", 1)
+            it.lane.store._states[a_key()] = Kept(StateRecord(accepted=accepted, deleting=True))
+            it.lane.wanted = Wanted(deleting=frozenset({a_key()}))
+            shown = await it.say(OCCUPIED)
+            assert shown.judged.state is RoomState.OCCUPIED
+            assert it.label() == "busy"
+
+    in_virtual_time(main())
+
+
+def read_reporting(spec_json: str, source: Source) -> Workload:
+    return replace(read_spec(spec_json, source), reports="required")
+
+
+def test_an_idle_room_asked_to_leave_drains_and_is_out_of_every_list() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            assert (await it.say(READY)).available
+            await asyncio.sleep(1.0)
+            room = await it.desk.leave(it.desk.find("arena", "arena-0"), True, "anna")
+            assert (it.label(), it.note(labels.LEAVING)) == ("draining", "request")
+            assert (room.judged.state, room.available) == (RoomState.DRAINING, False)
+            room = await it.desk.leave(room, False, "anna")
+            assert (it.label(), it.note(labels.LEAVING)) == ("idle", "")
+            assert room.available
+
+    in_virtual_time(main())
+
+
+def test_a_busy_room_asked_to_leave_stays_busy_and_drains_in_the_end() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(OCCUPIED)
+            room = await it.desk.leave(it.desk.find("arena", "arena-0"), True, "anna")
+            assert (it.label(), room.pod.leaving) == ("busy", Why.REQUEST)
+            assert not room.available
+            await it.say(READY)
+            await asyncio.sleep(5.2)
+            assert it.label() == "draining"
+
+    in_virtual_time(main())
+
+
+def test_a_room_that_turns_busy_while_it_is_asked_to_leave_is_not_drained() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(READY)
+            await asyncio.sleep(1.0)
+            room = it.desk.find("arena", "arena-0")
+            await it.mark(Mark.BUSY)
+            room = await it.desk.leave(room, True, "anna")
+            assert (it.label(), room.pod.leaving) == ("busy", Why.REQUEST)
+
+    in_virtual_time(main())
+
+
+def test_a_request_that_the_cluster_does_not_take_is_not_granted() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(READY)
+            await asyncio.sleep(1.0)
+            it.transport.down = "the API server is away"
+            with pytest.raises(Unavailable, match="away"):
+                await it.desk.leave(it.desk.find("arena", "arena-0"), True, "anna")
+
+    in_virtual_time(main())
+
+
+def test_a_pod_of_the_same_name_is_not_the_same_room() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            room = it.desk.find("arena", "arena-0")
+            earlier = replace(room, pod=replace(room.pod, uid="earlier"))
+            with pytest.raises(Gone, match="never comes back"):
+                await it.desk.report(earlier, OCCUPIED)
+            assert it.label() == ""
+
+    in_virtual_time(main())
+
+
+def test_all_rooms_are_listed_by_name_and_none_twice() -> None:
+    async def main() -> None:
+        async with stage(12) as it:
+            names = [room.pod.name for room in it.desk.rooms()]
+            assert names == sorted(f"arena-{n}" for n in range(12))
+            assert [room.pod.name for room in it.desk.rooms(a_key())] == names
+            assert list(it.desk.workloads()) == [a_key()]
+
+    in_virtual_time(main())
+
+
+def test_whoever_follows_is_told_of_states_of_what_was_told_and_of_the_end() -> None:
+    async def main() -> None:
+        async with stage(2) as it:
+            changes = it.desk.changes(a_key())
+            await it.say(OCCUPIED, "arena-1")
+            seen = await read(changes, 1)
+            assert (seen[-1].type, seen[-1].room.judged.state) == ("room", RoomState.OCCUPIED)
+            await asyncio.sleep(1.0)
+            it.desk.happened(it.desk.find("arena", "arena-0"), Happening("player", "playerJoin"))
+            told = (await read_until(changes, "event")).happening
+            assert told is not None
+            assert (told.name, told.at) == ("playerJoin", it.clock.now())
+            it.world.delete("/api/v1/namespaces/arena/pods/arena-0?gracePeriodSeconds=0")
+            it.transport.changed()
+            assert (await read_until(changes, "gone")).room.pod.name == "arena-0"
+
+    in_virtual_time(main())
+
+
+async def read(changes: object, count: int) -> list[Change]:
+    assert hasattr(changes, "__anext__")
+    return [await changes.__anext__() for _ in range(count)]
+
+
+async def read_until(changes: object, kind: str) -> Change:
+    while True:
+        (change,) = await read(changes, 1)
+        if change.type == kind:
+            return change
+
+
+def test_whoever_follows_another_workload_is_told_nothing() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            other = it.desk.changes(WorkloadKey("Scheduler", "duel", "duel"))
+            await it.say(OCCUPIED)
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(5.0):
+                    await read(other, 1)
+
+    in_virtual_time(main())
+
+
+def test_a_slow_reader_is_cut_off_and_so_is_everybody_when_another_leads() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            slow, other = it.desk.changes(), it.desk.changes()
+            room = it.desk.find("arena", "arena-0")
+            for _ in range(LONGEST_QUEUE + 1):
+                it.desk.happened(room, Happening("room", "tick"))
+                await read(other, 1)
+            assert [change async for change in slow] == []
+            it.desk.forget()
+            assert [change async for change in other] == []
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize(
+    ("addresses", "address"),
+    [
+        ((("InternalIP", "10.0.0.1"), ("ExternalIP", "192.0.2.1")), "192.0.2.1"),
+        ((("InternalDNS", "node.local"), ("ExternalDNS", "node.example")), "node.example"),
+        ((("InternalDNS", "node.local"), ("InternalIP", "10.0.0.1")), "10.0.0.1"),
+        ((("ExternalIP", "192.0.2.1"), ("ExternalIP", "2001:db8::1")), "192.0.2.1"),
+        ((("Hostname", "node"),), ""),
+    ],
+)
+def test_the_address_of_a_room_is_the_best_of_its_node(
+    addresses: tuple[tuple[str, str], ...], address: str
+) -> None:
+    assert address_of(LiveNode("node", True, False, (), (), addresses)) == address
+    assert address_of(None) == ""
+
+
+def test_a_room_is_shown_again_as_it_was_until_something_of_it_changes() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(READY)
+            await asyncio.sleep(1.0)
+            room = it.desk.find("arena", "arena-0")
+            assert room.address
+            assert it.desk.find("arena", "arena-0") is room
+            it.want(matches_max=7)
+            assert it.desk.find("arena", "arena-0").matches_max == 7
+
+    in_virtual_time(main())
