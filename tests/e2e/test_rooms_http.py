@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.e2e.commands import environment
 from tests.e2e.processes import Fleet, fleet, free_address, until
 from tests.loop.world import CONFIG, spec
 
@@ -235,3 +237,83 @@ def test_the_watch_tells_all_rooms_and_then_what_changes(heard: Heard) -> None:
     connection.close()
 
     assert (told["room"], told["name"], told["metadata"]) == ("arena-2", "goal", {"by": "p"})
+
+
+def _blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def _of_room(heard: Heard, namespace: str, name: str, folder: Path) -> dict[str, str]:
+    """Return the environment of a room, its token in a file, as a process on this machine."""
+    pod = heard.pod(namespace, name)
+    account = pod["spec"]["serviceAccountName"]
+    uid = pod["metadata"]["uid"]
+    bound = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": uid}
+    body = {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenRequest",
+        "spec": {"audiences": ["gamekeeper.dev/main"], "boundObjectRef": bound},
+    }
+    connection = http.client.HTTPConnection(heard.made.url.removeprefix("http://"), timeout=10)
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
+    connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+    token = json.load(connection.getresponse())["status"]["token"]
+    connection.close()
+    file = folder / "token"
+    file.write_text(token)
+    found = heard.environment(namespace, name)
+    assert found["GAMEKEEPER_TOKEN_FILE"].startswith("/var/run/secrets/")
+    assert found["GAMEKEEPER_API_URL"] == "http://gamekeeper-rooms.gamekeeper.svc"
+    reached = {"GAMEKEEPER_TOKEN_FILE": str(file), "GAMEKEEPER_API_URL": f"http://{heard.address}"}
+    return environment(**(found | reached))
+
+
+def test_the_lines_of_curl_on_the_page_do_what_they_say(heard: Heard, tmp_path: Path) -> None:
+    script = "set -e\n" + "".join(_blocks("sh"))
+    done = subprocess.run(
+        ["bash", "-u", "-c", script],
+        env=_of_room(heard, "arena", "arena-4", tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    # One of two matches; and for five seconds nobody believes that it is over.
+    assert [one["state"] for one in said if "state" in one][2:5] == ["ready", "active", "occupied"]
+    assert said[1]["address"]
+    assert said[5]["leave"] is True
+    heard.ask("DELETE", "/v1/rooms/arena/arena-4/drain", token=ADMIN)
+
+
+def test_the_program_on_the_page_reports_until_it_is_to_leave(heard: Heard, tmp_path: Path) -> None:
+    [program] = _blocks("python")
+    program = program.replace("time.sleep(5)", "time.sleep(0.1)")
+    with subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", program],
+        env=_of_room(heard, "arena", "arena-2", tmp_path),
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as game:
+        until("it is heard", lambda: heard.state("arena", "arena-2") == "idle", 15)
+        assert game.poll() is None
+        heard.ask("POST", "/v1/rooms/arena/arena-2/drain", token=ADMIN)
+        _, trouble = game.communicate(timeout=20)
+
+    assert (game.returncode, trouble) == (0, "")
+
+
+def test_only_its_own_token_speaks_for_a_room(heard: Heard, tmp_path: Path) -> None:
+    found = _of_room(heard, "shooters", "shooter-1", tmp_path)
+    token = Path(found["GAMEKEEPER_TOKEN_FILE"]).read_text()
+    body = {"state": "ready"}
+
+    assert heard.ask("PUT", "/v1/rooms/shooters/shooter-1/report", body, token)[0] == 200
+    other, unknown = (
+        heard.ask("PUT", f"/v1/rooms/shooters/{name}/report", body, token)
+        for name in ("shooter-0", "shooter-99")
+    )
+    assert other == unknown
+    assert other[0] == 403
