@@ -123,10 +123,32 @@ FULL = loaded(
 )
 
 
+FULL_FLEET = {
+    **FULL,
+    "kind": "Fleet",
+    "spec": {
+        **FULL["spec"],
+        "namespace": "servers",
+        "portsToExpose": [1],
+        "timeouts": {"pingSeconds": 60, "silentBusySeconds": 90},
+        "disruption": {"mode": "occupied"},
+        "removal": {"drainDeadlineSeconds": 90},
+    },
+}
+EITHER = st.sampled_from([FULL, FULL_FLEET]).flatmap(
+    lambda whole: st.tuples(
+        st.just(whole),
+        st.lists(st.tuples(st.sampled_from(list(paths_of(whole))), ODD), max_size=3),
+    )
+)
+
+
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(list(paths_of(FULL))), ODD), max_size=3))
-def test_no_document_however_odd_makes_the_check_raise(changes: list[tuple[Any, Any]]) -> None:
-    broken = FULL
+@given(EITHER)
+def test_no_document_however_odd_makes_the_check_raise(
+    asked: tuple[Any, list[tuple[Any, Any]]],
+) -> None:
+    broken, changes = asked
     for path, value in changes:
         with contextlib.suppress(KeyError, IndexError, TypeError):
             broken = put(broken, path, value)
