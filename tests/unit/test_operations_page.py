@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from reconciler.model.holds import HoldKind
-from reconciler.service.metrics import Metrics
+from tests.unit.service_faces.hall import Hall
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
 
@@ -19,7 +19,7 @@ def test_every_kind_of_hold_has_its_row_and_no_other() -> None:
 
 
 def test_every_metric_named_stands_on_the_page_of_metrics() -> None:
-    served = re.findall(r"^# TYPE (\S+)", Metrics().text().decode(), re.MULTILINE)
+    served = re.findall(r"^# TYPE (\S+)", Hall().page(), re.MULTILINE)
     named = rows_of("What to watch")
     assert named
     assert [name for name in named if name not in served] == []

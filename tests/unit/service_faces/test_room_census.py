@@ -1,116 +1,15 @@
 """All rooms as series: each counted once, whatever changes, and nothing of who does not lead."""
 
-import asyncio
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from prometheus_client import CollectorRegistry, generate_latest
 
-from reconciler.adapters.kubernetes.client import KubernetesCluster
 from reconciler.core import room_state
-from reconciler.kube.schemas import Schemas
-from reconciler.loop.lane import Lane
-from reconciler.loop.store import RecordStore
-from reconciler.model import labels
 from reconciler.model.live import LivePod
-from reconciler.model.plans import Desired
-from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.rooms import Ears, Judged, Said
-from reconciler.model.specs import PortRange
-from reconciler.model.wanted import Wanted
-from reconciler.service.room_census import SLICE, RoomCensus
-from reconciler.service.views import ClusterView
-from tests.loop.transport import SandboxTransport
-from tests.loop.world import World, definitions
-from tests.unit.core.making import NEW, a_heard, a_key, a_workload
-
-PLACE = {"cluster": "local", "workload": "Scheduler/arena/arena"}
-LATER = 1_800_000_000.0
-
-
-class Hall:
-    """A lane over a view that is fed by hand, and what its rooms said."""
-
-    def __init__(self) -> None:
-        self.world = World()
-        cluster = KubernetesCluster(
-            SandboxTransport(self.world.sandbox, self.world.time.now), "main"
-        )
-        self.view = ClusterView(
-            cluster, "main", self.world.time, lambda keys: None, elapsed=self.world.time.now
-        )
-        self.workload = a_workload(reports="required", port_range=PortRange(20000, 20009))
-        self.ears = Ears(since=LATER - 1000)
-        self.leads = True
-        self.lane = Lane(
-            name="local",
-            instance="main",
-            cluster=cluster,
-            view=self.view,
-            store=RecordStore(cluster, "gamekeeper", "main"),
-            schemas=Schemas(definitions()),
-            content_kinds=(),
-            wanted=Wanted(effective={a_key(): Desired(self.workload, (), "", {}, "")}),
-            reports=self,
-        )
-        self.registry = CollectorRegistry()
-        self.census = RoomCensus(self.lane, lambda: self.leads, self.world.time, self.registry)
-        self._version = 0
-
-    def of(self, key: WorkloadKey) -> Ears:
-        return self.ears
-
-    def put(self, n: int, *, ready: bool = True, **changes: Any) -> None:
-        self._version += 1
-        self.view.take_in(pod(n, self._version, ready, **changes))
-
-    def sweep(self, seconds: float = 1.0) -> None:
-        self.world.time.at += seconds
-        asyncio.run(self.census.sweep())
-
-    def read(self, name: str, **more: str) -> float | None:
-        return self.registry.get_sample_value(f"gamekeeper_{name}", {**PLACE, **more})
-
-
-def pod(n: int, version: int, ready: bool, **changes: Any) -> Json:
-    marks: Mapping[str, str] = {
-        labels.INSTANCE: "main",
-        labels.KIND: "Scheduler",
-        labels.WORKLOAD: "arena",
-        labels.STATE: changes.pop("mark", "idle"),
-    }
-    notes = {labels.REVISION: changes.pop("revision", NEW)}
-    if "leaving" in changes:
-        notes |= {labels.LEAVING: changes.pop("leaving"), labels.LEAVING_SINCE: "1799999000"}
-    since = changes.pop("created", "2027-01-15T07:59:00Z")
-    status = "True" if ready else "False"
-    running = {"startedAt": since}
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "uid": f"uid-{n}",
-            "name": f"arena-{n}",
-            "namespace": "arena",
-            "resourceVersion": str(version),
-            "creationTimestamp": since,
-            "labels": {name: text for name, text in marks.items() if text},
-            "annotations": notes,
-        },
-        "spec": {
-            "nodeName": "node-1",
-            "containers": [{"name": "game", "ports": [{"hostPort": 20000 + n}]}],
-        },
-        "status": {
-            "phase": "Running",
-            "conditions": [
-                {"type": "Ready", "status": status, "lastTransitionTime": since},
-                {"type": "PodScheduled", "status": "True", "lastTransitionTime": since},
-            ],
-            "containerStatuses": [{"name": "game", "state": {"running": running}}],
-        },
-    }
+from reconciler.service.room_census import SLICE
+from tests.unit.core.making import a_heard
+from tests.unit.service_faces.hall import Hall, pod
 
 
 @pytest.fixture
@@ -127,7 +26,7 @@ def test_every_room_counts_once_by_state_and_revision(hall: Hall) -> None:
     assert hall.read("rooms", state="ready", revision="new") == 1
     assert hall.read("rooms", state="occupied", revision="new") == 1
     assert hall.read("rooms", state="ready", revision="old") == 1
-    page = generate_latest(hall.registry).decode()
+    page = hall.page()
     assert sum(line.startswith("gamekeeper_rooms{") for line in page.splitlines()) == 3
 
 
@@ -200,7 +99,7 @@ def test_who_does_not_lead_shows_no_rooms(hall: Hall) -> None:
     hall.sweep()
     hall.leads = False
     hall.sweep()
-    assert "arena" not in generate_latest(hall.registry).decode()
+    assert "arena" not in hall.page()
 
 
 def test_a_sweep_judges_only_what_changed(hall: Hall, monkeypatch: pytest.MonkeyPatch) -> None:
