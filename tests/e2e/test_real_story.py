@@ -4,15 +4,19 @@ Git is served by real transports; `gamekeeper run` is the installed program.
 """
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 import yaml
@@ -26,6 +30,7 @@ from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.settings import Settings
 from tests.controlplane.cluster import ControlPlane, Parts
 from tests.controlplane.programs import kubectl
+from tests.e2e.processes import free_address
 from tests.gitservers.http import HttpGitServer
 from tests.gitservers.repositories import BareRepository
 from tests.gitservers.ssh import SshGitServer
@@ -34,6 +39,8 @@ pytestmark = pytest.mark.real
 
 ROOT = Path(__file__).parents[2]
 ACCOUNT = "gamekeeper/gamekeeper"
+OWN_POD = "gamekeeper-own"
+Chapter = Callable[[Stage], Coroutine[Any, Any, None]]
 PROGRAM = Path(sys.executable).with_name("gamekeeper")
 
 
@@ -71,7 +78,12 @@ def running(settings: Mapping[str, str]) -> Iterator[None]:
     assert process.returncode == 0, said
 
 
-def tell(settings: Settings, repository: Path, environment: Mapping[str, str]) -> str:
+def tell(
+    settings: Settings,
+    repository: Path,
+    environment: Mapping[str, str],
+    also: Sequence[tuple[str, Chapter]] = (),
+) -> str:
     """Play all chapters and return what the narrator said."""
     said = StringIO()
 
@@ -79,7 +91,7 @@ def tell(settings: Settings, repository: Path, environment: Mapping[str, str]) -
         stage = Stage(Console(said, said), repository, settings)
         await stage.prepare()
         try:
-            for number, (title, chapter) in enumerate((*STORY, *MORE), 1):
+            for number, (title, chapter) in enumerate((*STORY, *MORE, *also), 1):
                 stage.open_chapter(number, title)
                 await chapter(stage)
         finally:
@@ -93,6 +105,17 @@ def tell(settings: Settings, repository: Path, environment: Mapping[str, str]) -
     return said.getvalue()
 
 
+def _make_own_pods(cluster: ControlPlane) -> None:
+    """Two pods as the Deployment would make them; the first one is said to be this process."""
+    for name, marks in ((OWN_POD, {}), ("gamekeeper-old", {labels.LEADS: "true"})):
+        marks = {labels.NAME: "gamekeeper", **marks}
+        port = {"name": "rooms", "containerPort": 8090}
+        container = {"name": "c", "image": "registry.example/gamekeeper:1", "ports": [port]}
+        spec = {"serviceAccountName": "gamekeeper", "containers": [container]}
+        body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": marks}}
+        cluster.api.demand("POST", "/api/v1/namespaces/gamekeeper/pods", {**body, "spec": spec})
+
+
 def test_the_story_over_http_under_the_deployed_account(tmp_path: Path) -> None:
     BareRepository.create(tmp_path / "git", "fleet.git")
     with installed(Parts(audited=True)) as cluster, HttpGitServer(tmp_path / "git") as host:
@@ -103,12 +126,25 @@ def test_the_story_over_http_under_the_deployed_account(tmp_path: Path) -> None:
             "POLL_SECONDS": "1",
             "CACHE_DIR": str(tmp_path / "cache"),
             "GIT_CERTIFICATE_AUTHORITY_FILE": str(host.authority_file),
+            "ROOMS_LISTEN": (address := free_address()),
+            "POD_NAME": OWN_POD,
+            "POD_NAMESPACE": "gamekeeper",
         }
+        _make_own_pods(cluster)
+        speaks = partial(a_room_speaks_for_itself, cluster=cluster, address=address)
         person = Settings(
             repo=host.url("fleet.git"), instance="main", kubeconfig=str(cluster.kubeconfig)
         )
         with running(settings):
-            said = tell(person, tmp_path / "work", host.environment())
+            said = tell(
+                person,
+                tmp_path / "work",
+                host.environment(),
+                [
+                    ("A room speaks for itself", speaks),
+                    ("Rooms are led to who decides", the_service_leads_to_who_leads),
+                ],
+            )
         assert said.count("ok ") >= len(STORY)
         check_access(cluster)
 
@@ -177,7 +213,86 @@ async def a_label_of_ours_is_taken_off(stage: Stage) -> None:
     await stage.until("it is set again, on the same pod", mended)
 
 
-MORE = (
+async def a_room_speaks_for_itself(stage: Stage, cluster: ControlPlane, address: str) -> None:
+    spec = scheduler("duel", 2).replace("reports: none", "reports: required")
+    assert "reports: required" in spec
+    await stage.commit("Rooms that report", duel=spec)
+
+    async def running() -> bool:
+        return len(await stage.ready_rooms("duel")) == 2
+
+    await stage.until("two rooms run, and nobody has heard of them", running)
+    room, other = await stage.rooms("duel")
+    token, name = _token_of(cluster, room), room["metadata"]["name"]
+    said = {"timestamp": 1, "status": "ready"}
+
+    async def heard() -> bool:
+        path = f"/scheduler/duel/rooms/{name}/ping"
+        assert _asked(address, "PUT", path, token, said) == 200
+        pod = await stage.cluster.get(ObjectRef("v1", "Pod", "duel", name))
+        return pod is not None and pod["metadata"]["labels"].get(labels.STATE) == "idle"
+
+    await stage.until("one is heard, by its own token", heard)
+    path = f"/scheduler/duel/rooms/{other['metadata']['name']}/ping"
+    assert _asked(address, "PUT", path, token, said) == 403
+    (code,) = (
+        variable["value"]
+        for variable in other["spec"]["containers"][0]["env"]
+        if variable["name"] == "API_SERVER_CODE"
+    )
+    body = {"serverName": other["metadata"]["name"], "namespace": "duel", "playerCount": 0}
+    assert _asked(address, "POST", f"/setactiveplayers?code={code}", "", body) == 200
+    assert _asked(address, "POST", f"/setactiveplayers?code={code[::-1]}", "", body) == 401
+    # Somebody whom the API server knows, and who may not look at rooms.
+    assert _asked(address, "GET", "/v1/rooms", cluster.token("default/default")) == 403
+
+
+async def the_service_leads_to_who_leads(stage: Stage) -> None:
+    async def led() -> bool:
+        found = await stage.cluster.list(
+            "discovery.k8s.io/v1",
+            "EndpointSlice",
+            "gamekeeper",
+            labels="kubernetes.io/service-name=gamekeeper-rooms",
+        )
+        ends = [end for each in found.items for end in each.get("endpoints") or ()]
+        return [end["targetRef"]["name"] for end in ends] == [OWN_POD]
+
+    await stage.until("the rooms' Service leads to the pod that decides, and to no other", led)
+
+
+def _token_of(cluster: ControlPlane, pod: dict[str, Any]) -> str:
+    """What the kubelet writes into the pod."""
+    metadata, account = pod["metadata"], pod["spec"]["serviceAccountName"]
+    (audience,) = (
+        source["serviceAccountToken"]["audience"]
+        for volume in pod["spec"]["volumes"]
+        for source in volume.get("projected", {}).get("sources", ())
+    )
+    bound = {"kind": "Pod", "apiVersion": "v1", "name": metadata["name"], "uid": metadata["uid"]}
+    body = {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenRequest",
+        "spec": {"audiences": [audience], "boundObjectRef": bound},
+    }
+    path = f"/api/v1/namespaces/{metadata['namespace']}/serviceaccounts/{account}/token"
+    token: str = cluster.api.demand("POST", path, body)["status"]["token"]
+    return token
+
+
+def _asked(address: str, method: str, path: str, token: str, body: object = None) -> int:
+    headers = {"Content-Type": "application/json"}
+    headers |= {"Authorization": f"Bearer {token}"} if token else {}
+    data = json.dumps(body).encode() if body is not None else None
+    request = Request(f"http://{address}{path}", data, headers, method=method)
+    try:
+        with urlopen(request, timeout=10) as answer:
+            return int(answer.status)
+    except HTTPError as error:
+        return error.code
+
+
+MORE: tuple[tuple[str, Chapter], ...] = (
     ("A label of ours is taken off", a_label_of_ours_is_taken_off),
     ("A person asks the loop to look now", a_person_asks_to_look_now),
     ("A stranger's pod holds the next name", a_stranger_holds_the_next_name),
@@ -193,6 +308,8 @@ def check_access(cluster: ControlPlane) -> None:
         if event.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid"
     ]
     assert not forbidden
+    pages = {event["requestURI"] for event in asked if "objectRef" not in event}
+    assert pages >= {"/.well-known/openid-configuration", "/openid/v1/jwks"}
     used = {_request(event) for event in asked if "objectRef" in event}
     # An apply that makes the object asks for both; the audit log shows the patch alone.
     used |= {(group, kind, "create") for group, kind, verb in used if verb == "patch"}
@@ -208,7 +325,7 @@ def _request(event: dict[str, Any]) -> tuple[str, str, str]:
 def _granted() -> Iterator[tuple[str, str, str]]:
     for document in yaml.safe_load_all((ROOT / "deploy/gamekeeper.yaml").read_text()):
         for rule in document.get("rules", ()):
-            for group in rule["apiGroups"]:
+            for group in rule.get("apiGroups", ()):
                 for resource in rule["resources"]:
                     for verb in rule["verbs"]:
                         yield group, resource, verb
