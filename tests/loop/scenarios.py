@@ -84,6 +84,13 @@ def _offers(record: Json) -> list[list[str]]:
     return found
 
 
+def server(name: str) -> str:
+    """Return the text of a Fleet of one room in the namespace that such fleets share."""
+    text = spec(name, 1).replace("kind: Scheduler", "kind: Fleet")
+    return text.replace("spec:\n", "spec:\n  namespace: servers\n", 1)
+
+
+SERVERS = {"lobby": spec("lobby", 1), "duel": server("duel"), "quake": server("quake")}
 PAIR = {"arena": spec("arena", 2), "lobby": spec("lobby", 2)}
 
 SCENARIOS = (
@@ -117,6 +124,18 @@ SCENARIOS = (
         fleet(**PAIR),
         {0: commits(arena=None)},
         {"arena": Bounds(2), "lobby": Bounds(2, 2)},
+    ),
+    Scenario(
+        "fleets that share a namespace leave it together",
+        fleet(**SERVERS),
+        {0: commits(duel=None, quake=None)},
+        {"servers": Bounds(2), "lobby": Bounds(1, 1)},
+    ),
+    Scenario(
+        "a fleet joins a namespace while another one leaves it",
+        fleet(lobby=SERVERS["lobby"], duel=SERVERS["duel"]),
+        {0: commits(duel=None, quake=SERVERS["quake"])},
+        {"servers": Bounds(2), "lobby": Bounds(1, 1)},
     ),
     Scenario(
         "heal rooms deleted by hand and rooms that failed",
