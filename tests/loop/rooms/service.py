@@ -1,10 +1,6 @@
 """`gamekeeper run` with its rooms' API, in virtual time."""
 
-import asyncio
-from collections.abc import Iterable
-
 from reconciler.adapters.http.api import RoomsApi
-from reconciler.model.refs import WorkloadKey
 from reconciler.service.doors.codes import RoomCodes
 from reconciler.service.doors.door import Rules, open_door
 from reconciler.service.doors.networks import Silent
@@ -20,29 +16,19 @@ class RoomService(Service):
 
     def __init__(self, world: World, name: str, weather: Weather) -> None:
         super().__init__(world, name, weather)
+        cluster = self.lane.cluster
         self.desk = RoomDesk(
             self.lane,
-            self.lane.cluster,
+            cluster,
             self.clock,
             self.may_act,
             lambda key: self.app.touched([key]),
             elapsed=elapsed,
         )
         self.lane.reports = self.desk.book
-        codes = RoomCodes(self.lane.cluster, "gamekeeper", elapsed)
+        self.lane.codes = codes = RoomCodes(cluster, "gamekeeper", elapsed, lambda: b"k" * 32)
+        self.lane.rooms_url = "http://gamekeeper-rooms.gamekeeper.svc"
         rules = Rules("main", Silent(own_address=True))
-        door = open_door(self.lane.cluster, self.view, self.clock, elapsed, rules, codes)
+        door = open_door(cluster, self.view, self.clock, elapsed, rules, codes)
         self.api = RoomsApi(self.desk, door, self.clock.now)
-        self.lease._changed = self._leadership_changed
-
-    def start(self) -> None:
-        """Start it."""
-        self.task = asyncio.create_task(self.app.run(self.lease, [self.desk.run]))
-
-    def _leadership_changed(self) -> None:
-        self.app.leadership_changed()
-        self.desk.forget()
-
-    def _touched(self, keys: Iterable[WorkloadKey]) -> None:
-        super()._touched(keys)
-        self.desk.touched(keys)
+        self.app._parts.desk = self.desk

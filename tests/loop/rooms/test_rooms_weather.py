@@ -253,6 +253,7 @@ async def _converged(there: Playhouse, wish: Wish) -> None:
     try:
         await there.until("the wish", lambda: _is_as_wanted(there, wish), CONVERGED_SECONDS)
     except AssertionError as error:
+        there.judge()
         raise AssertionError(f"{error}; wanted {wish.wanted}\n{_shown(there)}") from None
 
 
