@@ -53,8 +53,8 @@ class Hall:
             wanted=Wanted(effective={a_key(): Desired(self.workload, (), "", {}, "")}),
             reports=self,
         )
-        metrics = Metrics()
-        self.registry = metrics.registry
+        self.metrics = Metrics()
+        self.registry = self.metrics.registry
         self.rooms = RoomMetrics(self.registry)
         self.census = RoomCensus(self.lane, lambda: self.leads, self.world.time, self.registry)
         self._version = 0
