@@ -2,14 +2,13 @@
 
 from collections import Counter as Tally
 from collections.abc import Callable
-from contextlib import suppress
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from reconciler.model.errors import PortError
 from reconciler.model.findings import Severity
 from reconciler.model.holds import Hold, HoldKind
-from reconciler.model.plans import Counts, Plan
+from reconciler.model.plans import Plan
 from reconciler.model.readings import Reading
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.reports import Report
@@ -27,7 +26,6 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self._counts: dict[tuple[str, WorkloadKey], Counts] = {}
         self._held: dict[WorkloadKey | None, set[_Place]] = {}
         self._loop_metrics()
         self._work_metrics()
@@ -38,9 +36,8 @@ class Metrics:
         return generate_latest(self.registry)
 
     def planned(self, cluster: str, plan: Plan) -> None:
-        """Show a workload's rooms, and count what its plan would do."""
+        """Count what a workload's plan would do, and show what is held."""
         self.plans.labels(cluster, _kind_of(plan)).inc()
-        self._show_rooms(cluster, plan.key, plan.counts)
         self._show_holds(plan.key, plan.holds)
 
     def settled(self, report: Report) -> None:
@@ -56,12 +53,8 @@ class Metrics:
 
     def gone(self, cluster: str, key: WorkloadKey) -> None:
         """Leave no series of a workload that is gone."""
-        self._counts.pop((cluster, key), None)
         self._show_holds(key, ())
         self._held.pop(key, None)
-        for gauge in (self.desired, self.up):
-            with suppress(KeyError):
-                gauge.remove(cluster, _name(key))
 
     def crashed(self, cluster: str, key: WorkloadKey, error: Exception) -> None:
         """Count a defect of ours."""
@@ -119,13 +112,6 @@ class Metrics:
         for place in held - before:
             self.holds.labels(*place).set(1)
 
-    def _show_rooms(self, cluster: str, key: WorkloadKey, counts: Counts) -> None:
-        if self._counts.get((cluster, key)) == counts:
-            return
-        self._counts[cluster, key] = counts
-        self.desired.labels(cluster, _name(key)).set(counts.desired)
-        self.up.labels(cluster, _name(key)).set(counts.ready)
-
     def _loop_metrics(self) -> None:
         registry = self.registry
         self.loop_lag = Histogram(
@@ -161,18 +147,6 @@ class Metrics:
             "gamekeeper_steps",
             "Steps of plans: done or failed",
             ["cluster", "verb", "result"],
-            registry=registry,
-        )
-        self.desired = Gauge(
-            "gamekeeper_rooms_desired",
-            "Rooms that a workload is to have",
-            ["cluster", "workload"],
-            registry=registry,
-        )
-        self.up = Gauge(
-            "gamekeeper_rooms_up",
-            "Rooms of a workload that are ready, with players in them or not, and stay",
-            ["cluster", "workload"],
             registry=registry,
         )
         self.removals = Counter(

@@ -39,6 +39,7 @@ class _Room:
     heard: Heard | None
     again_at: float | None
     cell: Cell
+    up: bool
     protected: str
     leaving: str
 
@@ -50,6 +51,7 @@ class _Memory:
     live: LiveWorkload
     ears: Ears
     spec: Workload
+    desired: int
     rooms: dict[str, _Room] = field(default_factory=dict)
     again_at: float | None = None
 
@@ -110,7 +112,8 @@ class RoomCensus:
     async def _count(self, key: WorkloadKey, ports: PortUse) -> None:
         lane, now = self._lane, self._lane.view.elapsed()
         memory = self._memories.get(key)
-        fresh = _Memory(lane.view.of(key), lane.reports.of(key), _spec_of(lane, key))
+        spec, desired = _spec_of(lane, key)
+        fresh = _Memory(lane.view.of(key), lane.reports.of(key), spec, desired)
         if memory is None or not _lasts(memory, fresh, now):
             await self._judge(fresh, memory, now)
             self._memories[key] = memory = fresh
@@ -166,9 +169,12 @@ class RoomCensus:
         yield deaf
 
 
-def _spec_of(lane: Lane, key: WorkloadKey) -> Workload:
-    desired = lane.wanted.effective.get(key)
-    return desired.workload if desired else departing.workload_of(lane.situation(key))
+def _spec_of(lane: Lane, key: WorkloadKey) -> tuple[Workload, int]:
+    """Return by which spec a workload's rooms are judged, and how many it is to have."""
+    wanted = lane.wanted.effective.get(key)
+    if wanted is not None:
+        return wanted.workload, wanted.workload.replicas
+    return departing.workload_of(lane.situation(key)), 0
 
 
 def _lasts(memory: _Memory, fresh: _Memory, now: float) -> bool:
@@ -195,6 +201,7 @@ def _room(memory: _Memory, pod: LivePod, heard: Heard | None, now: float) -> _Ro
         heard,
         None if again is None else now + again,
         (judged.state.value, "new" if pod.revision == memory.spec.revision else "old"),
+        judged.up and not leaves,
         _protection(pod, judged) if judged.protected else "",
         pod.leaving.value or Why.REQUEST.value if leaves else "",
     )
@@ -203,6 +210,8 @@ def _room(memory: _Memory, pod: LivePod, heard: Heard | None, now: float) -> _Ro
 def _tallies(memory: _Memory, ports: PortUse) -> Tallies:
     rooms = memory.rooms.values()
     return Tallies(
+        memory.desired,
+        sum(room.up for room in rooms),
         Tally(room.cell for room in rooms),
         Tally((room.protected,) for room in rooms if room.protected),
         Tally((room.leaving,) for room in rooms if room.leaving),

@@ -16,8 +16,13 @@ Cell = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Tallies:
-    """The rooms of one workload, counted by (state, revision), by protection, by why they leave."""
+    """The rooms of one workload, counted by (state, revision), by protection, by why they leave.
 
+    `up` are those that are ready, with players in them or not, and stay.
+    """
+
+    desired: int
+    up: int
     states: Tally[Cell]
     protected: Tally[Cell]
     leaving: Tally[Cell]
@@ -46,7 +51,7 @@ def families(cluster: str, tallies: Sequence[tuple[WorkloadKey, Tallies]]) -> It
             for cell, number in cells(tally).items():
                 family.add_metric([cluster, _named(key), *cell], number)
         yield family
-    yield from _port_families(cluster, tallies)
+    yield from _count_families(cluster, tallies)
 
 
 def _families() -> Iterator[tuple[GaugeMetricFamily, Callable[[Tallies], Tally[Cell]]]]:
@@ -77,7 +82,7 @@ def _families() -> Iterator[tuple[GaugeMetricFamily, Callable[[Tallies], Tally[C
     )
 
 
-def _port_families(
+def _count_families(
     cluster: str, tallies: Sequence[tuple[WorkloadKey, Tallies]]
 ) -> Iterator[GaugeMetricFamily]:
     labels = ["cluster", "workload"]
@@ -89,11 +94,22 @@ def _port_families(
     size = GaugeMetricFamily(
         "gamekeeper_host_ports_size", "Host ports of a workload's range", labels=labels
     )
+    desired = GaugeMetricFamily(
+        "gamekeeper_rooms_desired", "Rooms that a workload is to have", labels=labels
+    )
+    up = GaugeMetricFamily(
+        "gamekeeper_rooms_up",
+        "Rooms of a workload that are ready, with players in them or not, and stay",
+        labels=labels,
+    )
     for key, tally in tallies:
+        place = [cluster, _named(key)]
+        desired.add_metric(place, tally.desired)
+        up.add_metric(place, tally.up)
         if tally.ports is not None:
-            used.add_metric([cluster, _named(key)], tally.ports[0])
-            size.add_metric([cluster, _named(key)], tally.ports[1])
-    yield from (used, size)
+            used.add_metric(place, tally.ports[0])
+            size.add_metric(place, tally.ports[1])
+    yield from (desired, up, used, size)
 
 
 def _named(key: WorkloadKey) -> str:

@@ -17,15 +17,6 @@ def report(plan: Plan, *outcomes: Outcome) -> Report:
     return Report("local", "abc", (Settled(plan, outcomes),))
 
 
-def test_wanted_rooms_and_those_that_are_up_are_shown_by_workload() -> None:
-    metrics = Metrics()
-    metrics.planned("local", Plan(ARENA, Counts(desired=3, ready=2)))
-    labels = {"cluster": "local", "workload": "Scheduler/arena/arena"}
-    read = metrics.registry.get_sample_value
-    assert read("gamekeeper_rooms_desired", labels) == 3
-    assert read("gamekeeper_rooms_up", labels) == 2
-
-
 def test_rooms_that_were_deleted_count_by_their_cause() -> None:
     metrics = Metrics()
     gone, late = (

@@ -7,6 +7,7 @@ import pytest
 from reconciler.core import room_state
 from reconciler.model.live import LivePod
 from reconciler.model.rooms import Ears, Judged, Said
+from reconciler.model.wanted import Wanted
 from reconciler.service.room_census import SLICE
 from tests.unit.core.making import a_heard
 from tests.unit.service_faces.hall import Hall, pod
@@ -28,6 +29,17 @@ def test_every_room_counts_once_by_state_and_revision(hall: Hall) -> None:
     assert hall.read("rooms", state="ready", revision="old") == 1
     page = hall.page()
     assert sum(line.startswith("gamekeeper_rooms{") for line in page.splitlines()) == 3
+
+
+def test_rooms_that_leave_are_not_up(hall: Hall) -> None:
+    hall.put(0)
+    hall.put(1, mark="busy")
+    hall.put(2, mark="busy", leaving="rollout")
+    hall.put(3, ready=False, mark="")
+    hall.ears = Ears({"uid-0": a_heard()})
+    hall.sweep()
+    assert hall.read("rooms_desired") == 3
+    assert hall.read("rooms_up") == 2
 
 
 def test_a_room_that_changed_is_counted_anew_and_no_longer_as_it_was(hall: Hall) -> None:
@@ -92,6 +104,15 @@ def test_deafness_shows(hall: Hall) -> None:
     hall.ears = Ears(deaf="3 of 9 rooms fell silent")
     hall.sweep()
     assert hall.registry.get_sample_value("gamekeeper_deaf", {"cluster": "local"}) == 1
+
+
+def test_a_workload_that_is_gone_leaves_no_series(hall: Hall) -> None:
+    hall.put(0)
+    hall.sweep()
+    hall.view._pods.drop(pod(0, 9, True))
+    hall.lane.wanted = Wanted()
+    hall.sweep()
+    assert "arena" not in hall.page()
 
 
 def test_who_does_not_lead_shows_no_rooms(hall: Hall) -> None:
