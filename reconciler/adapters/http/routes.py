@@ -152,9 +152,8 @@ ROUTES: tuple[Route, ...] = (
 )
 
 
-Pattern = tuple[str | None, ...]
-"""The segments of a path; None is a parameter."""
-Known = tuple[Route, Pattern]
+Known = tuple[Route, tuple[tuple[int, str], ...], tuple[int, ...]]
+"""A route, which segments of its path must be what, and where its parameters stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +168,17 @@ class Router:
         """Return the route and the values of its parameters. Raises Refused (404, 405)."""
         parts = path.split("/")
         others = []
-        for route, pattern in self._known.get((len(parts), parts[min(1, len(parts) - 1)]), ()):
-            if not _fits(parts, pattern):
-                continue
-            if route.method == method:
-                return route, _values(parts, pattern)
-            others.append(route.method)
+        for route, fixed, named in self._known.get((len(parts), parts[min(1, len(parts) - 1)]), ()):
+            for place, text in fixed:
+                if parts[place] != text:
+                    break
+            else:
+                values = tuple([decoded(parts[place]) for place in named])
+                if not all(values):
+                    continue
+                if route.method == method:
+                    return route, values
+                others.append(route.method)
         if others:
             no = Refused(405, f"this path takes {' or '.join(sorted(set(others)))}")
             no.allow = ", ".join(sorted(set(others)))
@@ -189,22 +193,13 @@ def way_of(path: str) -> Way:
     return "v1" if path.startswith("/v1/") else "collections"
 
 
-def _fits(parts: Sequence[str], pattern: Pattern) -> bool:
-    return all(
-        part == want or (want is None and part != "")
-        for part, want in zip(parts, pattern, strict=True)
-    )
-
-
-def _values(parts: Sequence[str], pattern: Pattern) -> tuple[str, ...]:
-    found = [part for part, want in zip(parts, pattern, strict=True) if want is None]
-    return tuple(map(decoded, found))
-
-
 def _sorted(routes: Sequence[Route]) -> Mapping[tuple[int, str], Sequence[Known]]:
     found: dict[tuple[int, str], list[Known]] = {}
     for route in routes:
         parts = route.path.split("/")
-        pattern = tuple(None if part[:1] == "{" else part for part in parts)
-        found.setdefault((len(parts), parts[1]), []).append((route, pattern))
+        # The last word tells most routes apart.
+        fixed = [(place, part) for place, part in enumerate(parts) if part[:1] != "{"][::-1]
+        named = [place for place, part in enumerate(parts) if part[:1] == "{"]
+        known = (route, tuple(fixed), tuple(named))
+        found.setdefault((len(parts), parts[1]), []).append(known)
     return found

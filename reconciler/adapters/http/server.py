@@ -26,6 +26,7 @@ from reconciler.adapters.http.connections import (
 )
 from reconciler.adapters.http.refusals import Refused, told
 from reconciler.adapters.http.routes import way_of
+from reconciler.adapters.http.writing import plain, written
 from reconciler.model.errors import Misconfigured, PortError
 
 BACKLOG = 2048
@@ -112,13 +113,13 @@ class _Shell:
             ask = Ask(request.method, path, query, request.headers, body, connection.peer)
             answer = await self._api.answer(ask)
             if answer.stream is None:
-                return _whole(answer)
+                return written(answer, request)
             if answer.endless:
                 self._ledger.stream(connection)
             async with aclosing(answer.stream) as stream:
                 return await _streamed(request, connection, answer, stream)
         except Refused as no:
-            response = _whole(told(no, way_of(request.raw_path)))
+            response = plain(told(no, way_of(request.raw_path)))
             # What it still sends is not read.
             response.force_close()
             return response
@@ -182,9 +183,3 @@ def _request(
     return web.BaseRequest(
         message, payload, protocol, writer, task, loop, client_max_size=BODY_LIMIT_BYTES + 1
     )
-
-
-def _whole(answer: Answer) -> web.Response:
-    response = web.Response(status=answer.status, body=answer.body, headers=answer.headers)
-    response.headers["Content-Type"] = answer.content_type
-    return response

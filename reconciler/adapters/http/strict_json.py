@@ -13,7 +13,7 @@ from reconciler.adapters.http.refusals import malformed
 from reconciler.model.refs import Json
 
 MOST_DEPTH = 32
-_LONGEST_WHOLE = 20
+_SURELY_FITS, _LONGEST_WHOLE = 19, 20
 _WHOLE_FROM, _WHOLE_TO = -(2**63), 2**64 - 1
 _OPENS, _CLOSES = frozenset("[{"), frozenset("]}")
 
@@ -76,6 +76,8 @@ def _constant(name: str) -> Any:
 
 
 def _whole(text: str) -> int:
+    if len(text) < _SURELY_FITS:
+        return int(text)
     if len(text) > _LONGEST_WHOLE or not _WHOLE_FROM <= int(text) <= _WHOLE_TO:
         raise ValueError("a whole number does not fit into 64 bits")
     return int(text)

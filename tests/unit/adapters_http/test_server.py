@@ -1,6 +1,7 @@
 """The listener over real sockets: what one may send, how slowly, and from how many connections."""
 
 import asyncio
+import gc
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -88,12 +89,14 @@ async def listener(office: Office) -> AsyncIterator[Listener]:
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the sweep come often and every deadline pass at once."""
+def impatient(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Make the sweep come often, and the deadline that the test names pass at once."""
     monkeypatch.setattr(server, "SWEEP_SECONDS", 0.01)
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.0)
-    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.0)
-    monkeypatch.setattr(connections, "IDLE_SECONDS", 0.0)
+    monkeypatch.setattr(connections, request.param, 0.0)
+
+
+def hasty(deadline: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("impatient", [deadline], indirect=True)
 
 
 async def test_one_connection_carries_many_pings(listener: Listener) -> None:
@@ -205,7 +208,14 @@ async def test_a_packed_body_is_not_unpacked(listener: Listener) -> None:
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize(
-    "sent", [b"", b"PUT /sch", request()[:-3]], ids=["nothing", "half a head", "half a body"]
+    ("impatient", "sent"),
+    [
+        ("HEAD_SECONDS", b""),
+        ("HEAD_SECONDS", b"PUT /sch"),
+        ("REQUEST_SECONDS", request()[:-3]),
+    ],
+    ids=["nothing", "half a head", "half a body"],
+    indirect=["impatient"],
 )
 async def test_who_sends_too_slowly_is_hung_up_on(listener: Listener, sent: bytes) -> None:
     line = await listener.connect()
@@ -216,6 +226,7 @@ async def test_who_sends_too_slowly_is_hung_up_on(listener: Listener, sent: byte
     assert listener.office.desk.reports == []
 
 
+@hasty("IDLE_SECONDS")
 @pytest.mark.usefixtures("impatient")
 async def test_a_connection_that_is_idle_is_closed(listener: Listener) -> None:
     line = await listener.connect()
@@ -232,6 +243,7 @@ class Slow(Desk):
         return room
 
 
+@hasty("REQUEST_SECONDS")
 @pytest.mark.usefixtures("impatient")
 async def test_an_answer_that_takes_too_long_is_503() -> None:
     async with listening(Office(Slow)) as listener:
@@ -351,3 +363,43 @@ def test_the_other_end_is_named_by_its_address(peername: object, peer: str) -> N
             return {"peername": peername}.get(name, default)
 
     assert connections.peer_of(Wire()) == peer
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+async def test_an_answer_in_one_piece_says_what_the_general_way_says(
+    listener: Listener, version: str
+) -> None:
+    line = await listener.connect()
+    head = f"GET /scheduler/arena/rooms/arena-7/address HTTP/{version}\r\nHost: a\r\n"
+    await line.send(f"{head}Authorization: Bearer {TOKEN}\r\n\r\n".encode())
+    status, headers, body = await line.answer()
+
+    assert status == 200
+    assert json.loads(body)["host"] == "203.0.113.7"
+    assert headers["content-type"] == "application/json"
+    assert headers["x-gamekeeper-state"] == "ready"
+    assert headers["date"].endswith("GMT")
+
+
+async def test_who_asks_to_close_is_closed_on(listener: Listener) -> None:
+    line = await listener.connect()
+
+    assert await line.ask(request(Connection="close")) == 200
+    assert await line.is_over()
+
+
+async def test_who_reads_no_answers_does_not_fill_our_memory(listener: Listener) -> None:
+    line = await listener.connect()
+    ask = b"GET /v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n"
+    peer = line.writer.get_extra_info("sockname")[1]
+    line.writer.write(ask * 2000)  # 40 MB of answers, and none is read
+    await asyncio.sleep(0.3)
+    transports = [
+        handler.transport
+        for handler in gc.get_objects()
+        if isinstance(handler, connections.Connection) and handler.transport is not None
+    ]
+    [transport] = [one for one in transports if one.get_extra_info("peername")[1] == peer]
+
+    assert transport.get_write_buffer_size() < 1024 * 1024
+    assert (await line.answer())[0] == 200
