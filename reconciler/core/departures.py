@@ -6,7 +6,7 @@ once, for nobody can be sent to it.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reconciler.core import fence, victims
 from reconciler.core.failing import Failing, is_failure
@@ -150,3 +150,19 @@ def _busiest_last(there: Sorted, pods: Iterable[LivePod]) -> list[LivePod]:
         return (heard.players, heard.matches, -pod.ordinal) if heard else (0, 0, -pod.ordinal)
 
     return sorted((pod for pod in pods if pod.uid in there.busy), key=players)
+
+
+def next_of_all(there: Sorted, broken: Failing, step: Step, may_remove: bool) -> Departures:
+    """Bring every room that leaves one step further.
+
+    While nothing may be removed, only those whose containers ended go: for them it is over.
+    """
+    going = Departures(there)
+    if not may_remove:
+        broken = replace(broken, act=tuple(pod for pod in broken.act if not pod.running))
+    of_failed(going, broken)
+    staying = taken_back(going, step)
+    if may_remove:
+        of_step(going, step)
+        going.on_their_way(pod for pod in there.leaving if pod.uid not in staying)
+    return going

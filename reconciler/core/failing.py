@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from reconciler.core.rooms import Sorted
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.records import Failure
 from reconciler.model.rooms import Judged, RoomState
@@ -85,3 +86,9 @@ def decide(
         tuple(log) if tuple(log) != tuple(known) else None,
         max(0.0, free_in) if stuck else None,
     )
+
+
+def of_rooms(there: Sorted, known: Sequence[Failure], now: float) -> Failing:
+    """Return what to do about the failed rooms of a workload."""
+    failed = ((pod, there.of(pod)) for pod in there.failed)
+    return decide(failed, known, there.workload.failure, there.workload.spec_json, now)

@@ -133,6 +133,12 @@ def to_move(
     ]
 
 
+def look_in_seconds(pods: Iterable[LivePod]) -> float | None:
+    """Return when to look again at pods that wait for a port; no event says that time is up."""
+    waits = any("free ports" in pod.unschedulable for pod in pods)
+    return REPLAN_AFTER_SECONDS if waits else None
+
+
 def _is_due(pod: LivePod, now: float) -> bool:
     if not pod.host_ports:
         return False

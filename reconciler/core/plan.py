@@ -5,46 +5,35 @@ Stages are in order and each is empty when there is nothing to do; an empty plan
 every start must reach.
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from reconciler.core import (
-    backoff,
+    creations,
     departures,
     ending,
     failing,
     host_ports,
     objects,
-    ordinals,
+    repairs,
     rollout,
     room_holds,
     rooms,
 )
 from reconciler.core.budget_objects import counts_occupied
-from reconciler.core.departures import Departures
 from reconciler.core.desired import with_occupied
-from reconciler.core.guards import guard_for
 from reconciler.kube.schemas import Schemas
 from reconciler.model.changes import Cause
 from reconciler.model.holds import HoldKind
-from reconciler.model.live import LivePod, Phase
+from reconciler.model.live import LivePod
 from reconciler.model.plans import (
     ApplyObject,
-    CreateRooms,
     DeleteRoom,
     Desired,
-    MarkRoom,
-    PatchRoom,
     Plan,
-    RoomSeat,
     Situation,
 )
-from reconciler.model.records import Ordinals
-from reconciler.model.rooms import Mark
 from reconciler.model.specs import Workload
 
-ENDED = (Phase.SUCCEEDED, Phase.FAILED)
-BLIND_LOOK_SECONDS = 2.0
 _BUDGET_COUNT = ".spec.minAvailable"
 
 
@@ -112,72 +101,36 @@ def _with_rooms(
     unready = (*there.new_unready, *there.old_unready)
     moved = host_ports.to_move(unready, situation.in_use, workload.port_range, now)
     there = rooms.without(there, moved)
-    frozen = room_holds.frozen(situation, there)
-    broken = failing.decide(
-        ((pod, there.of(pod)) for pod in there.failed),
-        situation.record.failures,
-        workload.failure,
-        workload.spec_json,
-        now,
-    )
+    holds = room_holds.frozen(situation, there)
+    may_remove = situation.complete and not holds
+    broken = failing.of_rooms(there, situation.record.failures, now)
     step = rollout.next_step(
-        there,
-        workload.replicas,
-        workload.rollout,
-        may_remove=situation.complete and not frozen,
-        failed=len(broken.stuck),
+        there, workload.replicas, workload.rollout, may_remove, failed=len(broken.stuck)
     )
-    going = _going(situation, there, broken, step, may_remove=situation.complete and not frozen)
-    delay_seconds = _delay(situation, now) if step.create else 0.0
-    creates, strike = _creates(situation, desired, 0 if delay_seconds else step.create, now)
-    waits = (
-        delay_seconds or None,
-        base.wake_in_seconds,
-        _next_look(there),
-        there.again_in_seconds,
-        broken.again_in_seconds,
-        going.again_in_seconds,
-    )
+    going = departures.next_of_all(there, broken, step, may_remove)
+    made = creations.of_step(situation, desired, step.create, now)
+    holds += room_holds.crowded(situation, workload, unready)
+    holds += room_holds.needs_people(situation, broken)
+    holds += room_holds.stuck(situation, there)
+    holds += room_holds.deaf(situation)
     return replace(
         base,
-        creates=creates,
-        strike=strike,
+        creates=made.creates,
+        strike=made.strike,
         failures=broken.log,
         removals=(*going.removals, *(_moved(pod) for pod in moved)),
-        marks=(*going.marks, *_guards(there, going.marks)),
-        patches=_patches(there, desired),
-        holds=(
-            *base.holds,
-            *frozen,
-            *room_holds.crowded(situation, workload, unready),
-            *room_holds.needs_people(situation, broken),
-            *room_holds.stuck(situation, there),
-            *room_holds.deaf(situation),
+        marks=(*going.marks, *repairs.guards(there, going.marks)),
+        patches=repairs.labels(there, desired),
+        holds=(*base.holds, *holds),
+        wake_in_seconds=_soonest(
+            made.again_in_seconds,
+            base.wake_in_seconds,
+            host_ports.look_in_seconds(unready),
+            there.again_in_seconds,
+            broken.again_in_seconds,
+            going.again_in_seconds,
         ),
-        wake_in_seconds=min((wait for wait in waits if wait is not None), default=None),
     )
-
-
-def _going(
-    situation: Situation,
-    there: rooms.Sorted,
-    broken: failing.Failing,
-    step: rollout.Step,
-    may_remove: bool,
-) -> Departures:
-    """Bring every room that leaves one step further. While nothing may be removed, only those
-    whose containers ended go: for them it is over.
-    """
-    going = Departures(there)
-    if not may_remove:
-        over = tuple(pod for pod in broken.act if not pod.running)
-        broken = replace(broken, act=over)
-    departures.of_failed(going, broken)
-    staying = departures.taken_back(going, step)
-    if may_remove:
-        departures.of_step(going, step)
-        going.on_their_way(pod for pod in there.leaving if pod.uid not in staying)
-    return going
 
 
 def _moved(pod: LivePod) -> DeleteRoom:
@@ -185,77 +138,5 @@ def _moved(pod: LivePod) -> DeleteRoom:
     return DeleteRoom(pod, Cause.HEALING, reason)
 
 
-def _guards(there: rooms.Sorted, marks: Iterable[MarkRoom]) -> tuple[MarkRoom, ...]:
-    """Return the rooms whose disruption annotations do not say what their state asks for."""
-    workload = there.workload
-    wanted = {mark: guard_for(workload, mark) for mark in Mark}
-    marked = {mark.pod.uid for mark in marks}
-    return tuple(
-        MarkRoom(
-            pod,
-            pod.mark,
-            pod.leaving,
-            f"the disruption annotations of {pod.name} are not as its state asks for",
-            wanted[pod.mark],
-        )
-        for pod in (*there.members, *there.leaving)
-        if pod.guard != wanted[pod.mark] and pod.uid not in marked
-    )
-
-
-def _delay(situation: Situation, now: float) -> float:
-    """Return for how many seconds no room may be made, 0 when it may."""
-    known = situation.ordinals
-    if known is not None and ordinals.is_blind(known, situation.version, now):
-        return BLIND_LOOK_SECONDS
-    return backoff.delay_seconds(situation.create_not_before, now)
-
-
-def _creates(
-    situation: Situation, desired: Desired, number: int, now: float
-) -> tuple[CreateRooms | None, Ordinals | None]:
-    """Return the rooms to create, or else the ordinal record with settled names struck off."""
-    workload = desired.workload
-    if not number and (situation.ordinals is None or not situation.ordinals.outstanding):
-        return None, None
-    record = ordinals.first(
-        situation.ordinals,
-        situation.record.highest,
-        situation.live.pods,
-        now,
-        newborn=situation.newborn,
-    )
-    settled = ordinals.settled(record, situation.live.pods)
-    if not number:
-        blind = ordinals.is_blind(record, situation.version, now)
-        return None, None if blind else replace(settled, outstanding=frozenset())
-    taken, raised = ordinals.take(settled, number)
-    chosen = host_ports.choose_for(workload, number, situation.in_use)
-    seats = tuple(RoomSeat(n, numbers) for n, numbers in zip(taken, chosen, strict=True))
-    pods = situation.live.pods
-    alive = sum(not pod.terminating and pod.phase not in ENDED and not pod.leaving for pod in pods)
-    reason = f"{workload.replicas} wanted by {workload.replicas_source}, {alive} there"
-    return CreateRooms(seats, raised, reason), None
-
-
-def _patches(there: rooms.Sorted, desired: Desired) -> tuple[PatchRoom, ...]:
-    """Return the rooms whose labels of ours somebody changed.
-
-    Nothing else of a room is ever compared; an old revision's rooms go anyway.
-    """
-    return tuple(
-        PatchRoom(pod, desired.marks, f"labels of ours were changed on {pod.name}")
-        for pod in (*there.new_ready, *there.new_unready)
-        if pod.stamps != desired.stamps
-    )
-
-
-def _next_look(there: rooms.Sorted) -> float | None:
-    """Pending rooms may need another host port; no event says that the time is up."""
-    return (
-        host_ports.REPLAN_AFTER_SECONDS
-        if any(
-            "free ports" in pod.unschedulable for pod in (*there.new_unready, *there.old_unready)
-        )
-        else None
-    )
+def _soonest(*waits: float | None) -> float | None:
+    return min((wait for wait in waits if wait is not None), default=None)

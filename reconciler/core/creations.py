@@ -1,0 +1,65 @@
+"""Which rooms are made now: under which names, on which host ports, or not yet."""
+
+from dataclasses import dataclass, replace
+
+from reconciler.core import backoff, host_ports, ordinals
+from reconciler.model.live import Phase
+from reconciler.model.plans import CreateRooms, Desired, RoomSeat, Situation
+from reconciler.model.records import Ordinals
+
+BLIND_LOOK_SECONDS = 2.0
+_ENDED = (Phase.SUCCEEDED, Phase.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Creations:
+    """Rooms to create, or else the ordinal record with settled names struck off.
+
+    `again_in_seconds` is when they may be made that may not be made now, None where none waits.
+    """
+
+    creates: CreateRooms | None
+    strike: Ordinals | None
+    again_in_seconds: float | None = None
+
+
+def of_step(situation: Situation, desired: Desired, number: int, now: float) -> Creations:
+    """Return how `number` rooms are made; `now` is Unix seconds."""
+    delay_seconds = _delay(situation, now) if number else 0.0
+    creates, strike = _creates(situation, desired, 0 if delay_seconds else number, now)
+    return Creations(creates, strike, delay_seconds or None)
+
+
+def _delay(situation: Situation, now: float) -> float:
+    """Return for how many seconds no room may be made, 0 when it may."""
+    known = situation.ordinals
+    if known is not None and ordinals.is_blind(known, situation.version, now):
+        return BLIND_LOOK_SECONDS
+    return backoff.delay_seconds(situation.create_not_before, now)
+
+
+def _creates(
+    situation: Situation, desired: Desired, number: int, now: float
+) -> tuple[CreateRooms | None, Ordinals | None]:
+    """Return the rooms to create, or else the ordinal record with settled names struck off."""
+    workload = desired.workload
+    if not number and (situation.ordinals is None or not situation.ordinals.outstanding):
+        return None, None
+    record = ordinals.first(
+        situation.ordinals,
+        situation.record.highest,
+        situation.live.pods,
+        now,
+        newborn=situation.newborn,
+    )
+    settled = ordinals.settled(record, situation.live.pods)
+    if not number:
+        blind = ordinals.is_blind(record, situation.version, now)
+        return None, None if blind else replace(settled, outstanding=frozenset())
+    taken, raised = ordinals.take(settled, number)
+    chosen = host_ports.choose_for(workload, number, situation.in_use)
+    seats = tuple(RoomSeat(n, numbers) for n, numbers in zip(taken, chosen, strict=True))
+    pods = situation.live.pods
+    alive = sum(not pod.terminating and pod.phase not in _ENDED and not pod.leaving for pod in pods)
+    reason = f"{workload.replicas} wanted by {workload.replicas_source}, {alive} there"
+    return CreateRooms(seats, raised, reason), None

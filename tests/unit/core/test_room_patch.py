@@ -1,0 +1,85 @@
+from dataclasses import replace
+
+import pytest
+
+from reconciler.core import room_patch
+from reconciler.kube.patches import PatchFailed, json_patch
+from reconciler.model import labels
+from reconciler.model.live import LivePod
+from reconciler.model.refs import Json
+from reconciler.model.rooms import Mark, Why
+from reconciler.service.live_records import pod_of
+
+RAW: Json = {
+    "metadata": {
+        "uid": "u-1",
+        "name": "arena-0",
+        "namespace": "arena",
+        "labels": {labels.WORKLOAD: "arena"},
+        "annotations": {labels.SAFE_TO_EVICT: "false", labels.DO_NOT_DISRUPT: "true"},
+    },
+    "spec": {},
+    "status": {"phase": "Running"},
+}
+LET_GO = ("true", "false")
+
+
+def written(raw: Json, mark: Mark, leaving: Why = Why.STAYS, since: float = 7.5) -> Json:
+    patched: Json = json_patch(
+        raw, room_patch.operations(pod_of(raw), mark, leaving, since, LET_GO)
+    )
+    return patched
+
+
+def state(raw: Json) -> tuple[Mark, Why, float, tuple[str, str]]:
+    pod = pod_of(raw)
+    return pod.mark, pod.leaving, pod.leaving_since, pod.guard
+
+
+def test_what_is_written_is_what_is_read() -> None:
+    draining = written(RAW, Mark.DRAINING, Why.SCALE_IN)
+    assert state(draining) == (Mark.DRAINING, Why.SCALE_IN, 7.5, LET_GO)
+    back = written(draining, Mark.IDLE)
+    assert state(back) == (Mark.IDLE, Why.STAYS, 0.0, LET_GO)
+    none = written(draining, Mark.NONE)
+    assert labels.STATE not in none["metadata"]["labels"]
+
+
+def test_a_room_that_was_told_to_leave_keeps_its_time_until_it_drains() -> None:
+    told = written(RAW, Mark.BUSY, Why.ROLLOUT)
+    assert state(written(told, Mark.IDLE, Why.ROLLOUT, since=99.0))[2] == 7.5
+    assert state(written(told, Mark.DRAINING, Why.ROLLOUT, since=99.0))[2] == 99.0
+
+
+@pytest.mark.parametrize("now", ["busy", "allocated", "draining"])
+def test_a_mark_fails_where_the_state_is_another_one_by_now(now: str) -> None:
+    raw = written(RAW, Mark.IDLE)
+    changed = {**raw, "metadata": {**raw["metadata"], "labels": {labels.STATE: now}}}
+    operations = room_patch.operations(pod_of(raw), Mark.DRAINING, Why.SCALE_IN, 1.0)
+    with pytest.raises(PatchFailed, match="another one"):
+        json_patch(changed, operations)
+
+
+def test_a_mark_fails_on_another_pod_of_that_name() -> None:
+    other = {**RAW, "metadata": {**RAW["metadata"], "uid": "u-2"}}
+    with pytest.raises(PatchFailed, match="another one"):
+        json_patch(other, room_patch.operations(pod_of(RAW), Mark.IDLE, Why.STAYS, 1.0))
+
+
+def test_nothing_is_written_that_stands() -> None:
+    raw = written(RAW, Mark.IDLE)
+    pod: LivePod = pod_of(raw)
+    operations = room_patch.operations(pod, Mark.IDLE, Why.STAYS, 1.0, LET_GO)
+    assert {each["op"] for each in operations} == {"test"}
+    assert room_patch.operations(replace(pod, uid="u-9"), Mark.IDLE, Why.STAYS, 1.0)[0] == {
+        "op": "test",
+        "path": "/metadata/uid",
+        "value": "u-9",
+    }
+
+
+def test_a_report_is_kept_and_taken_away() -> None:
+    kept = json_patch(RAW, [room_patch.kept('{"players":3}', "")])
+    assert pod_of(kept).kept_report == '{"players":3}'
+    gone = json_patch(kept, [room_patch.kept("", '{"players":3}')])
+    assert pod_of(gone).kept_report == ""
