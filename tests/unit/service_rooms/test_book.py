@@ -145,6 +145,26 @@ def test_when_nobody_is_heard_all_are_told_and_the_log_says_it_once(
     assert len(said) == 1
 
 
+def test_after_we_were_deaf_a_room_that_never_spoke_is_unheard_again() -> None:
+    async def main() -> None:
+        async with stage(5) as it:
+            for number in range(5):
+                await it.mark(Mark.IDLE, f"arena-{number}")
+            await it.seen("arena-4")
+            it.desk.forget()
+            assert it.desk.closed() == ""
+            await asyncio.sleep(300.0)
+            assert it.desk.book.of(a_key()).deaf
+            for number in range(4):
+                await it.say(READY, f"arena-{number}")
+            await asyncio.sleep(2.0)
+            ears = it.desk.book.of(a_key())
+            assert ears.deaf == ""
+            assert it.live("arena-4").uid not in ears.rooms
+
+    in_virtual_time(main())
+
+
 def test_a_room_that_is_gone_is_forgotten() -> None:
     async def main() -> None:
         async with stage(2) as it:

@@ -82,6 +82,18 @@ def test_a_room_that_fills_again_within_five_seconds_stays_busy() -> None:
     on_stage(act)
 
 
+def test_another_word_of_an_empty_room_does_not_begin_the_five_seconds_anew() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(OCCUPIED)
+        await it.say(READY)
+        await asyncio.sleep(4.0)
+        await it.say(Report(periodic=True, health=Health.HEALTHY))
+        await asyncio.sleep(1.1)
+        assert it.label() == "idle"
+
+    on_stage(act)
+
+
 def test_a_report_that_says_the_same_writes_nothing_and_wakes_nobody() -> None:
     async def act(it: Stage) -> None:
         await it.say(OCCUPIED)
@@ -157,6 +169,24 @@ def test_what_the_cluster_does_not_take_counts_in_memory_and_is_written_when_it_
         it.transport.down = ""
         await asyncio.sleep(10.5)
         assert it.label() == "busy"
+
+    on_stage(act)
+
+
+def test_while_the_cluster_is_away_it_is_not_asked_at_every_report() -> None:
+    async def act(it: Stage) -> None:
+        asked = 0
+
+        def count(call: Call) -> None:
+            nonlocal asked
+            asked += call.verb in ("patch", "get")
+            raise Unavailable("the API server is away")
+
+        it.transport.refuse = count
+        for _ in range(600):
+            await it.say(READY)
+            await asyncio.sleep(0.1)
+        assert asked < 20
 
     on_stage(act)
 
