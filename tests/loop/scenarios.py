@@ -132,12 +132,6 @@ SCENARIOS = (
         {"servers": Bounds(2), "lobby": Bounds(1, 1)},
     ),
     Scenario(
-        "a fleet joins a namespace while another one leaves it",
-        fleet(lobby=SERVERS["lobby"], duel=SERVERS["duel"]),
-        {0: commits(duel=None, quake=SERVERS["quake"])},
-        {"servers": Bounds(2), "lobby": Bounds(1, 1)},
-    ),
-    Scenario(
         "heal rooms deleted by hand and rooms that failed",
         fleet(arena=spec("arena", 4)),
         {0: loses(0), 1: breaks(0), 3: loses(0, 1)},
