@@ -1,4 +1,4 @@
-"""`gamekeeper sandbox`: a small cluster in this process, until Ctrl-C."""
+"""`gamekeeper sandbox`: a small cluster in this process, and what lives in it, until Ctrl-C."""
 
 import asyncio
 import os
@@ -7,6 +7,7 @@ import signal
 import tempfile
 from argparse import ArgumentParser, Namespace
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from reconciler.cli.console import Console
 from reconciler.cli.failures import Failure
 from reconciler.cli.faults_file import FaultsFile
 from reconciler.cli.options import add_own, own_of
+from reconciler.cli.sandbox_rooms import INSTANCE, Living, living
 from reconciler.setting_rows import Row
 from reconciler.wiring.clusters import make_sandbox
 
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 EXAMPLE = """\
 gamekeeper sandbox                       # in one terminal; it prints what to type in another
 gamekeeper sandbox --nodes 10 --port 6443
-gamekeeper sandbox --faults storm.yaml   # refusals, delays, lost answers, as the file says"""
+gamekeeper sandbox --faults storm.yaml   # refusals, delays, lost answers, as the file says
+gamekeeper sandbox --repo my-fleet --room-command "python3 game.py"   # a fleet that lives"""
 
 OURS = '"current-context": "sandbox"'
 """What the kubeconfig of a sandbox holds; one that was killed has left its own."""
@@ -48,27 +51,62 @@ FAULTS = Row(
     "YAML list of rules for what goes wrong, read again when it changes (none: nothing does)",
     command="sandbox",
 )
+REPO = Row(
+    "repo",
+    str,
+    "",
+    "",
+    "keep the rooms that this repository asks for: the whole service, in this process",
+    command="sandbox",
+)
+BRANCH = Row("branch", str, "main", "", "the branch that says what is wanted", command="sandbox")
+ROOM_COMMAND = Row(
+    "room_command",
+    str,
+    "",
+    "",
+    "what to run for each running pod, with the environment of its first container (none: nothing)",
+    command="sandbox",
+)
+ROOMS_LISTEN = Row(
+    "rooms_listen",
+    str,
+    "127.0.0.1:8090",
+    "",
+    "with --repo: where rooms of this machine report, without a token",
+    command="sandbox",
+)
+ROOMS_URL = Row(
+    "rooms_url",
+    str,
+    "",
+    "",
+    "where the processes of rooms are told to report (none: --rooms-listen)",
+    command="sandbox",
+)
+OWN = (NODES, PORT, HOST, KUBECONFIG, FAULTS, REPO, BRANCH, ROOM_COMMAND, ROOMS_LISTEN, ROOMS_URL)
 
 
 def configure(parser: ArgumentParser) -> None:
     """Add the command's arguments."""
-    add_own(parser, NODES, PORT, HOST, KUBECONFIG, FAULTS)
+    add_own(parser, *OWN)
 
 
 def run(arguments: Namespace, console: Console) -> int:
     """Serve until SIGINT or SIGTERM."""
-    nodes, port, host, chosen, faults = (
-        own_of(arguments, console.environment, row)
-        for row in (NODES, PORT, HOST, KUBECONFIG, FAULTS)
+    nodes, port, host, chosen, faults, *more = (
+        own_of(arguments, console.environment, row) for row in OWN
     )
+    wanted = Living(*more)
+    wanted.check()
     with tempfile.TemporaryDirectory(prefix=DIRECTORY) as folder:
         kubeconfig = Path(chosen or os.path.join(folder, "kubeconfig")).absolute()
         _check(kubeconfig)
-        server = make_sandbox(nodes, host, port)
+        server = make_sandbox(nodes, host, port, wanted.reached_at)
         faults_file = FaultsFile.open(faults, server.faults, console) if faults else None
         try:
-            serving = _serve(server, f"{host}:{port}", nodes, kubeconfig, faults_file, console)
-            asyncio.run(serving)
+            scene = _Scene(server, nodes, Path(folder), kubeconfig, faults_file, wanted)
+            asyncio.run(_serve(scene, f"{host}:{port}", console))
         finally:
             kubeconfig.unlink(missing_ok=True)
     return 0
@@ -87,14 +125,20 @@ def _check(kubeconfig: Path) -> None:
         )
 
 
-async def _serve(
-    server: "SandboxServer",
-    place: str,
-    nodes: int,
-    kubeconfig: Path,
-    faults_file: FaultsFile | None,
-    console: Console,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """What is served, and what lives in it."""
+
+    server: "SandboxServer"
+    nodes: int
+    folder: Path
+    kubeconfig: Path
+    faults_file: FaultsFile | None
+    wanted: Living
+
+
+async def _serve(scene: _Scene, place: str, console: Console) -> None:
+    server, kubeconfig = scene.server, scene.kubeconfig
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -107,10 +151,26 @@ async def _serve(
             fix = "Choose another --host or --port"
             raise Failure(f"cannot serve at {place}", why, fix) from error
         server.write_kubeconfig(kubeconfig)
-        console.note(f"A cluster of {nodes} nodes at {server.url}; Ctrl-C ends it.")
+        console.note(f"A cluster of {scene.nodes} nodes at {server.url}; Ctrl-C ends it.")
         console.print(f"export KUBECONFIG={shlex.quote(str(kubeconfig))}")
+        if scene.wanted.repo:
+            console.print(f"export GAMEKEEPER_INSTANCE={INSTANCE}")
         console.out.flush()
-        if faults_file is not None:
-            followed = asyncio.create_task(faults_file.follow())
+        if scene.faults_file is not None:
+            followed = asyncio.create_task(scene.faults_file.follow())
             stack.callback(followed.cancel)
-        await stopped.wait()
+        service = await stack.enter_async_context(
+            living(scene.wanted, server, scene.folder, kubeconfig, console)
+        )
+        await _until_stopped(stopped, service)
+
+
+async def _until_stopped(stopped: asyncio.Event, service: "asyncio.Task[None] | None") -> None:
+    """Wait for the signal; a service that ends by itself ends the sandbox, with its error."""
+    waiting = asyncio.create_task(stopped.wait())
+    await asyncio.wait(
+        {waiting, service} if service else {waiting}, return_when=asyncio.FIRST_COMPLETED
+    )
+    waiting.cancel()
+    if service is not None and service.done():
+        service.result()

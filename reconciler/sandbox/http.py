@@ -46,6 +46,16 @@ class SandboxServer:
         """Give the planted faults."""
         return self._sandbox.faults
 
+    @property
+    def sandbox(self) -> Sandbox:
+        """Give the cluster itself."""
+        return self._sandbox
+
+    def notice(self, namespace: str, name: str) -> None:
+        """Let the cluster look at a pod now: what runs in it has ended by itself."""
+        self._sandbox.notice(namespace, name)
+        self._changed.set()
+
     def write_kubeconfig(self, path: Path, token: str = "") -> None:
         """Write a kubeconfig that kubectl and clients can use."""
         user = {"token": token} if token else {}

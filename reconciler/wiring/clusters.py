@@ -159,12 +159,18 @@ def _content_kinds(settings: Settings) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def make_sandbox(node_count: int, host: str, port: int) -> SandboxServer:
-    """Return a sandbox over HTTP, not yet served; port 0 picks a free one."""
+def make_sandbox(node_count: int, host: str, port: int, reached_at: str = "") -> SandboxServer:
+    """Return a sandbox over HTTP, not yet served; port 0 picks a free one.
+
+    `reached_at` is the address at which players reach every node, "" where nothing runs.
+    """
+    from dataclasses import replace
+
     from reconciler import assets
     from reconciler.sandbox.behaviour import nodes
     from reconciler.sandbox.cluster import Sandbox
     from reconciler.sandbox.http import SandboxServer
 
     definitions = assets.kubernetes_definitions("1.36")
-    return SandboxServer(Sandbox(definitions, nodes=nodes(node_count)), host, port)
+    shapes = [replace(node, external_address=reached_at) for node in nodes(node_count)]
+    return SandboxServer(Sandbox(definitions, nodes=shapes), host, port)
