@@ -98,7 +98,9 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
         wakers=_wakers(settings),
     )
     rooms = RoomMetrics(metrics.registry)
-    parts.desk = make_desk(one, lambda: apps[0], rooms)
+    desk = make_desk(one, lambda: apps[0], rooms)
+    # Where nobody can speak to us, silence tells nothing: nobody is listened for.
+    parts.desk = desk if settings.rooms_listen else None
     parts.label = make_label(settings, one, lambda: apps[0].leading)
     app = App(parts)
     apps.append(app)
@@ -106,7 +108,7 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
     try:
         leadership = make_leadership(settings, one.cluster, app.leadership_changed, lookout.notes)
         door = make_door(settings, one)
-        yield Serving(app, leadership, health, metrics, settings, parts.desk, rooms, door)
+        yield Serving(app, leadership, health, metrics, settings, desk, rooms, door)
     finally:
         await head.repository.close()
         await compiler.close()

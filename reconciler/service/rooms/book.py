@@ -19,7 +19,6 @@ from reconciler.service.rooms.ears import SLICE, Silence
 from reconciler.service.rooms.lines import Line, line_of
 from reconciler.service.rooms.roster import Roster
 
-SWEEP_SECONDS = 1.0
 AGE_EVERY_SWEEPS = 10
 
 log = logging.getLogger("gamekeeper")
@@ -50,6 +49,7 @@ class Book:
         self._observer = observer
         self._since: float | None = None
         self._seeded = False
+        self._sweeps = 0
         self._lines: dict[str, Line] = {}
         self._of: dict[WorkloadKey, dict[str, Line]] = {}
         self._ears: dict[WorkloadKey, Ears] = {}
@@ -152,16 +152,12 @@ class Book:
         self._tell(line.key)
 
     async def sweep(self) -> None:
-        """Take note of who fell silent, once a second."""
-        sweeps = 0
-        while True:
-            await self._clock.sleep(SWEEP_SECONDS)
-            if self.listening:
-                await self._seed_all()
-                await self._sweep()
-                sweeps += 1
-                if sweeps % AGE_EVERY_SWEEPS == 0:
-                    self._observer.swept(self._oldest_seconds())
+        """Take note of who fell silent; to be called about once a second."""
+        await self._seed_all()
+        await self._sweep()
+        self._sweeps += 1
+        if self._sweeps % AGE_EVERY_SWEEPS == 0:
+            self._observer.swept(self._oldest_seconds())
 
     async def _sweep(self) -> None:
         was_deaf = self.silence.deaf

@@ -23,6 +23,8 @@ from reconciler.service.rooms.roster import Room, Roster
 from reconciler.service.rooms.showing import Showing
 from reconciler.service.rooms.watchers import Known, Watchers
 
+SWEEP_SECONDS = 1.0
+
 log = logging.getLogger("gamekeeper")
 
 
@@ -51,15 +53,22 @@ class RoomDesk:
         self._roster = Roster(lane, clock)
         self._flips = Flips(cluster, self._roster, clock, elapsed, counts)
         self.book = Book(self._roster, clock, elapsed, self._heard, self._flips.arrange, counts)
-        self._showing = Showing(self._roster, self.book, elapsed)
+        self._showing = Showing(self._roster, self.book, elapsed, clock.now)
         self._watchers = Watchers(self._known, self._change, self._roster.workloads)
 
     async def run(self) -> None:
         """Write what is due, take note of silence, and tell those who follow, until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._flips.run(), name="flips")
-            group.create_task(self.book.sweep(), name="silence")
+            group.create_task(self._listen(), name="silence")
             group.create_task(self._watchers.run(), name="watchers")
+
+    async def _listen(self) -> None:
+        """Take note of silence once a second; begin to listen even where nobody says a word."""
+        while True:
+            await self._clock.sleep(SWEEP_SECONDS)
+            if not self.closed():
+                await self.book.sweep()
 
     def forget(self) -> None:
         """Who leads has changed: nothing that was heard is known any more."""

@@ -7,6 +7,7 @@ so; in memory it holds from the first moment.
 
 import asyncio
 import heapq
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -21,6 +22,8 @@ from reconciler.service.retries import Retries
 from reconciler.service.room_metrics import RoomObserver
 from reconciler.service.rooms.lines import Line
 from reconciler.service.rooms.roster import Roster
+
+log = logging.getLogger("gamekeeper")
 
 IN_FLIGHT = 32
 """Patches at once: an API server serves no more by being asked for more."""
@@ -141,8 +144,12 @@ class Flips:
 
     async def _settle(self, line: Line) -> None:
         async with line.lock:
-            with suppress(PortError):  # gone, or tried again later
+            try:
                 await self.stand(line)
+            except PortError:
+                pass  # gone, or tried again later
+            except Exception:
+                log.exception("a defect of Gamekeeper's own: the state of %s stays", line.ref)
 
     async def _patch(self, line: Line, operations: list[Json]) -> None:
         async with self._slots:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from reconciler.core import room_state
+from reconciler.kube.addresses import public_address
 from reconciler.model.errors import Unavailable
 from reconciler.model.live import LiveNode, LivePod
 from reconciler.model.refs import WorkloadKey
@@ -12,8 +13,6 @@ from reconciler.room_ports import RoomView
 from reconciler.service.rooms.book import Book
 from reconciler.service.rooms.roster import Roster
 
-ADDRESSES = ("ExternalIP", "ExternalDNS", "InternalIP", "InternalDNS")
-"""Types of addresses of a node, the best for players first."""
 OPEN_STATES = frozenset({RoomState.READY, RoomState.ACTIVE})
 FRESH_SECONDS = 30.0
 """A view is judged anew after that: a limit may have passed that no event tells."""
@@ -26,10 +25,18 @@ _Basis = tuple[LivePod, Heard | None, Workload, LiveNode | None, str]
 class Showing:
     """Makes views of rooms."""
 
-    def __init__(self, roster: Roster, book: Book, elapsed: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        roster: Roster,
+        book: Book,
+        elapsed: Callable[[], float],
+        now: Callable[[], float],
+    ) -> None:
+        """Show what `roster` and `book` know; `elapsed` never jumps, `now` is Unix seconds."""
         self._roster = roster
         self._book = book
         self._elapsed = elapsed
+        self._now = now
         self._shown: dict[str, tuple[_Basis, float, RoomView]] = {}
 
     def room(self, key: WorkloadKey, pod: LivePod) -> RoomView:
@@ -73,6 +80,7 @@ class Showing:
             address=address_of(node),
             available=stays and judged.state in OPEN_STATES,
             matches_max=workload.matches_max,
+            heard_at=self._now() - (now - heard.at) if heard is not None else 0.0,
         )
         again = judged.again_in_seconds
         until = now + (FRESH_SECONDS if again is None else min(again, FRESH_SECONDS))
@@ -84,7 +92,4 @@ class Showing:
 
 def address_of(node: LiveNode | None) -> str:
     """Return the address under which players reach a node, "" where there is none."""
-    known: dict[str, str] = {}
-    for kind, address in node.addresses if node is not None else ():
-        known.setdefault(kind, address)
-    return next((known[kind] for kind in ADDRESSES if kind in known), "")
+    return "" if node is None else public_address(node.addresses)
