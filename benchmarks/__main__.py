@@ -13,19 +13,43 @@ import traceback
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from benchmarks import hostile, idle, live_diff, offline, ports, reactions, rooms, stretches
+from benchmarks import (
+    hostile,
+    idle,
+    live_diff,
+    offline,
+    pings,
+    ports,
+    reactions,
+    rooms,
+    rooms_flips,
+    rooms_load,
+    rooms_reactions,
+    stretches,
+)
 from benchmarks.apart import BROKEN, HERE, MISSED, PASSED, measure_apart, summary
-from benchmarks.fleet import ten_thousand
+from benchmarks.fleet import Fleet, ten_thousand
 from benchmarks.results import Section, write
 
 DEADLINE_SECONDS = 1800.0
 """Three times what the longest takes on two busy CPUs."""
 
-FLEET = {"idle": idle.measure, "reactions": reactions.measure}
+Measure = Callable[[Fleet], Section]
+
+FLEET: dict[str, Measure] = {"idle": idle.measure, "reactions": reactions.measure}
+PULSE_ROOMS = 2 * rooms_reactions.EVENTS
+REPORTING: dict[str, Measure] = {
+    "room-flips": rooms_flips.measure,
+    "room-load": rooms_load.measure,
+    "idle-reporting": idle.measure_reporting,
+    # Last: it lets rooms end.
+    "room-reactions": rooms_reactions.measure,
+}
 ALONE: dict[str, Callable[[], Section]] = {
     "offline": offline.measure,
     "hostile": hostile.measure,
     "ports": ports.measure,
+    "pings": pings.measure,
     "rooms": rooms.measure,
     "live-diff": live_diff.measure,
     "idle-many": idle.measure_many,
@@ -37,7 +61,7 @@ def main(names: list[str]) -> int:
     """Measure, print, write; 1 when something does not hold, or could not be measured."""
     here = HERE in names
     names = [name for name in names if name != HERE]
-    known = [*ALONE, *FLEET]
+    known = [*ALONE, *FLEET, *REPORTING]
     unknown = [name for name in names if name not in known]
     if unknown:
         print(f"There is no measurement {', '.join(unknown)}; there are {', '.join(known)}.")
@@ -54,8 +78,8 @@ def main(names: list[str]) -> int:
 def groups(names: list[str]) -> list[list[str]]:
     """Return what is measured in one process: what needs ten thousand rooms shares them."""
     alone = [[name] for name in names if name in ALONE]
-    sharing = [name for name in names if name in FLEET]
-    return [*alone, sharing] if sharing else alone
+    sharing = [[name for name in names if name in fleet] for fleet in (FLEET, REPORTING)]
+    return [*alone, *filter(None, sharing)]
 
 
 def _measure_here(names: list[str]) -> int:
@@ -77,11 +101,14 @@ def _measure_here(names: list[str]) -> int:
 
 def _measures(names: list[str]) -> Iterable[Callable[[], Section]]:
     yield from (ALONE[name] for name in names if name in ALONE)
-    sharing = [name for name in names if name in FLEET]
+    sharing = [measure for name, measure in FLEET.items() if name in names]
     if sharing:
         with ten_thousand() as fleet:
-            for name in sharing:
-                yield partial(FLEET[name], fleet)
+            yield from (partial(measure, fleet) for measure in sharing)
+    sharing = [measure for name, measure in REPORTING.items() if name in names]
+    if sharing:
+        with ten_thousand(pulse=PULSE_ROOMS, reports="required") as fleet:
+            yield from (partial(measure, fleet) for measure in sharing)
 
 
 if __name__ == "__main__":

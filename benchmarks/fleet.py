@@ -12,7 +12,9 @@ from pathlib import Path
 
 from benchmarks import stage
 from benchmarks.raw import Sent, send_all
+from benchmarks.rooms_voices import SAYS_READY, Voice, say_all, voices_of
 from tests.controlplane.cluster import ControlPlane, Parts
+from tests.controlplane.processes import free_ports
 from tests.gitservers.http import HttpGitServer
 from tests.gitservers.repositories import BareRepository
 
@@ -48,11 +50,27 @@ class Fleet:
     settings: dict[str, str]
     workloads: tuple[str, ...]
     maker_pss_mib: float = 0.0
+    voices: tuple[Voice, ...] = ()
+    """The rooms that report, those of `workloads` and of PULSE; each was heard once."""
+
+    @property
+    def rooms_address(self) -> str:
+        """Return where rooms report."""
+        return self.settings["ROOMS_LISTEN"]
 
     @property
     def shape(self) -> str:
         """Return how the rooms are shared out."""
         return f"{len(self.workloads):,} workloads of {ROOMS // len(self.workloads):,} rooms"
+
+    def until_marked(self, mark: str, rooms: int) -> None:
+        """Wait until so many pods carry a mark."""
+        path = f"/api/v1/pods?resourceVersion=0&labelSelector=gamekeeper.dev/state%3D{mark}"
+
+        def are_marked() -> bool:
+            return len(self.cluster.api.demand("GET", path)["items"]) >= rooms
+
+        stage.until(are_marked, f"{rooms} rooms are {mark}", 120, 1.0)
 
     @contextmanager
     def running(self, **more: str) -> Iterator[stage.Running]:
@@ -70,14 +88,17 @@ class Fleet:
 
 
 @contextmanager
-def ten_thousand(workloads: int = 10) -> Iterator[Fleet]:
-    """Return a fleet of 10,000 ready rooms, and a workload of one that commits may change."""
+def ten_thousand(workloads: int = 10, pulse: int = 1, reports: str = "none") -> Iterator[Fleet]:
+    """Return a fleet of 10,000 ready rooms, and a workload that commits may change.
+
+    That one has `pulse` rooms. Rooms that report have said that they are empty.
+    """
     counts = {f"arena-{number}": ROOMS // workloads for number in range(workloads)}
     parts = Parts(with_controllers=False, with_scheduler=False, with_kwok=False, audited=True)
     with tempfile.TemporaryDirectory(prefix="gamekeeper-bench-") as name:
         folder = Path(name)
         bare = BareRepository.create(folder / "git", "fleet.git")
-        bare.commit(stage.files({**counts, PULSE: 1}), "Ten thousand")
+        bare.commit(stage.files({**counts, PULSE: pulse}, reports), "Ten thousand")
         (folder / "secret").write_bytes(SECRET)
         with ControlPlane(parts) as cluster, HttpGitServer(folder / "git") as host:
             settings = {
@@ -86,9 +107,15 @@ def ten_thousand(workloads: int = 10) -> Iterator[Fleet]:
                 "GIT_CERTIFICATE_AUTHORITY_FILE": str(host.authority_file),
                 "WEBHOOK_SECRET_FILE": str(folder / "secret"),
             }
+            if reports != "none":
+                settings["ROOMS_LISTEN"] = f"127.0.0.1:{free_ports(1)[0]}"
             fleet = Fleet(cluster, bare, folder, settings, tuple(counts))
             with fleet.running() as process:
                 declare_ready(cluster, (*counts, PULSE))
+                if reports != "none":
+                    fleet = replace(fleet, voices=voices_of(cluster, (*counts, PULSE)))
+                    say_all(fleet.rooms_address, fleet.voices, SAYS_READY)
+                    fleet.until_marked("idle", len(fleet.voices))
                 size = sum(process.pss_mib().values())
             yield replace(fleet, maker_pss_mib=size)
 

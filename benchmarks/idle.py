@@ -5,8 +5,9 @@ import time
 from collections import Counter
 
 from benchmarks import stage
-from benchmarks.fleet import Fleet, is_work, ten_thousand
+from benchmarks.fleet import QUIET_SECONDS, Fleet, is_work, ten_thousand
 from benchmarks.results import Figure, Section, at_most
+from benchmarks.rooms_voices import SAYS_READY, say_all
 
 IDLE_SECONDS = 60.0
 MEMORY_MOST_MIB, PASS_MOST_MS = 300.0, 100.0
@@ -18,9 +19,17 @@ def measure_many() -> Section:
         return measure(fleet, "idle-many")
 
 
+def measure_reporting(fleet: Fleet) -> Section:
+    """Measure rooms that report, each heard once since the start."""
+    return measure(fleet, "idle-reporting")
+
+
 def measure(fleet: Fleet, name: str = "idle") -> Section:
     """Measure a full pass, the calls of an idle minute, and the memory."""
     with fleet.running(RESYNC_SECONDS="1", POLL_SECONDS="3600") as process:
+        if fleet.voices:
+            say_all(fleet.rooms_address, fleet.voices, SAYS_READY)
+            time.sleep(QUIET_SECONDS)
         log = stage.AuditLog(fleet.cluster)
         before, used = _passes(process), process.cpu_seconds()
         time.sleep(IDLE_SECONDS)
@@ -47,6 +56,8 @@ def measure(fleet: Fleet, name: str = "idle") -> Section:
         " processes used meanwhile, divided by the passes: lease, beats and watches are in it.",
         f"PSS in MiB: {each}.",
     ]
+    if fleet.voices:
+        notes.append("The rooms report; each said once since the start that it is empty.")
     if calls:
         notes.append(f"Calls that should not be: {dict(calls)}.")
     return Section(name, "10,000 rooms and nothing to do", figures, notes)

@@ -55,16 +55,21 @@ def _commit(fleet: Fleet, process: stage.Running, log: stage.AuditLog, count: in
     """Push one more room, send the webhook, and return the seconds until it is made."""
     fleet.bare.commit({f"schedulers/{PULSE}.yaml": stage.scheduler(PULSE, count)}, f"{count} rooms")
     log.more()
+    sent = time.time()
+    send_webhook(process)
+    return _first_create(log, PULSE) - sent
+
+
+def send_webhook(process: stage.Running) -> None:
+    """Tell it that the branch has moved."""
     signature = "sha256=" + hmac.new(SECRET, b"{}", hashlib.sha256).hexdigest()
     hook = urllib.request.Request(
         f"http://{process.address}/webhook",
         data=b"{}",
         headers={"X-Hub-Signature-256": signature, "Content-Type": "application/json"},
     )
-    sent = time.time()
     with urllib.request.urlopen(hook, timeout=LONGEST_SECONDS) as answer:
         answer.read()
-    return _first_create(log, PULSE) - sent
 
 
 def _delete(fleet: Fleet, log: stage.AuditLog, chance: random.Random) -> float:

@@ -24,14 +24,19 @@ from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.processes import free_ports
 
 PROGRAM = Path(sys.executable).with_name("gamekeeper")
-CONFIG = "apiVersion: gamekeeper.dev/v1\nkind: Config\nspec: {}\n"
+CONFIG = """\
+apiVersion: gamekeeper.dev/v1
+kind: Config
+spec:
+  budgets: {workload: {percent: 100}, total: {percent: 100}}
+"""
 
 
 class TookTooLong(Exception):
     """What was waited for did not happen in time."""
 
 
-def scheduler(name: str, replicas: int) -> str:
+def scheduler(name: str, replicas: int, reports: str = "none") -> str:
     """Return a Scheduler of the kind of room that is measured; no two templates are the same."""
     container = {
         "name": "server",
@@ -45,7 +50,7 @@ def scheduler(name: str, replicas: int) -> str:
     spec = {
         "game": "arena",
         "replicas": replicas,
-        "reports": "none",
+        "reports": reports,
         "portRange": {"start": 20000, "end": 30000},
         "template": {"spec": {"terminationGracePeriodSeconds": 30, "containers": [container]}},
     }
@@ -58,9 +63,9 @@ def scheduler(name: str, replicas: int) -> str:
     return yaml.safe_dump(document, sort_keys=False)
 
 
-def files(counts: Mapping[str, int]) -> dict[str, str]:
+def files(counts: Mapping[str, int], reports: str = "none") -> dict[str, str]:
     """Return a repository with a scheduler of so many rooms for each name, by path."""
-    specs = {f"schedulers/{name}.yaml": scheduler(name, n) for name, n in counts.items()}
+    specs = {f"schedulers/{name}.yaml": scheduler(name, n, reports) for name, n in counts.items()}
     return {"gamekeeper.yaml": CONFIG, **specs}
 
 

@@ -1,0 +1,143 @@
+"""A fleet in full play: ten thousand rooms that ping, thirty-three flips a second."""
+
+import asyncio
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from benchmarks import stage
+from benchmarks.fleet import PULSE, ROOMS, Fleet, is_work
+from benchmarks.results import Figure, Section, at_least, at_most, percentile
+from benchmarks.rooms_flips import is_flip
+from benchmarks.rooms_voices import SAYS_BUSY, SAYS_READY, Connection, Voice, connected
+
+PING_EVERY_SECONDS = 10.0
+FLIPS_A_SECOND = 33.0
+PINGS_OF_A_MATCH = 2
+WARM_SECONDS, MEASURED_SECONDS, LAST_SECONDS = 30.0, 60.0, 7.0
+CPU_MOST_PERCENT, MEMORY_MOST_MIB, LAG_MOST_MS = 50.0, 400.0, 20.0
+_BUCKET = re.compile(r'^gamekeeper_loop_lag_seconds_bucket\{le="([^"]+)"\} (\S+)$', re.M)
+
+
+@dataclass(slots=True)
+class Play:
+    """Who plays: a match begins so often, in whichever room pings then, and lasts some pings.
+
+    `left` are the pings in which a room will still say that it is busy.
+    """
+
+    left: Counter[int] = field(default_factory=Counter)
+    begun: int = 0
+
+    def says(self, room: int, passed_seconds: float) -> str:
+        """Return what a room says now."""
+        if not self.left[room] and self.begun < passed_seconds * FLIPS_A_SECOND / 2:
+            self.begun += 1
+            self.left[room] = PINGS_OF_A_MATCH
+        if not self.left[room]:
+            return SAYS_READY
+        self.left[room] -= 1
+        return SAYS_BUSY
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the process shows of itself at one instant; `lags` are beats, by at most how late."""
+
+    at: float
+    cpu_seconds: float
+    lags: Mapping[float, float]
+    pss_mib: Mapping[str, float]
+    answered: int
+
+
+def measure(fleet: Fleet) -> Section:
+    """Let them play, and watch for a minute."""
+    voices = [voice for voice in fleet.voices if voice.namespace != PULSE]
+    random.Random(10).shuffle(voices)
+    with fleet.running(POLL_SECONDS="3600") as process:
+        log = stage.AuditLog(fleet.cluster)
+        late: list[float] = []
+        seen = asyncio.run(_played(fleet, process, voices, late))
+        requests = [e for e in log.more() if seen[0].at <= e.received < seen[1].at]
+    return _section(seen, late[seen[0].answered : seen[1].answered], requests)
+
+
+def _section(
+    seen: tuple[Seen, Seen], late: Sequence[float], requests: Sequence[stage.Request]
+) -> Section:
+    before, after = seen
+    passed = after.at - before.at
+    cpu = (after.cpu_seconds - before.cpu_seconds) / passed * 100
+    beats = {edge: after.lags[edge] - before.lags[edge] for edge in after.lags}
+    most = max(beats.values())
+    lag_ms = min(edge for edge, count in beats.items() if count >= 0.99 * most) * 1000
+    flips = sum(map(is_flip, requests))
+    others = Counter(f"{e.verb} {e.resource}" for e in requests if is_work(e) and not is_flip(e))
+    figures = [
+        at_least("pings answered", len(late) / passed, 0.99 * ROOMS / PING_EVERY_SECONDS, "/s", 0),
+        at_least("flips written", flips / passed, 0.95 * FLIPS_A_SECOND, "/s", 1),
+        at_most("CPU of all its processes", cpu, CPU_MOST_PERCENT, "% of one core", 1),
+        at_most("PSS of all its processes", sum(after.pss_mib.values()), MEMORY_MOST_MIB, "MiB", 0),
+        at_most("loop lag, p99: at most", lag_ms, LAG_MOST_MS, "ms", 1),
+        Figure("ping due → answered, p50", f"{percentile(late, 50) * 1000:.1f} ms"),
+        Figure("ping due → answered, p99", f"{percentile(late, 99) * 1000:.1f} ms"),
+        at_most("other calls but the lease and watches", others.total(), 0, "", 0),
+    ]
+    sizes = ", ".join(f"`{what}` {size:.0f}" for what, size in after.pss_mib.items())
+    notes = [
+        f"{ROOMS:,} rooms, each on a connection that it keeps, with its own bound token; a ping"
+        f" each every {PING_EVERY_SECONDS:.0f} s, and every match is two flips. Watched for"
+        f" {passed:.0f} s, after {WARM_SECONDS:.0f} s of the same.",
+        f"The lag is that of its own metric, {most:.0f} beats of 0.25 s.",
+        f"PSS in MiB: {sizes}.",
+    ]
+    if others:
+        notes.append(f"Other calls: {dict(others)}.")
+    return Section("room-load", "10,000 rooms that ping, 33 flips a second", figures, notes)
+
+
+async def _played(
+    fleet: Fleet, process: stage.Running, voices: Sequence[Voice], late: list[float]
+) -> tuple[Seen, Seen]:
+    async with connected(fleet.rooms_address, len(voices), late) as lines:
+        play, began = Play(), time.perf_counter()
+        playing = asyncio.create_task(_play(play, voices, lines, began))
+        await asyncio.sleep(WARM_SECONDS)
+        before = await _look(process, late)
+        await asyncio.sleep(MEASURED_SECONDS)
+        after = await _look(process, late)
+        playing.cancel()
+        await asyncio.gather(playing, return_exceptions=True)
+        # All go home, so that what is measured next begins with empty rooms.
+        await asyncio.gather(
+            *(line.say(v.ping(SAYS_READY)) for v, line in zip(voices, lines, strict=True))
+        )
+        await asyncio.sleep(LAST_SECONDS)
+        refused = next((line.refused for line in lines if line.refused), b"")
+        if refused:
+            raise RuntimeError(f"a ping was refused: {refused[:300]!r}")
+    return before, after
+
+
+async def _play(
+    play: Play, voices: Sequence[Voice], lines: Sequence[Connection], began: float
+) -> None:
+    sent, a_second = 0, len(voices) / PING_EVERY_SECONDS
+    while True:
+        passed = time.perf_counter() - began
+        while sent < passed * a_second:
+            room = sent % len(voices)
+            lines[room].send(voices[room].ping(play.says(room, passed)), began + sent / a_second)
+            sent += 1
+        await asyncio.sleep(0.001)
+
+
+async def _look(process: stage.Running, late: Sequence[float]) -> Seen:
+    page = await asyncio.to_thread(process.metrics)
+    lags = {float(edge): float(count) for edge, count in _BUCKET.findall(page)}
+    sizes = await asyncio.to_thread(process.pss_mib)
+    return Seen(time.time(), process.cpu_seconds(), lags, sizes, len(late))
