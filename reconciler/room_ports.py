@@ -18,7 +18,8 @@ class RoomView:
     """One room at one instant. `address` is its public address, "" until it has a node.
 
     `available` is whether a matchmaker may be told of it: ready or active, and not leaving.
-    `matches_max` is how many matches it takes.
+    `matches_max` is how many matches it takes. `heard_at` is when the last report came in that
+    changed something, in Unix seconds, 0 where none did: `heard` has a clock of its own.
     """
 
     key: WorkloadKey
@@ -28,6 +29,7 @@ class RoomView:
     address: str
     available: bool
     matches_max: int = 1
+    heard_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,6 +131,7 @@ def test_the_api_adds_what_the_loop_alone_knows(stage: Stage) -> None:
     told = stage.shown(*stage.asks)["arena-1"]
     assert (told["players"], told["matches"]) == (7, 1)
     assert told["address"]
+    assert 0 <= told["reportAgeSeconds"] < LONGEST_SECONDS
 
 
 def test_a_wrong_address_of_the_api_is_named(stage: Stage) -> None:

@@ -60,7 +60,7 @@ def room_json(room: RoomView, now: float) -> Json:
         "gameState": heard.game_state.value if heard and heard.game_state else None,
         "createdAt": stamp(pod.created_at),
         "ageSeconds": _age(pod.created_at, now),
-        "reportAgeSeconds": _age(heard.at, now) if heard else None,
+        "reportAgeSeconds": _age(room.heard_at, now),
         "silent": bool(heard and heard.silent),
     }
 

@@ -96,10 +96,11 @@ async def test_a_room_lets_itself_be_drained_and_a_person_takes_it_back(office: 
 
 async def test_a_room_is_shown_whole_to_itself_and_to_people(office: Office) -> None:
     room = office.desk.known["arena", "arena-7"]
-    heard = Heard(NOW - 3, players=4, matches=1)
+    # Its own clock is none that people read.
+    heard = Heard(17.0, players=4, matches=1)
     judged = Judged(RoomState.OCCUPIED, "1 of 1 matches run", protected="1 of 1 matches run")
     office.desk.known["arena", "arena-7"] = replace(
-        room, heard=heard, judged=judged, available=False
+        room, heard=heard, judged=judged, available=False, heard_at=NOW - 3
     )
     own = json.loads((await office.ask("GET", ROOM, token=TOKEN)).body)
     others = json.loads((await office.ask("GET", ROOM, token=ADMIN)).body)
