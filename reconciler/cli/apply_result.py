@@ -54,6 +54,10 @@ def _said(course: Course) -> str:
         steps.append(f"{counts.ready} of {counts.desired} ready")
         if counts.old:
             steps.append(f"{counts.old} of another revision")
+        if counts.leaving:
+            steps.append(f"{counts.leaving} leaving")
+        if counts.unheard:
+            steps.append(f"{counts.unheard} heard by `gamekeeper run` alone, and left as they are")
     return ", ".join(steps) or "not planned"
 
 

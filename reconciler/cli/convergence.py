@@ -25,6 +25,11 @@ DONE = {
     "apply": "applied",
     "create": "created",
     "delete": "deleted",
+    "drain": "told to go",
+    "tell": "told to go when empty",
+    "undrain": "kept",
+    "keep": "kept for a post-mortem",
+    "mark": "marked",
     "patch": "marked",
     "forget": "forgotten",
 }
@@ -44,7 +49,15 @@ class Course:
     @property
     def is_over(self) -> bool:
         """Whether nothing more is to be waited for."""
-        return self.as_wanted or bool(self.holds) or self.failures >= TRIES
+        return self.as_wanted or self.unheard or bool(self.holds) or self.failures >= TRIES
+
+    @property
+    def unheard(self) -> bool:
+        """Whether all that is left waits for reports, which only the loop hears."""
+        plan = self.plan
+        if plan is None or self.error:
+            return False
+        return plan.idle and plan.wake_in_seconds is None and plan.counts.unheard > 0
 
     @property
     def as_wanted(self) -> bool:
@@ -54,8 +67,13 @@ class Course:
         counts = self.plan.counts
         if any(hold.kind is HoldKind.SUSPENDED for hold in self.plan.holds):
             return True
-        ready = counts.ready == counts.desired and not counts.old
-        return self.plan.idle and ready and not self.error and not self.holds
+        there = counts.ready == counts.desired
+        if counts.unheard:
+            # They run. Whether they take players they tell to the loop alone.
+            there = counts.ready + counts.unready == counts.desired
+        leaving = counts.leaving and self.plan.wake_in_seconds is not None
+        settled = self.plan.idle and not self.error and not self.holds
+        return settled and there and not counts.old and not leaving
 
 
 class Convergence:
