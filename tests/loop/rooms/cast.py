@@ -22,7 +22,8 @@ class Actor:
 
     `trusted` is whether it always says what is true. `told` is what we last answered 200 to: how
     many players, and when (virtual seconds); `unsaid` whether it was handed to us since that
-    nobody is there, which we may have taken in though nobody waited for the answer.
+    nobody is there, which we may have taken in though nobody waited for the answer; `heard_at`
+    when we answered 200 to whatever it said last.
     """
 
     uid: str
@@ -31,6 +32,7 @@ class Actor:
     trusted: bool
     told: tuple[int, float] | None = None
     unsaid: bool = False
+    heard_at: float = 0.0
     moved: asyncio.Event = field(default_factory=asyncio.Event)
     task: "asyncio.Task[None] | None" = None
     statuses: list[tuple[int, int | None, int]] = field(default_factory=list)
@@ -169,6 +171,7 @@ class Cast:
 
     def heard(self, actor: Actor, saying: Saying) -> None:
         """We answered 200 to what a room said."""
+        actor.heard_at = elapsed()
         if saying.players is not None:
             actor.told = (saying.players, elapsed())
             actor.unsaid = saying.players == 0

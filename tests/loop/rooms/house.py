@@ -26,6 +26,8 @@ from tests.loop.world import World
 PATIENCE_SECONDS = 5.0
 """How long a game waits for its answer."""
 EVERYTHING = Bounds(1000)
+COME_AGAIN = 503
+"""The one failure that a room may be told of: come again."""
 
 
 @dataclass
@@ -58,8 +60,14 @@ class Playhouse(Theatre):
         natures: Mapping[str, Callable[[], Nature]],
         air: Air,
         quiet_seconds: Mapping[str, float],
+        ping_seconds: float,
     ) -> None:
-        self.warden = Warden(world, dict.fromkeys(natures, EVERYTHING), quiet_seconds=quiet_seconds)
+        self.warden = Warden(
+            world,
+            dict.fromkeys(natures, EVERYTHING),
+            quiet_seconds=quiet_seconds,
+            ping_seconds=ping_seconds,
+        )
         super().__init__(world, weather, self.warden)
         self.air = air
         self.cast = Cast(
@@ -116,6 +124,8 @@ class Playhouse(Theatre):
         ask = Ask(saying.method, saying.path, body=saying.body, peer=actor.address)
         self.cast.handed(actor, saying)
         answer = await self.ask(service, ask)
+        if answer.status >= 500 and answer.status != COME_AGAIN:
+            self.unsafe.append(Unsafe(f"{saying} was answered {answer.status}"))
         if answer.status == OK and not service.killed:
             self.cast.heard(actor, saying)
             try:
@@ -170,10 +180,11 @@ async def playhouse(
     natures: Mapping[str, Callable[[], Nature]],
     air: Air,
     quiet_seconds: Mapping[str, float] | None = None,
+    ping_seconds: float = 240.0,
 ) -> AsyncIterator[Playhouse]:
     """Open a playhouse; all services and games end with it."""
     world.time = LoopTime()
-    made = Playhouse(world, weather, natures, air, quiet_seconds or {})
+    made = Playhouse(world, weather, natures, air, quiet_seconds or {}, ping_seconds)
     living = asyncio.create_task(made.live())
     try:
         yield made

@@ -232,7 +232,8 @@ async def play(seed: int) -> list[str]:
     }
     trouble = asyncio.Event()
     trouble.set()
-    async with playhouse(world, weather, natures(chance, trouble), air, quiet) as there:
+    games = natures(chance, trouble)
+    async with playhouse(world, weather, games, air, quiet, PINGS_SECONDS) as there:
         there.start("process-0")
         players = asyncio.create_task(there.send_players(maker, wanted))
         worse = asyncio.create_task(_worsen(there, chance))

@@ -23,11 +23,13 @@ class Warden(Watchman):
     """Knows who is in which room, whatever was reported, and judges every removal by that.
 
     `quiet_seconds` is by namespace. `drained` is since when each pod is marked draining, by uid,
-    `told_since` what was heard of it since, `removed_rooms` whom we deleted.
+    `removed_rooms` whom we deleted. Who was last heard empty and was silent for `ping_seconds` when
+    it was marked is given up as failed (DESIGN §4): nobody can know more of it.
     """
 
     cast: Cast | None = None
     quiet_seconds: Mapping[str, float] = field(default_factory=dict)
+    ping_seconds: float = 240.0
     drained: dict[str, float] = field(default_factory=dict)
     unmarked: dict[str, float] = field(default_factory=dict)
     removed_rooms: list[str] = field(default_factory=list)
@@ -104,12 +106,17 @@ class Warden(Watchman):
             yield f"it was marked draining {elapsed() - since:.3f} s ago, quiet is {quiet} s"
         if actor.told is None:
             yield "nothing is known of it"
-        elif since is not None and actor.game.nature.voice is not Voice.COLLECTIONS:
+        elif since is not None and not self._is_silent(actor, since):
             if actor.told[1] < since:
                 yield "nothing was heard of it since it was marked draining"
             occupied = actor.game.occupied_since
             if occupied is not None and occupied < self.world.time.at - elapsed() + since:
                 yield "players are there who came before it was marked draining"
+
+    def _is_silent(self, actor: Actor, since: float) -> bool:
+        """Whether nothing of it was to be waited for: it repeats nothing, or is silent."""
+        on_change = actor.game.nature.voice is Voice.COLLECTIONS
+        return on_change or since - actor.heard_at >= self.ping_seconds
 
     def _never_up(self, actor: Actor) -> bool:
         return self.world.time.at < actor.game.up_at
