@@ -46,6 +46,14 @@ async def test_a_pod_with_its_nodes_address_is_not() -> None:
         assert (await refusal(gate.door, fake, NOTHING, peer=address))[0] == 401
 
 
+async def test_a_pod_that_has_ended_or_shares_a_network_speaks_from_nowhere() -> None:
+    gate = Gate("pod-address")
+    pod = await gate.room("arena-1")
+    unlike = [replace(pod, host_network=True), replace(pod, phase=Phase.SUCCEEDED)]
+    for each in unlike:
+        assert (await refusal(gate.door, each, NOTHING, peer=pod.pod_ip))[0] == 401
+
+
 async def test_an_address_that_two_rooms_are_said_to_have_is_nobodys() -> None:
     gate = Gate("pod-address")
     pod, other = await gate.room("arena-1"), await gate.room("arena-2")

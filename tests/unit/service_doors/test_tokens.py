@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import jwt
@@ -12,9 +13,12 @@ from jwt.algorithms import RSAAlgorithm
 
 from reconciler.model.errors import Denied, Gone, Unavailable
 from reconciler.model.refs import Json
+from reconciler.room_ports import NotAdmitted
 from reconciler.sandbox import openid
 from reconciler.service.doors.issuer import keys_of
-from tests.unit.service_doors.gate import START, Gate, bearer, refusal
+from reconciler.service.doors.reviews import Reviews
+from tests.unit.service_doors.gate import AUDIENCE, START, Gate, bearer, refusal
+from tests.unit.service_views.scripted import NoCluster
 
 
 def signed(gate: Gate, key: Any = None, algorithm: str = "ES256", **changes: Any) -> str:
@@ -58,6 +62,10 @@ async def test_for_another_room_it_is_refused_alike_whether_that_is_there_or_not
     absent = await refusal(gate.door, None, shown, "arena-3")
     assert there == absent
     assert there[0] == 403
+    namesake = replace(gate.live("arena-1"), namespace="duel")
+    with pytest.raises(NotAdmitted) as refused:
+        await gate.door.admit_room("duel", "arena-1", namesake, shown, "10.0.0.1")
+    assert (refused.value.status, str(refused.value)) == there
 
 
 async def test_nobody_learns_from_a_wrong_token_which_rooms_there_are() -> None:
@@ -129,6 +137,7 @@ NOBODYS_KEY = ec.generate_private_key(ec.SECP256R1())
         pytest.param({"key": NOBODYS_KEY}, id="signed by somebody else"),
         pytest.param({"kid": "unknown"}, id="of a key that is not there"),
         pytest.param({"key": "s" * 64, "algorithm": "HS256"}, id="signed with a shared secret"),
+        pytest.param({"more": "x" * 9000}, id="longer than any of Kubernetes"),
     ],
 )
 async def test_a_token_is_no_good(changes: dict[str, Any]) -> None:
@@ -195,6 +204,7 @@ async def test_who_comes_while_the_keys_are_read_waits_for_them() -> None:
     shown = [bearer(gate.token("arena-1")) for _ in range(5)]
     answers = await asyncio.gather(*(refusal(gate.door, pod, each) for each in shown))
     assert answers == [(200, "")] * 5
+    assert sum("openid" in call.path for call in gate.transport.calls) == 2
 
 
 async def test_while_the_api_server_is_down_nobody_is_called_a_stranger() -> None:
@@ -207,6 +217,45 @@ async def test_while_the_api_server_is_down_nobody_is_called_a_stranger() -> Non
     assert (await refusal(gate.door, pod, bearer(gate.token("arena-1"))))[0] == 200
     with pytest.raises(Unavailable, match="keys of tokens"):
         await refusal(gate.another_door(), pod, known)
+
+
+async def test_keys_that_could_not_be_read_again_are_asked_for_ten_seconds_later() -> None:
+    gate = Gate()
+    pod = await gate.room("arena-1")
+    assert (await refusal(gate.door, pod, bearer(gate.token("arena-1"))))[0] == 200
+    gate.fails("openid", lambda: Unavailable("down"))
+    gate.time.passed += 3601
+    assert (await refusal(gate.door, pod, bearer(gate.token("arena-1"))))[0] == 200
+    gate.transport.before = lambda number, call: None
+    before = len(gate.asked())
+    for _ in range(11):
+        gate.time.passed += 1
+        assert (await refusal(gate.door, pod, bearer(gate.token("arena-1"))))[0] == 200
+    assert len(gate.asked()) - before == 2
+
+
+class Vouching(NoCluster):
+    """An API server that answers every review with the same."""
+
+    def __init__(self, status: Json) -> None:
+        self.status = status
+
+    async def create(self, body: Json, *, dry_run: bool = False) -> Json:
+        return {**body, "status": self.status}
+
+
+@pytest.mark.parametrize(
+    ("status", "name"),
+    [
+        pytest.param({"authenticated": True, "audiences": [AUDIENCE]}, "anna", id="vouched for"),
+        pytest.param({"authenticated": True}, "", id="by a server that knows no audiences"),
+        pytest.param({"authenticated": True, "audiences": ["api"]}, "", id="for another"),
+        pytest.param({"audiences": [AUDIENCE]}, "", id="not vouched for"),
+    ],
+)
+async def test_a_review_counts_when_it_is_for_us(status: Json, name: str) -> None:
+    reviews = Reviews(Vouching({**status, "user": {"username": "anna"}}))
+    assert (await reviews.who("token", AUDIENCE)).name == name
 
 
 async def test_without_the_keys_tokens_are_reviewed_once_a_minute() -> None:
