@@ -100,10 +100,12 @@ def sharing_of(
 
     Of several that go, the last by name takes the namespace away: one must, and only one.
     """
-    others = tuple(neighbours)
-    if any(each not in deleting or each > key for each in others):
-        return Sharing.STAYS
-    return Sharing.WAITS if others else Sharing.ALONE
+    sharing = Sharing.ALONE
+    for each in neighbours:
+        if each not in deleting or each > key:
+            return Sharing.STAYS
+        sharing = Sharing.WAITS
+    return sharing
 
 
 def applied(situation: Situation) -> tuple[LiveObject, ...]:

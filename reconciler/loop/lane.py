@@ -109,12 +109,16 @@ class Lane:
         )
 
     def made_for_others(self, key: WorkloadKey) -> bool:
-        """Whether we made a workload's namespace, on the record of another that shares it."""
-        neighbours = self.wanted.neighbours(key)
-        if not neighbours:
+        """Whether we made a workload's namespace, on the record of another that shares it.
+
+        Asked only until its own record knows of the namespace.
+        """
+        if any(owned.ref.kind == "Namespace" for owned in self.store.state(key).inventory):
             return False
         namespace = Owned(ObjectRef("v1", "Namespace", "", key.namespace), made=True)
-        return any(namespace in self.store.state(each).inventory for each in neighbours)
+        return any(
+            namespace in self.store.state(each).inventory for each in self.wanted.neighbours(key)
+        )
 
     def check_stands(self, plan: Plan) -> None:
         """Check that what a plan was made for is still what is wanted; no I/O.

@@ -1,6 +1,6 @@
 """What is wanted now, as one immutable snapshot: published by the repository lane, used by all."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.model.holds import Hold
@@ -36,18 +36,19 @@ class Wanted:
         object.__setattr__(self, "_held", by_key)
         object.__setattr__(self, "keys", frozenset(self.effective) | self.deleting)
         inside: dict[str, list[WorkloadKey]] = {}
-        for key in sorted(self.keys):
+        for key in self.keys:
             inside.setdefault(key.namespace, []).append(key)
-        object.__setattr__(self, "_inside", {name: tuple(keys) for name, keys in inside.items()})
+        shared = {name: tuple(keys) for name, keys in inside.items() if len(keys) > 1}
+        object.__setattr__(self, "_inside", shared)
 
     def without(self, key: WorkloadKey) -> "Wanted":
         """Return the snapshot without a deletion that is done."""
         return replace(self, deleting=self.deleting - {key})
 
-    def neighbours(self, key: WorkloadKey) -> tuple[WorkloadKey, ...]:
+    def neighbours(self, key: WorkloadKey) -> Iterator[WorkloadKey]:
         """Other workloads that are wanted, or going, in the namespace of one."""
-        inside = self._inside.get(key.namespace, ())
-        return tuple(each for each in inside if each != key) if len(inside) > 1 else ()
+        # One by one: of a thousand fleets in one namespace the first mostly settles it.
+        return (each for each in self._inside.get(key.namespace, ()) if each != key)
 
     def holds_of(self, key: WorkloadKey) -> tuple[Hold, ...]:
         """Holds of one workload; those of the whole commit are not repeated for each."""

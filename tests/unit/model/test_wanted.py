@@ -30,7 +30,7 @@ def test_neighbours_are_who_is_wanted_or_going_in_the_same_namespace() -> None:
     )
     effective = {key: wanted(a_workload()) for key in (duel, other)}
     snapshot = Wanted("c1", effective, frozenset({quake}))
-    assert snapshot.neighbours(duel) == (quake,)
-    assert snapshot.neighbours(quake) == (duel,)
-    assert snapshot.neighbours(other) == ()
-    assert snapshot.without(quake).neighbours(duel) == ()
+    assert list(snapshot.neighbours(duel)) == [quake]
+    assert list(snapshot.neighbours(quake)) == [duel]
+    assert list(snapshot.neighbours(other)) == []
+    assert list(snapshot.without(quake).neighbours(duel)) == []
