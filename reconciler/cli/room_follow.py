@@ -3,8 +3,9 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
+from reconciler.cli.failures import Failure
 from reconciler.cli.room_reading import Around, SeenRoom, see, with_api
 from reconciler.cli.room_text import row_of
 from reconciler.model import labels
@@ -37,7 +38,8 @@ async def follow(
         while True:
             await _some_time(changed, API_SECONDS if api[0] else None)
             changed.clear()
-            around = await with_api(around, *api)
+            with suppress(Failure):  # a loop that hands over is asked again; the rooms go on
+                around = await with_api(around, *api)
             for room, gone in _differing(shelf, around, seen):
                 yield room, gone
 

@@ -1,0 +1,91 @@
+"""What a word of `gamekeeper drain` means: a room, a node, or too much."""
+
+from dataclasses import replace
+
+import pytest
+
+from reconciler.adapters.kubernetes.client import KubernetesCluster
+from reconciler.cli import drain
+from reconciler.cli.failures import Failure
+from reconciler.cli.leavers import ask
+from reconciler.model import labels
+from reconciler.model.errors import Denied
+from reconciler.model.refs import Json
+from reconciler.model.rooms import Mark, Why
+from reconciler.ports import Listing
+from reconciler.settings import Settings
+from tests.loop.world import Process, World, spec
+
+SETTINGS = Settings(instance="main")
+
+
+async def place() -> Process:
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 2)})
+    process = await world.process()
+    await world.settle(process)
+    return process
+
+
+def node(name: str, **more: object) -> Json:
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": {**more}}
+
+
+async def test_a_node_means_every_room_on_it() -> None:
+    process = await place()
+    where = process.world.pods("arena")[0]["spec"]["nodeName"]
+    there = [p["metadata"]["name"] for p in process.world.pods("arena")]
+    for word in (where, f"node/{where}"):
+        target, _ = await drain._target(process.cluster, SETTINGS, word)
+        assert [room.pod.name for room in target.rooms] == sorted(there)
+        assert (target.node, target.takes_pods) == (where, True)
+
+
+async def test_a_node_that_takes_no_pods_needs_no_cordon() -> None:
+    process = await place()
+    process.world.create("/api/v1/nodes", node("empty", unschedulable=True))
+    target, _ = await drain._target(process.cluster, SETTINGS, "empty")
+    assert (target.rooms, target.takes_pods) == ([], False)
+
+
+async def test_a_name_of_a_node_and_a_room_is_an_error_that_lists_both() -> None:
+    process = await place()
+    process.world.create("/api/v1/nodes", node("arena-0"))
+    with pytest.raises(Failure, match="Write one of node/arena-0, arena/arena-0"):
+        await drain._target(process.cluster, SETTINGS, "arena-0")
+    target, _ = await drain._target(process.cluster, SETTINGS, "arena/arena-0")
+    assert [room.pod.name for room in target.rooms] == ["arena-0"]
+    target, _ = await drain._target(process.cluster, SETTINGS, "node/arena-0")
+    assert target.node == "arena-0"
+
+
+async def test_rooms_of_another_instance_are_not_there() -> None:
+    process = await place()
+    with pytest.raises(Failure, match="There are no rooms of this instance there"):
+        await drain._target(process.cluster, replace(SETTINGS, instance="other"), "arena-0")
+
+
+class OnlyPods(KubernetesCluster):
+    """What somebody reaches whose Role names the pods of one namespace, and nothing else."""
+
+    async def list(
+        self, api_version: str, kind: str, namespace: str = "", labels: str = "", fields: str = ""
+    ) -> Listing:
+        if (kind, namespace) != ("Pod", "arena"):
+            raise Denied(f"list {kind}: forbidden")
+        return await super().list(api_version, kind, namespace, labels, fields)
+
+
+async def test_who_may_touch_the_pods_of_one_namespace_alone_drains_a_room_there() -> None:
+    process = await place()
+    narrow = OnlyPods(process.transport, "main")
+    target, around = await drain._target(narrow, SETTINGS, "arena/arena-0")
+    (asked,) = await ask(narrow, target.rooms, around.specs, leaves=True)
+    assert (asked.pod.leaving, asked.done) == (Why.REQUEST, True)
+    assert len(around.notes) == 2
+    with pytest.raises(Denied):
+        await drain._target(narrow, SETTINGS, "arena-0")
+    # The loop, which knows the spec, draws the consequence.
+    await process.turn()
+    marks = {p["metadata"]["name"]: p["metadata"]["labels"] for p in process.world.pods("arena")}
+    assert marks["arena-0"][labels.STATE] == Mark.DRAINING

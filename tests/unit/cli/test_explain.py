@@ -1,0 +1,115 @@
+"""Explanations as sentences: what decided, what it rests on, and what comes next."""
+
+from reconciler.cli.explain_room import room_json, room_lines
+from reconciler.cli.explain_workload import workload_json, workload_lines
+from reconciler.cli.explained import Explained
+from reconciler.cli.room_reading import Around, see
+from reconciler.cli.rooms_api import Told
+from reconciler.cli.statuses import WorkloadStatus
+from reconciler.model.changes import Cause
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.live import LivePod
+from reconciler.model.plans import Counts, CreateRooms, DeleteRoom, MarkRoom, Plan, RoomSeat
+from reconciler.model.records import Ordinals
+from reconciler.model.rooms import Mark, Why
+from reconciler.service.lookout import Sighting
+from tests.unit.core.making import NOW, OLD, a_heard, a_key, a_pod, a_workload
+
+KEY = a_key()
+SOURCE = "schedulers/arena.yaml:4"
+
+
+def explained(
+    *pods: LivePod,
+    plan: Plan | None = None,
+    told: Told | None = None,
+    holds: tuple[Hold, ...] = (),
+    reports: str = "required",
+    seen: Sighting | None = None,
+) -> Explained:
+    specs = {KEY: a_workload(reports=reports)}
+    around = Around(specs=specs, told={("arena", "arena-0"): told} if told else {})
+    counts = Counts(desired=3)
+    status = WorkloadStatus(KEY, counts, "reconciling", (), holds, "c" * 40, SOURCE)
+    rooms = tuple(see(((KEY, pod) for pod in pods), around))
+    return Explained(status, seen, rooms, around, plan or Plan(KEY, counts), asked=bool(told))
+
+
+def of_room(given: Explained) -> str:
+    return "\n".join(room_lines(given, given.rooms[0], NOW))
+
+
+def of_workload(given: Explained) -> str:
+    return "\n".join(workload_lines(given, NOW))
+
+
+def test_a_busy_room_may_not_go_and_no_eviction_passes() -> None:
+    said = of_room(explained(a_pod(0, mark=Mark.BUSY)))
+    assert said.startswith("arena/arena-0 is occupied: last recorded busy; silence is not")
+    assert "not by our doing, and no eviction passes" in said
+    assert f"Scheduler/arena is asked for by {SOURCE} at commit {'c' * 40}" in said
+    assert "in the memory of the loop alone: --rooms-api" in said
+
+
+def test_what_the_loop_heard_is_told_where_it_was_asked() -> None:
+    told = Told("uid-0", "active", "1 of 4 matches run", "it plays", a_heard(players=2, matches=1))
+    said = of_room(explained(a_pod(0, mark=Mark.BUSY), told=told))
+    assert said.startswith("arena/arena-0 is active: 1 of 4 matches run")
+    assert "players 2, matches 1, says ready, the last news 5 s ago" in said
+
+
+def test_a_room_that_does_not_report_is_known_by_its_pod() -> None:
+    said = of_room(explained(a_pod(0), reports="none"))
+    assert "`reports: none`" in said
+    assert "yes, if something asks for it" in said
+
+
+def test_a_draining_room_says_what_it_waits_for() -> None:
+    pod = a_pod(0, mark=Mark.DRAINING, leaving=Why.SCALE_IN, leaving_since=NOW - 1)
+    said = of_room(explained(pod, reports="none"))
+    assert "to leave since 1 s: its workload is to have fewer rooms" in said
+    assert "it is not deleted yet: marked draining, left alone for 4.0 s more" in said
+
+
+def test_the_next_step_of_a_room_comes_with_its_reason() -> None:
+    pod = a_pod(0, revision=OLD)
+    mark = MarkRoom(pod, Mark.DRAINING, Why.ROLLOUT, "arena-0 is of an old revision")
+    given = explained(pod, plan=Plan(KEY, Counts(), marks=(mark,)), reports="none")
+    assert room_json(given, given.rooms[0], NOW)["next"] == [
+        "it is marked draining, so that nobody is sent there, and is deleted once known empty: "
+        "arena-0 is of an old revision"
+    ]
+    assert "an old one: a roll-out replaces it" in of_room(given)
+
+
+def test_a_workload_tells_its_rooms_its_holds_and_its_next_steps() -> None:
+    pod = a_pod(0)
+    plan = Plan(
+        KEY,
+        Counts(desired=3),
+        creates=CreateRooms((RoomSeat(4), RoomSeat(5)), Ordinals(6), "3 wanted, 1 there"),
+        removals=(DeleteRoom(pod, Cause.HEALING, "it failed"),),
+    )
+    hold = Hold(HoldKind.FAILING, KEY, "30 % ended at once")
+    said = of_workload(explained(pod, plan=plan, holds=(hold,), reports="none"))
+    assert said.startswith("Scheduler/arena is reconciling: 3 rooms wanted")
+    assert "30 % ended at once (failing)" in said
+    assert "2 rooms are made: 3 wanted, 1 there" in said
+    assert "arena-0 is deleted (healing): it failed" in said
+
+
+def test_rooms_that_stay_though_they_are_to_leave_are_named() -> None:
+    leaving = a_pod(0, mark=Mark.BUSY, leaving=Why.LEFT_GIT)
+    unheard = a_pod(1, mark=Mark.DRAINING, leaving=Why.LEFT_GIT)
+    given = explained(leaving, unheard)
+    (stays,) = workload_json(given, NOW)["staying"]
+    assert stays.startswith("arena/arena-0 is to leave (left-git): last recorded busy")
+    assert workload_json(given, NOW)["reportsKnown"] is False
+    assert "what its rooms said last is in the memory of the loop alone" in of_workload(given)
+
+
+def test_while_nobody_leads_nothing_of_it_happens() -> None:
+    nobody = Sighting("", 0.0, 15.0, 0.0, 0.0, "")
+    assert "No process leads" in of_room(explained(a_pod(0), seen=nobody))
+    assert "No process leads" in of_workload(explained(a_pod(0), seen=nobody))
+    assert "leads" not in of_workload(explained(a_pod(0)))
