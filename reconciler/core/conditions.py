@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.plans import Plan
 from reconciler.model.records import Condition
+from reconciler.model.refs import WorkloadKey
 
 READY, RECONCILING, STALLED = "Ready", "Reconciling", "Stalled"
 
@@ -51,3 +52,13 @@ def _since(old: Condition | None, fresh: tuple[str, bool, str, str], now: float)
     if old is not None and (old.type, old.status, old.reason, old.message) == fresh:
         return old
     return Condition(*fresh, now)
+
+
+def held_by(key: WorkloadKey, conditions: Sequence[Condition]) -> tuple[Hold, ...]:
+    """Return what a workload's conditions say is held, for whoever has no plan at hand."""
+    return tuple(
+        Hold(kind, key, condition.message)
+        for condition in conditions
+        for kind in HoldKind
+        if condition.type == STALLED and condition.status and kind == condition.reason
+    )

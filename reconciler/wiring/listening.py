@@ -5,6 +5,9 @@ from contextlib import asynccontextmanager
 
 from reconciler.adapters.http.api import RoomsApi
 from reconciler.adapters.http.server import Caps, serving_rooms
+from reconciler.core.conditions import held_by
+from reconciler.model.holds import Hold
+from reconciler.model.refs import WorkloadKey
 from reconciler.service.faces import address_of
 from reconciler.wiring.clock import SystemClock
 from reconciler.wiring.serving import Serving
@@ -12,7 +15,13 @@ from reconciler.wiring.serving import Serving
 
 def make_rooms_api(service: Serving) -> RoomsApi:
     """Return what answers rooms, matchmakers and people, without a socket."""
-    return RoomsApi(service.desk, service.door, SystemClock().now, service.rooms.reported)
+    store = service.app.cluster_lane.lane.store
+
+    def holds(key: WorkloadKey) -> tuple[Hold, ...]:
+        return held_by(key, store.state(key).conditions)
+
+    counted = service.rooms.reported
+    return RoomsApi(service.desk, service.door, SystemClock().now, counted, holds)
 
 
 @asynccontextmanager

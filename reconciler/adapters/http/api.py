@@ -8,7 +8,7 @@ from reconciler.adapters.http.ask import BODY_LIMIT_BYTES, MOST_PARAMETERS, Answ
 from reconciler.adapters.http.collections import Collections
 from reconciler.adapters.http.lists import Lists
 from reconciler.adapters.http.maestro import Maestro
-from reconciler.adapters.http.native import Native
+from reconciler.adapters.http.native import Holds, Native
 from reconciler.adapters.http.openapi import document
 from reconciler.adapters.http.refusals import (
     Refused,
@@ -23,6 +23,8 @@ from reconciler.adapters.http.routes import Route, Router, way_of
 from reconciler.adapters.http.voices import Voices
 from reconciler.adapters.http.watching import Watching
 from reconciler.model.errors import PortError
+from reconciler.model.holds import Hold
+from reconciler.model.refs import WorkloadKey
 from reconciler.room_ports import Desk, Door, NotAdmitted
 
 log = logging.getLogger(__name__)
@@ -34,10 +36,16 @@ def uncounted(_way: Way, _result: Taken) -> None:
     """Count nothing."""
 
 
+def unheld(_key: WorkloadKey) -> tuple[Hold, ...]:
+    """Hold nothing."""
+    return ()
+
+
 class RoomsApi:
     """Answers rooms, matchmakers and people.
 
-    `now` is Unix seconds. `reported` counts what became of each report.
+    `now` is Unix seconds. `reported` counts what became of each report; `holds` says what is held
+    of a workload.
     """
 
     def __init__(
@@ -46,11 +54,12 @@ class RoomsApi:
         door: Door,
         now: Callable[[], float],
         reported: Callable[[Way, Taken], None] = uncounted,
+        holds: Holds = unheld,
     ) -> None:
         self._desk = desk
         self._reported = reported
         self._router = Router()
-        self._spoken = _spoken(Voices(desk, door), now)
+        self._spoken = _spoken(Voices(desk, door), now, holds)
 
     async def answer(self, ask: Ask) -> Answer:
         """Answer a request; raises nothing but what ends its task."""
@@ -87,11 +96,11 @@ class RoomsApi:
         return told(no, route.way if route is not None else way_of(ask.path))
 
 
-def _spoken(voices: Voices, now: Callable[[], float]) -> Mapping[str, Spoken]:
+def _spoken(voices: Voices, now: Callable[[], float], holds: Holds) -> Mapping[str, Spoken]:
     """Return what serves each operation of the table."""
     lists = Lists(voices)
     maestro, collections = Maestro(voices, now), Collections(voices)
-    native, watching = Native(voices, lists, now), Watching(voices, now)
+    native, watching = Native(voices, lists, now, holds), Watching(voices, now)
     openapi = json.dumps(document()).encode()
 
     async def describe(_ask: Ask, _: tuple[str, ...]) -> Answer:

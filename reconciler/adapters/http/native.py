@@ -12,6 +12,8 @@ from reconciler.adapters.http.refusals import malformed
 from reconciler.adapters.http.sight import leaves, room_json, state_headers, texted
 from reconciler.adapters.http.strict_json import parsed_object
 from reconciler.adapters.http.voices import Voices
+from reconciler.core.rollup import roll_up
+from reconciler.model.holds import Hold
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.rooms import Report, RoomState, Said, Why
 from reconciler.room_ports import Happening, RoomView
@@ -19,6 +21,8 @@ from reconciler.room_ports import Happening, RoomView
 OFFERED = frozenset({RoomState.READY, RoomState.ACTIVE})
 """What a matchmaker looks for: under these states no room is listed that is to leave."""
 MOST = 1_000_000
+Holds = Callable[[WorkloadKey], Iterable[Hold]]
+"""What is held of a workload."""
 _SAID = {said.value: said for said in Said}
 _STATES = {state.value: state for state in RoomState}
 
@@ -26,10 +30,13 @@ _STATES = {state.value: state for state in RoomState}
 class Native:
     """What is asked and said under /v1."""
 
-    def __init__(self, voices: Voices, lists: Lists, now: Callable[[], float]) -> None:
+    def __init__(
+        self, voices: Voices, lists: Lists, now: Callable[[], float], holds: Holds
+    ) -> None:
         self._voices = voices
         self._lists = lists
         self._now = now
+        self._holds = holds
 
     async def rooms(self, ask: Ask, _: tuple[str, ...]) -> Answer:
         """List rooms."""
@@ -73,7 +80,7 @@ class Native:
         await self._voices.person(ask, "read", None)
         desk, found = self._voices.desk, []
         for key in sorted(desk.workloads()):
-            found.append(_counts(key, desk.rooms(key)))
+            found.append(_counts(key, desk.rooms(key), self._holds(key)))
             await asyncio.sleep(0)
         return Answer(200, json.dumps({"workloads": found}).encode())
 
@@ -174,21 +181,20 @@ def _standing(room: RoomView) -> Answer:
     return Answer(200, json.dumps(body).encode(), headers=state_headers(room))
 
 
-def _counts(key: WorkloadKey, rooms: Iterable[RoomView]) -> Json:
-    states: Counter[str] = Counter()
-    total = available = players = matches = 0
-    for room in rooms:
-        total += 1
-        states[room.judged.state.value] += 1
-        available += room.available and not leaves(room.pod)
-        if room.heard is not None:
-            players += room.heard.players
-            matches += room.heard.matches
+def _counts(key: WorkloadKey, rooms: Iterable[RoomView], holds: Iterable[Hold]) -> Json:
+    """Count the rooms of a workload, beside its face as the collections show it."""
+    shown = list(rooms)
+    heard = {room.pod.uid: room.heard for room in shown if room.heard is not None}
+    states = Counter(room.judged.state.value for room in shown)
+    face = roll_up([room.pod for room in shown], heard, holds)
     return {
         "workload": f"{key.kind}/{key.namespace}/{key.name}",
-        "rooms": total,
-        "available": available,
-        "players": players,
-        "matches": matches,
+        "rooms": len(shown),
+        "available": sum(room.available and not leaves(room.pod) for room in shown),
+        "players": sum(said.players for said in heard.values()),
+        "matches": sum(said.matches for said in heard.values()),
         "states": dict(sorted(states.items())),
+        "healthy": face.available,
+        "health": face.health.value,
+        "pods": face.pods.value,
     }

@@ -1,6 +1,7 @@
 """The schemas of the OpenAPI document: what is sent and what is answered (JSON Schema 2020-12)."""
 
 from reconciler.adapters.http.native import MOST
+from reconciler.core.rollup import FleetHealth
 from reconciler.model.live import Phase
 from reconciler.model.refs import Json
 from reconciler.model.rooms import GameState, Health, Mark, RoomState, Said, Why
@@ -30,7 +31,9 @@ def _open(required: Json, **optional: Json) -> Json:
     return {"type": "object", "properties": required | optional, "required": list(required)}
 
 
-def _values(kind: type[Said | Mark | Why | Health | GameState | RoomState | Phase]) -> Json:
+def _values(
+    kind: type[Said | Mark | Why | Health | GameState | RoomState | Phase | FleetHealth],
+) -> Json:
     return {"enum": [value.value for value in kind]}
 
 
@@ -146,6 +149,9 @@ SCHEMAS: Json = {
             "players": _WHOLE,
             "matches": _WHOLE,
             "states": {"type": "object", "additionalProperties": _WHOLE},
+            "healthy": _WHOLE | {"description": "rooms that are healthy and run"},
+            "health": _values(FleetHealth) | {"description": "of the first that is not healthy"},
+            "pods": _values(Phase) | {"description": "phase of the first that does not run"},
         }
     ),
     "Error": _closed({"status": _WHOLE, "error": _TEXT, "fix": _TEXT}),

@@ -17,6 +17,7 @@ from reconciler.adapters.http.openapi import document
 from reconciler.adapters.http.refusals import Refused
 from reconciler.adapters.http.routes import Route, Router
 from reconciler.model.errors import Gone, NotFound, PortError
+from reconciler.model.holds import Hold
 from reconciler.model.live import HostPort, LivePod, Phase
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Heard, Judged, Mark, Report, RoomState, Said, Why
@@ -185,9 +186,14 @@ class Office:
         rooms = [room_of(ARENA, 7), room_of(ARENA, 8), room_of(SHOOTER, 7)]
         self.desk = desk({(room.pod.namespace, room.pod.name): room for room in rooms})
         self.keeper = Keeper()
+        self.held: dict[WorkloadKey, list[Hold]] = {}
         self.counted: list[tuple[str, str]] = []
         self.api = RoomsApi(
-            self.desk, self.keeper, lambda: NOW, lambda *each: self.counted.append(each)
+            self.desk,
+            self.keeper,
+            lambda: NOW,
+            lambda *each: self.counted.append(each),
+            lambda key: self.held.get(key, []),
         )
 
     def change(self, name: str, **pod: Any) -> RoomView:

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.live import Phase
 from reconciler.model.rooms import Heard, Judged, Report, RoomState, Said, Why
-from tests.unit.adapters_http.office import ADMIN, CODE, NOW, TOKEN, Office
+from tests.unit.adapters_http.office import ADMIN, CODE, NOW, SHOOTER, TOKEN, Office
 
 ROOM = "/v1/rooms/arena/arena-7"
 
@@ -169,3 +171,16 @@ async def test_workloads_are_counted_by_the_states_of_their_rooms(office: Office
     assert shooter["workload"] == "Fleet/shooters/shooter"
     assert arena["states"] == {"occupied": 1, "ready": 1}
     assert (arena["rooms"], arena["players"]) == (2, 5)
+    assert (arena["healthy"], arena["health"], arena["pods"]) == (2, "Healthy", "Running")
+
+
+async def test_a_workload_is_as_its_first_room_that_is_not_well_or_as_what_is_held(
+    office: Office,
+) -> None:
+    office.change("arena-8", phase=Phase.PENDING, ready=False)
+    office.held[SHOOTER] = [Hold(HoldKind.NEEDS_INTERVENTION, SHOOTER, "too many failed")]
+    answer = await office.ask("GET", "/v1/workloads", token=ADMIN)
+
+    [shooter, arena] = json.loads(answer.body)["workloads"]
+    assert (arena["healthy"], arena["health"], arena["pods"]) == (1, "Creating", "Pending")
+    assert shooter["health"] == "NeedsIntervention"

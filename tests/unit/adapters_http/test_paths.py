@@ -6,7 +6,7 @@ import random
 import pytest
 from jsonschema import Draft202012Validator
 
-from reconciler.adapters.http.api import RoomsApi, _spoken
+from reconciler.adapters.http.api import RoomsApi, _spoken, unheld
 from reconciler.adapters.http.ask import Ask
 from reconciler.adapters.http.routes import ROUTES
 from reconciler.adapters.http.voices import Voices
@@ -14,7 +14,7 @@ from tests.unit.adapters_http.office import ADMIN, NOW, TOKEN, Office, described
 
 
 def test_every_route_is_served_and_nothing_else_is(office: Office) -> None:
-    served = _spoken(Voices(office.desk, office.keeper), lambda: NOW)
+    served = _spoken(Voices(office.desk, office.keeper), lambda: NOW, unheld)
 
     assert sorted(served) == sorted(route.operation for route in ROUTES)
 

@@ -77,3 +77,12 @@ def test_a_change_of_counts_alone_writes_no_condition() -> None:
     one = conditions.conditions_of(Plan(a_key(), Counts(desired=9, ready=2)), "", (), NOW)
     two = conditions.conditions_of(Plan(a_key(), Counts(desired=9, ready=3)), "", one, NOW + 1)
     assert one == two
+
+
+def test_conditions_tell_what_is_held_to_whoever_has_no_plan() -> None:
+    stalled = conditions.conditions_of(held(HoldKind.NEEDS_INTERVENTION), "", (), NOW)
+    settled = conditions.conditions_of(SETTLED, "", stalled, NOW + 1)
+    [hold] = conditions.held_by(a_key(), stalled)
+
+    assert (hold.kind, hold.key, hold.reason) == (HoldKind.NEEDS_INTERVENTION, a_key(), "because")
+    assert conditions.held_by(a_key(), settled) == ()
