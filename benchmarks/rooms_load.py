@@ -12,11 +12,11 @@ from benchmarks import stage
 from benchmarks.fleet import PULSE, ROOMS, Fleet, is_work
 from benchmarks.results import Figure, Section, at_least, at_most, percentile
 from benchmarks.rooms_flips import is_flip
-from benchmarks.rooms_voices import SAYS_BUSY, SAYS_READY, Connection, Voice, connected
+from benchmarks.rooms_voices import SAYS_BUSY, SAYS_READY, Connection, Voice, connect, hang_up
 
 PING_EVERY_SECONDS = 10.0
 FLIPS_A_SECOND = 33.0
-PINGS_OF_A_MATCH = 2
+PINGS_OF_A_MATCH, PINGS_OF_REST = 2, 1
 WARM_SECONDS, MEASURED_SECONDS, LAST_SECONDS = 30.0, 60.0, 7.0
 CPU_MOST_PERCENT, MEMORY_MOST_MIB, LAG_MOST_MS = 50.0, 400.0, 20.0
 _BUCKET = re.compile(r'^gamekeeper_loop_lag_seconds_bucket\{le="([^"]+)"\} (\S+)$', re.M)
@@ -26,7 +26,7 @@ _BUCKET = re.compile(r'^gamekeeper_loop_lag_seconds_bucket\{le="([^"]+)"\} (\S+)
 class Play:
     """Who plays: a match begins so often, in whichever room pings then, and lasts some pings.
 
-    `left` are the pings in which a room will still say that it is busy.
+    `left` are the pings until a room may begin another; it rests first, or it never turns idle.
     """
 
     left: Counter[int] = field(default_factory=Counter)
@@ -36,11 +36,11 @@ class Play:
         """Return what a room says now."""
         if not self.left[room] and self.begun < passed_seconds * FLIPS_A_SECOND / 2:
             self.begun += 1
-            self.left[room] = PINGS_OF_A_MATCH
+            self.left[room] = PINGS_OF_A_MATCH + PINGS_OF_REST
         if not self.left[room]:
             return SAYS_READY
         self.left[room] -= 1
-        return SAYS_BUSY
+        return SAYS_BUSY if self.left[room] >= PINGS_OF_REST else SAYS_READY
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,29 +103,36 @@ def _section(
 async def _played(
     fleet: Fleet, process: stage.Running, voices: Sequence[Voice], late: list[float]
 ) -> tuple[Seen, Seen]:
-    async with connected(fleet.rooms_address, len(voices), late) as lines:
-        play, began = Play(), time.perf_counter()
-        playing = asyncio.create_task(_play(play, voices, lines, began))
-        await asyncio.sleep(WARM_SECONDS)
+    lines: list[Connection] = []
+    try:
+        for number, voice in enumerate(voices):
+            lines.append(await connect(fleet.rooms_address, number, late))
+            await lines[-1].say(voice.ping(SAYS_READY))
+        playing = asyncio.create_task(_play(voices, lines))
+        await _let_pass(WARM_SECONDS, playing)
         before = await _look(process, late)
-        await asyncio.sleep(MEASURED_SECONDS)
+        await _let_pass(MEASURED_SECONDS, playing)
         after = await _look(process, late)
         playing.cancel()
         await asyncio.gather(playing, return_exceptions=True)
         # All go home, so that what is measured next begins with empty rooms.
-        await asyncio.gather(
-            *(line.say(v.ping(SAYS_READY)) for v, line in zip(voices, lines, strict=True))
-        )
+        for voice, line in zip(voices, lines, strict=True):
+            await line.say(voice.ping(SAYS_READY))
         await asyncio.sleep(LAST_SECONDS)
-        refused = next((line.refused for line in lines if line.refused), b"")
-        if refused:
-            raise RuntimeError(f"a ping was refused: {refused[:300]!r}")
+    finally:
+        await hang_up(lines)
     return before, after
 
 
-async def _play(
-    play: Play, voices: Sequence[Voice], lines: Sequence[Connection], began: float
-) -> None:
+async def _let_pass(seconds: float, playing: "asyncio.Task[None]") -> None:
+    """Wait, unless playing ends before: that is by an error."""
+    await asyncio.wait((playing,), timeout=seconds)
+    if playing.done():
+        await playing
+
+
+async def _play(voices: Sequence[Voice], lines: Sequence[Connection]) -> None:
+    play, began = Play(), time.perf_counter()
     sent, a_second = 0, len(voices) / PING_EVERY_SECONDS
     while True:
         passed = time.perf_counter() - began

@@ -64,7 +64,7 @@ def _ends(fleet: Fleet) -> list[float]:
 async def _ended(fleet: Fleet, rooms: Sequence[Voice], chance: random.Random) -> list[float]:
     found = []
     log = stage.AuditLog(fleet.cluster)
-    async with connected(fleet.rooms_address, 1, []) as (line,):
+    async with connected(fleet.rooms_address, 1) as (line,):
         for room in rooms:
             await asyncio.sleep(chance.uniform(0.1, 0.4))
             log.more()
@@ -110,7 +110,7 @@ def _empties(fleet: Fleet, process: stage.Running) -> list[float]:
 
 async def _emptied(fleet: Fleet, rooms: Sequence[Voice]) -> dict[str, float]:
     sent = {}
-    async with connected(fleet.rooms_address, 1, []) as (line,):
+    async with connected(fleet.rooms_address, 1) as (line,):
         for room in rooms:
             sent[room.name] = time.time()
             await line.say(room.ping(SAYS_READY))

@@ -66,14 +66,15 @@ class Connection(asyncio.Protocol):
         self._transport = transport
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Note whether anybody waits in vain."""
-        if self._due:
-            self.refused = self.refused or b"the connection was closed"
-            self._answered()
+        """Whoever waits, or speaks again, is told."""
+        self.refused = self.refused or b"the connection was closed"
+        self._answered()
 
     def send(self, ping: bytes, due: float) -> None:
-        """Send a ping that is due at `due` (`time.perf_counter`)."""
+        """Send a ping that is due at `due` (`time.perf_counter`). Raises RuntimeError."""
         assert self._transport is not None
+        if self.refused:
+            raise RuntimeError(f"a ping was refused: {self.refused[:300]!r}")
         self._due.append(due)
         self._transport.write(ping)
 
@@ -114,24 +115,30 @@ class Connection(asyncio.Protocol):
 
 
 @asynccontextmanager
-async def connected(
-    address: str, number: int, late: list[float]
-) -> AsyncIterator[Sequence[Connection]]:
-    """Open so many connections, 200 from each address of ours."""
-    host, _, port = address.rpartition(":")
-    loop, found = asyncio.get_running_loop(), []
+async def connected(address: str, number: int) -> AsyncIterator[Sequence[Connection]]:
+    """Open so many connections."""
+    found = [await connect(address, each, []) for each in range(number)]
     try:
-        for each in range(number):
-            ours = (f"127.0.1.{1 + each // ROOMS_OF_A_NODE}", 0)
-            _, connection = await loop.create_connection(
-                lambda: Connection(late), host, int(port), local_addr=ours
-            )
-            found.append(connection)
         yield found
     finally:
-        for connection in found:
-            connection.close()
-        await asyncio.sleep(0.1)
+        await hang_up(found)
+
+
+async def connect(address: str, number: int, late: list[float]) -> Connection:
+    """Open a connection, 200 from each address of ours; who then says nothing is hung up on."""
+    host, _, port = address.rpartition(":")
+    ours = (f"127.0.1.{1 + number // ROOMS_OF_A_NODE}", 0)
+    _, connection = await asyncio.get_running_loop().create_connection(
+        lambda: Connection(late), host, int(port), local_addr=ours
+    )
+    return connection
+
+
+async def hang_up(connections: Iterable[Connection]) -> None:
+    """Close connections."""
+    for connection in connections:
+        connection.close()
+    await asyncio.sleep(0.1)
 
 
 def say_all(address: str, voices: Iterable[Voice], says: str, connections: int = 50) -> None:
@@ -146,7 +153,7 @@ async def _say_all(address: str, voices: Iterable[Voice], says: str, connections
         for voice in left:
             await connection.say(voice.ping(says))
 
-    async with connected(address, connections, []) as lines, asyncio.TaskGroup() as group:
+    async with connected(address, connections) as lines, asyncio.TaskGroup() as group:
         for line in lines:
             group.create_task(speak(line))
 
