@@ -25,7 +25,7 @@ from reconciler.service.voice import LogVoice
 from reconciler.service.voices import Voices
 from reconciler.settings import Settings
 from reconciler.wiring.clock import SystemClock
-from reconciler.wiring.clusters import make_desk, make_one_cluster
+from reconciler.wiring.clusters import OneCluster, make_desk, make_one_cluster
 from reconciler.wiring.doors import make_door, make_label
 from reconciler.wiring.leading import make_leadership
 from reconciler.wiring.repositories import make_compiler, make_head_lane, repository_of
@@ -98,10 +98,7 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
         wakers=_wakers(settings),
     )
     rooms = RoomMetrics(metrics.registry)
-    desk = make_desk(one, lambda: apps[0], rooms)
-    # Where nobody can speak to us, silence tells nothing: nobody is listened for.
-    parts.desk = desk if settings.rooms_listen else None
-    parts.label = make_label(settings, one, lambda: apps[0].leading)
+    desk = _listen(parts, one, settings, lambda: apps[0], rooms)
     app = App(parts)
     apps.append(app)
     _watch_over(app, metrics, health, settings.cluster_name)
@@ -113,6 +110,17 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
         await head.repository.close()
         await compiler.close()
         await one.cluster.close()
+
+
+def _listen(
+    parts: Parts, one: OneCluster, settings: Settings, app: Callable[[], App], rooms: RoomMetrics
+) -> RoomDesk:
+    """Let rooms be led to this process and be heard; return the desk that keeps them."""
+    desk = make_desk(one, app, rooms)
+    # Where nobody can speak to us, silence tells nothing: nobody is listened for.
+    parts.desk = desk if settings.rooms_listen else None
+    parts.label = make_label(settings, one, lambda: app().leading)
+    return desk
 
 
 def _watch_over(app: App, metrics: Metrics, health: Health, cluster: str) -> None:

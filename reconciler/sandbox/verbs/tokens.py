@@ -11,26 +11,10 @@ from reconciler.sandbox.impersonation import AUTHENTICATED, MASTERS
 from reconciler.sandbox.kinds import POD, SERVICE_ACCOUNT, SUBJECT_ACCESS_REVIEW, TOKEN_REQUEST
 from reconciler.sandbox.refusals import encode
 from reconciler.sandbox.requests import Json, Response
-from reconciler.sandbox.world import Call, World
+from reconciler.sandbox.world import Call
 
 _POD_NAME = "authentication.kubernetes.io/pod-name"
 _POD_UID = "authentication.kubernetes.io/pod-uid"
-
-
-def mint(
-    world: World, namespace: str, pod: str, audience: str, now: float, seconds: int = 3600
-) -> str:
-    """Make the token that a kubelet projects into a pod. Raises KeyError where there is none."""
-    stored = world.store.get(POD, namespace, pod)
-    found = stored.decode(POD) if stored else None
-    name = (found or {}).get("spec", {}).get("serviceAccountName") or "default"
-    account = world.store.get(SERVICE_ACCOUNT, namespace, name)
-    if found is None or account is None:
-        raise KeyError(f"there is no pod {namespace}/{pod} with a service account {name}")
-    times = int(now), int(now) + seconds
-    owner = account.decode(SERVICE_ACCOUNT)
-    claims = openid.claims_of(owner, found, [audience], times, world.ids.uid())
-    return openid.signer(world.ids.seed).sign(claims)
 
 
 def request_token(call: Call) -> Response:
