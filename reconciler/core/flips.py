@@ -116,9 +116,7 @@ def _mark(pod: LivePod, heard: Heard, empty_seconds: float) -> Mark:
 
 
 def _note(pod: LivePod, heard: Heard) -> str:
-    if heard.periodic or hearing.says_the_same(pod.kept_report, heard):
-        return pod.kept_report
-    return hearing.kept_of(heard)
+    return pod.kept_report if heard.periodic else hearing.kept_of(heard)
 
 
 def _turns(pod: LivePod, heard: Heard) -> bool:

@@ -70,36 +70,30 @@ def kept_of(heard: Heard) -> str:
     }
     # The count always: it is what a process that starts anew must not guess.
     kept = {name: value for name, value in said.items() if value or name == "players"}
-    return json.dumps({**kept, "at": int(heard.at)}, separators=(",", ":"))
+    return json.dumps(kept, separators=(",", ":"))
 
 
-def heard_of(text: str) -> Heard | None:
-    """Read such a text; None where it is none, for then the room was never heard."""
+def heard_of(text: str, now: float = 0.0) -> Heard | None:
+    """Read such a text at `now`; None where it is none, for then the room was never heard.
+
+    When it was said is not kept: the clock of another process tells nothing.
+    """
     if not text or len(text) > LONGEST_KEPT:
         return None
     try:
         kept: Any = json.loads(text)
-        at = float(_count(kept.get("at", 0), 1 << 40))
         return Heard(
-            at=at,
+            at=now,
             periodic=False,
             said=_one_of(Said, kept.get("said")),
             matches=_count(kept.get("matches", 0), MOST_PLAYERS),
             players=_count(kept["players"], MOST_PLAYERS),
             health=_one_of(Health, kept.get("health")),
             game_state=_one_of(GameState, kept.get("state")),
-            said_since=at,
+            said_since=now,
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
-
-
-def says_the_same(text: str, heard: Heard) -> bool:
-    """Whether a kept text tells what is heard now; when it was said does not matter."""
-    kept = heard_of(text)
-    return kept is not None and replace(
-        heard, at=kept.at, said_since=kept.said_since, silent=False, confirmed=False
-    ) == replace(kept, periodic=heard.periodic)
 
 
 def _count(value: object, most: int) -> int:

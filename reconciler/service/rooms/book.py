@@ -50,6 +50,7 @@ class Book:
         self._since: float | None = None
         self._seeded = False
         self._sweeps = 0
+        self._deaf = ""
         self._lines: dict[str, Line] = {}
         self._of: dict[WorkloadKey, dict[str, Line]] = {}
         self._ears: dict[WorkloadKey, Ears] = {}
@@ -70,7 +71,7 @@ class Book:
     @property
     def deaf(self) -> str:
         """Why our own ears are suspect, "" while they are not."""
-        return self.silence.deaf
+        return self._deaf
 
     @property
     def count(self) -> int:
@@ -83,7 +84,7 @@ class Book:
 
     def forget(self) -> None:
         """Forget all that was heard: whoever led before heard other things."""
-        self._since, self._seeded = None, False
+        self._since, self._seeded, self._deaf = None, False, ""
         for line in self._lines.values():
             line.closed = True
         self.silence.forget()
@@ -99,7 +100,7 @@ class Book:
         if ears is None:
             lines = self._of.get(key, {})
             rooms = {uid: line.heard for uid, line in lines.items() if line.heard is not None}
-            self._ears[key] = ears = Ears(rooms, self.silence.deaf, self._since)
+            self._ears[key] = ears = Ears(rooms, self._deaf, self._since)
         return ears
 
     def heard(self, uid: str) -> Heard | None:
@@ -160,29 +161,40 @@ class Book:
             self._observer.swept(self._oldest_seconds())
 
     async def _sweep(self) -> None:
-        was_deaf = self.silence.deaf
         silent, forgiven = await self.silence.sweep(self._lines.values())
         if not self.listening:
             return  # the term ended while we looked
-        for line in silent:
-            since = self._since or 0.0
-            line.heard = replace(line.heard or Heard(at=since, said_since=since), silent=True)
-            line.report = None
-        for line in forgiven:
-            if line.heard is not None:
-                # One that never spoke was noted for its silence alone.
-                line.heard = replace(line.heard, silent=False) if line.told_at >= 0 else None
-            self.silence.follow(line)
+        # Told before anybody counts as silent, and until everybody is forgiven.
+        was_deaf, self._deaf = self._deaf, self.silence.deaf or self._deaf
+        for number, line in enumerate((*silent, *forgiven), 1):
+            if number % SLICE == 0:
+                await self._clock.sleep(0)
+            if line.closed:
+                continue  # it is gone, or the term ended
+            if number > len(silent):
+                self._forgive(line)
+            elif self.silence.is_late(line):  # it may have spoken since
+                since = self._since or 0.0
+                line.heard = replace(line.heard or Heard(at=since, said_since=since), silent=True)
+                line.report = None
         keys = {line.key for line in (*silent, *forgiven)}
-        if self.silence.deaf != was_deaf:
+        self._deaf = self.silence.deaf
+        if self._deaf != was_deaf:
             self._say_deaf()
             keys.update(self._of)
         for key in keys:
             self._tell(key)
 
+    def _forgive(self, line: Line) -> None:
+        """Listen to a silent room anew: we may have been deaf."""
+        if line.silent and line.heard is not None:
+            # One that never spoke was noted for its silence alone.
+            line.heard = replace(line.heard, silent=False) if line.told_at >= 0 else None
+        self.silence.follow(line)
+
     def _say_deaf(self) -> None:
-        if self.silence.deaf:
-            log.warning("%s. Nothing is replaced for its silence", self.silence.deaf)
+        if self._deaf:
+            log.warning("%s. Nothing is replaced for its silence", self._deaf)
         else:
             log.info("rooms are heard again: whoever is silent has its whole time-out once more")
 
@@ -239,7 +251,7 @@ class Book:
 
     def _seed(self, line: Line, pod: LivePod) -> None:
         """Let a room begin with what its pod has kept."""
-        line.heard = hearing.heard_of(pod.kept_report)
+        line.heard = hearing.heard_of(pod.kept_report, line.last_at)
         if line.heard is not None:
             self._begun(line, pod)
         if pod.mark is not Mark.NONE:

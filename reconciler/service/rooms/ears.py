@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from reconciler.ports import Clock
 from reconciler.service.rooms.lines import Line
 
-SLICE = 500
+SLICE = 250
 """So many rooms are looked at in one stretch of the event loop (about a millisecond)."""
 DEAF_ROOMS = 3
 DEAF_SHARE = 0.2
@@ -66,7 +66,7 @@ class Silence:
         for number, line in enumerate(self._due(now), 1):
             await self._breathe(number)
             line.followed = False
-            if self._is_late(line, now):
+            if self.is_late(line):
                 late.append(line)
             elif not line.silent:
                 self.follow(line)
@@ -77,7 +77,14 @@ class Silence:
             if was_deaf and not self.deaf:
                 return [], self._forgiven(everybody, late, now)
         # One that spoke while we looked at the others is not silent.
-        return [line for line in late if self._is_late(line, now)], []
+        return [line for line in late if self.is_late(line)], []
+
+    def is_late(self, line: Line) -> bool:
+        """Whether a room is silent for too long and not noted as silent yet."""
+        if line.silent or not line.periodic:
+            return False
+        limit = self._limit_of(line)
+        return limit is not None and line.last_at + limit <= self._elapsed()
 
     def _forgiven(self, lines: Sequence[Line], late: Sequence[Line], now: float) -> list[Line]:
         silent = [line for line in lines if line.silent]
@@ -88,12 +95,6 @@ class Silence:
     def _due(self, now: float) -> Iterator[Line]:
         for slot in sorted(slot for slot in self._slots if slot <= now):
             yield from self._slots.pop(slot)
-
-    def _is_late(self, line: Line, now: float) -> bool:
-        if line.silent or not line.periodic:
-            return False
-        limit = self._limit_of(line)
-        return limit is not None and line.last_at + limit <= now
 
     async def _suspicion(self, lines: Sequence[Line], now: float) -> str:
         """Say why we may be deaf: before the first room counts as silent, by those overdue.
@@ -109,9 +110,9 @@ class Silence:
                 continue
             listening += 1
             quiet = now - line.last_at
-            # Those who fell silent long before do not tell of an outage that begins now.
             if quiet >= min(limit, max(2 * line.gap, limit / 2)):
-                overdue += bool(self.deaf) or quiet < 2 * limit
+                # Who was noted as silent long before tells nothing of an outage that begins now.
+                overdue += bool(self.deaf) or not line.silent or quiet < 2 * limit
         if overdue < DEAF_ROOMS or overdue <= DEAF_SHARE * listening:
             return ""
         # The numbers of the beginning: a text that changes each second would be news each second.

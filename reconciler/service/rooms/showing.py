@@ -55,10 +55,13 @@ class Showing:
         return self._made(key, (pod, heard, workload, node, self._book.deaf))
 
     def rooms(self, key: WorkloadKey) -> Iterable[RoomView]:
-        """Yield the rooms of a workload by name; none of one that is not known."""
-        if self._roster.workload(key) is None:
-            return
+        """Yield the rooms of a workload by name; none of one that is not known.
+
+        They are those of when it began: whoever reads ten thousand may pause in between.
+        """
         for pod in sorted(self._roster.view.of(key).pods, key=lambda each: each.name):
+            if self._roster.workload(key) is None:
+                return
             yield self.room(key, pod)
 
     def forget(self) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from reconciler.model import labels
 from reconciler.model.rooms import Mark, Report, RoomState
+from reconciler.service.rooms import book, ears
 from tests.loop.virtual_time import in_virtual_time
 from tests.unit.core.making import a_key
 from tests.unit.service_rooms.stage import OCCUPIED, READY, Stage, stage
@@ -143,6 +144,36 @@ def test_when_nobody_is_heard_all_are_told_and_the_log_says_it_once(
     in_virtual_time(main())
     said = [record.message for record in caplog.records if "fell silent together" in record.message]
     assert len(said) == 1
+
+
+def test_nobody_is_shown_silent_and_us_not_deaf_while_a_crowd_is_noted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ears, "SLICE", 1)
+    monkeypatch.setattr(book, "SLICE", 1)
+
+    async def main() -> None:
+        async with stage(5) as it:
+            for number in range(5):
+                await it.say(READY, f"arena-{number}")
+            await asyncio.sleep(600.0)
+            shown = []
+            real = it.clock.sleep
+
+            async def look(seconds: float) -> None:
+                it.desk.book._tell(a_key())  # a report of somebody makes it be shown anew
+                heard = it.desk.book.of(a_key())
+                shown.append((heard.deaf, any(each.silent for each in heard.rooms.values())))
+                await real(seconds)
+
+            monkeypatch.setattr(it.clock, "sleep", look)
+            for number in range(4):
+                await it.say(READY, f"arena-{number}")
+            await asyncio.sleep(5.0)
+            assert ("", True) not in shown
+            assert shown[-1] == ("", False)
+
+    in_virtual_time(main())
 
 
 def test_after_we_were_deaf_a_room_that_never_spoke_is_unheard_again() -> None:

@@ -140,6 +140,16 @@ async def test_rooms_that_fell_silent_long_ago_make_nobody_deaf() -> None:
     assert crowd.silence.deaf == ""
 
 
+async def test_a_process_that_slept_for_an_hour_suspects_itself() -> None:
+    crowd = Crowd(100)
+    await crowd.live(300)
+    crowd.mute = {str(n) for n in range(100)}
+    crowd.at += 3600.0
+    await crowd.live(1)
+    assert crowd.silence.deaf
+    assert crowd.silent_while_not_deaf == 0
+
+
 async def test_when_we_hear_again_the_others_have_their_whole_time_out_once_more() -> None:
     crowd = Crowd(100)
     await crowd.live(60)
