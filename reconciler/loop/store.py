@@ -148,7 +148,9 @@ class RecordStore(RecordMemory):
         await self._drop(self._states, key, "state")
 
     async def drop_ordinals(self, key: WorkloadKey) -> None:
-        """Delete an ordinal record."""
+        """Delete an ordinal record, also one whose making was not answered and is not known."""
+        if key not in self._ordinals:
+            await self._reread(key, "ordinals")
         await self._drop(self._ordinals, key, "ordinals")
 
     def _place(self, key: WorkloadKey | None, what: str) -> ObjectRef:
