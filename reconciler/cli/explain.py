@@ -129,5 +129,9 @@ def _meant(
         raise Failure(f'"{word}" is a room and a workload', fix=f"Write one of {', '.join(ways)}")
     if of_keys:
         return of_workload(word, keys), None
+    if not of_rooms:
+        raise Failure(
+            f'there is no room and no workload "{word}"', fix="gamekeeper status and rooms list all"
+        )
     room = of_room(word, rooms)
     return room.key, room

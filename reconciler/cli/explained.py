@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reconciler.cli.room_reading import Around, SeenRoom
-from reconciler.cli.statuses import WorkloadStatus
+from reconciler.cli.statuses import GOING, WorkloadStatus
 from reconciler.model.plans import DeleteRoom, MarkRoom, Plan
 from reconciler.model.specs import Workload
 from reconciler.service.lookout import Sighting
@@ -63,7 +63,10 @@ def asked_by(explained: Explained) -> str:
     status = explained.status
     if not status.source:
         return f"{status.key} is asked for by no commit on record"
-    return f"{status.key} is asked for by {status.source} at commit {status.commit}"
+    place = f"{status.source} at commit {status.commit}"
+    if status.state == GOING:
+        return f"{status.key} was asked for by {place}, and has left Git since"
+    return f"{status.key} is asked for by {place}"
 
 
 def nobody_leads(explained: Explained) -> Iterator[str]:

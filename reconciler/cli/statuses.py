@@ -22,6 +22,8 @@ from reconciler.service.lookout import Sighting, written
 
 LOST = "its record is lost"
 """A state: what was accepted of a workload cannot be told."""
+GOING = "being removed"
+"""A state: the spec left Git, and its deletion was let through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,7 @@ def _is_known(lane: Lane, key: WorkloadKey) -> bool:
 def _state(record: StateRecord, spec: Workload | None, counts: Counts, *, known: bool) -> str:
     """Return what a person wants to know first, in a word or two."""
     if record.deleting:
-        return "being removed"
+        return GOING
     if spec is None:
         if record.held:
             return "held"

@@ -1,11 +1,13 @@
 """Explanations as sentences: what decided, what it rests on, and what comes next."""
 
+from dataclasses import replace
+
 from reconciler.cli.explain_room import room_json, room_lines
 from reconciler.cli.explain_workload import workload_json, workload_lines
 from reconciler.cli.explained import Explained
 from reconciler.cli.room_reading import Around, see
 from reconciler.cli.rooms_api import Told
-from reconciler.cli.statuses import WorkloadStatus
+from reconciler.cli.statuses import GOING, WorkloadStatus
 from reconciler.model.changes import Cause
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LivePod
@@ -106,6 +108,12 @@ def test_rooms_that_stay_though_they_are_to_leave_are_named() -> None:
     assert stays.startswith("arena/arena-0 is to leave (left-git): last recorded busy")
     assert workload_json(given, NOW)["reportsKnown"] is False
     assert "what its rooms said last is in the memory of the loop alone" in of_workload(given)
+
+
+def test_a_spec_that_left_git_is_told_as_what_was() -> None:
+    given = explained(a_pod(0, mark=Mark.BUSY))
+    gone = replace(given, status=replace(given.status, state=GOING))
+    assert f"was asked for by {SOURCE} at commit {'c' * 40}, and has left Git" in of_room(gone)
 
 
 def test_while_nobody_leads_nothing_of_it_happens() -> None:
