@@ -158,17 +158,24 @@ class Ledger:
         if self._serving.pop(connection, 0) is None or connection.transport is not None:
             self._idle[connection] = self._now()
 
-    def sweep(self) -> None:
-        """Hang up on whoever takes too long."""
+    def late(self) -> list[tuple[Connection, bytes]]:
+        """Return who takes too long, with what to say before hanging up."""
         now = self._now()
-        for connection in [each for each in self._reading if now - each.begun > HEAD_SECONDS]:
-            connection.hang_up(_SLOW_SENDER if connection.head_bytes else b"")
-        for connection in [each for each in self._serving if now - each.begun > REQUEST_SECONDS]:
-            connection.hang_up(_SLOW_SERVER if connection.answering else _SLOW_SENDER)
-        for connection, since in list(self._idle.items()):
+        found = [
+            (each, _SLOW_SENDER if each.head_bytes else b"")
+            for each in self._reading
+            if now - each.begun > HEAD_SECONDS
+        ]
+        found += [
+            (each, _SLOW_SERVER if each.answering else _SLOW_SENDER)
+            for each in self._serving
+            if now - each.begun > REQUEST_SECONDS
+        ]
+        for connection, since in self._idle.items():
             if now - since <= IDLE_SECONDS:
                 break
-            connection.hang_up()
+            found.append((connection, b""))
+        return found
 
 
 def peer_of(transport: asyncio.BaseTransport) -> str:

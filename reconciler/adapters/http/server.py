@@ -6,6 +6,7 @@ seconds, and connections (`connections`).
 
 import asyncio
 import logging
+import socket
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ from reconciler.adapters.http.writing import plain, written
 from reconciler.model.errors import Misconfigured, PortError
 
 BACKLOG = 2048
+ACCEPTS_AT_ONCE = 64
+"""So many connections come or go in one stretch of the loop: a crowd must not hold it up."""
 FAREWELL_SECONDS = 2.0
 MOST_HEADERS = 64
 LINGERING_SECONDS = 0.5
@@ -71,13 +74,10 @@ async def serving_rooms(
         max_headers=MOST_HEADERS,
         lingering_time=LINGERING_SECONDS,
     )
-    try:
-        listener = await loop.create_server(make, host, port, backlog=BACKLOG)
-    except OSError as error:
-        raise Misconfigured(
-            f"rooms cannot be heard at {host}:{port} ({error.strerror}): "
-            "choose another --rooms-listen"
-        ) from error
+    sock = _listening(host, port)
+    listener = await loop.create_server(make, sock=sock, backlog=ACCEPTS_AT_ONCE)
+    # The loop takes in as many at once as it thinks that the kernel keeps: it keeps more.
+    sock.listen(BACKLOG)
     sweeping = asyncio.create_task(_sweep(ledger), name="rooms' connections")
     try:
         bound = listener.sockets[0].getsockname()
@@ -90,10 +90,28 @@ async def serving_rooms(
         await server.shutdown(FAREWELL_SECONDS)
 
 
+def _listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens, for both families where all addresses are meant."""
+    both = host in ("", "::") and socket.has_dualstack_ipv6()
+    family = socket.AF_INET6 if both or ":" in host else socket.AF_INET
+    try:
+        return socket.create_server(
+            (host, port), family=family, backlog=BACKLOG, dualstack_ipv6=both
+        )
+    except OSError as error:
+        raise Misconfigured(
+            f"rooms cannot be heard at {host}:{port} ({error.strerror}): "
+            "choose another --rooms-listen"
+        ) from error
+
+
 async def _sweep(ledger: Ledger) -> None:
     while True:
         await asyncio.sleep(SWEEP_SECONDS)
-        ledger.sweep()
+        for number, (connection, last_words) in enumerate(ledger.late(), 1):
+            connection.hang_up(last_words)
+            if number % ACCEPTS_AT_ONCE == 0:
+                await asyncio.sleep(0)
 
 
 class _Shell:
