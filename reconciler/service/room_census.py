@@ -7,13 +7,15 @@ a sweep over ten thousand rooms looks at few of them, and never holds up the eve
 import asyncio
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Metric
 
 from reconciler.core import departing, room_state
+from reconciler.core.rollup import Rollup, roll_up
 from reconciler.loop.lane import Lane
+from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LivePod, LiveWorkload
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Ears, Heard, Judged, Mark, Why
@@ -25,7 +27,12 @@ from reconciler.service.room_tallies import Cell, PortUse, Tallies, families
 SWEEP_SECONDS = 1.0
 SLICE = 250
 """So many rooms are judged in one stretch of the event loop (about a millisecond)."""
+FLEET = "Fleet"
+BIG_FLEET_ROOMS = 1000
 READY_BUCKETS = (1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+
+
+_STUCK = HoldKind.NEEDS_INTERVENTION
 
 
 @dataclass(slots=True)
@@ -52,6 +59,7 @@ class _Memory:
     ears: Ears
     spec: Workload
     desired: int
+    needs_people: bool
     rooms: dict[str, _Room] = field(default_factory=dict)
     again_at: float | None = None
 
@@ -113,13 +121,16 @@ class RoomCensus:
         lane, now = self._lane, self._lane.view.elapsed()
         memory = self._memories.get(key)
         spec, desired = _spec_of(lane, key)
-        fresh = _Memory(lane.view.of(key), lane.reports.of(key), spec, desired)
+        needs_people = _needs_people(lane, key)
+        fresh = _Memory(lane.view.of(key), lane.reports.of(key), spec, desired, needs_people)
         if memory is None or not _lasts(memory, fresh, now):
             await self._judge(fresh, memory, now)
             self._memories[key] = memory = fresh
-            self._tallies[key] = _tallies(memory, ports)
+            rollup = await _rollup(key, memory) if key.kind == FLEET else None
+            self._tallies[key] = replace(_tallies(memory, ports), rollup=rollup)
         elif self._tallies[key].ports != ports.of(memory.spec.port_range):
-            self._tallies[key] = _tallies(memory, ports)
+            tallies = self._tallies[key]
+            self._tallies[key] = replace(tallies, ports=ports.of(memory.spec.port_range))
 
     async def _judge(self, memory: _Memory, before: _Memory | None, now: float) -> None:
         """Judge the rooms that are not as they were; the others are as they were judged."""
@@ -180,7 +191,24 @@ def _spec_of(lane: Lane, key: WorkloadKey) -> tuple[Workload, int]:
 def _lasts(memory: _Memory, fresh: _Memory, now: float) -> bool:
     """Whether a workload counts as it did: nothing of it changed, and no time is up."""
     same = memory.live is fresh.live and memory.ears is fresh.ears and memory.spec is fresh.spec
+    same = same and memory.needs_people == fresh.needs_people
     return same and (memory.again_at is None or now < memory.again_at)
+
+
+def _needs_people(lane: Lane, key: WorkloadKey) -> bool:
+    """Whether its record says that failed rooms are replaced no more."""
+    conditions = lane.store.state(key).conditions
+    return any(each.status and each.reason == _STUCK for each in conditions)
+
+
+async def _rollup(key: WorkloadKey, memory: _Memory) -> Rollup:
+    """Return a fleet's face; of a large one in a thread, for all of it is immutable."""
+    reason = "failed rooms are replaced no more"
+    holds = (Hold(_STUCK, key, reason),) if memory.needs_people else ()
+    pods, heard = memory.live.pods, memory.ears.rooms
+    if len(pods) < BIG_FLEET_ROOMS:
+        return roll_up(pods, heard, holds)
+    return await asyncio.to_thread(roll_up, pods, heard, holds)
 
 
 def _judges_alike(memory: _Memory, fresh: _Memory) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from reconciler.core.rollup import Rollup
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import PortRange
 
@@ -28,6 +29,8 @@ class Tallies:
     leaving: Tally[Cell]
     ports: tuple[int, int] | None = None
     """How many host ports of its range somebody uses, and how many there are."""
+    rollup: Rollup | None = None
+    """The face of a fleet."""
 
 
 class PortUse:
@@ -52,6 +55,33 @@ def families(cluster: str, tallies: Sequence[tuple[WorkloadKey, Tallies]]) -> It
                 family.add_metric([cluster, _named(key), *cell], number)
         yield family
     yield from _count_families(cluster, tallies)
+    yield from _fleet_families(cluster, tallies)
+
+
+def _fleet_families(
+    cluster: str, tallies: Sequence[tuple[WorkloadKey, Tallies]]
+) -> Iterator[GaugeMetricFamily]:
+    place = ["cluster", "workload"]
+    available = GaugeMetricFamily(
+        "gamekeeper_fleet_available", "Rooms of a fleet that are healthy and run", labels=place
+    )
+    health = GaugeMetricFamily(
+        "gamekeeper_fleet_health",
+        "1 for the health of a fleet: of its first room that is not Healthy",
+        labels=[*place, "health"],
+    )
+    pods = GaugeMetricFamily(
+        "gamekeeper_fleet_pods",
+        "1 for the state of a fleet's pods: of its first one that is not Running",
+        labels=[*place, "state"],
+    )
+    for key, tally in tallies:
+        if tally.rollup is not None:
+            name = _named(key)
+            available.add_metric([cluster, name], tally.rollup.available)
+            health.add_metric([cluster, name, tally.rollup.health.value], 1)
+            pods.add_metric([cluster, name, tally.rollup.pods.value], 1)
+    yield from (available, health, pods)
 
 
 def _families() -> Iterator[tuple[GaugeMetricFamily, Callable[[Tallies], Tally[Cell]]]]:

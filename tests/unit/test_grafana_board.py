@@ -26,7 +26,7 @@ QUERIES = [(panel["title"], each["expr"]) for panel in PANELS for each in panel[
 
 def served() -> dict[str, set[str]]:
     """Every series of a service in which everything happened once, with its labels."""
-    hall = Hall()
+    hall = Hall("Fleet")
     hall.put(0, mark="busy", leaving="scale-in")
     hall.sweep()
     hall.rooms.reported("maestro", "taken")
@@ -71,7 +71,7 @@ def test_what_the_variables_ask_for_is_served() -> None:
 
 
 def test_every_number_about_rooms_stands_on_the_board() -> None:
-    about_rooms = re.compile(r"gamekeeper_(rooms?_|rooms$|host_ports|deaf)")
+    about_rooms = re.compile(r"gamekeeper_(rooms?_|rooms$|fleet_|host_ports|deaf)")
     shown = {name.removesuffix("_bucket") for _, e in QUERIES for name in re.findall(r"\w+", e)}
     families = {re.sub(r"_(bucket|sum|count|created)$", "", name) for name in SERVED}
     missing = {name for name in families if about_rooms.match(name)} - shown

@@ -22,7 +22,7 @@ from reconciler.service.room_metrics import RoomMetrics
 from reconciler.service.views import ClusterView
 from tests.loop.transport import SandboxTransport
 from tests.loop.world import World, definitions
-from tests.unit.core.making import NEW, a_key, a_workload
+from tests.unit.core.making import NEW, a_workload
 
 PLACE = {"cluster": "local", "workload": "Scheduler/arena/arena"}
 LATER = 1_800_000_000.0
@@ -31,15 +31,18 @@ LATER = 1_800_000_000.0
 class Hall:
     """A lane over a view that is fed by hand, and what its rooms said."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str = "Scheduler") -> None:
         self.world = World()
+        self.key = WorkloadKey(kind, "arena", "arena")
         cluster = KubernetesCluster(
             SandboxTransport(self.world.sandbox, self.world.time.now), "main"
         )
         self.view = ClusterView(
             cluster, "main", self.world.time, lambda keys: None, elapsed=self.world.time.now
         )
-        self.workload = a_workload(reports="required", port_range=PortRange(20000, 20009))
+        self.workload = a_workload(
+            reports="required", port_range=PortRange(20000, 20009), key=self.key
+        )
         self.ears = Ears(since=LATER - 1000)
         self.leads = True
         self.lane = Lane(
@@ -50,7 +53,7 @@ class Hall:
             store=RecordStore(cluster, "gamekeeper", "main"),
             schemas=Schemas(definitions()),
             content_kinds=(),
-            wanted=Wanted(effective={a_key(): Desired(self.workload, (), "", {}, "")}),
+            wanted=Wanted(effective={self.key: Desired(self.workload, (), "", {}, "")}),
             reports=self,
         )
         self.metrics = Metrics()
@@ -64,7 +67,7 @@ class Hall:
 
     def put(self, n: int, *, ready: bool = True, **changes: Any) -> None:
         self._version += 1
-        self.view.take_in(pod(n, self._version, ready, **changes))
+        self.view.take_in(pod(n, self._version, ready, kind=self.key.kind, **changes))
 
     def sweep(self, seconds: float = 1.0) -> None:
         self.world.time.at += seconds
@@ -75,13 +78,14 @@ class Hall:
         return generate_latest(self.registry).decode()
 
     def read(self, name: str, **more: str) -> float | None:
-        return self.registry.get_sample_value(f"gamekeeper_{name}", {**PLACE, **more})
+        place = {**PLACE, "workload": f"{self.key.kind}/arena/arena"}
+        return self.registry.get_sample_value(f"gamekeeper_{name}", {**place, **more})
 
 
 def pod(n: int, version: int, ready: bool, **changes: Any) -> Json:
     marks: Mapping[str, str] = {
         labels.INSTANCE: "main",
-        labels.KIND: "Scheduler",
+        labels.KIND: changes.pop("kind", "Scheduler"),
         labels.WORKLOAD: "arena",
         labels.STATE: changes.pop("mark", "idle"),
     }

@@ -1,12 +1,16 @@
 """All rooms as series: each counted once, whatever changes, and nothing of who does not lead."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from reconciler.core import room_state
+from reconciler.loop.lost_records import ensure_namespace
+from reconciler.model.holds import HoldKind
 from reconciler.model.live import LivePod
-from reconciler.model.rooms import Ears, Judged, Said
+from reconciler.model.records import Condition
+from reconciler.model.rooms import Ears, Health, Judged, Said
 from reconciler.model.wanted import Wanted
 from reconciler.service.room_census import SLICE
 from tests.unit.core.making import a_heard
@@ -95,6 +99,28 @@ def test_ports_of_a_range_count_whoever_uses_them(hall: Hall) -> None:
     hall.sweep()
     assert hall.read("host_ports_used") == 3
     assert hall.read("host_ports_size") == 10
+
+
+async def test_a_fleet_shows_its_face_and_a_scheduler_has_none(hall: Hall) -> None:
+    hall.put(0)
+    await hall.census.sweep()
+    assert "gamekeeper_fleet_available{" not in hall.page()
+
+    fleet = Hall("Fleet")
+    fleet.put(0)
+    fleet.put(1)
+    fleet.ears = Ears({"uid-0": a_heard(health=Health.FAILED)})
+    await fleet.census.sweep()
+    assert fleet.read("fleet_available") == 1
+    assert fleet.read("fleet_health", health="Failed") == 1
+    assert fleet.read("fleet_pods", state="Running") == 1
+
+    await ensure_namespace(fleet.lane.cluster, "gamekeeper")
+    needs = (Condition("Stalled", True, HoldKind.NEEDS_INTERVENTION, "too many fail", 0.0),)
+    await fleet.lane.store.change_state(fleet.key, lambda old: replace(old, conditions=needs))
+    await fleet.census.sweep()
+    assert fleet.read("fleet_health", health="NeedsIntervention") == 1
+    assert fleet.read("fleet_health", health="Failed") is None
 
 
 def test_deafness_shows(hall: Hall) -> None:
