@@ -177,11 +177,11 @@ class Book:
                 since = self._since or 0.0
                 line.heard = replace(line.heard or Heard(at=since, said_since=since), silent=True)
                 line.report = None
-        keys = {line.key for line in (*silent, *forgiven)}
+        keys = dict.fromkeys(line.key for line in (*silent, *forgiven))
         self._deaf = self.silence.deaf
         if self._deaf != was_deaf:
             self._say_deaf()
-            keys.update(self._of)
+            keys.update(dict.fromkeys(self._of))
         for key in keys:
             self._tell(key)
 

@@ -55,7 +55,8 @@ class Flips:
         self._due: list[tuple[float, int, Line]] = []
         self._count = 0
         self._news = asyncio.Event()
-        self._at_work: set[asyncio.Task[None]] = set()
+        # In order, as a set is not: one seed of a test is one run.
+        self._at_work: dict[asyncio.Task[None], None] = {}
 
     def forget(self) -> None:
         """Give up the flips in hand: somebody else leads."""
@@ -137,8 +138,8 @@ class Flips:
                 await self._wait()
                 for line in self._take_due():
                     task = asyncio.create_task(self._settle(line), name=f"flip {line.name}")
-                    self._at_work.add(task)
-                    task.add_done_callback(self._at_work.discard)
+                    self._at_work[task] = None
+                    task.add_done_callback(self._at_work.pop)
         finally:
             self.forget()
 
