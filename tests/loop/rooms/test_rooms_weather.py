@@ -17,7 +17,7 @@ from reconciler.sandbox.players.matchmaker import Matchmaker
 from reconciler.sandbox.players.natures import Lie, Nature, Voice
 from tests.loop.conftest import POINTS
 from tests.loop.rooms.house import Air, Playhouse, playhouse
-from tests.loop.service import tame
+from tests.loop.service import Service, tame
 from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import World, spec
@@ -144,10 +144,7 @@ async def _worsen(there: Playhouse, chance: random.Random) -> None:
                 await (old.kill() if end == "kill" else _stopped(old))
 
 
-async def _stopped(service: "object") -> None:
-    from tests.loop.service import Service
-
-    assert isinstance(service, Service)
+async def _stopped(service: Service) -> None:
     await service.stop()
     service.killed = True
 
