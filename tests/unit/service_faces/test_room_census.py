@@ -93,6 +93,16 @@ def test_the_time_until_ready_is_seen_once_and_not_of_rooms_that_were_there_befo
     assert read("gamekeeper_room_ready_seconds_sum", where) == 5
 
 
+def test_a_room_that_became_ready_while_another_process_led_is_not_timed(hall: Hall) -> None:
+    hall.leads = False
+    hall.sweep(60)
+    hall.put(0, created="2027-01-15T08:00:10Z")
+    hall.leads = True
+    hall.sweep()
+    read = hall.registry.get_sample_value
+    assert read("gamekeeper_room_ready_seconds_count", {"cluster": "local"}) == 0
+
+
 def test_ports_of_a_range_count_whoever_uses_them(hall: Hall) -> None:
     for n in (0, 1, 2, 300):
         hall.put(n)

@@ -1,0 +1,133 @@
+"""One workload's rooms, counted: what each counts as, and for how long that stands."""
+
+import asyncio
+from collections import Counter as Tally
+from dataclasses import dataclass, field
+
+from reconciler.core import departing, room_state
+from reconciler.core.rollup import Rollup, roll_up
+from reconciler.loop.lane import Lane
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.live import LivePod, LiveWorkload
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.rooms import Ears, Heard, Judged, Mark, Why
+from reconciler.model.specs import Workload
+from reconciler.service.room_tallies import Cell, PortUse, Tallies
+
+BIG_FLEET_ROOMS = 1000
+_STUCK = HoldKind.NEEDS_INTERVENTION
+
+
+@dataclass(slots=True)
+class CountedRoom:
+    """A room as it was counted; `again_at` is when time alone may change what it is (elapsed).
+
+    `cell` is its state and revision; `protected` and `leaving` are why, "" where it is not.
+    """
+
+    pod: LivePod
+    heard: Heard | None
+    again_at: float | None
+    cell: Cell
+    up: bool
+    protected: str
+    leaving: str
+
+
+@dataclass(slots=True)
+class Count:
+    """What a workload was counted from."""
+
+    live: LiveWorkload
+    ears: Ears
+    spec: Workload
+    desired: int
+    needs_people: bool
+    rooms: dict[str, CountedRoom] = field(default_factory=dict)
+    again_at: float | None = None
+
+
+def fresh_count(lane: Lane, key: WorkloadKey) -> Count:
+    """Return a workload as it is now, none of its rooms counted yet."""
+    spec, desired = _spec_of(lane, key)
+    live, ears = lane.view.of(key), lane.reports.of(key)
+    return Count(live, ears, spec, desired, _needs_people(lane, key))
+
+
+def _spec_of(lane: Lane, key: WorkloadKey) -> tuple[Workload, int]:
+    """Return by which spec a workload's rooms are judged, and how many it is to have."""
+    wanted = lane.wanted.effective.get(key)
+    if wanted is not None:
+        return wanted.workload, wanted.workload.replicas
+    return departing.workload_of(lane.situation(key)), 0
+
+
+def lasts(memory: Count, fresh: Count, now: float) -> bool:
+    """Whether a workload counts as it did: nothing of it changed, and no time is up."""
+    same = memory.live is fresh.live and memory.ears is fresh.ears and memory.spec is fresh.spec
+    same = same and memory.needs_people == fresh.needs_people
+    return same and (memory.again_at is None or now < memory.again_at)
+
+
+def _needs_people(lane: Lane, key: WorkloadKey) -> bool:
+    """Whether its record says that failed rooms are replaced no more."""
+    conditions = lane.store.state(key).conditions
+    return any(each.status and each.reason == _STUCK for each in conditions)
+
+
+async def rollup_of(key: WorkloadKey, memory: Count) -> Rollup:
+    """Return a fleet's face; of a large one in a thread, for all of it is immutable."""
+    reason = "failed rooms are replaced no more"
+    holds = (Hold(_STUCK, key, reason),) if memory.needs_people else ()
+    pods, heard = memory.live.pods, memory.ears.rooms
+    if len(pods) < BIG_FLEET_ROOMS:
+        return roll_up(pods, heard, holds)
+    return await asyncio.to_thread(roll_up, pods, heard, holds)
+
+
+def judges_alike(memory: Count, fresh: Count) -> bool:
+    """Whether a room that did not change is still what it was."""
+    return memory.spec is fresh.spec and memory.ears.deaf == fresh.ears.deaf
+
+
+def stands(room: CountedRoom, pod: LivePod, heard: Heard | None, now: float) -> bool:
+    """Whether a room counts as it did; `now` is the view's own clock."""
+    same = room.pod is pod and room.heard is heard
+    return same and (room.again_at is None or now < room.again_at)
+
+
+def room_of(memory: Count, pod: LivePod, heard: Heard | None, now: float) -> CountedRoom:
+    """Judge a room."""
+    judged = room_state.judge(pod, memory.spec, heard, memory.ears, now)
+    again = judged.again_in_seconds
+    leaves = pod.leaving is not Why.STAYS or pod.mark is Mark.DRAINING
+    return CountedRoom(
+        pod,
+        heard,
+        None if again is None else now + again,
+        (judged.state.value, "new" if pod.revision == memory.spec.revision else "old"),
+        judged.up and not leaves,
+        _protection(pod, judged) if judged.protected else "",
+        pod.leaving.value or Why.REQUEST.value if leaves else "",
+    )
+
+
+def tallies_of(memory: Count, ports: PortUse) -> Tallies:
+    """Sum the rooms up."""
+    rooms = memory.rooms.values()
+    return Tallies(
+        memory.desired,
+        sum(room.up for room in rooms),
+        Tally(room.cell for room in rooms),
+        Tally((room.protected,) for room in rooms if room.protected),
+        Tally((room.leaving,) for room in rooms if room.leaving),
+        ports.of(memory.spec.port_range),
+    )
+
+
+def _protection(pod: LivePod, judged: Judged) -> str:
+    if judged.demand:
+        return "players"
+    if judged.unheard:
+        return "unheard"
+    return "kept" if pod.mark is Mark.FAILED else "ending"
