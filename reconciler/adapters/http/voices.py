@@ -4,11 +4,10 @@ Admission comes before anything that a stranger wrote is parsed, and a room that
 costs and answers the same as a wrong credential.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from reconciler.adapters.http.ask import Ask, shown_by
-from reconciler.model.errors import Gone, NotFound
+from reconciler.model.errors import Gone, NotFound, PortError
 from reconciler.model.refs import WorkloadKey
 from reconciler.room_ports import Desk, Door, NotAdmitted, RoomView, Verb
 
@@ -24,12 +23,23 @@ class Voices:
 
     async def of_workload(self, ask: Ask, workload: str, room: str) -> RoomView:
         """Return the room of Maestro's paths. Raises NotAdmitted, NotFound, Gone, Unavailable."""
-        # A Scheduler's namespace has its name: for a room that is not there this is the best guess.
-        return await self._own(ask, lambda: self.desk.find(workload, room), workload, room)
+        try:
+            found = self.desk.find(workload, room)
+        except (NotFound, Gone) as missing:
+            await self._admit_absent(ask, self._namespace(missing, workload), room)
+            raise
+        await self._admit(ask, found)
+        return found
 
     async def of_namespace(self, ask: Ask, namespace: str, room: str) -> RoomView:
         """Return the room of that namespace. Raises NotAdmitted, NotFound, Gone, Unavailable."""
-        return await self._own(ask, lambda: self.desk.find_in(namespace, room), namespace, room)
+        try:
+            found = self.desk.find_in(namespace, room)
+        except (NotFound, Gone):
+            await self._admit_absent(ask, namespace, room)
+            raise
+        await self._admit(ask, found)
+        return found
 
     async def of_nobody(self, ask: Ask) -> None:
         """Refuse whoever shows nothing, where it cannot be told which room is meant.
@@ -72,15 +82,20 @@ class Voices:
         """Let somebody read the collections' lists. Raises NotAdmitted."""
         await self.door.admit_reader(shown_by(ask), ask.peer)
 
-    async def _own(
-        self, ask: Ask, find: Callable[[], RoomView], namespace: str, name: str
-    ) -> RoomView:
-        credential = shown_by(ask)
-        try:
-            found = find()
-        except (NotFound, Gone):
-            await self.door.admit_room(namespace, name, None, credential, ask.peer)
-            raise
-        pod = found.pod
-        await self.door.admit_room(pod.namespace, pod.name, pod, credential, ask.peer)
-        return found
+    async def _admit(self, ask: Ask, room: RoomView) -> None:
+        pod = room.pod
+        await self.door.admit_room(pod.namespace, pod.name, pod, shown_by(ask), ask.peer)
+
+    async def _admit_absent(self, ask: Ask, namespace: str, name: str) -> None:
+        """Let pass whoever may hear that there is no such room: who would be let in as its voice.
+
+        Raises as for a wrong credential, or Gone.
+        """
+        await self.door.admit_room(namespace, name, None, shown_by(ask), ask.peer)
+
+    def _namespace(self, missing: PortError, workload: str) -> str:
+        """Return where a room was: a Scheduler's namespace has its name, a Fleet's may not."""
+        if isinstance(missing, NotFound):
+            return workload
+        named = [key.namespace for key in self.desk.workloads() if key.name == workload]
+        return named[0] if len(named) == 1 else workload

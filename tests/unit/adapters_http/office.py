@@ -150,10 +150,12 @@ class Keeper:
     free: bool = False
     lists_need_code: bool = False
     guesses: int = 0
+    asked_for: list[str] = field(default_factory=list)
 
     async def admit_room(
         self, namespace: str, name: str, pod: LivePod | None, shown: Credential, peer: str
     ) -> None:
+        self.asked_for.append(f"{namespace}/{name}")
         own = {"bearer": TOKEN, "code": CODE, "none": ""}[shown.kind]
         if self.free and shown.kind == "none":
             return

@@ -187,3 +187,13 @@ async def test_who_guesses_is_told_when_to_come_back(office: Office) -> None:
 
     assert (answer.status, answer.headers["Retry-After"]) == (429, "42")
     assert office.counted[-1] == ("maestro", "limited")
+
+
+async def test_a_late_voice_of_a_fleet_in_a_shared_namespace_is_410_too(office: Office) -> None:
+    await office.ask("PUT", "/scheduler/shooter/rooms/shooter-3/ping", {}, "wrong")
+    gone = await office.ask("PUT", "/scheduler/shooter/rooms/shooter-3/ping", {}, TOKEN)
+    await office.ask("PUT", "/scheduler/shooter/rooms/shooter-99/ping", {}, TOKEN)
+
+    assert gone.status == 410
+    asked = ["shooters/shooter-3", "shooters/shooter-3", "shooter/shooter-99"]
+    assert office.keeper.asked_for == asked
