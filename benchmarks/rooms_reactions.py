@@ -66,7 +66,7 @@ async def _ended(fleet: Fleet, rooms: Sequence[Voice], chance: random.Random) ->
     log = stage.AuditLog(fleet.cluster)
     async with connected(fleet.rooms_address, 1) as (line,):
         for room in rooms:
-            await asyncio.sleep(chance.uniform(0.1, 0.4))
+            await asyncio.sleep(chance.uniform(0.05, 0.2))
             log.more()
             sent = time.time()
             await line.say(room.ping(SAYS_TERMINATED))
