@@ -1,0 +1,77 @@
+"""Who was removed, as the API server wrote it down, and whether somebody played there."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from reconciler.model.refs import Json
+from tests.controlplane.cluster import ControlPlane
+from tests.e2e.real_voices import Voice
+
+
+@dataclass(frozen=True)
+class Removal:
+    """The request that removed a room first. `received` and `answered` are Unix seconds."""
+
+    room: str
+    evicted: bool
+    user: str
+    received: float
+    answered: float
+
+
+def removals(cluster: ControlPlane, namespace: str) -> dict[str, Removal]:
+    """Return the first removal of each room of a namespace, by namespace/name."""
+    found: dict[str, Removal] = {}
+    for line in _lines(cluster, f'"namespace":"{namespace}"', '"resource":"pods"'):
+        removal = _removal(json.loads(line))
+        if removal is None:
+            continue
+        earlier = found.get(removal.room)
+        if earlier is None or removal.received < earlier.received:
+            found[removal.room] = removal
+    return found
+
+
+def _removal(event: Json) -> Removal | None:
+    ref, verb = event["objectRef"], event["verb"]
+    evicted = verb == "create" and ref.get("subresource") == "eviction"
+    deleted = verb == "delete" and not ref.get("subresource")
+    if not (evicted or deleted) or event.get("responseStatus", {}).get("code", 500) >= 300:
+        return None
+    return Removal(
+        f"{ref['namespace']}/{ref['name']}",
+        evicted,
+        event["user"]["username"],
+        _seconds(event["requestReceivedTimestamp"]),
+        _seconds(event["stageTimestamp"]),
+    )
+
+
+def _seconds(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()
+
+
+def thrown_out(found: Mapping[str, Removal], voices: Mapping[str, Voice]) -> list[str]:
+    """Return the rooms that were removed by a request that came after the 200 of their match."""
+    return [
+        f"{name}: {'evicted' if removal.evicted else 'deleted'} by {removal.user}"
+        for name, removal in found.items()
+        if name in voices and any(span.holds(removal.received) for span in voices[name].spans)
+    ]
+
+
+def namespace_removed(cluster: ControlPlane, namespace: str) -> float:
+    """Return when a namespace was first asked to be removed. Raises StopIteration if never."""
+    return next(
+        _seconds(event["requestReceivedTimestamp"])
+        for event in map(json.loads, _lines(cluster, f'"name":"{namespace}"', '"verb":"delete"'))
+        if event["objectRef"]["resource"] == "namespaces"
+    )
+
+
+def _lines(cluster: ControlPlane, *parts: str) -> list[str]:
+    """Return the lines of the audit log that have all of this in them."""
+    lines = cluster.layout.audit_log.read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if all(part in line for part in parts)]

@@ -1,0 +1,224 @@
+"""An installation on a real control plane: replicas of `gamekeeper run`, a repository, rooms.
+
+The replicas run under the account of deploy/ and no other; each is said to be a pod, and the
+rooms' Service of deploy/ leads to whichever leads.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from reconciler.model.refs import Json
+from tests.controlplane.cluster import ControlPlane
+from tests.controlplane.programs import kubectl
+from tests.e2e.commands import gamekeeper
+from tests.e2e.processes import Fleet, free_address, until
+from tests.e2e.real_removals import Removal, removals, thrown_out
+from tests.e2e.real_voices import House, Service, Voice
+
+ACCOUNT = "gamekeeper/gamekeeper"
+PROGRAM = str(Path(sys.executable).with_name("gamekeeper"))
+ALL = {"rooms": 100, "percent": 100}
+CONFIG: Json = {
+    "apiVersion": "gamekeeper.dev/v1",
+    "kind": "Config",
+    "spec": {"budgets": {"workload": ALL, "total": ALL}},
+}
+FIRST, SECOND = "registry.example/arena:1", "registry.example/arena:2"
+
+
+def scheduler(name: str, replicas: int, image: str = FIRST, **more: Any) -> str:
+    """The text of a Scheduler whose rooms report; they run on the nodes of its own pool."""
+    resources = {"requests": {"cpu": "500m", "memory": "64Mi"}}
+    pod = {
+        "terminationGracePeriodSeconds": 1,
+        "nodeSelector": {"pool": name},
+        "containers": [{"name": "game", "image": image, "resources": resources}],
+    }
+    document = {
+        "apiVersion": "gamekeeper.dev/v1",
+        "kind": "Scheduler",
+        "metadata": {"name": name},
+        "spec": {
+            "game": name,
+            "replicas": replicas,
+            "reports": "required",
+            "scheduling": "distributed",
+            "removal": {"quietSeconds": 1},
+            "rollout": {"maxSurge": 4, "maxUnavailable": 0},
+            "template": {"spec": pod},
+            **more,
+        },
+    }
+    return yaml.safe_dump(document, sort_keys=False)
+
+
+@dataclass
+class Replica:
+    """One process and the pod that it is said to be."""
+
+    pod: str
+    process: "subprocess.Popen[bytes]"
+    log: Path
+
+    def end(self, how: signal.Signals) -> int:
+        """Send a signal, wait for the end, and return the exit code."""
+        self.process.send_signal(how)
+        return self.process.wait(timeout=30)
+
+    def said(self) -> str:
+        """What it logged last."""
+        return self.log.read_text(encoding="utf-8", errors="replace")[-4000:]
+
+
+@dataclass
+class Installation:
+    """One instance: its repository, its replicas, its rooms."""
+
+    cluster: ControlPlane
+    name: str
+    folder: Path
+    house: House
+    service: Service
+    git: Fleet
+    replicas: list[Replica] = field(default_factory=list)
+
+    def commit(self, **schedulers: str) -> None:
+        """Commit specs by their names."""
+        self.git.commit(
+            gamekeeper=yaml.safe_dump(CONFIG),
+            **{f"schedulers__{name}": text for name, text in schedulers.items()},
+        )
+
+    def start(self) -> Replica:
+        """Start one more replica and wait until it is ready, whether it leads or not."""
+        pod = f"{self.name}-{len(self.replicas)}"
+        self._make_pod(pod)
+        rooms, pages = free_address(), free_address()
+        self.service.ports = {**self.service.ports, pod: int(rooms.rpartition(":")[2])}
+        settings = {
+            "REPO": str(self.git.bare),
+            "INSTANCE": self.name,
+            "KUBECONFIG": str(self.cluster.kubeconfig_for(ACCOUNT)),
+            "POLL_SECONDS": "1",
+            "CACHE_DIR": str(self.folder / pod),
+            "LISTEN": pages,
+            "ROOMS_LISTEN": rooms,
+            "POD_NAME": pod,
+            "POD_NAMESPACE": "gamekeeper",
+        }
+        log = self.folder / f"{pod}.log"
+        with log.open("wb") as out:
+            process = subprocess.Popen(
+                [PROGRAM, "run"],
+                env={**os.environ, **{f"GAMEKEEPER_{key}": text for key, text in settings.items()}},
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
+        self.replicas.append(replica := Replica(pod, process, log))
+        return replica
+
+    def status(self, *words: str) -> str:
+        """Return what `gamekeeper status` prints."""
+        settings = {"KUBECONFIG": str(self.cluster.kubeconfig), "GAMEKEEPER_INSTANCE": self.name}
+        done = gamekeeper("status", *words, cwd=self.folder, more=settings)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def wait(self, promise: str, check: Any, seconds: float = 30.0) -> float:
+        """Wait for what is promised; an end of patience says what the replicas logged."""
+        try:
+            return until(promise, check, seconds)
+        except AssertionError:
+            for replica in self.replicas:
+                print(f"--- {replica.pod} ({replica.process.poll()}):\n{replica.said()}")
+            for name, pod in sorted(self.house.pods.items()):
+                marks = {**pod["metadata"]["labels"], **pod["metadata"]["annotations"]}
+                own = {key[15:]: text for key, text in marks.items() if "gamekeeper.dev/" in key}
+                print(name, own.get("state"), own.get("leaving"), pod["spec"].get("nodeName"))
+            raise
+
+    def stand(self, name: str, number: int, seconds: float = 40.0) -> list[Voice]:
+        """Wait until so many rooms stand and were heard, all empty; return them."""
+
+        def all_idle() -> bool:
+            rooms = self.house.rooms(name)
+            return len(rooms) == number and all(self.house.state(r) == "idle" for r in rooms)
+
+        self.wait(f"{number} rooms of {name} are idle", all_idle, seconds)
+        return self.house.rooms(name)
+
+    def play(self, rooms: Iterable[Voice], *, busy: bool = True) -> None:
+        """Let matches begin, or end, in all these rooms; wait until Gamekeeper took it in."""
+        rooms = list(rooms)
+        for room in rooms:
+            room.say(busy=busy)
+        self.wait("matches are heard of", lambda: all(room.heard for room in rooms))
+
+    def judge(self, namespace: str) -> dict[str, Removal]:
+        """Nobody was thrown out, no name came back, nothing odd was answered; who was removed."""
+        found = removals(self.cluster, namespace)
+        assert thrown_out(found, self.house.voices) == []
+        assert self.house.tally.faults == []
+        return found
+
+    def report(self, what: str) -> None:
+        """Print what the rooms were answered."""
+        tally = self.house.tally
+        print(f"{what}; answers {dict(tally.answers)}, longest without one {tally.longest:.1f} s")
+
+    def _make_pod(self, pod: str) -> None:
+        """A pod as the Deployment makes it; kwok lets it run."""
+        ports = [{"name": "http", "containerPort": 8080}, {"name": "rooms", "containerPort": 8090}]
+        marks = {"app.kubernetes.io/name": "gamekeeper", "app.kubernetes.io/instance": self.name}
+        container = {"name": "gamekeeper", "image": "gamekeeper:test", "ports": ports}
+        spec = {
+            "serviceAccountName": "gamekeeper",
+            "nodeSelector": {"pool": "own"},
+            "containers": [container],
+        }
+        body = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": pod, "labels": marks},
+            "spec": spec,
+        }
+        self.cluster.api.demand("POST", "/api/v1/namespaces/gamekeeper/pods", body)
+
+
+@contextmanager
+def installation(cluster: ControlPlane, folder: Path, name: str) -> Iterator[Installation]:
+    """Make an instance with nothing in it; end in the end all that it started."""
+    git = Fleet(folder)
+    git.found()
+    service = Service(cluster.api, {})
+    house = House(cluster.api, name, service)
+    made = Installation(cluster, name, folder, house, service, git)
+    house.start()
+    try:
+        yield made
+    finally:
+        house.close()
+        for replica in made.replicas:
+            replica.process.kill()
+            replica.process.wait()
+            path = f"/api/v1/namespaces/gamekeeper/pods/{replica.pod}?gracePeriodSeconds=0"
+            cluster.api.ask("DELETE", path)
+
+
+def kube(cluster: ControlPlane, *words: str) -> "subprocess.Popen[str]":
+    """Start kubectl as the administrator."""
+    return subprocess.Popen(
+        [str(kubectl("1.36")), "--kubeconfig", str(cluster.kubeconfig), *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )

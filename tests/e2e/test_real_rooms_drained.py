@@ -1,0 +1,177 @@
+"""Nodes are drained by kubectl while rooms with players run there, on a real control plane."""
+
+import random
+import signal
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.controlplane.cluster import ControlPlane
+from tests.e2e.real_removals import removals
+from tests.e2e.real_rooms import Installation, installation, kube, scheduler
+from tests.e2e.real_voices import Voice
+
+pytestmark = pytest.mark.real
+
+ROOMS = 20
+RACE_SECONDS = 30.0
+
+
+def _on(there: Installation, name: str, node: str) -> list[Voice]:
+    return [room for room in there.house.rooms(name) if room.node == node]
+
+
+def _half(rooms: list[Voice]) -> list[Voice]:
+    """Every other room of each node."""
+    return sorted(rooms, key=lambda room: (room.node, room.room))[::2]
+
+
+def test_a_drained_node_keeps_its_matches_though_the_leader_is_killed_in_the_midst(
+    deployed: ControlPlane, tmp_path: Path
+) -> None:
+    name = "siege"
+    node, *_ = deployed.add_nodes(3, labels={"pool": name})
+    with installation(deployed, tmp_path, name) as there:
+        there.commit(siege=scheduler(name, ROOMS))
+        leader = there.start()
+        rooms = there.stand(name, ROOMS)
+        there.start()
+        assert there.service.endpoints() == [leader.pod]
+        there.play(_half(rooms))
+        drained = _on(there, name, node)
+        playing = [room for room in drained if room.busy]
+        assert playing
+        assert len(playing) < len(drained)
+
+        drain = kube(deployed, *f"drain {node} --force --ignore-daemonsets --timeout=150s".split())
+        there.wait("the first one leaves", lambda: len(_on(there, name, node)) < len(drained))
+        leader.end(signal.SIGKILL)
+        there.wait("the empty ones leave", lambda: _on(there, name, node) == playing)
+
+        def replaced() -> bool:
+            return len(there.house.rooms(name)) == ROOMS
+
+        took = there.wait("the next leader replaces them", replaced, 60.0)
+        assert there.service.endpoints() == [there.replicas[1].pod]
+        assert drain.poll() is None
+        there.wait("they are heard", lambda: all(room.heard for room in playing))
+        assert _on(there, name, node) == playing
+        there.judge(name)
+
+        there.play(playing, busy=False)
+        said = drain.communicate(timeout=60)[0]
+        assert drain.returncode == 0, said
+        assert said.count("Cannot evict pod") >= len(playing)
+        there.play([room for room in there.house.rooms(name) if room.busy], busy=False)
+        there.stand(name, ROOMS)
+        removed = there.judge(name)
+        assert sorted(removed) == sorted(f"{name}/{room.room}" for room in drained)
+        there.report(
+            f"drained {len(drained)} rooms, {len(playing)} of them busy; the second replica had "
+            f"replaced the empty ones {took:.1f} s after the first was killed"
+        )
+
+
+def test_a_budget_by_count_keeps_its_number_of_rooms_through_a_drain(
+    deployed: ControlPlane, tmp_path: Path
+) -> None:
+    name, number, stays = "levy", 12, 9
+    node, *_ = deployed.add_nodes(3, labels={"pool": name})
+    by_count = {"mode": "count", "safetyPercentage": 0.5, "intervalSeconds": 1}
+    with installation(deployed, tmp_path, name) as there:
+        there.commit(levy=scheduler(name, number, disruption=by_count))
+        there.start()
+        rooms = there.stand(name, number)
+        there.play(_half(rooms))
+        path = f"/apis/policy/v1/namespaces/{name}/poddisruptionbudgets/{name}"
+
+        def counted() -> bool:
+            budget = deployed.api.demand("GET", path)
+            seen: int = budget["status"].get("observedGeneration", 0)
+            kept: int = budget["spec"]["minAvailable"]
+            return seen == budget["metadata"]["generation"] and kept == stays
+
+        there.wait("6 of 12 are busy: half as many again stay", counted)
+        drained = _on(there, name, node)
+        drain = kube(deployed, *f"drain {node} --force --ignore-daemonsets --timeout=60s".split())
+        least = number
+        while drain.poll() is None:
+            least = min(least, len(there.house.rooms(name)))
+            time.sleep(0.05)
+        assert drain.returncode == 0, drain.communicate()[0]
+        drain.communicate()
+        there.wait("they are replaced", lambda: len(there.house.rooms(name)) == number)
+        removed = removals(deployed, name)
+        assert sorted(removed) == sorted(f"{name}/{room.room}" for room in drained)
+        assert least >= stays
+        players = sum(room.busy for room in drained)
+        there.report(
+            f"by count: {len(drained)} evicted, {players} of them with players (so Maestro "
+            f"promises it), never fewer than {least} of {number} there, {stays} promised"
+        )
+
+
+def test_no_eviction_that_comes_after_the_answer_to_a_match_is_granted(
+    deployed: ControlPlane, tmp_path: Path
+) -> None:
+    name = "race"
+    deployed.add_nodes(2, labels={"pool": name})
+    with installation(deployed, tmp_path, name) as there:
+        there.commit(race=scheduler(name, ROOMS))
+        leader = there.start()
+        there.stand(name, ROOMS)
+        there.start()
+        results: Counter[str] = Counter()
+        over = time.monotonic() + RACE_SECONDS
+        races = [
+            threading.Thread(target=_races, args=(there, name, turn, over, results), daemon=True)
+            for turn in range(ROOMS)
+        ]
+        for race in races:
+            race.start()
+        time.sleep(RACE_SECONDS / 3)
+        assert leader.end(signal.SIGTERM) == 0, leader.said()
+        for race in races:
+            race.join(60)
+        removed = there.judge(name)
+        on_the_way = Counter(
+            span.told
+            for room, removal in removed.items()
+            for span in there.house.voices[room].spans
+            if removal.received < span.began <= removal.answered
+        )
+        assert results["after the answer 429"] > ROOMS
+        assert results["at once 201"]
+        assert results["at once 429"]
+        assert not results["after the answer 201"]
+        there.report(
+            f"races: {dict(sorted(results.items()))}; granted while the answer was on its way, "
+            f"by what it told the room: {dict(on_the_way)}"
+        )
+
+
+def _races(there: Installation, name: str, turn: int, over: float, results: Counter[str]) -> None:
+    """Turn a room busy and evict it in the same instant, again and again."""
+    while time.monotonic() < over:
+        idle = [room for room in there.house.rooms(name) if there.house.state(room) == "idle"]
+        mine = [room for room in idle if int(room.room.rpartition("-")[2]) % ROOMS == turn]
+        if not mine:
+            time.sleep(0.05)
+            continue
+        room, waits = mine[0], random.random() < 0.5
+        room.say(busy=True)
+        patience = time.monotonic() + (10.0 if waits else random.uniform(0.0, 0.02))
+        while time.monotonic() < patience and not (waits and room.heard):
+            time.sleep(0.001)
+        if waits and not room.heard:
+            continue
+        metadata = {"name": room.room}
+        body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
+        path = f"/api/v1/namespaces/{name}/pods/{room.room}/eviction"
+        status = there.cluster.api.ask("POST", path, body).status
+        results[f"{'after the answer' if waits else 'at once'} {status}"] += 1
+        time.sleep(0.3)
+        room.say(busy=False)
