@@ -4,7 +4,7 @@ import json
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.adapters.http.refusals import Refused
@@ -64,11 +64,13 @@ VALUES = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(VALUES)
 def test_what_is_sound_comes_through_as_it_is(value: object) -> None:
     assert parsed(json.dumps(value).encode()) == value
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_value_or_a_refusal(body: bytes) -> None:
     with suppress(Refused):
