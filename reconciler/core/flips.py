@@ -71,6 +71,7 @@ def patch(pod: LivePod, wish: Standing, workload: Workload, now: float) -> list[
     guard = guard_for(workload, wish.mark) if wish.mark is not pod.mark else None
     operations = room_patch.operations(pod, wish.mark, pod.leaving, now, guard)
     if wish.note != pod.kept_report:
+        operations.append(room_patch.keeps(pod.kept_report))
         operations.append(room_patch.kept(wish.note, pod.kept_report))
     return operations
 

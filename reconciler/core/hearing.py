@@ -43,6 +43,17 @@ def lay(
     return known if laid == known else replace(laid, at=now)
 
 
+def renewed(known: Heard | None, kept: str, now: float) -> Heard | None:
+    """Return what is heard of a room whose players only its pod tells, by the report kept there.
+
+    Whoever led before may have kept another one than was seen when we began to listen.
+    """
+    fresh = heard_of(kept, now)
+    if fresh is None or known is None or known.players == fresh.players:
+        return known or fresh
+    return replace(known, players=fresh.players, at=now)
+
+
 def _matches(before: Heard, report: Report, most: int) -> int:
     """Return the matches after a report: a room that says what it is and no number says 0."""
     if report.matches is not None:

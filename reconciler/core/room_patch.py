@@ -48,6 +48,11 @@ def operations(
     return patch
 
 
+def keeps(known: str) -> Json:
+    """Return the test that the kept report is the one we know: another leader may have kept one."""
+    return {"op": "test", "path": _note(labels.REPORT), "value": known or None}
+
+
 def kept(text: str, known: str) -> Json:
     """Return the operation that keeps the last report of a game that reports on change only."""
     return _set(_note(labels.REPORT), text, bool(known))

@@ -151,7 +151,10 @@ class Theatre:
 
     def start(self, name: str) -> Service:
         """Start a process."""
-        service = self._process(name)
+        return self.enter(self._process(name))
+
+    def enter(self, service: Service) -> Service:
+        """Start a process that was made."""
         service.transport.changed = self._changed.set
         service.transport.before = lambda number, call: self._judge(call)
         service.transport.after = lambda number, call: self._look()

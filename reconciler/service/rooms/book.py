@@ -138,7 +138,20 @@ class Book:
         self.silence.follow(line)
         return True
 
+    def renew(self, line: Line, pod: LivePod) -> None:
+        """Take over what another process kept on a pod, until the room tells of its players."""
+        if line.rests_on is None or line.rests_on == pod.kept_report:
+            return
+        line.rests_on, before = pod.kept_report, line.heard
+        line.heard = hearing.renewed(before, pod.kept_report, self._elapsed())
+        if line.heard is not before:
+            line.report, line.empty_at = None, self._elapsed()
+            self._ears.pop(line.key, None)
+            self._begun(line, pod)
+
     def _hear(self, line: Line, pod: LivePod, workload: Workload, report: Report) -> None:
+        if report.periodic or report.players is not None:
+            line.rests_on = None
         draining = pod.mark is Mark.DRAINING
         before = line.heard
         line.report, line.mark, line.told_at = report, pod.mark, line.last_at
@@ -235,6 +248,8 @@ class Book:
             if _is_recorded(there[uid]):
                 self._ears.pop(key, None)
                 self.line(key, there[uid])
+        for uid, line in lines.items():
+            self.renew(line, there[uid])
         for line in [each for each in self._drained.values() if each.key == key]:
             if line.drain != there[line.uid].leaving_since:
                 self._unconfirm(line)
@@ -252,6 +267,7 @@ class Book:
     def _seed(self, line: Line, pod: LivePod) -> None:
         """Let a room begin with what its pod has kept."""
         line.heard = hearing.heard_of(pod.kept_report, line.last_at)
+        line.rests_on = pod.kept_report
         if line.heard is not None:
             self._begun(line, pod)
         if pod.mark is not Mark.NONE:

@@ -53,6 +53,7 @@ class RoomDesk:
         self._roster = Roster(lane, clock)
         self._flips = Flips(cluster, self._roster, clock, elapsed, counts)
         self.book = Book(self._roster, clock, elapsed, self._heard, self._flips.arrange, counts)
+        self._flips.renew = self.book.renew
         self._showing = Showing(self._roster, self.book, elapsed, clock.now)
         self._watchers = Watchers(self._known, self._change, self._roster.workloads)
 

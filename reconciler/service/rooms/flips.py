@@ -56,6 +56,7 @@ class Flips:
         self._count = 0
         self._news = asyncio.Event()
         # In order, as a set is not: one seed of a test is one run.
+        self.renew: Callable[[Line, LivePod], None] = lambda line, pod: None
         self._at_work: dict[asyncio.Task[None], None] = {}
 
     def forget(self) -> None:
@@ -165,7 +166,9 @@ class Flips:
             raise Gone(f"room {line.name} is no more; its name never comes back")
         self._roster.view.take_in(found)
         line.doubtful = False
-        return pod_of(found)
+        pod = pod_of(found)
+        self.renew(line, pod)
+        return pod
 
     def _pod(self, line: Line) -> LivePod:
         return self._roster.again(line.namespace, line.name, line.uid)[1]

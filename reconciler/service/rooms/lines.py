@@ -19,7 +19,8 @@ class Line:
     is the `leaving_since` of the draining that it was heard in. `empty_at` is since when it says
     that nobody plays there. `due_at` is when its pod is to be looked at; who writes on it holds
     the `lock`. `followed` is whether its silence is watched, `doubtful` whether a write of ours may
-    stand that no answer told of, `closed` whether it is in the book no more.
+    stand that no answer told of, `rests_on` the kept report that its players are known by, None
+    once it told of them itself, `closed` whether it is in the book no more.
     """
 
     key: WorkloadKey
@@ -37,6 +38,7 @@ class Line:
     due_at: float | None = None
     followed: bool = False
     doubtful: bool = False
+    rests_on: str | None = None
     closed: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     retries: Retries | None = None
