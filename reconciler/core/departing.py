@@ -1,10 +1,13 @@
 """The spec of a workload that is wanted no more: how its rooms may go is still its own."""
 
 import json
+from collections.abc import Iterable
 from functools import lru_cache
 
 from reconciler.core.compile import workload_from_json
+from reconciler.model.live import LivePod
 from reconciler.model.plans import Situation
+from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import BUSY_MARKS, Mark
 from reconciler.model.specs import (
@@ -24,12 +27,15 @@ def workload_of(situation: Situation) -> Workload:
     Where none is on record, its rooms themselves tell whether they report: one that stands as
     idle or busy does, and then those that were not heard may not go.
     """
-    accepted = situation.record.accepted
-    if accepted is not None:
-        return _accepted(accepted.spec_json)
+    return last_workload(situation.key, situation.record, situation.live.pods)
+
+
+def last_workload(key: WorkloadKey, record: StateRecord, pods: Iterable[LivePod]) -> Workload:
+    """Return the same from what it depends on: a workload's record and its rooms."""
+    if record.accepted is not None:
+        return _accepted(record.accepted.spec_json)
     reports = BUSY_MARKS | {Mark.IDLE}
-    hears = any(pod.mark in reports for pod in situation.live.pods)
-    return unknown(situation.key, hears)
+    return unknown(key, hears=any(pod.mark in reports for pod in pods))
 
 
 @lru_cache(maxsize=256)

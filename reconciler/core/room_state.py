@@ -226,7 +226,10 @@ def _draining(facts: _Facts) -> Judged | None:
 def _creating(facts: _Facts) -> Judged | None:
     if facts.heard is None or facts.heard.health is not Health.CREATING:
         return None
-    return Judged(RoomState.UNREADY, "it reports itself Creating")
+    what = "it reports itself Creating"
+    if facts.pod.mark is Mark.NONE:
+        return _within_start(facts, RoomState.UNREADY, what)
+    return Judged(RoomState.UNREADY, what)
 
 
 def _idle(facts: _Facts) -> Judged | None:

@@ -1,5 +1,6 @@
 """When our own view first saw something of a pod: what ages are counted from."""
 
+from reconciler.core.revision import tells_reports
 from reconciler.model.live import NEVER_SEEN, LivePod, Seen
 from reconciler.model.rooms import Mark, Why
 
@@ -23,10 +24,15 @@ def seen_of(pod: LivePod, before: LivePod | None, now: float, elapsed: float) ->
 
 
 def _starting(pod: LivePod, before: LivePod | None, known: Seen, elapsed: float) -> float:
-    if pod.ready or not pod.node:
+    if not pod.node or (pod.ready and not _is_awaited(pod)):
         return 0.0
     restarted = before is not None and pod.started_at > before.started_at > 0
     return elapsed if restarted or not known.starting else known.starting
+
+
+def _is_awaited(pod: LivePod) -> bool:
+    """Whether a room that is ready has yet to say that it has begun."""
+    return pod.mark is Mark.NONE and tells_reports(pod.revision)
 
 
 def _left(pod: LivePod, known: Seen, now: float, elapsed: float) -> float:
