@@ -162,7 +162,8 @@ async def _change(wish: Wish, chance: random.Random) -> None:
                 wish.change(name, min(6, rooms + 2), image)
             case "image":
                 wish.change(name, max(1, rooms), image + 1)
-            case "end":
+            case "end" if len(wish.wanted) > 1 or not rooms:
+                # The last spec of a repository is held until somebody approves its end.
                 wish.change(name, 0 if rooms else 2, image)
 
 

@@ -104,10 +104,10 @@ class Warden(Watchman):
             yield "it was never marked draining"
         elif elapsed() - since < quiet - 0.001:
             yield f"it was marked draining {elapsed() - since:.3f} s ago, quiet is {quiet} s"
-        if actor.told is None:
+        if not actor.heard_at:
             yield "nothing is known of it"
         elif since is not None and not self._is_silent(actor, since):
-            if actor.told[1] < since:
+            if actor.heard_at < since:
                 yield "nothing was heard of it since it was marked draining"
             occupied = actor.game.occupied_since
             if occupied is not None and occupied < self.world.time.at - elapsed() + since:
