@@ -75,3 +75,23 @@ def _lines(cluster: ControlPlane, *parts: str) -> list[str]:
     """Return the lines of the audit log that have all of this in them."""
     lines = cluster.layout.audit_log.read_text(encoding="utf-8").splitlines()
     return [line for line in lines if all(part in line for part in parts)]
+
+
+def writes(cluster: ControlPlane, namespace: str, token_id: str, since: float) -> list[str]:
+    """Return what the bearer of a token wrote in a namespace after `since` (Unix seconds)."""
+    found = []
+    for line in _lines(cluster, f'"namespace":"{namespace}"', f"JTI={token_id}"):
+        event = json.loads(line)
+        wrote = event["verb"] not in ("get", "list", "watch")
+        if wrote and _seconds(event["requestReceivedTimestamp"]) > since:
+            found.append(f"{event['verb']} {event['requestURI']}")
+    return found
+
+
+def forbidden(cluster: ControlPlane, account: str) -> list[str]:
+    """Return what a service account was not allowed."""
+    return [
+        f"{event['verb']} {event['requestURI']}"
+        for event in cluster.audit(account)
+        if event.get("annotations", {}).get("authorization.k8s.io/decision") == "forbid"
+    ]

@@ -13,10 +13,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
+import jwt
 import yaml
 
 from reconciler.model.refs import Json
+from tests.controlplane.api import Api
 from tests.controlplane.cluster import ControlPlane
 from tests.controlplane.programs import kubectl
 from tests.e2e.commands import gamekeeper
@@ -63,9 +67,10 @@ def scheduler(name: str, replicas: int, image: str = FIRST, **more: Any) -> str:
 
 @dataclass
 class Replica:
-    """One process and the pod that it is said to be."""
+    """One process and the pod that it is said to be; `token_id` is that of its own token."""
 
     pod: str
+    token_id: str
     process: "subprocess.Popen[bytes]"
     log: Path
 
@@ -104,10 +109,12 @@ class Installation:
         self._make_pod(pod)
         rooms, pages = free_address(), free_address()
         self.service.ports = {**self.service.ports, pod: int(rooms.rpartition(":")[2])}
+        kubeconfig = self.folder / f"{pod}.kubeconfig"
+        kubeconfig.write_bytes(self.cluster.kubeconfig_for(ACCOUNT).read_bytes())
         settings = {
             "REPO": str(self.git.bare),
             "INSTANCE": self.name,
-            "KUBECONFIG": str(self.cluster.kubeconfig_for(ACCOUNT)),
+            "KUBECONFIG": str(kubeconfig),
             "POLL_SECONDS": "1",
             "CACHE_DIR": str(self.folder / pod),
             "LISTEN": pages,
@@ -123,8 +130,23 @@ class Installation:
                 stdout=out,
                 stderr=subprocess.STDOUT,
             )
-        self.replicas.append(replica := Replica(pod, process, log))
+        token = Api.from_kubeconfig(kubeconfig).token
+        claims: Json = jwt.decode(token, options={"verify_signature": False})
+        self.replicas.append(replica := Replica(pod, claims["jti"], process, log))
         return replica
+
+    def leads(self, replica: Replica) -> bool:
+        """Whether the rooms' Service leads to this replica, and to no other."""
+        return self.service.endpoints() == [replica.pod]
+
+    def standing_by(self, replica: Replica) -> bool:
+        """Whether a replica answers rooms that it does not decide, and when to ask again."""
+        url = f"http://127.0.0.1:{self.service.ports[replica.pod]}/running"
+        try:
+            with urlopen(url, timeout=5):
+                return False
+        except HTTPError as error:
+            return error.code == 503 and int(error.headers["Retry-After"]) > 0
 
     def status(self, *words: str) -> str:
         """Return what `gamekeeper status` prints."""

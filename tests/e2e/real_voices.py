@@ -26,10 +26,14 @@ SLICES = (
 
 @dataclass
 class Service:
-    """The Service of rooms: where the ready endpoints lead; `ports` are those of our pods."""
+    """The Service of rooms: where the ready endpoints lead; `ports` are those of our pods.
+
+    While it is `cut` no room reaches anybody.
+    """
 
     api: Api
     ports: Mapping[str, int]
+    cut: bool = False
 
     def endpoints(self) -> list[str]:
         """Return the names of the pods that the Service leads to."""
@@ -115,6 +119,9 @@ class Voice(threading.Thread):
 
     def _ping(self, busy: bool) -> bool:
         """Say it once; return whether it was taken in."""
+        if self._service.cut:
+            self._drop()
+            return False
         if not busy and self.spans and self.spans[-1].ended is None:
             self.spans[-1].ended = time.time()
         try:

@@ -38,8 +38,9 @@ def test_a_drained_node_keeps_its_matches_though_the_leader_is_killed_in_the_mid
         there.commit(siege=scheduler(name, ROOMS))
         leader = there.start()
         rooms = there.stand(name, ROOMS)
-        there.start()
-        assert there.service.endpoints() == [leader.pod]
+        standby = there.start()
+        there.wait("the standby says so", lambda: there.standing_by(standby))
+        assert there.leads(leader)
         there.play(_half(rooms))
         drained = _on(there, name, node)
         playing = [room for room in drained if room.busy]
@@ -55,7 +56,7 @@ def test_a_drained_node_keeps_its_matches_though_the_leader_is_killed_in_the_mid
             return len(there.house.rooms(name)) == ROOMS
 
         took = there.wait("the next leader replaces them", replaced, 60.0)
-        assert there.service.endpoints() == [there.replicas[1].pod]
+        assert there.leads(standby)
         assert drain.poll() is None
         there.wait("they are heard", lambda: all(room.heard for room in playing))
         assert _on(there, name, node) == playing
