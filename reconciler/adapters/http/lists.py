@@ -85,10 +85,12 @@ class Lists:
 
 
 def rooms_of(desk: Desk, workload: WorkloadKey | None) -> Iterator[RoomView]:
-    """Go through the rooms of one workload, or workload by workload: never all at one instant."""
+    """Go through the rooms of one workload, or workload by workload; each is judged when its
+    turn comes, so who takes them may pause.
+    """
     keys = [workload] if workload else sorted(desk.workloads())
     for key in keys:
-        yield from list(desk.rooms(key))
+        yield from desk.rooms(key)
 
 
 def _pieces(
