@@ -97,6 +97,7 @@ def natures(chance: random.Random, trouble: asyncio.Event) -> dict[str, Callable
             odd = Nature(
                 voice=VOICES[name],
                 lie=chance.choice([lie for lie in Lie if lie]) if lies else Lie.NONE,
+                ping_seconds=chance.choice((3.0, 20.0)),
                 matches=MATCHES[name],
                 match_seconds=(15.0, 150.0),
                 crash_after_seconds=_perhaps(chance, 0.1, 20.0, 400.0),

@@ -1,0 +1,92 @@
+"""Defects that throw players out, planted one at a time: the checks of this folder catch each."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from reconciler.core import fence, flips, hearing, room_holds, room_state
+from reconciler.core import rooms as sorting
+from reconciler.core.fence import Verdict
+from reconciler.service.rooms.book import Book
+from reconciler.service.rooms.ears import Silence
+from tests.loop.rooms import test_deafness, test_late_leader, test_rooms_weather
+from tests.loop.service import tame
+from tests.loop.virtual_time import in_virtual_time
+
+SEEDS = 6
+Plant = Callable[[pytest.MonkeyPatch], None]
+Check = Callable[[], None]
+
+
+def weather() -> None:
+    """Play some seeds."""
+    for seed in range(SEEDS):
+        in_virtual_time(test_rooms_weather.play(seed))
+
+
+def deafness() -> None:
+    test_deafness.test_players_that_come_and_go_while_we_are_deaf_are_not_thrown_out(0)
+
+
+def late_leader() -> None:
+    test_late_leader.test_a_leader_that_sees_late_learns_what_rooms_told_the_one_before(
+        "full", True
+    )
+
+
+def no_fence(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(fence, "verdict", lambda *arguments: Verdict(True, "planted"))
+
+
+def answered_before_it_stands(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(flips, "is_prompt", lambda pod, heard: False)
+
+
+def every_report_confirms(patch: pytest.MonkeyPatch) -> None:
+    lay = hearing.lay
+    patch.setattr(hearing, "lay", lambda *arguments: replace(lay(*arguments), confirmed=True))
+
+
+def nothing_is_protected(patch: pytest.MonkeyPatch) -> None:
+    judge = room_state.judge
+
+    def bare(*arguments: Any) -> Any:
+        return replace(judge(*arguments), protected="")
+
+    patch.setattr(sorting, "judge", bare)
+    patch.setattr(sorting.Sorted, "_plain", lambda self, pod: None)
+
+
+def deafness_is_not_suspected(patch: pytest.MonkeyPatch) -> None:
+    async def never(self: Any, *arguments: Any) -> str:
+        return ""
+
+    patch.setattr(Silence, "_suspicion", never)
+    # So many that fail at once hold removals too: each of both would do.
+    patch.setattr(room_holds, "frozen", lambda *arguments: ())
+
+
+def kept_reports_are_read_once(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Book, "renew", lambda self, line, pod: None)
+
+
+@pytest.mark.parametrize(
+    ("plant", "check"),
+    [
+        pytest.param(no_fence, weather, id="a room goes as soon as it is to leave"),
+        pytest.param(answered_before_it_stands, weather, id="answered before it stands"),
+        pytest.param(every_report_confirms, weather, id="what it said before the fence counts"),
+        pytest.param(nothing_is_protected, weather, id="nothing is protected"),
+        pytest.param(deafness_is_not_suspected, deafness, id="our own ears are not suspected"),
+        pytest.param(kept_reports_are_read_once, late_leader, id="kept reports are read once"),
+    ],
+)
+def test_a_planted_bug_is_caught(
+    plant: Plant, check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tame(monkeypatch)
+    plant(monkeypatch)
+    with pytest.raises(AssertionError):
+        check()
