@@ -133,8 +133,10 @@ class Game:
         if self.nature.voice is not Voice.COLLECTIONS or self.over:
             return
         if status != OK:
+            if saying.path != sayings.HEALTH:
+                self._acknowledged = None  # it may have been taken in all the same
             self._next_say = min(self._next_say, now + self.nature.retry_seconds)
-        elif saying.path == "/setsdgshealth":
+        elif saying.path == sayings.HEALTH:
             self._healthy = True
         else:
             self._acknowledged = saying.players

@@ -9,6 +9,9 @@ from reconciler.sandbox.players.natures import Lie, Nature, Voice
 from reconciler.sandbox.requests import Json
 
 
+HEALTH = "/setsdgshealth"
+
+
 @dataclass(frozen=True, slots=True)
 class Where:
     """A room as it knows itself: the name of its workload, its namespace and its own name."""
@@ -58,7 +61,7 @@ def report(where: Where, nature: Nature, matches: int, players: int, now: float)
 def healthy(where: Where) -> Saying:
     """Say that a server of the collections is up."""
     body = {**_named(where), "health": "Healthy"}
-    return Saying("POST", "/setsdgshealth", json.dumps(body).encode())
+    return Saying("POST", HEALTH, json.dumps(body).encode())
 
 
 def ends(where: Where, nature: Nature, now: float) -> Saying | None:

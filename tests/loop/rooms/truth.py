@@ -23,8 +23,8 @@ class Warden(Watchman):
     """Knows who is in which room, whatever was reported, and judges every removal by that.
 
     `quiet_seconds` is by namespace. `drained` is since when each pod is marked draining, by uid,
-    `removed_rooms` whom we deleted. Who was last heard empty and was silent for `ping_seconds` when
-    it was marked is given up as failed (DESIGN §4): nobody can know more of it.
+    `removed_rooms` whom we deleted. Who was last heard empty and is silent for `ping_seconds` is
+    given up as failed (DESIGN §4): only who was recorded busy, or never, waits for ever.
     """
 
     cast: Cast | None = None
@@ -106,17 +106,17 @@ class Warden(Watchman):
             yield f"it was marked draining {elapsed() - since:.3f} s ago, quiet is {quiet} s"
         if not actor.heard_at:
             yield "nothing is known of it"
-        elif since is not None and not self._is_silent(actor, since):
+        elif since is not None and not self._is_silent(actor):
             if actor.heard_at < since:
                 yield "nothing was heard of it since it was marked draining"
             occupied = actor.game.occupied_since
             if occupied is not None and occupied < self.world.time.at - elapsed() + since:
                 yield "players are there who came before it was marked draining"
 
-    def _is_silent(self, actor: Actor, since: float) -> bool:
+    def _is_silent(self, actor: Actor) -> bool:
         """Whether nothing of it was to be waited for: it repeats nothing, or is silent."""
         on_change = actor.game.nature.voice is Voice.COLLECTIONS
-        return on_change or since - actor.heard_at >= self.ping_seconds
+        return on_change or elapsed() - actor.heard_at >= self.ping_seconds - 2.0
 
     def _never_up(self, actor: Actor) -> bool:
         return self.world.time.at < actor.game.up_at
