@@ -210,6 +210,11 @@ class House(threading.Thread):
         found = [self.voices[name] for name, uid in sorted(there) if name in self.voices]
         return [voice for voice in found if voice.uid in {uid for _, uid in there}]
 
+    def ready(self, namespace: str) -> int:
+        """Return how many of its pods were ready at one instant, and not on their way out."""
+        pods = [pod for pod in self.pods.values() if pod["metadata"]["namespace"] == namespace]
+        return sum(map(_is_ready, pods))
+
     def state(self, voice: Voice) -> str:
         """Return what stands on the pod of a room, "" where nothing does or it is gone."""
         pod = self.pods.get(f"{voice.namespace}/{voice.room}")
