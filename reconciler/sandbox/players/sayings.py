@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from reconciler.sandbox.players.natures import Lie, Nature, Voice
 from reconciler.sandbox.requests import Json
 
-
 HEALTH = "/setsdgshealth"
 
 
