@@ -161,8 +161,10 @@ class PodShelf:
             pod = replace(pod, seen=seen)
         if found == (key, pod):
             return
-        self._count(_ports_held(found[1]) if found else (), -1)
-        self._count(_ports_held(pod), +1)
+        held, before = _ports_held(pod), _ports_held(found[1]) if found else ()
+        if held != before:  # a room that flips keeps its ports: the count of all stays as it is
+            self._count(before, -1)
+            self._count(held, +1)
         self._rooms.put(key, pod.uid, pod)
         self._uids[pod.namespace, pod.name] = pod.uid
         self._touched(key)

@@ -80,6 +80,16 @@ def test_port_use_is_a_snapshot(shelf: PodShelf) -> None:
     assert shelf.port_use() is shelf.port_use()
 
 
+def test_a_change_of_a_room_that_keeps_its_ports_leaves_the_count_of_all_alone(
+    shelf: PodShelf,
+) -> None:
+    shelf.put(room("arena-1", 1, ports=[7000]))
+    before = shelf.port_use()
+    shelf.put(room("arena-1", 2, ports=[7000], ready=True))
+    assert shelf.of(ARENA)[0].ready
+    assert shelf.port_use() is before
+
+
 def test_a_room_whose_label_was_taken_is_a_room_no_more(
     shelf: PodShelf, touched: list[WorkloadKey]
 ) -> None:
