@@ -91,7 +91,7 @@ class Heard:
     Times are seconds on this process's clock that never jumps, and mean nothing to another.
     `at` is when the last report that counted came in: one that
     changed something, the first after a silence, or the first since the room began to drain
-    (`confirmed`). So it is never later than the last report. `silent` is
+    (`confirmed`); of a silent room, the last of all. So it is never later than that. `silent` is
     whether a room that reports periodically said nothing for its ping time-out.
     `said_since` is when it first said what it says now.
     """
@@ -107,6 +107,9 @@ class Heard:
     said_since: float = 0.0
     confirmed: bool = False
     """Whether a report came in after its pod was seen draining: by order, never by clocks."""
+    tells: bool = True
+    """Whether it has said anything of who plays there: one that is known for its silence alone, or
+    told of its health alone, has not, and nobody may take it for empty."""
 
     @property
     def busy(self) -> bool:

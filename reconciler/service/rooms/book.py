@@ -188,7 +188,9 @@ class Book:
                 self._forgive(line)
             elif self.silence.is_late(line):  # it may have spoken since
                 since = self._since or 0.0
-                line.heard = replace(line.heard or Heard(at=since, said_since=since), silent=True)
+                heard = line.heard or Heard(at=since, said_since=since)
+                # A report that changed nothing was one: its silence began after the last of them.
+                line.heard = replace(heard, silent=True, at=max(heard.at, line.last_at))
                 line.report = None
         keys = dict.fromkeys(line.key for line in (*silent, *forgiven))
         self._deaf = self.silence.deaf

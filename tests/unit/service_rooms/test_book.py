@@ -7,6 +7,7 @@ import pytest
 
 from reconciler.model import labels
 from reconciler.model.rooms import Mark, Report, RoomState
+from reconciler.model.specs import Timeouts
 from reconciler.service.rooms import book, ears
 from tests.loop.virtual_time import in_virtual_time
 from tests.unit.core.making import a_key
@@ -83,6 +84,24 @@ def test_a_silence_that_begins_and_one_that_ends_are_changes() -> None:
             shown = await it.say(READY)
             assert not it.desk.book.of(a_key()).rooms[uid].silent
             assert shown.judged.state is RoomState.READY
+
+    in_virtual_time(main())
+
+
+def test_a_busy_room_is_given_up_by_its_silence_not_by_the_length_of_its_match() -> None:
+    async def main() -> None:
+        timeouts = Timeouts(ping_seconds=240, silent_busy_seconds=7200)
+        async with stage(timeouts=timeouts) as it:
+            for _ in range(180):  # a match of three hours, told of once a minute
+                await it.say(OCCUPIED)
+                await asyncio.sleep(60.0)
+            await asyncio.sleep(300.0)
+            assert it.desk.book.of(a_key()).rooms[it.live().uid].silent
+            room = it.desk.find("arena", "arena-0").judged
+            assert (room.state, bool(room.protected)) == (RoomState.OCCUPIED, True)
+            await asyncio.sleep(6900.0)
+            room = it.desk.find("arena", "arena-0").judged
+            assert (room.state, room.protected) == (RoomState.ERROR, "")
 
     in_virtual_time(main())
 
