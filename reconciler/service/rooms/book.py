@@ -161,7 +161,7 @@ class Book:
         line.heard = hearing.lay(before, report, workload.matches_max, line.last_at, draining)
         if line.heard is before:
             return
-        if before is None or before.busy or line.heard.busy:
+        if before is None or before.busy or not before.tells or line.heard.busy:
             line.empty_at = line.last_at
         self._tell(line.key)
 
@@ -187,9 +187,7 @@ class Book:
             if number > len(silent):
                 self._forgive(line)
             elif self.silence.is_late(line):  # it may have spoken since
-                since = self._since or 0.0
-                heard = line.heard or Heard(at=since, said_since=since)
-                # A report that changed nothing was one: its silence began after the last of them.
+                heard = line.heard or Heard(at=self.since, said_since=self.since, tells=False)
                 line.heard = replace(heard, silent=True, at=max(heard.at, line.last_at))
                 line.report = None
         keys = dict.fromkeys(line.key for line in (*silent, *forgiven))
