@@ -107,6 +107,8 @@ def is_over(pod: LivePod) -> bool:
 def _mark(pod: LivePod, heard: Heard, empty_seconds: float) -> Mark:
     if heard.busy:
         return Mark.BUSY
+    if not heard.tells and (heard.silent or pod.mark is Mark.BUSY):
+        return pod.mark  # it never said that nobody plays there
     empty = Mark.DRAINING if pod.leaving else Mark.IDLE
     if pod.mark is Mark.NONE:
         # One that says it is being created has not begun: the clock of its start runs on.

@@ -26,7 +26,8 @@ def lay(
     `now` is seconds on a clock that never jumps. `draining` is whether the pod was seen draining
     before the report came.
     """
-    before = known or Heard(at=now, periodic=report.periodic, said_since=now)
+    before = known or Heard(at=now, periodic=report.periodic, said_since=now, tells=False)
+    tells = not (report.said is report.matches is report.players is None)
     said = report.said if report.said is not None else before.said
     laid = Heard(
         at=before.at,
@@ -38,7 +39,8 @@ def lay(
         health=report.health if report.health is not None else before.health,
         game_state=report.game_state if report.game_state is not None else before.game_state,
         said_since=before.said_since if said is before.said else now,
-        confirmed=draining,
+        confirmed=draining and (tells or before.confirmed),
+        tells=tells or before.tells,
     )
     return known if laid == known else replace(laid, at=now)
 

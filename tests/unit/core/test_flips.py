@@ -16,6 +16,8 @@ from tests.unit.core.making import NOW, a_pod, a_workload
 READY = Heard(at=NOW, said=Said.READY)
 BUSY = Heard(at=NOW, said=Said.OCCUPIED, matches=1)
 CREATING = Heard(at=NOW, periodic=False, health=Health.CREATING)
+MUTE = Heard(at=NOW, silent=True, tells=False)
+WELL = Heard(at=NOW, periodic=False, health=Health.HEALTHY, tells=False)
 THREE, NOBODY = (Heard(at=NOW, periodic=False, players=count) for count in (3, 0))
 
 
@@ -35,6 +37,10 @@ THREE, NOBODY = (Heard(at=NOW, periodic=False, players=count) for count in (3, 0
         pytest.param(Mark.BUSY, READY, Why.ROLLOUT, 5, Mark.DRAINING, id="empty, and leaves"),
         pytest.param(Mark.DRAINING, READY, Why.STAYS, 99, Mark.DRAINING, id="draining stays"),
         pytest.param(Mark.FAILED, BUSY, Why.STAYS, 0, Mark.FAILED, id="failed is failed"),
+        pytest.param(Mark.BUSY, MUTE, Why.REQUEST, 99, Mark.BUSY, id="silence is not emptiness"),
+        pytest.param(Mark.NONE, MUTE, Why.STAYS, 99, Mark.NONE, id="nor is it a first word"),
+        pytest.param(Mark.BUSY, WELL, Why.STAYS, 99, Mark.BUSY, id="nor is health"),
+        pytest.param(Mark.NONE, WELL, Why.STAYS, 0, Mark.IDLE, id="well is a first word"),
         pytest.param(Mark.IDLE, None, Why.STAYS, 99, Mark.IDLE, id="never heard"),
     ],
 )

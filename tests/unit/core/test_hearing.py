@@ -53,6 +53,17 @@ def test_a_word_after_a_silence_counts() -> None:
     assert laid == replace(HEARD, at=NOW + 600)
 
 
+def test_a_word_about_its_health_tells_of_no_players_and_confirms_nothing() -> None:
+    well = Report(periodic=False, health=Health.HEALTHY)
+    first = lay(None, well, 4, NOW)
+    assert not first.tells
+    assert lay(first, report(players=0), 4, NOW).tells
+    assert lay(HEARD, well, 4, NOW).tells, "it told before"
+    assert not lay(HEARD, well, 4, NOW, draining=True).confirmed
+    empty = lay(HEARD, report(matches=0), 4, NOW, draining=True)
+    assert lay(empty, well, 4, NOW, draining=True).confirmed, "it said so before"
+
+
 def test_the_first_word_since_it_drains_counts_and_the_next_does_not() -> None:
     first = lay(HEARD, report(matches=2), 4, NOW + 5, draining=True)
     assert (first.confirmed, first.at) == (True, NOW + 5)

@@ -164,6 +164,25 @@ def test_a_busy_room_asked_to_leave_stays_busy_and_drains_in_the_end() -> None:
     in_virtual_time(main())
 
 
+def test_a_busy_room_that_was_never_heard_stays_busy_when_it_is_asked_to_leave() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.mark(Mark.BUSY)
+            await it.seen()
+            await asyncio.sleep(300.0)
+            assert it.desk.book.of(a_key()).rooms[it.live().uid].silent
+            await it.desk.leave(it.desk.find("arena", "arena-0"), True, "anna")
+            await asyncio.sleep(20.0)
+            assert it.label() == "busy", "silence is not emptiness"
+            await it.say(READY)
+            await asyncio.sleep(4.8)
+            assert it.label() == "busy", "it has said so for a moment only"
+            await asyncio.sleep(0.4)
+            assert it.label() == "draining"
+
+    in_virtual_time(main())
+
+
 def test_a_room_that_turns_busy_while_it_is_asked_to_leave_is_not_drained() -> None:
     async def main() -> None:
         async with stage() as it:
