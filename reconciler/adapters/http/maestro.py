@@ -47,10 +47,19 @@ class Maestro:
         return Answer(200, _SUCCESS, headers=state_headers(room))
 
     async def status(self, ask: Ask, names: tuple[str, ...]) -> Answer:
-        """Pass on a status of the old API; as there, it changes nothing of the room."""
+        """Pass on a status of the old API; it frees no room, as there.
+
+        Its clients say so when players come, and ping up to half a minute later: until then
+        `occupied` protects here.
+        """
         room = await self._voices.of_workload(ask, *names)
         fields = _fields(ask)
-        metadata = {"status": _status_of(fields).value, **_metadata_of(fields)}
+        said = _status_of(fields)
+        metadata = {"status": said.value, **_metadata_of(fields)}
+        if said is Said.OCCUPIED:
+            known = room.heard.matches if room.heard else 0
+            matches = _whole_of(fields, "runningMatches", "running_matches") or known
+            room = await self._voices.desk.report(room, _report(said, max(1, matches)))
         self._voices.desk.happened(room, Happening("room", "status", metadata, self._now()))
         return Answer(200, _SUCCESS, headers=state_headers(room))
 

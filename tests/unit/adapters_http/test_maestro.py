@@ -67,15 +67,41 @@ async def test_a_ping_that_means_nothing_is_400_and_no_report(office: Office, bo
     assert office.counted == [("maestro", "malformed")]
 
 
-async def test_a_status_of_the_old_api_is_passed_on_and_changes_nothing(office: Office) -> None:
-    body = {"status": "occupied", "timestamp": 1, "metadata": {"mode": "duel"}}
+@pytest.mark.parametrize("status", ["ready", "terminating", "terminated"])
+async def test_a_status_of_the_old_api_is_passed_on_and_frees_no_room(
+    office: Office, status: str
+) -> None:
+    body = {"status": status, "timestamp": 1, "metadata": {"mode": "duel"}}
     answer = await office.ask("PUT", f"{ROOM}/status", body, TOKEN)
 
     assert answer.status == 200
     assert office.desk.reports == []
     [(name, happening)] = office.desk.told
     assert (name, happening.kind, happening.name) == ("arena-7", "room", "status")
-    assert happening.metadata == {"status": "occupied", "mode": "duel"}
+    assert happening.metadata == {"status": status, "mode": "duel"}
+
+
+@pytest.mark.parametrize(("more", "matches"), [({}, 1), ({"runningMatches": 2}, 2)])
+async def test_a_room_that_says_occupied_by_the_old_api_is_protected_before_its_next_ping(
+    office: Office, more: dict[str, int], matches: int
+) -> None:
+    body = {"status": "occupied", "timestamp": 1, **more}
+    answer = await office.ask("PUT", f"{ROOM}/status", body, TOKEN)
+
+    assert (answer.status, json.loads(answer.body)) == (200, {"success": True})
+    assert answer.headers["X-Gamekeeper-State"] == "occupied"
+    said = Report(periodic=True, said=Said.OCCUPIED, matches=matches)
+    assert office.desk.reports == [("arena-7", said)]
+    assert [happening.name for _, happening in office.desk.told] == ["status"]
+
+
+async def test_a_room_of_many_matches_that_says_occupied_by_the_old_api_keeps_their_number(
+    office: Office,
+) -> None:
+    await office.ask("PUT", f"{ROOM}/ping", {"status": "ready", "runningMatches": 3}, TOKEN)
+    await office.ask("PUT", f"{ROOM}/status", {"status": "occupied"}, TOKEN)
+
+    assert office.desk.reports[-1][1].matches == 3
 
 
 async def test_events_are_passed_on_with_their_metadata_as_text(office: Office) -> None:
