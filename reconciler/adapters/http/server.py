@@ -127,7 +127,7 @@ class _Shell:
         try:
             body = await _body_of(request, connection)
             connection.answering = True
-            path, _, query = request.raw_path.partition("?")
+            path, _, query = _origin_form(request.raw_path).partition("?")
             ask = Ask(request.method, path, query, request.headers, body, connection.peer)
             answer = await self._api.answer(ask)
             if answer.stream is None:
@@ -143,6 +143,12 @@ class _Shell:
             return response
         finally:
             self._ledger.done(connection)
+
+
+def _origin_form(target: str) -> str:
+    """Return path and query of a request; what is sent through a proxy may name the host too."""
+    scheme, mark, rest = target.partition("://")
+    return "/" + rest.partition("/")[2] if mark and scheme in ("http", "https") else target
 
 
 async def _streamed(
@@ -183,7 +189,8 @@ async def _body_of(request: web.BaseRequest, connection: Connection) -> bytes:
         return b""
     if (request.content_length or 0) > BODY_LIMIT_BYTES:
         raise Refused(413, f"the body is larger than {BODY_LIMIT_BYTES} bytes")
-    if "Expect" in request.headers and request.transport is not None:
+    asks = "Expect" in request.headers and request.version >= (1, 1)
+    if asks and request.transport is not None:
         request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
     try:
         return await request.read()

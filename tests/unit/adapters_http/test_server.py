@@ -126,6 +126,22 @@ async def test_head_and_body_may_come_in_pieces(listener: Listener) -> None:
     assert (await line.answer())[0] == 200
 
 
+async def test_a_client_of_http_1_0_hears_its_answer_and_nothing_before(
+    listener: Listener,
+) -> None:
+    line = await listener.connect()
+    old = PING.replace("HTTP/1.1", "HTTP/1.0")
+    assert await line.ask(request(old, Expect="100-continue")) == 200
+
+
+async def test_a_path_may_be_written_as_a_whole_address(listener: Listener) -> None:
+    line = await listener.connect()
+    for path in ("http://rooms:8090/healthz", "https://rooms/healthz?code=x", "http://rooms"):
+        assert await line.ask(request(f"GET {path} HTTP/1.1", "")) == 200
+    line = await listener.connect()
+    assert await line.ask(request(PING.replace("PUT /", "PUT http://rooms/"))) == 200
+
+
 async def test_a_client_that_asks_whether_to_go_on_is_told_so(listener: Listener) -> None:
     line = await listener.connect()
     head, _, body = request(Expect="100-continue").partition(b"\r\n\r\n")
