@@ -4,10 +4,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from reconciler.model.refs import Json
 from tests.controlplane.cluster import ControlPlane
-from tests.e2e.real_voices import Voice
+from tests.e2e.real_voices import Span
+
+
+class Speaker(Protocol):
+    """Whoever said when matches ran."""
+
+    spans: list[Span]
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,7 @@ def _seconds(text: str) -> float:
     return datetime.fromisoformat(text).timestamp()
 
 
-def thrown_out(found: Mapping[str, Removal], voices: Mapping[str, Voice]) -> list[str]:
+def thrown_out(found: Mapping[str, Removal], voices: Mapping[str, Speaker]) -> list[str]:
     """Return the rooms that were removed by a request that came after the 200 of their match."""
     return [
         f"{name}: {'evicted' if removal.evicted else 'deleted'} by {removal.user}"

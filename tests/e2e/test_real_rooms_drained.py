@@ -11,7 +11,7 @@ import pytest
 
 from tests.controlplane.cluster import ControlPlane
 from tests.e2e.real_removals import removals
-from tests.e2e.real_rooms import Installation, installation, kube, scheduler
+from tests.e2e.real_rooms import Installation, installation, scheduler
 from tests.e2e.real_voices import Voice
 
 pytestmark = pytest.mark.real
@@ -47,7 +47,7 @@ def test_a_drained_node_keeps_its_matches_though_the_leader_is_killed_in_the_mid
         assert playing
         assert len(playing) < len(drained)
 
-        drain = kube(deployed, *f"drain {node} --force --ignore-daemonsets --timeout=150s".split())
+        drain = there.drain(node, 150)
         there.wait("the first one leaves", lambda: len(_on(there, name, node)) < len(drained))
         leader.end(signal.SIGKILL)
         there.wait("the empty ones leave", lambda: _on(there, name, node) == playing)
@@ -98,13 +98,13 @@ def test_a_budget_by_count_keeps_its_number_of_rooms_through_a_drain(
 
         there.wait("6 of 12 are busy: half as many again stay", counted)
         drained = _on(there, name, node)
-        drain = kube(deployed, *f"drain {node} --force --ignore-daemonsets --timeout=60s".split())
+        drain = there.drain(node, 60)
         least = number
         while drain.poll() is None:
             least = min(least, there.house.ready(name))
             time.sleep(0.05)
-        assert drain.returncode == 0, drain.communicate()[0]
-        drain.communicate()
+        said = drain.communicate()[0]
+        assert drain.returncode == 0, said
         there.wait("they are replaced", lambda: len(there.house.rooms(name)) == number)
         removed = removals(deployed, name)
         assert sorted(removed) == sorted(f"{name}/{room.room}" for room in drained)
