@@ -15,7 +15,10 @@ from reconciler.room_ports import Desk, RoomView
 PIECE = 50
 """Rooms between two pauses: about a millisecond."""
 LISTS_AT_ONCE = 8
-COLUMNS = ("name", "node", "address", "players", "ports", "fleet", "health", "state")
+COLUMNS = (
+    *("name", "node", "address", "players", "ports", "fleet", "marked for deletion", "pod"),
+    *("health", "state"),
+)
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Rooms</title><style>
@@ -120,6 +123,8 @@ def _row(room: RoomView) -> str:
         str(status["activePlayers"]),
         ports,
         room.key.name,
+        "yes" if status["markedForDeletion"] else "no",
+        status["podPhase"],
         status["health"],
         status["dgsState"],
     )

@@ -76,10 +76,11 @@ class Native:
         return await self._leave(ask, names, leaves_now=False)
 
     async def workloads(self, ask: Ask, _: tuple[str, ...]) -> Answer:
-        """Count the rooms of every workload by their states."""
-        await self._voices.person(ask, "read", None)
+        """Count the rooms of every workload, or of one, by their states."""
+        workload = workload_asked(ask)
+        await self._voices.person(ask, "read", workload)
         desk, found = self._voices.desk, []
-        for key in sorted(desk.workloads()):
+        for key in sorted(key for key in desk.workloads() if workload in (None, key)):
             found.append(_counts(key, await _taken(desk.rooms(key)), self._holds(key)))
             await asyncio.sleep(0)
         return Answer(200, json.dumps({"workloads": found}).encode())

@@ -130,7 +130,15 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route("POST", f"{_V1_ROOM}/drain", "drain", "v1", "let it leave when empty", answer="Standing"),
     Route("DELETE", f"{_V1_ROOM}/drain", "undrain", "v1", "let it stay", answer="Standing"),
-    Route("GET", "/v1/workloads", "listWorkloads", "v1", "counts", answer="Workloads"),
+    Route(
+        "GET",
+        "/v1/workloads",
+        "listWorkloads",
+        "v1",
+        "counts",
+        answer="Workloads",
+        query=_WORKLOAD,
+    ),
     Route(
         "GET",
         "/v1/watch",

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from reconciler.adapters.http.lists import COLUMNS
 from reconciler.model.live import Phase
 from reconciler.model.rooms import (
     GameState,
@@ -200,6 +201,7 @@ async def test_the_page_shows_the_list_and_runs_nothing_of_what_it_shows(office:
     page = await whole(await office.ask("GET", "/"))
 
     assert "shooter-7" in page
+    assert page.count("<th>") == len(COLUMNS) == page[page.rindex("<tr>") :].count("<td>")
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
     assert "http" not in page  # nothing is fetched from elsewhere

@@ -9,7 +9,7 @@ import pytest
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import Phase
 from reconciler.model.rooms import Heard, Judged, Report, RoomState, Said, Why
-from tests.unit.adapters_http.office import ADMIN, CODE, NOW, SHOOTER, TOKEN, Office
+from tests.unit.adapters_http.office import ADMIN, ARENA, CODE, NOW, SHOOTER, TOKEN, Office
 
 ROOM = "/v1/rooms/arena/arena-7"
 
@@ -172,6 +172,17 @@ async def test_workloads_are_counted_by_the_states_of_their_rooms(office: Office
     assert arena["states"] == {"occupied": 1, "ready": 1}
     assert (arena["rooms"], arena["players"]) == (2, 5)
     assert (arena["healthy"], arena["health"], arena["pods"]) == (2, "Healthy", "Running")
+
+
+async def test_one_workload_alone_is_counted(office: Office) -> None:
+    """Whoever may look at one workload only has to name it."""
+    asked = "/v1/workloads?workload=Scheduler/arena/arena"
+    answer = await office.ask("GET", asked, token=ADMIN)
+
+    assert [each["workload"] for each in json.loads(answer.body)["workloads"]] == [
+        "Scheduler/arena/arena"
+    ]
+    assert office.keeper.looked_at[-1] == ARENA
 
 
 async def test_a_workload_is_as_its_first_room_that_is_not_well_or_as_what_is_held(
