@@ -78,7 +78,7 @@ async def living(
     from reconciler.sandbox.room_places import RoomPlaces
     from reconciler.sandbox.room_processes import RoomProcesses
 
-    told = dict.fromkeys(TOLD_TO, wanted.rooms_url) if wanted.rooms_url else {}
+    told = dict.fromkeys(TOLD_TO, wanted.rooms_url.rstrip("/")) if wanted.rooms_url else {}
     async with AsyncExitStack() as stack:
         if wanted.room_command:
             places = RoomPlaces(server.sandbox, folder / "rooms", told, time.time)

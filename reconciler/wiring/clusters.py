@@ -122,8 +122,14 @@ def make_one_cluster(
 
 
 def rooms_url(settings: Settings) -> str:
-    """Return the address that rooms report to."""
-    return settings.rooms_url or f"http://gamekeeper-rooms.{settings.namespace}.svc"
+    """Return the address that rooms report to, to which games add a path. Raises Misconfigured."""
+    url = settings.rooms_url.rstrip("/")
+    if url and not url.startswith(("http://", "https://")):
+        raise Misconfigured(
+            f'--rooms-url "{settings.rooms_url}" is no address that a game can ask: '
+            "write http://HOST:PORT"
+        )
+    return url or f"http://gamekeeper-rooms.{settings.namespace}.svc"
 
 
 def make_desk(one: OneCluster, app: Callable[[], App], observer: RoomObserver) -> RoomDesk:

@@ -1,7 +1,9 @@
 import pytest
 
+from reconciler.model.errors import Misconfigured
 from reconciler.setting_rows import BadSetting, Row
 from reconciler.settings import Settings, rows
+from reconciler.wiring.clusters import rooms_url
 
 
 def test_a_flag_goes_before_the_environment_and_that_before_the_default() -> None:
@@ -71,3 +73,14 @@ def test_a_secret_is_not_shown() -> None:
 
 def test_an_empty_variable_is_no_value() -> None:
     assert Settings.read({"GAMEKEEPER_BRANCH": ""}, {}).branch == "main"
+
+
+def test_the_address_that_rooms_are_told_ends_without_a_slash_for_games_add_their_path() -> None:
+    assert rooms_url(Settings(rooms_url="http://10.0.0.1:8090/")) == "http://10.0.0.1:8090"
+    assert rooms_url(Settings(namespace="ours")) == "http://gamekeeper-rooms.ours.svc"
+
+
+@pytest.mark.parametrize("url", ["10.0.0.1:8090", "rooms", "ftp://rooms"])
+def test_an_address_that_no_game_can_ask_is_refused(url: str) -> None:
+    with pytest.raises(Misconfigured, match="--rooms-url"):
+        rooms_url(Settings(rooms_url=url))
