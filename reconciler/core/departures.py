@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from reconciler.core import fence, victims
 from reconciler.core.failing import Failing, is_failure
 from reconciler.core.guards import guard_for
+from reconciler.core.reporting import is_heard
 from reconciler.core.rollout import Step, may_stay
-from reconciler.core.room_state import is_heard
 from reconciler.core.rooms import Sorted
 from reconciler.model.changes import Cause
 from reconciler.model.live import LivePod

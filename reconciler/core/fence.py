@@ -8,7 +8,7 @@ not report, was never ready, has failed or has ended.
 
 from dataclasses import dataclass
 
-from reconciler.core.room_state import is_heard
+from reconciler.core.reporting import is_heard
 from reconciler.model.live import LivePod
 from reconciler.model.rooms import BUSY_MARKS, Heard, Judged, Mark, RoomState, Why
 from reconciler.model.specs import Workload

@@ -27,7 +27,8 @@ def lay(
     before the report came.
     """
     before = known or Heard(at=now, periodic=report.periodic, said_since=now, tells=False)
-    tells = not (report.said is report.matches is report.players is None)
+    words = (report.said, report.matches, report.players)
+    tells = any(word is not None for word in words)
     said = report.said if report.said is not None else before.said
     laid = Heard(
         at=before.at,

@@ -6,12 +6,11 @@ judged anew from what stands in the cluster and what was heard; nothing here rem
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from reconciler.core.revision import tells_reports
+from reconciler.core.reporting import is_listened_to
+from reconciler.core.room_facts import Facts
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.rooms import (
-    BUSY_MARKS,
     NO_EARS,
     Ears,
     Health,
@@ -29,36 +28,6 @@ UNPULLABLE = frozenset(
 )
 CRASHING = frozenset({"CrashLoopBackOff", "RunContainerError", "CreateContainerError"})
 
-_HAS_REPORTED = BUSY_MARKS | {Mark.IDLE}
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """All that a room is judged by. `heard` is None where it is not heard, or does not report."""
-
-    pod: LivePod
-    workload: Workload
-    heard: Heard | None
-    ears: Ears
-    now: float
-
-    @property
-    def hears(self) -> bool:
-        return is_heard(self.pod, self.workload) or self.heard is not None
-
-    @property
-    def recorded_busy(self) -> bool:
-        return self.pod.mark in BUSY_MARKS
-
-
-def is_heard(pod: LivePod, workload: Workload) -> bool:
-    """Whether a room can be expected to report: it was made to, or has done so.
-
-    One that was made while its workload did not report has no token: waiting for its word would
-    be waiting for ever.
-    """
-    return workload.hears and (pod.mark in _HAS_REPORTED or tells_reports(pod.revision))
-
 
 def judge(
     pod: LivePod,
@@ -71,7 +40,8 @@ def judge(
 
     `heard` is what this room said (`ears.rooms[pod.uid]`), None where it said nothing to us.
     """
-    facts = _Facts(pod, workload, heard if workload.hears else None, ears, now)
+    said = heard if is_listened_to(pod, workload) else None
+    facts = Facts(pod, workload, said, ears, now)
     for rule in RULES:
         judged = rule(facts)
         if judged is not None:
@@ -79,20 +49,20 @@ def judge(
     raise AssertionError("the last rule matches everything")
 
 
-def _being_deleted(facts: _Facts) -> Judged | None:
+def _being_deleted(facts: Facts) -> Judged | None:
     if not facts.pod.terminating:
         return None
     return Judged(RoomState.TERMINATING, "its pod is being deleted")
 
 
-def _failed_and_kept(facts: _Facts) -> Judged | None:
+def _failed_and_kept(facts: Facts) -> Judged | None:
     if facts.pod.mark is not Mark.FAILED or facts.pod.leaving is Why.REQUEST:
         return None
     reason = "it failed and is kept for a post-mortem"
     return Judged(RoomState.ERROR, reason, protected=reason)
 
 
-def _ended(facts: _Facts) -> Judged | None:
+def _ended(facts: Facts) -> Judged | None:
     """Tell a pod that is over: evicted, out of memory, crashed, completed, its node lost."""
     if facts.pod.phase is Phase.SUCCEEDED:
         return Judged(RoomState.TERMINATED, f"its containers ended: {_end_of(facts.pod)}")
@@ -101,7 +71,7 @@ def _ended(facts: _Facts) -> Judged | None:
     return None
 
 
-def _not_scheduled(facts: _Facts) -> Judged | None:
+def _not_scheduled(facts: Facts) -> Judged | None:
     pod = facts.pod
     if pod.phase is not Phase.PENDING or pod.node:
         return None
@@ -109,7 +79,7 @@ def _not_scheduled(facts: _Facts) -> Judged | None:
     return Judged(RoomState.PENDING, why)
 
 
-def _starting(facts: _Facts) -> Judged | None:
+def _starting(facts: Facts) -> Judged | None:
     if facts.pod.phase is not Phase.PENDING:
         return None
     what = facts.pod.waiting or "its containers start"
@@ -118,7 +88,7 @@ def _starting(facts: _Facts) -> Judged | None:
     return _within_start(facts, RoomState.PENDING, what)
 
 
-def _crash_loop(facts: _Facts) -> Judged | None:
+def _crash_loop(facts: Facts) -> Judged | None:
     pod = facts.pod
     if pod.running or pod.waiting not in CRASHING:
         return None
@@ -126,23 +96,17 @@ def _crash_loop(facts: _Facts) -> Judged | None:
     return Judged(RoomState.ERROR, f"its container crashed {times} ({pod.waiting})")
 
 
-def _given_up(facts: _Facts) -> Judged | None:
+def _given_up(facts: Facts) -> Judged | None:
     """Tell a busy room that is silent beyond the limit that the user wrote in Git."""
+    left = facts.patience_seconds
+    if left is None or left > 0:
+        return None
     limit = facts.workload.timeouts.silent_busy_seconds
-    heard = facts.heard
-    if limit is None or facts.ears.deaf or not facts.hears or not facts.recorded_busy:
-        return None
-    last = heard.at if heard is not None else facts.ears.since
-    if not last or (heard is not None and not heard.silent):
-        return None
-    left = last + limit - facts.now
-    if left > 0:
-        return None
     reason = f"busy and silent for more than silentBusySeconds ({limit:.0f} s)"
     return Judged(RoomState.ERROR, reason)
 
 
-def _says_it_ends(facts: _Facts) -> Judged | None:
+def _says_it_ends(facts: Facts) -> Judged | None:
     heard = facts.heard
     if heard is None or heard.silent or heard.said not in (Said.TERMINATING, Said.TERMINATED):
         return None
@@ -152,12 +116,14 @@ def _says_it_ends(facts: _Facts) -> Judged | None:
     if left > 0:
         reason = "it says that it terminates"
         return Judged(RoomState.TERMINATING, reason, protected=reason, again_in_seconds=left)
+    if heard.busy:
+        return None  # it takes its time, with players in it
     return Judged(
         RoomState.ERROR, "it said that it terminates, and did not within terminateSeconds"
     )
 
 
-def _busy(facts: _Facts) -> Judged | None:
+def _busy(facts: Facts) -> Judged | None:
     """Tell a room in which players are, by its own words."""
     heard = facts.heard
     if heard is None or not heard.busy:
@@ -169,10 +135,11 @@ def _busy(facts: _Facts) -> Judged | None:
         what += f", {heard.players} players"
     if heard.silent:
         what += "; it has been silent since"
-    return Judged(state, what, protected=what, demand=True, up=True)
+    again = facts.patience_seconds
+    return Judged(state, what, protected=what, demand=True, up=True, again_in_seconds=again)
 
 
-def _recorded_busy(facts: _Facts) -> Judged | None:
+def _recorded_busy(facts: Facts) -> Judged | None:
     """Tell a room that stands as busy or allocated on its pod: that holds until it is unsaid."""
     if not facts.hears or not facts.recorded_busy or not facts.pod.running:
         return None
@@ -181,49 +148,74 @@ def _recorded_busy(facts: _Facts) -> Judged | None:
     reason = f"last recorded {facts.pod.mark.value}"
     if facts.heard is None or facts.heard.silent:
         reason += "; silence is not emptiness"
-    unheard = facts.heard is None
-    return Judged(state, reason, protected=reason, demand=True, up=True, unheard=unheard)
+    return Judged(
+        state,
+        reason,
+        protected=reason,
+        demand=True,
+        up=True,
+        unheard=facts.heard is None or not facts.heard.tells,
+        again_in_seconds=facts.patience_seconds,
+    )
 
 
-def _reports_failure(facts: _Facts) -> Judged | None:
+def _post_mortem_over(facts: Facts) -> Judged | None:
+    if facts.pod.mark is not Mark.FAILED:
+        return None
+    return Judged(RoomState.ERROR, "it failed, and its post-mortem is over")
+
+
+def _reports_failure(facts: Facts) -> Judged | None:
     if facts.heard is None or facts.heard.health is not Health.FAILED:
         return None
     return Judged(RoomState.ERROR, "it reports itself Failed")
 
 
-def _silent(facts: _Facts) -> Judged | None:
+def _silent(facts: Facts) -> Judged | None:
     heard = facts.heard
     if heard is None or not heard.silent:
         return None
     if facts.ears.deaf:
-        return _known(facts, RoomState.READY, f"silent, but so are others: {facts.ears.deaf}")
+        return _known(facts, f"silent, but so are others: {facts.ears.deaf}")
     limit = facts.workload.timeouts.ping_seconds
     return Judged(RoomState.ERROR, f"idle, and silent for more than pingSeconds ({limit:.0f} s)")
 
 
-def _never_ready(facts: _Facts) -> Judged | None:
+def _never_ready(facts: Facts) -> Judged | None:
     pod = facts.pod
-    if pod.ready or pod.lapsed or (facts.hears and pod.mark is not Mark.NONE):
+    if pod.ready or pod.lapsed:
+        return None
+    if facts.hears and pod.mark is not Mark.NONE and not _was_drained_in_its_start(facts):
         return None
     return _within_start(facts, RoomState.UNREADY, "running, and not ready yet")
 
 
-def _unheard(facts: _Facts) -> Judged | None:
+def _was_drained_in_its_start(facts: Facts) -> bool:
+    """Whether a room was marked draining before it was ever ready: nobody waits for its word.
+
+    One of which a container does not run, or ran before, may have been ready in its time.
+    """
+    pod = facts.pod
+    plain = not (pod.waiting or pod.restarts or pod.kept_report)
+    return pod.mark is Mark.DRAINING and facts.heard is None and plain
+
+
+def _unheard(facts: Facts) -> Judged | None:
     if not facts.hears or facts.heard is not None:
         return None
     if facts.pod.mark is Mark.NONE:
         reason = "it is ready and has never been heard"
         return Judged(RoomState.UNREADY, reason, protected=reason, unheard=True)
-    return _known(facts, RoomState.READY, f"last recorded {facts.pod.mark.value}, not heard since")
+    return _known(facts, f"last recorded {facts.pod.mark.value}, not heard since")
 
 
-def _draining(facts: _Facts) -> Judged | None:
+def _draining(facts: Facts) -> Judged | None:
     if facts.pod.mark is not Mark.DRAINING:
         return None
     return Judged(RoomState.DRAINING, f"leaves: {facts.pod.leaving.value or 'marked by hand'}")
 
 
-def _creating(facts: _Facts) -> Judged | None:
+def _creating(facts: Facts) -> Judged | None:
     if facts.heard is None or facts.heard.health is not Health.CREATING:
         return None
     what = "it reports itself Creating"
@@ -232,7 +224,7 @@ def _creating(facts: _Facts) -> Judged | None:
     return Judged(RoomState.UNREADY, what)
 
 
-def _idle(facts: _Facts) -> Judged | None:
+def _idle(facts: Facts) -> Judged | None:
     up = facts.pod.ready
     if facts.hears:
         reason = "it says so" if up else "its pod is not ready"
@@ -241,7 +233,7 @@ def _idle(facts: _Facts) -> Judged | None:
     return Judged(RoomState.READY if up else RoomState.UNREADY, reason, up=up)
 
 
-RULES: tuple[Callable[[_Facts], Judged | None], ...] = (
+RULES: tuple[Callable[[Facts], Judged | None], ...] = (
     _being_deleted,
     _failed_and_kept,
     _ended,
@@ -252,6 +244,7 @@ RULES: tuple[Callable[[_Facts], Judged | None], ...] = (
     _says_it_ends,
     _busy,
     _recorded_busy,
+    _post_mortem_over,
     _reports_failure,
     _silent,
     _never_ready,
@@ -264,9 +257,10 @@ RULES: tuple[Callable[[_Facts], Judged | None], ...] = (
 before what lets go."""
 
 
-def _known(facts: _Facts, state: RoomState, reason: str) -> Judged:
+def _known(facts: Facts, reason: str) -> Judged:
     """Judge a room that is not heard by what was recorded last: protected, and no demand."""
     draining = facts.pod.mark is Mark.DRAINING
+    state = RoomState.READY if facts.pod.ready else RoomState.UNREADY
     return Judged(
         RoomState.DRAINING if draining else state,
         reason,
@@ -276,7 +270,7 @@ def _known(facts: _Facts, state: RoomState, reason: str) -> Judged:
     )
 
 
-def _within_start(facts: _Facts, state: RoomState, what: str) -> Judged:
+def _within_start(facts: Facts, state: RoomState, what: str) -> Judged:
     """Judge a room that starts: the clock runs from being bound, or from its last restart."""
     limit = facts.workload.timeouts.initialize_seconds
     since = facts.pod.seen.starting

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from reconciler.core.room_state import is_heard, judge
+from reconciler.core.reporting import is_heard
+from reconciler.core.room_state import judge
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.plans import Counts
 from reconciler.model.rooms import (

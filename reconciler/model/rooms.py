@@ -113,8 +113,9 @@ class Heard:
 
     @property
     def busy(self) -> bool:
-        """Whether anybody plays there, by what it said itself."""
-        return self.said is Said.OCCUPIED or self.matches > 0 or self.players > 0
+        """Whether anybody plays there, by what it said itself; in one that is over nobody does."""
+        there = self.said is Said.OCCUPIED or self.matches > 0 or self.players > 0
+        return there and self.said is not Said.TERMINATED
 
 
 NOTHING_HEARD: Mapping[str, Heard] = {}

@@ -8,7 +8,8 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from reconciler.core import flips, hearing
+from reconciler.core import hearing
+from reconciler.core.reporting import is_listened_to
 from reconciler.model.live import LivePod, LiveWorkload
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import NO_EARS, Ears, Heard, Mark, Report
@@ -40,7 +41,7 @@ class Book:
         begun: Callable[[Line, LivePod], None],
         observer: RoomObserver,
     ) -> None:
-        self.silence = Silence(self._limit_of, elapsed, clock)
+        self.silence = Silence(self._silence_of, elapsed, clock)
         self._roster = roster
         self._clock = clock
         self._elapsed = elapsed
@@ -131,7 +132,7 @@ class Book:
             and not line.lock.locked()
         ):
             return False
-        if not workload.hears:
+        if not is_listened_to(pod, workload):
             self._ignore(line.key)
             return False
         self._hear(line, pod, workload, report)
@@ -226,7 +227,7 @@ class Book:
                     await self._clock.sleep(0)
                 if self._since != since:
                     return  # the term ended meanwhile
-                if _is_recorded(pod) and self._is_there(pod):
+                if _is_recorded(pod) and self._roster.is_there(pod):
                     self.line(key, pod)
             self._tell(key)
         self._seeded = True
@@ -273,17 +274,8 @@ class Book:
         if pod.mark is not Mark.NONE:
             self.silence.follow(line)
 
-    def _is_there(self, pod: LivePod) -> bool:
-        found = self._roster.view.room(pod.namespace, pod.name)
-        return found is not None and found[1].uid == pod.uid
-
-    def _limit_of(self, line: Line) -> float | None:
-        found = self._roster.view.room(line.namespace, line.name)
-        workload = self._roster.workload(line.key)
-        if found is None or workload is None or not workload.hears:
-            return None
-        pod = found[1]
-        return None if flips.is_over(pod) or pod.uid != line.uid else workload.timeouts.ping_seconds
+    def _silence_of(self, line: Line) -> float | None:
+        return self._roster.longest_silence(line.key, line.namespace, line.name, line.uid)
 
     def _oldest_seconds(self) -> float:
         heard = (line.last_at for line in self._lines.values() if line.followed)

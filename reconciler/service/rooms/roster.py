@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from reconciler.core import compile as compiling
-from reconciler.core import ordinals
+from reconciler.core import flips, ordinals
+from reconciler.core.reporting import is_listened_to
 from reconciler.loop.lane import Lane
 from reconciler.model.errors import Gone, NotFound, Unavailable
 from reconciler.model.live import LiveNode, LivePod
@@ -83,6 +84,23 @@ class Roster:
         if found is None and not self.view.rooms_complete:
             raise Unavailable(f"room {name} is not seen now: the cluster is being read anew")
         raise Gone(f"room {name} is no more; its name never comes back")
+
+    def is_there(self, pod: LivePod) -> bool:
+        """Whether there is that very room now."""
+        found = self.view.room(pod.namespace, pod.name)
+        return found is not None and found[1].uid == pod.uid
+
+    def longest_silence(
+        self, key: WorkloadKey, namespace: str, name: str, uid: str
+    ) -> float | None:
+        """Return for how long a room may say nothing, in seconds, None where that tells nothing."""
+        found, workload = self.view.room(namespace, name), self.workload(key)
+        if found is None or workload is None:
+            return None
+        pod = found[1]
+        if flips.is_over(pod) or pod.uid != uid or not is_listened_to(pod, workload):
+            return None
+        return workload.timeouts.ping_seconds
 
     def _named(self, workload: str) -> tuple[WorkloadKey, ...]:
         wanted, there = self._lane.wanted, self.view.workloads()

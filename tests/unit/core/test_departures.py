@@ -13,7 +13,15 @@ from reconciler.model.plans import Plan, Situation
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Ears, Health, Heard, Mark, Said, Why
-from reconciler.model.specs import Departure, Disruption, FailurePolicy, Rollout, Share, Workload
+from reconciler.model.specs import (
+    Departure,
+    Disruption,
+    FailurePolicy,
+    Rollout,
+    Share,
+    Timeouts,
+    Workload,
+)
 from tests.unit.core.making import NOW, REPORTS, a_heard, a_room, a_situation, a_workload
 
 SCHEMAS = Schemas({})
@@ -259,3 +267,29 @@ def test_a_budget_by_count_follows_who_plays_every_few_seconds() -> None:
     assert made.objects[0].body["spec"]["minAvailable"] == 3
     soon = planning.plan(replace(stale, budgeted_at=NOW - 1), SCHEMAS, NOW)
     assert (soon.idle, soon.wake_in_seconds) == (True, 4.0)
+
+
+def test_a_busy_room_that_the_user_gives_up_for_its_silence_goes_through_the_fence() -> None:
+    workload = reporting(replicas=1, timeouts=Timeouts(silent_busy_seconds=600))
+    silent = replace(BUSY, silent=True, at=NOW - 599)
+    waiting = plan(workload, {busy(0): silent})
+    assert (waiting.idle, waiting.wake_in_seconds) == (True, 1.0), "no event says that it is due"
+    silent = replace(silent, at=NOW - 601)
+    assert told(plan(workload, {busy(0): silent})) == [(0, "drain", Why.FAILED)]
+    assert removed(plan(workload, {draining(0, Why.FAILED): silent})) == [(0, Cause.HEALING)]
+    speaks = replace(silent, silent=False)
+    assert not plan(workload, {draining(0, Why.FAILED): speaks}).removals, "players are there"
+
+
+def test_a_room_that_never_was_ready_leaves_by_its_pod_alone() -> None:
+    starting = draining(0, ready=False, revision="1-badr")
+    made = plan(reporting(replicas=1), {starting: None, idle(1): EMPTY})
+    assert removed(made) == [(0, Cause.SCALE_IN)], "nobody waits for a word of it"
+
+
+def test_a_commit_that_says_that_rooms_report_no_more_lets_matches_end() -> None:
+    workload = a_workload(replicas=1, rollout=Rollout(Share(1), Share(0)))
+    made = plan(workload, {busy(0): BUSY, a_room(1, revision=workload.revision): None})
+    assert not made.removals
+    assert not [mark for mark in made.marks if mark.mark is not Mark.BUSY]
+    assert made.counts.busy == 1

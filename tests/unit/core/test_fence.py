@@ -65,7 +65,15 @@ def verdict(pod: LivePod, heard: Heard | None, workload: Any = REPORTS) -> fence
             False,
             id="that starts: it may be seen",
         ),
-        pytest.param(a_room(0, ready=False, **DRAINING), None, False, id="that was ready once"),
+        pytest.param(
+            a_room(0, ready=False, lapsed=True, **DRAINING), None, False, id="that was ready once"
+        ),
+        pytest.param(
+            a_room(0, ready=False, restarts=1, **DRAINING), None, False, id="that perhaps was"
+        ),
+        pytest.param(
+            a_room(0, ready=False, **DRAINING), None, True, id="that was never ready nor heard"
+        ),
         pytest.param(
             a_room(0, **DRAINING), a_heard(silent=True), True, id="that fell silent while empty"
         ),

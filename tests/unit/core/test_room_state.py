@@ -170,6 +170,18 @@ def test_the_state_of(what: Judged, state: RoomState) -> None:
         ),
         pytest.param(judged(a_heard(said=Said.TERMINATING, said_since=NOW)), id="that ends"),
         pytest.param(judged(BUSY, ready=False, lapsed=True), id="busy on a node that is lost"),
+        pytest.param(
+            judged(replace(BUSY, said=Said.TERMINATING), seconds=1e6),
+            id="that takes its time to end, with a match in it",
+        ),
+        pytest.param(
+            judged(Heard(at=NOW, silent=True, tells=False), mark=Mark.BUSY),
+            id="recorded busy, of which only its silence is known",
+        ),
+        pytest.param(
+            judged(ready=False, restarts=1, mark=Mark.DRAINING),
+            id="draining, that restarted and was perhaps ready before",
+        ),
     ],
 )
 def test_a_room_may_not_go(what: Judged) -> None:
@@ -192,6 +204,17 @@ def test_a_room_may_not_go(what: Judged) -> None:
             judged(mark=Mark.FAILED, leaving=Why.REQUEST, phase=Phase.FAILED),
             id="whose post-mortem is over",
         ),
+        pytest.param(
+            judged(mark=Mark.FAILED, leaving=Why.REQUEST),
+            id="whose post-mortem is over, and of which something runs unheard",
+        ),
+        pytest.param(
+            judged(ready=False, mark=Mark.DRAINING), id="marked draining before it was ever ready"
+        ),
+        pytest.param(
+            judged(a_heard(said=Said.TERMINATED, players=3), **IDLE_POD),
+            id="that is over, whatever it counted before",
+        ),
     ],
 )
 def test_a_room_may_go(what: Judged) -> None:
@@ -205,6 +228,15 @@ def test_without_reports_the_pod_is_all_there_is() -> None:
     assert lapsed.state is RoomState.UNREADY, "perhaps it is full: no time-out ends it"
 
 
+def test_a_commit_that_says_that_rooms_report_no_more_sends_nobody_out_of_them() -> None:
+    assert judge(a_room(0, mark=Mark.BUSY), SILENT).protected
+    assert judge(a_room(0, mark=Mark.ALLOCATED), SILENT).protected
+    assert judge(a_room(0, mark=Mark.IDLE), SILENT).protected, "not heard since we listen"
+    assert judge(a_room(0, mark=Mark.DRAINING), SILENT, BUSY).protected, "it is still heard"
+    assert not judge(a_room(0, mark=Mark.IDLE), SILENT, a_heard()).protected
+    assert not judge(a_room(0, mark=Mark.DRAINING), SILENT).protected, "by its pod alone"
+
+
 def test_only_a_limit_of_the_users_gives_up_a_busy_room_that_is_silent() -> None:
     limited = replace(REPORTS, timeouts=Timeouts(silent_busy_seconds=600))
     silent = replace(BUSY, silent=True, at=NOW - 500)
@@ -214,6 +246,23 @@ def test_only_a_limit_of_the_users_gives_up_a_busy_room_that_is_silent() -> None
     assert judge(pod, limited, silent, Ears(deaf="all"), NOW + 200).protected
     assert judge(pod, limited, replace(silent, silent=False), LISTENING, NOW + 200).protected
     assert judge(pod, limited, None, Ears(since=NOW - 599), NOW).protected, "we listen since then"
+    draining = replace(pod, mark=Mark.DRAINING)
+    assert not judge(draining, limited, silent, LISTENING, NOW + 200).protected, "to the end"
+
+
+@pytest.mark.parametrize(
+    ("heard", "ears"),
+    [
+        pytest.param(replace(BUSY, silent=True, at=NOW - 500), LISTENING, id="its last words"),
+        pytest.param(a_heard(silent=True, at=NOW - 500), LISTENING, id="its pod"),
+        pytest.param(None, Ears(since=NOW - 500), id="its pod alone, since we listen"),
+    ],
+)
+def test_time_gives_up_a_busy_room_by(heard: Heard | None, ears: Ears) -> None:
+    limited = replace(REPORTS, timeouts=Timeouts(silent_busy_seconds=600))
+    pod = a_room(0, mark=Mark.BUSY)
+    assert judge(pod, limited, heard, ears, NOW).again_in_seconds == 100
+    assert judge(pod, REPORTS, heard, ears, NOW).again_in_seconds is None
 
 
 def test_demand_is_what_was_recorded_last() -> None:
@@ -226,6 +275,7 @@ def test_unheard_is_who_was_ready_and_is_not_heard() -> None:
     assert judged().unheard
     assert judged(**IDLE_POD).unheard
     assert judged(mark=Mark.BUSY).unheard
+    assert judged(Heard(at=NOW, silent=True, tells=False), mark=Mark.BUSY).unheard
     assert not judged(ready=False).unheard, "a room that starts is not expected to speak"
     assert not judged(a_heard(), **IDLE_POD).unheard
 

@@ -1,0 +1,23 @@
+"""Whether a room is one that reports: by its workload, by its own revision, by what it has done."""
+
+from reconciler.core.revision import tells_reports
+from reconciler.model.live import LivePod
+from reconciler.model.rooms import BUSY_MARKS, Mark
+from reconciler.model.specs import Workload
+
+_HAS_REPORTED = BUSY_MARKS | {Mark.IDLE}
+
+
+def is_heard(pod: LivePod, workload: Workload) -> bool:
+    """Whether a room can be expected to report: it has done so, or was made to.
+
+    One that was made while its workload did not report has no token: waiting for its word would
+    be waiting for ever. One that has reported is still heard when a commit says `reports: none`:
+    that sends nobody out of it.
+    """
+    return pod.mark in _HAS_REPORTED or (workload.hears and tells_reports(pod.revision))
+
+
+def is_listened_to(pod: LivePod, workload: Workload) -> bool:
+    """Whether what a room says counts: its workload reports, or it did so itself before."""
+    return workload.hears or pod.mark is not Mark.NONE
