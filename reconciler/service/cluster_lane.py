@@ -19,10 +19,25 @@ from reconciler.model.refs import WorkloadKey
 from reconciler.model.reports import Report
 from reconciler.ports import Clock
 from reconciler.service.retries import Retries
-from reconciler.service.wakes import Wakes
+from reconciler.service.wakes import COALESCE_SECONDS, Wakes
 
 BIG_KEY_PODS = 1000
 SLICE_SECONDS = 0.005
+REST_SECONDS_A_ROOM = 6e-6
+LONGEST_REST_SECONDS = 0.1
+
+
+def rest_seconds(planned_rooms: int) -> float:
+    """Return for how long keys may join after a pass that planned so many rooms.
+
+    Some times as long as it took: where a crowd comes in everywhere at once, its rooms are
+    written down rather than planned over and over. By count, not by the clock, so that a run in
+    virtual time can be repeated.
+    """
+    rest = min(planned_rooms * REST_SECONDS_A_ROOM, LONGEST_REST_SECONDS)
+    return max(COALESCE_SECONDS, rest)
+
+
 FINISH_SECONDS = 20.0
 """Less than a pod's usual grace: what is cut off is made good by whoever comes next."""
 NOT_LEADING_SECONDS = 1.0
@@ -70,6 +85,8 @@ class ClusterLane:
         self._again: set[WorkloadKey] = set()
         self._retries: dict[WorkloadKey, Retries] = {}
         self._served: set[WorkloadKey] = set()
+        self._planned_rooms = 0
+        """How many rooms the last pass planned anew."""
 
     def wake_all(self) -> None:
         """Mark everything that is wanted, going, or there, and what was until now."""
@@ -80,7 +97,7 @@ class ClusterLane:
         """Serve until cancelled; then finish the writes in hand."""
         try:
             while True:
-                await self._pass(await self.wakes.take())
+                await self._pass(await self.wakes.take(rest_seconds(self._planned_rooms)))
         finally:
             await self.finish()
 
@@ -99,6 +116,7 @@ class ClusterLane:
             return
         started = time.monotonic()
         slice_started = started
+        self._planned_rooms = 0
         for key in keys:
             if key in self._in_flight:
                 self._again.add(key)
@@ -146,6 +164,7 @@ class ClusterLane:
         known = self.lane.recall(situation)
         if known is not None:
             return known
+        self._planned_rooms += len(situation.live.pods)
         now = self._clock.now()
         wanted = situation.desired.workload.replicas if situation.desired else 0
         if max(len(situation.live.pods), wanted) < BIG_KEY_PODS:

@@ -44,10 +44,10 @@ class Wakes(Generic[K]):
         del self._later[key]
         self.mark((key,))
 
-    async def take(self) -> set[K]:
-        """Wait until a key is dirty, let others join for 20 ms, and take them all."""
+    async def take(self, join_seconds: float = COALESCE_SECONDS) -> set[K]:
+        """Wait until a key is dirty, let others join for a moment, and take them all."""
         await self._event.wait()
-        await asyncio.sleep(COALESCE_SECONDS)
+        await asyncio.sleep(join_seconds)
         self._event.clear()
         taken, self._dirty = self._dirty, set()
         return taken

@@ -2,6 +2,7 @@ import asyncio
 
 import pytest
 
+from reconciler.service.cluster_lane import rest_seconds
 from reconciler.service.wakes import Wakes
 
 
@@ -19,6 +20,27 @@ async def test_a_key_that_is_marked_15_ms_after_another_is_taken_with_it() -> No
     # Its timer is due before that of `take`, so on a slow machine too it is heard first.
     asyncio.get_running_loop().call_later(0.015, wakes.mark, ("b",))
     assert await taking == {"a", "b"}
+
+
+async def test_more_keys_join_where_one_waits_longer() -> None:
+    wakes = Wakes[str]()
+    taking = asyncio.create_task(wakes.take(0.05))
+    wakes.mark(("a",))
+    asyncio.get_running_loop().call_later(0.04, wakes.mark, ("b",))
+    assert await taking == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    ("rooms", "seconds"),
+    [
+        pytest.param(0, 0.02, id="after an idle pass"),
+        pytest.param(3_000, 0.02, id="after three thousand rooms, as after one"),
+        pytest.param(10_000, 0.06, id="after ten thousand, longer"),
+        pytest.param(100_000, 0.1, id="after any number, never so long that people notice"),
+    ],
+)
+def test_keys_join_for_the_longer_the_more_rooms_were_planned(rooms: int, seconds: float) -> None:
+    assert rest_seconds(rooms) == pytest.approx(seconds)
 
 
 async def test_a_key_that_was_taken_is_dirty_no_more() -> None:
