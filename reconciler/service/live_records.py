@@ -14,6 +14,11 @@ from reconciler.model.live import HostPort, LiveNode, LiveObject, LivePod, Phase
 from reconciler.model.refs import Json, WorkloadKey, ref_of
 from reconciler.model.rooms import Mark, Why
 
+MOST_DIGITS = 18
+"""Of a room's number: seconds since 1970 have ten."""
+LAST_MOMENT = 253_402_300_800.0
+"""The year 10000 in Unix seconds: what says it is later is no time, and cannot be written as one."""
+
 
 def pod_of(pod: Json) -> LivePod:
     """Return the record of a pod; a room of ours where the labels say so."""
@@ -112,6 +117,8 @@ def ordinal_of(name: str, workload: str) -> int:
     number = name[len(prefix) :]
     if not workload or not name.startswith(prefix) or not number.isdecimal():
         return -1
+    if len(number) > MOST_DIGITS:
+        return -1  # strangers ask for rooms too, and int() takes no number of any length
     return int(number) if str(int(number)) == number else -1
 
 
@@ -226,7 +233,7 @@ def _number(text: str | None) -> float:
         number = float(text or 0.0)
     except ValueError:
         return 0.0
-    return number if 0.0 <= number < 1e12 else 0.0
+    return number if 0.0 <= number < LAST_MOMENT else 0.0
 
 
 def _unix_seconds(text: str | None) -> float:

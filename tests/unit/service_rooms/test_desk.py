@@ -28,6 +28,9 @@ from tests.unit.service_rooms.stage import OCCUPIED, READY, stage
     ("workload", "room", "error", "text"),
     [
         pytest.param("arena", "arena-1", Gone, "is no more", id="a name that was given"),
+        pytest.param(
+            "arena", "arena-" + "9" * 8000, NotFound, "there is no room", id="a number of no room"
+        ),
         pytest.param("arena", "arena-3", Unavailable, "being made", id="a name that is in hand"),
         pytest.param("arena", "arena-4", NotFound, "no room arena-4", id="a name to come"),
         pytest.param("arena", "lobby", NotFound, "no room lobby", id="no name of a room"),

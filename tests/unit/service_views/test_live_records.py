@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from reconciler.adapters.http.sight import stamp
 from reconciler.model import labels
 from reconciler.model.live import HostPort, Phase
 from reconciler.model.refs import Json, WorkloadKey
@@ -47,10 +48,30 @@ def test_a_bare_pod_of_somebody_else_is_read_too() -> None:
         pytest.param("arena-eu-1", "arena", -1, id="another workload's room"),
         pytest.param("lobby-1", "arena", -1, id="another prefix"),
         pytest.param("-1", "", -1, id="no label"),
+        pytest.param("arena-" + "1" * 5000, "arena", -1, id="more digits than a number may have"),
+        pytest.param("arena-١", "arena", -1, id="digits of another script"),
     ],
 )
 def test_an_ordinal_is_read_from_the_name(name: str, workload: str, ordinal: int) -> None:
     assert ordinal_of(name, workload) == ordinal
+
+
+@pytest.mark.parametrize(
+    ("text", "since"),
+    [
+        pytest.param("1760000000.500", 1760000000.5, id="as we write it"),
+        pytest.param("1e11", 1e11, id="late, and a time"),
+        pytest.param("253402300800", 0.0, id="the year 10000, which nobody can write as a time"),
+        pytest.param("1760000000000", 0.0, id="milliseconds"),
+        pytest.param("nan", 0.0, id="no number"),
+        pytest.param("yesterday", 0.0, id="no number at all"),
+    ],
+)
+def test_since_when_a_room_leaves_is_a_time_that_can_be_shown(text: str, since: float) -> None:
+    raw = room("arena-1", 7)
+    raw["metadata"].setdefault("annotations", {})[labels.LEAVING_SINCE] = text
+    assert pod_of(raw).leaving_since == since
+    assert (stamp(pod_of(raw).leaving_since) is None) == (since == 0.0)
 
 
 def _waiting(reason: str) -> Json:
