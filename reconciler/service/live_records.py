@@ -17,7 +17,7 @@ from reconciler.model.rooms import Mark, Why
 MOST_DIGITS = 18
 """Of a room's number: seconds since 1970 have ten."""
 LAST_MOMENT = 253_402_300_800.0
-"""The year 10000 in Unix seconds: what says it is later is no time, and cannot be written as one."""
+"""The year 10000 in Unix seconds: what says it is later cannot be written as a time."""
 
 
 def pod_of(pod: Json) -> LivePod:

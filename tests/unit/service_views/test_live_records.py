@@ -49,7 +49,7 @@ def test_a_bare_pod_of_somebody_else_is_read_too() -> None:
         pytest.param("lobby-1", "arena", -1, id="another prefix"),
         pytest.param("-1", "", -1, id="no label"),
         pytest.param("arena-" + "1" * 5000, "arena", -1, id="more digits than a number may have"),
-        pytest.param("arena-١", "arena", -1, id="digits of another script"),
+        pytest.param("arena-\u0661", "arena", -1, id="digits of another script"),
     ],
 )
 def test_an_ordinal_is_read_from_the_name(name: str, workload: str, ordinal: int) -> None:
