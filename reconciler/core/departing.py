@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from reconciler.core.compile import workload_from_json
+from reconciler.core.revision import tells_reports
 from reconciler.model.live import LivePod
 from reconciler.model.plans import Situation
 from reconciler.model.records import StateRecord
@@ -25,7 +26,7 @@ def workload_of(situation: Situation) -> Workload:
     """Return the last spec that was accepted of a workload.
 
     Where none is on record, its rooms themselves tell whether they report: one that stands as
-    idle or busy does, and then those that were not heard may not go.
+    idle or busy does, or was made to, and then those that were not heard may not go.
     """
     return last_workload(situation.key, situation.record, situation.live.pods)
 
@@ -35,7 +36,9 @@ def last_workload(key: WorkloadKey, record: StateRecord, pods: Iterable[LivePod]
     if record.accepted is not None:
         return _accepted(record.accepted.spec_json)
     reports = BUSY_MARKS | {Mark.IDLE}
-    return unknown(key, hears=any(pod.mark in reports for pod in pods))
+    return unknown(
+        key, hears=any(pod.mark in reports or tells_reports(pod.revision) for pod in pods)
+    )
 
 
 @lru_cache(maxsize=256)

@@ -48,7 +48,8 @@ def verdict(
     left = pod.seen.draining + workload.departure.quiet_seconds - now
     if left > 0:
         return Verdict(False, f"marked draining, left alone for {left:.1f} s more", left)
-    if not is_heard(pod, workload) or judged.state in BY_POD_ALONE:
+    speaks = heard is not None or is_heard(pod, workload)
+    if not speaks or judged.state in BY_POD_ALONE:
         return Verdict(True, f"left alone for quietSeconds; {judged.reason}")
     if heard is None:
         return Verdict(False, "not heard since it was marked draining")

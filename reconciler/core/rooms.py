@@ -4,7 +4,6 @@ Each is judged by the rules of `room_state`. Most rooms of most passes are plain
 busy, ten thousand of them: those are told apart without a call.
 """
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -13,7 +12,6 @@ from reconciler.core.room_state import judge
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.plans import Counts
 from reconciler.model.rooms import (
-    BUSY_MARKS,
     NO_EARS,
     Ears,
     Heard,
@@ -198,15 +196,3 @@ def count(rooms: Sorted, desired: int) -> Counts:
         kept=len(rooms.kept),
         unheard=rooms.unheard,
     )
-
-
-def by_state(rooms: Sorted) -> Counter[RoomState]:
-    """Count the rooms by state, those that leave, failed or are kept too."""
-    others = (rooms.leaving, rooms.failed, rooms.kept, rooms.terminating)
-    everyone = (*rooms.members, *(pod for group in others for pod in group))
-    return Counter(rooms.of(pod).state for pod in everyone)
-
-
-def recorded_busy(pods: Iterable[LivePod]) -> int:
-    """Return how many running rooms stand as busy or allocated on their pods."""
-    return sum(pod.mark in BUSY_MARKS and pod.running and not pod.terminating for pod in pods)

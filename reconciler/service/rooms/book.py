@@ -56,7 +56,6 @@ class Book:
         self._of: dict[WorkloadKey, dict[str, Line]] = {}
         self._ears: dict[WorkloadKey, Ears] = {}
         self._synced: dict[WorkloadKey, LiveWorkload] = {}
-        self._drained: dict[str, Line] = {}
         self._ignored: set[WorkloadKey] = set()
 
     @property
@@ -89,7 +88,7 @@ class Book:
         for line in self._lines.values():
             line.closed = True
         self.silence.forget()
-        for memory in (self._lines, self._of, self._ears, self._synced, self._drained):
+        for memory in (self._lines, self._of, self._ears, self._synced):
             memory.clear()
 
     def of(self, key: WorkloadKey) -> Ears:
@@ -118,8 +117,13 @@ class Book:
             self._seed(line, pod)
         return line
 
-    def take(self, line: Line, pod: LivePod, workload: Workload, report: Report) -> bool:
-        """Take in what a room says; whether that may be news to its pod."""
+    def take(
+        self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark
+    ) -> bool:
+        """Take in what a room says; whether that may be news to its pod.
+
+        `asked` is how its pod stood when the report came in: only then it may have been told.
+        """
         now = self._elapsed()
         pause = now - line.last_at
         line.gap = pause if pause > line.gap else line.gap - (line.gap - pause) / 4
@@ -135,7 +139,7 @@ class Book:
         if not is_listened_to(pod, workload):
             self._ignore(line.key)
             return False
-        self._hear(line, pod, workload, report)
+        self._hear(line, pod, workload, report, asked)
         self.silence.follow(line)
         return True
 
@@ -150,15 +154,15 @@ class Book:
             self._ears.pop(line.key, None)
             self._begun(line, pod)
 
-    def _hear(self, line: Line, pod: LivePod, workload: Workload, report: Report) -> None:
+    def _hear(
+        self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark
+    ) -> None:
         if report.periodic or report.players is not None:
             line.rests_on = None
-        draining = pod.mark is Mark.DRAINING
+        draining = pod.mark is asked is Mark.DRAINING
         before = line.heard
-        line.report, line.mark, line.told_at = report, pod.mark, line.last_at
-        line.drain = pod.leaving_since if draining else 0.0
-        if draining:
-            self._drained[line.uid] = line
+        line.report, line.mark, line.told_at = report, asked, line.last_at
+        line.drain = pod.leaving_since if draining else None
         line.heard = hearing.lay(before, report, workload.matches_max, line.last_at, draining)
         if line.heard is before:
             return
@@ -242,7 +246,6 @@ class Book:
         there = {pod.uid: pod for pod in live.pods}
         for uid in lines.keys() - there.keys():
             self._ears.pop(key, None)
-            self._drained.pop(uid, None)
             lines.pop(uid).closed = True
             del self._lines[uid]
         for uid in there.keys() - lines.keys():
@@ -250,20 +253,24 @@ class Book:
                 self._ears.pop(key, None)
                 self.line(key, there[uid])
         for uid, line in lines.items():
-            self.renew(line, there[uid])
-        for line in [each for each in self._drained.values() if each.key == key]:
-            if line.drain != there[line.uid].leaving_since:
-                self._unconfirm(line)
+            if line.pod is not there[uid]:
+                self._see(line, there[uid])
         if not live.pods:
             del self._of[key], self._synced[key]
 
-    def _unconfirm(self, line: Line) -> None:
-        """It drains no more, or began anew: what it said before confirms nothing."""
-        del self._drained[line.uid]
-        line.report = None
-        if line.heard is not None and line.heard.confirmed:
-            line.heard = replace(line.heard, confirmed=False)
-            self._ears.pop(line.key, None)
+    def _see(self, line: Line, pod: LivePod) -> None:
+        """Take in that a pod changed; where somebody took away what was said, it is said again."""
+        line.pod = pod
+        self.renew(line, pod)
+        draining = pod.leaving_since if pod.mark is Mark.DRAINING else None
+        if line.drain is not None and line.drain != draining:
+            # It drains no more, or began anew: what it said before confirms nothing.
+            line.report = line.drain = None
+            if line.heard is not None and line.heard.confirmed:
+                line.heard = replace(line.heard, confirmed=False)
+                self._ears.pop(line.key, None)
+        if line.heard is not None and not line.heard.silent:
+            self._begun(line, pod)
 
     def _seed(self, line: Line, pod: LivePod) -> None:
         """Let a room begin with what its pod has kept."""

@@ -111,7 +111,7 @@ class RoomDesk:
         self._check_open()
         key, pod = self._again(room)
         line = self.book.line(key, pod)
-        if self.book.take(line, pod, self._workload(key), report):
+        if self.book.take(line, pod, self._workload(key), report, room.pod.mark):
             if self._flips.is_prompt(line, pod):
                 async with line.lock:
                     await self._flips.stand(line)

@@ -94,7 +94,7 @@ class Silence:
 
     def _due(self, now: float) -> Iterator[Line]:
         for slot in sorted(slot for slot in self._slots if slot <= now):
-            yield from self._slots.pop(slot)
+            yield from self._slots.pop(slot, ())  # the term may have ended meanwhile
 
     async def _suspicion(self, lines: Sequence[Line], now: float) -> str:
         """Say why we may be deaf: before the first room counts as silent, by those overdue.

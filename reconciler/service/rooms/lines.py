@@ -16,7 +16,8 @@ class Line:
     `report` is the last one, and `mark` what its pod said then: the same again with the same mark
     changes nothing. `last_at` is when it was heard last, or when listening to it began; `gap` its
     longest pause of late. `told_at` is when something new was heard, below 0 for never. `drain`
-    is the `leaving_since` of the draining that it was heard in. `empty_at` is since when it says
+    is the `leaving_since` of the draining that it was heard in, None where it was not; `pod` is
+    how its pod was known when it was looked at last. `empty_at` is since when it says
     that nobody plays there. `due_at` is when its pod is to be looked at; who writes on it holds
     the `lock`. `followed` is whether its silence is watched, `doubtful` whether a write of ours may
     stand that no answer told of, `rests_on` the kept report that its players are known by, None
@@ -32,7 +33,8 @@ class Line:
     report: Report | None = None
     mark: Mark = Mark.NONE
     gap: float = 0.0
-    drain: float = 0.0
+    drain: float | None = None
+    pod: LivePod | None = None
     empty_at: float = 0.0
     told_at: float = -1.0
     due_at: float | None = None

@@ -4,7 +4,7 @@ from reconciler.core.compile import canonical
 from reconciler.core.departing import workload_of
 from reconciler.model.records import Accepted, StateRecord
 from reconciler.model.rooms import Mark
-from tests.unit.core.making import a_pod, a_situation
+from tests.unit.core.making import a_pod, a_room, a_situation
 
 SPEC = {
     "apiVersion": "gamekeeper.dev/v1",
@@ -30,4 +30,5 @@ def test_a_workload_goes_as_its_own_spec_said() -> None:
 def test_without_a_record_the_rooms_tell_whether_they_report() -> None:
     assert not workload_of(a_situation(None, [a_pod(0)])).hears
     assert not workload_of(a_situation(None, [a_pod(0, mark=Mark.DRAINING)])).hears
+    assert workload_of(a_situation(None, [a_room(0, mark=Mark.DRAINING)])).hears
     assert workload_of(a_situation(None, [a_pod(0), a_pod(1, mark=Mark.BUSY)])).hears

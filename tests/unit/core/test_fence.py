@@ -83,6 +83,13 @@ def test_the_fence_lets_a_room_go(pod: LivePod, heard: Heard | None, may: bool) 
     assert verdict(pod, heard).may is may
 
 
+def test_who_speaks_is_waited_for_though_nobody_expected_it_to() -> None:
+    tokenless = a_room(0, revision="1-new", **DRAINING)
+    assert verdict(tokenless, None).may
+    assert not verdict(tokenless, PERHAPS).may
+    assert verdict(tokenless, EMPTY).may
+
+
 def test_without_reports_only_the_quiet_time_counts() -> None:
     workload = a_workload()
     assert not verdict(a_room(0), None, workload).may

@@ -63,6 +63,71 @@ def test_a_room_drained_twice_with_no_look_in_between_is_confirmed_anew() -> Non
     in_virtual_time(main())
 
 
+def test_a_room_marked_draining_by_hand_twice_is_confirmed_anew() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(READY)
+            await asyncio.sleep(2.0)
+            for _ in range(2):
+                await it.mark(Mark.DRAINING)
+                await it.seen()
+                assert not it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
+                await it.say(READY)
+                assert it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
+                await it.mark(Mark.IDLE)
+                await it.seen()
+                it.desk.book.of(a_key())
+
+    in_virtual_time(main())
+
+
+def test_a_report_that_came_in_before_its_room_was_marked_draining_confirms_nothing() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(READY)
+            await asyncio.sleep(2.0)
+            asked = it.desk.find("arena", "arena-0")
+            await drain(it, "2.000")
+            await it.desk.report(asked, READY)
+            assert not it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
+            await it.say(READY)
+            assert it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize(
+    "report", [OCCUPIED, Report(periodic=False, players=3)], ids=["pings", "says it once"]
+)
+def test_a_mark_that_somebody_took_away_is_set_again_before_the_room_speaks(report: Report) -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(report)
+            await asyncio.sleep(2.0)
+            for mark in (Mark.NONE, Mark.IDLE, Mark.DRAINING):
+                await it.mark(mark)
+                await it.seen()
+                it.desk.book.of(a_key())  # the lane looks: its pod changed
+                await asyncio.sleep(1.0)
+                assert it.label() == "busy"
+
+    in_virtual_time(main())
+
+
+def test_a_room_that_has_reported_is_heard_though_a_commit_says_that_none_do() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(OCCUPIED)
+            it.want(reports="none")
+            await it.say(READY)
+            await asyncio.sleep(5.2)
+            assert it.label() == "idle"
+            await it.say(OCCUPIED)
+            assert it.label() == "busy"
+
+    in_virtual_time(main())
+
+
 async def drain(it: Stage, since: str) -> None:
     """Drain the room as the lane does, and wait until it is seen."""
     await it.mark(Mark.DRAINING, **{labels.LEAVING: "scale-in", labels.LEAVING_SINCE: since})

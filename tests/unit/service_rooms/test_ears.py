@@ -205,3 +205,21 @@ async def test_a_room_that_speaks_while_others_are_looked_at_is_not_silent() -> 
     crowd.lines[0].last_at = crowd.at
     silent, _ = await sweeping
     assert [line.uid for line in silent] == ["1"]
+
+
+async def test_a_term_that_ends_while_rooms_are_looked_at_ends_the_sweep() -> None:
+    crowd = Crowd(2 * SLICE)
+    crowd.silence.forget()
+    for line in crowd.lines:
+        line.followed, line.last_at = False, float(int(line.uid) % 7)
+        crowd.silence.follow(line)
+    ended = []
+
+    def breathe() -> None:
+        ended.append(crowd.silence.looks)
+        crowd.silence.forget()
+
+    crowd.clock.breathe = breathe
+    crowd.at = LIMIT + 10.0
+    await crowd.silence.sweep(crowd.lines)
+    assert ended
