@@ -242,19 +242,20 @@ class Book:
         if not self._seeded or self._synced.get(key) is live:
             return
         self._synced[key] = live
-        lines = self._of.setdefault(key, {})
-        there = {pod.uid: pod for pod in live.pods}
-        for uid in lines.keys() - there.keys():
-            self._ears.pop(key, None)
-            lines.pop(uid).closed = True
-            del self._lines[uid]
-        for uid in there.keys() - lines.keys():
-            if _is_recorded(there[uid]):
+        lines, known = self._of.setdefault(key, {}), 0
+        for pod in live.pods:
+            line = lines.get(pod.uid)
+            if line is None and _is_recorded(pod):
                 self._ears.pop(key, None)
-                self.line(key, there[uid])
-        for uid, line in lines.items():
-            if line.pod is not there[uid]:
-                self._see(line, there[uid])
+                line = self.line(key, pod)
+            known += line is not None
+            if line is not None and line.pod is not pod:
+                self._see(line, pod)
+        if known < len(lines):
+            self._ears.pop(key, None)
+            for uid in lines.keys() - {pod.uid for pod in live.pods}:
+                lines.pop(uid).closed = True
+                del self._lines[uid]
         if not live.pods:
             del self._of[key], self._synced[key]
 
