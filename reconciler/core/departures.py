@@ -84,6 +84,13 @@ class Departures:
                 self.wait(left - self.there.now)
             self.go(pod, why, f"{pod.name} leaves ({why})")
 
+    def end_post_mortems(self, kept: Iterable[LivePod], reason: str) -> None:
+        """Let go who failed and was kept: that ends with the workload, or when somebody asks."""
+        for pod in kept:
+            if pod.leaving is not Why.REQUEST:
+                self.marks.append(MarkRoom(pod, pod.mark, Why.REQUEST, reason))
+        self.on_their_way(pod for pod in kept if pod.leaving is Why.REQUEST)
+
     def wait(self, seconds: float | None) -> None:
         """Look again after so long, where nothing is due earlier."""
         if seconds is not None:
@@ -105,7 +112,6 @@ def of_failed(departures: Departures, failing: Failing) -> None:
             departures.marks.append(mark)
         else:
             departures.go(pod, Why.FAILED, reason)
-    # Kept, and then asked for: the post-mortem is over.
     departures.on_their_way(pod for pod in there.kept if pod.leaving is Why.REQUEST)
 
 

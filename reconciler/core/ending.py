@@ -39,11 +39,12 @@ def _empty(base: Plan, situation: Situation, there: rooms.Sorted) -> Plan:
     """Let every room of a workload that left Git leave; who has players stays until they end."""
     going = Departures(there)
     reason = f"{situation.key} left Git"
-    for pod in (*there.members, *there.failed, *there.kept):
+    for pod in (*there.members, *there.failed):
         if pod.uid in there.busy:
             going.tell(pod, Why.LEFT_GIT, reason)
         else:
             going.go(pod, Why.LEFT_GIT, reason)
+    going.end_post_mortems(there.kept, reason)
     going.on_their_way(there.leaving)
     holds = base.holds
     if there.protected:

@@ -173,6 +173,15 @@ def test_a_spec_that_left_git_drains_who_is_empty_and_keeps_who_plays() -> None:
     assert not made.forget
 
 
+def test_a_post_mortem_ends_with_its_workload() -> None:
+    over = {"mark": Mark.FAILED, "phase": Phase.FAILED, "running": False}
+    made = leaving_git(reporting(), {idle(0, leaving=Why.FAILED, **over): None})
+    assert [(item.mark, item.leaving) for item in made.marks] == [(Mark.FAILED, Why.REQUEST)]
+    asked = leaving_git(reporting(), {idle(0, leaving=Why.REQUEST, **over): None})
+    assert removed(asked) == [(0, Cause.REQUEST)]
+    assert not asked.holds
+
+
 def test_a_spec_that_is_back_keeps_all_it_had() -> None:
     back = busy(1, leaving=Why.LEFT_GIT, seen=Seen(left=NOW - 5))
     made = plan(reporting(replicas=2), {draining(0, Why.LEFT_GIT): EMPTY, back: BUSY})
