@@ -57,7 +57,8 @@ def _introduced(verdict: Verdict) -> RepositoryRecord:
 
 async def _keep_states(store: RecordStore, verdict: Verdict) -> None:
     failures: list[BaseException] = []
-    items = list(verdict.result.records.items())
+    # Sorted: they came out of sets, whose order is another one in every process.
+    items = sorted(verdict.result.records.items(), key=lambda item: item[0])
     for start in range(0, len(items), WRITES):
         changes = (
             store.change_state(

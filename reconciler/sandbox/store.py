@@ -79,7 +79,8 @@ class Shelf:
         self.log: list[Change] = []
         self.first = 0  # position of log[0] since the beginning
         self.forgotten = 0  # states before this revision cannot be told any more
-        self.watchers: set[Watcher] = set()
+        # In order, as a set is not: who watched first is told first, and a seed is one run.
+        self.watchers: dict[Watcher, None] = {}
         self._window = window
 
     @property

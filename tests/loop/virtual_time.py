@@ -2,12 +2,14 @@
 
 import asyncio
 import selectors
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Generator
+from contextvars import Context
 from typing import Any, TypeVar
 
 from tests.loop.world import START, Time
 
 T = TypeVar("T")
+Work = Generator[Any, None, T] | Coroutine[Any, Any, T]
 
 
 class _Skipping(selectors.DefaultSelector):
@@ -24,12 +26,44 @@ class _Skipping(selectors.DefaultSelector):
         return found
 
 
+class _Numbered(asyncio.Task[T]):
+    """A task whose hash is its number.
+
+    asyncio keeps tasks in sets and cancels a group in their order, which otherwise follows from
+    addresses in memory: in the same process, the same run would be another one the next time.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        work: Work[T],
+        context: Context | None,
+        number: int,
+    ) -> None:
+        self._number = number
+        super().__init__(work, loop=loop, context=context)
+
+    def __hash__(self) -> int:
+        return self._number
+
+
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """The event loop; its time begins at 0 seconds."""
+    """The event loop; its time begins at 0 seconds, its tasks are numbered as they are made."""
 
     def __init__(self) -> None:
         self._skipping = _Skipping()
         super().__init__(self._skipping)
+        self._tasks_made = 0
+        self.set_task_factory(self._numbered)
+
+    def _numbered(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        work: Work[T],
+        context: Context | None = None,
+    ) -> asyncio.Task[T]:
+        self._tasks_made += 1
+        return _Numbered(loop, work, context, self._tasks_made)
 
     def time(self) -> float:
         """Seconds of virtual time."""

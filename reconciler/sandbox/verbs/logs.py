@@ -26,7 +26,7 @@ class Followed:
         self.wake: Callable[[], None] | None = None
         self._call, self._container, self._text = call, container, text
         self._shelf = call.world.store.shelves[POD]
-        self._shelf.watchers.add(self)
+        self._shelf.watchers[self] = None
         self._seen = len(_printed(call, container, write.live_object(call).decode(POD)))
         self._ended = False
         self._due: float | None = None
@@ -62,7 +62,7 @@ class Followed:
     def close(self) -> None:
         """Stop following."""
         self._ended = True
-        self._shelf.watchers.discard(self)
+        self._shelf.watchers.pop(self, None)
 
 
 def read_log(call: Call) -> Answer:

@@ -35,7 +35,7 @@ class Watch:
         self._opening: list[bytes] = []
         self._ended = False
         self._position = self._shelf.end
-        self._shelf.watchers.add(self)
+        self._shelf.watchers[self] = None
 
     def begin(self, call: Call) -> None:
         """Say what was there already, or go back to the revision that is asked for."""
@@ -124,7 +124,7 @@ class Watch:
     def close(self) -> None:
         """End this watch."""
         self._ended = True
-        self._shelf.watchers.discard(self)
+        self._shelf.watchers.pop(self, None)
 
 
 def watch(call: Call, *, cut_after: int | None = None) -> Watch:
