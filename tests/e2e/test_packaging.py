@@ -50,7 +50,11 @@ def test_the_deployment_runs_as_the_user_of_the_image() -> None:
 def test_a_git_host_can_reach_the_webhook_whose_secret_may_come_later() -> None:
     documents = list(yaml.safe_load_all((ROOT / "deploy/gamekeeper.yaml").read_text()))
     [deployment] = [item for item in documents if item["kind"] == "Deployment"]
-    [service] = [item for item in documents if item["kind"] == "Service"]
+    [service] = [
+        item
+        for item in documents
+        if item["kind"] == "Service" and item["metadata"]["name"] == "gamekeeper"
+    ]
     template = deployment["spec"]["template"]
     assert service["spec"]["selector"].items() <= template["metadata"]["labels"].items()
     [container] = template["spec"]["containers"]
