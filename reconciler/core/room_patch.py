@@ -29,9 +29,9 @@ def operations(
     """
     patch: list[Json] = [
         {"op": "test", "path": "/metadata/uid", "value": pod.uid},
-        {"op": "test", "path": _LABEL_PATH, "value": pod.mark.value or None},
+        {"op": "test", "path": _LABEL_PATH, "value": pod.odd_mark or pod.mark.value or None},
     ]
-    if mark is not pod.mark:
+    if mark is not pod.mark or pod.odd_mark:
         patch.append(_set(_LABEL_PATH, mark.value, bool(pod.mark)))
     starts = mark is Mark.DRAINING and pod.mark is not Mark.DRAINING
     if leaving is not pod.leaving:

@@ -83,6 +83,8 @@ class LivePod:
     lapsed: bool = False
     """Was ready, is not, and its containers run on: perhaps full of players."""
     mark: Mark = Mark.NONE
+    odd_mark: str = ""
+    """The text of its state label where it is none of ours: `mark` is busy then."""
     leaving: Why = Why.STAYS
     leaving_since: float = 0.0
     """Unix seconds of the mark `draining`, or of being told to leave while busy, as annotated."""

@@ -28,7 +28,7 @@ def pod_of(pod: Json) -> LivePod:
     starts = _starts(status)
     # Whatever an old kubelet left in the statuses: in these phases no container runs any more.
     terminal = status.get("phase") in ("Failed", "Succeeded")
-    workload = intern(marks.get(labels.WORKLOAD, ""))
+    workload, state = intern(marks.get(labels.WORKLOAD, "")), marks.get(labels.STATE, "")
     return LivePod(
         uid=metadata["uid"],
         namespace=intern(metadata.get("namespace", "")),
@@ -49,7 +49,8 @@ def pod_of(pod: Json) -> LivePod:
         unschedulable=_unschedulable(conditions.get("PodScheduled")),
         stamps=labels.digest_of(metadata),
         lapsed=_is_lapsed(status, conditions.get("Ready")),
-        mark=_MARKS.get(marks.get(labels.STATE, ""), Mark.BUSY),
+        mark=_MARKS.get(state, Mark.BUSY),
+        odd_mark="" if state in _MARKS else state,
         leaving=_WHYS.get(notes.get(labels.LEAVING, ""), Why.REQUEST),
         leaving_since=_number(notes.get(labels.LEAVING_SINCE)),
         guard=guard_of(notes),

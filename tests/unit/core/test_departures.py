@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from reconciler.core import plan as planning
+from reconciler.core import room_patch
 from reconciler.kube.schemas import Schemas
 from reconciler.model.changes import Cause
 from reconciler.model.holds import HoldKind
@@ -249,6 +250,21 @@ def test_deafness_replaces_nobody_and_is_told() -> None:
 def test_annotations_of_disruption_follow_the_state() -> None:
     made = plan(reporting(replicas=1), {idle(0, guard=KEEP): EMPTY})
     assert [(item.verb, item.guard) for item in made.marks] == [("mark", LET_GO)]
+
+
+def test_a_state_label_that_is_none_of_ours_is_busy_and_is_set_right() -> None:
+    odd = busy(0, odd_mark="full")
+    made = plan(reporting(replicas=0), {odd: None})
+    assert not made.removals
+    assert [(item.verb, item.mark, item.guard) for item in made.marks] == [
+        ("mark", Mark.BUSY, KEEP)
+    ]
+    operations = room_patch.operations(odd, Mark.BUSY, Why.STAYS, NOW, KEEP)
+    path = "/metadata/labels/gamekeeper.dev~1state"
+    assert operations[1:] == [
+        {"op": "test", "path": path, "value": "full"},
+        {"op": "add", "path": path, "value": "busy"},
+    ]
 
 
 def counted(workload: Workload, there: Mapping[LivePod, Heard | None], stays: int) -> Situation:
