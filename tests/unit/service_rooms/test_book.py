@@ -114,6 +114,20 @@ def test_a_mark_that_somebody_took_away_is_set_again_before_the_room_speaks(repo
     in_virtual_time(main())
 
 
+def test_a_state_that_is_none_of_ours_does_not_keep_a_room_from_turning_idle() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(OCCUPIED)
+            await it.patch(labels={labels.STATE: "full"})
+            await it.seen()
+            assert it.live().mark is Mark.BUSY
+            await it.say(READY)
+            await asyncio.sleep(5.2)
+            assert it.label() == "idle"
+
+    in_virtual_time(main())
+
+
 def test_a_room_that_has_reported_is_heard_though_a_commit_says_that_none_do() -> None:
     async def main() -> None:
         async with stage() as it:
