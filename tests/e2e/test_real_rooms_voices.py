@@ -6,6 +6,7 @@ from pathlib import Path
 import jwt
 import pytest
 
+from reconciler.model import labels
 from reconciler.model.refs import Json
 from tests.controlplane.cluster import ControlPlane
 from tests.e2e.real_rooms import Installation, installation, scheduler
@@ -92,7 +93,30 @@ def test_a_room_is_heard_by_what_is_its_own_and_by_nothing_else(
         assert knock.count(one.room, _code(one)) == 200
         assert knock.count(one.room, _code(two)) == 401
 
+        _follow_the_state(there, knock, one)
         _of_an_earlier_pod(there, knock, two)
+
+
+def _follow_the_state(there: Installation, knock: Knocker, room: Voice) -> None:
+    """What the autoscalers of nodes look at says who plays, as soon as the room is answered."""
+    api, token = there.cluster.api, room_token(there.cluster.api, room.pod)
+    path = f"/api/v1/namespaces/{NAME}/pods/{room.room}"
+
+    def stands() -> tuple[str | None, str | None, str | None]:
+        metadata = api.demand("GET", path)["metadata"]
+        notes = metadata["annotations"]
+        return (
+            metadata["labels"].get(labels.STATE),
+            notes.get(labels.SAFE_TO_EVICT),
+            notes.get(labels.DO_NOT_DISRUPT),
+        )
+
+    there.wait("it is idle", lambda: stands() == ("idle", "true", "false"), 15)
+    ping = f"/scheduler/{NAME}/rooms/{room.room}/ping"
+    assert knock.ask("PUT", ping, {"status": "occupied"}, token)[0] == 200
+    assert stands() == ("busy", "false", "true")
+    assert knock.ping(room.room, token)[0] == 200
+    there.wait("it is idle again", lambda: stands() == ("idle", "true", "false"), 15)
 
 
 def _of_an_earlier_pod(there: Installation, knock: Knocker, room: Voice) -> None:
