@@ -123,8 +123,12 @@ def _note(pod: LivePod, heard: Heard) -> str:
 
 
 def _turns(pod: LivePod, heard: Heard) -> bool:
-    """Whether a game that reports on change only went from no player to some, or back."""
-    if heard.periodic:
+    """Whether a game that reports on change only went from no player to some, or back.
+
+    Its first word of all is such a turn: it is not said again, and a room that nobody heard is
+    protected for ever.
+    """
+    if _note(pod, heard) == pod.kept_report:
         return False
     kept = hearing.heard_of(pod.kept_report)
-    return (kept is not None and kept.busy) != heard.busy
+    return kept is None or kept.busy != heard.busy
