@@ -63,4 +63,4 @@ class Line:
 
 def line_of(key: WorkloadKey, pod: LivePod, at: float) -> Line:
     """Return the line of a room that nothing was heard of yet."""
-    return Line(key, pod.uid, pod.namespace, pod.name, last_at=at, empty_at=at)
+    return Line(key, pod.uid, pod.namespace, pod.name, last_at=at, empty_at=at, pod=pod)
