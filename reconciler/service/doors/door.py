@@ -112,7 +112,12 @@ class RoomDoor:
         if shown.kind != "bearer" or not shown.secret:
             raise NotAdmitted(401, UNKNOWN_PERSON)
         ask = not self._guesses.wait_seconds(peer)
-        who = await self._people.admit(shown.secret, verb, workload, ask=ask)
+        try:
+            who = await self._people.admit(shown.secret, verb, workload, ask=ask)
+        except NotAdmitted:
+            # Known, and not allowed: that is no guess either.
+            self._guesses.forgive(peer, shown.secret)
+            raise
         if not who:
             raise self._refusal(peer, shown.secret, 401, UNKNOWN_PERSON)
         # It may have been tried as a room's own voice first: that was no guess.

@@ -233,3 +233,15 @@ async def test_lists_are_open_unless_a_code_is_asked_for(file: Path) -> None:
         with pytest.raises(NotAdmitted) as refused:
             await gate.door.admit_reader(each, PEER)
         assert refused.value.status == 401
+
+
+async def test_who_is_known_and_may_not_guesses_nothing(file: Path) -> None:
+    """One that looks on, and is refused what it may not do, must not lock out its neighbours."""
+    gate = Gate(admins=str(file))
+    for _ in range(30):
+        # First tried as the room's own voice, as every token is that comes by a room's path.
+        with pytest.raises(NotAdmitted):
+            await gate.door.admit_room("arena", "arena-0", None, bearer("t-read"), PEER)
+        assert await asked(gate, "t-read", "drain") == 403
+
+    assert await asked(gate, "a-first-guess") == 401
