@@ -61,7 +61,7 @@ def test_a_git_host_can_reach_the_webhook_whose_secret_may_come_later() -> None:
     assert service["spec"]["ports"][0]["targetPort"] in [
         each["name"] for each in container["ports"]
     ]
-    settings = {each["name"]: each["value"] for each in container["env"]}
+    settings = {each["name"]: each.get("value", "") for each in container["env"]}
     mounts = {each["mountPath"]: each["name"] for each in container["volumeMounts"]}
     volumes = {each["name"]: each for each in template["spec"]["volumes"]}
     folder = str(Path(settings["GAMEKEEPER_WEBHOOK_SECRET_FILE"]).parent)
@@ -107,9 +107,7 @@ def test_the_wheel_works_away_from_the_checkout(image: Path, tmp_path: Path) -> 
     )  # fmt: skip
     assert Path(where.strip()).is_relative_to(image)
     run(gamekeeper, "init", "fleet", cwd=tmp_path, **clean)
-    assert run(gamekeeper, "validate", "fleet", cwd=tmp_path, **clean).startswith(
-        "valid: 1 workload"
-    )
+    assert "valid: 1 workload" in run(gamekeeper, "validate", "fleet", cwd=tmp_path, **clean)
     assert "kind: Pod\n" in run(gamekeeper, "render", "fleet", cwd=tmp_path, **clean)
     assert "gamekeeper" in run(gamekeeper, "--version", cwd=tmp_path, **clean)
 
