@@ -11,7 +11,7 @@ from reconciler.core import hearing, room_patch
 from reconciler.core.guards import guard_for
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.refs import Json
-from reconciler.model.rooms import Health, Heard, Mark, Why
+from reconciler.model.rooms import BUSY_MARKS, Health, Heard, Mark, Why
 from reconciler.model.specs import Workload
 
 IDLE_AFTER_SECONDS = 5.0
@@ -119,7 +119,9 @@ def _mark(pod: LivePod, heard: Heard, empty_seconds: float) -> Mark:
 
 
 def _note(pod: LivePod, heard: Heard) -> str:
-    return pod.kept_report if heard.periodic else hearing.kept_of(heard)
+    if heard.periodic or (pod.mark in BUSY_MARKS and not heard.tells):
+        return pod.kept_report  # a count of 0 that nobody told would stand there as a word
+    return hearing.kept_of(heard)
 
 
 def _turns(pod: LivePod, heard: Heard) -> bool:

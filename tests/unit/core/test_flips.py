@@ -153,3 +153,10 @@ def _set_by(patch: list[Json]) -> dict[str, str]:
         for entry in patch
         if entry["op"] == "add"
     }
+
+
+def test_of_a_busy_room_no_count_is_kept_that_it_never_told() -> None:
+    pod = a_pod(0, mark=Mark.BUSY)
+    assert flips.wished(pod, WELL, 99) == flips.standing_of(pod)
+    assert flips.delay_seconds(pod, WELL, 99) is None
+    assert flips.wished(a_pod(0), WELL, 0).note == kept_of(WELL), "the first word of all"
