@@ -4,6 +4,7 @@ import asyncio
 import html
 import json
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from reconciler.adapters.http.ask import HTML, Answer, Ask
 from reconciler.adapters.http.refusals import Refused
@@ -30,24 +31,36 @@ th,td{padding:.2em .8em;text-align:left;border-bottom:1px solid #ccc}
 _END = "</tbody></table><p>Healthy, running and not about to leave.</p></body></html>\n"
 
 
+@dataclass(slots=True)
+class _Turns:
+    """How many lists are being written to one kind of readers."""
+
+    taken: int = 0
+
+
 class Lists:
-    """What is written of many rooms; at most a few at once, since each is work."""
+    """What is written of many rooms; at most a few at once, since each is work.
+
+    Who shows nothing has turns of their own: strangers who read slowly keep nobody who is known
+    from a list.
+    """
 
     def __init__(self, voices: Voices) -> None:
         self._voices = voices
-        self._being_written = 0
+        self._open, self._known = _Turns(), _Turns()
 
     async def running(self, ask: Ask, _: tuple[str, ...]) -> Answer:
         """List the servers that somebody may be sent to, as the collections do."""
         await self._voices.reader(ask)
-        return self.answer(None, is_running, server_json)
+        pieces = self._pieces(self._open, None, is_running, _json_of(server_json), ",")
+        return Answer(200, stream=_written(self._open, "[", pieces, "]"))
 
     async def page(self, ask: Ask, _: tuple[str, ...]) -> Answer:
         """Show the same list to people."""
         await self._voices.reader(ask)
         head = _PAGE % "".join(f"<th>{name}</th>" for name in COLUMNS)
-        rows = self._pieces(None, is_running, _row, "")
-        return Answer(200, content_type=HTML, stream=self._written(head, rows, _END))
+        rows = self._pieces(self._open, None, is_running, _row, "")
+        return Answer(200, content_type=HTML, stream=_written(self._open, head, rows, _END))
 
     def answer(
         self,
@@ -56,35 +69,44 @@ class Lists:
         shown: Callable[[RoomView], Json],
         around: tuple[str, str] = ("[", "]"),
     ) -> Answer:
-        """Return a JSON list of the rooms that are wanted. Raises Refused (503) when too busy."""
-        pieces = self._pieces(workload, wanted, lambda room: json.dumps(shown(room)), ",")
-        return Answer(200, stream=self._written(around[0], pieces, around[1]))
+        """Return a JSON list of the rooms that are wanted, for somebody who was let in.
+
+        Raises Refused (503) when too busy.
+        """
+        pieces = self._pieces(self._known, workload, wanted, _json_of(shown), ",")
+        return Answer(200, stream=_written(self._known, around[0], pieces, around[1]))
 
     def _pieces(
         self,
+        turns: _Turns,
         workload: WorkloadKey | None,
         wanted: Callable[[RoomView], bool],
         text: Callable[[RoomView], str],
         between: str,
     ) -> Iterator[str]:
         """Write rooms fifty at a time; "" is a pause without any to show."""
-        if self._being_written >= LISTS_AT_ONCE:
+        if turns.taken >= LISTS_AT_ONCE:
             raise Refused(503, "too many lists are being written", retry_after_seconds=1.0)
         return _pieces(rooms_of(self._voices.desk, workload), wanted, text, between)
 
-    async def _written(
-        self, head: str, pieces: Iterator[str], end: str
-    ) -> AsyncGenerator[bytes, None]:
-        self._being_written += 1
-        try:
-            yield head.encode()
-            for piece in pieces:
-                await asyncio.sleep(0)
-                if piece:
-                    yield piece.encode()
-            yield end.encode()
-        finally:
-            self._being_written -= 1
+
+async def _written(
+    turns: _Turns, head: str, pieces: Iterator[str], end: str
+) -> AsyncGenerator[bytes, None]:
+    turns.taken += 1
+    try:
+        yield head.encode()
+        for piece in pieces:
+            await asyncio.sleep(0)
+            if piece:
+                yield piece.encode()
+        yield end.encode()
+    finally:
+        turns.taken -= 1
+
+
+def _json_of(shown: Callable[[RoomView], Json]) -> Callable[[RoomView], str]:
+    return lambda room: json.dumps(shown(room))
 
 
 def rooms_of(desk: Desk, workload: WorkloadKey | None) -> Iterator[RoomView]:

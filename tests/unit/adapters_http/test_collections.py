@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.adapters.http.lists import COLUMNS
+from reconciler.adapters.http.lists import COLUMNS, LISTS_AT_ONCE
 from reconciler.model.live import Phase
 from reconciler.model.rooms import (
     GameState,
@@ -18,7 +18,7 @@ from reconciler.model.rooms import (
     RoomState,
     Why,
 )
-from tests.unit.adapters_http.office import CODE, NOW, Office, whole
+from tests.unit.adapters_http.office import ADMIN, CODE, NOW, Office, whole
 
 NAMED = {"serverName": "arena-7", "namespace": "arena"}
 WITH_CODE = f"?code={CODE}"
@@ -238,3 +238,25 @@ async def test_servers_are_made_and_removed_by_git(office: Office) -> None:
     assert b"commit" in made.body
     assert b"Fleet" in removed.body
     assert (alive.status, alive.body) == (200, b"")
+
+
+async def test_strangers_who_read_slowly_keep_nobody_who_is_known_from_a_list(
+    office: Office,
+) -> None:
+    slow = [await office.ask("GET", "/running") for _ in range(LISTS_AT_ONCE)]
+    for each in slow:
+        assert each.stream is not None
+        await anext(each.stream)
+
+    refused = await office.ask("GET", "/")
+    assert (refused.status, refused.headers["Retry-After"]) == (503, "1")
+    assert (await office.ask("GET", "/running")).status == 503
+    known = await office.ask("GET", "/v1/rooms", token=ADMIN)
+    assert '"arena-7"' in await whole(known)
+
+    assert slow[0].stream is not None
+    await slow[0].stream.aclose()
+    assert (await office.ask("GET", "/running")).status == 200
+    for each in slow:
+        assert each.stream is not None
+        await each.stream.aclose()
