@@ -120,10 +120,7 @@ class Book:
     def take(
         self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark
     ) -> bool:
-        """Take in what a room says; whether that may be news to its pod.
-
-        `asked` is how its pod stood when the report came in: only then it may have been told.
-        """
+        """Take in what a room says, its pod standing as `asked`; whether that may be news there."""
         now = self._elapsed()
         pause = now - line.last_at
         line.gap = pause if pause > line.gap else line.gap - (line.gap - pause) / 4
@@ -134,6 +131,7 @@ class Book:
             and (line.followed or not line.periodic)
             and line.due_at is None
             and not line.lock.locked()
+            and (pod.mark is Mark.BUSY or line.heard is None or not line.heard.busy)
         ):
             return False
         if not is_listened_to(pod, workload):

@@ -19,8 +19,8 @@ class Line:
     is the `leaving_since` of the draining that it was heard in, None where it was not; `pod` is
     how its pod was known when it was looked at last. `empty_at` is since when it says
     that nobody plays there. `due_at` is when its pod is to be looked at; who writes on it holds
-    the `lock`. `followed` is whether its silence is watched, `doubtful` whether a write of ours may
-    stand that no answer told of, `rests_on` the kept report that its players are known by, None
+    the `lock`. `followed` is whether its silence is watched, `doubtful` whether a write may stand
+    that we were not told of, `rests_on` the kept report that its players are known by, None
     once it told of them itself, `closed` whether it is in the book no more.
     """
 
@@ -63,4 +63,7 @@ class Line:
 
 def line_of(key: WorkloadKey, pod: LivePod, at: float) -> Line:
     """Return the line of a room that nothing was heard of yet."""
-    return Line(key, pod.uid, pod.namespace, pod.name, last_at=at, empty_at=at, pod=pod)
+    line = Line(key, pod.uid, pod.namespace, pod.name, last_at=at, empty_at=at, pod=pod)
+    # Another process marked it, and may have taken that back: our view may be behind.
+    line.doubtful = pod.mark is Mark.BUSY
+    return line

@@ -386,3 +386,20 @@ def test_a_busy_report_that_outlives_the_term_is_not_answered_as_if_it_stood() -
         assert it.label() == "draining"
 
     on_stage(act)
+
+
+def test_a_new_leader_that_sees_late_looks_up_a_busy_room_before_it_answers() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(OCCUPIED)
+        await asyncio.sleep(1.0)
+        it.desk = it.new_desk()
+        await it.mark(Mark.IDLE)
+        assert it.live().mark is Mark.BUSY, "the watch has not shown it yet"
+        await it.say(OCCUPIED)
+        assert it.label() == "busy"
+        reads = [call for call in it.transport.calls if call.verb == "get"]
+        await it.say(OCCUPIED)
+        after = [call for call in it.transport.calls if call.verb == "get"]
+        assert after == reads, "once is enough"
+
+    on_stage(act)
