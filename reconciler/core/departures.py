@@ -65,7 +65,8 @@ class Departures:
         """Take back that a room is to leave."""
         mark = pod.mark
         if mark is Mark.DRAINING:
-            mark = Mark.IDLE if is_heard(pod, self.there.workload) else Mark.NONE
+            begun = pod.ready or pod.lapsed or self.there.heard(pod) is not None
+            mark = Mark.IDLE if begun and is_heard(pod, self.there.workload) else Mark.NONE
         guard = guard_for(self.there.workload, mark)
         self.marks.append(MarkRoom(pod, mark, Why.STAYS, reason, guard))
 

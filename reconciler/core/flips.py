@@ -81,11 +81,12 @@ def leave_patch(
 ) -> list[Json]:
     """Return the patch that asks a room to leave when it is empty, or takes that back; [] if so.
 
-    An idle room drains at once; one that does not report is idle. Only a request is taken back.
+    An idle room drains at once; one that does not report is idle. The post-mortem of one that is
+    kept is over. Only a request is taken back.
     """
     rests = Mark.IDLE if workload.hears else Mark.NONE
     mark, leaving = pod.mark, pod.leaving
-    if leaves and leaving is not Why.FAILED:
+    if leaves and (leaving is not Why.FAILED or mark is Mark.FAILED):
         leaving = Why.REQUEST
         if mark is rests and not (heard is not None and heard.busy):
             mark = Mark.DRAINING

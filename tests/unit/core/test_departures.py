@@ -107,6 +107,12 @@ def test_a_count_that_rises_again_takes_back_who_was_to_leave() -> None:
     assert made.creates is None, "nobody is made while one that leaves may stay"
 
 
+def test_a_room_that_was_drained_in_its_start_starts_on_when_it_is_wanted_again() -> None:
+    made = plan(reporting(replicas=1), {draining(0, ready=False): None})
+    assert told(made) == [(0, "undrain", Why.STAYS)]
+    assert made.marks[0].mark is Mark.NONE, "it was never ready, so it is not idle"
+
+
 def test_a_room_that_somebody_asked_to_leave_is_replaced_at_once_and_not_taken_back() -> None:
     there = {draining(0, Why.REQUEST, ago=1.0): EMPTY, idle(1): EMPTY}
     made = plan(reporting(replicas=2), there)

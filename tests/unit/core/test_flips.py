@@ -118,6 +118,12 @@ def test_one_patch_carries_mark_guard_and_report() -> None:
         ),
         pytest.param(Mark.DRAINING, "request", None, True, "required", None, id="told before"),
         pytest.param(
+            Mark.FAILED, "failed", None, True, "required", (None, "request"), id="a post-mortem"
+        ),
+        pytest.param(
+            Mark.DRAINING, "failed", None, True, "required", None, id="it is on its way already"
+        ),
+        pytest.param(
             Mark.DRAINING, "request", None, False, "required", ("idle", None), id="taken back"
         ),
         pytest.param(
