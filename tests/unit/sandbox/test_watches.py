@@ -1,6 +1,7 @@
 """Watches, histories and faults, in virtual time."""
 
 import json
+from functools import partial
 
 import pytest
 
@@ -209,3 +210,13 @@ def test_a_closed_watch_is_forgotten() -> None:
     assert watch in shelf.watchers
     watch.close()
     assert not shelf.watchers
+
+
+def test_who_watched_first_is_told_first() -> None:
+    v = virtual()
+    told: list[int] = []
+    watches = [v.watch(f"{MAPS}?watch=true") for _ in range(50)]
+    for number, watch in enumerate(watches):
+        watch.wake = partial(told.append, number)
+    _map(v, "a")
+    assert told == list(range(50))
