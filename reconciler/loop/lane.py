@@ -30,6 +30,12 @@ class Codes(Protocol):
     async def of(self, namespace: str, room: str) -> str:
         """Return the code of a room. Raises Unavailable while it cannot be told."""
 
+    async def made_at(self) -> float:
+        """Return since when there are these codes (Unix seconds): older rooms may have others.
+
+        Raises Unavailable while it cannot be told.
+        """
+
 
 class Uncoded:
     """No codes: where nothing listens none is any good."""
@@ -37,6 +43,10 @@ class Uncoded:
     async def of(self, namespace: str, room: str) -> str:
         """Return no code."""
         return MASK
+
+    async def made_at(self) -> float:
+        """Return that they always were."""
+        return 0.0
 
 
 class Unheard:

@@ -44,7 +44,7 @@ def pod_of(pod: Json) -> LivePod:
         ordinal=ordinal_of(metadata["name"], workload),
         revision=intern(notes.get(labels.REVISION, "")),
         host_ports=host_ports_of(spec),
-        created_at=_unix_seconds(metadata.get("creationTimestamp")),
+        created_at=unix_seconds(metadata.get("creationTimestamp")),
         waiting=_waiting(status),
         unschedulable=_unschedulable(conditions.get("PodScheduled")),
         stamps=labels.digest_of(metadata),
@@ -194,15 +194,15 @@ def _is_lapsed(status: Json, ready: Json | None) -> bool:
     ]
     if not running or not all(running):
         return False
-    started_at = min(_unix_seconds((each or {}).get("startedAt")) for each in running)
-    return _unix_seconds(ready.get("lastTransitionTime")) > started_at > 0
+    started_at = min(unix_seconds((each or {}).get("startedAt")) for each in running)
+    return unix_seconds(ready.get("lastTransitionTime")) > started_at > 0
 
 
 def _since(condition: Json | None) -> float:
     """Return since when a condition is true, 0 where it is not."""
     if condition is None or condition.get("status") != "True":
         return 0.0
-    return _unix_seconds(condition.get("lastTransitionTime"))
+    return unix_seconds(condition.get("lastTransitionTime"))
 
 
 def _starts(status: Json) -> list[float]:
@@ -210,7 +210,7 @@ def _starts(status: Json) -> list[float]:
     running = (
         (one.get("state") or {}).get("running") for one in status.get("containerStatuses") or ()
     )
-    return [_unix_seconds(each.get("startedAt")) for each in running if each is not None]
+    return [unix_seconds(each.get("startedAt")) for each in running if each is not None]
 
 
 def _ending(status: Json) -> str:
@@ -237,7 +237,8 @@ def _number(text: str | None) -> float:
     return number if 0.0 <= number < LAST_MOMENT else 0.0
 
 
-def _unix_seconds(text: str | None) -> float:
+def unix_seconds(text: str | None) -> float:
+    """Read a time of Kubernetes, 0 where there is none."""
     return datetime.fromisoformat(text).timestamp() if text else 0.0
 
 

@@ -84,6 +84,9 @@ class RoomsApi:
         closed = "" if route.always else self._desk.closed()
         if closed:
             raise Refused(503, closed)
+        if ask.method != "GET" and "origin" in ask.headers:
+            # No game sends one. Where rooms need no token, any web page could speak for them.
+            raise Refused(403, "a page in a browser may not speak for a room")
         if len(ask.body) > BODY_LIMIT_BYTES:
             raise Refused(413, f"the body is larger than {BODY_LIMIT_BYTES} bytes")
         if ask.query.count("&") >= MOST_PARAMETERS:

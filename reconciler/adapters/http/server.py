@@ -196,7 +196,8 @@ async def _body_of(request: web.BaseRequest, connection: Connection) -> bytes:
         return await request.read()
     except web.HTTPRequestEntityTooLarge:
         raise Refused(413, f"the body is larger than {BODY_LIMIT_BYTES} bytes") from None
-    except web.RequestPayloadError:
+    except (web.RequestPayloadError, ConnectionError):
+        # The sender hung up in the middle, or was hung up on: no defect of ours, so no trace.
         raise Refused(400, "the body cannot be read") from None
 
 

@@ -18,12 +18,15 @@ from reconciler.core.codes import code_of, is_code
 from reconciler.model.errors import AlreadyExists, Misconfigured, PortError, Unavailable
 from reconciler.model.refs import Json, ObjectRef
 from reconciler.ports import Cluster
+from reconciler.service.live_records import unix_seconds
 
 log = logging.getLogger(__name__)
 
 OBJECT = "gamekeeper-room-codes"
 KEY_BYTES = 32
 LEAST_KEY_BYTES = 16
+KEYS_SINCE = "gamekeeper.dev/keys-since"
+"""Annotation of a Secret that was made again from memory: since when its keys are good."""
 REREAD_SECONDS = 60.0
 RETRY_SECONDS = 2.0
 
@@ -71,11 +74,20 @@ class RoomCodes:
         self._problem: PortError | None = None
         self._reading = asyncio.Lock()
         self._again: asyncio.Task[None] | None = None
+        self._made_at = 0.0
 
     async def of(self, namespace: str, room: str) -> str:
         """Return the code of a room. Raises Unavailable while no key is known."""
         keys = await self._known()
         return code_of(keys.current, self._cluster.name, namespace, room)
+
+    async def made_at(self) -> float:
+        """Return since when there are these keys (Unix seconds). Raises Unavailable.
+
+        Rooms that are older have codes of keys that are lost, and cannot speak by them.
+        """
+        await self._known()
+        return self._made_at
 
     async def fits(self, namespace: str, room: str, shown: str) -> bool:
         """Tell whether `shown` is the code of that room. Raises Unavailable."""
@@ -98,6 +110,7 @@ class RoomCodes:
         if there is None:
             raise Unavailable(f"{self._ref} is made and deleted at once: looked for again soon")
         self._keys = _keys_of(there, self._ref)
+        self._made_at = _made_at(there)
 
     async def _known(self) -> Keys:
         """Return the keys; old ones stay good while they are read again, and when that fails."""
@@ -133,8 +146,18 @@ class RoomCodes:
         keys = self._keys or Keys(self._make_key())
         data = {"current": _text(keys.current)}
         data |= {"previous": _text(keys.previous)} if keys.previous else {}
-        metadata = {"name": self._ref.name, "namespace": self._ref.namespace}
+        metadata: Json = {"name": self._ref.name, "namespace": self._ref.namespace}
+        if self._made_at:
+            metadata["annotations"] = {KEYS_SINCE: f"{self._made_at:.0f}"}
         return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data}
+
+
+def _made_at(secret: Json) -> float:
+    """Return since when there are the keys of a Secret, which may have been made again since."""
+    metadata = secret["metadata"]
+    noted = (metadata.get("annotations") or {}).get(KEYS_SINCE, "")
+    made_at = unix_seconds(metadata.get("creationTimestamp"))
+    return min(made_at, float(noted)) if noted.isdecimal() and len(noted) < 12 else made_at
 
 
 def _text(key: bytes) -> str:

@@ -221,7 +221,7 @@ class Book:
     async def _seed_all(self) -> None:
         """Begin a line for every room that was recorded as heard before this term."""
         since = self._since
-        if self._seeded:
+        if self._seeded or not await self._roster.knows_codes():
             return
         for key in self._roster.workloads():
             for number, pod in enumerate(self._roster.view.of(key).pods, 1):
@@ -273,7 +273,8 @@ class Book:
 
     def _seed(self, line: Line, pod: LivePod) -> None:
         """Let a room begin with what its pod has kept."""
-        line.heard = hearing.heard_of(pod.kept_report, line.last_at)
+        if not self._roster.is_mute(pod):
+            line.heard = hearing.heard_of(pod.kept_report, line.last_at)
         line.rests_on = pod.kept_report
         if line.heard is not None:
             self._begun(line, pod)

@@ -1,12 +1,13 @@
 """The rooms there are: by their names, each with the workload that it belongs to."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from reconciler.core import compile as compiling
 from reconciler.core import flips, ordinals
 from reconciler.core.reporting import is_listened_to
 from reconciler.loop.lane import Lane
-from reconciler.model.errors import Gone, NotFound, Unavailable
+from reconciler.model.errors import Gone, NotFound, PortError, Unavailable
 from reconciler.model.live import LiveNode, LivePod
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Source, Workload
@@ -18,10 +19,11 @@ Room = tuple[WorkloadKey, LivePod]
 
 
 class Roster:
-    """Finds rooms of one cluster; no I/O."""
+    """Finds rooms of one cluster; no I/O but to learn since when codes are good."""
 
     def __init__(self, lane: Lane, clock: Clock) -> None:
         self._lane = lane
+        self._codes_since = 0.0
         self._clock = clock
         self._going: dict[WorkloadKey, tuple[str, Workload]] = {}
         self._places: dict[str, tuple[WorkloadKey, ...]] = {}
@@ -51,12 +53,38 @@ class Roster:
         """Return every workload that has rooms or is wanted, sorted."""
         return sorted({*self._lane.wanted.keys, *self.view.workloads()})
 
+    async def knows_codes(self) -> bool:
+        """Find out since when rooms' codes are good; whether that is known now."""
+        with suppress(PortError):
+            self._codes_since = await self._lane.codes.made_at()
+            return True
+        return False
+
+    def is_mute(self, pod: LivePod) -> bool:
+        """Whether a room cannot speak by its code any more: the keys were lost after it was made.
+
+        What it said last is then no news of how it is: it may be full by now.
+        """
+        return 0 < pod.created_at < self._codes_since
+
     def node(self, pod: LivePod) -> LiveNode | None:
         """Return the node of a room."""
         return self.view.node(pod.node) if pod.node else None
 
     def find(self, workload: str, name: str) -> Room:
-        """Find a room by the names of its workload and its own. Raises NotFound, Gone."""
+        """Find a room by the names of its workload and its own. Raises NotFound, Gone.
+
+        Names are unique in a namespace only. Where two workloads have this one, nobody is found:
+        one game must never speak for a room of the other.
+        """
+        if self._places_of[0] is not self._lane.wanted:
+            self._named(workload)
+        if len(self._places.get(workload, ())) > 1:
+            several = ", ".join(str(key) for key in self._places[workload])
+            raise NotFound(
+                f"{workload} is the name of several workloads ({several}), which this path cannot "
+                "tell apart: ask /v1/rooms/NAMESPACE/ROOM, or rename one"
+            )
         # A Scheduler's namespace has its name: almost every room is found at once.
         found = self.view.room(workload, name)
         if found is not None and found[0].name == workload:

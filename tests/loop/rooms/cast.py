@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from reconciler.model.refs import Json
 from reconciler.sandbox.players.games import Game
-from reconciler.sandbox.players.natures import Lie, Nature
+from reconciler.sandbox.players.natures import Lie, Nature, Voice
 from reconciler.sandbox.players.sayings import Saying, Where
 from tests.loop.virtual_time import elapsed
 from tests.loop.world import World
@@ -75,6 +75,10 @@ class Cast:
         chance = random.Random(self._chance.random())
         game = Game(where, self._nature_of(namespace), chance, now, neighbour)
         actor = Actor(uid, pod["status"]["podIP"], game, trusted=game.nature.honest)
+        before = self.actors.get(uid)
+        if before is not None and game.nature.voice is Voice.COLLECTIONS:
+            # What the container before it said on change stays valid until the pod is replaced.
+            actor.heard_at = before.heard_at
         self.actors[uid] = actor
         actor.task = asyncio.create_task(self._play(actor))
 

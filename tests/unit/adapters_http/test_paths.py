@@ -110,3 +110,19 @@ def test_the_document_names_what_may_be_refused() -> None:
     ping = described()["paths"]["/scheduler/{scheduler}/rooms/{room}/ping"]["put"]
 
     assert {"200", "400", "404", "410", "429", "503"} <= set(ping["responses"])
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        pytest.param("POST", "/setactiveplayers", id="players"),
+        pytest.param("PUT", "/scheduler/arena/rooms/arena-1/ping", id="a ping"),
+        pytest.param("POST", "/v1/rooms/arena/arena-1/drain", id="a drain"),
+    ],
+)
+async def test_a_page_in_a_browser_speaks_for_no_room(
+    office: Office, method: str, path: str
+) -> None:
+    answer = await office.api.answer(Ask(method, path, headers={"origin": "https://evil.example"}))
+    assert answer.status == 403
+    assert b"browser" in answer.body

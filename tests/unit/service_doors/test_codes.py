@@ -175,3 +175,13 @@ async def test_no_key_and_no_code_is_ever_logged(caplog: pytest.LogCaptureFixtur
     assert made not in caplog.text
     assert key not in caplog.text
     assert repr(Keys(b"secret key")) == "Keys(***)"
+
+
+async def test_keys_that_were_made_again_from_memory_are_as_old_as_they_were() -> None:
+    gate = Gate()
+    made_at = await gate.codes.made_at()
+    assert made_at > 0
+    gate.ask("DELETE", SECRET)
+    gate.time.passed += 3600
+    await reread(gate)
+    assert await gate.codes.made_at() == made_at

@@ -321,3 +321,52 @@ def test_a_room_is_shown_again_as_it_was_until_something_of_it_changes() -> None
             assert it.desk.find("arena", "arena-0").matches_max == 7
 
     in_virtual_time(main())
+
+
+def test_a_name_of_two_workloads_finds_nobody_by_it_and_both_by_namespace() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            twin = replace(it.workload, key=WorkloadKey("Fleet", "elsewhere", "arena"))
+            effective = {**it.lane.wanted.effective}
+            effective[twin.key] = replace(effective[a_key()], workload=twin)
+            it.lane.wanted = Wanted(effective=effective)
+            with pytest.raises(NotFound, match="the name of several workloads"):
+                it.desk.find("arena", "arena-0")
+            assert it.desk.find_in("arena", "arena-0").key == a_key()
+
+    in_virtual_time(main())
+
+
+class Coded:
+    """Codes that there are since a moment, or of which that is not known."""
+
+    def __init__(self, made_at: float | None) -> None:
+        self.since = made_at
+
+    async def of(self, namespace: str, room: str) -> str:
+        return "code"
+
+    async def made_at(self) -> float:
+        if self.since is None:
+            raise Unavailable("not read yet")
+        return self.since
+
+
+def test_a_room_whose_key_was_lost_is_not_known_empty_by_what_it_said_before() -> None:
+    async def main() -> None:
+        kept = '{"players":0}'
+        async with stage() as it:
+            await it.mark(Mark.IDLE, **{labels.REPORT: kept})
+            await it.seen()
+            made = it.live().created_at
+            for since, known in ((made, True), (made + 1, False), (None, False)):
+                it.lane.codes = Coded(since)
+                it.desk = it.new_desk()
+                assert it.desk.closed() == ""
+                await it.desk.book.sweep()
+                assert (it.desk.book.of(a_key()).rooms != {}) is known, since
+            it.lane.codes = Coded(made)
+            await it.desk.book.sweep()
+            assert it.desk.book.of(a_key()).rooms, "asked again until it is known"
+
+    in_virtual_time(main())
