@@ -147,6 +147,7 @@ class ClusterLane:
         self.lane.forget(key)
         self._retries.pop(key, None)
         self._served.discard(key)
+        self.wakes.forget(key)
         self._observer.gone(self.lane.name, key)
 
     def _crashed(self, key: WorkloadKey, error: Exception) -> None:

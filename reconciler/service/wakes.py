@@ -40,6 +40,12 @@ class Wakes(Generic[K]):
                 waiting.cancel()
             self._later[key] = loop.call_at(due_at, self._due, key)
 
+    def forget(self, key: K) -> None:
+        """Wait for a key no more: it is gone, and nothing of it is due."""
+        waiting = self._later.pop(key, None)
+        if waiting is not None:
+            waiting.cancel()
+
     def _due(self, key: K) -> None:
         del self._later[key]
         self.mark((key,))

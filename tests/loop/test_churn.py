@@ -29,8 +29,9 @@ BUDGETS = {
     "total": {"rooms": 1000, "percent": 100},
     "windowSeconds": 60,
 }
-BOUNDED = ("_repository.value.offers", "_repository.value.known")
-"""Hashes that may be approved, digests of what ever was: so many are kept and no more."""
+BOUNDED = ("_repository.value.offers", "_repository.value.known", "wakes._dirty")
+"""Hashes that may be approved, digests of what ever was: so many are kept and no more. Keys that
+are dirty just now are taken every 20 ms."""
 OURS = ("reconciler.", "prometheus_client.")
 NOT_WALKED = ("reconciler.sandbox.", "reconciler.adapters.git.")
 LEAVES = (str, bytes, int, float, Enum, type, types.FunctionType, types.ModuleType, type(None))

@@ -93,3 +93,11 @@ async def test_a_nudge_comes_round_without_a_key() -> None:
     wakes.nudge()
     async with asyncio.timeout(1):
         assert await wakes.take() == set()
+
+
+async def test_a_key_that_is_gone_is_waited_for_no_more() -> None:
+    wakes = Wakes[str]()
+    wakes.mark_later(("a", "b"), 0.01)
+    wakes.forget("a")
+    wakes.forget("never asked for")
+    assert await asyncio.wait_for(wakes.take(), 5) == {"b"}
