@@ -30,7 +30,7 @@ $(READY): requirements-dev.lock pyproject.toml
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(READY) ## the whole story on this machine, in about 15 s
+demo: $(READY) ## the whole story on this machine, in about 45 s
 	$(BIN)/gamekeeper demo
 
 test: $(READY) ## all that needs no real cluster
