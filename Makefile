@@ -35,7 +35,7 @@ demo: $(READY) ## the whole story on this machine, in about 45 s
 
 test: $(READY) ## all that needs no real cluster
 	@# One part computes, the others wait for processes, sockets and leases.
-	@echo "three parts side by side, about 4 minutes; each is printed when it ends"
+	@echo "three parts side by side, about 6 minutes; each is printed when it ends"
 	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=target \
 		test-computing test-waiting test-killing
 

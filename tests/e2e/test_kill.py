@@ -23,7 +23,9 @@ def _wanted(number: int) -> tuple[int, str]:
 
 def _commit(there: Fleet, number: int) -> None:
     replicas, image = _wanted(number)
-    there.commit(schedulers__arena=spec("arena", replicas, image, rollout=SURGE))
+    # How long a room is left alone before it goes is the user's: each step of a roll-out takes it.
+    removal = {"quietSeconds": 1}
+    there.commit(schedulers__arena=spec("arena", replicas, image, rollout=SURGE, removal=removal))
 
 
 def _is_converged(there: Fleet, number: int) -> bool:

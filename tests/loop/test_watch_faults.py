@@ -19,7 +19,7 @@ from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import CONFIG, World
 
-SEEDS = 30
+SEEDS = 15
 CONVERGED_SECONDS = 900.0
 REST_SECONDS = 100.0
 """More than a wire may be silent: what it held back is told meanwhile."""
