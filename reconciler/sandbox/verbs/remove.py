@@ -164,7 +164,8 @@ def remove(
 def _is_pending(pod: Json, options: DeleteOptions) -> bool:
     """Tell whether a pod goes already, and not earlier for being asked again."""
     known = pod["metadata"].get("deletionGracePeriodSeconds")
-    if known is None or not pod["metadata"].get("deletionTimestamp"):
+    if not known or not pod["metadata"].get("deletionTimestamp"):
+        # With no grace left it is deleted anew: a policy may still add its finalizer.
         return False
     return options.grace_seconds is None or options.grace_seconds >= known
 
