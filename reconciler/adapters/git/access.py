@@ -17,6 +17,8 @@ _CREDENTIAL_HELPER = (
     'else printf \\"password=%s\\\\n\\" \\"$GAMEKEEPER_GIT_PASSWORD\\"; fi; }; f'
 )
 
+_LONGEST_LINE = 65_536
+
 _CONFIGURATION = f"""\
 [core]
 \trepositoryFormatVersion = 0
@@ -60,6 +62,7 @@ def environment(source: Source, address: Address) -> Mapping[str, str]:
     if address.scheme in ("https", "http"):
         if source.token_file:
             _check_readable(source.token_file, "token file")
+            _check_token(source.token_file)
         if source.certificate_authority_file:
             _check_readable(source.certificate_authority_file, "certificate authority file")
             found["GIT_SSL_CAINFO"] = source.certificate_authority_file
@@ -105,3 +108,19 @@ def _quoted_for_ssh(path: str) -> str:
 def _check_readable(path: str, what: str) -> None:
     if not os.access(path, os.R_OK) or os.path.isdir(path):
         raise Denied(f"the {what} {path} cannot be read: mount it, or correct its owner and mode")
+
+
+def _check_token(path: str) -> None:
+    """Raise Denied for a first line that the host would refuse without telling which file it is."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            line = stream.readline(_LONGEST_LINE).rstrip("\r\n")
+    except OSError as error:
+        raise Denied(f"the token file {path} cannot be read: {error.strerror}") from error
+    if not line.strip():
+        raise Denied(f"the first line of the token file {path} is empty: write the token there")
+    if line != line.strip().removeprefix("\ufeff"):
+        raise Denied(
+            f"the first line of the token file {path} has spaces or a byte order mark around the "
+            "token: take them out"
+        )

@@ -1,13 +1,16 @@
 """The Repository port over a user's own work tree, repository or plain directory, for the CLI."""
 
+import contextlib
 import os
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import TypeVar
 
 from reconciler.adapters.git.failures import Damaged
 from reconciler.adapters.git.process import GitProcess
 from reconciler.adapters.git.reading import Reader
+from reconciler.adapters.git.urls import check_branch
 from reconciler.model.errors import Misconfigured
+from reconciler.model.pushes import Lineage, Logged
 from reconciler.model.trailers import History
 from reconciler.model.trees import Head, Merged, Relation, Tree
 
@@ -30,6 +33,14 @@ class LocalCheckout:
     async def root(self) -> str:
         """Return the directory that paths are relative to. Raises Misconfigured, Denied."""
         return str((await self._process.opened())["root"])
+
+    async def prefix(self) -> str:
+        """Return where that is from the repository's top, "" at the top. Raises as `root`."""
+        return str((await self._process.opened())["prefix"])
+
+    async def branch(self) -> str:
+        """Return the branch that is checked out, "" for none. Raises as `root`."""
+        return str((await self._process.opened())["branch"])
 
     async def fetch(self) -> Head:
         """Describe the commit that is checked out. Raises Misconfigured without a repository."""
@@ -55,6 +66,27 @@ class LocalCheckout:
     async def history(self, base: str, head: str, signers: str, now: float) -> History:
         """Read the commits of `base..head`, what they approve and who signed them."""
         return await self._sound(self._reader.history(base, head, signers, now))
+
+    async def log(
+        self, revision: str, paths: Sequence[str] = (), limit: int = 100, before: str = ""
+    ) -> Sequence[Logged]:
+        """Read the newest commits that touch the paths, which are from the repository's top."""
+        return await self._sound(self._reader.log(revision, paths, limit, before))
+
+    async def lineage(self, base: str, head: str, limit: int = 1000) -> Lineage:
+        """Name the commits of `base..head`."""
+        return await self._sound(self._reader.lineage(base, head, limit))
+
+    async def blob(self, revision: str, path: str) -> bytes | None:
+        """Read one file by its path from the repository's top, None where there is none."""
+        return await self._sound(self._reader.blob(revision, path))
+
+    async def tip(self, branch: str) -> str:
+        """Return where another branch stood at the last fetch, else here; "" for neither."""
+        for name in (f"refs/remotes/origin/{check_branch(branch)}", f"refs/heads/{branch}"):
+            with contextlib.suppress(Misconfigured):
+                return await self.resolve(name)
+        return ""
 
     async def resolve(self, revision: str) -> str:
         """Return the commit id of a revision. Raises Misconfigured when there is none."""

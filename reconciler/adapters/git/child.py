@@ -15,10 +15,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from reconciler.adapters.git import frames, local, trailers, worktree
+from reconciler.adapters.git import frames, local, logs, trailers, worktree
 from reconciler.adapters.git.failures import Damaged, one_line
 from reconciler.adapters.git.listing import Listing, line_of
 from reconciler.adapters.git.objects import Objects
+from reconciler.adapters.git.pushing import Pushing
 from reconciler.adapters.git.source import Source
 from reconciler.adapters.git.store import Store
 from reconciler.model.errors import Misconfigured, PortError, Unavailable
@@ -36,16 +37,18 @@ class Session:
         self._store: Store | None = None
         self._checkout: local.Checkout | None = None
         self._fetched = ""
+        self.attached = b""
+        """The bytes that came with the request."""
 
     def open_mirror(self, source: Mapping[str, Any], cache_directory: str) -> Answer:
         """Take a mirror directory and make it usable."""
         self._store = Store(Source(**source), cache_directory)
-        return {}, b""
+        return {"directory": self._store.directory}, b""
 
     def open_checkout(self, path: str) -> Answer:
         """Find a checkout or plain directory."""
-        self._checkout = local.opened(path)
-        return {"root": self._checkout.root}, b""
+        found = self._checkout = local.opened(path)
+        return {"root": found.root, "prefix": found.prefix, "branch": found.branch}, b""
 
     def fetch(self) -> Answer:
         """Bring the mirror up to date; of a checkout, describe HEAD."""
@@ -121,6 +124,57 @@ class Session:
         listed = _fields(self._listed(objects, tree))
         return {"conflicts": (), "commit": "", "parents": parents, **listed}, b""
 
+    def log(self, revision: str, paths: list[str], limit: int, before: str) -> Answer:
+        """Read the newest commits of a revision."""
+        found = logs.log(self._objects(), revision, paths, limit, before)
+        return {"commits": [asdict(entry) for entry in found]}, b""
+
+    def lineage(self, base: str, head: str, limit: int) -> Answer:
+        """Name the commits between two."""
+        return asdict(logs.lineage(self._objects(), base, head, limit)), b""
+
+    def blob(self, revision: str, path: str) -> Answer:
+        """Read one file; the body is its content."""
+        found = logs.blob(self._objects(), revision, path)
+        return {"found": found is not None}, found or b""
+
+    def tip(self, branch: str) -> Answer:
+        """Fetch another branch."""
+        return {"commit": self._pushing().tip(branch)}, b""
+
+    def holds(self, commit: str, beside: str) -> Answer:
+        """Say whether a commit is here, or in the mirror beside, which is read with ours then."""
+        store = self._opened()
+        found = store.objects().find(commit)
+        if found is None and beside and store.read_beside(beside):
+            found = store.objects().find(commit)
+        return {"holds": found is not None}, b""
+
+    def write(self, change: Mapping[str, Any]) -> Answer:
+        """Make a commit of the files that came with the request."""
+        return {"commit": self._pushing().write(change, self.attached)}, b""
+
+    def try_key(self, key: Mapping[str, str]) -> Answer:
+        """Try whether a key signs."""
+        self._pushing().try_key(key)
+        return {}, b""
+
+    def push(self, change: Mapping[str, Any], commit: str) -> Answer:
+        """Push a commit that was written."""
+        return {"head": self._pushing().push(change, commit)}, b""
+
+    def landed(self, branch: str, commit: str) -> Answer:
+        """Look whether a commit is on a branch of the host."""
+        return {"head": self._pushing().landed(branch, commit)}, b""
+
+    def _pushing(self) -> Pushing:
+        return Pushing(self._opened())
+
+    def _opened(self) -> Store:
+        if self._store is None:
+            raise Unavailable("the Git process has no mirror open; it is started again")
+        return self._store
+
     def _objects(self) -> Objects:
         if self._store is not None:
             return self._store.objects()
@@ -161,12 +215,22 @@ _OPERATIONS: Mapping[str, Callable[..., Answer]] = {
         Session.relation,
         Session.history,
         Session.merge,
+        Session.log,
+        Session.lineage,
+        Session.blob,
+        Session.tip,
+        Session.holds,
+        Session.try_key,
+        Session.write,
+        Session.push,
+        Session.landed,
     )
 }
 
 
-def answer(session: Session, request: Mapping[str, Any]) -> Answer:
+def answer(session: Session, request: Mapping[str, Any], attached: bytes = b"") -> Answer:
     """Do one operation; a failure becomes an answer that names its class."""
+    session.attached = attached
     try:
         operation = _OPERATIONS[request["operation"]]
         return operation(session, **request["arguments"])
@@ -182,17 +246,17 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_LIMIT_BYTES, _FILE_LIMIT_BYTES))
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_LIMIT_BYTES, _MEMORY_LIMIT_BYTES))
-    requests: queue.SimpleQueue[frames.Header | None] = queue.SimpleQueue()
+    requests: queue.SimpleQueue[tuple[frames.Header, bytes] | None] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(requests,), daemon=True).start()
     session = Session()
     while (request := requests.get()) is not None:
-        sys.stdout.buffer.write(frames.packed(*answer(session, request)))
+        sys.stdout.buffer.write(frames.packed(*answer(session, *request)))
         sys.stdout.buffer.flush()
 
 
-def _listen(requests: "queue.SimpleQueue[frames.Header | None]") -> None:
+def _listen(requests: "queue.SimpleQueue[tuple[frames.Header, bytes] | None]") -> None:
     while (frame := frames.receive(sys.stdin.buffer)) is not None:
-        requests.put(frame[0])
+        requests.put(frame)
     requests.put(None)
     time.sleep(_LAST_WORDS_SECONDS)
     os.killpg(os.getpgrp(), signal.SIGKILL)

@@ -51,6 +51,16 @@ class Commands:
     environment: Mapping[str, str] = field(default_factory=dict)
     lock_fd: int | None = None
 
+    def within(
+        self, environment: Mapping[str, str], settings: Mapping[str, str] | None = None
+    ) -> "Commands":
+        """Return the same with more environment, and with settings of git's configuration."""
+        options = [
+            word for name, text in (settings or {}).items() for word in ("-c", f"{name}={text}")
+        ]
+        merged = {**self.environment, **environment}
+        return Commands((*self.where, *options), merged, self.lock_fd)
+
     def run(
         self,
         *arguments: str,

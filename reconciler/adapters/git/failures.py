@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from reconciler.adapters.git.urls import redacted
 from reconciler.model.errors import Denied, Misconfigured, PortError, Unavailable
+from reconciler.model.masks import redact
 
 
 class Damaged(Exception):
@@ -63,7 +64,7 @@ _MEANINGS: tuple[tuple[re.Pattern[str], _Error, str], ...] = tuple(
             r"|returned error: 40[13]|http basic: access denied|access denied|unauthorized"
             r"|too many authentication failures",
             Denied,
-            "check the token or key: it must be allowed to read this repository",
+            "check the token or key: whether it has expired, and what it may do in this repository",
         ),
         (
             r"dubious ownership",
@@ -106,7 +107,7 @@ def last_words(stderr: str, limit: int = 300) -> str:
     lines = [line.strip() for line in stderr.splitlines()]
     told = [line for line in lines if line and not _NOISE.match(line)]
     line = "; ".join(dict.fromkeys(told)) or "git gave no reason"
-    return one_line(line, limit)
+    return one_line(redact(line), limit)
 
 
 def one_line(text: str, limit: int = 200) -> str:
@@ -115,28 +116,43 @@ def one_line(text: str, limit: int = 200) -> str:
     return printable if len(printable) <= limit else printable[: limit - 1] + "…"
 
 
+def means_shallow(stderr: str) -> bool:
+    """Tell whether a fetch left the branch out, for its history there is cut off; git exits 0."""
+    return "shallow roots are not allowed" in stderr[-_LOOKED_AT:]
+
+
 def has_no_branch(stderr: str) -> bool:
     """Tell whether a fetch failed because the branch is not there."""
     return bool(_NO_BRANCH.search(stderr[-_LOOKED_AT:]))
 
 
-def transport_failure(shown_url: str, branch: str, stderr: str, there: str = "") -> PortError:
-    """Say what a failed fetch means; whatever is unknown is Unavailable: it is tried again.
+def transport_failure(
+    shown_url: str, branch: str, stderr: str, there: str = "", *, doing: str = "fetch"
+) -> PortError:
+    """Say what a failed fetch or push means; what is unknown is Unavailable: it is tried again.
 
-    `there` is what the repository has instead.
+    `there` is what the repository has instead, `doing` "fetch" or "push to".
     """
     stderr = stderr[-_LOOKED_AT:]
-    what = f"cannot fetch branch {branch!r} of {shown_url}: {last_words(stderr)}"
+    what = f"cannot {doing} branch {branch!r} of {shown_url}: {last_words(stderr)}"
     what = f"{what}; {there}" if there else what
     for pattern, error, advice in _MEANINGS:
         if pattern.search(stderr):
             return error(f"{what}. To do: {advice}")
-    return Unavailable(f"{what}. It is tried again; what was fetched before stays in force")
+    meanwhile = "what was fetched before stays in force"
+    if doing != "fetch":
+        meanwhile = "whether the commit arrived all the same is seen then"
+    return Unavailable(f"{what}. It is tried again; {meanwhile}")
 
 
 def means_damage(stderr: str) -> bool:
     """Tell whether a failed fetch may have failed on our own broken files."""
     return bool(_DAMAGE.search(stderr[-_LOOKED_AT:]))
+
+
+def means_shortage(stderr: str) -> bool:
+    """Tell whether a command may have failed for want of disk or memory."""
+    return bool(_SHORTAGE.search(stderr[-_LOOKED_AT:]))
 
 
 def local_failure(status: int, stderr: str) -> Exception:
@@ -145,6 +161,6 @@ def local_failure(status: int, stderr: str) -> Exception:
     Damaged, unless the machine is short of something or git was killed.
     """
     words = f"git ended with {status}: {last_words(stderr)}"
-    if status < 0 or _SHORTAGE.search(stderr[-_LOOKED_AT:]):
+    if status < 0 or means_shortage(stderr):
         return Unavailable(f"{words}. It is tried again; see to disk and memory of this machine")
     return Damaged(words)

@@ -15,20 +15,24 @@ _CONFIG_FILE = "gamekeeper.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """Where the specs are: `root` on disk, `prefix` in the repository (empty: its top)."""
+    """Where the specs are: `root` on disk, `prefix` in the repository (empty: its top).
+
+    `branch` is the one that is checked out, "" for none.
+    """
 
     root: str
     prefix: str
     commands: Commands | None
     bare: bool
     scratch: "tempfile.TemporaryDirectory[str] | None" = None
+    branch: str = ""
 
     def objects(self) -> Objects:
         """Return a reader of commits. Raises Misconfigured when this is no repository."""
         if self.commands is None:
             raise Misconfigured(
-                f"{self.root} is no Git repository, so it has no revisions: read it without "
-                "naming one, or run git init"
+                f"{self.root} is no Git repository, so it has no revisions: run this in a "
+                "checkout, with --repo where the command takes it, or read it without a revision"
             )
         return Objects(self.commands, self.root)
 
@@ -86,7 +90,14 @@ def _with_scratch(checkout: Checkout) -> Checkout:
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(os.fsdecode(text.rstrip(b"\n"))),
     }
     commands = Commands(where, environment)
-    return Checkout(checkout.root, checkout.prefix, commands, checkout.bare, scratch)
+    return Checkout(
+        checkout.root, checkout.prefix, commands, checkout.bare, scratch, _branch(commands)
+    )
+
+
+def _branch(commands: Commands) -> str:
+    found = commands.run("symbolic-ref", "--quiet", "HEAD")
+    return found.stdout.decode("utf-8", "replace").strip().removeprefix("refs/heads/")
 
 
 def _quoted(path: str) -> str:

@@ -5,126 +5,34 @@ sees only what it fetched.
 """
 
 import asyncio
-import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from reconciler.adapters.git.memory_host import Commit, Files, MemoryHost, git_id
 from reconciler.adapters.git.signatures import NOT_SIGNED
 from reconciler.adapters.git.trailers import COMMITS_LIMIT, approved
-from reconciler.adapters.git.urls import check_revision
-from reconciler.model.errors import Denied, Misconfigured, PortError, Unavailable
+from reconciler.adapters.git.urls import check_branch, check_revision
+from reconciler.adapters.git.wire import check_change, check_commit, check_path, expected, told
+from reconciler.model.errors import Conflict, Misconfigured, Unavailable
+from reconciler.model.pushes import Change, Lineage, Logged, Person, Pushed
 from reconciler.model.trailers import History, SignedCommit, Signer
 from reconciler.model.trees import Entry, EntryKind, Head, Merged, Relation, Tree
 
-Files = Mapping[str, str | bytes | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """A commit: all its files, and what a head says."""
-
-    identity: str
-    parents: tuple[str, ...]
-    files: Mapping[str, bytes]
-    author: str
-    subject: str
-    committed_at: float
-    signed_by: str = ""
-    """The public key that it is signed with, as it stands in an allowed_signers file."""
-
-
-@dataclass(slots=True)
-class MemoryHost:
-    """A Git host. `fault` is what every fetch raises; None when it is well."""
-
-    branches: dict[str, str] = field(default_factory=dict)
-    commits: dict[str, Commit] = field(default_factory=dict)
-    fault: PortError | None = None
-
-    def commit(
-        self,
-        changes: Files,
-        subject: str = "change",
-        *,
-        branch: str = "main",
-        now: float = 0.0,
-        signed_by: str = "",
-    ) -> str:
-        """Commit on top of `branch`: text or bytes to write by path, None to remove a path."""
-        parent = self.branches.get(branch)
-        files = dict(self.commits[parent].files) if parent else {}
-        for path, content in changes.items():
-            if content is None:
-                files.pop(path, None)
-            else:
-                files[path] = content.encode() if isinstance(content, str) else content
-        commit = self._land(branch, (parent,) if parent else (), files, subject, now)
-        self.commits[commit] = replace(self.commits[commit], signed_by=signed_by)
-        return commit
-
-    def branch(self, name: str, commit: str) -> None:
-        """Set a branch to a commit, wherever it was: also a force-push."""
-        self.branches[name] = self.commits[commit].identity
-
-    def rewrite(self, files: Files, subject: str = "rewrite", *, branch: str = "main") -> str:
-        """Force-push a commit without parents that holds exactly `files`."""
-        kept = {
-            path: content.encode() if isinstance(content, str) else content
-            for path, content in files.items()
-            if content is not None
-        }
-        return self._land(branch, (), kept, subject, 0.0)
-
-    def down(self) -> None:
-        """Answer nothing from now on."""
-        self.fault = Unavailable("the Git host does not answer")
-
-    def denied(self) -> None:
-        """Refuse the credentials from now on."""
-        self.fault = Denied("the Git host refuses the credentials")
-
-    def vanish(self) -> None:
-        """Say that there is no such repository from now on."""
-        self.fault = Misconfigured("there is no such repository")
-
-    def heal(self) -> None:
-        """Be well again."""
-        self.fault = None
-
-    def ancestors(self, commit: str) -> frozenset[str]:
-        """Return a commit and all that it comes from."""
-        found: set[str] = set()
-        open_ends = [commit]
-        while open_ends:
-            identity = open_ends.pop()
-            if identity not in found:
-                found.add(identity)
-                open_ends.extend(self.commits[identity].parents)
-        return frozenset(found)
-
-    def _land(
-        self,
-        branch: str,
-        parents: tuple[str, ...],
-        files: Mapping[str, bytes],
-        subject: str,
-        now: float,
-    ) -> str:
-        content = sorted((path, _identity(text)) for path, text in files.items())
-        identity = _identity(repr((parents, content, subject, now, len(self.commits))).encode())
-        self.commits[identity] = Commit(identity, parents, files, "memory", subject, now)
-        self.branches[branch] = identity
-        return identity
+__all__ = ["Commit", "Files", "MemoryHost", "MemoryRepository"]
 
 
 class MemoryRepository:
-    """The port `Repository` over a MemoryHost. Merges are by whole files, not by lines."""
+    """The port `Repository` over a MemoryHost. Merges are by whole files, not by lines.
+
+    Nothing is pushed but while `may_push` says so.
+    """
 
     def __init__(self, host: MemoryHost, branch: str = "main") -> None:
         self._host = host
         self._branch = branch
         self._tip = ""
         self._known: set[str] = set()
+        self.may_push: Callable[[], bool] = lambda: True
 
     async def fetch(self) -> Head:
         """Follow the tracked branch. Raises the host's fault, Misconfigured without a branch."""
@@ -163,8 +71,7 @@ class MemoryRepository:
         relation = await self.relation(base, head)
         if relation not in (Relation.SAME, Relation.FORWARD):
             return History(problem=f"commit {base[:12]} is no ancestor of {head[:12]}")
-        between = self._host.ancestors(self._resolved(head)) - self._host.ancestors(base)
-        newest = sorted(between, key=lambda name: -len(self._host.ancestors(name)))
+        newest = self._newest(self._resolved(head), self._host.ancestors(base))
         if len(newest) > COMMITS_LIMIT:
             return History(problem=f"more than {COMMITS_LIMIT} commits since {base[:12]}")
         allowed = await asyncio.to_thread(_allowed, signers)
@@ -182,8 +89,122 @@ class MemoryRepository:
             return Merged(None, conflicts)
         return Merged(replace(_tree(files), parents=(ours, theirs)))
 
+    async def log(
+        self, revision: str, paths: Sequence[str] = (), limit: int = 100, before: str = ""
+    ) -> Sequence[Logged]:
+        """Read the newest commits of a revision that touch the paths."""
+        wanted = [check_path(path).rstrip("/") for path in paths]
+        every = [self._logged(name) for name in self._newest(self._resolved(revision), frozenset())]
+        found = [entry for entry in every if not wanted or _touches(entry.paths, wanted)]
+        if before:
+            names = [entry.commit for entry in found]
+            if before not in names:
+                raise Misconfigured(f"commit {before[:12]} is not in this log: begin at its head")
+            found = found[names.index(before) + 1 :]
+        return tuple(found[: max(1, limit)])
+
+    async def lineage(self, base: str, head: str, limit: int = 1000) -> Lineage:
+        """Name the commits of `base..head`."""
+        known = self._host.ancestors(self._resolved(base))
+        every = self._newest(self._resolved(head), known)
+        straight, at = [], self._resolved(head)
+        while at and at not in known:
+            straight.append(at)
+            at = next(iter(self._host.commits[at].parents), "")
+        return Lineage(tuple(every[:limit]), tuple(straight[:limit]), len(every) > limit)
+
+    async def blob(self, revision: str, path: str) -> bytes | None:
+        """Read one file, None where there is none."""
+        return self._host.commits[self._resolved(revision)].files.get(check_path(path))
+
+    async def tip(self, branch: str) -> str:
+        """Fetch another branch and return its commit, "" when there is none."""
+        if self._host.fault is not None:
+            raise self._host.fault
+        found = self._host.branches.get(check_branch(branch), "")
+        self._known |= self._host.ancestors(found) if found else frozenset()
+        return found
+
+    async def holds(self, commit: str) -> bool:
+        """Whether a commit is here."""
+        return check_commit(commit) in self._known
+
+    async def write(self, change: Change) -> str:
+        """Make the commit here alone, and return its id."""
+        check_change(change, self._branch)
+        if change.base not in self._known:
+            raise Conflict(f"commit {change.base[:12]} is not in the mirror: fetch, decide again")
+        before = self._host.commits[change.base].files
+        files = _changed(before, change.files)
+        if files == before:
+            return change.base
+        identity = git_id(repr((told(change), sorted(files.items()))).encode())
+        self._host.commits[identity] = Commit(
+            identity,
+            (change.base,),
+            files,
+            change.author.name,
+            change.message,
+            float(change.at),
+            change.author.email,
+        )
+        self._known.add(identity)
+        return identity
+
+    async def push(self, change: Change, commit: str = "") -> Pushed:
+        """Write the change, unless `commit` is that, and push it; look when the answer is lost."""
+        asked, _ = told(check_change(change, self._branch))
+        commit = check_commit(commit) if commit else await self.write(change)
+        if commit == change.base:
+            return Pushed(commit, commit)
+        if commit not in self._known:
+            raise Conflict(f"commit {commit[:12]} is not in the mirror: fetch, decide again")
+        if self._host.commits[commit].parents != (change.base,):
+            raise Misconfigured(f"commit {commit[:12]} was not made from {change.base[:12]}")
+        if not self.may_push():
+            raise Unavailable("another process leads now, so nothing is pushed from here")
+        try:
+            self._host.take(commit, change.branch, expected(asked))
+        except Unavailable:
+            if self._host.fault is not None or not self._host.holds(change.branch, commit):
+                raise
+        return Pushed(commit, self._host.branches[change.branch])
+
     async def close(self) -> None:
         """Do nothing: there is no process."""
+
+    def _newest(self, head: str, known: frozenset[str]) -> list[str]:
+        """Return what leads to `head`, without what is known, the newest first."""
+        wanted = self._host.ancestors(head) - known
+        left, ends, order = set(wanted), [head], list[str]()
+        while ends:
+            name = ends.pop()
+            if name not in left:
+                continue
+            above = [parent for parent in self._host.commits[name].parents if parent in left]
+            if above:
+                ends += [name, *above]
+            else:
+                left.discard(name)
+                order.append(name)
+        return order[::-1]
+
+    def _logged(self, identity: str) -> Logged:
+        commit = self._host.commits[identity]
+        before = self._host.commits[commit.parents[0]].files if commit.parents else {}
+        paths = sorted({*before, *commit.files})
+        subject, _, body = commit.subject.partition("\n")
+        person = Person(commit.author, commit.email)
+        return Logged(
+            identity,
+            commit.parents,
+            person,
+            person,
+            commit.committed_at,
+            subject,
+            body.strip("\n"),
+            tuple(path for path in paths if before.get(path) != commit.files.get(path)),
+        )
 
     def _signed(self, commit: Commit, allowed: Mapping[str, Signer]) -> SignedCommit:
         parent = commit.parents[0] if len(commit.parents) == 1 else ""
@@ -217,14 +238,28 @@ def _allowed(signers: str) -> Mapping[str, Signer]:
     }
 
 
-def _identity(content: bytes) -> str:
-    whole = b"blob %d\0%s" % (len(content), content)
-    return hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+def _touches(paths: Sequence[str], wanted: Sequence[str]) -> bool:
+    return any(path == name or path.startswith(f"{name}/") for path in paths for name in wanted)
+
+
+def _changed(
+    before: Mapping[str, bytes], changes: Mapping[str, bytes | None]
+) -> Mapping[str, bytes]:
+    folders = _directories([*before, *changes])
+    files = dict(before)
+    for path, content in changes.items():
+        if path in folders or not {*before, *changes}.isdisjoint(_directories([path])):
+            raise Misconfigured(f"{path!r} cannot be written: a file or a directory is in the way")
+        if content is None:
+            files.pop(path, None)
+        else:
+            files[path] = content
+    return files
 
 
 def _tree(files: Mapping[str, bytes]) -> Tree:
     entries = {
-        path: Entry(EntryKind.FILE, _identity(content), len(content), content)
+        path: Entry(EntryKind.FILE, git_id(content), len(content), content)
         for path, content in files.items()
         if path.endswith((".yaml", ".yml"))
     }

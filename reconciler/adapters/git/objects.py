@@ -1,17 +1,20 @@
 """Read trees, blobs, heads and relations from an object store with git. Child process only."""
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reconciler.adapters.git.commands import Commands, failed
+from reconciler.adapters.git.commands import Commands, Output, failed
 from reconciler.adapters.git.failures import Damaged, one_line
 from reconciler.adapters.git.listing import LISTING_LIMIT_BYTES, Listing, parsed_listing
 from reconciler.model.errors import Misconfigured
 from reconciler.model.trees import Relation
 
 _USAGE_STATUS = 129
+_SEVERAL = "is ambiguous"
+_WHOLE_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _FORMAT = "%H%x00%P%x00%an%x00%ct%x00%s"
 
 
@@ -23,18 +26,28 @@ class Objects:
     name: str
 
     def resolve(self, revision: str) -> str:
-        """Return the commit id of a revision. Raises Misconfigured when there is none."""
-        commit = self.find(revision)
-        if commit is None:
+        """Return the commit id of a revision. Raises Misconfigured for none, and for several."""
+        output = self._parsed(revision)
+        if output.status:
             raise Misconfigured(self._no_such(revision))
-        return commit
+        name = re.split(r"[~^@:]", revision, maxsplit=1)[0]
+        if _SEVERAL in output.stderr and not _WHOLE_ID.fullmatch(name):
+            # Git takes the tag, and people mean the branch.
+            raise Misconfigured(
+                f"{name!r} is the name of more than one reference in {self.name}, a branch and a "
+                f"tag, say: write which one, as refs/heads/{name}"
+            )
+        return output.stdout.decode().strip()
 
     def find(self, revision: str) -> str | None:
         """Return the commit id of a revision, or None."""
-        output = self.commands.run(
-            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
-        )
+        output = self._parsed(revision)
         return output.stdout.decode().strip() if output.status == 0 else None
+
+    def _parsed(self, revision: str) -> Output:
+        return self.commands.run(
+            "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}"
+        )
 
     def describe(self, commit: str) -> Mapping[str, Any]:
         """Return commit, parents, author, committed_at and subject."""
@@ -53,6 +66,13 @@ class Objects:
             "committed_at": float(committed_at),
             "subject": one_line(subject),
         }
+
+    def parents(self, commit: str) -> Sequence[str] | None:
+        """Return the parents of a commit, or None where there is no such commit."""
+        output = self.commands.run(
+            "rev-list", "--parents", "--max-count=1", "--end-of-options", commit, "--"
+        )
+        return output.stdout.decode().split()[1:] if output.status == 0 else None
 
     def listing(self, treeish: str, prefix: str = "") -> Listing:
         """List every path below a commit or tree; nothing where `prefix` is not in it.

@@ -6,12 +6,12 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from reconciler.adapters.git import frames
 from reconciler.adapters.git.failures import Damaged
-from reconciler.model.errors import Denied, Misconfigured, Unavailable
+from reconciler.model.errors import Conflict, Denied, Misconfigured, Unavailable
 
 OPERATIONS_LIMIT = 500
 _PARSE_ELSEWHERE_BYTES = 64 * 1024
@@ -20,10 +20,11 @@ _START_SECONDS = 20.0
 # What git, ssh and Python need of our environment; everything else stays here, GIT_* above all.
 _PASSED = (
     "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK",
-    "SSL_CERT_FILE", "SSL_CERT_DIR", "PYTHONPATH", "http_proxy", "https_proxy", "no_proxy",
-    "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "all_proxy",
+    "GNUPGHOME", "SSL_CERT_FILE", "SSL_CERT_DIR", "PYTHONPATH", "http_proxy", "https_proxy",
+    "no_proxy", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "all_proxy",
 )  # fmt: skip
 _ERRORS = {
+    "Conflict": Conflict,
     "Unavailable": Unavailable,
     "Denied": Denied,
     "Misconfigured": Misconfigured,
@@ -53,15 +54,28 @@ class GitProcess:
         """The child's process id, which is its group's as well; None when there is none."""
         return None if self._process is None else self._process.pid
 
+    @property
+    def told(self) -> Mapping[str, Any]:
+        """What the last opening said; empty before the first."""
+        return self._opened
+
     async def opened(self) -> Mapping[str, Any]:
         """Return what the opening said. Raises PortError."""
         async with self._turn:
             await self._ready()
             return self._opened
 
-    async def ask(self, operation: str, deadline_seconds: float, **arguments: Any) -> Answer:
-        """Do one operation in the child.
+    async def ask(
+        self,
+        operation: str,
+        deadline_seconds: float,
+        attached: bytes = b"",
+        check: Callable[[], None] = lambda: None,
+        **arguments: Any,
+    ) -> Answer:
+        """Do one operation in the child, which gets the `attached` bytes with it.
 
+        `check` is asked after all waits, and may raise what keeps it from being done.
         Raises PortError; Damaged when the mirror must be made anew. On a deadline, an oddity or
         a cancellation the child and all its gits are killed, and the next call starts another.
         """
@@ -69,8 +83,9 @@ class GitProcess:
             if self._operations >= self._operations_limit:
                 await self._end()
             await self._ready()
+            check()
             self._operations += 1
-            return await self._exchange(operation, deadline_seconds, arguments)
+            return await self._exchange(operation, deadline_seconds, arguments, attached)
 
     async def close(self) -> None:
         """End the child; what it is doing is killed."""
@@ -108,16 +123,19 @@ class GitProcess:
             raise
 
     async def _exchange(
-        self, operation: str, deadline_seconds: float, arguments: Mapping[str, Any]
+        self,
+        operation: str,
+        deadline_seconds: float,
+        arguments: Mapping[str, Any],
+        attached: bytes = b"",
     ) -> Answer:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise Unavailable("the Git process is gone; it is started again")
         try:
             async with asyncio.timeout(deadline_seconds):
-                process.stdin.write(
-                    frames.packed({"operation": operation, "arguments": dict(arguments)})
-                )
+                asked = {"operation": operation, "arguments": dict(arguments)}
+                process.stdin.write(frames.packed(asked, attached))
                 await process.stdin.drain()
                 header, body = await frames.receive_raw(process.stdout)
         except TimeoutError as error:

@@ -7,6 +7,8 @@ from typing import Any
 from reconciler.adapters.git.listing import entry_of
 from reconciler.adapters.git.process import GitProcess
 from reconciler.adapters.git.urls import check_revision
+from reconciler.adapters.git.wire import check_path, logged_of
+from reconciler.model.pushes import Lineage, Logged
 from reconciler.model.trailers import History, SignedCommit, Signer
 from reconciler.model.trees import Entry, EntryKind, Head, Merged, Relation, Tree
 
@@ -23,6 +25,7 @@ class Reader:
         self._process = process
         self._deadline_seconds = deadline_seconds
         self._kept: list[Mapping[str, bytes]] = []
+        self._trees: list[Tree] = []
 
     async def fetch(self, branch: str, deadline_seconds: float) -> Head:
         """Fetch (a mirror), and describe the head."""
@@ -60,10 +63,36 @@ class Reader:
         answer, _ = await self._ask("history", **asked, signers_file=signers, now=now)
         return History(tuple(_commit(item) for item in answer["commits"]), answer["problem"])
 
+    async def log(
+        self, revision: str, paths: Sequence[str], limit: int, before: str
+    ) -> Sequence[Logged]:
+        """Read the newest commits of a revision."""
+        asked = {"revision": check_revision(revision), "paths": [check_path(p) for p in paths]}
+        answer, _ = await self._ask("log", **asked, limit=max(1, limit), before=before)
+        return tuple(logged_of(entry) for entry in answer["commits"])
+
+    async def lineage(self, base: str, head: str, limit: int) -> Lineage:
+        """Name the commits between two."""
+        asked = {"base": check_revision(base), "head": check_revision(head)}
+        answer, _ = await self._ask("lineage", **asked, limit=max(1, limit))
+        return Lineage(tuple(answer["commits"]), tuple(answer["first_parents"]), answer["cut"])
+
+    async def blob(self, revision: str, path: str) -> bytes | None:
+        """Read one file, None where there is none."""
+        asked = {"revision": check_revision(revision), "path": check_path(path)}
+        known = next((tree for tree in self._trees if tree.commit == revision), None)
+        entry = known.entries.get(path) if known else None
+        if entry is not None and entry.kind is EntryKind.FILE and entry.text is not None:
+            return entry.text  # whoever commits was just shown the tree
+        answer, body = await self._ask("blob", **asked)
+        return body if answer["found"] else None
+
     async def tree(self, revision: str) -> Tree:
         """Read a commit."""
         listing, _ = await self._ask("listing", revision=check_revision(revision))
-        return await self._completed(listing)
+        tree = await self._completed(listing)
+        self._trees = [tree, *self._trees[: _TREES_KEPT - 1]]
+        return tree
 
     async def working(self) -> Tree:
         """Read the working tree."""

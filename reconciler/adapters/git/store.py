@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -12,18 +13,19 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from reconciler.adapters.git import access
-from reconciler.adapters.git.commands import Commands, failed
+from reconciler.adapters.git.commands import Commands, Output, failed
 from reconciler.adapters.git.failures import (
     Damaged,
     has_no_branch,
     means_damage,
+    means_shallow,
     one_line,
     transport_failure,
 )
 from reconciler.adapters.git.objects import Objects
 from reconciler.adapters.git.source import Source
 from reconciler.adapters.git.urls import check_branch, checked, redacted
-from reconciler.model.errors import PortError, Unavailable
+from reconciler.model.errors import Misconfigured, PortError, Unavailable
 
 _SLOTS = 8
 _ORPHANS_SECONDS = 3.0
@@ -41,16 +43,19 @@ _SEEN = "refs/gamekeeper/seen/"
 
 
 class Store:
-    """The mirror of one source below `cache_directory`; this process is its only writer."""
+    """The mirror of one source below `cache_directory`; this process is its only writer.
+
+    `directory` is where it is, `shown` its address for people.
+    """
 
     def __init__(self, source: Source, cache_directory: str) -> None:
         self._source = source
         self._address = checked(source.url, plain_http=source.plain_http)
         self._tip = f"refs/heads/{check_branch(source.branch)}"
-        self._shown = redacted(self._address.url)
+        self.shown = redacted(self._address.url)
         try:
-            self._directory, self._lock_fd = _locked_directory(cache_directory, self._address.url)
-            _sweep(self._directory)
+            self.directory, self._lock_fd = _locked_directory(cache_directory, self._address.url)
+            _sweep(self.directory)
             self._lay_out()
         except OSError as error:
             raise Unavailable(
@@ -60,20 +65,47 @@ class Store:
 
     def objects(self) -> Objects:
         """Return a reader of what was fetched."""
-        return Objects(self._commands({}), self._shown)
+        return Objects(self._commands({}), self.shown)
+
+    @property
+    def url(self) -> str:
+        """The address without credentials, as git takes it."""
+        return self._address.url
+
+    def network(self) -> Commands:
+        """Return git as it may speak to the host. Raises Denied for an unreadable secret."""
+        return self._commands(access.environment(self._source, self._address))
+
+    def login(self) -> tuple[str, str, str]:
+        """Return user name, password and token file, to keep them out of messages."""
+        name = self._address.username or self._source.username
+        return name, self._address.password, self._source.token_file
+
+    def fetch_into(self, branch: str, ref: str) -> Output:
+        """Fetch one branch to where it is now, under a name of ours.
+
+        Raises Denied, Unavailable, and Misconfigured for a repository whose history is cut off.
+        """
+        output = self.network().run(
+            "fetch", "--quiet", "--no-tags", "--no-auto-gc", "--no-write-fetch-head",
+            "--no-recurse-submodules", "--", self._address.url, f"+refs/heads/{branch}:{ref}",
+        )  # fmt: skip
+        if means_shallow(output.stderr):
+            raise Misconfigured(
+                f"cannot fetch branch {branch!r} of {self.shown}: that is a shallow clone, its "
+                "history is cut off. To do: run `git fetch --unshallow` there, or name the "
+                "repository that it was cloned from"
+            )
+        return output
 
     def fetch(self) -> Mapping[str, Any]:
         """Follow the tracked branch to where it is now, and describe its head.
 
         Old heads stay reachable when the branch was rewritten. Raises Damaged, PortError.
         """
-        commands = self._commands(access.environment(self._source, self._address))
-        output = commands.run(
-            "fetch", "--quiet", "--no-tags", "--no-auto-gc", "--no-write-fetch-head",
-            "--no-recurse-submodules", "--", self._address.url, f"+{self._tip}:{_INCOMING}",
-        )  # fmt: skip
+        output = self.fetch_into(self._source.branch, _INCOMING)
         if output.status:
-            raise self._failure(output.stderr, commands)
+            raise self._failure(output.stderr)
         objects = self.objects()
         incoming = objects.find(_INCOMING)
         if incoming is None:
@@ -84,12 +116,21 @@ class Store:
 
     def renew(self) -> None:
         """Throw the mirror away and begin an empty one."""
-        graveyard = f"{self._directory}.broken"
+        graveyard = f"{self.directory}.broken"
         shutil.rmtree(graveyard, ignore_errors=True)
         with contextlib.suppress(FileNotFoundError):
-            os.rename(self._directory, graveyard)
+            os.rename(self.directory, graveyard)
         shutil.rmtree(graveyard, ignore_errors=True)
         self._lay_out()
+
+    def read_beside(self, directory: str) -> bool:
+        """Read the objects of another mirror of the same source with ours; False where that is so.
+
+        They cost no fetch. Should they go away, ours is found damaged and made anew without them.
+        """
+        folder = os.path.join(directory, "objects")
+        told = f"{json.dumps(folder, ensure_ascii=False)}\n"
+        return _write(os.path.join(self.directory, "objects", "info", "alternates"), told)
 
     def tidy(self) -> None:
         """Pack when many small fetches left many files, and forget the oldest rewritten heads."""
@@ -99,12 +140,12 @@ class Store:
         if old:
             lines = "".join(f"delete {ref}\n" for ref in old).encode()
             commands.run("update-ref", "--stdin", stdin=lines)
-        if _loose_objects(os.path.join(self._directory, "objects")) > _LOOSE_LIMIT:
-            commands.read("gc", "--quiet", "--prune=2.weeks.ago")
+        if _loose_objects(os.path.join(self.directory, "objects")) > _LOOSE_LIMIT:
+            commands.read("gc", "--quiet", "--prune=1.day.ago")
 
     def _commands(self, environment: Mapping[str, str]) -> Commands:
         closed = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
-        return Commands((f"--git-dir={self._directory}",), {**closed, **environment}, self._lock_fd)
+        return Commands((f"--git-dir={self.directory}",), {**closed, **environment}, self._lock_fd)
 
     def _advance(self, objects: Objects, incoming: str) -> None:
         before = objects.find(self._tip)
@@ -120,18 +161,24 @@ class Store:
                 steps.append(f"update {_SEEN}{before} {before}")
         commands.read("update-ref", "--stdin", stdin="".join(f"{s}\n" for s in steps).encode())
 
-    def _failure(self, stderr: str, commands: Commands) -> Exception:
-        there = self._branches(commands) if has_no_branch(stderr) else ""
-        error: PortError = transport_failure(self._shown, self._source.branch, stderr, there)
+    def _failure(self, stderr: str) -> Exception:
+        there = self._branches() if has_no_branch(stderr) else ""
+        error: PortError = transport_failure(self.shown, self._source.branch, stderr, there)
         if not isinstance(error, Unavailable) or not means_damage(stderr):
             return error
         # The words may be the host's, about its own files: ours are judged by themselves.
         check = self._commands({}).run("fsck", "--connectivity-only", "--no-dangling")
         return Damaged(str(error)) if check.status else error
 
-    def _branches(self, commands: Commands) -> str:
+    def without(self, branch: str) -> str:
+        """Say that a branch is not there, and what is."""
+        there = self._branches()
+        there = f"; {there}" if there else ""
+        return f"{self.shown} has no branch {branch!r}{there}. To do: name one that is, or push it"
+
+    def _branches(self) -> str:
         """Say which branches the repository has, "" where it does not tell."""
-        asked = commands.run("ls-remote", "--heads", "--", self._address.url)
+        asked = self.network().run("ls-remote", "--heads", "--", self._address.url)
         if asked.status:
             return ""
         lines = asked.stdout.decode("utf-8", "replace").splitlines()
@@ -144,11 +191,11 @@ class Store:
 
     def _lay_out(self) -> None:
         for part in ("objects/info", "objects/pack", "refs/heads"):
-            os.makedirs(os.path.join(self._directory, part), mode=0o700, exist_ok=True)
-        _write(os.path.join(self._directory, "HEAD"), f"ref: {self._tip}\n")
+            os.makedirs(os.path.join(self.directory, part), mode=0o700, exist_ok=True)
+        _write(os.path.join(self.directory, "HEAD"), f"ref: {self._tip}\n")
         credentials = bool(self._source.token_file or self._address.password)
         _write(
-            os.path.join(self._directory, "config"),
+            os.path.join(self.directory, "config"),
             access.configuration(self._address, credentials=credentials),
         )
 
@@ -216,11 +263,12 @@ def _sweep(directory: str) -> None:
                 shutil.rmtree(os.path.join(directory, "objects", name), ignore_errors=True)
 
 
-def _write(path: str, text: str) -> None:
-    """Write a file whole, unless it says that already: a full disk must not stop readers."""
+def _write(path: str, text: str) -> bool:
+    """Write a file whole; False where it says that already: a full disk must not stop readers."""
     with contextlib.suppress(OSError, UnicodeDecodeError), open(path, encoding="utf-8") as stream:
         if stream.read() == text:
-            return
+            return False
     with open(f"{path}.new", "w", encoding="utf-8") as stream:
         stream.write(text)
     os.replace(f"{path}.new", path)
+    return True

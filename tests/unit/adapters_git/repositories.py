@@ -17,10 +17,11 @@ def mirror(
     cache: Path,
     deadline_seconds: float = 15.0,
     operations_limit: int = 500,
+    beside: Mirror | None = None,
 ) -> Mirror:
     """Return a mirror of it over file://."""
     source = Source(f"file://{repository.path}", fetch_deadline_seconds=deadline_seconds)
-    return Mirror(source, str(cache), operations_limit)
+    return Mirror(source, str(cache), operations_limit, beside)
 
 
 def commit_tree(repository: BareRepository, listing: bytes) -> str:

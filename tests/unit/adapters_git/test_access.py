@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -47,25 +48,35 @@ async def test_a_rotated_token_is_used_at_the_next_fetch(tmp_path: Path) -> None
     assert "old" not in str(caught.value)
 
 
+async def seen(url: str) -> None:
+    """Wait until a Git is under way to a URL."""
+    for _ in range(600):
+        if url in command_lines():
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError(f"no process was started for {url}")
+
+
 async def test_a_password_in_the_url_works_and_shows_nowhere(tmp_path: Path) -> None:
     _, commit = started(tmp_path)
-    with HttpGitServer(tmp_path / "srv", user="bot", password="s3cret", tls=False) as server:
+    # Of this run alone: all processes of the machine are looked at.
+    password = f"s3cret{os.getpid()}"
+    with HttpGitServer(tmp_path / "srv", user="bot", password=password, tls=False) as server:
         url = server.url("fleet.git", with_credentials=True)
-        assert "s3cret" in url
+        assert password in url
         made = Mirror(Source(url), str(tmp_path / "cache"))
         try:
             assert (await made.fetch()).commit == commit
             server.break_with(Fault(stall_seconds=60))
             fetching = asyncio.create_task(made.fetch())
-            await asyncio.sleep(0.3)
-            assert server.url("fleet.git") in command_lines()
-            assert "s3cret" not in command_lines()
+            await seen(server.url("fleet.git"))
+            assert password not in command_lines()
         finally:
             await made.close()
             with contextlib.suppress(PortError):
                 await fetching
             server.heal()
-    assert "s3cret" not in everything_written(tmp_path / "cache")
+    assert password not in everything_written(tmp_path / "cache")
 
 
 async def test_no_credentials_at_all_are_denied_without_asking_anybody(tmp_path: Path) -> None:
@@ -75,6 +86,26 @@ async def test_no_credentials_at_all_are_denied_without_asking_anybody(tmp_path:
         pytest.raises(Denied),
     ):
         await fetched(Source(server.url("fleet.git")), tmp_path / "cache")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        pytest.param("", "is empty", id="nothing"),
+        pytest.param("\ntoken\n", "is empty", id="an empty first line"),
+        pytest.param(" token\n", "spaces or a byte order mark", id="a space"),
+        pytest.param("\ufefftoken\n", "spaces or a byte order mark", id="a byte order mark"),
+    ],
+)
+async def test_a_token_file_that_no_host_can_like_is_named(
+    tmp_path: Path, content: str, words: str
+) -> None:
+    token = tmp_path / "token"
+    token.write_text(content)
+    source = Source("https://127.0.0.1:1/fleet.git", token_file=str(token))
+    with pytest.raises(Denied, match=words) as caught:
+        await fetched(source, tmp_path / "cache")
+    assert str(token) in str(caught.value)
 
 
 @pytest.mark.parametrize("setting", ["token_file", "certificate_authority_file"])

@@ -218,6 +218,20 @@ async def test_a_revision_that_is_not_fetched_names_the_command(fleet: Path) -> 
             await checkout.tree("origin/main")
 
 
+async def test_a_name_of_a_tag_and_a_branch_is_no_revision_and_an_id_always_is(fleet: Path) -> None:
+    """Git takes the tag: `diff main` would compare with another commit than the branch's."""
+    first = git(fleet, "rev-parse", "HEAD")
+    git(fleet, "tag", "main")
+    git(fleet, "update-ref", f"refs/heads/{first}", first)
+    second = commit(fleet, {"rooms/b.yaml": "b"})
+    async with opened(fleet) as checkout:
+        for revision in ("main", "main^0"):
+            with pytest.raises(Misconfigured, match=r"more than one reference.*refs/heads/main"):
+                await checkout.resolve(revision)
+        assert await checkout.resolve("refs/heads/main") == second
+        assert await checkout.resolve(first) == first
+
+
 async def test_the_head_of_a_checkout_is_described(fleet: Path) -> None:
     async with opened(fleet) as checkout:
         head = await checkout.fetch()
@@ -296,3 +310,16 @@ async def test_a_repository_without_commits_says_to_commit_first(tmp_path: Path)
         with pytest.raises(Misconfigured, match="no commit yet; commit first"):
             await checkout.tree(revision)
     await checkout.close()
+
+
+async def test_another_branch_stands_where_it_was_last_fetched_from_its_host(fleet: Path) -> None:
+    start = git(fleet, "rev-parse", "HEAD")
+    git(fleet, "branch", "counts")
+    async with opened(fleet) as checkout:
+        assert await checkout.tip("counts") == start
+        fetched = commit(fleet, {"replicas.yaml": "kind: Replicas\n"})
+        git(fleet, "update-ref", "refs/remotes/origin/counts", fetched)
+        assert await checkout.tip("counts") == fetched
+        assert await checkout.tip("elsewhere") == ""
+        with pytest.raises(Misconfigured, match="no branch name"):
+            await checkout.tip("a..b")

@@ -61,3 +61,10 @@ def test_a_host_cannot_flood_a_message() -> None:
 def test_credentials_in_what_git_says_are_not_repeated() -> None:
     said = "fatal: unable to access 'https://bot:s3cret@git.example/fleet/': boom"
     assert "s3cret" not in str(failures.transport_failure(URL, "main", said))
+
+
+def test_what_looks_like_a_token_in_what_git_says_is_not_repeated() -> None:
+    said = "remote: token glpat-abcdefghij0123456789 expired\nfatal: Authentication failed\n"
+    told = str(failures.transport_failure(URL, "main", said))
+    assert "remote: token *** expired" in told
+    assert "glpat" not in told

@@ -117,3 +117,21 @@ def test_a_web_page_in_place_of_a_git_host_is_named(tmp_path: Path) -> None:
             made.fetch()
         server.shutdown()
         thread.join()
+
+
+def test_a_repository_whose_history_was_cut_off_is_told_and_not_taken_for_one_that_stands_still(
+    tmp_path: Path,
+) -> None:
+    """Git leaves such a branch out of the fetch, and says that all went well."""
+    origin = bare(tmp_path)
+    origin.commit({"a.yaml": "a"}, "Start")
+    host = tmp_path / "host.git"
+    origin.git("clone", "--quiet", "--bare", f"file://{origin.path}", str(host))
+    made = store.Store(Source(f"file://{host}"), str(tmp_path / "cache"))
+    made.fetch()
+    for text in ("b", "c"):
+        origin.commit({"a.yaml": text}, "More")
+    origin.git(f"--git-dir={host}", "fetch", "--quiet", "--depth=1", "origin", "+main:main")
+    for fetch in (made.fetch, lambda: made.fetch_into("main", "refs/gamekeeper/tips/0")):
+        with pytest.raises(Misconfigured, match=r"shallow clone.*git fetch --unshallow"):
+            fetch()

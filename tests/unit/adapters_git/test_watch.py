@@ -13,7 +13,7 @@ from tests.unit.adapters_git.repositories import bare
 from tests.unit.adapters_git.test_checkout import commit, fleet, git, write
 
 __all__ = ["fleet"]
-WITHIN_SECONDS = 8.0
+WITHIN_SECONDS = 30.0
 
 
 class Wakes:

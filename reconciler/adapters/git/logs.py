@@ -1,0 +1,106 @@
+"""Logs, ids of commits between two, and single files. Child process only."""
+
+from collections.abc import Sequence
+
+from reconciler.adapters.git.failures import Damaged, one_line
+from reconciler.adapters.git.listing import SIZE_LIMIT_BYTES
+from reconciler.adapters.git.objects import Objects
+from reconciler.model.errors import Misconfigured
+from reconciler.model.pushes import Lineage, Logged, Person
+
+_FIELDS = ("%H", "%P", "%an", "%ae", "%cn", "%ce", "%ct", "%s", "%b")
+# No path begins with a slash, so where a commit begins is never in doubt.
+_FORMAT = "/" + "%x00".join(_FIELDS) + "%x00"
+_BODY_LIMIT = 256 * 1024
+"""A commit of ours tells the steps of a hundred workloads."""
+_PATHS_SHOWN = 1000
+
+
+def log(
+    objects: Objects, revision: str, paths: Sequence[str], limit: int, before: str
+) -> list[Logged]:
+    """Read the newest commits of a revision. Raises Misconfigured, Damaged."""
+    commits = _touching(objects, revision, paths, 0 if before else limit)
+    if before:
+        if before not in commits:
+            raise Misconfigured(f"commit {before[:12]} is not in this log: begin at its head")
+        commits = commits[commits.index(before) + 1 :]
+    if not commits[:limit]:
+        return []
+    output = objects.commands.read(
+        "log", "-z", "--no-color", "--no-show-signature", "--no-mailmap", "--no-renames",
+        "--no-ext-diff", "--no-textconv", "--encoding=UTF-8", "--diff-merges=first-parent",
+        "--name-only", "--no-walk=unsorted", f"--format={_FORMAT}", "--stdin",
+        stdin="".join(f"{commit}\n" for commit in commits[:limit]).encode(),
+    )  # fmt: skip
+    return _parsed(output)
+
+
+def _touching(objects: Objects, revision: str, paths: Sequence[str], limit: int) -> Sequence[str]:
+    """Return the ids of commits that touch the paths, newest first; all without a limit."""
+    bound = (f"--max-count={limit}",) if limit else ()
+    start = objects.resolve(revision)
+    # A checkout may be a folder of its repository; paths are from the top all the same.
+    literal = [f":(top,literal){path}" for path in paths]
+    words = ("rev-list", "--topo-order", "--full-history", *bound, start, "--", *literal)
+    return objects.commands.read(*words).decode().split()
+
+
+def lineage(objects: Objects, base: str, head: str, limit: int) -> Lineage:
+    """Name the commits between two. Raises Misconfigured, Damaged."""
+    span = f"{objects.resolve(base)}..{objects.resolve(head)}"
+    bound = ("rev-list", "--topo-order", f"--max-count={limit + 1}")
+    every = objects.commands.read(*bound, span).decode().split()
+    straight = objects.commands.read(*bound, "--first-parent", span).decode().split()
+    return Lineage(tuple(every[:limit]), tuple(straight[:limit]), len(every) > limit)
+
+
+def blob(objects: Objects, revision: str, path: str) -> bytes | None:
+    """Read a file, None where there is none. Raises Misconfigured, Damaged."""
+    commit = objects.resolve(revision)
+    listed = objects.commands.read("ls-tree", "-z", "--full-tree", commit, "--", path)
+    for line in listed.split(b"\0")[:-1]:
+        attributes, _, name = line.partition(b"\t")
+        mode, what, identity = attributes.decode().split()
+        if name == path.encode() and what == "blob" and mode != "120000":
+            return _content(objects, identity, path)
+    return None
+
+
+def _content(objects: Objects, identity: str, path: str) -> bytes:
+    size = int(objects.commands.read("cat-file", "-s", identity))
+    if size > SIZE_LIMIT_BYTES:
+        raise Misconfigured(f"{one_line(path, 100)!r} is larger than 1 MiB")
+    return objects.blobs([identity])[0]
+
+
+def _parsed(output: bytes) -> list[Logged]:
+    found: list[Logged] = []
+    tokens = output.decode("utf-8", "replace").split("\0")
+    at = 0
+    while at < len(tokens) and tokens[at].startswith("/"):
+        fields = [tokens[at][1:], *tokens[at + 1 : at + len(_FIELDS)]]
+        if len(fields) != len(_FIELDS):
+            raise Damaged("a commit cannot be read")
+        # After the fields one empty token, then the paths, the first after a line break.
+        first = last = at + len(_FIELDS) + 1
+        while last < len(tokens) and not tokens[last].startswith("/"):
+            last += 1
+        paths = [name.removeprefix("\n") for name in tokens[first:last]]
+        found.append(_logged(fields, [name for name in paths if name]))
+        at = last
+    return found
+
+
+def _logged(fields: Sequence[str], paths: Sequence[str]) -> Logged:
+    commit, parents, author, email, committer, address, at, subject, body = fields
+    return Logged(
+        commit,
+        tuple(parents.split()),
+        Person(one_line(author), one_line(email)),
+        Person(one_line(committer), one_line(address)),
+        float(at),
+        one_line(subject),
+        "\n".join(one_line(line, _BODY_LIMIT) for line in body[:_BODY_LIMIT].splitlines()),
+        tuple(one_line(path, 1000) for path in paths[:_PATHS_SHOWN]),
+    )

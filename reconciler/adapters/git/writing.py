@@ -1,0 +1,171 @@
+"""Make a commit in the mirror with plumbing alone: no work tree, no hook. Child process only.
+
+    contents -> blobs -> an index of our own -> tree -> commit
+
+Nothing here moves a reference: a kill at any point leaves objects that nobody names.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from reconciler.adapters.git.commands import Commands, failed
+from reconciler.adapters.git.failures import last_words, means_shortage, one_line
+from reconciler.adapters.git.objects import Objects
+from reconciler.model.errors import Conflict, Misconfigured, PortError, Unavailable
+
+_UNSYNCED = {"core.fsync": "none"}
+"""What a power cut spoils is found damaged and made anew; a sync would cost 4 ms a file."""
+_REGULAR = ("100644", "100755")
+_GPG_ID = re.compile(r"(?:0x)?[0-9A-Fa-f]{8,64}|[\w.+-]+@[\w.-]+", re.ASCII)
+
+
+def write(objects: Objects, folder: str, change: Mapping[str, Any], body: bytes) -> str:
+    """Commit on top of `base` and return the id; `base` itself where nothing would change.
+
+    `change` is as `wire.told` makes it; `folder` is ours alone and is wiped. Raises
+    Misconfigured, Conflict, Unavailable, Damaged.
+    """
+    base = objects.find(change["base"])
+    if base is None:
+        raise Conflict(f"commit {change['base'][:12]} is not in the mirror: fetch, decide again")
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        os.makedirs(folder, mode=0o700)
+        index = objects.commands.within(
+            {"GIT_INDEX_FILE": os.path.join(folder, "index")}, _UNSYNCED
+        )
+        index.read("read-tree", base)
+        lines = _lines(_entries(index), change["files"], _blobs(index, folder, change, body))
+        if not lines:
+            return base
+        _put(index, b"".join(lines))
+        tree = index.read("write-tree").decode().strip()
+        return _commit(index, change, base, tree)
+    except OSError as error:
+        raise Unavailable(
+            f"the commit cannot be written into the mirror: {error.strerror}. It is tried again; "
+            "make room on the disk of the cache directory"
+        ) from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _blobs(
+    commands: Commands, folder: str, change: Mapping[str, Any], body: bytes
+) -> Sequence[str]:
+    """Store the contents that stand one after the other in `body`; return their ids in order."""
+    names, at = [], 0
+    for number, size in enumerate(size for _, size in change["files"] if size is not None):
+        names.append(os.path.join(folder, str(number)))
+        with open(names[-1], "wb") as stream:
+            stream.write(body[at : at + size])
+        at += size
+    listed = "".join(f"{name}\n" for name in names).encode()
+    stored = commands.read("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=listed)
+    return stored.decode().split()
+
+
+def _entries(commands: Commands) -> Mapping[str, tuple[str, str]]:
+    """Return mode and blob of each path."""
+    found = {}
+    for line in commands.read("ls-files", "--stage", "-z").split(b"\0")[:-1]:
+        attributes, _, name = line.partition(b"\t")
+        mode, blob, _stage = attributes.decode().split()
+        found[name.decode("utf-8", "surrogateescape")] = (mode, blob)
+    return found
+
+
+def _lines(
+    entries: Mapping[str, tuple[str, str]],
+    files: Sequence[tuple[str, int | None]],
+    blobs: Sequence[str],
+) -> Sequence[bytes]:
+    """Say what changes as `update-index` reads it. Raises Misconfigured for a path that is none."""
+    taken = {*entries, *(path for path, _ in files)}
+    folders = {folder for path in taken for folder in _folders(path)}
+    stored = iter(blobs)
+    lines = []
+    for path, size in files:
+        mode, before = entries.get(path, (_REGULAR[0], ""))
+        if mode not in _REGULAR:
+            raise _refused(path, "it is a link or a submodule")
+        # Git would drop what is in the way without a word.
+        if path in folders:
+            raise _refused(path, "it is a directory")
+        if not taken.isdisjoint(_folders(path)):
+            raise _refused(path, "a file stands where its directory would be")
+        if size is None and before:
+            lines.append(f"0 {'0' * 40}\t{path}\0".encode())
+        elif size is not None and (blob := next(stored)) != before:
+            lines.append(f"{mode} {blob}\t{path}\0".encode())
+    return lines
+
+
+def _folders(path: str) -> Sequence[str]:
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[: count + 1]) for count in range(len(parts))]
+
+
+def _put(index: Commands, lines: bytes) -> None:
+    output = index.run("update-index", "-z", "--index-info", stdin=lines)
+    if "invalid path" in output.stderr.lower():
+        raise Misconfigured(f"git takes no such path: {last_words(output.stderr)}")
+    if output.status:
+        raise failed(output)
+
+
+def _refused(path: str, problem: str) -> Misconfigured:
+    return Misconfigured(f"{one_line(path, 100)!r} cannot be written: {problem}")
+
+
+def try_key(commands: Commands, key: Mapping[str, str]) -> None:
+    """Sign a commit that nobody names. Raises Misconfigured, Unavailable."""
+    tree = commands.read("hash-object", "-w", "-t", "tree", "--stdin", stdin=b"").decode().strip()
+    author = {"name": "Gamekeeper", "email": "gamekeeper@localhost"}
+    trial = {"author": author, "at": 0, "signing": key, "message": "Try the key"}
+    _commit(commands, trial, "", tree)
+
+
+def _commit(commands: Commands, change: Mapping[str, Any], base: str, tree: str) -> str:
+    moment = f"@{change['at']} +0000"
+    who = {}
+    for role in ("AUTHOR", "COMMITTER"):
+        who[f"GIT_{role}_NAME"] = change["author"]["name"]
+        who[f"GIT_{role}_EMAIL"] = change["author"]["email"]
+        who[f"GIT_{role}_DATE"] = moment
+    settings, option = _signing(change["signing"])
+    parents = ("-p", base) if base else ()
+    message = change["message"].encode("utf-8", "replace")
+    made = commands.within(who, settings).run("commit-tree", *option, *parents, tree, stdin=message)
+    if made.status == 0:
+        return made.stdout.decode().strip()
+    raise _unsigned(change["signing"], made.stderr) if option else failed(made)
+
+
+def _signing(key: Mapping[str, str] | None) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    if key is None:
+        return {}, ()
+    if key["kind"] == "ssh":
+        if not os.path.isabs(key["key"]) or not os.path.isfile(key["key"]):
+            raise Misconfigured(f"there is no signing key {key['key']}: give its absolute path")
+        return {"gpg.format": "ssh", "user.signingKey": key["key"]}, ("-S",)
+    if not _GPG_ID.fullmatch(key["key"]):
+        raise Misconfigured(f"{key['key']!r} is no GPG key id: give its fingerprint")
+    return {"gpg.format": "openpgp"}, (f"-S{key['key']}",)
+
+
+def _unsigned(key: Mapping[str, str], stderr: str) -> PortError:
+    what = f"the commit cannot be signed with {key['kind'].upper()} key {key['key']}"
+    if means_shortage(stderr):
+        return Unavailable(f"{what}: {last_words(stderr)}. It is tried again")
+    where = (
+        "the key must be readable by this process"
+        if key["kind"] == "ssh"
+        else "`gpg --list-secret-keys` must show the key to this process (GNUPGHOME says where)"
+    )
+    return Misconfigured(
+        f"{what}: {last_words(stderr)}. To do: {where}, and the key must need no passphrase"
+    )
