@@ -9,7 +9,9 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from reconciler.model.live import LiveNode, LivePod, LiveWorkload
+from reconciler.model.checks import Check, unchecked
+from reconciler.model.live import LiveNode, LivePod, LiveWorkload, Nodes
+from reconciler.model.pushes import Change, Lineage, Logged, Pushed
 from reconciler.model.readings import Reading, Rendered
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.model.rooms import Ears
@@ -31,8 +33,7 @@ class Repository(Protocol):
     async def tree(self, revision: str) -> Tree:
         """Read everything at `revision` (a commit id or any rev of the mirror).
 
-        Raises Misconfigured when there is no such revision (a shallow clone is named as such,
-        with the fetch depth that would help).
+        Raises Misconfigured when there is none (of a shallow clone, with the depth that helps).
         """
 
     async def relation(self, old: str, new: str) -> Relation:
@@ -48,8 +49,64 @@ class Repository(Protocol):
         seconds). What cannot be told is said in the answer's `problem`; at most 100 commits.
         """
 
+    async def log(
+        self, revision: str, paths: Sequence[str] = (), limit: int = 100, before: str = ""
+    ) -> Sequence[Logged]:
+        """Read the newest `limit` commits of `revision` (all that were merged into it, too).
+
+        `paths` are files or directories, taken literally; without any, every commit counts.
+        `before` is the last commit of the page before. Raises Misconfigured for no such revision.
+        """
+
+    async def lineage(self, base: str, head: str, limit: int = 1000) -> Lineage:
+        """Name the commits of `base..head`, at most the newest `limit`.
+
+        Our own commits are told by these ids. Raises Misconfigured when either is not there.
+        """
+
+    async def blob(self, revision: str, path: str) -> bytes | None:
+        """Read one file whatever its name; None where the revision has no file there.
+
+        Raises Misconfigured when there is no such revision, or the file is larger than 1 MiB.
+        """
+
+    async def tip(self, branch: str) -> str:
+        """Fetch another branch, and return the commit that it stands at, "" when there is none.
+
+        It can be read by its id from then on. Raises what `fetch` raises.
+        """
+
     async def close(self) -> None:
         """End the child process."""
+
+
+class WritableRepository(Repository, Protocol):
+    """A Repository that takes commits of ours to its host.
+
+    What is pushed never moves the mirror's idea of a branch: the next fetch does.
+    """
+
+    async def holds(self, commit: str) -> bool:
+        """Whether a commit is here whole; no host is asked."""
+
+    async def write(self, change: Change) -> str:
+        """Make the commit in the mirror, tell no host of it, and return its id.
+
+        Equal changes make equal commits (save with GPG, which signs the time). Returns
+        `change.base` where nothing would change. Raises Misconfigured (a path that is no regular
+        file, an unusable signing key), Conflict (`base` is not in the mirror: fetch, and decide
+        again), Unavailable (disk full).
+        """
+
+    async def push(self, change: Change, commit: str = "") -> Pushed:
+        """Write the change, unless `commit` is what `write` made of it, and push it.
+
+        A branch moves from `base` (from `replaces`, a branch of ours) or not at all; it is never
+        forced. When the answer was lost, the branch is looked at; when that cannot be done
+        either, Unavailable is raised and `commit` may stand there: look for its id. Raises
+        Conflict (the branch moved: fetch, and decide again), Denied (protected, refused by a
+        hook, in the host's words; credentials), Unavailable, Misconfigured.
+        """
 
 
 class Compiler(Protocol):
@@ -87,10 +144,7 @@ class WatchEvent:
 
 
 class Cluster(Protocol):
-    """One Kubernetes API server, spoken to with our rate limit and deadlines.
-
-    Objects go in and come out as JSON objects with apiVersion and kind.
-    """
+    """One Kubernetes API server, spoken to in its JSON, with our rate limit and deadlines."""
 
     @property
     def name(self) -> str:
@@ -156,10 +210,13 @@ class Cluster(Protocol):
     ) -> AsyncIterator[bytes]:
         """Read the log of a pod's container, chunk by chunk as it comes."""
 
-    async def delete(self, ref: ObjectRef, uid: str, resource_version: str) -> bool:
+    async def delete(
+        self, ref: ObjectRef, uid: str, resource_version: str, check: Check = unchecked
+    ) -> bool:
         """Delete exactly this object in exactly this version; False when it was gone already.
 
-        Raises Conflict when the object is another one, or newer than what we decided upon.
+        `check` is asked right before it is sent, and may raise. Raises Conflict when the object is
+        another one, or newer than what we decided upon.
         """
 
     async def close(self) -> None:
@@ -178,8 +235,12 @@ class LiveView(Protocol):
         """Whether pods were read completely and are still followed: else no room is made."""
 
     @property
-    def node_count(self) -> int:
-        """How many nodes are ready and take new pods."""
+    def nodes(self) -> Nodes:
+        """The nodes; the same value until one of them changes."""
+
+    @property
+    def addresses(self) -> Mapping[str, str]:
+        """The public addresses of the nodes that have one; the same value until one changes."""
 
     @property
     def version(self) -> int:
@@ -193,6 +254,9 @@ class LiveView(Protocol):
 
     def port_use(self) -> Counter[int]:
         """How many pods of the cluster, anybody's, ask for each host port number."""
+
+    def ports_held(self) -> Mapping[str, Counter[int]]:
+        """The same by the pods' nodes, "" for pods without one; not to be changed."""
 
     def expect_created(self, pod: Json) -> None:
         """Count a room as there, as the server answered it, until the watch shows it (3 min)."""
@@ -209,6 +273,9 @@ class LiveView(Protocol):
     def room(self, namespace: str, name: str) -> tuple[WorkloadKey, LivePod] | None:
         """Find a room by its name, with its workload."""
 
+    def is_astray(self, namespace: str, name: str) -> bool:
+        """Whether there is a pod of this name that was a room, and lost our labels: it runs on."""
+
     def node(self, name: str) -> LiveNode | None:
         """Find a node by its name."""
 
@@ -218,6 +285,9 @@ class Reports(Protocol):
 
     def of(self, key: WorkloadKey) -> Ears:
         """What is heard of one workload; the same value until something that counts changes."""
+
+    def of_room(self, key: WorkloadKey, uid: str) -> Ears:
+        """What is heard of one room now, told without a look at the others."""
 
 
 class Clock(Protocol):

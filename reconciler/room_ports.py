@@ -4,20 +4,28 @@
 these two Protocols. `service/rooms` is the desk, `service/doors` keeps the door.
 """
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+import math
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from reconciler.model.errors import NotFound
 from reconciler.model.live import LivePod
-from reconciler.model.refs import WorkloadKey
+from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.rooms import Heard, Judged, Report
+
+Way = Literal["maestro", "collections", "v1"]
+"""On whose paths somebody speaks."""
+Taken = Literal["taken", "malformed", "refused", "limited", "unknown", "gone", "unavailable"]
+"""What became of a report: 200, 4xx for its content, 401 or 403, 429, 404, 410, 503."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoomView:
     """One room at one instant. `address` is its public address, "" until it has a node.
 
-    `available` is whether a matchmaker may be told of it: ready or active, and not leaving.
+    `available` is whether a matchmaker may be told of it: ready or active, not leaving, and not
+    `overdue`: one that repeats itself and has not been heard for longer than it ever paused.
     `matches_max` is how many matches it takes. `heard_at` is when the last report came in that
     changed something, in Unix seconds, 0 where none did: `heard` has a clock of its own.
     """
@@ -30,6 +38,7 @@ class RoomView:
     available: bool
     matches_max: int = 1
     heard_at: float = 0.0
+    overdue: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,14 @@ class Change:
     happening: Happening | None = None
 
 
+class Namesakes(NotFound):
+    """A name that workloads of several `namespaces` have: it alone tells nobody which is meant."""
+
+    def __init__(self, message: str, namespaces: Sequence[str]) -> None:
+        super().__init__(message)
+        self.namespaces = tuple(namespaces)
+
+
 class Desk(Protocol):
     """The rooms that this process keeps, for whoever asks at the door.
 
@@ -62,16 +79,27 @@ class Desk(Protocol):
         """Why nothing is answered now ("another process leads"), "" when it is: a 503."""
 
     def find(self, workload: str, room: str) -> RoomView:
-        """Find a room by the name of its workload and its own, as Maestro's paths name it."""
+        """Find a room by the name of its workload and its own, as Maestro's paths name it.
+
+        Raises Namesakes where workloads of several namespaces have this name.
+        """
 
     def find_in(self, namespace: str, room: str) -> RoomView:
         """Find a room by its namespace and name, as the collections' bodies name it."""
 
-    async def report(self, room: RoomView, report: Report) -> RoomView:
+    async def report(self, room: RoomView, report: Report, begun: float = math.inf) -> RoomView:
         """Take in what a room says of itself; return the room afterwards.
 
         What turns it busy stands on its pod before this returns. `Report.leaving` is not looked
-        at here, see `leave`.
+        at here, see `leave`. One that had `begun` to come in (seconds of the clock that never
+        jumps) before the room drained does not say that it is empty since, nor after players
+        of whom it told meanwhile.
+        """
+
+    def spoke_at(self, room: RoomView) -> float:
+        """When a room spoke last, whatever it said, in Unix seconds; 0 where it never did to us.
+
+        Asked when it is shown: a view is not made anew for a report that says nothing new.
         """
 
     async def leave(self, room: RoomView, leaves: bool, by: str) -> RoomView:
@@ -107,7 +135,31 @@ class NotAdmitted(Exception):
         self.retry_after_seconds = retry_after_seconds
 
 
-Verb = Literal["read", "drain"]
+Verb = Literal["read", "drain", "commit"]
+
+
+class Unmade(Exception):
+    """No Fleet is made or removed like that: `status` is 400, 404, 409 or 503."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Fleets(Protocol):
+    """Fleets that people make and remove: each by a commit. Raises Unmade."""
+
+    def wanted(self, collection: Json) -> WorkloadKey:
+        """Return which Fleet a collection asks for."""
+
+    def known(self, name: str) -> WorkloadKey:
+        """Return which Fleet has a name; one that is nowhere would have its own namespace."""
+
+    async def make(self, collection: Json, by: str) -> str:
+        """Commit the Fleet that a collection describes, as `by` asks; return the commit's id."""
+
+    async def remove(self, name: str, by: str) -> str:
+        """Commit that the Fleet of a name leaves Git, as `by` asks; return the commit's id."""
 
 
 class Door(Protocol):
@@ -120,6 +172,14 @@ class Door(Protocol):
 
         The same answer, after the same work, for a room that is not there and for a credential
         that is not its own. Raises Gone where the credential is of an earlier pod of that name.
+        """
+
+    async def whose(
+        self, namespaces: Sequence[str], name: str, shown: Credential, peer: str
+    ) -> str:
+        """Return in which of some namespaces the room `name` is that speaks, "" if nothing tells.
+
+        It tells rooms of one name apart and lets nobody in: `admit_room` does.
         """
 
     async def admit_reader(self, shown: Credential, peer: str) -> None:

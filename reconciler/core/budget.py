@@ -34,6 +34,13 @@ def recent(
     return tuple(entry for entry in ledger if entry.at > now - window_seconds)
 
 
+def settled(ledger: tuple[LedgerEntry, ...], now: float) -> tuple[LedgerEntry, ...]:
+    """Return the ledger without a future: where a clock was set back, all of it was just now."""
+    if all(entry.at <= now for entry in ledger):
+        return ledger
+    return tuple(LedgerEntry(min(entry.at, now), entry.count) for entry in ledger)
+
+
 def enter(
     ledger: Sequence[LedgerEntry], entry: LedgerEntry, window_seconds: int
 ) -> tuple[LedgerEntry, ...]:
@@ -77,6 +84,20 @@ def refusal(
             f"{budgets.window_seconds} s; {allowed} may go without approval"
         )
     return ""
+
+
+def floor(
+    count: int, spent: Sequence[LedgerEntry], budgets: Budgets, now: float
+) -> tuple[int, float | None]:
+    """Return how few rooms an autoscaler may leave of `count`, and in how many seconds fewer.
+
+    `spent` are the counts that it left in the window. It is slowed, never refused; None where
+    nothing frees any budget.
+    """
+    largest = _largest(count, spent)
+    lowest = max(0, largest - _allowed(budgets.workload_rooms, budgets.workload_percent, largest))
+    first = min((entry.at for entry in spent), default=None)
+    return lowest, None if first is None else max(0.0, first + budgets.window_seconds - now)
 
 
 def _largest(count: int, ledger: Sequence[LedgerEntry]) -> int:

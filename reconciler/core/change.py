@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 
 from reconciler.core import gates, rollout
+from reconciler.core.counts_in_git import numbered
 from reconciler.core.fields import compare_fields
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Change, Removal, Verb, WorkloadChange
@@ -55,6 +56,8 @@ def compare(base: Reading, head: Reading, cluster: str, ceiling: Budgets = LOOSE
     `ceiling` is the operator's budget. What earlier commits removed in the budgets' window is
     not known here; the loop counts it too.
     """
+    records = {key: _accepted(workload, base.commit) for key, workload in base.workloads.items()}
+    head = numbered(head, records)
     present = frozenset(head.workloads) | frozenset(head.invalid)
     removals = removals_between(
         {key: workload.replicas for key, workload in base.workloads.items()},
@@ -66,14 +69,19 @@ def compare(base: Reading, head: Reading, cluster: str, ceiling: Budgets = LOOSE
         workloads=tuple(_changes(base.workloads, head.workloads, present)),
         removals=removals,
         change_hash=change_hash(removals),
-        holds=_holds(base, head, removals, cluster, ceiling),
+        holds=_holds(base, head, records, removals, cluster, ceiling),
     )
 
 
 def _holds(
-    base: Reading, head: Reading, removals: tuple[Removal, ...], cluster: str, ceiling: Budgets
+    base: Reading,
+    head: Reading,
+    records: Mapping[WorkloadKey, StateRecord],
+    removals: tuple[Removal, ...],
+    cluster: str,
+    ceiling: Budgets,
 ) -> tuple[Hold, ...]:
-    """Return what the loop's gates hold where `base` is what was accepted."""
+    """Return what the loop's gates hold where `base` is what was accepted, as `records` say."""
     if head.config is None:
         return (Hold(HoldKind.CONFIG, None, gates.config_held(head)),)
     arrival = Arrival(
@@ -87,7 +95,6 @@ def _holds(
         unrecorded={},
         now=0.0,
     )
-    records = {key: _accepted(workload, base.commit) for key, workload in base.workloads.items()}
     held = gates.blocked(arrival, RepositoryRecord(), records, removals)
     return tuple(gates.holds_of(head, held, change_hash(removals)))
 
@@ -141,6 +148,11 @@ def _effect(before: Workload, after: Workload) -> str:
         said.append(
             f"every room replaced, at most {surge} above and {unavailable} below "
             f"{after.replicas} at a time"
+        )
+    if after.hears and not before.hears:
+        said.append(
+            "rooms made before have no token: one that says nothing by its own address within "
+            f"pingSeconds ({after.timeouts.ping_seconds:.0f} s) of being drained is taken for empty"
         )
     return "; ".join(said) or "no room is touched"
 

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from reconciler.core.autoscaling_spec import autoscaling_of, share_of
 from reconciler.core.documents import Document
 from reconciler.core.places import place_of_value
 from reconciler.core.revision import revision_of
@@ -16,10 +17,10 @@ from reconciler.model.specs import (
     PortRange,
     Rollout,
     Scheduling,
-    Share,
     Source,
     Timeouts,
     Workload,
+    WriteBack,
 )
 
 FLEET_PORTS = {"start": 20000, "end": 30000}
@@ -52,6 +53,7 @@ def compile_config(value: Json) -> Config:
     budgets = spec.get("budgets") or {}
     own, total = budgets.get("workload") or {}, budgets.get("total") or {}
     plain = Budgets()
+    back, plain_back = spec.get("writeBack") or {}, WriteBack()
     default = Config()
     return Config(
         paths=tuple(spec.get("paths", default.paths)),
@@ -65,6 +67,14 @@ def compile_config(value: Json) -> Config:
         ),
         resync_seconds=spec.get("resyncSeconds", default.resync_seconds),
         poll_seconds=spec.get("pollSeconds", default.poll_seconds),
+        write_back=WriteBack(
+            mode=back.get("mode", plain_back.mode),
+            quiet_seconds=back.get("quietSeconds", plain_back.quiet_seconds),
+            human_hold_seconds=back.get("humanHoldSeconds", plain_back.human_hold_seconds),
+            message=back.get("message", plain_back.message),
+            to=back.get("to", plain_back.to),
+            branch=back.get("branch", plain_back.branch),
+        ),
         spec_json=canonical(value),
     )
 
@@ -109,6 +119,7 @@ def _workload(value: Json, spec_json: str, source: Source, replicas_source: Sour
         departure=_departure(spec.get("removal") or {}),
         failure=_failure(spec.get("failure") or {}),
         ports_to_expose=None if exposed is None else tuple(exposed),
+        autoscaling=autoscaling_of(spec),
     )
 
 
@@ -152,12 +163,6 @@ def _failure(failure: Json) -> FailurePolicy:
 def _rollout(rollout: Json) -> Rollout:
     plain = Rollout()
     return Rollout(
-        max_surge=_share(rollout.get("maxSurge"), plain.max_surge),
-        max_unavailable=_share(rollout.get("maxUnavailable"), plain.max_unavailable),
+        max_surge=share_of(rollout.get("maxSurge")) or plain.max_surge,
+        max_unavailable=share_of(rollout.get("maxUnavailable")) or plain.max_unavailable,
     )
-
-
-def _share(value: Any, default: Share) -> Share:
-    if isinstance(value, str):
-        return Share(int(value.removesuffix("%")), percent=True)
-    return default if value is None else Share(value)

@@ -3,12 +3,13 @@
 from dataclasses import dataclass, replace
 
 from reconciler.core import backoff, host_ports, ordinals
-from reconciler.model.live import Phase
+from reconciler.core.grounds import ground_of
+from reconciler.model.live import ENDED_PHASES
 from reconciler.model.plans import CreateRooms, Desired, RoomSeat, Situation
 from reconciler.model.records import Ordinals
+from reconciler.model.specs import Workload
 
 BLIND_LOOK_SECONDS = 2.0
-_ENDED = (Phase.SUCCEEDED, Phase.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +58,23 @@ def _creates(
         blind = ordinals.is_blind(record, situation.version, now)
         return None, None if blind else replace(settled, outstanding=frozenset())
     taken, raised = ordinals.take(settled, number)
-    chosen = host_ports.choose_for(workload, number, situation.in_use)
+    chosen = host_ports.choose_for(workload, number, ground_of(situation, workload))
     seats = tuple(RoomSeat(n, numbers) for n, numbers in zip(taken, chosen, strict=True))
     pods = situation.live.pods
-    alive = sum(not pod.terminating and pod.phase not in _ENDED and not pod.leaving for pod in pods)
-    reason = f"{workload.replicas} wanted by {workload.replicas_source}, {alive} there"
+    alive = sum(
+        not pod.terminating and pod.phase not in ENDED_PHASES and not pod.leaving for pod in pods
+    )
+    # In a roll-out, and where rooms have failed, more are made than the counts explain.
+    others = ", not all of them as wanted" if alive + number > workload.replicas else ""
+    reason = f"{_wanted(situation, workload)}, {alive} there{others}"
     return CreateRooms(seats, raised, reason), None
+
+
+def _wanted(situation: Situation, workload: Workload) -> str:
+    """Say how many rooms are wanted and whose word that is: a policy's, or that of Git."""
+    intent = situation.record.scaling.intent
+    if intent is None or intent.value != workload.replicas:
+        return f"{workload.replicas} wanted by {workload.replicas_source}"
+    source, policy = workload.replicas_source, intent.steps[-1].policy
+    said = f"{policy} ({intent.reason}), where {source} says {intent.base}"
+    return f"{workload.replicas} wanted by {said}"

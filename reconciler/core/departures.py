@@ -5,15 +5,17 @@ spec that left Git, a request, a failure. Only a room without a running containe
 once, for nobody can be sent to it.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from reconciler.core import fence, victims
 from reconciler.core.failing import Failing, is_failure
 from reconciler.core.guards import guard_for
-from reconciler.core.reporting import is_heard
+from reconciler.core.reporting import resting_mark
 from reconciler.core.rollout import Step, may_stay
 from reconciler.core.rooms import Sorted
+from reconciler.core.waits import soonest
 from reconciler.model.changes import Cause
 from reconciler.model.live import LivePod
 from reconciler.model.plans import DeleteRoom, MarkRoom
@@ -28,6 +30,8 @@ CAUSES = {
     Why.FAILED: Cause.HEALING,
 }
 """A room that somebody marked draining by hand was asked to leave."""
+KEPT_PERCENT, KEPT_ROOMS = 10, 3
+"""So many of the wanted rooms (and at least so many) are kept for a post-mortem at once."""
 
 
 @dataclass(slots=True)
@@ -46,7 +50,7 @@ class Departures:
         if judged.protected:
             return
         blames = why is Why.FAILED and is_failure(pod, judged)
-        if fence.needs_fence(pod, judged) and pod.mark is not Mark.DRAINING:
+        if fence.needs_fence(pod, judged, there.heard(pod)) and pod.mark is not Mark.DRAINING:
             guard = guard_for(there.workload, Mark.DRAINING)
             self.marks.append(MarkRoom(pod, Mark.DRAINING, why, reason, guard))
             self.wait(there.workload.departure.quiet_seconds)
@@ -57,7 +61,7 @@ class Departures:
         self.wait(verdict.again_in_seconds)
 
     def tell(self, pod: LivePod, why: Why, reason: str) -> None:
-        """Tell a busy room to leave: nobody is sent to it any more, its players stay."""
+        """Tell a room to leave that may not go: nobody is sent to it, its players stay."""
         if not pod.leaving:
             self.marks.append(MarkRoom(pod, pod.mark, why, reason))
 
@@ -65,8 +69,7 @@ class Departures:
         """Take back that a room is to leave."""
         mark = pod.mark
         if mark is Mark.DRAINING:
-            begun = pod.ready or pod.lapsed or self.there.heard(pod) is not None
-            mark = Mark.IDLE if begun and is_heard(pod, self.there.workload) else Mark.NONE
+            mark = resting_mark(pod, self.there.workload, self.there.heard(pod))
         guard = guard_for(self.there.workload, mark)
         self.marks.append(MarkRoom(pod, mark, Why.STAYS, reason, guard))
 
@@ -77,13 +80,20 @@ class Departures:
             why = pod.leaving or Why.REQUEST
             if fence.is_overdue(pod, workload, self.there.now):
                 limit = workload.departure.drain_deadline_seconds
-                reason = f"{pod.name} is busy beyond drainDeadlineSeconds ({limit:.0f} s)"
+                what = "was never heard, and stays" if pod.mark is Mark.NONE else "is busy"
+                reason = f"{pod.name} {what} beyond drainDeadlineSeconds ({limit:.0f} s)"
                 self.removals.append(DeleteRoom(pod, Cause.DEADLINE, reason))
                 continue
             if workload.departure.drain_deadline_seconds is not None:
                 left = pod.seen.left + workload.departure.drain_deadline_seconds
                 self.wait(left - self.there.now)
             self.go(pod, why, f"{pod.name} leaves ({why})")
+
+    def let_go(self, pods: Iterable[LivePod]) -> None:
+        """Delete those that ended as they were told: for them it is over."""
+        for pod in pods:
+            why = pod.leaving or Why.REQUEST
+            self.go(pod, why, f"{pod.name} has ended, as it was told to ({why})")
 
     def end_post_mortems(self, kept: Iterable[LivePod], reason: str) -> None:
         """Let go who failed and was kept: that ends with the workload, or when somebody asks."""
@@ -95,25 +105,38 @@ class Departures:
     def wait(self, seconds: float | None) -> None:
         """Look again after so long, where nothing is due earlier."""
         if seconds is not None:
-            known = self.again_in_seconds
-            seconds = max(0.0, seconds)
-            self.again_in_seconds = seconds if known is None else min(known, seconds)
+            self.again_in_seconds = soonest(self.again_in_seconds, max(0.0, seconds))
 
 
 def of_failed(departures: Departures, failing: Failing) -> None:
     """Replace failed rooms: keep them for a post-mortem, or delete them."""
     there = departures.there
-    keeps = there.workload.failure.action == "remove"
+    places = _places_to_keep(there)
     for pod in failing.act:
         judged = there.of(pod)
         reason = f"{pod.name} failed: {judged.reason}"
-        if keeps and is_failure(pod, judged) and pod.leaving is not Why.REQUEST:
+        if places > 0 and is_failure(pod, judged) and pod.leaving is not Why.REQUEST:
+            places -= 1
             guard = guard_for(there.workload, Mark.FAILED)
             mark = MarkRoom(pod, Mark.FAILED, Why.FAILED, reason, guard, blames_revision=True)
             departures.marks.append(mark)
         else:
             departures.go(pod, Why.FAILED, reason)
     departures.on_their_way(pod for pod in there.kept if pod.leaving is Why.REQUEST)
+
+
+def _places_to_keep(there: Sorted) -> float:
+    """Return how many failed rooms more are kept: each holds its place on a node, for ever.
+
+    Where no limit of failures is written, a revision that fails and fails would fill the cluster.
+    """
+    policy = there.workload.failure
+    if policy.action != "remove":
+        return 0
+    if policy.max_failures is not None:
+        return math.inf
+    most = max(KEPT_ROOMS, there.workload.replicas * KEPT_PERCENT // 100)
+    return most - len(there.kept)
 
 
 def of_step(departures: Departures, step: Step) -> None:
@@ -126,6 +149,10 @@ def of_step(departures: Departures, step: Step) -> None:
     free = there.free([*there.new_unready, *there.new_ready])
     for pod in victims.choose(free, everyone, step.remove_excess):
         departures.go(pod, Why.SCALE_IN, f"{pod.name} is above the wanted count")
+    for pod in there.held(there.old_unready):
+        departures.tell(pod, Why.ROLLOUT, f"{pod.name} is of {pod.revision}, and is not heard")
+    for pod in victims.choose(there.held(there.new_unready), everyone, step.leave_unheard):
+        departures.tell(pod, Why.SCALE_IN, f"{pod.name} is above the count, and is not heard")
     for pod in _busiest_last(there, there.old_ready)[: step.leave_old]:
         departures.tell(pod, Why.ROLLOUT, f"{pod.name} is of {pod.revision}: it leaves when empty")
     for pod in _busiest_last(there, there.new_ready)[: step.leave_excess]:
@@ -159,15 +186,34 @@ def _busiest_last(there: Sorted, pods: Iterable[LivePod]) -> list[LivePod]:
     return sorted((pod for pod in pods if pod.uid in there.busy), key=players)
 
 
-def next_of_all(there: Sorted, broken: Failing, step: Step, may_remove: bool) -> Departures:
+def replaced(there: Sorted) -> int:
+    """Return for how many of the failed rooms another one stands.
+
+    It is up, or no node can take it: then their going makes place for it.
+    """
+    stands = sum(there.of(pod).up or bool(pod.unschedulable) for pod in there.members)
+    return max(0, stands + len(there.failed) - there.workload.replicas)
+
+
+def next_of_all(
+    there: Sorted, broken: Failing, step: Step, may_remove: bool, may_heal: bool = False
+) -> Departures:
     """Bring every room that leaves one step further.
 
-    While nothing may be removed, only those whose containers ended go: for them it is over.
+    While nothing may be removed, only failed rooms go: those whose containers ended, for them it
+    is over, and, where it `may_heal`, as many of those that run as are replaced. Were none of
+    these to go, what holds would never end.
     """
     going = Departures(there)
-    if not may_remove:
-        broken = replace(broken, act=tuple(pod for pod in broken.act if not pod.running))
+    if not may_remove and broken.act:
+        over = [pod for pod in broken.act if not pod.running]
+        running = [pod for pod in broken.act if pod.running]
+        # Who is on its way goes on: it is not another one each time.
+        running.sort(key=lambda pod: pod.mark is not Mark.DRAINING)
+        healed = replaced(there) if may_heal else 0
+        broken = replace(broken, act=(*over, *running[: max(0, healed - len(over))]))
     of_failed(going, broken)
+    going.let_go(there.left)
     staying = taken_back(going, step)
     if may_remove:
         of_step(going, step)

@@ -46,6 +46,18 @@ def with_occupied(desired: Desired, total: int, occupied: int) -> Desired:
     return desired if objects == desired.objects else replace(desired, objects=objects)
 
 
+def with_count(desired: Desired, replicas: int) -> Desired:
+    """Return `desired` with another count: what was decided and is not in Git yet."""
+    workload = replace(desired.workload, replicas=replicas)
+    objects = tuple(
+        _stamped(item, stamp_budget(item.body, workload, replicas, replicas))
+        if item.ref.kind == _BUDGET
+        else item
+        for item in desired.objects
+    )
+    return replace(desired, workload=workload, objects=objects)
+
+
 def _object(text: str, workload: Workload) -> DesiredObject:
     body: Json = json.loads(text)
     if body["kind"] == _BUDGET:

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from reconciler.core.compile import workload_key
 from reconciler.core.documents import Document
 from reconciler.core.mistakes import MOST_MISTAKES, Mistake, likely, shown
+from reconciler.core.numbers import Number, Numbers, filled
 from reconciler.core.places import place_of_value
 from reconciler.core.pod_parts import child
-from reconciler.core.spec_files import CONFIG_FILE
+from reconciler.core.spec_files import CONFIG_FILE, REPLICAS_FILE
 from reconciler.core.spec_kit import SpecKit
 from reconciler.core.validate import check_workload
 from reconciler.kube.names import label_problem
@@ -17,6 +18,7 @@ from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.specs import Permissions
 
 KINDS = ("Scheduler", "Fleet")
+_OF_THE_ROOT = {"Config": CONFIG_FILE, "Replicas": REPLICAS_FILE}
 _MOST_NAME_LENGTH = 52
 _MOST_PLACES = 5
 
@@ -29,7 +31,10 @@ class DocumentShelf:
     permissions: Permissions
     version: str
     findings: list[Finding]
+    numbers: Numbers = field(default_factory=Numbers)
     documents: dict[WorkloadKey, list[Document]] = field(default_factory=dict)
+    counted: dict[WorkloadKey, Number] = field(default_factory=dict)
+    """The counts that do not stand in the document itself."""
     invalid: dict[WorkloadKey, list[Finding]] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
 
@@ -37,32 +42,41 @@ class DocumentShelf:
         """Judge one document and shelve it under its workload, where that can be told."""
         if document.value is None and not document.findings:
             return
-        mistakes = self._judge(document)
+        key = _key_of(document)
+        number = None if document.value is None else self.numbers.of(document, key)
+        mistakes = self._judge(document, key, number)
         found = [*document.findings, *(document.finding(one) for one in mistakes[:MOST_MISTAKES])]
         if len(mistakes) > MOST_MISTAKES:
             message = f"{len(mistakes)} mistakes, of which {MOST_MISTAKES} are told"
             found.append(document.finding(Mistake((), message, "mend the first ones", "mistakes")))
         self.findings.extend(found)
-        if _is_config(document):
+        if _file_of(document) is not None:
             return
-        key = _key_of(document)
         if key is None:
             self.unreadable.add(document.file)
             return
-        self.documents.setdefault(key, []).append(document)
+        self.documents.setdefault(key, []).append(filled(document, number))
+        if number is not None:
+            self.counted[key] = number
         if any(finding.severity is Severity.ERROR for finding in found):
             self.invalid.setdefault(key, []).extend(found)
 
-    def _judge(self, document: Document) -> list[Mistake]:
+    def _judge(
+        self, document: Document, key: WorkloadKey | None, number: Number | None
+    ) -> list[Mistake]:
         value = document.value
         if not isinstance(value, dict):
             message = "must be a mapping with apiVersion, kind, metadata and spec"
             return [Mistake((), message, "", "type")]
-        if _is_config(document):
-            message = f"a Config stands only in {CONFIG_FILE} at the root"
-            return [Mistake(("kind",), message, "move it there", "config-place")]
+        file = _file_of(document)
+        if file is not None:
+            message = f"a {value['kind']} stands only in {file} at the root"
+            rule = f"{value['kind'].lower()}-place"
+            return [Mistake(("kind",), message, "move it there", rule)]
         if value.get("kind") in KINDS:
-            return check_workload(value, self.kit, self.permissions, self.version)
+            whole = filled(document, number).value
+            found = check_workload(whole, self.kit, self.permissions, self.version)
+            return [*self.numbers.mistakes(document, key), *found]
         return [_unknown_kind(value)]
 
     def refuse_duplicates(self) -> None:
@@ -116,8 +130,10 @@ def _namespace_at(document: Document) -> tuple[str, str]:
     return ("spec", "namespace") if is_fleet and named else ("metadata", "name")
 
 
-def _is_config(document: Document) -> bool:
-    return isinstance(document.value, dict) and document.value.get("kind") == "Config"
+def _file_of(document: Document) -> str | None:
+    """Return which file of the root a document belongs to; None for a spec."""
+    kind = document.value.get("kind") if isinstance(document.value, dict) else None
+    return _OF_THE_ROOT.get(kind) if isinstance(kind, str) else None
 
 
 def _key_of(document: Document) -> WorkloadKey | None:

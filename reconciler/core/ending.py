@@ -5,9 +5,10 @@ from dataclasses import replace
 from reconciler.core import objects, room_holds, rooms
 from reconciler.core.departing import workload_of
 from reconciler.core.departures import Departures
+from reconciler.core.waits import soonest
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.plans import Plan, Sharing, Situation
-from reconciler.model.rooms import Why
+from reconciler.model.rooms import Mark, Why
 
 NEIGHBOUR_LOOK_SECONDS = 5.0
 """How often a workload that goes looks whether those it shares its namespace with are gone."""
@@ -40,21 +41,21 @@ def _empty(base: Plan, situation: Situation, there: rooms.Sorted) -> Plan:
     going = Departures(there)
     reason = f"{situation.key} left Git"
     for pod in (*there.members, *there.failed):
-        if pod.uid in there.busy:
+        if pod.uid in there.busy or (pod.uid in there.protected and pod.mark is Mark.NONE):
             going.tell(pod, Why.LEFT_GIT, reason)
         else:
             going.go(pod, Why.LEFT_GIT, reason)
     going.end_post_mortems(there.kept, reason)
     going.on_their_way(there.leaving)
+    going.let_go(there.left)
     holds = base.holds
     if there.protected:
         stays = f"{situation.key} left Git: rooms with players, or not heard, stay until they end"
         holds = (*holds, Hold(HoldKind.OCCUPIED, situation.key, stays))
-    waits = (there.again_in_seconds, going.again_in_seconds)
     return replace(
         base,
         removals=tuple(going.removals),
         marks=tuple(going.marks),
         holds=(*holds, *room_holds.deaf(situation)),
-        wake_in_seconds=min((wait for wait in waits if wait is not None), default=None),
+        wake_in_seconds=soonest(there.again_in_seconds, going.again_in_seconds),
     )

@@ -7,8 +7,10 @@ is done about it, so that a restart forgets nothing.
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from reconciler.core.rooms import Sorted
 from reconciler.model.live import LivePod, Phase
@@ -66,7 +68,7 @@ def decide(
     rooms = sorted(failed, key=lambda item: item[0].ordinal)
     if policy.max_failures is None:
         return Failing(tuple(pod for pod, _ in rooms), log=() if known else None)
-    spec = hashlib.sha256(spec_json.encode()).hexdigest()[:12]
+    spec = _mark_of(spec_json)
     # A time that lies ahead comes from a clock that was set back since: it counts as now.
     log = [item for item in known if item.spec == spec and now - item.at <= policy.window_seconds]
     counted = {item.uid for item in log}
@@ -86,6 +88,16 @@ def decide(
         tuple(log) if tuple(log) != tuple(known) else None,
         max(0.0, free_in) if stuck else None,
     )
+
+
+@lru_cache(maxsize=1024)
+def _mark_of(spec_json: str) -> str:
+    """Return the digest of a spec; a count that a policy commits mends no room."""
+    spec = json.loads(spec_json)
+    if (spec.get("spec") or {}).get("autoscaling"):
+        spec["spec"].pop("replicas", None)
+        spec_json = json.dumps(spec, sort_keys=True)
+    return hashlib.sha256(spec_json.encode()).hexdigest()[:12]
 
 
 def of_rooms(there: Sorted, known: Sequence[Failure], now: float) -> Failing:

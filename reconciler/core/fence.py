@@ -9,6 +9,7 @@ not report, was never ready, has failed or has ended.
 from dataclasses import dataclass
 
 from reconciler.core.reporting import is_heard
+from reconciler.core.revision import tells_reports
 from reconciler.model.live import LivePod
 from reconciler.model.rooms import BUSY_MARKS, Heard, Judged, Mark, RoomState, Why
 from reconciler.model.specs import Workload
@@ -17,6 +18,8 @@ BY_POD_ALONE = frozenset(
     {RoomState.PENDING, RoomState.UNREADY, RoomState.ERROR, RoomState.TERMINATED}
 )
 """States of rooms that were never ready, have failed or have ended, unless they are protected."""
+_OVER = frozenset({RoomState.ERROR, RoomState.TERMINATED})
+_MAY_PLAY = BUSY_MARKS | {Mark.NONE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +44,23 @@ def verdict(
     """
     if judged.protected:
         return Verdict(False, judged.protected, judged.again_in_seconds)
-    if not needs_fence(pod, judged):
+    if not needs_fence(pod, judged, heard):
         return Verdict(True, judged.reason)
     if pod.mark is not Mark.DRAINING or not pod.seen.draining:
         return Verdict(False, "it was not seen marked draining yet")
-    left = pod.seen.draining + workload.departure.quiet_seconds - now
-    if left > 0:
-        return Verdict(False, f"marked draining, left alone for {left:.1f} s more", left)
     speaks = heard is not None or is_heard(pod, workload)
+    quiet_seconds, why = workload.departure.quiet_seconds, ""
+    if not speaks and _may_speak(pod, workload) and judged.state not in BY_POD_ALONE:
+        quiet_seconds = max(quiet_seconds, workload.timeouts.ping_seconds)
+        why = "; its workload reports no more, or did not when it was made: it may still speak"
+    left = pod.seen.draining + quiet_seconds - now
+    if heard is not None and not heard.tells and judged.state not in BY_POD_ALONE:
+        # It told of its health alone, perhaps a moment ago and full of players: a game that has
+        # none to tell of need not tell, one that has will.
+        left = max(left, heard.said_since + workload.timeouts.ping_seconds - now)
+        why = "; it has told of its health alone, and not yet how many play there"
+    if left > 0:
+        return Verdict(False, f"marked draining, left alone for {left:.1f} s more{why}", left)
     if not speaks or judged.state in BY_POD_ALONE:
         return Verdict(True, f"left alone for quietSeconds; {judged.reason}")
     if heard is None:
@@ -58,14 +70,41 @@ def verdict(
     return Verdict(True, "known empty since it was marked draining")
 
 
-def needs_fence(pod: LivePod, judged: Judged) -> bool:
-    """Whether anybody could be sent to a room: one without a running container takes no player."""
-    return pod.running and judged.state is not RoomState.TERMINATING
+def _may_speak(pod: LivePod, workload: Workload) -> bool:
+    """Whether a room of which nobody expects a word may say one.
+
+    Where a commit said that its workload reports, it has no token, but may be believed by its
+    address. Where one said that it does so no more, it goes on reporting; that it did stood on
+    its pod until it was marked draining, and whoever leads since has not heard it.
+    """
+    return workload.hears or tells_reports(pod.revision)
+
+
+def needs_fence(pod: LivePod, judged: Judged, heard: Heard | None) -> bool:
+    """Whether anybody could be sent to a room: one without a running container takes no player.
+
+    The kubelet tells late that one runs, and some tell of no containers: a room that has spoken,
+    or is ready, runs unless it has failed or ended.
+    """
+    if judged.state is RoomState.TERMINATING:
+        return False
+    if pod.running or judged.state in _OVER:
+        return pod.running
+    return bool(pod.node) and (pod.ready or heard is not None or pod.mark is not Mark.NONE)
 
 
 def is_overdue(pod: LivePod, workload: Workload, now: float) -> bool:
-    """Whether a room that was told to leave is busy beyond the deadline that the user wrote."""
+    """Whether a room that was told to leave stays beyond the deadline that the user wrote."""
+    left = deadline_in_seconds(pod, workload, now)
+    return left is not None and left <= 0
+
+
+def deadline_in_seconds(pod: LivePod, workload: Workload, now: float) -> float | None:
+    """Return when a room that was told to leave goes whoever plays there; None for never.
+
+    It is busy, or was never heard and may be.
+    """
     limit = workload.departure.drain_deadline_seconds
     if limit is None or pod.leaving is Why.STAYS or not pod.seen.left:
-        return False
-    return pod.mark in BUSY_MARKS and now - pod.seen.left >= limit
+        return None
+    return pod.seen.left + limit - now if pod.mark in _MAY_PLAY else None

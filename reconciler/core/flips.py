@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from reconciler.core import hearing, room_patch
 from reconciler.core.guards import guard_for
-from reconciler.model.live import LivePod, Phase
+from reconciler.core.reporting import resting_mark
+from reconciler.model.live import ENDED_PHASES, LivePod
 from reconciler.model.refs import Json
 from reconciler.model.rooms import BUSY_MARKS, Health, Heard, Mark, Why
 from reconciler.model.specs import Workload
@@ -64,12 +65,17 @@ def delay_seconds(pod: LivePod, heard: Heard | None, empty_seconds: float) -> fl
     return min(delays, default=None)
 
 
-def patch(pod: LivePod, wish: Standing, workload: Workload, now: float) -> list[Json]:
-    """Return the JSON patch from `pod` as it was seen to what should stand; [] if it does."""
+def patch(
+    pod: LivePod, wish: Standing, workload: Workload, now: float, address: str = ""
+) -> list[Json]:
+    """Return the JSON patch from `pod` as it was seen to what should stand; [] if it does.
+
+    Its public `address` goes with it where its pod does not say that yet.
+    """
     if wish == standing_of(pod):
         return []
     guard = guard_for(workload, wish.mark) if wish.mark is not pod.mark else None
-    operations = room_patch.operations(pod, wish.mark, pod.leaving, now, guard)
+    operations = room_patch.operations(pod, wish.mark, pod.leaving, now, guard, address)
     if wish.note != pod.kept_report:
         operations.append(room_patch.keeps(pod.kept_report))
         operations.append(room_patch.kept(wish.note, pod.kept_report))
@@ -84,7 +90,7 @@ def leave_patch(
     An idle room drains at once; one that does not report is idle. The post-mortem of one that is
     kept is over. Only a request is taken back.
     """
-    rests = Mark.IDLE if workload.hears else Mark.NONE
+    rests = resting_mark(pod, workload, heard)
     mark, leaving = pod.mark, pod.leaving
     if leaves and (leaving is not Why.FAILED or mark is Mark.FAILED):
         leaving = Why.REQUEST
@@ -101,11 +107,12 @@ def leave_patch(
 
 def is_over(pod: LivePod) -> bool:
     """Whether nothing that the room says changes its fate any more."""
-    ended = pod.phase in (Phase.SUCCEEDED, Phase.FAILED)
-    return pod.terminating or ended or pod.mark is Mark.FAILED
+    return pod.terminating or pod.phase in ENDED_PHASES
 
 
 def _mark(pod: LivePod, heard: Heard, empty_seconds: float) -> Mark:
+    if pod.mark is Mark.FAILED and not (pod.running and heard.busy and not heard.silent):
+        return Mark.FAILED
     if heard.busy:
         return Mark.BUSY
     if not heard.tells and (heard.silent or pod.mark is Mark.BUSY):
@@ -120,18 +127,23 @@ def _mark(pod: LivePod, heard: Heard, empty_seconds: float) -> Mark:
 
 
 def _note(pod: LivePod, heard: Heard) -> str:
-    if heard.periodic or (pod.mark in BUSY_MARKS and not heard.tells):
+    """Return the report to keep: an old one beside newer words is what the next leader believes."""
+    keeps = hearing.keeps(heard)
+    if not heard.tells and (pod.mark in BUSY_MARKS or not keeps):
         return pod.kept_report  # a count of 0 that nobody told would stand there as a word
-    return hearing.kept_of(heard)
+    return hearing.kept_of(heard) if keeps else ""
 
 
 def _turns(pod: LivePod, heard: Heard) -> bool:
-    """Whether a game that reports on change only went from no player to some, or back.
+    """Whether a game that tells its players on change only went from none to some, or back.
 
     Its first word of all is such a turn: it is not said again, and a room that nobody heard is
-    protected for ever.
+    protected for ever. So is a count of 0 beside a match that its pings still tell of: the next
+    leader hears the pings again, and never the count.
     """
     if _note(pod, heard) == pod.kept_report:
         return False
     kept = hearing.heard_of(pod.kept_report)
-    return kept is None or kept.busy != heard.busy
+    if kept is None or kept.busy != heard.busy:
+        return True
+    return (kept.players > 0) != (heard.players > 0)

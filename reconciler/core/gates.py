@@ -144,7 +144,7 @@ def _over_budget(
     for config in (arrival.accepted_config, arrival.reading.config):
         budgets = _stricter(budgets, config)
     counts = {
-        key: record.accepted.replicas
+        key: record.in_effect
         for key, record in records.items()
         if record.accepted and not record.deleting
     }

@@ -7,14 +7,15 @@ from reconciler.model.specs import Workload
 _KEEP = ("false", "true")
 """Do not evict it, do disrupt nothing: (safe-to-evict, do-not-disrupt)."""
 _LET_GO = ("true", "false")
-_EMPTY = frozenset({Mark.IDLE, Mark.DRAINING, Mark.FAILED})
+_EMPTY = frozenset({Mark.IDLE, Mark.DRAINING})
 
 
 def guard_for(workload: Workload, mark: Mark) -> tuple[str, str]:
     """Return the values of (safe-to-evict, do-not-disrupt) for a room with this mark.
 
     What the user's template says stands, each of the two by itself. A room that was never heard
-    may be full, and so may every room that does not report.
+    may be full, and so may every room that does not report; one that is kept for a post-mortem is
+    kept, its node too.
     """
     ours = _LET_GO if workload.hears and mark in _EMPTY else _KEEP
     own = (workload.template.get("metadata") or {}).get("annotations") or {}

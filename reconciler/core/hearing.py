@@ -7,12 +7,15 @@ never said.
 import json
 from dataclasses import replace
 from enum import StrEnum
+from itertools import zip_longest
 from typing import Any, TypeVar
 
 from reconciler.model.rooms import GameState, Health, Heard, Report, Said
 
 MOST_PLAYERS = 1_000_000
-LONGEST_KEPT = 200
+"""So many players, or matches, a room may tell of; more is a slip of the game's."""
+MOST_RESTARTS = 2**31
+LONGEST_KEPT = 400
 """Bytes of the annotation that keeps the last report; a longer one is not ours."""
 
 E = TypeVar("E", bound=StrEnum)
@@ -30,10 +33,11 @@ def lay(
     words = (report.said, report.matches, report.players)
     tells = any(word is not None for word in words)
     said = report.said if report.said is not None else before.said
+    spoke = before.tells or before.health is not None or before.game_state is not None
     laid = Heard(
         at=before.at,
         # A game that repeats itself on one path may use another beside it: its silence tells.
-        periodic=before.periodic or report.periodic,
+        periodic=report.periodic or (spoke and before.periodic),
         said=said,
         matches=_matches(before, report, matches_max),
         players=_players(before, report),
@@ -42,6 +46,8 @@ def lay(
         said_since=before.said_since if said is before.said else now,
         confirmed=draining and (tells or before.confirmed),
         tells=tells or before.tells,
+        mixed=before.mixed or (spoke and before.periodic is not report.periodic),
+        runs=before.runs,
     )
     return known if laid == known else replace(laid, at=now)
 
@@ -54,7 +60,42 @@ def renewed(known: Heard | None, kept: str, now: float) -> Heard | None:
     fresh = heard_of(kept, now)
     if fresh is None or known is None or known.players == fresh.players:
         return known or fresh
-    return replace(known, players=fresh.players, at=now)
+    return replace(known, players=fresh.players, runs=fresh.runs, at=now)
+
+
+def told_under(heard: Heard, runs: tuple[int, ...]) -> Heard:
+    """Note with what is kept of a room how often its containers had been restarted then."""
+    if heard.runs == runs or not keeps(heard):
+        return heard
+    return replace(heard, runs=runs)
+
+
+def began_anew(heard: Heard, runs: tuple[int, ...]) -> bool:
+    """Whether every container of a room was restarted since it told of its players.
+
+    Where one of them runs on, a sidecar may have been restarted beside a game that is played.
+    """
+    pairs = zip_longest(runs, heard.runs, fillvalue=0)
+    return bool(runs) and keeps(heard) and all(now > then for now, then in pairs)
+
+
+def emptied(heard: Heard, runs: tuple[int, ...], now: float) -> Heard:
+    """Return what is heard of a room of which no process is left that said anything of it.
+
+    Whoever played there is gone; of a game that repeats itself its next words tell the rest. That
+    it was over is no word of the process that began since.
+    """
+    anew = replace(heard, players=0, health=None, game_state=None, at=now, runs=runs)
+    if heard.periodic and heard.said not in (Said.TERMINATING, Said.TERMINATED):
+        return anew
+    if heard.periodic:
+        return replace(anew, said=None, said_since=now, confirmed=False)
+    return replace(anew, said=None, matches=0, said_since=now, confirmed=False, tells=True)
+
+
+def keeps(heard: Heard) -> bool:
+    """Whether its last report is kept on its pod: some of it is told on change only."""
+    return heard.mixed or not heard.periodic
 
 
 def _matches(before: Heard, report: Report, most: int) -> int:
@@ -74,13 +115,15 @@ def _players(before: Heard, report: Report) -> int:
 
 
 def kept_of(heard: Heard) -> str:
-    """Return the text that keeps what a game said that reports on change only."""
+    """Return the text that keeps what a game said that tells some of it on change only."""
     said = {
         "players": heard.players,
         "matches": heard.matches,
         "said": heard.said,
         "state": heard.game_state,
         "health": heard.health,
+        "periodic": heard.periodic,
+        "runs": heard.runs,
     }
     # The count always: it is what a process that starts anew must not guess.
     kept = {name: value for name, value in said.items() if value or name == "players"}
@@ -96,15 +139,18 @@ def heard_of(text: str, now: float = 0.0) -> Heard | None:
         return None
     try:
         kept: Any = json.loads(text)
+        periodic = kept.get("periodic", False) is True
         return Heard(
             at=now,
-            periodic=False,
+            periodic=periodic,
+            mixed=periodic,
             said=_one_of(Said, kept.get("said")),
             matches=_count(kept.get("matches", 0), MOST_PLAYERS),
             players=_count(kept["players"], MOST_PLAYERS),
             health=_one_of(Health, kept.get("health")),
             game_state=_one_of(GameState, kept.get("state")),
             said_since=now,
+            runs=tuple(_count(each, MOST_RESTARTS) for each in kept.get("runs", ())),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None

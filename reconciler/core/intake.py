@@ -4,13 +4,15 @@ The only place where Git's word becomes the effective state. Additions and chang
 removals pass the gates. A document with a Finding holds its own workload, nothing else.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from reconciler.core import approval, births, budget, change, gates
+from reconciler.core import approval, births, budget, change, counts_in_git, gates
+from reconciler.core.counts_in_git import ReadSpec
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
 from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.intents import NO_SCALING
 from reconciler.model.readings import Reading
 from reconciler.model.records import (
     Accepted,
@@ -26,9 +28,6 @@ from reconciler.model.specs import Source, Workload
 
 NOTICES_KEPT = 50
 NOTICE_CHARACTERS = 300
-
-ReadSpec = Callable[[str, Source], Workload]
-"""Canonical spec JSON and its place to a Workload: `compile.workload_from_json`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ def take_in(
         held = {key: Hold(HoldKind.CONFIG, key, reason) for key in records}
         holds = (Hold(HoldKind.CONFIG, None, reason), *held.values())
         return _intake(arrival, repository, records, {}, holds, read_spec)
-    removals = removals_of(arrival, records)
+    removals = removals_of(arrival, records, read_spec)
     blocked = gates.blocked(arrival, repository, records, removals)
     by_key = {removal.key: removal for removal in removals}
     changed = {}
@@ -65,7 +64,7 @@ def take_in(
         removal = by_key.get(key)
         through = removal is not None and removal.line in approved
         asked = _Asked(removal, blocked.get(key), approved=through)
-        after = _next_record(arrival, key, before, asked)
+        after = _next_record(arrival, key, _in_time(before, arrival.now), asked)
         if after != before:
             changed[key] = after
     change_hash = change.change_hash(removals)
@@ -142,22 +141,27 @@ def _is_told(records: Mapping[WorkloadKey, StateRecord], key: WorkloadKey | None
 
 
 def removals_of(
-    arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]
+    arrival: Arrival, records: Mapping[WorkloadKey, StateRecord], read_spec: ReadSpec
 ) -> tuple[Removal, ...]:
     """Return what a head takes away from what was accepted, or lives without a record."""
     counts = dict(arrival.unrecorded) | {
-        key: record.accepted.replicas
+        key: record.in_effect
         for key, record in records.items()
         if record.accepted and not record.deleting
     }
-    wanted = {key: workload.replicas for key, workload in arrival.reading.workloads.items()}
+    wanted = counts_in_git.wanted_counts(arrival, records)
     present = {*arrival.reading.workloads, *arrival.reading.invalid, *arrival.unreadable}
     between = change.removals_between(counts, wanted, frozenset(present), arrival.cluster)
     replaced = [
         Removal(arrival.cluster, key, Cause.ROLLOUT, wanted[key], counts[key])
         for key in arrival.outdated & wanted.keys()
     ]
-    others = (removal for removal in between if removal.key not in arrival.outdated)
+    others = (
+        removal
+        for removal in between
+        if removal.key not in arrival.outdated
+        and not counts_in_git.is_reviewed(arrival, removal, records.get(removal.key), read_spec)
+    )
     return tuple(sorted((*others, *replaced)))
 
 
@@ -168,6 +172,12 @@ class _Asked:
     removal: Removal | None
     held: HeldRemoval | None
     approved: bool
+
+
+def _in_time(record: StateRecord, now: float) -> StateRecord:
+    """Return a record whose ledger has no future: a clock was set back."""
+    ledger = budget.settled(record.ledger, now)
+    return record if ledger is record.ledger else replace(record, ledger=ledger)
 
 
 def _next_record(
@@ -186,14 +196,13 @@ def _next_record(
         if held:
             return replace(before, held=held)
         ledger = _entered(arrival, before, asked, removal.rooms)
-        return replace(before, deleting=True, held=None, ledger=ledger)
+        return replace(before, deleting=True, held=None, ledger=ledger, scaling=NO_SCALING)
     if held and (before.accepted or (removal and removal.cause is Cause.ROLLOUT)):
         # Refused as a whole: a new image beside the old count is what no commit ever asked for,
         # and would replace the very rooms that the refusal protects.
         return replace(before, held=held)
-    count = arrival.unrecorded.get(key, 0)
-    if before.accepted:
-        count = 0 if before.deleting else before.accepted.replicas
+    count = before.in_effect if before.accepted else arrival.unrecorded.get(key, 0)
+    scaling, wanted = counts_in_git.settled(arrival, workload, before)
     replicas = count if held else workload.replicas
     accepted = Accepted(
         workload.spec_json,
@@ -205,9 +214,11 @@ def _next_record(
     if before.accepted and replace(accepted, commit=before.accepted.commit) == before.accepted:
         accepted = before.accepted  # nothing changed: no write for a commit that is not about it
     ledger = before.ledger
-    if replicas != count:
+    if (count if held else wanted) != count:
         ledger = _entered(arrival, before, asked, count)
-    return replace(before, accepted=accepted, deleting=False, held=held, ledger=ledger)
+    return replace(
+        before, accepted=accepted, deleting=False, held=held, ledger=ledger, scaling=scaling
+    )
 
 
 def _entered(
@@ -246,13 +257,18 @@ def _departed(
     """Return what left Git lately; budgets count it when its own record is gone."""
     since = arrival.now - _window_seconds(arrival)
     return (
-        *(item for item in repository.departed if item.entry.at > since),
+        *(_left(item, arrival.now) for item in repository.departed if item.entry.at > since),
         *(
             Departed(item.key, LedgerEntry(arrival.now, item.rooms))
             for item in removals
             if item.cause is Cause.LEFT_GIT
         ),
     )
+
+
+def _left(item: Departed, now: float) -> Departed:
+    (entry,) = budget.settled((item.entry,), now)
+    return replace(item, entry=entry)
 
 
 def _next_repository(
@@ -268,6 +284,7 @@ def _next_repository(
         repository=arrival.repository,
         branch=arrival.branch,
         commit=arrival.reading.commit,
+        counts_commit=arrival.reading.counts_commit,
         config_json=config.spec_json if config else repository.config_json,
         approved=tuple(
             entry

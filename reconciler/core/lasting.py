@@ -1,5 +1,6 @@
 """When a plan need not be made again: it is pure, so the same situation has the same plan."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from reconciler.model.holds import Hold
@@ -13,7 +14,7 @@ class Basis(NamedTuple):
     """All that a lasting plan depends on.
 
     Snapshots are immutable and handed out again until something of them changes: an idle pass
-    compares eleven references a workload.
+    compares twelve references a workload.
     """
 
     live: LiveWorkload
@@ -27,6 +28,7 @@ class Basis(NamedTuple):
     ears: Ears
     sharing: Sharing
     namespace_made: bool
+    addresses: Mapping[str, str]
 
 
 def basis_of(situation: Situation) -> Basis:
@@ -43,6 +45,7 @@ def basis_of(situation: Situation) -> Basis:
         situation.ears,
         situation.sharing,
         situation.namespace_made,
+        situation.addresses,
     )
 
 

@@ -21,9 +21,11 @@ from reconciler.core import (
 )
 from reconciler.core.budget_objects import counts_occupied
 from reconciler.core.desired import with_occupied
+from reconciler.core.grounds import ground_of
+from reconciler.core.waits import soonest
 from reconciler.kube.schemas import Schemas
 from reconciler.model.changes import Cause
-from reconciler.model.holds import HoldKind
+from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LivePod
 from reconciler.model.plans import (
     ApplyObject,
@@ -37,14 +39,17 @@ from reconciler.model.specs import Workload
 _BUDGET_COUNT = ".spec.minAvailable"
 
 
-def plan(situation: Situation, schemas: Schemas, now: float) -> Plan:
-    """Return what to do for one workload now. `now` is Unix seconds."""
+def plan(
+    situation: Situation, schemas: Schemas, now: float, there: rooms.Sorted | None = None
+) -> Plan:
+    """Return what to do for one workload now. `now` is Unix seconds.
+
+    `there` are its rooms, where they are sorted already.
+    """
     if situation.desired is None:
         return ending.plan_removal(situation)
     desired = situation.desired
-    there = rooms.sort_rooms(
-        situation.live.pods, desired.workload, situation.ears, situation.elapsed
-    )
+    there = there or rooms.SortedOnce(situation, desired.workload).rooms()
     counts = rooms.count(there, desired.workload.replicas)
     holds = (*situation.holds, *objects.foreign(situation))
     if desired.workload.suspend or any(hold.kind is HoldKind.FOREIGN for hold in holds):
@@ -98,8 +103,7 @@ def _with_rooms(
             base, situation, "nothing goes but rooms that ended or cannot be placed"
         )
     workload = desired.workload
-    unready = (*there.new_unready, *there.old_unready)
-    moved = host_ports.to_move(unready, situation.in_use, workload.port_range, now)
+    moved, crowded, port_in_seconds = _without_ports(situation, workload, there, now)
     there = rooms.without(there, moved)
     holds = room_holds.frozen(situation, there)
     may_remove = situation.complete and not holds
@@ -107,10 +111,9 @@ def _with_rooms(
     step = rollout.next_step(
         there, workload.replicas, workload.rollout, may_remove, failed=len(broken.stuck)
     )
-    going = departures.next_of_all(there, broken, step, may_remove)
+    going = departures.next_of_all(there, broken, step, may_remove, situation.complete)
     made = creations.of_step(situation, desired, step.create, now)
-    holds += room_holds.crowded(situation, workload, unready)
-    holds += room_holds.needs_people(situation, broken)
+    holds += crowded + room_holds.needs_people(situation, broken)
     holds += room_holds.stuck(situation, there)
     holds += room_holds.deaf(situation)
     return replace(
@@ -119,13 +122,13 @@ def _with_rooms(
         strike=made.strike,
         failures=broken.log,
         removals=(*going.removals, *(_moved(pod) for pod in moved)),
-        marks=(*going.marks, *repairs.guards(there, going.marks)),
+        marks=(*going.marks, *repairs.notes(there, going.marks, situation.addresses, now)),
         patches=repairs.labels(there, desired),
         holds=(*base.holds, *holds),
-        wake_in_seconds=_soonest(
+        wake_in_seconds=soonest(
             made.again_in_seconds,
             base.wake_in_seconds,
-            host_ports.look_in_seconds(unready),
+            port_in_seconds,
             there.again_in_seconds,
             broken.again_in_seconds,
             going.again_in_seconds,
@@ -133,10 +136,20 @@ def _with_rooms(
     )
 
 
+def _without_ports(
+    situation: Situation, workload: Workload, there: rooms.Sorted, now: float
+) -> tuple[list[LivePod], tuple[Hold, ...], float | None]:
+    """Return which of the rooms that wait for a host port move, what holds them, when to look."""
+    unready = there.free([*there.new_unready, *there.old_unready])
+    waiting = [pod for pod in unready if host_ports.waits(pod)]
+    if not waiting:
+        return [], (), None
+    ground = ground_of(situation, workload)
+    moved = host_ports.to_move(waiting, workload, ground, now)
+    # No event says that time is up.
+    return moved, room_holds.crowded(situation, workload, ground), host_ports.REPLAN_AFTER_SECONDS
+
+
 def _moved(pod: LivePod) -> DeleteRoom:
     reason = f"{pod.name} waits for a host port that others hold"
     return DeleteRoom(pod, Cause.HEALING, reason)
-
-
-def _soonest(*waits: float | None) -> float | None:
-    return min((wait for wait in waits if wait is not None), default=None)

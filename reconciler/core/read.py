@@ -5,52 +5,52 @@ What cannot be told is never taken for absent (DESIGN §2 rule 3): a document wi
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from reconciler.core.compile import compile_config, compile_workload
 from reconciler.core.document_shelf import DocumentShelf
-from reconciler.core.documents import Document
+from reconciler.core.documents import Document, ParsedFile
 from reconciler.core.mistakes import Mistake, likely, shown
+from reconciler.core.namesakes import find_namesakes
+from reconciler.core.numbers import Number, read_numbers
 from reconciler.core.spec_files import (
     CONFIG_FILE,
+    REPLICAS_FILE,
     missing_paths,
     paths_of,
     read_entry,
     spec_files,
 )
 from reconciler.core.spec_kit import SpecKit
-from reconciler.core.validate import check_config
+from reconciler.core.validate import check_config, doubt_branch
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.readings import Reading
-from reconciler.model.specs import Config, Permissions
+from reconciler.model.specs import Config, Permissions, Workload
 from reconciler.model.trees import Tree
 
 
 def read_tree(tree: Tree, permissions: Permissions, kit: SpecKit) -> Reading:
     """Return everything a tree says, right or wrong; never raises for what users wrote."""
-    config, paths, findings = _read_config(tree, kit)
+    config, paths, findings = _read_config(tree, kit, permissions.tracked)
     version = (config or Config()).kubernetes_version
     version = version if version in kit.versions else kit.versions[-1]
-    shelf = DocumentShelf(kit, permissions, version, findings=findings)
+    numbers = read_numbers(tree, kit, (config or Config()).write_back)
+    shelf = DocumentShelf(kit, permissions, version, [*findings, *numbers.findings], numbers)
+    if numbers.listed.unreadable:
+        shelf.unreadable.add(REPLICAS_FILE)
     for file in spec_files(tree, paths):
-        parsed = read_entry(file, tree.entries[file])
-        if parsed.unreadable is not None:
-            shelf.findings.append(parsed.unreadable)
-            shelf.unreadable.add(parsed.unreadable.file)
-        elif not any(document.value is not None for document in parsed.documents):
-            message = "the file holds no document: what stood in it before counts as deleted"
-            fix = "delete the file, or take its documents back"
-            shelf.findings.append(
-                Finding(file, 0, 0, "", message, fix, "empty-file", Severity.WARNING)
-            )
-        for document in parsed.documents:
-            shelf.add(document)
+        _shelve(shelf, file, read_entry(file, tree.entries[file]))
     shelf.refuse_duplicates()
     shelf.refuse_taken_namespaces()
+    shelf.findings.extend(find_namesakes(shelf.documents))
+    if not shelf.unreadable:
+        shelf.findings.extend(numbers.listed.of_nobody(shelf.documents.keys()))
     sound = {
-        key: compile_workload(documents[0])
+        key: _compiled(documents[0], shelf.counted.get(key))
         for key, documents in sorted(shelf.documents.items())
         if key not in shelf.invalid
     }
+    counted = {key: number for key, number in shelf.counted.items() if key in sound}
     return Reading(
         commit=tree.commit,
         config=config,
@@ -60,10 +60,34 @@ def read_tree(tree: Tree, permissions: Permissions, kit: SpecKit) -> Reading:
         missing_paths=missing_paths(tree, paths),
         findings=tuple(sorted(set(shelf.findings))),
         directories=frozenset(tree.directories),
+        counts=numbers.listed.counts,
+        over=numbers.over.counts if numbers.over else {},
+        own={key: number.own for key, number in counted.items() if number.own is not None},
+        unnumbered=frozenset(key for key, number in counted.items() if number.source is None),
     )
 
 
-def _read_config(tree: Tree, kit: SpecKit) -> tuple[Config | None, tuple[str, ...], list[Finding]]:
+def _shelve(shelf: DocumentShelf, file: str, parsed: ParsedFile) -> None:
+    if parsed.unreadable is not None:
+        shelf.findings.append(parsed.unreadable)
+        shelf.unreadable.add(parsed.unreadable.file)
+    elif not any(document.value is not None for document in parsed.documents):
+        message = "the file holds no document: what stood in it before counts as deleted"
+        fix = "delete the file, or take its documents back"
+        shelf.findings.append(Finding(file, 0, 0, "", message, fix, "empty-file", Severity.WARNING))
+    for document in parsed.documents:
+        shelf.add(document)
+
+
+def _compiled(document: Document, number: Number | None) -> Workload:
+    workload = compile_workload(document)
+    at = number.source if number else None
+    return workload if at is None else replace(workload, replicas_source=at)
+
+
+def _read_config(
+    tree: Tree, kit: SpecKit, tracked: str
+) -> tuple[Config | None, tuple[str, ...], list[Finding]]:
     entry = tree.entries.get(CONFIG_FILE)
     if entry is None:
         message = "there is no gamekeeper.yaml at the root of the repository"
@@ -83,7 +107,7 @@ def _read_config(tree: Tree, kit: SpecKit) -> tuple[Config | None, tuple[str, ..
             [Finding(CONFIG_FILE, 0, 0, "", message, fix, "config-missing")],
         )
     first = documents[0]
-    mistakes = _config_mistakes(first, kit)
+    mistakes = _config_mistakes(first, kit, tracked)
     findings = [*first.findings, *(first.finding(mistake) for mistake in mistakes)]
     for extra in documents[1:]:
         message = f"{CONFIG_FILE} holds one document, the Config, and nothing else"
@@ -93,13 +117,14 @@ def _read_config(tree: Tree, kit: SpecKit) -> tuple[Config | None, tuple[str, ..
     if findings:
         return None, paths, findings
     config = compile_config(first.value)
-    return config, paths, [first.finding(one) for one in _absent_paths(tree, config)]
+    doubts = (*_absent_paths(tree, config), *doubt_branch(config, tracked))
+    return config, paths, [first.finding(one) for one in doubts]
 
 
-def _config_mistakes(document: Document, kit: SpecKit) -> list[Mistake]:
+def _config_mistakes(document: Document, kit: SpecKit, tracked: str) -> list[Mistake]:
     if not isinstance(document.value, dict):
         return [Mistake((), "must be a mapping of properties", "", "type")]
-    return check_config(document.value, kit)
+    return check_config(document.value, kit, tracked)
 
 
 def _absent_paths(tree: Tree, config: Config) -> Iterator[Mistake]:

@@ -6,10 +6,14 @@ import base64
 import json
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from reconciler.core import demand
 from reconciler.core.births import DIGEST_BYTES
+from reconciler.core.intent_codec import dump_scaling, load_scaling
 from reconciler.model.holds import HoldKind
+from reconciler.model.intents import NO_SCALING
 from reconciler.model.masks import without_userinfo
 from reconciler.model.records import (
     Accepted,
@@ -28,9 +32,12 @@ from reconciler.model.records import (
     RepositoryRecord,
     StateRecord,
 )
-from reconciler.model.refs import ObjectRef, WorkloadKey
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 
 SCHEMA_VERSION = "1"
+
+MOST_STATE_BYTES = 240 * 1024
+"""What a state record may hold, with room for its labels below 256 KiB."""
 
 MOST_OUTSTANDING = 100_000
 """The record stands in the workload's namespace, where others may write: a range costs memory."""
@@ -87,39 +94,48 @@ def load_ordinals(data: Texts, what: str) -> Ordinals:
 
 
 def dump_state(record: StateRecord) -> Texts:
-    """Return the text of a state record; the accepted spec is compressed."""
+    """Return the text of a state record; the accepted spec and the demand are compressed.
+
+    Where it gets too large, the older half of the demand gives way, and so on.
+    """
+    texts = _dump(_state(record))
+    while record.demand and len(texts["record"]) > MOST_STATE_BYTES:
+        record = replace(record, demand=demand.newer_half(record.demand))
+        texts = _dump(_state(record))
+    return texts
+
+
+def _state(record: StateRecord) -> Json:
     accepted = record.accepted
-    return _dump(
-        {
-            "accepted": accepted
-            and {
-                "spec": _packed(accepted.spec_json),
-                "replicas": accepted.replicas,
-                "commit": accepted.commit,
-                "file": accepted.file,
-                "line": accepted.line,
-            },
-            "deleting": record.deleting,
-            "held": record.held
-            and {
-                "kind": record.held.kind,
-                "line": record.held.line,
-                "reason": record.held.reason,
-            },
-            "inventory": [[*_ref(owned.ref), owned.made] for owned in record.inventory],
-            "ledger": [[entry.at, entry.count] for entry in record.ledger],
-            "conditions": [
-                [c.type, c.status, c.reason, c.message, c.since] for c in record.conditions
-            ],
-            "observedCommit": record.observed_commit,
-            **(
-                {"failures": [[item.at, item.uid, item.spec] for item in record.failures]}
-                if record.failures
-                else {}
-            ),
-            **({} if record.highest is None else {"highest": record.highest}),
-        }
-    )
+    return {
+        "accepted": accepted
+        and {
+            "spec": _packed(accepted.spec_json),
+            "replicas": accepted.replicas,
+            "commit": accepted.commit,
+            "file": accepted.file,
+            "line": accepted.line,
+        },
+        "deleting": record.deleting,
+        "held": record.held
+        and {
+            "kind": record.held.kind,
+            "line": record.held.line,
+            "reason": record.held.reason,
+        },
+        "inventory": [[*_ref(owned.ref), owned.made] for owned in record.inventory],
+        "ledger": [[entry.at, entry.count] for entry in record.ledger],
+        "conditions": [[c.type, c.status, c.reason, c.message, c.since] for c in record.conditions],
+        "observedCommit": record.observed_commit,
+        **(
+            {"failures": [[item.at, item.uid, item.spec] for item in record.failures]}
+            if record.failures
+            else {}
+        ),
+        **({} if record.scaling == NO_SCALING else {"scaling": dump_scaling(record.scaling)}),
+        **({} if record.highest is None else {"highest": record.highest}),
+        **({"demand": _squeezed(record.demand)} if record.demand else {}),
+    }
 
 
 def load_state(data: Texts, what: str) -> StateRecord:
@@ -146,6 +162,8 @@ def load_state(data: Texts, what: str) -> StateRecord:
         conditions=tuple(Condition(*parts) for parts in value.get("conditions", [])),
         observed_commit=value.get("observedCommit", ""),
         failures=tuple(Failure(*parts) for parts in value.get("failures", [])),
+        scaling=load_scaling(value.get("scaling", {})),
+        demand=_restored(value.get("demand", "")),
     )
 
 
@@ -165,6 +183,8 @@ def dump_repository(record: RepositoryRecord) -> Texts:
             "newborn": _digests(record.newborn),
             "notices": [[n.kind, n.where, n.reason] for n in record.notices],
             "inStep": record.in_step,
+            **({"pushed": record.pushed} if record.pushed else {}),
+            **({"countsCommit": record.counts_commit} if record.counts_commit else {}),
             "endorsements": [
                 [e.commit, e.change_hash, e.by, e.at, e.spent] for e in record.endorsements
             ],
@@ -187,6 +207,8 @@ def load_repository(data: Texts, what: str) -> RepositoryRecord:
         known=None if value.get("known") is None else _from_digests(value["known"]),
         newborn=_from_digests(value.get("newborn", "")),
         in_step=value.get("inStep", ""),
+        pushed=tuple(value.get("pushed", ())),
+        counts_commit=value.get("countsCommit", ""),
         endorsements=tuple(Endorsement(*parts) for parts in value.get("endorsements", [])),
         notices=tuple(
             Notice(HoldKind(kind), where, reason)
@@ -227,6 +249,21 @@ def _key(key: WorkloadKey) -> tuple[str, str, str]:
 
 def _packed(text: str) -> str:
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def _squeezed(data: bytes) -> str:
+    # It is written with every change of the record: quickly, and a third as large all the same.
+    return base64.b64encode(zlib.compress(data, 1)).decode()
+
+
+def _restored(text: Any) -> bytes:
+    """Return what `_squeezed` wrote; a demand that cannot be read holds no workload: it is lost."""
+    try:
+        unpacking = zlib.decompressobj()
+        data = unpacking.decompress(base64.b64decode(text, validate=True), demand.MOST_BYTES)
+    except (TypeError, ValueError, zlib.error):
+        return b""
+    return data if demand.is_history(data) else b""
 
 
 def _unpacked(text: str, what: str) -> str:

@@ -1,6 +1,6 @@
 """What is set right on rooms that stay: labels of ours, and annotations that follow the state."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from reconciler.core.guards import guard_for
 from reconciler.core.rooms import Sorted
@@ -8,13 +8,22 @@ from reconciler.model.live import LivePod
 from reconciler.model.plans import Desired, MarkRoom, PatchRoom
 from reconciler.model.rooms import Mark
 
+CLOCKS_APART_SECONDS = 60.0
+"""So far two clocks may be apart, or a watch late, before what a pod says of a time is wrong."""
 
-def guards(there: Sorted, marks: Iterable[MarkRoom]) -> tuple[MarkRoom, ...]:
-    """Return the rooms whose disruption annotations do not say what their state asks for.
+
+def notes(
+    there: Sorted, marks: Iterable[MarkRoom], addresses: Mapping[str, str], now: float
+) -> tuple[MarkRoom, ...]:
+    """Return the rooms whose annotations do not say what their state and their node ask for.
 
     So is one whose state label is none of ours: it counts as busy, and the budget must know it.
+    `addresses` are the nodes' public ones. A room is told its own by its first flip, and anew where
+    its node's changes; one that does not report has no flip, and costs no request for it. `now` is
+    Unix seconds.
     """
-    workload = there.workload
+    workload, told = there.workload, there.workload.hears
+    early = {pod.uid for pod in there.leaving if _is_told_too_early(pod, there, now)}
     wanted = {mark: guard_for(workload, mark) for mark in Mark}
     marked = {mark.pod.uid for mark in marks}
     return tuple(
@@ -22,15 +31,39 @@ def guards(there: Sorted, marks: Iterable[MarkRoom]) -> tuple[MarkRoom, ...]:
             pod,
             pod.mark,
             pod.leaving,
-            _reason(pod),
+            _reason(pod, wanted[pod.mark], pod.uid in early),
             wanted[pod.mark],
+            addresses.get(pod.node, ""),
+            retold=pod.uid in early,
         )
         for pod in (*there.members, *there.leaving)
-        if (pod.guard != wanted[pod.mark] or pod.odd_mark) and pod.uid not in marked
+        if pod.uid not in marked
+        and (
+            pod.guard != wanted[pod.mark]
+            or pod.odd_mark
+            or pod.uid in early
+            or (told and pod.mark and addresses.get(pod.node, pod.address) != pod.address)
+        )
     )
 
 
-def _reason(pod: LivePod) -> str:
+def _is_told_too_early(pod: LivePod, there: Sorted, now: float) -> bool:
+    """Whether its pod says that it was told to leave long before we saw that.
+
+    It is written by the clock of whoever asked, and a process that begins anew counts the user's
+    deadline from it: a slow one would end matches early.
+    """
+    limited = there.workload.departure.drain_deadline_seconds is not None
+    if not limited or not pod.leaving_since or not pod.seen.left:
+        return False
+    return now - pod.leaving_since > there.now - pod.seen.left + CLOCKS_APART_SECONDS
+
+
+def _reason(pod: LivePod, guard: tuple[str, str], early: bool) -> str:
+    if early:
+        return f"{pod.name} says that it was told to leave earlier than it was: a clock is wrong"
+    if pod.guard == guard and not pod.odd_mark:
+        return f"{pod.name} does not say the public address of its node"
     if pod.odd_mark:
         return f"the state of {pod.name} is {pod.odd_mark!r}, none of ours: it counts as busy"
     return f"the disruption annotations of {pod.name} are not as its state asks for"

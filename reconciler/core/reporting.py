@@ -2,7 +2,7 @@
 
 from reconciler.core.revision import tells_reports
 from reconciler.model.live import LivePod
-from reconciler.model.rooms import BUSY_MARKS, Mark
+from reconciler.model.rooms import BUSY_MARKS, Heard, Mark
 from reconciler.model.specs import Workload
 
 _HAS_REPORTED = BUSY_MARKS | {Mark.IDLE}
@@ -13,11 +13,18 @@ def is_heard(pod: LivePod, workload: Workload) -> bool:
 
     One that was made while its workload did not report has no token: waiting for its word would
     be waiting for ever. One that has reported is still heard when a commit says `reports: none`:
-    that sends nobody out of it.
+    that sends nobody out of it. Of one whose revision somebody took away nobody knows.
     """
-    return pod.mark in _HAS_REPORTED or (workload.hears and tells_reports(pod.revision))
+    made_to = not pod.revision or tells_reports(pod.revision)
+    return pod.mark in _HAS_REPORTED or (workload.hears and made_to)
 
 
 def is_listened_to(pod: LivePod, workload: Workload) -> bool:
     """Whether what a room says counts: its workload reports, or it did so itself before."""
     return workload.hears or pod.mark is not Mark.NONE
+
+
+def resting_mark(pod: LivePod, workload: Workload, heard: Heard | None) -> Mark:
+    """Return how a room stands that is empty and stays: as idle, where it has begun to report."""
+    awaited = (pod.ready or pod.lapsed) and is_heard(pod, workload)
+    return Mark.IDLE if awaited or heard is not None else Mark.NONE

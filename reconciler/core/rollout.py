@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from reconciler.core.rooms import TAKEN_BACK, Sorted
 from reconciler.model.live import LivePod
-from reconciler.model.specs import Rollout, Share
+from reconciler.model.shares import Share
+from reconciler.model.specs import Rollout
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,9 @@ class Step:
     """Rooms to create (of the desired revision) and to let go, by what they are.
 
     `stay` of those that were to leave are wanted again. `leave_*` are busy rooms beyond what may
-    be removed: a player-driven server never empties while players are still sent to it.
+    be removed: a player-driven server never empties while players are still sent to it. Rooms that
+    were never heard, and so may not go either, are told as well (`leave_unheard` of the desired
+    revision, of an old one all): a place that they took for ever would stop every roll-out.
     """
 
     create: int
@@ -29,6 +32,7 @@ class Step:
     stay: int = 0
     leave_old: int = 0
     leave_excess: int = 0
+    leave_unheard: int = 0
 
 
 def ceil_share(share: Share, total: int) -> int:
@@ -86,9 +90,10 @@ def next_step(
     create = min(max(0, desired - new), max(0, desired + surge - rooms.alive - failed))
     if not may_remove:
         return Step(create, 0, 0, 0, stay)
-    excess = max(0, new - desired)
     free_new = rooms.free(rooms.new_ready)
     free_unready = rooms.free(rooms.new_unready)
+    leave_unheard = min(max(0, new - desired), len(rooms.new_unready) - len(free_unready))
+    excess = max(0, new - desired) - leave_unheard
     going_first = sum(not pod.lapsed for pod in free_unready)
     excess_ready = min(len(free_new), max(0, excess - going_first))
     remove_excess = min(excess, len(free_new) + len(free_unready))
@@ -108,4 +113,5 @@ def next_step(
         stay,
         leave_old,
         leave_excess,
+        leave_unheard,
     )

@@ -10,10 +10,8 @@ from enum import StrEnum
 
 from reconciler.core import hearing
 from reconciler.model.holds import Hold, HoldKind
-from reconciler.model.live import LivePod, Phase
+from reconciler.model.live import ENDED_PHASES, LivePod, Phase
 from reconciler.model.rooms import NOTHING_HEARD, Health, Heard, Judged, Mark, RoomState
-
-_ENDED = frozenset({Phase.FAILED, Phase.SUCCEEDED})
 
 
 class FleetHealth(StrEnum):
@@ -68,7 +66,7 @@ def health_of(pod: LivePod, heard: Heard | None = None) -> Health:
     One that says nothing of its health is healthy once it is ready. Where nobody listens, what
     its pod keeps of a report on change is what it said.
     """
-    if pod.phase in _ENDED:
+    if pod.phase in ENDED_PHASES:
         return Health.FAILED
     known = heard or hearing.heard_of(pod.kept_report)
     if known is not None and known.health is not None:

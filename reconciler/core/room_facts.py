@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from reconciler.core.reporting import is_heard
 from reconciler.model.live import LivePod
-from reconciler.model.rooms import BUSY_MARKS, Ears, Heard
+from reconciler.model.rooms import BUSY_MARKS, Ears, Heard, Mark
 from reconciler.model.specs import Workload
 
 
@@ -29,15 +29,31 @@ class Facts:
         return self.pod.mark in BUSY_MARKS
 
     @property
+    def deaf(self) -> str:
+        """Why rather we do not hear it, "" where nothing says so."""
+        return self.ears.deaf_to(self.pod.node)
+
+    @property
     def patience_seconds(self) -> float | None:
-        """For how long a busy room that is silent is still waited for, None for ever.
+        """For how long a room that may be full and is silent is still waited for, None for ever.
 
         One that is marked draining for it is as busy as before, by its own last words.
         """
         limit, heard = self.workload.timeouts.silent_busy_seconds, self.heard
-        busy = self.recorded_busy or (heard is not None and heard.busy)
-        if limit is None or self.ears.deaf or not self.hears or not busy:
+        if limit is None or self.deaf or not self.hears:
             return None
-        if heard is None:
-            return self.ears.since + limit - self.now if self.ears.since else None
-        return heard.at + limit - self.now if heard.silent else None
+        if heard is not None:
+            busy = self.recorded_busy or heard.busy
+            return heard.at + limit - self.now if busy and heard.silent else None
+        if not self.ears.since or not (self.recorded_busy or self._is_awaited):
+            return None
+        begun = 0.0
+        if self.pod.mark is Mark.NONE:
+            begun = self.pod.seen.starting + self.workload.timeouts.initialize_seconds
+        return max(self.ears.since, begun) + limit - self.now
+
+    @property
+    def _is_awaited(self) -> bool:
+        """Whether it could have spoken, and nobody knows of a word: its start is over."""
+        up = self.pod.ready or self.pod.lapsed
+        return up and self.pod.mark in (Mark.NONE, Mark.DRAINING)

@@ -3,13 +3,13 @@
 No counts in reasons: they stand in conditions, which are written whenever they change.
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from reconciler.core import host_ports, rooms
 from reconciler.core.failing import Failing
+from reconciler.core.grounds import Ground
 from reconciler.model.holds import Hold, HoldKind
-from reconciler.model.live import LivePod, Phase
+from reconciler.model.live import ENDED_PHASES
 from reconciler.model.plans import Plan, Situation
 from reconciler.model.specs import Workload
 
@@ -17,19 +17,18 @@ FAILING_PERCENT = 30
 FAILING_ROOMS = 3
 """So many rooms ended at once (and at least so many) freeze every voluntary removal."""
 
-ENDED = (Phase.SUCCEEDED, Phase.FAILED)
 UNREAD_LOOK_SECONDS = 2.0
+MOST_NODES_NAMED = 3
 
 
-def crowded(
-    situation: Situation, workload: Workload, unready: Iterable[LivePod]
-) -> tuple[Hold, ...]:
-    """Say why rooms wait for ports that nobody can give them: it stops nothing."""
-    if not any("free ports" in pod.unschedulable for pod in unready):
-        return ()
+def crowded(situation: Situation, workload: Workload, ground: Ground) -> tuple[Hold, ...]:
+    """Say why rooms wait for ports that nobody can give them: it stops nothing.
+
+    `ground` is where they may stand.
+    """
     # One that terminates keeps its ports until it is gone.
-    pods = (pod for pod in situation.live.pods if pod.phase not in ENDED)
-    reason = host_ports.crowding(workload, pods, situation.in_use, situation.nodes)
+    pods = (pod for pod in situation.live.pods if pod.phase not in ENDED_PHASES)
+    reason = host_ports.crowding(workload, pods, ground)
     if not reason:
         return ()
     return (Hold(HoldKind.CROWDED_PORTS, situation.key, reason),)
@@ -64,10 +63,13 @@ def stuck(situation: Situation, there: rooms.Sorted) -> tuple[Hold, ...]:
 
 
 def deaf(situation: Situation) -> tuple[Hold, ...]:
-    """Say that our own ears are suspect."""
-    if not situation.ears.deaf:
-        return ()
-    return (Hold(HoldKind.DEAF, situation.key, situation.ears.deaf),)
+    """Say that our own ears are suspect, or what reaches them from nodes with rooms of it."""
+    ears = situation.ears
+    reason = ears.deaf
+    if ears.deaf_on and not reason:
+        nodes = sorted({pod.node for pod in situation.live.pods} & ears.deaf_on.keys())
+        reason = "; ".join(ears.deaf_on[node] for node in nodes[:MOST_NODES_NAMED])
+    return (Hold(HoldKind.DEAF, situation.key, reason),) if reason else ()
 
 
 def frozen(situation: Situation, there: rooms.Sorted) -> tuple[Hold, ...]:

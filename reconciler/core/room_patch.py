@@ -1,7 +1,8 @@
 """The JSON patch that writes a room's coarse state: one request, and it fails if we are late.
 
-It tests the uid and the state label, not the resourceVersion: a kubelet's write in between
-changes nothing for us, a flip by the room or an allocation does (DESIGN §4). A field that is not
+It tests the uid and the state label, and where it writes why a room leaves what stood there, not
+the resourceVersion: a kubelet's write in between changes nothing for us, a flip by the room, an
+allocation or a person who asks does (DESIGN §4). A field that is not
 there passes a test for null, on the API server too (contract suite).
 """
 
@@ -20,20 +21,27 @@ def operations(
     leaving: Why,
     since: float,
     guard: tuple[str, str] | None = None,
+    address: str = "",
+    retold: bool = False,
 ) -> list[Json]:
     """Return the patch from `pod` as it was seen to `mark` and `leaving`.
 
     `since` (Unix seconds) is written beside a reason to leave; a room that was told so before
     keeps its time unless it begins to drain now. `guard` is what the disruption annotations
-    shall say, None where they stay.
+    shall say, None where they stay; `address` is what its public address is, "" as it stands.
+    `retold` is whether it is told anew, for the reason that it was.
     """
     patch: list[Json] = [
         {"op": "test", "path": "/metadata/uid", "value": pod.uid},
         {"op": "test", "path": _LABEL_PATH, "value": pod.odd_mark or pod.mark.value or None},
     ]
+    starts = retold or (mark is Mark.DRAINING and pod.mark is not Mark.DRAINING)
+    if leaving is not pod.leaving or starts:
+        # Whoever asked meanwhile that it leave, or stay, is not overruled by what was seen before.
+        asked = pod.odd_leaving or pod.leaving.value or None
+        patch.append({"op": "test", "path": _note(labels.LEAVING), "value": asked})
     if mark is not pod.mark or pod.odd_mark:
         patch.append(_set(_LABEL_PATH, mark.value, bool(pod.mark)))
-    starts = mark is Mark.DRAINING and pod.mark is not Mark.DRAINING
     if leaving is not pod.leaving:
         patch.append(_set(_note(labels.LEAVING), leaving.value, bool(pod.leaving)))
     if leaving is not pod.leaving or starts:
@@ -45,6 +53,8 @@ def operations(
         for name, text, known in zip(names, guard, pod.guard, strict=True):
             if text != known:
                 patch.append(_set(_note(name), text, bool(known)))
+    if address and address != pod.address:
+        patch.append(_set(_note(labels.ADDRESS), address, bool(pod.address)))
     return patch
 
 

@@ -7,6 +7,7 @@ judged anew from what stands in the cluster and what was heard; nothing here rem
 
 from collections.abc import Callable
 
+from reconciler.core import room_starts
 from reconciler.core.reporting import is_listened_to
 from reconciler.core.room_facts import Facts
 from reconciler.model.live import LivePod, Phase
@@ -23,9 +24,6 @@ from reconciler.model.rooms import (
 )
 from reconciler.model.specs import Workload
 
-UNPULLABLE = frozenset(
-    {"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"}
-)
 CRASHING = frozenset({"CrashLoopBackOff", "RunContainerError", "CreateContainerError"})
 
 
@@ -71,38 +69,26 @@ def _ended(facts: Facts) -> Judged | None:
     return None
 
 
-def _not_scheduled(facts: Facts) -> Judged | None:
-    pod = facts.pod
-    if pod.phase is not Phase.PENDING or pod.node:
-        return None
-    why = f"no node can take it: {pod.unschedulable}" if pod.unschedulable else "not scheduled yet"
-    return Judged(RoomState.PENDING, why)
-
-
-def _starting(facts: Facts) -> Judged | None:
-    if facts.pod.phase is not Phase.PENDING:
-        return None
-    what = facts.pod.waiting or "its containers start"
-    if facts.pod.waiting in UNPULLABLE:
-        what = f"its image cannot be pulled ({facts.pod.waiting})"
-    return _within_start(facts, RoomState.PENDING, what)
-
-
 def _crash_loop(facts: Facts) -> Judged | None:
     pod = facts.pod
-    if pod.running or pod.waiting not in CRASHING:
+    if pod.running or pod.phase is Phase.PENDING or pod.waiting not in CRASHING:
         return None
+    if not pod.restarts:
+        return Judged(RoomState.ERROR, f"its container ended, or cannot start ({pod.waiting})")
     times = "once" if pod.restarts == 1 else f"{pod.restarts} times"
-    return Judged(RoomState.ERROR, f"its container crashed {times} ({pod.waiting})")
+    return Judged(
+        RoomState.ERROR, f"its container ended, and was restarted {times} ({pod.waiting})"
+    )
 
 
 def _given_up(facts: Facts) -> Judged | None:
-    """Tell a busy room that is silent beyond the limit that the user wrote in Git."""
+    """Tell a room that may be full and is silent beyond the limit that the user wrote in Git."""
     left = facts.patience_seconds
     if left is None or left > 0:
         return None
     limit = facts.workload.timeouts.silent_busy_seconds
-    reason = f"busy and silent for more than silentBusySeconds ({limit:.0f} s)"
+    what = "busy and silent" if facts.recorded_busy or facts.heard is not None else "not heard"
+    reason = f"{what} for more than silentBusySeconds ({limit:.0f} s)"
     return Judged(RoomState.ERROR, reason)
 
 
@@ -116,8 +102,8 @@ def _says_it_ends(facts: Facts) -> Judged | None:
     if left > 0:
         reason = "it says that it terminates"
         return Judged(RoomState.TERMINATING, reason, protected=reason, again_in_seconds=left)
-    if heard.busy:
-        return None  # it takes its time, with players in it
+    if heard.busy or facts.pod.mark is Mark.ALLOCATED:
+        return None  # it takes its time, with players in it, or on their way to it
     return Judged(
         RoomState.ERROR, "it said that it terminates, and did not within terminateSeconds"
     )
@@ -175,29 +161,10 @@ def _silent(facts: Facts) -> Judged | None:
     heard = facts.heard
     if heard is None or not heard.silent:
         return None
-    if facts.ears.deaf:
-        return _known(facts, f"silent, but so are others: {facts.ears.deaf}")
+    if facts.deaf:
+        return _known(facts, f"silent, but so are others: {facts.deaf}")
     limit = facts.workload.timeouts.ping_seconds
     return Judged(RoomState.ERROR, f"idle, and silent for more than pingSeconds ({limit:.0f} s)")
-
-
-def _never_ready(facts: Facts) -> Judged | None:
-    pod = facts.pod
-    if pod.ready or pod.lapsed:
-        return None
-    if facts.hears and pod.mark is not Mark.NONE and not _was_drained_in_its_start(facts):
-        return None
-    return _within_start(facts, RoomState.UNREADY, "running, and not ready yet")
-
-
-def _was_drained_in_its_start(facts: Facts) -> bool:
-    """Whether a room was marked draining before it was ever ready: nobody waits for its word.
-
-    One of which a container does not run, or ran before, may have been ready in its time.
-    """
-    pod = facts.pod
-    plain = not (pod.waiting or pod.restarts or pod.kept_report)
-    return pod.mark is Mark.DRAINING and facts.heard is None and plain
 
 
 def _unheard(facts: Facts) -> Judged | None:
@@ -205,7 +172,10 @@ def _unheard(facts: Facts) -> Judged | None:
         return None
     if facts.pod.mark is Mark.NONE:
         reason = "it is ready and has never been heard"
-        return Judged(RoomState.UNREADY, reason, protected=reason, unheard=True)
+        again = facts.patience_seconds
+        return Judged(
+            RoomState.UNREADY, reason, protected=reason, unheard=True, again_in_seconds=again
+        )
     return _known(facts, f"last recorded {facts.pod.mark.value}, not heard since")
 
 
@@ -213,15 +183,6 @@ def _draining(facts: Facts) -> Judged | None:
     if facts.pod.mark is not Mark.DRAINING:
         return None
     return Judged(RoomState.DRAINING, f"leaves: {facts.pod.leaving.value or 'marked by hand'}")
-
-
-def _creating(facts: Facts) -> Judged | None:
-    if facts.heard is None or facts.heard.health is not Health.CREATING:
-        return None
-    what = "it reports itself Creating"
-    if facts.pod.mark is Mark.NONE:
-        return _within_start(facts, RoomState.UNREADY, what)
-    return Judged(RoomState.UNREADY, what)
 
 
 def _idle(facts: Facts) -> Judged | None:
@@ -237,8 +198,8 @@ RULES: tuple[Callable[[Facts], Judged | None], ...] = (
     _being_deleted,
     _failed_and_kept,
     _ended,
-    _not_scheduled,
-    _starting,
+    room_starts.not_scheduled,
+    room_starts.starting,
     _crash_loop,
     _given_up,
     _says_it_ends,
@@ -247,10 +208,10 @@ RULES: tuple[Callable[[Facts], Judged | None], ...] = (
     _post_mortem_over,
     _reports_failure,
     _silent,
-    _never_ready,
+    room_starts.never_ready,
     _unheard,
     _draining,
-    _creating,
+    room_starts.creating,
     _idle,
 )
 """In order: what Kubernetes knows for certain comes before what the room says, what protects
@@ -267,17 +228,8 @@ def _known(facts: Facts, reason: str) -> Judged:
         protected=reason,
         up=facts.pod.ready and not draining,
         unheard=True,
+        again_in_seconds=facts.patience_seconds,
     )
-
-
-def _within_start(facts: Facts, state: RoomState, what: str) -> Judged:
-    """Judge a room that starts: the clock runs from being bound, or from its last restart."""
-    limit = facts.workload.timeouts.initialize_seconds
-    since = facts.pod.seen.starting
-    left = since + limit - facts.now if since else None
-    if left is None or left > 0:
-        return Judged(state, what, again_in_seconds=left)
-    return Judged(RoomState.ERROR, f"not ready within initializeSeconds ({limit:.0f} s): {what}")
 
 
 def _end_of(pod: LivePod) -> str:

@@ -1,17 +1,21 @@
 """The rooms of a workload, sorted by what they are and by what may become of them.
 
 Each is judged by the rules of `room_state`. Most rooms of most passes are plainly idle or plainly
-busy, ten thousand of them: those are told apart without a call.
+busy, or were so when whoever led before heard them; ten thousand of them: those are told apart
+without a call.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from reconciler.core.reporting import is_heard
-from reconciler.core.room_state import judge
-from reconciler.model.live import LivePod, Phase
-from reconciler.model.plans import Counts
+from reconciler.core.room_state import CRASHING, judge
+from reconciler.core.waits import soonest
+from reconciler.model.live import ENDED_PHASES, LivePod, Phase
+from reconciler.model.plans import Counts, Situation
 from reconciler.model.rooms import (
+    BUSY_MARKS,
     NO_EARS,
     Ears,
     Heard,
@@ -30,15 +34,30 @@ _FAILED = frozenset({RoomState.ERROR, RoomState.TERMINATED})
 _PLAIN_SAID = frozenset({Said.READY, None})
 
 
+class _Plain(NamedTuple):
+    """What is plain of a room that is up: as `Judged` tells it."""
+
+    protected: bool = False
+    demand: bool = False
+    unheard: bool = False
+
+
+_IDLE, _BUSY = _Plain(), _Plain(protected=True, demand=True)
+_UNHEARD = {
+    Mark.IDLE: _Plain(protected=True, unheard=True),
+    Mark.BUSY: _Plain(protected=True, demand=True, unheard=True),
+}
+
+
 @dataclass(slots=True)
 class Sorted:
     """The rooms of a workload by state and revision. Terminating pods are no rooms any more.
 
     The first four are its members: who is to leave, has failed or is kept for a post-mortem is
-    not counted. An old room that lapsed stands with the ready ones: it may be full of players, so
-    it goes at a roll-out's pace. A new one does not: what is not ready is no reason to take old
-    ones away. `protected` are the uids of rooms that may not go by our own doing, of `busy` those
-    that serve players.
+    not counted, nor is who ended as it was told to (`left`: that is no failure). An old room that
+    lapsed stands with the ready ones: it may be full of players, so it goes at a roll-out's pace.
+    A new one does not: what is not ready is no reason to take old ones away. `protected` are the
+    uids of rooms that may not go by our own doing, of `busy` those that serve players.
     """
 
     workload: Workload
@@ -49,6 +68,7 @@ class Sorted:
     old_ready: list[LivePod] = field(default_factory=list)
     old_unready: list[LivePod] = field(default_factory=list)
     leaving: list[LivePod] = field(default_factory=list)
+    left: list[LivePod] = field(default_factory=list)
     failed: list[LivePod] = field(default_factory=list)
     kept: list[LivePod] = field(default_factory=list)
     terminating: list[LivePod] = field(default_factory=list)
@@ -81,6 +101,10 @@ class Sorted:
         """Return those of `pods` that may go by our own doing."""
         return [pod for pod in pods if pod.uid not in self.protected]
 
+    def held(self, pods: Iterable[LivePod]) -> list[LivePod]:
+        """Return those of `pods` that may not."""
+        return [pod for pod in pods if pod.uid in self.protected]
+
     def heard(self, pod: LivePod) -> Heard | None:
         """Return what a room said."""
         return self.ears.rooms.get(pod.uid)
@@ -98,9 +122,11 @@ class Sorted:
         is_new = pod.revision == self.workload.revision
         plain = self._plain(pod)
         if plain is not None:
-            if plain:
+            if plain.protected:
                 self.protected.add(pod.uid)
+            if plain.demand:
                 self.busy.add(pod.uid)
+            self.unheard += plain.unheard
             (self.new_ready if is_new else self.old_ready).append(pod)
             return
         judged = self.of(pod)
@@ -118,23 +144,28 @@ class Sorted:
 
     def _again(self, seconds: float) -> None:
         if seconds > 0:
-            known = self.again_in_seconds
-            self.again_in_seconds = seconds if known is None else min(known, seconds)
+            self.again_in_seconds = soonest(self.again_in_seconds, seconds)
 
-    def _plain(self, pod: LivePod) -> bool | None:
-        """Whether a room is plainly busy (True) or plainly idle (False); None: judge it."""
+    def _plain(self, pod: LivePod) -> _Plain | None:
+        """What a room plainly is; None: judge it."""
         if pod.phase is not Phase.RUNNING or pod.terminating or pod.leaving or not pod.ready:
             return None
-        if not is_heard(pod, self.workload):
-            return False if pod.mark is Mark.NONE else None
         heard = self.ears.rooms.get(pod.uid)
-        if heard is None or heard.silent or heard.health is not None or not pod.running:
+        if not is_heard(pod, self.workload):
+            # One that nobody waits for may speak all the same.
+            return _IDLE if pod.mark is Mark.NONE and heard is None else None
+        if not pod.running:
+            return None
+        if heard is None:
+            limited = self.workload.timeouts.silent_busy_seconds is not None
+            return None if limited else _UNHEARD.get(pod.mark)
+        if heard.silent or heard.health is not None:
             return None
         if pod.mark is Mark.IDLE:
             idle = heard.said in _PLAIN_SAID and not heard.matches and not heard.players
-            return False if idle else None
+            return _IDLE if idle else None
         busy = pod.mark is Mark.BUSY and heard.busy and heard.said not in _ENDING
-        return True if busy else None
+        return _BUSY if busy else None
 
     def _shelf(self, pod: LivePod, judged: Judged, is_new: bool) -> list[LivePod]:
         if pod.terminating:
@@ -142,12 +173,24 @@ class Sorted:
         if pod.mark is Mark.FAILED:
             return self.kept
         if judged.state in _FAILED:
-            return self.failed
+            return self.left if self._has_left(pod) else self.failed
         if pod.leaving or pod.mark is Mark.DRAINING:
             return self.leaving
         if judged.up or (pod.lapsed and not is_new):
             return self.new_ready if is_new else self.old_ready
         return self.new_unready if is_new else self.old_unready
+
+    def _has_left(self, pod: LivePod) -> bool:
+        """Whether a room ended empty after it was told to: a game may do so by exiting.
+
+        Kubernetes starts its container anew, or waits with that, and calls it a crash.
+        """
+        told = pod.leaving is not Why.FAILED and (pod.leaving or pod.mark is Mark.DRAINING)
+        ended = pod.phase in ENDED_PHASES or pod.waiting in CRASHING
+        if not told or not ended or pod.running:
+            return False
+        heard = self.heard(pod)
+        return pod.mark not in BUSY_MARKS if heard is None else not heard.busy
 
 
 _ENDING = frozenset({Said.TERMINATING, Said.TERMINATED})
@@ -165,6 +208,22 @@ def sort_rooms(
         if pod.ordinal >= 0:
             rooms.take(pod)
     return rooms
+
+
+@dataclass(slots=True)
+class SortedOnce:
+    """The rooms of one situation: its policy and its plan share what is sorted once."""
+
+    situation: Situation
+    workload: Workload
+    sorted: Sorted | None = None
+
+    def rooms(self) -> Sorted:
+        """Return the rooms, sorted."""
+        if self.sorted is None:
+            there = self.situation
+            self.sorted = sort_rooms(there.live.pods, self.workload, there.ears, there.elapsed)
+        return self.sorted
 
 
 def without(rooms: Sorted, gone: Iterable[LivePod]) -> Sorted:
@@ -192,7 +251,7 @@ def count(rooms: Sorted, desired: int) -> Counts:
         ended=len(rooms.failed),
         terminating=len(rooms.terminating),
         busy=len(rooms.busy),
-        leaving=len(rooms.leaving),
+        leaving=len(rooms.leaving) + len(rooms.left),
         kept=len(rooms.kept),
         unheard=rooms.unheard,
     )

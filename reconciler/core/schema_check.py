@@ -43,7 +43,7 @@ def _mistakes(validator: Validator, value: Any, at: Path) -> Iterator[Mistake]:
     errors = validator.iter_errors(value)
     for path, group in groupby(errors, key=lambda error: tuple(error.absolute_path)):
         for error in _telling(list(group)):
-            yield _WORDING[str(error.validator)](error, (*at, *path))
+            yield _WORDING.get(str(error.validator), _otherwise)(error, (*at, *path))
 
 
 def _telling(errors: list[ValidationError]) -> list[ValidationError]:
@@ -145,6 +145,12 @@ def _not_listed(error: ValidationError, path: Path) -> Mistake:
     if not fix and len(known) == 1:
         fix = f"write {known[0]}"
     return Mistake(path, f"{message}, not {shown(value)}", fix, "enum")
+
+
+def _otherwise(error: ValidationError, path: Path) -> Mistake:
+    # Only a policy of others has a schema with keywords that we have no words for.
+    wanted = _schema(error).get("x-plain", f"what its schema says ({error.validator})")
+    return Mistake(path, f"must be {wanted}, not {shown(_value(error))}", "", "schema")
 
 
 def _wrong_type(error: ValidationError, path: Path) -> Mistake:

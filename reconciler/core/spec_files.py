@@ -1,6 +1,7 @@
 """Which files of a tree hold specs, and what of them cannot be read as text at all."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from reconciler.core.documents import ParsedFile
 from reconciler.core.pod_parts import child
@@ -12,6 +13,9 @@ from reconciler.model.specs import Config
 from reconciler.model.trees import Entry, EntryKind, Tree
 
 CONFIG_FILE = "gamekeeper.yaml"
+REPLICAS_FILE = "replicas.yaml"
+"""The file of counts that Gamekeeper writes, at the root."""
+_OF_THE_ROOT = (CONFIG_FILE, REPLICAS_FILE)
 _EVERYTHING = "."
 _NO_UTF8 = "\ufffd"
 """What a reader of Git puts for bytes of a name that are no UTF-8."""
@@ -27,13 +31,23 @@ def paths_of(config: Json) -> tuple[str, ...]:
 
 
 def spec_files(tree: Tree, paths: Iterable[str]) -> list[str]:
-    """Return every entry under `paths`, sorted; gamekeeper.yaml is not one of them."""
+    """Return every entry under `paths`, sorted, without the two files of the root."""
     prefixes = tuple(paths)
     return sorted(
         file
         for file in tree.entries
-        if file != CONFIG_FILE and any(_under(file, prefix) for prefix in prefixes)
+        if file not in (*_OF_THE_ROOT, tree.counts_file)
+        and any(_under(file, prefix) for prefix in prefixes)
     )
+
+
+def lay_over(tree: Tree, branch: str, counts: Tree) -> Tree:
+    """Return a tree with the `replicas.yaml` of a branch of counts over its own (ADR 17)."""
+    entry = counts.entries.get(REPLICAS_FILE)
+    if entry is None:
+        return tree
+    file = f"/{branch}:{REPLICAS_FILE}"
+    return replace(tree, entries={**tree.entries, file: entry}, counts_file=file)
 
 
 def missing_paths(tree: Tree, paths: Iterable[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What reading specs needs beside the specs: schemas, compiled once and shared by all specs."""
+"""What reading specs needs beside the specs: schemas, compiled once, and policies."""
 
 from collections.abc import Callable, Mapping
 
@@ -6,6 +6,7 @@ from jsonschema.protocols import Validator
 
 from reconciler.core.mistakes import Mistake
 from reconciler.core.pod_rules import POD_SPEC, REFINED
+from reconciler.core.policies.nested import Policies
 from reconciler.core.schemas import refined_schema, validator_of
 from reconciler.model.refs import Json
 
@@ -15,12 +16,16 @@ _MOST_REMEMBERED = 4096
 class SpecKit:
     """Our schemas by kind, Kubernetes' definitions by minor version (each read when asked for).
 
+    `policies` are the autoscaling policies that are installed, by name.
     It remembers the mistakes of templates by their content: most commits leave most of them be.
     """
 
-    def __init__(self, schemas: Mapping[str, Json], definitions: Mapping[str, Json]) -> None:
+    def __init__(
+        self, schemas: Mapping[str, Json], definitions: Mapping[str, Json], policies: Policies
+    ) -> None:
         self.kinds = {kind: validator_of(schema) for kind, schema in schemas.items()}
         self.versions = tuple(definitions)
+        self.policies = policies
         self._definitions = definitions
         self._pods: dict[str, Validator] = {}
         self._remembered: dict[tuple[str, ...], tuple[Mistake, ...]] = {}

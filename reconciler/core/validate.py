@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from reconciler.core.autoscaling_checks import check_autoscaling
 from reconciler.core.compile import canonical
 from reconciler.core.mistakes import Mistake, below, shown
 from reconciler.core.pod_parts import child, text
@@ -10,16 +11,18 @@ from reconciler.core.report_checks import check_reports
 from reconciler.core.schema_check import check
 from reconciler.core.spec_kit import SpecKit
 from reconciler.core.template_check import check_template
+from reconciler.model.findings import Severity
 from reconciler.model.refs import Json
 from reconciler.model.specs import Config, Permissions
 
 MOST_SPEC_BYTES = 128 * 1024
 """The accepted spec is kept in a record of 256 KiB beside much else."""
 _NOTHING = (0, "0%")
+_BRANCH = ("spec", "writeBack", "branch")
 
 
-def check_config(value: Json, kit: SpecKit) -> list[Mistake]:
-    """Return the mistakes of a Config document."""
+def check_config(value: Json, kit: SpecKit, tracked: str = "") -> list[Mistake]:
+    """Return the mistakes of a Config on the branch `tracked`, "" where that is not known."""
     found = check(kit.kinds["Config"], value)
     version = child(value, "spec").get("kubernetesVersion", Config().kubernetes_version)
     if not found and version not in kit.versions:
@@ -27,7 +30,25 @@ def check_config(value: Json, kit: SpecKit) -> list[Mistake]:
         message = f"the definitions of Kubernetes {version} are not installed"
         fix = f"installed are {known}"
         found.append(Mistake(("spec", "kubernetesVersion"), message, fix, "version"))
+    if not found and tracked:
+        found.extend(_branch(child(child(value, "spec"), "writeBack").get("branch", ""), tracked))
     return found
+
+
+def _branch(branch: str, tracked: str) -> Iterator[Mistake]:
+    """Yield that git cannot keep a branch beside the tracked one: one is a folder to the other."""
+    if branch.startswith(f"{tracked}/") or (branch and tracked.startswith(f"{branch}/")):
+        message = f"git cannot have {shown(branch)} beside the tracked branch {shown(tracked)}"
+        fix = f"write {branch.replace('/', '-')}" if branch.startswith(tracked) else "write counts"
+        yield Mistake(_BRANCH, message, fix, "branch")
+
+
+def doubt_branch(config: Config, tracked: str) -> Iterator[Mistake]:
+    """Yield a warning where the branch of counts of a valid Config is the tracked one itself."""
+    if tracked and config.write_back.branch == tracked:
+        message = f"{shown(tracked)} is the tracked branch: counts are not kept apart from it"
+        fix = "take the line out, or name another branch, such as counts"
+        yield Mistake(_BRANCH, message, fix, "branch", severity=Severity.WARNING)
 
 
 def check_workload(
@@ -44,6 +65,7 @@ def check_workload(
     spec = child(value, "spec")
     found.extend(_rollout(spec))
     found.extend(check_reports(spec))
+    found.extend(check_autoscaling(spec, kit.policies, permissions.egress))
     template = spec.get("template")
     if isinstance(template, dict):
         level = permissions.pod_security

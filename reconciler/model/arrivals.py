@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from reconciler.model.holds import Hold
+from reconciler.model.intents import Passage
 from reconciler.model.readings import Reading
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Budgets, Config
@@ -36,3 +37,9 @@ class Arrival:
     outdated: frozenset[WorkloadKey] = frozenset()
     named: frozenset[WorkloadKey] = frozenset()
     blank: bool = False
+    passages: Mapping[WorkloadKey, tuple[Passage, ...]] = field(default_factory=dict)
+    """The commits since the accepted one that people made, by the workloads that have a policy."""
+    counts_passages: Mapping[WorkloadKey, tuple[Passage, ...]] = field(default_factory=dict)
+    """The same of the branch of counts."""
+    ours: frozenset[str] | None = None
+    """Which commits since the accepted one are ours, None where nobody can tell."""

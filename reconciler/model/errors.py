@@ -2,6 +2,7 @@
 
     PortError
     ├── Unavailable      back off and try again (down, slow, throttled, quota, terminating)
+    │   ├── Unanswered   it may have been done all the same: look before doing it again
     │   └── Expired      the position asked for is gone; read everything again (410)
     ├── Conflict         somebody was faster; decide again on a fresh read (409)
     │   └── AlreadyExists
@@ -24,6 +25,10 @@ class Unavailable(PortError):
     def __init__(self, message: str, retry_after_seconds: float | None = None) -> None:
         super().__init__(message)
         self.retry_after_seconds = retry_after_seconds
+
+
+class Unanswered(Unavailable):
+    """The answer was lost, late or no verdict: what was asked for may have been done."""
 
 
 class Expired(Unavailable):

@@ -29,6 +29,8 @@ LEAVING_SINCE = PREFIX + "leaving-since"
 """Annotation beside it: since when, Unix seconds."""
 REPORT = PREFIX + "report"
 """Annotation: the last report of a game that reports on change only (players, state, health)."""
+ADDRESS = PREFIX + "address"
+"""Annotation: the public address of the node that a room runs on, for whoever reads pods."""
 LEADS = PREFIX + "leads"
 """Label of our own pod that holds the Lease: what the rooms' Service selects, `true`."""
 ADOPT = PREFIX + "adopt"
@@ -82,5 +84,8 @@ BLIND_SINCE = "gamekeeper.dev/blind-since"
 BLIND_ERROR = "gamekeeper.dev/blind-error"
 """Annotations on the Lease: since when its holder cannot look at Git, and why."""
 
-ON_LEASE = frozenset({LOOKED_AT, BLIND_SINCE, BLIND_ERROR})
+OUTBOX = "gamekeeper.dev/outbox"
+"""Annotation on the Lease: how the commits of its holder fare, as JSON."""
+
+ON_LEASE = frozenset({LOOKED_AT, BLIND_SINCE, BLIND_ERROR, OUTBOX})
 """What whoever leads writes on the Lease."""

@@ -21,6 +21,10 @@ class Phase(StrEnum):
     UNKNOWN = "Unknown"
 
 
+ENDED_PHASES = frozenset({Phase.SUCCEEDED, Phase.FAILED})
+"""In these no container runs any more, nor ever will: what the pod held is free."""
+
+
 @dataclass(frozen=True, slots=True)
 class HostPort:
     """A host port in use or wanted. `protocol` is TCP, UDP or SCTP; `name` is the container's."""
@@ -86,6 +90,8 @@ class LivePod:
     odd_mark: str = ""
     """The text of its state label where it is none of ours: `mark` is busy then."""
     leaving: Why = Why.STAYS
+    odd_leaving: str = ""
+    """The text of its reason to leave where it is none of ours: `leaving` is a request then."""
     leaving_since: float = 0.0
     """Unix seconds of the mark `draining`, or of being told to leave while busy, as annotated."""
     guard: tuple[str, str] = ("", "")
@@ -98,12 +104,22 @@ class LivePod:
     """Whether any container runs: somebody may be playing."""
     started_at: float = 0.0
     """Unix seconds of the start of the container that started last, 0 while none runs."""
+    first_started_at: float = 0.0
+    """The same of the one that started first."""
     ended: str = ""
     """Why it ended: Evicted, OOMKilled, Completed, Error (exit code 139), NodeLost; "" if not."""
-    restarts: int = 0
+    runs: tuple[int, ...] = ()
+    """How often each of its containers was restarted; () where none was."""
     pod_ip: str = ""
     host_network: bool = False
+    address: str = ""
+    """The public address that its annotation says."""
     seen: Seen = NEVER_SEEN
+
+    @property
+    def restarts(self) -> int:
+        """How often its containers were restarted, all together."""
+        return sum(self.runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +134,20 @@ class LiveNode:
     """(key, value, effect)"""
     addresses: tuple[tuple[str, str], ...]
     """(type, address)"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nodes:
+    """All nodes at one instant, and those of them that are ready and take new pods.
+
+    Equal only to itself: what is worked out of one can be kept by it, however many nodes there are.
+    """
+
+    all: tuple[LiveNode, ...] = ()
+    open: tuple[LiveNode, ...] = ()
+
+
+NO_NODES = Nodes()
 
 
 @dataclass(frozen=True, slots=True)

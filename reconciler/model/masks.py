@@ -4,6 +4,8 @@ import re
 
 MASK = "***"
 _USERINFO = re.compile(r"^(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<userinfo>[^/]*)@", re.IGNORECASE)
+_NAMED = r"(?:token|password|passwd|secret|api[_-]?key)"
+_WORD = r"[^\s\"',;&]+"
 _SECRETS = (
     # userinfo of a URL, whole: a token may stand in either half
     (re.compile(r"(?P<keep>\b[a-z][a-z0-9+.-]*://)[^\s/]+@", re.IGNORECASE), rf"\g<keep>{MASK}@"),
@@ -17,8 +19,15 @@ _SECRETS = (
     (re.compile(r"\b(?:gh[pousr]_|github_pat_|glpat-|xox[abp]-)\w[\w-]{8,}"), MASK),
     (
         re.compile(
-            r"(?P<keep>\b\w*(?:token|password|passwd|secret|api[_-]?key)\b[\"']?\s*[=:]\s*[\"']?)"
-            r"[^\s\"',;&]+",
+            rf"(?P<keep>\b\w*{_NAMED}\b[\"']?\s*(?:=\s*|:)[\"']?){_WORD}",
+            re.IGNORECASE,
+        ),
+        rf"\g<keep>{MASK}",
+    ),
+    # Not the reason behind the name of a file: "/run/git-token: Permission denied".
+    (
+        re.compile(
+            rf"(?P<keep>(?<![\w./-])[\w.-]*{_NAMED}\b[\"']?\s*:\s+[\"']?){_WORD}",
             re.IGNORECASE,
         ),
         rf"\g<keep>{MASK}",

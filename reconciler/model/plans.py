@@ -1,12 +1,13 @@
 """A plan: what one tick would do to one workload, each step with its reason."""
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from reconciler.model.changes import Cause
 from reconciler.model.holds import Hold
-from reconciler.model.live import LivePod, LiveWorkload
+from reconciler.model.live import LivePod, LiveWorkload, Nodes
 from reconciler.model.records import Failure, Ordinals, Owned, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.model.rooms import NO_EARS, Ears, Mark, Why
@@ -67,9 +68,9 @@ class Situation:
     `in_use` counts the users of each host port in the cluster. `confirmed` are the
     (digest, resourceVersion) pairs that were found equal. `create_not_before` is the back-off of
     a revision whose rooms fail, in Unix seconds. `complete` says whether every kind was read and
-    is followed, `rooms_complete` whether pods are. `nodes` is how many nodes take
-    pods, `version` the newest resourceVersion of a pod that the view has seen. `newborn` is
-    whether no name was ever given before.
+    is followed, `rooms_complete` whether pods are. `held` are the users of host ports by their
+    node, "" for pods without one. `version` is the newest resourceVersion of a pod that the view
+    has seen. `newborn` is whether no name was ever given before.
     """
 
     key: WorkloadKey
@@ -82,12 +83,15 @@ class Situation:
     create_not_before: float
     complete: bool
     rooms_complete: bool
-    nodes: int
+    nodes: Nodes
     deleting: bool
     version: int
     instance: str
     holds: tuple[Hold, ...] = ()
     newborn: bool = False
+    held: Mapping[str, Counter[int]] = field(default_factory=dict)
+    addresses: Mapping[str, str] = field(default_factory=dict)
+    """The public addresses of the nodes."""
     ears: Ears = NO_EARS
     elapsed: float = 0.0
     """The time of the view's clock, which never jumps (seconds)."""
@@ -176,7 +180,11 @@ class MarkRoom:
     leaving: Why
     reason: str
     guard: tuple[str, str] | None = None
+    address: str = ""
+    """Its public address, which is written beside; "" as it stands."""
     blames_revision: bool = False
+    retold: bool = False
+    """Whether the time when it was told to leave is written anew."""
 
     @property
     def verb(self) -> str:

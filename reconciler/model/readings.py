@@ -1,7 +1,7 @@
 """A repository read: what is valid, what is not, and what cannot even be told."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.refs import WorkloadKey
@@ -28,6 +28,21 @@ class Reading:
     findings: tuple[Finding, ...]
     directories: frozenset[str] = frozenset()
     """All directories of the tree, so that a vanished one can be told from an emptied one."""
+    counts: Mapping[WorkloadKey, int] = field(default_factory=dict)
+    """The counts of `replicas.yaml`, of workloads that are not there, too."""
+    counts_commit: str = ""
+    """The commit of the branch of counts, "" where there is none (ADR 17)."""
+    over: Mapping[WorkloadKey, int] = field(default_factory=dict)
+    """All counts of that branch."""
+    own: Mapping[WorkloadKey, int] = field(default_factory=dict)
+    """What the tracked branch says where a count of that branch lies over it."""
+    unnumbered: frozenset[WorkloadKey] = frozenset()
+    """Workloads whose count stands nowhere yet: `min`, unless more is known of them."""
+
+    @property
+    def head(self) -> tuple[str, str]:
+        """What was read: the commit of the tracked branch, and that of the branch of counts."""
+        return self.commit, self.counts_commit
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from reconciler.model.holds import HoldKind
+from reconciler.model.intents import NO_SCALING, Scaling
 from reconciler.model.refs import ObjectRef, WorkloadKey
 
 
@@ -105,6 +106,17 @@ class StateRecord:
     observed_commit: str = ""
     failures: tuple[Failure, ...] = ()
     """Within the window of the spec's `failure`, while it sets a limit."""
+    scaling: Scaling = NO_SCALING
+    demand: bytes = b""
+    """How many rooms turned occupied in each quarter of an hour (`core/demand.py`)."""
+
+    @property
+    def in_effect(self) -> int:
+        """The count that is wanted now: what was accepted, or what was decided since."""
+        if self.accepted is None or self.deleting:
+            return 0
+        intent = self.scaling.intent
+        return intent.value if intent else self.accepted.replicas
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -190,7 +202,9 @@ class RepositoryRecord:
     `departed` is what left Git within the window of the budgets. `in_step` is the last head of
     which nothing was held: whatever is held now was asked for by a commit after it. `known` are
     the digests of all workloads that ever were, None where that cannot be told; `newborn` those
-    of them of which no name may have been given yet (`core.births`).
+    of them of which no name may have been given yet (`core.births`). `pushed` are the ids of our
+    last commits, the newest last: by them ours are told from people's. `counts_commit` is that
+    of the branch of counts that `commit` was judged with.
     """
 
     repository: str = ""
@@ -205,3 +219,5 @@ class RepositoryRecord:
     endorsements: tuple[Endorsement, ...] = ()
     known: frozenset[int] | None = None
     newborn: frozenset[int] = frozenset()
+    pushed: tuple[str, ...] = ()
+    counts_commit: str = ""

@@ -29,11 +29,15 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The end of one workload's plan: what was done, what failed, what is held."""
+    """The end of one workload's plan: what was done, what failed, what is held.
+
+    `short` is whether fewer rooms were made than planned though nothing failed: plan again.
+    """
 
     plan: Plan
     outcomes: tuple[Outcome, ...] = ()
     holds: tuple[Hold, ...] = ()
+    short: bool = False
 
     @property
     def failure(self) -> str:

@@ -108,8 +108,14 @@ class Heard:
     confirmed: bool = False
     """Whether a report came in after its pod was seen draining: by order, never by clocks."""
     tells: bool = True
-    """Whether it has said anything of who plays there: one that is known for its silence alone, or
-    told of its health alone, has not, and nobody may take it for empty."""
+    """Whether it told who plays there, by `said`, `matches` or `players`. One that is known for its
+    silence, its health or its game's state alone did not, and is never taken for empty: the counts
+    of 0 here are nobody's word."""
+    mixed: bool = False
+    """Whether it repeats itself on one path and tells things on change only on another: these are
+    not said again, so its last report is kept on its pod all the same."""
+    runs: tuple[int, ...] = ()
+    """`LivePod.runs` when it told of its players on change: who began anew since has lost them."""
 
     @property
     def busy(self) -> bool:
@@ -127,12 +133,18 @@ class Ears:
 
     The same value is handed out again until something that counts changes. `deaf` says why our
     own ears are suspect, "" while they are not: then nothing is replaced for its silence.
-    `since` is when this process began to listen, on its clock that never jumps.
+    `since` is when this process began to listen, on its clock that never jumps. `deaf_on` says of
+    single nodes why their rooms may be heard by nobody.
     """
 
     rooms: Mapping[str, Heard] = field(default_factory=dict)
     deaf: str = ""
     since: float = 0.0
+    deaf_on: Mapping[str, str] = field(default_factory=dict)
+
+    def deaf_to(self, node: str) -> str:
+        """Return why a room on this node may be heard by nobody, "" where nothing says so."""
+        return self.deaf or self.deaf_on.get(node, "")
 
 
 NO_EARS = Ears()
@@ -154,6 +166,10 @@ class RoomState(StrEnum):
     TERMINATING = "terminating"
     TERMINATED = "terminated"
     ERROR = "error"
+
+
+OPEN_STATES = frozenset({RoomState.READY, RoomState.ACTIVE})
+"""In these a room takes players, unless it is to leave or is not heard."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from enum import StrEnum
 from typing import Literal
 
 from reconciler.model.refs import Json, WorkloadKey
+from reconciler.model.scaling import Autoscaling
+from reconciler.model.shares import Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,23 +21,16 @@ class Source:
         return f"{self.file}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A count, or a per cent of one (`25%`)."""
-
-    value: int
-    percent: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.value}%" if self.percent else str(self.value)
+_A_QUARTER = Share(25, percent=True)
+_NONE = Share(0)
 
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
     """How a changed template replaces rooms."""
 
-    max_surge: Share = Share(25, percent=True)
-    max_unavailable: Share = Share(0)
+    max_surge: Share = _A_QUARTER
+    max_unavailable: Share = _NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +131,8 @@ class Workload:
     failure: FailurePolicy = FailurePolicy()
     ports_to_expose: tuple[int, ...] | None = None
     """The containerPorts that get a host port; None is all of them."""
+    autoscaling: Autoscaling | None = None
+    """No part of the revision: how many rooms there are is no reason to replace one."""
 
     @property
     def hears(self) -> bool:
@@ -168,6 +165,23 @@ LOOSEST = Budgets(
 
 
 @dataclass(frozen=True, slots=True)
+class WriteBack:
+    """How decided counts come into the repository: `off` decides and commits nothing.
+
+    `quiet_seconds` is the least time between two commits; a human's change of a number holds its
+    policy for `human_hold_seconds`. `message` is the first line of a commit. `to` says where a
+    count goes that stands nowhere yet; `branch` is a branch of counts, "" for none (ADR 17).
+    """
+
+    mode: Literal["direct", "off"] = "direct"
+    quiet_seconds: int = 60
+    human_hold_seconds: int = 900
+    message: str = "$summary"
+    to: Literal["inline", "file"] = "inline"
+    branch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """The repository's `gamekeeper.yaml`."""
 
@@ -176,6 +190,7 @@ class Config:
     budgets: Budgets = field(default_factory=Budgets)
     resync_seconds: int = 300
     poll_seconds: int = 60
+    write_back: WriteBack = WriteBack()
     spec_json: str = "{}"
 
 
@@ -183,9 +198,13 @@ class Config:
 class Permissions:
     """What the *process* allows repositories (rule 7); never set by a repository.
 
-    `pod_security` is the Pod Security level that templates are checked against.
-    `reserved_namespaces` may not be used as workload names.
+    `pod_security` is the Pod Security level that templates are checked against. `tracked` is the
+    branch that says what is wanted, "" where that is not known.
+    `reserved_namespaces` may not be used as workload names. `egress` are those whom webhooks of
+    policies may ask, as `core/egress.py` reads them; None where that is not known here.
     """
 
     pod_security: Literal["privileged", "baseline"] = "baseline"
     reserved_namespaces: frozenset[str] = frozenset({"default", "gamekeeper"})
+    egress: tuple[str, ...] | None = None
+    tracked: str = ""

@@ -34,12 +34,15 @@ class Tree:
     `entries` has every path that ends in .yaml or .yml, and `gamekeeper.yaml`, by its path from
     the root, with `/`. `directories` are all directories, so that a vanished one can be told
     from an emptied one. `truncated` is never true: a reader that cannot read everything raises.
+    `counts_file` is the path in `entries` of the file of another branch whose counts lie over
+    this one's; it begins with a slash, as no path of Git does.
     """
 
     commit: str
     entries: Mapping[str, Entry]
     directories: frozenset[str] = frozenset()
     parents: tuple[str, ...] = field(default=())
+    counts_file: str = ""
 
 
 class Relation(StrEnum):

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.model.holds import Hold
+from reconciler.model.intents import Dropped
 from reconciler.model.plans import Desired
 from reconciler.model.records import Approved
 from reconciler.model.refs import WorkloadKey
@@ -20,6 +21,10 @@ class Wanted:
     approved: tuple[Approved, ...] = ()
     newborn: frozenset[WorkloadKey] = frozenset()
     """Workloads whose first name is n = 0, unless a record or a room says otherwise."""
+    dropped: tuple[Dropped, ...] = ()
+    """Counts that were decided and that this very head took back."""
+    counts_commit: str = ""
+    """That of the branch of counts, "" where there is none (ADR 17)."""
     keys: frozenset[WorkloadKey] = field(init=False, repr=False, compare=False)
     """Every workload that there is something to do about."""
     _inside: Mapping[str, tuple[WorkloadKey, ...]] = field(init=False, repr=False, compare=False)
@@ -40,6 +45,11 @@ class Wanted:
             inside.setdefault(key.namespace, []).append(key)
         shared = {name: tuple(keys) for name, keys in inside.items() if len(keys) > 1}
         object.__setattr__(self, "_inside", shared)
+
+    @property
+    def head(self) -> tuple[str, str]:
+        """The commit of the tracked branch, and that of the branch of counts."""
+        return self.commit, self.counts_commit
 
     def without(self, key: WorkloadKey) -> "Wanted":
         """Return the snapshot without a deletion that is done."""

@@ -22,7 +22,7 @@ from typing import Any
 import yaml
 
 from reconciler.model.refs import Json
-from reconciler.sandbox.behaviour import Behaviour, nodes
+from reconciler.sandbox.behaviour import READY, Behaviour, nodes
 from reconciler.sandbox.cluster import Sandbox
 from reconciler.sandbox.kinds import NODE, POD
 from reconciler.sandbox.requests import Request, Response
@@ -144,6 +144,14 @@ def _lose_readiness(pod: Json) -> None:
     ]
 
 
+def _stop_being_ready(pod: Json) -> None:
+    """Let its probe fail from now on: a kubelet sets right what somebody only wrote."""
+    pod["metadata"].setdefault("annotations", {})[READY] = "false"
+    for each in pod["status"]["containerStatuses"]:
+        each["ready"] = False
+    _lose_readiness(pod)
+
+
 def _lose_node(world: World, name: str) -> None:
     """Do what the node lifecycle controller does when a kubelet is silent: nothing is ready."""
     world.sandbox.world.change(NODE, "", name, _lose_readiness)
@@ -178,7 +186,7 @@ def _rewritten(world: World, subject: str) -> None:
 HAPPENINGS: dict[str, Callable[[World, Any], None]] = {
     "deleted by hand": _deleted,
     "ended": _edited(_end),
-    "not ready": _edited(_lose_readiness),
+    "not ready": _edited(_stop_being_ready),
     "node lost": _lose_node,
     "written by others": _patched,
     "made by others": _others,

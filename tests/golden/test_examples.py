@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reconciler import assets
+from reconciler import assets, registry
 from reconciler.core.messages import as_text
 from reconciler.core.read import read_tree
 from reconciler.core.spec_kit import SpecKit
@@ -24,7 +24,7 @@ BAD = sorted(path for path in (EXAMPLES / "bad").iterdir() if path.is_dir())
 
 @pytest.fixture(scope="module")
 def kit() -> SpecKit:
-    return SpecKit(assets.schemas(), assets.KubernetesDefinitions())
+    return SpecKit(assets.schemas(), assets.KubernetesDefinitions(), registry.policies())
 
 
 def read(folder: Path, kit: SpecKit) -> Reading:

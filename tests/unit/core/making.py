@@ -7,12 +7,22 @@ from typing import Any
 
 from reconciler.core import desired
 from reconciler.model import labels
-from reconciler.model.live import HostPort, LiveObject, LivePod, LiveWorkload, Phase, Seen
+from reconciler.model.live import (
+    HostPort,
+    LiveNode,
+    LiveObject,
+    LivePod,
+    LiveWorkload,
+    Nodes,
+    Phase,
+    Seen,
+)
 from reconciler.model.plans import Desired, Situation
 from reconciler.model.readings import Reading, Rendered
 from reconciler.model.records import Accepted, Ordinals, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.model.rooms import Ears, Heard, Said
+from reconciler.model.scaling import Autoscaling, Bounds, PolicySpec
 from reconciler.model.specs import (
     Config,
     Disruption,
@@ -53,14 +63,26 @@ def a_workload(name: str = "arena", replicas: int = 3, **changes: Any) -> Worklo
     )
     workload = replace(workload, **changes)
     spec = {"name": name, "replicas": replicas, "revision": workload.revision}
-    return replace(workload, spec_json=json.dumps({**spec, "suspend": workload.suspend}))
+    spec |= {"suspend": workload.suspend}
+    if workload.autoscaling is not None:
+        bounds = workload.autoscaling.bounds
+        spec["bounds"] = [bounds.minimum, bounds.maximum, workload.autoscaling.enabled]
+    return replace(workload, spec_json=json.dumps(spec))
+
+
+def autoscaling(minimum: int, maximum: int, enabled: bool = True) -> Autoscaling:
+    return Autoscaling(enabled, Bounds(minimum, maximum), PolicySpec("buffer", {"rooms": 5}))
 
 
 def read_spec(spec_json: str, source: Source) -> Workload:
     """The stand-in for `compile.workload_from_json`, for specs that `a_workload` wrote."""
     spec = json.loads(spec_json)
     workload = a_workload(
-        spec["name"], spec["replicas"], revision=spec["revision"], suspend=spec["suspend"]
+        spec["name"],
+        spec["replicas"],
+        revision=spec["revision"],
+        suspend=spec["suspend"],
+        autoscaling=autoscaling(*spec["bounds"]) if "bounds" in spec else None,
     )
     return replace(workload, source=source)
 
@@ -128,6 +150,19 @@ def waiting_for_port(ordinal: int, port: int, **changes: Any) -> LivePod:
     )
 
 
+def a_node(name: str, **changes: Any) -> LiveNode:
+    return replace(LiveNode(name, True, False, (), (), ()), **changes)
+
+
+def nodes(number: int) -> Nodes:
+    """So many nodes that take anything."""
+    return nodes_of(*(a_node(f"node-{n}") for n in range(1, number + 1)))
+
+
+def nodes_of(*there: LiveNode) -> Nodes:
+    return Nodes(there, tuple(node for node in there if node.ready and not node.unschedulable))
+
+
 def rendered(name: str = "arena") -> Rendered:
     metadata = {"name": name, "labels": {"gamekeeper.dev/instance": "main"}}
     inner = {**metadata, "namespace": name}
@@ -179,7 +214,7 @@ def a_situation(
         create_not_before=0.0,
         complete=True,
         rooms_complete=True,
-        nodes=4,
+        nodes=nodes(4),
         deleting=workload is None,
         version=1000,
         instance="main",

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from reconciler import assets
+from reconciler import assets, registry
 from reconciler.core.documents import Document
 from reconciler.core.mistakes import Mistake
 from reconciler.core.read import read_tree
@@ -39,7 +39,7 @@ spec:
 @cache
 def kit() -> SpecKit:
     """Return the kit of the checkout, made once."""
-    return SpecKit(assets.schemas(), assets.KubernetesDefinitions())
+    return SpecKit(assets.schemas(), assets.KubernetesDefinitions(), registry.policies())
 
 
 def document_of(text: str) -> Document:

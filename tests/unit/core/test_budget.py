@@ -110,6 +110,13 @@ def test_an_entry_counts(age_seconds: float, counts: bool) -> None:
     assert bool(budget.recent([entry], WINDOW_SECONDS, NOW)) is counts
 
 
+def test_where_the_clock_was_set_back_all_of_a_ledger_was_just_now() -> None:
+    past, ahead = LedgerEntry(NOW - 60, 5), LedgerEntry(NOW + 7200, 4)
+    settled = budget.settled((past, ahead), NOW)
+    assert settled == (past, LedgerEntry(NOW, 4))
+    assert budget.settled(settled, NOW) is settled
+
+
 @given(st.lists(st.tuples(st.integers(0, 100), st.integers(0, 30)), max_size=60))
 def test_a_ledger_forgets_nothing_that_counts(steps: list[tuple[int, int]]) -> None:
     ledger: tuple[LedgerEntry, ...] = ()

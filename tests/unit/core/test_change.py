@@ -141,6 +141,16 @@ def test_what_ci_says_is_what_the_loop_then_says() -> None:
     assert set(change.compare(base, head, "local").holds) == set(taken.holds)
 
 
+def test_rooms_that_are_to_report_from_now_on_are_told_of() -> None:
+    reports = replace(ARENA, reports="required", revision="1-newr", spec_json='{"reports": 1}')
+    made = change.compare(a_reading(ARENA), a_reading(reports), "local")
+    assert "within pingSeconds (240 s) of being drained is taken for empty" in (
+        made.workloads[0].effect
+    )
+    back = change.compare(a_reading(reports), a_reading(ARENA), "local")
+    assert "pingSeconds" not in back.workloads[0].effect
+
+
 def test_a_deletion_says_what_becomes_of_the_namespace() -> None:
     fleet = replace(LOBBY, key=WorkloadKey("Fleet", "servers", "lobby"))
     effects = {}

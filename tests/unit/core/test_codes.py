@@ -1,5 +1,8 @@
 """Codes of rooms: worked out, never stored, each good for one name."""
 
+import hmac
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,3 +50,15 @@ def test_what_is_shown(shown: str, fits: bool) -> None:
 @given(st.text())
 def test_nothing_that_is_shown_breaks_the_comparison(shown: str) -> None:
     assert is_code([CODE], shown) is (shown == CODE)
+
+
+def test_every_code_is_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[tuple[bytes, bytes]] = []
+
+    def compare(one: bytes, other: bytes) -> bool:
+        compared.append((one, other))
+        return hmac.compare_digest(one, other)
+
+    monkeypatch.setattr("reconciler.core.codes.hmac", SimpleNamespace(compare_digest=compare))
+    assert is_code([CODE, "another"], CODE)
+    assert compared == [(CODE.encode(), CODE.encode()), (b"another", CODE.encode())]

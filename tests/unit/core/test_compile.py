@@ -11,6 +11,7 @@ from reconciler.core.compile import (
     workload_from_json,
 )
 from reconciler.model.refs import WorkloadKey
+from reconciler.model.shares import Share
 from reconciler.model.specs import (
     Budgets,
     Config,
@@ -20,7 +21,6 @@ from reconciler.model.specs import (
     PortRange,
     Rollout,
     Scheduling,
-    Share,
     Source,
     Timeouts,
 )
@@ -160,6 +160,11 @@ def test_the_defaults_of_the_schema_are_those_of_the_model() -> None:
     assert spec["kubernetesVersion"]["default"] == plain.kubernetes_version
     assert spec["resyncSeconds"]["default"] == plain.resync_seconds
     assert spec["pollSeconds"]["default"] == plain.poll_seconds
+    back = spec["writeBack"]["properties"]
+    assert back["mode"]["default"] == plain.write_back.mode
+    assert back["quietSeconds"]["default"] == plain.write_back.quiet_seconds
+    assert back["humanHoldSeconds"]["default"] == plain.write_back.human_hold_seconds
+    assert back["message"]["default"] == plain.write_back.message
     budgets = spec["budgets"]["properties"]
     assert budgets["windowSeconds"]["default"] == plain.budgets.window_seconds
     for name, rooms, percent in (("workload", 3, 10), ("total", 3, 5)):

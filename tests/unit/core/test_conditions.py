@@ -61,6 +61,23 @@ def test_a_condition_says_why() -> None:
     assert (stalled.reason, stalled.message) == ("over-budget", "because")
 
 
+def test_of_several_holds_each_has_a_condition_and_is_read_off_again() -> None:
+    holds = (
+        Hold(HoldKind.FAILING, a_key(), "all fail"),
+        Hold(HoldKind.INCOMPLETE_READ, a_key(), "a moment"),
+        Hold(HoldKind.NEEDS_INTERVENTION, a_key(), "3 failed"),
+        Hold(HoldKind.FAILING, a_key(), "more of it"),
+    )
+    found = seen(Plan(a_key(), SETTLED.counts, holds=holds))
+    assert (found[STALLED].reason, found[STALLED].message) == ("failing", "all fail")
+    own = found["NeedsIntervention"]
+    assert (own.status, own.reason, own.message) == (True, "needs-intervention", "3 failed")
+    assert set(found) == {READY, RECONCILING, STALLED, "NeedsIntervention"}
+    told = conditions.held_by(a_key(), tuple(found.values()))
+    assert {hold.kind for hold in told} == {HoldKind.FAILING, HoldKind.NEEDS_INTERVENTION}
+    assert set(seen(SETTLED, "", tuple(found.values()))) == {READY, RECONCILING, STALLED}
+
+
 def test_a_condition_that_did_not_change_keeps_its_since() -> None:
     first = conditions.conditions_of(SETTLED, "", (), NOW)
     assert conditions.conditions_of(SETTLED, "", first, NOW + 60) == first

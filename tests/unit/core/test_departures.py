@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
+
+import pytest
 
 from reconciler.core import plan as planning
 from reconciler.core import room_patch
+from reconciler.core.departures import CAUSES
+from reconciler.core.rollout import bounds
 from reconciler.kube.schemas import Schemas
 from reconciler.model.changes import Cause
 from reconciler.model.holds import HoldKind
@@ -14,12 +18,12 @@ from reconciler.model.plans import Plan, Situation
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Ears, Health, Heard, Mark, Said, Why
+from reconciler.model.shares import Share
 from reconciler.model.specs import (
     Departure,
     Disruption,
     FailurePolicy,
     Rollout,
-    Share,
     Timeouts,
     Workload,
 )
@@ -81,7 +85,9 @@ def test_a_scale_in_of_rooms_that_all_play_waits() -> None:
 
 
 def test_a_room_that_is_not_heard_is_nobodys_victim() -> None:
-    assert plan(reporting(replicas=0), {idle(0): None, busy(1): None, a_room(2): None}).idle
+    made = plan(reporting(replicas=0), {idle(0): None, busy(1): None, a_room(2): None})
+    assert told(made) == [(2, "tell", Why.SCALE_IN)], "who never was stays too, and knows of it"
+    assert not made.removals
 
 
 def test_a_drained_room_goes_when_it_said_that_it_is_empty() -> None:
@@ -141,6 +147,60 @@ def test_a_roll_out_replaces_who_is_empty_and_waits_for_who_plays() -> None:
 def test_a_new_room_that_was_never_heard_lets_no_old_one_go() -> None:
     there = {idle(0, revision="1-oldr"): EMPTY, a_room(1): None}
     assert plan(reporting(replicas=1), there).idle
+
+
+@pytest.mark.parametrize("replicas", [1, 2, 3, 4, 8, 30])
+@pytest.mark.parametrize("rollout", [Rollout(), Rollout(Share(1), Share(0))])
+def test_a_bad_image_that_is_never_heard_does_not_stop_the_next_commit(
+    replicas: int, rollout: Rollout
+) -> None:
+    workload = reporting(replicas=replicas, rollout=rollout)
+    surge, missing = bounds(rollout, replicas)
+    good = [idle(n, revision="1-oldr") for n in range(replicas - missing)]
+    bad = [a_room(100 + n, revision="1-badr") for n in range(surge + missing)]
+    heard = dict.fromkeys(good, EMPTY)
+    made = plan(workload, {**heard, **dict.fromkeys(bad)})
+    assert [item for item in told(made) if item[0] >= 100] == [
+        (pod.ordinal, "tell", Why.ROLLOUT) for pod in bad
+    ]
+    assert not made.removals, "it may be full"
+    leaves = [replace(pod, leaving=Why.ROLLOUT, seen=Seen(left=NOW)) for pod in bad]
+    after = plan(workload, {**heard, **dict.fromkeys(leaves)})
+    assert after.creates is not None
+    assert not after.removals
+
+
+def test_a_scale_in_leaves_those_that_are_heard_and_tells_one_that_never_was() -> None:
+    there = {idle(0): EMPTY, idle(1): EMPTY, a_room(2): None}
+    made = plan(reporting(replicas=2), there)
+    assert told(made) == [(2, "tell", Why.SCALE_IN)]
+    assert told(plan(reporting(replicas=1), there)) == [
+        (1, "drain", Why.SCALE_IN),
+        (2, "tell", Why.SCALE_IN),
+    ]
+
+
+def test_a_room_that_was_never_heard_ends_by_the_limits_of_the_user_alone() -> None:
+    leaves = {"leaving": Why.ROLLOUT, "revision": "1-badr"}
+    pod = a_room(0, **leaves, seen=Seen(left=NOW - 601, starting=NOW - 1000))
+    assert not plan(reporting(replicas=1), {pod: None, idle(1): EMPTY}).removals
+    limited = reporting(replicas=1, departure=Departure(drain_deadline_seconds=600))
+    made = plan(limited, {pod: None, idle(1): EMPTY})
+    assert removed(made) == [(0, Cause.DEADLINE)]
+    assert "never heard" in made.removals[0].reason
+    given_up = reporting(replicas=1, timeouts=Timeouts(silent_busy_seconds=600))
+    waiting = plan(given_up, {a_room(0, seen=Seen(starting=NOW - 899)): None})
+    assert (waiting.marks, waiting.wake_in_seconds) == ((), 1.0), "no event says that it is due"
+    made = plan(given_up, {a_room(0, seen=Seen(starting=NOW - 901)): None})
+    assert told(made) == [(0, "drain", Why.FAILED)]
+    marked = a_room(0, mark=Mark.DRAINING, leaving=Why.FAILED, seen=Seen(draining=NOW - 9))
+    assert removed(plan(given_up, {marked: None})) == [(0, Cause.HEALING)]
+
+
+def test_a_spec_that_left_git_tells_rooms_that_were_never_heard() -> None:
+    made = leaving_git(reporting(), {a_room(0): None})
+    assert told(made) == [(0, "tell", Why.LEFT_GIT)]
+    assert not made.removals
 
 
 def test_servers_that_players_join_are_told_to_leave_the_emptiest_first() -> None:
@@ -209,6 +269,83 @@ def test_a_failed_room_is_kept_outside_the_count() -> None:
     assert after.counts.kept == 1
 
 
+@pytest.mark.parametrize(
+    ("replicas", "kept", "limit", "keeps"),
+    [
+        pytest.param(5, 0, None, 3, id="three at most"),
+        pytest.param(5, 2, None, 1, id="three with those of before"),
+        pytest.param(5, 9, None, 0, id="none beside more than that"),
+        pytest.param(60, 0, None, 4, id="a tenth of many"),
+        pytest.param(5, 9, 100, 4, id="as many as the user lets fail"),
+    ],
+)
+def test_so_many_failed_rooms_are_kept(
+    replicas: int, kept: int, limit: int | None, keeps: int
+) -> None:
+    workload = reporting(replicas=replicas, failure=FailurePolicy("remove", limit))
+    failed = a_heard(health=Health.FAILED)
+    there: dict[LivePod, Heard | None] = {idle(n): failed for n in range(4)}
+    there |= dict.fromkeys((idle(100 + n) for n in range(replicas * 3)), EMPTY)
+    there |= dict.fromkeys((idle(900 + n, mark=Mark.FAILED) for n in range(kept)), failed)
+    made = plan(workload, there)
+    verbs = [mark.verb for mark in made.marks if mark.leaving is Why.FAILED]
+    assert verbs == ["keep"] * keeps + ["drain"] * (4 - keeps), "the others are deleted"
+
+
+EXITED: dict[str, Any] = {"running": False, "ready": False}
+
+
+@pytest.mark.parametrize("why", [Why.SCALE_IN, Why.ROLLOUT, Why.REQUEST, Why.LEFT_GIT])
+@pytest.mark.parametrize(
+    "end",
+    [
+        pytest.param(EXITED | {"waiting": "CrashLoopBackOff"}, id="to be restarted"),
+        pytest.param(
+            EXITED | {"phase": Phase.FAILED, "ended": "Error (exit code 1)"}, id="for good"
+        ),
+    ],
+)
+@pytest.mark.parametrize("action", ["delete", "remove"])
+def test_a_game_that_exits_when_it_is_told_to_leave_has_not_failed(
+    why: Why, end: dict[str, Any], action: Literal["delete", "remove"]
+) -> None:
+    workload = reporting(replicas=1, failure=FailurePolicy(action, max_failures=1))
+    there = {draining(n, why, ago=1.0, **end): a_heard() for n in range(4)} | {idle(9): EMPTY}
+    made = plan(workload, there)
+    assert [removal.cause for removal in made.removals] == [CAUSES[why]] * 4
+    assert not any(removal.blames_revision for removal in made.removals)
+    assert (made.marks, made.failures, made.holds) == ((), None, ())
+
+
+def test_a_game_that_emptied_and_exits_before_its_mark_says_so_has_not_failed() -> None:
+    workload = reporting(replicas=0, failure=FailurePolicy("remove"))
+    told_to = {"leaving": Why.SCALE_IN, "waiting": "CrashLoopBackOff", **EXITED}
+    made = plan(workload, {busy(0, **told_to): a_heard()})
+    assert removed(made) == [(0, Cause.SCALE_IN)]
+
+
+@pytest.mark.parametrize("said", [BUSY, None], ids=["it says so", "it was last recorded busy"])
+def test_a_room_that_crashes_in_a_match_has_failed_though_it_was_to_leave(
+    said: Heard | None,
+) -> None:
+    workload = reporting(replicas=0, failure=FailurePolicy("remove"))
+    told_to = {"leaving": Why.SCALE_IN, "waiting": "CrashLoopBackOff", **EXITED}
+    assert told(plan(workload, {busy(0, **told_to): said})) == [(0, "keep", Why.FAILED)]
+
+
+def test_a_room_that_left_is_not_taken_back_when_the_count_rises_again() -> None:
+    gone = draining(0, waiting="CrashLoopBackOff", **EXITED)
+    made = plan(reporting(replicas=1), {gone: a_heard()})
+    assert removed(made) == [(0, Cause.SCALE_IN)]
+    assert not made.marks
+    assert made.creates is not None
+
+
+def test_of_a_spec_that_left_git_who_exits_as_it_was_told_goes() -> None:
+    gone = draining(0, Why.LEFT_GIT, ago=1.0, waiting="CrashLoopBackOff", **EXITED)
+    assert removed(leaving_git(reporting(), {gone: a_heard()})) == [(0, Cause.LEFT_GIT)]
+
+
 def test_a_failed_room_goes_through_the_fence_while_its_container_runs() -> None:
     workload = reporting(replicas=1)
     failed = a_heard(health=Health.FAILED)
@@ -251,6 +388,20 @@ def test_deafness_replaces_nobody_and_is_told() -> None:
     made = planning.plan(situation, SCHEMAS, NOW)
     assert made.idle
     assert [hold.kind for hold in made.holds] == [HoldKind.DEAF]
+
+
+def test_a_node_that_is_not_heard_keeps_its_rooms_and_is_told_where_it_matters() -> None:
+    silent = a_heard(silent=True)
+    heard = {f"uid-{n}": silent for n in (0, 1)} | {"uid-2": EMPTY}
+    deaf = Ears(heard, since=NOW - 1000, deaf_on={"node-1": "three fell silent", "node-9": "two"})
+    pods = [idle(0), idle(1), idle(2, node="node-2")]
+    made = planning.plan(a_situation(reporting(replicas=1), pods, ears=deaf), SCHEMAS, NOW)
+    assert [(hold.kind, hold.reason) for hold in made.holds] == [
+        (HoldKind.DEAF, "three fell silent")
+    ]
+    assert [item.pod.name for item in made.marks] == ["arena-2"]
+    elsewhere = a_situation(reporting(replicas=1), [idle(2, node="node-2")], ears=deaf)
+    assert planning.plan(elsewhere, SCHEMAS, NOW).holds == ()
 
 
 def test_annotations_of_disruption_follow_the_state() -> None:

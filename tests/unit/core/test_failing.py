@@ -1,3 +1,5 @@
+import json
+
 from reconciler.core import failing
 from reconciler.core.room_state import judge
 from reconciler.model.live import LivePod, Phase
@@ -58,6 +60,15 @@ def test_a_commit_that_changes_the_spec_begins_anew() -> None:
     first = failing.decide(failed(3), (), TWO_AN_HOUR, SPEC, NOW)
     repaired = failing.decide(failed(1, 2), first.log or (), TWO_AN_HOUR, '{"image":2}', NOW + 5)
     assert ordinals(repaired.act) == [2]
+
+
+def test_a_count_that_a_policy_commits_mends_no_room() -> None:
+    def scaled(replicas: int) -> str:
+        return json.dumps({"spec": {"replicas": replicas, "autoscaling": {"max": 9}}})
+
+    first = failing.decide(failed(3), (), TWO_AN_HOUR, scaled(3), NOW)
+    committed = failing.decide(failed(1, 2), first.log or (), TWO_AN_HOUR, scaled(8), NOW + 5)
+    assert ordinals(committed.stuck) == [2]
 
 
 def test_what_the_cluster_did_is_nobodys_failure() -> None:

@@ -6,9 +6,9 @@ import pytest
 from reconciler.core import fence
 from reconciler.core.room_state import judge
 from reconciler.model.live import LivePod, Phase, Seen
-from reconciler.model.rooms import Ears, Heard, Mark, Said, Why
+from reconciler.model.rooms import Ears, Health, Heard, Mark, Said, Why
 from reconciler.model.specs import Departure
-from tests.unit.core.making import NOW, a_heard, a_room, a_workload
+from tests.unit.core.making import NOW, a_heard, a_pod, a_room, a_workload
 
 REPORTS = a_workload(reports="required", revision="1-newr")
 DRAINING: dict[str, Any] = {
@@ -69,7 +69,7 @@ def verdict(pod: LivePod, heard: Heard | None, workload: Any = REPORTS) -> fence
             a_room(0, ready=False, lapsed=True, **DRAINING), None, False, id="that was ready once"
         ),
         pytest.param(
-            a_room(0, ready=False, restarts=1, **DRAINING), None, False, id="that perhaps was"
+            a_room(0, ready=False, runs=(1,), **DRAINING), None, False, id="that perhaps was"
         ),
         pytest.param(
             a_room(0, ready=False, **DRAINING), None, True, id="that was never ready nor heard"
@@ -83,19 +83,93 @@ def test_the_fence_lets_a_room_go(pod: LivePod, heard: Heard | None, may: bool) 
     assert verdict(pod, heard).may is may
 
 
+def test_a_room_that_told_of_its_health_alone_has_a_whole_ping_time_out_to_tell_of_players() -> (
+    None
+):
+    pod, limit = a_room(0, **DRAINING), REPORTS.timeouts.ping_seconds
+    told = replace(BY_CHANGE, said=None, health=Health.HEALTHY, tells=False)
+    lately = verdict(pod, replace(told, said_since=NOW - limit + 7))
+    assert not lately.may
+    assert lately.again_in_seconds == pytest.approx(7)
+    assert "its health alone" in lately.reason
+    assert verdict(pod, replace(told, said_since=NOW - limit)).may
+
+
 def test_who_speaks_is_waited_for_though_nobody_expected_it_to() -> None:
-    tokenless = a_room(0, revision="1-new", **DRAINING)
+    long_ago = {**DRAINING, "seen": Seen(draining=NOW - 241, left=NOW - 241)}
+    tokenless = a_room(0, revision="1-new", **long_ago)
     assert verdict(tokenless, None).may
     assert not verdict(tokenless, PERHAPS).may
     assert verdict(tokenless, EMPTY).may
 
 
+def test_a_room_made_before_its_workload_reported_has_a_whole_ping_time_out_to_speak() -> None:
+    tokenless = a_room(0, revision="1-new", **DRAINING)
+    waits = verdict(tokenless, None)
+    assert (waits.may, waits.again_in_seconds) == (False, 230.0)
+    assert "may still speak" in waits.reason
+    assert verdict(tokenless, EMPTY).may, "it spoke"
+    assert verdict(replace(tokenless, ready=False), None).may, "nobody was sent to it"
+
+
+def test_a_room_that_may_have_reported_before_a_commit_said_none_do_has_as_long() -> None:
+    """That it was idle stood where `draining` does now, and a new leader has heard nobody yet."""
+    silent = a_workload(revision="1-other")
+    waits = verdict(a_room(0, **DRAINING), None, silent)
+    assert (waits.may, waits.again_in_seconds) == (False, 230.0)
+    assert not verdict(a_room(0, **DRAINING), PERHAPS, silent).may
+    assert verdict(a_room(0, **DRAINING), EMPTY, silent).may
+    long_ago = {**DRAINING, "seen": Seen(draining=NOW - 241, left=NOW - 241)}
+    assert verdict(a_room(0, **long_ago), None, silent).may
+    assert verdict(a_room(0, revision="1-new", **DRAINING), None, silent).may, "it never could"
+
+
+BEFORE: dict[str, Any] = {"phase": Phase.PENDING, "ready": False, "running": False}
+
+
+@pytest.mark.parametrize(
+    ("pod", "heard", "fenced"),
+    [
+        pytest.param(a_room(0), None, True, id="that runs"),
+        pytest.param(a_room(0, **BEFORE), None, False, id="that never ran nor spoke"),
+        pytest.param(a_room(0, **BEFORE), PERHAPS, True, id="that speaks before the kubelet does"),
+        pytest.param(
+            a_room(0, **BEFORE, mark=Mark.IDLE), None, True, id="that spoke to another leader"
+        ),
+        pytest.param(
+            a_room(0, **BEFORE, node="", mark=Mark.DRAINING), None, False, id="without a node"
+        ),
+        pytest.param(
+            a_room(0, ready=False, running=False, mark=Mark.IDLE),
+            PERHAPS,
+            True,
+            id="that is started again",
+        ),
+        pytest.param(
+            a_pod(0, running=False), None, True, id="that is ready, of a kubelet that tells no more"
+        ),
+        pytest.param(
+            a_room(0, ready=False, running=False, waiting="CrashLoopBackOff", mark=Mark.IDLE),
+            PERHAPS,
+            False,
+            id="that crashed",
+        ),
+        pytest.param(a_room(0, phase=Phase.FAILED), PERHAPS, False, id="that ended"),
+    ],
+)
+def test_a_room_to_which_somebody_may_be_sent_goes_behind_its_fence(
+    pod: LivePod, heard: Heard | None, fenced: bool
+) -> None:
+    judged = judge(pod, REPORTS, heard, Ears(since=NOW - 1000), NOW)
+    assert fence.needs_fence(pod, judged, heard) is fenced
+
+
 def test_without_reports_only_the_quiet_time_counts() -> None:
     workload = a_workload()
     assert not verdict(a_room(0), None, workload).may
-    fresh = a_room(0, **{**DRAINING, "seen": Seen(draining=NOW - 1)})
+    fresh = a_pod(0, **{**DRAINING, "seen": Seen(draining=NOW - 1)})
     assert verdict(fresh, None, workload).again_in_seconds == 4
-    assert verdict(a_room(0, **DRAINING), None, workload).may
+    assert verdict(a_pod(0, **DRAINING), None, workload).may
 
 
 def test_the_quiet_time_is_the_users() -> None:

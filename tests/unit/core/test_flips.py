@@ -11,13 +11,15 @@ from reconciler.model import labels
 from reconciler.model.live import Phase
 from reconciler.model.refs import Json
 from reconciler.model.rooms import Health, Heard, Mark, Said, Why
-from tests.unit.core.making import NOW, a_pod, a_workload
+from tests.unit.core.making import NOW, a_pod, a_room, a_workload
 
 READY = Heard(at=NOW, said=Said.READY)
 BUSY = Heard(at=NOW, said=Said.OCCUPIED, matches=1)
 CREATING = Heard(at=NOW, periodic=False, health=Health.CREATING)
 MUTE = Heard(at=NOW, silent=True, tells=False)
 WELL = Heard(at=NOW, periodic=False, health=Health.HEALTHY, tells=False)
+MIXED = Heard(at=NOW, said=Said.READY, players=3, mixed=True)
+MATCH = Heard(at=NOW, said=Said.OCCUPIED, matches=1, players=3, mixed=True)
 THREE, NOBODY = (Heard(at=NOW, periodic=False, players=count) for count in (3, 0))
 
 
@@ -36,7 +38,16 @@ THREE, NOBODY = (Heard(at=NOW, periodic=False, players=count) for count in (3, 0
         pytest.param(Mark.BUSY, READY, Why.STAYS, 5, Mark.IDLE, id="empty for five seconds"),
         pytest.param(Mark.BUSY, READY, Why.ROLLOUT, 5, Mark.DRAINING, id="empty, and leaves"),
         pytest.param(Mark.DRAINING, READY, Why.STAYS, 99, Mark.DRAINING, id="draining stays"),
-        pytest.param(Mark.FAILED, BUSY, Why.STAYS, 0, Mark.FAILED, id="failed is failed"),
+        pytest.param(Mark.FAILED, READY, Why.FAILED, 99, Mark.FAILED, id="failed is failed"),
+        pytest.param(Mark.FAILED, BUSY, Why.FAILED, 0, Mark.BUSY, id="failed, with players now"),
+        pytest.param(
+            Mark.FAILED,
+            replace(BUSY, silent=True),
+            Why.FAILED,
+            99,
+            Mark.FAILED,
+            id="failed, given up for the silence of its players",
+        ),
         pytest.param(Mark.BUSY, MUTE, Why.REQUEST, 99, Mark.BUSY, id="silence is not emptiness"),
         pytest.param(Mark.NONE, MUTE, Why.STAYS, 99, Mark.NONE, id="nor is it a first word"),
         pytest.param(Mark.BUSY, WELL, Why.STAYS, 99, Mark.BUSY, id="nor is health"),
@@ -49,6 +60,12 @@ def test_the_mark_that_should_stand(
 ) -> None:
     pod = replace(a_pod(0), mark=mark, leaving=leaving)
     assert flips.wished(pod, heard, empty_seconds).mark is wished
+
+
+def test_players_of_a_kept_room_whose_container_ended_are_gone() -> None:
+    pod = a_pod(0, mark=Mark.FAILED, running=False)
+    assert flips.wished(pod, BUSY, 0.0) == flips.standing_of(pod)
+    assert not flips.is_prompt(pod, BUSY)
 
 
 @pytest.mark.parametrize("over", [{"terminating": True}, {"phase": Phase.FAILED}])
@@ -77,6 +94,22 @@ def test_nothing_is_written_on_a_pod_that_is_over(over: dict[str, Any]) -> None:
             Mark.BUSY, kept_of(THREE), replace(THREE, players=4), False, 10.0, id="one more"
         ),
         pytest.param(Mark.IDLE, kept_of(NOBODY), NOBODY, False, None, id="nobody as it stands"),
+        pytest.param(
+            Mark.BUSY,
+            kept_of(MATCH),
+            replace(MATCH, players=0),
+            True,
+            0.0,
+            id="the last player left a match that pings still tell of",
+        ),
+        pytest.param(
+            Mark.BUSY,
+            kept_of(MATCH),
+            replace(MATCH, matches=2),
+            False,
+            10.0,
+            id="a match more, of which pings tell",
+        ),
     ],
 )
 def test_how_soon_it_must_stand(
@@ -100,6 +133,16 @@ def test_one_patch_carries_mark_guard_and_report() -> None:
         labels.REPORT: kept_of(THREE),
     }
     assert flips.patch(pod, flips.standing_of(pod), a_workload(), NOW) == []
+
+
+def test_a_flip_brings_the_public_address_along_and_is_never_made_for_it() -> None:
+    pod, told = a_pod(0), a_pod(0, address="203.0.113.9")
+    wish, workload = flips.wished(pod, THREE, 0.0), a_workload(reports="required")
+    patch = flips.patch(pod, wish, workload, NOW, "203.0.113.9")
+    assert _set_by(patch)[labels.ADDRESS] == "203.0.113.9"
+    assert labels.ADDRESS not in _set_by(flips.patch(told, wish, workload, NOW, "203.0.113.9"))
+    assert labels.ADDRESS not in _set_by(flips.patch(told, wish, workload, NOW))
+    assert flips.patch(pod, flips.standing_of(pod), workload, NOW, "203.0.113.9") == []
 
 
 @pytest.mark.parametrize(
@@ -143,13 +186,21 @@ def test_a_room_is_asked_to_leave_and_to_stay(
     reports: str,
     stands: tuple[str | None, str | None] | None,
 ) -> None:
-    pod = replace(a_pod(0), mark=mark, leaving=Why(leaving), leaving_since=NOW if leaving else 0.0)
+    made = a_room(0) if reports == "required" else a_pod(0)
+    pod = replace(made, mark=mark, leaving=Why(leaving), leaving_since=NOW if leaving else 0.0)
     patch = flips.leave_patch(pod, heard, a_workload(reports=reports), leaves, NOW)
     if stands is None:
         assert patch == []
     else:
         there = _set_by(patch)
         assert (there.get(labels.STATE), there.get(labels.LEAVING)) == stands
+
+
+def test_one_that_was_drained_in_its_start_begins_when_it_stays() -> None:
+    asked = {"mark": Mark.DRAINING, "leaving": Why.REQUEST, "leaving_since": NOW}
+    pod = a_room(0, ready=False, **asked)
+    patch = flips.leave_patch(pod, None, a_workload(reports="required"), False, NOW)
+    assert {"op": "remove", "path": "/metadata/labels/gamekeeper.dev~1state"} in patch
 
 
 def _set_by(patch: list[Json]) -> dict[str, str]:
@@ -166,3 +217,30 @@ def test_of_a_busy_room_no_count_is_kept_that_it_never_told() -> None:
     assert flips.wished(pod, WELL, 99) == flips.standing_of(pod)
     assert flips.delay_seconds(pod, WELL, 99) is None
     assert flips.wished(a_pod(0), WELL, 0).note == kept_of(WELL), "the first word of all"
+
+
+@pytest.mark.parametrize(
+    ("mark", "kept", "heard", "note"),
+    [
+        pytest.param(Mark.IDLE, "", READY, "", id="who repeats itself keeps nothing"),
+        pytest.param(
+            Mark.IDLE, kept_of(NOBODY), READY, "", id="and what was kept before it does goes"
+        ),
+        pytest.param(
+            Mark.BUSY, kept_of(NOBODY), MIXED, kept_of(MIXED), id="who speaks both ways keeps it up"
+        ),
+        pytest.param(
+            Mark.BUSY, kept_of(THREE), MUTE, kept_of(THREE), id="silence takes nothing away"
+        ),
+    ],
+)
+def test_no_report_is_kept_that_is_not_true_any_more(
+    mark: Mark, kept: str, heard: Heard, note: str
+) -> None:
+    pod = a_pod(0, mark=mark, kept_report=kept)
+    assert flips.wished(pod, heard, 1.0).note == note
+
+
+def test_of_a_room_that_speaks_both_ways_the_last_word_is_kept_at_once() -> None:
+    pod = a_pod(0, mark=Mark.BUSY, kept_report=kept_of(NOBODY))
+    assert flips.is_prompt(pod, MIXED)

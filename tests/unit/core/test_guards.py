@@ -7,7 +7,7 @@ from reconciler.model.rooms import Mark
 from tests.unit.core.making import a_workload
 
 KEEP, LET_GO = ("false", "true"), ("true", "false")
-EMPTY = {Mark.IDLE, Mark.DRAINING, Mark.FAILED}
+EMPTY = {Mark.IDLE, Mark.DRAINING}
 
 
 @pytest.mark.parametrize("mark", Mark)

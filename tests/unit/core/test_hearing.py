@@ -5,7 +5,15 @@ from typing import Any
 
 import pytest
 
-from reconciler.core.hearing import LONGEST_KEPT, heard_of, kept_of, lay
+from reconciler.core.hearing import (
+    LONGEST_KEPT,
+    began_anew,
+    emptied,
+    heard_of,
+    kept_of,
+    lay,
+    told_under,
+)
 from reconciler.model.rooms import GameState, Health, Heard, Report, Said
 
 NOW = 1_800_000_000.0
@@ -81,16 +89,36 @@ def test_a_game_that_repeats_itself_on_one_path_may_use_another_beside_it() -> N
     assert not lay(None, Report(periodic=False, players=1), 4, NOW).periodic
 
 
-def test_what_is_kept_is_read_back_as_it_was() -> None:
+def test_a_game_that_speaks_both_ways_is_known_for_it() -> None:
+    counted = Report(periodic=False, players=1)
+    both = lay(HEARD, counted, 4, NOW)
+    assert both.mixed
+    assert lay(lay(None, counted, 4, NOW), report(said=Said.READY), 4, NOW) == replace(
+        both, said=Said.READY, matches=0, at=NOW
+    )
+    assert not lay(None, counted, 4, NOW).mixed
+    assert not lay(HEARD, report(players=1), 4, NOW).mixed
+
+
+def test_a_room_that_was_known_for_its_silence_alone_speaks_its_own_way() -> None:
+    mute = Heard(at=NOW, silent=True, tells=False)
+    spoke = lay(mute, Report(periodic=False, players=1), 4, NOW)
+    assert (spoke.periodic, spoke.mixed) == (False, False)
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_what_is_kept_is_read_back_as_it_was(both: bool) -> None:
     heard = Heard(
         at=NOW,
-        periodic=False,
+        periodic=both,
+        mixed=both,
         said=Said.OCCUPIED,
         matches=3,
         players=10**6,
         health=Health.HEALTHY,
         game_state=GameState.POST_MATCH,
         said_since=NOW,
+        runs=tuple([10_000] * 20),
     )
     text = kept_of(heard)
     assert heard_of(text, NOW) == heard
@@ -111,11 +139,49 @@ def test_what_is_kept_is_read_back_as_it_was() -> None:
         pytest.param('{"players":NaN}', id="no number"),
         pytest.param('{"players":"3"}', id="a text"),
         pytest.param('{"players":9999999999}', id="too many"),
+        pytest.param('{"players":3,"runs":[-1]}', id="fewer restarts than none"),
+        pytest.param('{"players":3,"runs":7}', id="restarts of nothing"),
         pytest.param('{"players":3,"health":"Splendid"}', id="a health that there is not"),
         pytest.param('{"players":3,"said":["ready"]}', id="a state that is no text"),
-        pytest.param('{"players":3,"x":"' + "x" * 200 + '"}', id="too long"),
+        pytest.param('{"players":3,"x":"' + "x" * 400 + '"}', id="too long"),
         pytest.param("[" * 190, id="deep"),
     ],
 )
 def test_a_text_that_is_not_ours_was_never_said(text: str) -> None:
     assert heard_of(text) is None
+
+
+COUNTED = Heard(at=NOW, periodic=False, players=3, health=Health.HEALTHY)
+
+
+@pytest.mark.parametrize(
+    ("told", "now", "anew"),
+    [
+        pytest.param((), (), False, id="it runs on"),
+        pytest.param((), (1,), True, id="its only container was restarted"),
+        pytest.param((1,), (1,), False, id="it told since"),
+        pytest.param((1,), (3,), True, id="twice since"),
+        pytest.param((), (1, 0), False, id="one of two, and nobody knows which is the game"),
+        pytest.param((1,), (1, 1), False, id="the other of two"),
+        pytest.param((), (2, 1), True, id="both"),
+        pytest.param((1, 1), (2,), False, id="containers went"),
+    ],
+)
+def test_a_room_has_begun_anew(told: tuple[int, ...], now: tuple[int, ...], anew: bool) -> None:
+    assert began_anew(told_under(COUNTED, told), now) is anew
+
+
+def test_a_room_that_only_repeats_itself_says_itself_that_it_is_empty() -> None:
+    assert not began_anew(HEARD, (1,))
+    assert told_under(HEARD, (1,)) is HEARD
+
+
+def test_whoever_played_where_every_container_began_anew_is_gone() -> None:
+    anew = emptied(replace(COUNTED, tells=False, confirmed=True), (1,), NOW + 9)
+    assert anew == Heard(at=NOW + 9, periodic=False, said_since=NOW + 9, runs=(1,))
+    both = replace(HEARD, mixed=True, health=Health.HEALTHY)
+    assert emptied(both, (1,), NOW + 9) == replace(
+        both, players=0, health=None, at=NOW + 9, runs=(1,)
+    ), "what it repeats it tells itself"
+    over = emptied(replace(both, said=Said.TERMINATED, confirmed=True), (1,), NOW + 9)
+    assert (over.said, over.confirmed, over.said_since) == (None, False, NOW + 9), "that is over"

@@ -1,4 +1,6 @@
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -6,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.core import host_ports
+from reconciler.core.grounds import NO_GROUND, Ground
 from reconciler.model.live import HostPort, LivePod
 from reconciler.model.refs import Json
 from reconciler.model.specs import PortRange
@@ -17,6 +20,11 @@ RANGE = PortRange(7000, 7003)
 def a_template(*ports: int, beside: tuple[Json, ...] = ()) -> Json:
     game = {"ports": [{"containerPort": port} for port in ports]}
     return {"spec": {"containers": [game, *beside]}}
+
+
+def a_ground(in_use: Mapping[int, int], nodes: int = 4, out_of: int | None = None) -> Ground:
+    names = frozenset(f"node-{number}" for number in range(1, nodes + 1))
+    return Ground(names, nodes if out_of is None else out_of, Counter(in_use))
 
 
 def test_only_what_is_exposed_gets_a_host_port_in_the_order_of_the_template() -> None:
@@ -89,7 +97,7 @@ def test_rooms_of_a_workload_get_host_ports_for(
     changes: dict[str, Any], seats: list[tuple[int, ...]]
 ) -> None:
     workload = a_workload(template=a_template(8, 9), **changes)
-    assert host_ports.choose_for(workload, 2, Counter()) == seats
+    assert host_ports.choose_for(workload, 2, NO_GROUND) == seats
 
 
 @given(st.integers(1, 4), st.integers(0, 40), st.integers(0, 20))
@@ -149,8 +157,38 @@ def test_an_unused_port_goes_before_a_used_one(rooms: int, uses: dict[int, int])
 def test_a_waiting_room_moves_when(
     pod: LivePod, in_use: dict[int, int], port_range: PortRange | None, moves: bool
 ) -> None:
-    moved = host_ports.to_move([pod], Counter(in_use), port_range, NOW)
+    workload = a_workload(port_range=port_range, template=a_template(9))
+    waiting = [pod] if host_ports.waits(pod) else []
+    moved = host_ports.to_move(waiting, workload, a_ground(in_use), NOW)
     assert moved == ([pod] if moves else [])
+
+
+def test_no_room_moves_where_every_port_is_held_on_every_node_of_its_own() -> None:
+    ground = a_ground({7000: 4, 7001: 2}, nodes=2)
+    workload = a_workload(port_range=PortRange(7000, 7001), template=a_template(9))
+    assert not host_ports.to_move([waiting_for_port(0, 7000)], workload, ground, NOW)
+
+
+def test_a_room_of_two_ports_does_not_move_again_and_again_while_one_of_them_is_held() -> None:
+    # 7001 is free, and held by this room: a move would take it again, beside one that is held.
+    waiting = waiting_for_port(0, 7000)
+    waiting = replace(waiting, host_ports=(HostPort(7000, "UDP"), HostPort(7001, "UDP")))
+    ground = a_ground({7000: 3, 7001: 1, 7002: 2, 7003: 2})
+    workload = a_workload(port_range=RANGE, template=a_template(8, 9))
+    assert not host_ports.to_move([waiting], workload, ground, NOW)
+
+
+def test_of_many_that_wait_only_so_many_move_as_find_a_freer_port() -> None:
+    waiting = [waiting_for_port(n, 7000) for n in range(5)]
+    ground = a_ground({7000: 7, 7001: 1}, nodes=3)
+    workload = a_workload(port_range=PortRange(7000, 7001), template=a_template(9))
+    # 7000 is held by two others: one place of it is left, and two of 7001.
+    assert len(host_ports.to_move(waiting, workload, ground, NOW)) == 2
+
+
+def test_a_port_that_is_held_on_other_nodes_is_taken_after_those_that_nobody_holds() -> None:
+    chosen = host_ports.choose(1, 5, RANGE, Counter(), {7000, 7001})
+    assert chosen == [(7002,), (7003,), (7000,), (7001,), (7000,)]
 
 
 @given(st.integers(1, 3), st.integers(0, 30), st.dictionaries(st.integers(7000, 7039), st.just(1)))
@@ -210,7 +248,7 @@ def test_a_crowded_range_says_who_is_there_and_what_would_do(
     pods = [waiting_for_port(n, number) for n, number in enumerate(numbers)]
     in_use = Counter(numbers) + Counter(others)
 
-    assert host_ports.crowding(workload, pods, in_use, nodes) == said
+    assert host_ports.crowding(workload, pods, a_ground(in_use, nodes)) == said
 
 
 def test_a_pair_of_tcp_and_udp_is_one_user_of_its_port() -> None:
@@ -219,9 +257,18 @@ def test_a_pair_of_tcp_and_udp_is_one_user_of_its_port() -> None:
     workload = a_workload(
         replicas=2, port_range=PortRange(7000, 7000), template=a_template(9000, 9000)
     )
-    said = host_ports.crowding(workload, pods, Counter({7000: 2}), 1)
+    said = host_ports.crowding(workload, pods, a_ground({7000: 2}, 1))
     assert "asked for 2 times by its own rooms; make portRange at least 2 ports wide" in said
 
 
 def test_a_workload_without_a_range_is_never_crowded() -> None:
-    assert not host_ports.crowding(a_workload(port_range=None), [], Counter(), 1)
+    assert not host_ports.crowding(a_workload(port_range=None), [], a_ground({}, 1))
+
+
+def test_a_crowded_range_names_the_nodes_that_its_template_may_use() -> None:
+    workload = a_workload(replicas=9, port_range=PortRange(7000, 7000), template=a_template(9000))
+    pods = [a_pod(n, host_ports=(HostPort(7000, "UDP"),)) for n in range(7)]
+    elsewhere = a_pod(8, node="old-pool-1", host_ports=(HostPort(7000, "UDP"),))
+    said = host_ports.crowding(workload, [*pods, elsewhere], a_ground({7000: 7}, 7, out_of=50))
+    assert "1 port on the 7 nodes of 50 that its template may use (node-1, node-2, " in said
+    assert "node-5 and 2 more) is 7 places, asked for 7 times by its own rooms;" in said

@@ -8,7 +8,7 @@ from reconciler.core.change import change_hash
 from reconciler.model.changes import Cause, Removal
 from reconciler.model.findings import Finding
 from reconciler.model.holds import HoldKind
-from reconciler.model.records import Approved, LedgerEntry, RepositoryRecord, StateRecord
+from reconciler.model.records import Approved, Departed, LedgerEntry, RepositoryRecord, StateRecord
 from reconciler.model.specs import Config
 from reconciler.model.trees import Relation
 from tests.unit.core.arriving import ON_RECORD, counts, kinds, take_in
@@ -102,6 +102,16 @@ def test_an_invalid_config_holds_the_whole_commit() -> None:
     assert not result.records
     assert set(kinds(result).values()) == {HoldKind.CONFIG}
     assert replace(result.repository, notices=()) == ON_RECORD
+
+
+def test_a_clock_that_was_set_back_lets_no_budget_last_for_hours() -> None:
+    """What was taken away an hour ahead was taken away just now: it ends with its window."""
+    left = Departed(a_key("duel"), LedgerEntry(NOW + 3600, 2))
+    known = {LOBBY.key: replace(accepted(LOBBY), ledger=(LedgerEntry(NOW + 3600, 22),))}
+    remembered = replace(ON_RECORD, departed=(left,))
+    result = take_in(a_reading(LOBBY), records=known, remembered=remembered)
+    assert result.records[LOBBY.key].ledger == (LedgerEntry(NOW, 22),)
+    assert result.repository.departed == (replace(left, entry=LedgerEntry(NOW, 2)),)
 
 
 def test_a_mass_deletion_is_refused_whole_and_then_approved() -> None:

@@ -18,6 +18,7 @@ from tests.unit.core.making import (
     a_situation,
     a_workload,
     live_objects,
+    nodes,
     pending,
     pods,
     port_range,
@@ -33,7 +34,8 @@ BESIDE_IT: dict[str, tuple[str, Any]] = {
     "in_use": ("ports are chosen and moved where rooms are not ready", Counter(range(7000, 7011))),
     "confirmed": ("it spares comparing what is equal by the basis", frozenset()),
     "create_not_before": ("nothing is to be made", NOW + 10_000),
-    "nodes": ("they are counted for rooms without a port, which are not ready", 0),
+    "nodes": ("they are counted for rooms without a port, which are not ready", nodes(0)),
+    "held": ("so are the ports on them", {"node-1": Counter({7000: 1})}),
     "version": ("it counts where names are outstanding or rooms are missing", 9_000_000),
     "elapsed": ("time counts only where a plan says when to look again", NOW + 1e6),
     "budgeted_at": ("nothing is to be applied", NOW),
@@ -115,6 +117,7 @@ CHANGED: dict[str, Any] = {
     "ears": Ears(deaf="so many fell silent"),
     "sharing": Sharing.WAITS,
     "namespace_made": True,
+    "addresses": {"node-1": "203.0.113.9"},
 }
 
 

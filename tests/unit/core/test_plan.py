@@ -14,7 +14,8 @@ from reconciler.model.live import LivePod, LiveWorkload, Phase, Seen
 from reconciler.model.plans import Plan, Situation
 from reconciler.model.records import Ordinals, Owned, StateRecord
 from reconciler.model.rooms import Mark, Why
-from reconciler.model.specs import Rollout, Share
+from reconciler.model.shares import Share
+from reconciler.model.specs import Rollout
 from tests.unit.core.making import (
     NEW,
     NOW,
@@ -23,6 +24,7 @@ from tests.unit.core.making import (
     a_situation,
     a_workload,
     live_objects,
+    nodes,
     pods,
     port_range,
     waiting_for_port,
@@ -128,6 +130,9 @@ def test_a_room_that_waits_for_a_taken_port_is_planned_again() -> None:
     made = plan(a_situation(workload, [waiting_for_port(0, 7000)], in_use=Counter({7000: 3})))
     assert [item.cause for item in made.removals] == [Cause.HEALING]
     assert made.creates is not None
+    allocated = waiting_for_port(0, 7000, mark=Mark.ALLOCATED)
+    kept = plan(a_situation(workload, [allocated], in_use=Counter({7000: 3})))
+    assert not kept.removals
 
 
 def test_a_failing_revision_waits_before_it_is_tried_again() -> None:
@@ -213,7 +218,7 @@ def test_rooms_that_no_port_is_left_for_say_so() -> None:
     crowded = a_situation(workload, there, in_use=Counter({7000: 5, 7001: 4}))
     made = plan(crowded)
     assert [hold.kind for hold in made.holds] == [HoldKind.CROWDED_PORTS]
-    assert not plan(replace(crowded, nodes=5)).holds
+    assert not plan(replace(crowded, nodes=nodes(5))).holds
 
 
 def test_a_mark_of_ours_that_was_changed_by_hand_is_set_again() -> None:
@@ -271,7 +276,8 @@ def test_a_storm_of_pending_rooms_moves_to_freer_ports_at_once() -> None:
     template = {"spec": {"containers": [{"name": "game", "ports": [{"containerPort": 7777}]}]}}
     workload = a_workload(replicas=2000, port_range=port_range(7000, 7999), template=template)
     made = plan(a_situation(workload, there, in_use=Counter({7000: 2000})))
-    assert len(made.removals) == 2000
+    # Two may stay: with so many gone, 7000 is as free as any other.
+    assert len(made.removals) == 1998
     assert made.creates is not None
     chosen = Counter(port for seat in made.creates.seats for port in seat.host_ports)
     assert len(chosen) == 999

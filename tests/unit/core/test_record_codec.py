@@ -5,15 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.core import record_codec
+from reconciler.core import demand, record_codec
 from reconciler.core.record_codec import Texts, UnreadableRecord
+from reconciler.model.decisions import Advised, Demand, Past
 from reconciler.model.holds import HoldKind
+from reconciler.model.intents import Intent, Landing, Scaling, Step
 from reconciler.model.records import (
     Accepted,
     Approved,
     Condition,
     Departed,
     Endorsement,
+    Failure,
     HeldRemoval,
     LedgerEntry,
     Offer,
@@ -36,6 +39,19 @@ def many(of: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 entries = st.builds(LedgerEntry, moment, number)
+spans = many(st.builds(Advised, moment, number))
+pasts = st.builds(
+    Past,
+    st.none() | moment,
+    st.none() | moment,
+    st.sampled_from([None, "up", "down"]),
+    st.none() | moment,
+    spans,
+    spans,
+    st.none() | st.builds(Demand, moment, number, number, st.none() | moment),
+    st.binary(max_size=20),
+)
+steps = st.builds(Step, moment, number, number, text, text)
 states = st.builds(
     StateRecord,
     accepted=st.none() | st.builds(Accepted, text, number, text, text, number),
@@ -46,6 +62,19 @@ states = st.builds(
     highest=st.none() | number,
     conditions=many(st.builds(Condition, text, st.booleans(), text, text, moment)),
     observed_commit=text,
+    failures=many(st.builds(Failure, moment, text, text)),
+    scaling=st.builds(
+        Scaling,
+        st.none() | st.builds(Intent, number, number, many(steps), moment),
+        many(st.builds(Landing, text, number, moment)),
+        moment,
+        text,
+        many(st.tuples(moment, number)),
+        pasts,
+    ),
+    demand=st.dictionaries(st.integers(2_000_000, 2_000_200), number, max_size=4).map(
+        demand.encode
+    ),
 )
 repositories = st.builds(
     RepositoryRecord,
@@ -60,6 +89,7 @@ repositories = st.builds(
     endorsements=many(st.builds(Endorsement, text, text, text, moment, st.booleans())),
     known=st.none() | digests,
     newborn=digests,
+    pushed=many(text),
 )
 
 
@@ -90,6 +120,32 @@ def test_an_ordinal_record_comes_back_as_it_was(record: Ordinals) -> None:
 def test_ten_thousand_outstanding_names_are_a_short_text() -> None:
     names = frozenset(range(1_800_000_000, 1_800_010_000))
     assert len(record_codec.dump_ordinals(Ordinals(1_800_010_000, names))["record"]) < 200
+
+
+MONTH = demand.encode({2_000_000 + place: place % 977 for place in range(demand.QUARTERS)})
+
+
+@pytest.mark.parametrize(
+    ("other_bytes", "quarters"),
+    [
+        pytest.param(0, demand.QUARTERS, id="a month has its place"),
+        pytest.param(238 * 1024, demand.QUARTERS // 4, id="the oldest give way first"),
+        pytest.param(250 * 1024, 0, id="and all of them before anything else does"),
+    ],
+)
+def test_a_record_that_gets_too_large_gives_up_old_demand(other_bytes: int, quarters: int) -> None:
+    record = StateRecord(demand=MONTH, observed_commit="c" * other_bytes)
+    data = record_codec.dump_state(record)
+    kept = demand.decode(record_codec.load_state(data, "it").demand)
+
+    assert len(kept) == quarters
+    assert not kept or max(kept) == 2_000_000 + demand.QUARTERS - 1
+    assert len(data["record"]) <= 64 * 1024 or other_bytes
+
+
+@pytest.mark.parametrize("value", ["%%%", "bm8=", 7], ids=["no base64", "not packed", "no text"])
+def test_demand_that_cannot_be_read_is_lost_and_holds_nothing(value: object) -> None:
+    assert record_codec.load_state(written({"demand": value}), "it") == StateRecord()
 
 
 def test_equal_records_have_equal_texts() -> None:

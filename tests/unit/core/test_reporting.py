@@ -14,6 +14,7 @@ def test_a_room_is_waited_for_that_was_made_to_report_or_has_done_so() -> None:
     assert not is_heard(a_pod(0), REPORT), "it has no token: it would be waited for for ever"
     assert is_heard(a_pod(0, mark=Mark.IDLE), REPORT)
     assert not is_heard(a_room(0), SILENT), "it never spoke, and is not asked to any more"
+    assert is_heard(a_room(0, revision=""), REPORT), "somebody took its revision away"
 
 
 @pytest.mark.parametrize("mark", [Mark.IDLE, Mark.BUSY, Mark.ALLOCATED])

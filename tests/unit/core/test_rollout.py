@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from reconciler.core import rollout
 from reconciler.core.rollout import Step
 from reconciler.core.rooms import Sorted, sort_rooms
-from reconciler.model.specs import Rollout, Share
+from reconciler.model.shares import Share
+from reconciler.model.specs import Rollout
 from tests.unit.core.making import a_workload, pending, pods
 
 ONE_BY_ONE = Rollout(Share(1), Share(0))
@@ -187,3 +188,34 @@ def test_a_scale_in_that_spares_a_lapsed_room_counts_the_ready_one_that_goes() -
     )
     # One of three new rooms is too many, and it is a ready one: the old one stays for it.
     assert rollout.next_step(there, 2, ONE_BY_ONE) == Step(0, 0, 0, 1)
+
+
+few = st.integers(0, 6)
+
+
+@given(few, few, few, few, few, shares, shares)
+def test_a_roll_out_ends_though_old_rooms_were_never_heard(
+    new_ready: int,
+    old_ready: int,
+    old_unready: int,
+    old_unheard: int,
+    desired: int,
+    surge: Share,
+    unavailable: Share,
+) -> None:
+    policy = Rollout(surge, unavailable)
+    new_unready = 0
+    for _ in range(50):
+        there = rooms(new_ready, new_unready, old_ready, old_unready + old_unheard)
+        there.protected = {pod.uid for pod in there.old_unready[:old_unheard]}
+        step = rollout.next_step(there, desired, policy)
+        if step == Step(0, 0, 0, 0) and not (new_unready or old_unheard):
+            break
+        # Old rooms that were never heard are told to leave at once, and are no members then.
+        old_unheard = 0
+        excess_unready = min(step.remove_excess, new_unready)
+        old_ready -= step.remove_old_ready
+        old_unready -= step.remove_old_unready
+        new_ready += new_unready - excess_unready - (step.remove_excess - excess_unready)
+        new_unready = step.create
+    assert (new_ready, new_unready, old_ready, old_unready) == (desired, 0, 0, 0)

@@ -1,10 +1,12 @@
 """What a room is judged by: how long a busy room that is silent is waited for."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from reconciler.core.room_facts import Facts
+from reconciler.model.live import Seen
 from reconciler.model.rooms import Ears, Heard, Mark, Said
 from reconciler.model.specs import Timeouts
 from tests.unit.core.making import NOW, a_heard, a_room, a_workload
@@ -28,3 +30,27 @@ LISTENING = Ears(since=NOW - 300)
 )
 def test_patience(mark: Mark, heard: Heard | None, ears: Ears, seconds: float | None) -> None:
     assert Facts(a_room(0, mark=mark), LIMITED, heard, ears, NOW).patience_seconds == seconds
+
+
+STARTED = Seen(starting=NOW - 500)
+
+
+@pytest.mark.parametrize(
+    ("changes", "seconds"),
+    [
+        pytest.param({}, 400, id="so long after its start may have lasted"),
+        pytest.param({"seen": Seen(starting=NOW - 900)}, 300, id="not before we listened so long"),
+        pytest.param({"mark": Mark.DRAINING}, 300, id="and on while it is marked draining for it"),
+        pytest.param({"ready": False}, None, id="one that is not ready has its start's time-out"),
+        pytest.param({"ready": False, "lapsed": True}, 400, id="one that was ready may be full"),
+        pytest.param({"mark": Mark.IDLE}, None, id="one that was heard has pingSeconds"),
+        pytest.param({"revision": "1-new"}, None, id="nobody waits for one that does not report"),
+    ],
+)
+def test_patience_with_a_room_that_was_never_heard(
+    changes: dict[str, Any], seconds: float | None
+) -> None:
+    pod = a_room(0, **{"seen": STARTED, **changes})
+    assert Facts(pod, LIMITED, None, LISTENING, NOW).patience_seconds == seconds
+    unlimited = replace(LIMITED, timeouts=Timeouts())
+    assert Facts(pod, unlimited, None, LISTENING, NOW).patience_seconds is None

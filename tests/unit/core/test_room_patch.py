@@ -60,6 +60,28 @@ def test_a_mark_fails_where_the_state_is_another_one_by_now(now: str) -> None:
         json_patch(changed, operations)
 
 
+@pytest.mark.parametrize(
+    ("mark", "leaving"),
+    [
+        pytest.param(Mark.DRAINING, Why.SCALE_IN, id="to drain it"),
+        pytest.param(Mark.IDLE, Why.STAYS, id="to let it stay"),
+        pytest.param(Mark.IDLE, Why.SCALE_IN, id="to tell it"),
+    ],
+)
+@pytest.mark.parametrize("asked", ["request", "of somebody else"])
+def test_what_a_person_asked_meanwhile_is_not_overwritten(
+    mark: Mark, leaving: Why, asked: str
+) -> None:
+    raw = written(RAW, Mark.IDLE, Why.LEFT_GIT)
+    notes = {**raw["metadata"]["annotations"], labels.LEAVING: asked}
+    changed = {**raw, "metadata": {**raw["metadata"], "annotations": notes}}
+    operations = room_patch.operations(pod_of(raw), mark, leaving, 1.0)
+    with pytest.raises(PatchFailed, match="another one"):
+        json_patch(changed, operations)
+    again = json_patch(changed, room_patch.operations(pod_of(changed), mark, leaving, 1.0))
+    assert state(again)[:2] == (mark, leaving)
+
+
 def test_a_mark_fails_on_another_pod_of_that_name() -> None:
     other = {**RAW, "metadata": {**RAW["metadata"], "uid": "u-2"}}
     with pytest.raises(PatchFailed, match="another one"):
@@ -83,3 +105,16 @@ def test_a_report_is_kept_and_taken_away() -> None:
     assert pod_of(kept).kept_report == '{"players":3}'
     gone = json_patch(kept, [room_patch.kept("", '{"players":3}')])
     assert pod_of(gone).kept_report == ""
+
+
+def test_a_public_address_is_written_where_it_is_another_one() -> None:
+    pod = pod_of(RAW)
+    told = pod_of(json_patch(RAW, addressed(pod, "203.0.113.9")))
+    assert told.address == "203.0.113.9"
+    assert addressed(told, "203.0.113.9") == addressed(told, "") == addressed(pod, "")
+    moved = json_patch(RAW, addressed(pod, "203.0.113.9"))
+    assert pod_of(json_patch(moved, addressed(told, "2001:db8::9"))).address == "2001:db8::9"
+
+
+def addressed(pod: LivePod, address: str) -> list[Json]:
+    return room_patch.operations(pod, pod.mark, pod.leaving, 1.0, None, address)

@@ -12,6 +12,13 @@ from tests.unit.core.making import NOW, a_heard, a_room, a_workload
 REPORTS = a_workload(reports="required", matches_max=4, revision="1-newr")
 SILENT = a_workload()
 BUSY = a_heard(said=Said.OCCUPIED, matches=4)
+BESIDE: dict[str, Any] = {
+    "phase": Phase.PENDING,
+    "ready": False,
+    "running": True,
+    "waiting": "ImagePullBackOff",
+}
+"""One container runs, another was never started: Kubernetes calls that Pending."""
 IDLE_POD: dict[str, Any] = {"mark": Mark.IDLE}
 LISTENING = Ears(since=NOW - 1000)
 
@@ -54,7 +61,7 @@ def judged(
             id="one that pulled for too long",
         ),
         pytest.param(
-            judged(running=False, ready=False, waiting="CrashLoopBackOff", restarts=3),
+            judged(running=False, ready=False, waiting="CrashLoopBackOff", runs=(3,)),
             RoomState.ERROR,
             id="one that crashes again and again",
         ),
@@ -62,6 +69,42 @@ def judged(
             judged(BUSY, running=True, ready=False, waiting="CrashLoopBackOff", mark=Mark.BUSY),
             RoomState.OCCUPIED,
             id="players beside a sidecar that crashes",
+        ),
+        pytest.param(
+            judged(BUSY, **BESIDE, mark=Mark.BUSY),
+            RoomState.OCCUPIED,
+            id="players beside a container that was never started",
+        ),
+        pytest.param(
+            judged(a_heard(), **BESIDE, mark=Mark.IDLE),
+            RoomState.UNREADY,
+            id="an empty one beside a container that was never started",
+        ),
+        pytest.param(
+            judged(a_heard(), **BESIDE, mark=Mark.IDLE, seconds=1000),
+            RoomState.ERROR,
+            id="an empty one beside a container that does not start",
+        ),
+        pytest.param(
+            judged(BUSY, phase=Phase.PENDING, ready=False, mark=Mark.BUSY),
+            RoomState.OCCUPIED,
+            id="players before the kubelet tells that it runs",
+        ),
+        pytest.param(
+            judged(phase=Phase.PENDING, ready=False, waiting="CreateContainerError"),
+            RoomState.PENDING,
+            id="one whose container is not made yet",
+        ),
+        pytest.param(
+            judged(
+                phase=Phase.PENDING,
+                ready=False,
+                mark=Mark.ALLOCATED,
+                waiting="ErrImagePull",
+                seconds=1000,
+            ),
+            RoomState.ERROR,
+            id="an allocated one that does not start",
         ),
         pytest.param(judged(ready=False), RoomState.UNREADY, id="one that starts"),
         pytest.param(
@@ -127,6 +170,16 @@ def judged(
             id="silent like all others",
         ),
         pytest.param(
+            judged(a_heard(silent=True), Ears(deaf_on={"node-1": "all of it"}), **IDLE_POD),
+            RoomState.READY,
+            id="silent like all others of its node",
+        ),
+        pytest.param(
+            judged(a_heard(silent=True), Ears(deaf_on={"node-2": "all of it"}), **IDLE_POD),
+            RoomState.ERROR,
+            id="silent, and those of another node too",
+        ),
+        pytest.param(
             judged(**IDLE_POD), RoomState.READY, id="recorded empty, not heard since we listen"
         ),
         pytest.param(
@@ -161,12 +214,46 @@ def test_the_state_of(what: Judged, state: RoomState) -> None:
         pytest.param(judged(mark=Mark.BUSY), id="recorded busy and not heard"),
         pytest.param(judged(a_heard(), mark=Mark.BUSY), id="whose pod still stands as busy"),
         pytest.param(judged(mark=Mark.ALLOCATED), id="allocated"),
+        pytest.param(
+            judged(BUSY, **BESIDE, mark=Mark.BUSY, seconds=1e6),
+            id="that plays beside a container that never starts",
+        ),
+        pytest.param(
+            judged(**BESIDE, mark=Mark.ALLOCATED, seconds=1e6),
+            id="allocated beside a container that never starts",
+        ),
+        pytest.param(
+            judged(BUSY, phase=Phase.PENDING, ready=False, mark=Mark.BUSY, seconds=1e6),
+            id="that says it is busy before its pod is known to run",
+        ),
+        pytest.param(
+            judged(phase=Phase.PENDING, ready=False, mark=Mark.BUSY),
+            id="recorded busy, and not known to run yet",
+        ),
+        pytest.param(
+            judged(phase=Phase.PENDING, ready=False, node="", mark=Mark.ALLOCATED),
+            id="allocated before a node takes it",
+        ),
+        pytest.param(
+            judged(**BESIDE, mark=Mark.IDLE),
+            id="recorded idle beside a container that never started, and not heard",
+        ),
+        pytest.param(
+            judged(**BESIDE, mark=Mark.DRAINING),
+            id="draining beside a container that never started, and not heard",
+        ),
+        pytest.param(judged(ready=False, lapsed=True, seconds=1e6), id="that was ready once"),
+        pytest.param(judged(revision=""), id="whose revision somebody took away"),
         pytest.param(judged(), id="never heard"),
         pytest.param(judged(**IDLE_POD), id="recorded idle and not heard"),
         pytest.param(judged(mark=Mark.DRAINING), id="draining and not heard"),
         pytest.param(judged(replace(BUSY, silent=True), seconds=1e6), id="silent for a long time"),
         pytest.param(
             judged(a_heard(silent=True), Ears(deaf="all"), **IDLE_POD), id="we may be deaf to"
+        ),
+        pytest.param(
+            judged(a_heard(silent=True), Ears(deaf_on={"node-1": "all"}), **IDLE_POD),
+            id="whose node we may not hear",
         ),
         pytest.param(judged(a_heard(said=Said.TERMINATING, said_since=NOW)), id="that ends"),
         pytest.param(judged(BUSY, ready=False, lapsed=True), id="busy on a node that is lost"),
@@ -175,11 +262,15 @@ def test_the_state_of(what: Judged, state: RoomState) -> None:
             id="that takes its time to end, with a match in it",
         ),
         pytest.param(
+            judged(a_heard(said=Said.TERMINATING), mark=Mark.ALLOCATED, seconds=1e6),
+            id="that takes its time to end, and was allocated",
+        ),
+        pytest.param(
             judged(Heard(at=NOW, silent=True, tells=False), mark=Mark.BUSY),
             id="recorded busy, of which only its silence is known",
         ),
         pytest.param(
-            judged(ready=False, restarts=1, mark=Mark.DRAINING),
+            judged(ready=False, runs=(1,), mark=Mark.DRAINING),
             id="draining, that restarted and was perhaps ready before",
         ),
     ],

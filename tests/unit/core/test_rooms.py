@@ -1,7 +1,15 @@
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from reconciler.core import rooms
+from reconciler.core.room_state import judge
 from reconciler.model.live import Phase
 from reconciler.model.plans import Counts
-from tests.unit.core.making import OLD, a_pod, a_workload
+from reconciler.model.rooms import Health, Heard, Mark, Said, Why
+from tests.unit.core.making import NEW, NOW, OLD, REPORTS, a_heard, a_pod, a_workload, ears
 
 
 def test_rooms_are_sorted_and_counted() -> None:
@@ -29,3 +37,60 @@ def test_rooms_that_are_ready_are_not_taken_out() -> None:
     assert [pod.ordinal for pod in left.new_ready] == [0]
     assert [pod.ordinal for pod in left.new_unready] == [1]
     assert len(found.new_unready) == 2, "what was handed in is not changed"
+
+
+def test_a_room_that_nobody_waits_for_and_that_says_it_is_busy_is_no_victim() -> None:
+    workload = a_workload(reports="required", revision="1-newr")
+    said = ears(r0=a_heard(matches=1))
+    found = rooms.sort_rooms([a_pod(0, revision="1-new"), a_pod(1)], workload, said, NOW)
+    assert found.busy == {"uid-0"}, "before its pod says so"
+
+
+_REPORTS = st.builds(
+    a_heard,
+    said=st.sampled_from([None, *Said]),
+    matches=st.integers(0, 1),
+    players=st.integers(0, 1),
+    silent=st.booleans(),
+    health=st.sampled_from([None, *Health]),
+    tells=st.booleans(),
+)
+_PODS = st.fixed_dictionaries(
+    {
+        "phase": st.sampled_from(list(Phase)),
+        "ready": st.booleans(),
+        "running": st.booleans(),
+        "lapsed": st.booleans(),
+        "terminating": st.booleans(),
+        "mark": st.sampled_from(list(Mark)),
+        "leaving": st.sampled_from([Why.STAYS, Why.STAYS, Why.SCALE_IN, Why.REQUEST]),
+        "waiting": st.sampled_from(["", "CrashLoopBackOff"]),
+        "revision": st.sampled_from([NEW, REPORTS, OLD]),
+    }
+)
+
+
+@given(
+    pod=_PODS,
+    heard=st.none() | _REPORTS,
+    reports=st.sampled_from(["required", "none"]),
+    limit=st.sampled_from([None, 60.0, 100_000.0]),
+    deaf=st.sampled_from(["", "too many fell silent"]),
+)
+def test_what_is_plain_is_what_the_rules_say(
+    pod: dict[str, Any], heard: Heard | None, reports: str, limit: float | None, deaf: str
+) -> None:
+    timeouts = replace(a_workload().timeouts, silent_busy_seconds=limit)
+    workload = a_workload(reports=reports, timeouts=timeouts)
+    said = replace(ears(**({"r0": heard} if heard else {})), deaf=deaf)
+    found = rooms.sort_rooms([a_pod(0, **pod)], workload, said, NOW)
+
+    room = a_pod(0, **pod)
+    judged = judge(room, workload, heard, said, NOW)
+    assert (room.uid in found.protected) == bool(judged.protected)
+    assert (room.uid in found.busy) == judged.demand
+    assert found.unheard == judged.unheard
+    if room in (*found.new_ready, *found.old_ready):
+        assert judged.up or room.lapsed
+    if judged.again_in_seconds is not None and judged.again_in_seconds > 0:
+        assert found.again_in_seconds is not None

@@ -45,7 +45,7 @@ def properties(schema: Json) -> Iterator[tuple[str, Json, bool]]:
             yield name, inner, name in node.get("required", ())
 
 
-@pytest.mark.parametrize("kind", ["Scheduler", "Fleet", "Config"])
+@pytest.mark.parametrize("kind", ["Scheduler", "Fleet", "Config", "Replicas"])
 def test_a_schema_is_a_sound_one_and_uses_only_what_we_act_upon(kind: str) -> None:
     schema = assets.schemas()[kind]
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -55,13 +55,14 @@ def test_a_schema_is_a_sound_one_and_uses_only_what_we_act_upon(kind: str) -> No
         assert set(node) <= ANNOTATIONS | KEYWORDS
 
 
-@pytest.mark.parametrize("kind", ["Scheduler", "Fleet", "Config"])
+@pytest.mark.parametrize("kind", ["Scheduler", "Fleet", "Config", "Replicas"])
 def test_every_property_is_described_with_unit_default_and_example(kind: str) -> None:
     for name, node, is_required in properties(assets.schemas()[kind]):
         assert node["description"].endswith("."), name
         assert node["x-unit"], name
         assert node["examples"], name
-        assert is_required or "default" in node, name
+        # A count must be written, too, in the spec or in replicas.yaml: no schema can say that.
+        assert is_required or name == "replicas" or "default" in node, name
         validator = jsonschema.Draft202012Validator(node)
         for example in node["examples"]:
             validator.validate(example)
@@ -92,7 +93,10 @@ ENGINE = loaded(
     "silentBusySeconds: 7200}, removal: {quietSeconds: 5, drainDeadlineSeconds: 60}, "
     "failure: {action: Remove, maxFailures: 3, windowSeconds: 60}, "
     "disruption: {mode: count, safetyPercentage: 0.05, intervalSeconds: 5}, "
-    "scheduling: packed, suspend: false}"
+    "scheduling: packed, suspend: false, "
+    "autoscaling: {enabled: true, min: 1, max: 9, policy: {fixedBuffer: {amount: 5}}, "
+    "scaleUp: {cooldownSeconds: 60, stabilizationSeconds: 30, step: 5}, "
+    "scaleDown: {cooldownSeconds: 60, stabilizationSeconds: 300, step: 20%}}}"
 )
 WHOLE: dict[str, Any] = {
     "Scheduler": {
@@ -112,7 +116,12 @@ WHOLE: dict[str, Any] = {
     "Config": loaded(
         "{apiVersion: gamekeeper.dev/v1, kind: Config, spec: {paths: [a, b/c], kubernetesVersion: "
         "'1.36', budgets: {workload: {rooms: 3, percent: 1.5}, windowSeconds: 600}, "
-        "resyncSeconds: 60, pollSeconds: 60}}"
+        "resyncSeconds: 60, pollSeconds: 60, "
+        "writeBack: {mode: direct, quietSeconds: 60, humanHoldSeconds: 900, message: $summary}}}"
+    ),
+    "Replicas": loaded(
+        "{apiVersion: gamekeeper.dev/v1, kind: Replicas, "
+        "spec: {counts: {Scheduler/arena: 10, Fleet/servers/duel: 0}}}"
     ),
 }
 VALIDATORS = {
@@ -120,7 +129,7 @@ VALIDATORS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["Scheduler", "Fleet", "Config"])
+@pytest.mark.parametrize("kind", ["Scheduler", "Fleet", "Config", "Replicas"])
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_our_verdict_is_that_of_an_editor(kind: str, data: st.DataObject) -> None:
@@ -200,3 +209,24 @@ def test_a_pod_is_judged_by_keywords_that_we_have_words_for(version: str) -> Non
     # The forms that Kubernetes' own schemas name besides: what they say, its decoder checks.
     assert forms - set(formats.KINDS) <= {"int32", "int64", "date-time"}
     assert validator_of(schema).is_valid(loaded(SPEC)["spec"]["template"]["spec"])
+
+
+@pytest.mark.parametrize(
+    ("message", "is_good"),
+    [
+        pytest.param("$summary", True, id="the usual one"),
+        pytest.param("chore: ${summary} ($count, $instance) costs 5 $$", True, id="all of it"),
+        pytest.param("$secret", False, id="a place that is unknown"),
+        pytest.param("$summaries", False, id="a longer name"),
+        pytest.param("${summary", False, id="a brace that stays open"),
+        pytest.param("${summary.__class__}", False, id="an attribute"),
+        pytest.param("costs 5 $", False, id="a dollar sign alone"),
+        pytest.param("  ", False, id="nothing"),
+        pytest.param("one\ntwo", False, id="two lines"),
+    ],
+)
+def test_a_commits_first_line_is_refused_where_it_cannot_be_filled_in(
+    message: str, is_good: bool
+) -> None:
+    config = {**WHOLE["Config"], "spec": {"writeBack": {"message": message}}}
+    assert (check(kit().kinds["Config"], config) == []) is is_good

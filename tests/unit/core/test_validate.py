@@ -1,6 +1,7 @@
 """What no schema can say: one property against another, names that are taken, ranges."""
 
 import contextlib
+import subprocess
 from typing import Any
 
 import pytest
@@ -209,6 +210,7 @@ def test_a_template_is_judged_by_its_own_content_and_the_process_permissions() -
         pytest.param("{pollSeconds: 0}", "spec.pollSeconds", "range", id="no pause"),
         pytest.param("{budgets: {total: {percent: 101}}}", "spec.budgets.total.percent", "range",
                      id="more than all"),
+        pytest.param("{writeBack: {branch: HEAD}}", "spec.writeBack.branch", "text", id="HEAD"),
     ],
 )  # fmt: skip
 def test_a_config_may_not_have(spec: str, path: str, rule: str) -> None:
@@ -218,3 +220,41 @@ def test_a_config_may_not_have(spec: str, path: str, rule: str) -> None:
 @pytest.mark.parametrize("spec", ["{}", "{paths: [.]}", "{paths: [a, b/c-d, e f]}"])
 def test_a_config_may_have(spec: str) -> None:
     assert check_config(loaded(f"{CONFIG}spec: {spec}\n"), kit()) == []
+
+
+@pytest.mark.parametrize(
+    "branch",
+    ["HEAD", "a..b", "a.", "/a", "a/", "a//b", "a/.b", ".a", "-a", "a.lock", "a.lock/b", "a b",
+     "a~1", "a^", "a:b", "a?", "a*", "a[b", "a\\b", "a@{b", "a\x7f"],
+)  # fmt: skip
+def test_no_name_that_git_refuses_is_a_branch_of_counts(branch: str) -> None:
+    words = ["git", "check-ref-format", "--branch", branch]
+    assert subprocess.run(words, capture_output=True, check=False).returncode != 0
+    value = {**loaded(CONFIG), "spec": {"writeBack": {"branch": branch}}}
+    assert rules(check_config(value, kit())) == {("spec.writeBack.branch", "text")}
+
+
+@pytest.mark.parametrize("branch", ["counts", "HEADS", "bots/HEAD", "a.b-c_d/e", "lock", "a.locks"])
+def test_names_that_git_takes_are_branches_of_counts(branch: str) -> None:
+    subprocess.run(["git", "check-ref-format", "--branch", branch], check=True, capture_output=True)
+    value = {**loaded(CONFIG), "spec": {"writeBack": {"branch": branch}}}
+    assert check_config(value, kit(), "main") == []
+
+
+@pytest.mark.parametrize(
+    ("branch", "tracked", "fix"),
+    [
+        pytest.param("main/counts", "main", "write main-counts", id="inside the tracked name"),
+        pytest.param("a/b/c", "a/b", "write a-b-c", id="deeper"),
+        pytest.param("release", "release/1", "write counts", id="around the tracked name"),
+    ],
+)
+def test_a_branch_that_git_cannot_have_beside_the_tracked_one(
+    branch: str, tracked: str, fix: str
+) -> None:
+    value = {**loaded(CONFIG), "spec": {"writeBack": {"branch": branch}}}
+    (mistake,) = check_config(value, kit(), tracked)
+    assert mistake.path == ("spec", "writeBack", "branch")
+    assert mistake.fix == fix
+    assert tracked in mistake.message
+    assert check_config(value, kit(), "other") == check_config(value, kit()) == []

@@ -1,0 +1,70 @@
+"""Days and wall clocks, without the machine's clock: dates as counts of days, times as seconds.
+
+A *zone* is a function from Unix seconds to the seconds that its clocks are ahead of UTC then.
+A time on a clock that shows it twice is the first of both; one that it never shows is meant as if
+the clock had not been put forward yet. So RFC 5545 reads them, and spans that touch on the clock
+touch in time, whatever the clocks do.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+
+DAY_SECONDS = 86_400
+WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+Zone = Callable[[float], int]
+Zones = Mapping[str, Zone]
+
+_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_TIME = re.compile(r"([0-9]{2}):([0-9]{2})")
+_MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def utc(_: float) -> int:
+    """The zone of UTC."""
+    return 0
+
+
+def day_of(text: str) -> int | None:
+    """Return the day of a date as `2026-12-24`, counted from 1970-01-01; None where there is none.
+
+    Years are those of the Gregorian calendar, counted from March, so that a leap day ends one.
+    """
+    found = _DATE.fullmatch(text)
+    if found is None:
+        return None
+    year, month, day = map(int, found.groups())
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    if not 1 <= month <= 12 or not 1 <= day <= _MONTH_DAYS[month - 1] + (leap and month == 2):
+        return None
+    years = year - (month <= 2)
+    since_march = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
+    return 365 * years + years // 4 - years // 100 + years // 400 + since_march - 719_468
+
+
+def time_of(text: str) -> int | None:
+    """Return the seconds since midnight of a time as `18:30`, up to `24:00`; None for others."""
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return None
+    hours, minutes = map(int, found.groups())
+    seconds = hours * 3600 + minutes * 60
+    return seconds if minutes < 60 and seconds <= DAY_SECONDS else None
+
+
+def weekday_of(day: int) -> str:
+    """Return the day of the week of a day: 1970-01-01 was a Thursday."""
+    return WEEKDAYS[(day + 3) % 7]
+
+
+def today(zone: Zone, now: float) -> int:
+    """Return which day it is there."""
+    return int((now + zone(now)) // DAY_SECONDS)
+
+
+def instant_of(zone: Zone, day: int, seconds: int) -> float:
+    """Return the Unix seconds at which a clock there shows `seconds` after midnight of a day."""
+    shown = day * DAY_SECONDS + seconds
+    before, after = zone(shown - DAY_SECONDS), zone(shown + DAY_SECONDS)
+    found = [shown - ahead for ahead in (before, after) if zone(shown - ahead) == ahead]
+    return min(found) if found else shown - before

@@ -1,0 +1,39 @@
+"""Put numbers where they stand in Git: into the specs themselves, or into the file of counts."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from reconciler.core.edits import edit
+from reconciler.core.replicas_file import write_counts
+from reconciler.core.spec_files import REPLICAS_FILE
+from reconciler.model.edits import Edit, Refusal
+from reconciler.model.refs import WorkloadKey
+
+COUNT_PATH = ("spec", "replicas")
+
+
+def with_counts(
+    file: str,
+    data: bytes,
+    counts: Mapping[WorkloadKey, int],
+    gone: Collection[WorkloadKey] = (),
+) -> tuple[bytes, tuple[Refusal, ...]]:
+    """Return a file with these counts and not one byte changed beside them.
+
+    What cannot be done exactly is refused, with its reason: the refusals name the workloads. The
+    lines of those `gone` leave the file of counts.
+    """
+    if file == REPLICAS_FILE:
+        after, problems = write_counts(data, counts, gone)
+    else:
+        edits = [Edit(key, COUNT_PATH, count) for key, count in counts.items()]
+        after, problems = edit(data, edits)
+    return after, tuple(_of_workload(problem, counts) for problem in problems)
+
+
+def _of_workload(refusal: Refusal, counts: Mapping[WorkloadKey, int]) -> Refusal:
+    """Return a refusal as one of its workload: in `replicas.yaml` its path names it."""
+    if refusal.edit.where in counts:
+        return refusal
+    key = next(key for key in counts if str(key) == refusal.edit.path[-1])
+    return replace(refusal, edit=replace(refusal.edit, where=key))

@@ -1,0 +1,183 @@
+"""What the head says of counts that a policy moves: whose word it is, and what it leads to.
+
+A count inside bounds that people reviewed is nobody's mistake to be refused: the policy itself may
+go there at any moment, and a revert of what it did must act at once (ADR 16).
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from reconciler.core import intents
+from reconciler.core.compile import canonical
+from reconciler.model.arrivals import Arrival
+from reconciler.model.changes import Cause, Removal
+from reconciler.model.intents import Dropped, Fate, HeadCount, Scaling
+from reconciler.model.readings import Reading
+from reconciler.model.records import RepositoryRecord, StateRecord
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Config, Source, Workload
+
+ReadSpec = Callable[[str, Source], Workload]
+"""Canonical spec JSON and its place to a Workload: `compile.workload_from_json`."""
+_TAKEN_BACK: tuple[Fate, ...] = ("human", "overruled", "off")
+
+
+def counts_branch(config: Config | None, tracked: str) -> str:
+    """Return the name of the branch of counts, "" where counts stand on the tracked one."""
+    branch = config.write_back.branch if config else ""
+    return "" if branch == tracked else branch
+
+
+def unfetched(reading: Reading, record: RepositoryRecord, tracked: str) -> str:
+    """Return the branch of counts that is on record, and that a checkout has not, "" for none.
+
+    A checkout has what its owner fetched: that a branch is not there says nothing of the host.
+    """
+    missing = record.counts_commit and not reading.counts_commit
+    return counts_branch(reading.config, tracked) if missing else ""
+
+
+def numbered(reading: Reading, records: Mapping[WorkloadKey, StateRecord]) -> Reading:
+    """Return a reading whose workloads without a count keep the one that was accepted."""
+    known = {key: records[key].accepted for key in reading.unnumbered if key in records}
+    workloads = {
+        key: _with_count(reading.workloads[key], accepted.replicas)
+        for key, accepted in known.items()
+        if accepted is not None
+    }
+    if not workloads:
+        return reading
+    return replace(reading, workloads={**reading.workloads, **workloads})
+
+
+def _with_count(workload: Workload, count: int) -> Workload:
+    document = json.loads(workload.spec_json)
+    document["spec"]["replicas"] = count
+    return replace(workload, replicas=count, spec_json=canonical(document))
+
+
+def gone(
+    reading: Reading, records: Mapping[WorkloadKey, StateRecord], *, apart: bool
+) -> frozenset[WorkloadKey]:
+    """Return the workloads whose lines in the file of counts nobody needs any more.
+
+    None of a reading that is not complete: what cannot be told is not gone. What is on record
+    lives still, or its removal is held. A branch of counts, `apart` from the tracked one, counts
+    for workloads with a policy alone.
+    """
+    if reading.config is None or reading.unreadable or reading.missing_paths:
+        return frozenset()
+    lines = reading.over if reading.counts_commit else reading.counts
+    return frozenset(
+        key
+        for key in lines.keys() - reading.invalid.keys()
+        if (
+            apart and not _is_moved(reading.workloads[key])
+            if key in reading.workloads
+            else records.get(key, StateRecord()).accepted is None
+        )
+    )
+
+
+def _is_moved(workload: Workload) -> bool:
+    return workload.autoscaling is not None and workload.autoscaling.enabled
+
+
+def tells_of_people(arrival: Arrival) -> bool:
+    """Whether anybody but us changed a number, as far as the ids on record tell."""
+    moved = (*arrival.passages.values(), *arrival.counts_passages.values())
+    return any(map(intents.human_commit, moved))
+
+
+def head_count(arrival: Arrival, workload: Workload, record: StateRecord) -> HeadCount:
+    """Return what a head says of the count of one workload, beside what was accepted of it."""
+    reading, own = arrival.reading, arrival.reading.own.get(workload.key)
+    human, asked = intents.human_commit(arrival.counts_passages.get(workload.key, ())), None
+    if not human:
+        # Theirs on the tracked branch acts where nobody wrote another on the branch of counts.
+        human = intents.human_commit(arrival.passages.get(workload.key, ()))
+        if not human and None not in (own, record.scaling.own) and own != record.scaling.own:
+            human = reading.commit  # we write no number there, so it is theirs
+        asked = own if human else None
+    if not human and _is_taken_back(arrival, workload, record.scaling):
+        human = reading.commit
+    return HeadCount(
+        workload.replicas,
+        workload.autoscaling,
+        workload.suspend,
+        human,
+        asked,
+        own,
+        accepted=record.accepted.replicas if record.accepted else None,
+        foreign=(reading.counts_commit or reading.commit) if arrival.ours == frozenset() else "",
+    )
+
+
+def _is_taken_back(arrival: Arrival, workload: Workload, scaling: Scaling) -> bool:
+    """Whether a commit of ours is behind the head, and the number is none of ours all the same.
+
+    A merge can do that without a number that neither side has: a person chose the older one. Where
+    the number stands nowhere any more, nobody wrote one.
+    """
+    reading, ours = arrival.reading, arrival.ours or ()
+    if reading.counts_commit or workload.key in reading.unnumbered:
+        return False
+    behind = any(each.commit in ours for each in scaling.landings)
+    return behind and workload.replicas not in [each.value for each in scaling.landings]
+
+
+def settled(arrival: Arrival, workload: Workload, record: StateRecord) -> tuple[Scaling, int]:
+    """Return what is remembered once a head was taken in, and the count that is wanted then.
+
+    `record` is what was on record until then.
+    """
+    head = head_count(arrival, workload, record)
+    after, _ = _settled(arrival, head, record.scaling)
+    return after, intents.effective(after, head)
+
+
+def dropped(arrival: Arrival, workload: Workload, record: StateRecord) -> Dropped | None:
+    """Return the count that was decided and that a head takes back, None where it takes none."""
+    head, intent = head_count(arrival, workload, record), record.scaling.intent
+    _, fate = _settled(arrival, head, record.scaling)
+    if intent is None or fate not in _TAKEN_BACK:
+        return None
+    commit = head.human if fate == "human" else ""
+    return Dropped(workload.key, intent.value, head.replicas, fate, commit)
+
+
+def _settled(arrival: Arrival, head: HeadCount, scaling: Scaling) -> tuple[Scaling, Fate]:
+    config = arrival.reading.config or Config()
+    hold_seconds = float(config.write_back.human_hold_seconds)
+    return intents.settle(scaling, head, arrival.now, hold_seconds)
+
+
+def is_reviewed(
+    arrival: Arrival, removal: Removal, record: StateRecord | None, read_spec: ReadSpec
+) -> bool:
+    """Whether a smaller count lies inside the bounds of its policy, those before and those now."""
+    workload = arrival.reading.workloads.get(removal.key)
+    if removal.cause is not Cause.SCALE_IN or workload is None or record is None:
+        return False
+    if record.accepted is None:
+        return False
+    before = read_spec(record.accepted.spec_json, Source(record.accepted.file, 1))
+    return all(_allows(each, removal.to) for each in (before, workload))
+
+
+def _allows(workload: Workload, count: int) -> bool:
+    autoscaling = workload.autoscaling
+    if autoscaling is None or not autoscaling.enabled or workload.suspend:
+        return False
+    return autoscaling.bounds.minimum <= count <= autoscaling.bounds.maximum
+
+
+def wanted_counts(
+    arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]
+) -> dict[WorkloadKey, int]:
+    """Return the counts that a head leads to, by workload."""
+    return {
+        key: settled(arrival, workload, records.get(key, StateRecord()))[1]
+        for key, workload in arrival.reading.workloads.items()
+    }

@@ -1,0 +1,147 @@
+"""Demand from elsewhere: rows of a table or of a Prometheus answer to counts a quarter, and back.
+
+A row says how many rooms turned occupied (matches that began, where a room holds one) from its
+time on; rows of one quarter of an hour add up. A quarter without a row stays unknown.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from reconciler.core import calendar
+from reconciler.core.demand import MOST, QUARTER_SECONDS, quarter_of
+from reconciler.core.mistakes import MOST_MISTAKES
+
+HEADER = ("time", "starts")
+_MOMENT = re.compile(
+    r"(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::(\d{2})(?:\.\d+)?)?(Z|[+-]\d{2}:\d{2})?"
+)
+
+
+@dataclass(slots=True)
+class Rows:
+    """What was read: counts by number of the quarter, and what is wrong, by line."""
+
+    counts: dict[int, int] = field(default_factory=dict)
+    problems: list[tuple[int, str]] = field(default_factory=list)
+
+    def add(self, line: int, at: float, starts: float, now: float) -> None:
+        """Add a row. Times are Unix seconds."""
+        quarter = quarter_of(at)
+        if not 0 <= starts <= MOST:
+            self.problems.append((line, f"{starts:g} is no count of starts"))
+        elif quarter >= quarter_of(now):
+            self.problems.append((line, "its quarter of an hour is not over yet"))
+        else:
+            self.counts[quarter] = min(MOST, self.counts.get(quarter, 0) + round(starts))
+
+
+def from_csv(text: str, now: float) -> Rows:
+    """Return what a table of `time,starts` says. `now` is Unix seconds."""
+    rows, table = Rows(), csv.reader(text.removeprefix("\ufeff").splitlines())
+    try:
+        lines = [(table.line_num, cells) for cells in table]
+    except csv.Error as error:
+        # A file of another kind, or a quotation mark that nothing closes.
+        rows.problems.append((max(1, table.line_num), f"this is no table: {error}"))
+        return rows
+    if not lines or tuple(cell.strip().lower() for cell in lines[0][1]) != HEADER:
+        rows.problems.append((1, f"the first line must be {','.join(HEADER)}"))
+        return rows
+    for line, cells in lines[1:]:
+        if not cells:
+            continue
+        if len(cells) != len(HEADER):
+            rows.problems.append((line, f"{len(cells)} cells instead of {len(HEADER)}"))
+            continue
+        at, starts = moment_of(cells[0].strip()), _number(cells[1])
+        if isinstance(at, str):
+            rows.problems.append((line, at))
+        elif starts is None:
+            rows.problems.append((line, f'"{cells[1].strip()}" is no number'))
+        else:
+            rows.add(line, at, starts, now)
+    return rows
+
+
+def from_prometheus(text: str, now: float) -> Rows:
+    """Return what the answer to a range query says: starts in the 15 minutes before each time."""
+    rows = Rows()
+    try:
+        series = list(_series(json.loads(text)))
+    except (
+        *(TypeError, ValueError, LookupError),
+        *(AttributeError, OverflowError, RecursionError),
+    ) as error:
+        rows.problems.append((1, f"this is no answer of /api/v1/query_range: {error}"))
+        return rows
+    for at, value in series:
+        if at % QUARTER_SECONDS:
+            why = "is no full quarter of an hour: ask with step=900 and such a start"
+            rows.problems.append((1, f"{at:.0f} {why}"))
+            break
+        if value is not None:
+            rows.add(1, at - QUARTER_SECONDS, value, now)
+    return rows
+
+
+def _series(answer: Any) -> Iterator[tuple[float, float | None]]:
+    """Return times and values, None for those that are no number. Raises ValueError."""
+    shown = answer if isinstance(answer, dict) else {}
+    data: Any = shown.get("data")
+    is_matrix = isinstance(data, dict) and data.get("resultType") == "matrix"
+    if shown.get("status") != "success" or not is_matrix or not isinstance(data["result"], list):
+        raise ValueError("none that succeeded")
+    if len(data["result"]) != 1:
+        raise ValueError(f"{len(data['result'])} series instead of one: sum() them")
+    values = data["result"][0].get("values", ())
+    return ((float(at), _number(str(value))) for at, value in values)
+
+
+def to_csv(counts: Mapping[int, int]) -> Iterator[str]:
+    """Write counts by number of the quarter as lines that `from_csv` reads, in Unix seconds."""
+    yield ",".join(HEADER)
+    for quarter in sorted(counts):
+        yield f"{quarter * QUARTER_SECONDS},{counts[quarter]}"
+
+
+def moment_of(text: str) -> float | str:
+    """Return the Unix seconds of a time, or what is wrong with it."""
+    seconds = _number(text)
+    if seconds is not None:
+        return seconds if 0.0 <= seconds < 1e10 else f"{text} is no time in Unix seconds"
+    found = _MOMENT.fullmatch(text)
+    day = calendar.day_of(found[1]) if found else None
+    time = calendar.time_of(found[2]) if found else None
+    if found is None or day is None or time is None:
+        return f'"{text}" is no time: write Unix seconds or 2026-11-22T18:30:00Z'
+    if found[4] is None:
+        return f'"{text}" names no time zone: end it with Z for UTC, or +01:00'
+    return day * calendar.DAY_SECONDS + time + float(found[3] or 0) - _ahead(found[4])
+
+
+def _ahead(zone: str) -> float:
+    if zone == "Z":
+        return 0.0
+    hours, _, minutes = zone[1:].partition(":")
+    return (1.0 if zone[0] == "+" else -1.0) * (3600.0 * int(hours) + 60.0 * int(minutes))
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if isfinite(value) else None
+
+
+def told(problems: Sequence[tuple[int, str]], file: str) -> Iterator[str]:
+    """Yield what is wrong, each with its place: all of it, up to what anybody reads."""
+    for line, what in problems[:MOST_MISTAKES]:
+        yield f"{file}:{line}: {what}"
+    if len(problems) > MOST_MISTAKES:
+        yield f"and {len(problems) - MOST_MISTAKES} more: they are told once these are mended"

@@ -1,0 +1,35 @@
+"""How long a person's number still holds, by a clock that never jumps.
+
+The record keeps the end of a hold in Unix seconds: nothing else outlives a restart. Within a
+process a clock that is set would end a hold early, or lengthen it: there it lasts as long as it
+was meant to when it was first seen, and its end on record moves with the clock.
+"""
+
+from dataclasses import dataclass
+
+JUMP_SECONDS = 5.0
+"""Two clocks that differ by less than that in a hold's time are only not quite alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class HoldEnd:
+    """When a hold ends: `until` on record (Unix seconds), `ends` on the clock that never jumps."""
+
+    until: float
+    ends: float
+
+    def at(self, now: float, elapsed: float) -> float:
+        """Return when it ends by the clock as it is set now; `now` and the answer are Unix seconds.
+
+        `elapsed` is the time of the clock that never jumps.
+        """
+        moved = now + self.ends - elapsed
+        is_over = now >= self.until and elapsed >= self.ends
+        return self.until if is_over or abs(moved - self.until) < JUMP_SECONDS else moved
+
+
+def followed(known: HoldEnd | None, until: float, now: float, elapsed: float) -> HoldEnd:
+    """Return the end of the hold on record: as it is known, or of one that is seen first."""
+    if known is not None and known.until == until:
+        return known
+    return HoldEnd(until, elapsed + until - now)

@@ -1,0 +1,50 @@
+"""What is remembered of scaling, to JSON and back: a part of the state record."""
+
+from reconciler.core.scaling_record import past_from_json, past_to_json
+from reconciler.model.decisions import NO_PAST
+from reconciler.model.intents import Intent, Landing, Scaling, Step
+from reconciler.model.refs import Json
+
+
+def dump_scaling(scaling: Scaling) -> Json:
+    """Return what `load_scaling` reads, as a JSON object."""
+    intent = scaling.intent
+    return {
+        "intent": intent
+        and {
+            "base": intent.base,
+            "value": intent.value,
+            "toldAt": intent.told_at,
+            "steps": [[s.at, s.before, s.after, s.policy, s.reason] for s in intent.steps],
+        },
+        "landings": [
+            [each.commit, each.value, each.decided_at, each.told_before]
+            for each in scaling.landings
+        ],
+        "heldUntil": scaling.held_until,
+        "heldBy": scaling.held_by,
+        "lowered": scaling.lowered,
+        "own": scaling.own,
+        "past": None if scaling.past == NO_PAST else past_to_json(scaling.past),
+    }
+
+
+def load_scaling(value: Json) -> Scaling:
+    """Read what is remembered; what is missing takes its default."""
+    intent = value.get("intent")
+    return Scaling(
+        intent=Intent(
+            intent["base"],
+            intent["value"],
+            tuple(Step(*parts) for parts in intent["steps"]),
+            intent.get("toldAt", 0.0),
+        )
+        if intent
+        else None,
+        landings=tuple(Landing(*parts) for parts in value.get("landings", [])),
+        held_until=value.get("heldUntil", 0.0),
+        held_by=value.get("heldBy", ""),
+        lowered=tuple((at, count) for at, count in value.get("lowered", [])),
+        own=value.get("own"),
+        past=past_from_json(value["past"]) if value.get("past") else NO_PAST,
+    )

@@ -1,0 +1,201 @@
+"""What becomes of an intent when the head moves, and how a decision becomes one (DESIGN §5).
+
+The head of the branch always wins over an intent that did not expect it; what we pushed ourselves
+is known by object ids and by the numbers that were pushed, never by a message or an author.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from reconciler.model.intents import Fate, HeadCount, Intent, Landing, Passage, Scaling, Step
+
+LANDINGS_KEPT = 20
+STEPS_KEPT = 50
+"""More in one commit are told as one: a branch that takes nothing for a day must not fill the
+record."""
+UNANSWERED_SECONDS = 600.0
+"""A push without an answer for so long does not reach the branch any more. If it does all the
+same, its number acts as any of ours, and is decided over."""
+
+
+def settle(
+    scaling: Scaling, head: HeadCount, now: float, hold_seconds: float
+) -> tuple[Scaling, Fate]:
+    """Return what is remembered once a head is known, and what became of the intent.
+
+    `now` is Unix seconds; a human's change holds the policy for `hold_seconds` from now on.
+    """
+    after, fate = _settled(scaling, head, now, hold_seconds)
+    return (after if after.own == head.own else replace(after, own=head.own)), fate
+
+
+def _settled(
+    scaling: Scaling, head: HeadCount, now: float, hold_seconds: float
+) -> tuple[Scaling, Fate]:
+    if head.human and not _is_heard(scaling, head):
+        heard = replace(scaling, intent=_asked(head, now), landings=(), held_by=head.human)
+        return replace(heard, held_until=now + hold_seconds), "human"
+    scaling = _in_time(scaling, now, hold_seconds)
+    intent = scaling.intent
+    if not head.acts or head.autoscaling is None:
+        return replace(scaling, intent=None, landings=()), "off" if intent else "none"
+    later, told_at = _after(scaling.landings, head.replicas)
+    if later is None and head.foreign and head.accepted not in (None, head.replicas):
+        # Theirs, though no commit tells: an approval let it in, or a file that is mended.
+        heard = replace(scaling, intent=None, landings=(), held_by=head.foreign)
+        return replace(heard, held_until=now + hold_seconds), "overruled" if intent else "none"
+    if intent is None:
+        return scaling if later is None else replace(scaling, landings=later), "none"
+    # What a person wrote stands as it is while it holds, outside the bounds, too (ADR 19): nobody
+    # else decides then.
+    held = now < scaling.held_until
+    value = intent.value if held else head.autoscaling.bounds.clamp(intent.value)
+    kept = intent if value == intent.value else replace(intent, value=value)
+    # A number of ours that is on its way would be the head's next: then this one is needed yet.
+    if head.replicas == value and not (scaling.landings if later is None else later):
+        return replace(scaling, intent=None, landings=()), "landed"
+    if later is not None:
+        # The commit that holds the head's number told its steps, also where its push was in doubt.
+        rebased = replace(kept, base=head.replicas, told_at=max(kept.told_at, told_at))
+        return replace(scaling, intent=rebased, landings=later), "rebased"
+    if head.replicas == intent.base:
+        if value == intent.base and abs(now - intent.decided_at) > UNANSWERED_SECONDS:
+            return replace(scaling, intent=None, landings=()), "landed"
+        return replace(scaling, intent=_untold(kept, scaling.landings)), "kept"
+    return replace(scaling, intent=None, landings=()), "overruled"
+
+
+def _in_time(scaling: Scaling, now: float, hold_seconds: float) -> Scaling:
+    """Return it without a future: a clock that was set back lengthens no hold and no budget."""
+    lowered = scaling.lowered
+    if any(at > now for at, _ in lowered):
+        lowered = tuple((min(at, now), count) for at, count in lowered)
+    held_until = min(scaling.held_until, now + hold_seconds)
+    return replace(scaling, held_until=held_until, lowered=lowered)
+
+
+def _is_heard(scaling: Scaling, head: HeadCount) -> bool:
+    """Whether the human's word was taken in before: a span that is judged again holds nothing anew.
+
+    The same commit may be one again, where somebody sets the branch back to it.
+    """
+    if head.human != scaling.held_by:
+        return False
+    known = scaling.intent.value if scaling.intent else head.accepted
+    return known in (None, head.replicas if head.asked is None else head.asked)
+
+
+def _asked(head: HeadCount, now: float) -> Intent | None:
+    """Return the number that a person wrote where another branch's lies over it, as an intent."""
+    if head.asked is None or head.asked == head.replicas or not head.acts:
+        return None
+    told = f"commit {head.human[:12]} writes it on the tracked branch"
+    step = Step(now, head.replicas, head.asked, "a person", told)
+    return Intent(head.replicas, head.asked, (step,))
+
+
+def effective(scaling: Scaling, head: HeadCount) -> int:
+    """Return the count that is wanted now, of what `settle` returned for this very head."""
+    if scaling.intent is None or not head.acts:
+        return head.replicas
+    return scaling.intent.value
+
+
+def decided(scaling: Scaling, in_git: int, step: Step) -> Scaling:
+    """Return what is remembered after a decision; `in_git` is the head's number.
+
+    An intent that was there keeps its base: the head is still to come to it. One that leads back
+    to the number in Git is none any more, unless a commit of ours is on its way there.
+    """
+    intent = scaling.intent or Intent(in_git, in_git, ())
+    if step.after == intent.base and not scaling.landings:
+        return replace(scaling, intent=None)
+    # What an answered push told may be forced off the branch before it is taken in.
+    told = intent.told_at
+    known = intent.steps if scaling.landings else intent.untold
+    steps = _shortened((*known, step))
+    if step.at <= told:
+        told = 0.0  # the clock was set back; what was told is left out already
+    return replace(scaling, intent=Intent(intent.base, step.after, steps, told))
+
+
+def pushing(scaling: Scaling, commit: str, landed: Intent) -> Scaling:
+    """Return what is put on record before `commit`, which holds the number of `landed`, is pushed.
+
+    Another count may have been decided since the commit was written. One that led back to the
+    number in Git was none any more: with another number on its way there it is one again. A number
+    whose push lost a race is on record already: nothing is written again before the next one.
+    """
+    intent = scaling.intent or replace(landed, value=landed.base)
+    landings = scaling.landings
+    if not (landings and _is_of(landings[-1], landed)):
+        landing = Landing(commit, landed.value, landed.decided_at)
+        landings = (*landings, landing)[-LANDINGS_KEPT:]
+    return replace(scaling, intent=intent, landings=landings)
+
+
+def not_pushed(scaling: Scaling, landed: Intent) -> Scaling:
+    """Return what is on record once it is certain that no push of `landed` reached the branch."""
+    landings = tuple(each for each in scaling.landings if not _is_of(each, landed))
+    return replace(scaling, landings=landings)
+
+
+def pushed(scaling: Scaling, commit: str, landed: Intent) -> Scaling:
+    """Return what is on record once `commit` stands on the branch: its steps are told there."""
+    if scaling.intent is None or not any(_is_of(each, landed) for each in scaling.landings):
+        return scaling
+    known = scaling.intent.told_at
+    landings = tuple(
+        replace(each, commit=commit, told_before=known) if _is_of(each, landed) else each
+        for each in scaling.landings
+    )
+    intent = replace(scaling.intent, told_at=landed.decided_at)
+    return replace(scaling, intent=intent, landings=landings)
+
+
+def human_commit(passages: Iterable[Passage]) -> str:
+    """Return the newest commit of somebody else that changed the number, "" where none did.
+
+    `passages` go from the oldest to the newest. A merge changes the number only where it is that
+    of none of its parents: it may bring in ours from either side.
+    """
+    found = ""
+    for passage in passages:
+        if passage.after is not None and passage.before:
+            known = [number for number in passage.before if number is not None]
+            if known and passage.after not in known:
+                found = passage.commit
+    return found
+
+
+def _untold(intent: Intent, landings: tuple[Landing, ...]) -> Intent:
+    """Return the intent at its base: what later commits told is told again, one may be forced off.
+
+    Where the head is only older than they are, they tell it when they come.
+    """
+    befores = (each.told_before for each in landings if each.told_before is not None)
+    return replace(intent, told_at=min((intent.told_at, *befores)))
+
+
+def _is_of(landing: Landing, landed: Intent) -> bool:
+    """Whether a landing is that of this very decision."""
+    return (landing.value, landing.decided_at) == (landed.value, landed.decided_at)
+
+
+def _after(landings: tuple[Landing, ...], number: int) -> tuple[tuple[Landing, ...] | None, float]:
+    """Return the landings that are newer than the newest of `number`, and when that was decided.
+
+    None, and 0, where the number is not ours.
+    """
+    for place in range(len(landings) - 1, -1, -1):
+        if landings[place].value == number:
+            return landings[place + 1 :], landings[place].decided_at
+    return None, 0.0
+
+
+def _shortened(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    if len(steps) <= STEPS_KEPT:
+        return steps
+    first, second = steps[:2]
+    reason = f"{first.reason}; then {second.reason}"[:300]
+    return (replace(second, before=first.before, at=first.at, reason=reason), *steps[2:])

@@ -1,0 +1,119 @@
+"""metric: the value of a Prometheus query, as Kubernetes' HPA reckons with external metrics.
+
+    targetPerRoom:  desired = ceil(value / targetPerRoom)          the value is shared by the rooms
+    target:         desired = ceil(rooms that run * value / target)   it is a level, as of a load
+
+With `target` only rooms that run count: those that start have no part in the value yet, and would
+be added once more at every look. A level is of the rooms that ran when it was told, which are
+remembered until the next one: multiplied anew at each look, it would run away. Where the value is
+within `tolerancePercent` of its target for the rooms there are, nothing changes. A sudden fall
+takes no room until it lasts (`metric_memory.py`).
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from reconciler.core.mistakes import Mistake
+from reconciler.core.policies.metric_memory import (
+    LASTING_SECONDS,
+    Told,
+    followed,
+    remembered,
+)
+from reconciler.core.policies.policy import Ask, Facts, held, plural
+from reconciler.core.policies.signals import (
+    EVERY_SECONDS,
+    STALE_SECONDS,
+    attested,
+    doubt,
+    number_of,
+    pace_mistakes,
+)
+from reconciler.model.refs import Json
+from reconciler.model.scaling import Advice, Look
+
+TOLERANCE_PERCENT = 10.0
+"""The HPA's own."""
+_MOST_ROOMS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """The policy `metric {query, target | targetPerRoom, tolerancePercent, everySeconds, …}`."""
+
+    schema: Json
+    name: str = "metric"
+
+    def problems(self, parameters: Json, facts: Facts) -> Iterable[Mistake]:
+        """Return that it needs one target, and answers that live long enough."""
+        if ("target" in parameters) == ("targetPerRoom" in parameters):
+            message = "a metric has a target or a targetPerRoom, one of both"
+            yield Mistake((), message, "write targetPerRoom: 20", "target", at_key=True)
+        yield from pace_mistakes(parameters)
+
+    def asks(self, parameters: Json) -> tuple[Ask, ...]:
+        """Return the query."""
+        return (_ask(parameters),)
+
+    def advise(self, parameters: Json, look: Look) -> Advice:
+        """Return the rooms that bring the value to its target."""
+        ask = _ask(parameters)
+        why = doubt(ask, look, float(parameters.get("staleSeconds", STALE_SECONDS)))
+        if why:
+            return held(look, why)
+        signal = look.signals[ask.name]
+        value = number_of(signal)
+        if value is None:
+            return held(look, f"the metric told no number to count by: {str(signal.value)[:40]}")
+        tolerance = float(parameters.get("tolerancePercent", TOLERANCE_PERCENT)) / 100
+        running = look.load.members - look.load.starting
+        told = followed(remembered(look.memory), signal.at, value, running)
+        if "targetPerRoom" in parameters:
+            advice = _shared(value, float(parameters["targetPerRoom"]), tolerance, look)
+        else:
+            target = float(parameters["target"])
+            advice = _levelled(value, target, tolerance, told.running, look)
+        advice = replace(advice, memory=told.packed())
+        return attested(ask, look, _doubted(advice, told) if told.is_doubtful else advice)
+
+
+def _doubted(advice: Advice, told: Told) -> Advice:
+    fell = (
+        f"it fell from {told.believed:.6g}" if math.isfinite(told.believed) else "it is the first"
+    )
+    why = f"{fell}: no room goes until that was told for {LASTING_SECONDS:g} s"
+    return replace(advice, reason=f"{advice.reason}; {why}", may_remove=False)
+
+
+def _shared(value: float, target: float, tolerance: float, look: Look) -> Advice:
+    count = look.load.replicas
+    told = f"{value:.6g}, wanted {target:.6g} a room"
+    if count and abs(value / (target * count) - 1) <= tolerance:
+        return Advice(count, f"{told}: within {tolerance:.3g} of it, as many")
+    desired = _up(value / target)
+    return Advice(desired, f"{told}: {plural(desired, 'room')}")
+
+
+def _levelled(value: float, target: float, tolerance: float, running: int, look: Look) -> Advice:
+    count = look.load.replicas
+    told = f"{value:.6g} of {target:.6g} in {plural(running, 'room')}"
+    if running == 0:
+        return Advice(max(1, count), f"{told}: no room runs that it could tell of")
+    if abs(value / target - 1) <= tolerance:
+        return Advice(count, f"{told}: within {tolerance:.3g} of it, as many")
+    desired = max(1, _up(running * value / target))
+    if value > target:
+        # Rooms that start were asked for by an earlier look: they are no reason to take one away.
+        desired = max(desired, min(count, look.load.members))
+    return Advice(desired, f"{told}: {plural(desired, 'room')}")
+
+
+def _up(amount: float) -> int:
+    return math.ceil(round(min(amount, _MOST_ROOMS), 9))
+
+
+def _ask(parameters: Json) -> Ask:
+    every_seconds = float(parameters.get("everySeconds", EVERY_SECONDS))
+    name = f"metric {parameters['query']}"
+    return Ask(name, "metric", parameters["query"], every_seconds=every_seconds)

@@ -1,0 +1,58 @@
+"""What `metric` remembers between looks: the rooms that a value is of, and whether a fall lasts.
+
+A value that falls to less than half of the one before, and a zero before which nothing was known,
+may be an exporter that was restarted or a query that lost its series. It takes no room until it
+has been told for `LASTING_SECONDS`; a value that goes down by and by is believed at once.
+"""
+
+import math
+import struct
+from dataclasses import dataclass
+
+LASTING_SECONDS = 120.0
+"""Four answers, usually; what is restarted is back by then."""
+_FORM = struct.Struct("<dIdd")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The last value as it was told: `at` and `fell_at` are Unix seconds.
+
+    `running` are the rooms that ran then. `believed` is the last value that no fall made doubtful,
+    infinite where none is known; `fell_at` is since when less than half of it is told, 0 where
+    that is not so.
+    """
+
+    at: float
+    running: int
+    believed: float
+    fell_at: float = 0.0
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether no room goes by it."""
+        return self.fell_at != 0.0
+
+    def packed(self) -> bytes:
+        """Return it as a policy's memory."""
+        return _FORM.pack(self.at, self.running, self.believed, self.fell_at)
+
+
+def remembered(memory: bytes) -> Told | None:
+    """Return what a policy remembers; None where that is nothing, or another policy's."""
+    return Told(*_FORM.unpack(memory)) if len(memory) == _FORM.size else None
+
+
+def followed(before: Told | None, at: float, value: float, running: int) -> Told:
+    """Return what is to be remembered after a value; looked at again it is the same."""
+    if before is not None and before.at == at:
+        return before
+    unknown = math.inf if value == 0 else value
+    believed = before.believed if before is not None else unknown
+    if value >= believed / 2:
+        return Told(at, running, value)
+    fell_at = before.fell_at if before is not None and before.is_doubtful else at
+    # A clock that was set back must not make a doubt last for ever.
+    if abs(at - fell_at) >= LASTING_SECONDS:
+        return Told(at, running, value)
+    return Told(at, running, believed, fell_at)

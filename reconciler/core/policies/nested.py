@@ -1,0 +1,169 @@
+"""Policies inside policies: how one is checked, asked and heard, and which of several counts.
+
+A policy is written as a map of one key, wherever it stands: `{fixedBuffer: {amount: 5}}`.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from reconciler.core.mistakes import Mistake, below, likely, shown
+from reconciler.core.places import Path
+from reconciler.core.policies.policy import Ask, Facts, Policy, held, parameters_of, policy_of
+from reconciler.core.schema_check import check
+from reconciler.core.schemas import validator_of
+from reconciler.model.refs import Json
+from reconciler.model.scaling import Advice, Look, PolicySpec
+
+Policies = Mapping[str, Policy]
+
+
+def check_policy(value: Any, at: Path, policies: Policies, facts: Facts) -> Iterator[Mistake]:
+    """Yield what is wrong with a policy that stands at `at`, and with those inside it."""
+    known = ", ".join(sorted(policies))
+    if not isinstance(value, dict) or len(value) != 1:
+        count = len(value) if isinstance(value, dict) else 0
+        message = "must be one policy, as a map of one key"
+        if count > 1:
+            message += f", not {count}: {', '.join(map(str, list(value)[:5]))}"
+        fix = "write them as a list under max, min or chain" if count > 1 else f"known: {known}"
+        yield Mistake(at, message, fix, "policy")
+        return
+    ((name, written),) = value.items()
+    policy = policies.get(name)
+    if policy is None:
+        near = likely(name, list(policies))
+        fix = f"did you mean {near}?" if near else f"known: {known}"
+        message = f"there is no policy {shown(str(name))}"
+        yield Mistake((*at, str(name)), message, fix, "policy", at_key=True)
+        return
+    inside = (*at, name)
+    found = check(validator_of(policy.schema), {} if written is None else written, inside)
+    yield from found
+    # The items of a list are judged one by one, also where another one is wrong.
+    if not found or (isinstance(written, list) and policy.schema.get("type") == "array"):
+        problems = policy.problems(parameters_of(_sound(written, found, len(inside))), facts)
+        yield from (below(inside, one) for one in problems)
+
+
+def _sound(written: Any, found: Sequence[Mistake], depth: int) -> Any:
+    """Return what is written, with None for those items of a list that have no right form."""
+    if not isinstance(written, list):
+        return written
+    wrong = {mistake.path[depth] for mistake in found if len(mistake.path) > depth}
+    return [None if at in wrong else item for at, item in enumerate(written)]
+
+
+def asks_of(values: Sequence[Json], policies: Policies) -> tuple[Ask, ...]:
+    """Return what policies have to know from others, each thing once."""
+    found: dict[Ask, None] = {}
+    for value in values:
+        spec = policy_of(value)
+        if spec.name in policies:
+            found |= dict.fromkeys(policies[spec.name].asks(spec.parameters))
+    return tuple(found)
+
+
+def asks_by(spec: PolicySpec, policies: Policies) -> tuple[Ask, ...]:
+    """Return what one policy has to know from others; nothing where it fails."""
+    policy = policies.get(spec.name)
+    try:
+        return tuple(policy.asks(spec.parameters)) if policy is not None else ()
+    except Exception:
+        # What it advises without is told by `advise_by`.
+        return ()
+
+
+def advise_by(spec: PolicySpec, look: Look, policies: Policies) -> Advice:
+    """Return the advice of one policy; where it is not installed or fails, nothing changes."""
+    policy = policies.get(spec.name)
+    if policy is None:
+        return held(look, f"no policy {shown(spec.name)} is installed")
+    try:
+        return policy.advise(spec.parameters, look)
+    except Exception as failure:
+        # Policies of others come with others' mistakes: such a one holds its workload alone.
+        return held(look, f"the policy {spec.name} failed: {type(failure).__name__}")
+
+
+def advise_each(values: Sequence[Json], look: Look, policies: Policies) -> list[Advice]:
+    """Return the advice of each policy, each given what it remembers itself."""
+    remembered = _unpacked(look.memory)
+    specs = [policy_of(value) for value in values]
+    return [
+        advise_by(spec, replace(look, memory=remembered.get(_place(at, spec), b"")), policies)
+        for at, spec in enumerate(specs)
+    ]
+
+
+def memory_of(values: Sequence[Json], advices: Sequence[Advice]) -> bytes:
+    """Return what several policies want to be given back, b"" where none wants anything."""
+    kept = {
+        _place(at, policy_of(value)): base64.b64encode(advice.memory).decode()
+        for at, (value, advice) in enumerate(zip(values, advices, strict=True))
+        if advice.memory
+    }
+    return json.dumps(kept, sort_keys=True).encode() if kept else b""
+
+
+def wanted(advice: Advice, look: Look) -> int:
+    """Return the count that an advice comes to: not below the one there is if none may go."""
+    return advice.replicas if advice.may_remove else max(advice.replicas, look.load.replicas)
+
+
+def largest(advices: Sequence[Advice], look: Look) -> Advice:
+    """Return the advice that wants most; while one cannot tell, no room goes."""
+    silent = [advice for advice in advices if advice.hold]
+    telling = [advice for advice in advices if not advice.hold]
+    if not telling:
+        return held(look, "; ".join(dict.fromkeys(advice.hold for advice in silent)))
+    most = max(telling, key=lambda advice: wanted(advice, look))
+    reason = most.reason if len(advices) == 1 else f"most of {len(advices)} policies: {most.reason}"
+    if silent:
+        reason += f"; no room goes while one cannot tell: {silent[0].hold}"
+    return Advice(most.replicas, reason, may_remove=not silent and _all_may(advices))
+
+
+def _all_may(advices: Sequence[Advice]) -> bool:
+    return all(advice.may_remove for advice in advices)
+
+
+def _place(at: int, spec: PolicySpec) -> str:
+    return f"{at} {spec.name}"
+
+
+def _unpacked(memory: bytes) -> dict[str, bytes]:
+    """Return what was remembered; nothing where the spec was another policy's before."""
+    try:
+        kept = json.loads(memory) if memory else {}
+        return {str(at): base64.b64decode(text) for at, text in kept.items()}
+    except (ValueError, AttributeError, TypeError, binascii.Error):
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """A policy that is a list of others, of whose advices `choose` makes one."""
+
+    name: str
+    schema: Json
+    policies: Policies
+    choose: Callable[[Sequence[Advice], Look], Advice]
+
+    def problems(self, parameters: Json, facts: Facts) -> Iterable[Mistake]:
+        """Return the mistakes of each policy."""
+        for at, value in enumerate(parameters["of"]):
+            if value is not None:
+                yield from check_policy(value, (at,), self.policies, facts)
+
+    def asks(self, parameters: Json) -> tuple[Ask, ...]:
+        """Return what each of them has to know."""
+        return asks_of(parameters["of"], self.policies)
+
+    def advise(self, parameters: Json, look: Look) -> Advice:
+        """Return the advice that is chosen; each of them goes on remembering."""
+        advices = advise_each(parameters["of"], look, self.policies)
+        return replace(self.choose(advices, look), memory=memory_of(parameters["of"], advices))

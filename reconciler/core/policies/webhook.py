@@ -1,0 +1,68 @@
+"""webhook: somebody else's count, asked by HTTP and given here as it came.
+
+The question goes out and the answer comes in beside the loop (`reviews.py` has both forms); a
+policy only judges what came. What cannot be read holds: nobody's crash moves a room.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from reconciler.core.egress import place_of
+from reconciler.core.mistakes import Mistake
+from reconciler.core.policies.policy import Ask, Facts, Form, held, plural
+from reconciler.core.policies.reviews import agones_answer_of, answer_of
+from reconciler.core.policies.signals import (
+    EVERY_SECONDS,
+    STALE_SECONDS,
+    attested,
+    doubt,
+    pace_mistakes,
+)
+from reconciler.model.refs import Json
+from reconciler.model.scaling import Advice, Look
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """The policy `webhook {url, form, everySeconds, staleSeconds}`."""
+
+    schema: Json
+    name: str = "webhook"
+
+    def problems(self, parameters: Json, facts: Facts) -> Iterable[Mistake]:
+        """Return what is wrong with its address: a password, say; and with its times."""
+        if "@" in parameters["url"].partition("://")[2].partition("/")[0]:
+            message = "the address holds a user or a password, which Git keeps for ever"
+            yield Mistake(("url",), message, "take it out", "webhook")
+        elif place_of(parameters["url"]) is None:
+            message = "the address is none, or could be read in two ways"
+            fix = "write https://scaler.example.com/path: a name in ASCII or a plain address"
+            yield Mistake(("url",), message, fix, "webhook")
+        yield from pace_mistakes(parameters)
+
+    def asks(self, parameters: Json) -> tuple[Ask, ...]:
+        """Return the call."""
+        return (_ask(parameters),)
+
+    def advise(self, parameters: Json, look: Look) -> Advice:
+        """Return the count that was answered."""
+        ask = _ask(parameters)
+        why = doubt(ask, look, float(parameters.get("staleSeconds", STALE_SECONDS)))
+        if why:
+            return held(look, why)
+        answer = look.signals[ask.name].value
+        if ask.form == "agones":
+            count, told = agones_answer_of(answer, look.load.replicas)
+        else:
+            count, told = answer_of(answer)
+        if count is None:
+            return held(look, f"the webhook said nothing to count by: {told}")
+        reason = f"the webhook wants {plural(count, 'room')}" + (told and f": {told}")
+        return attested(ask, look, Advice(count, reason))
+
+
+def _ask(parameters: Json) -> Ask:
+    form: Form = "agones" if parameters.get("form") == "agones" else "gamekeeper"
+    name = f"webhook {parameters['url']} ({form})"
+    every_seconds = float(parameters.get("everySeconds", EVERY_SECONDS))
+    return Ask(name, "webhook", parameters["url"], form, every_seconds)

@@ -1,0 +1,91 @@
+"""The rules of a room that starts: until its pod runs and is ready, or for too long."""
+
+from dataclasses import replace
+
+from reconciler.core.room_facts import Facts
+from reconciler.model.live import LivePod, Phase
+from reconciler.model.rooms import Health, Judged, Mark, RoomState
+
+UNPULLABLE = frozenset(
+    {"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"}
+)
+
+
+def not_scheduled(facts: Facts) -> Judged | None:
+    """Tell a pod that no node has taken yet."""
+    pod = facts.pod
+    if pod.phase is not Phase.PENDING or pod.node:
+        return None
+    why = f"no node can take it: {pod.unschedulable}" if pod.unschedulable else "not scheduled yet"
+    if not facts.recorded_busy:
+        return Judged(RoomState.PENDING, why)
+    reason = f"last recorded {pod.mark.value}: {why}"
+    return Judged(RoomState.PENDING, reason, protected=reason, demand=True)
+
+
+def starting(facts: Facts) -> Judged | None:
+    """Tell a pod that starts, unless somebody may play there already.
+
+    Its phase is Pending until each container was started once: a game runs beside another one
+    whose image cannot be pulled. And a game may speak before the kubelet tells that it runs.
+    """
+    pod = facts.pod
+    if pod.phase is not Phase.PENDING or pod.running:
+        return None
+    if facts.heard is not None and facts.heard.busy:
+        return None
+    starts = _within_start(facts, RoomState.PENDING, _waits_for(pod))
+    if not facts.recorded_busy or starts.state is not RoomState.PENDING:
+        return starts
+    reason = f"last recorded {pod.mark.value}, and not known to run yet: {starts.reason}"
+    return replace(starts, reason=reason, protected=reason, demand=True)
+
+
+def never_ready(facts: Facts) -> Judged | None:
+    """Tell a pod that runs and was never ready: it has its time to start."""
+    pod = facts.pod
+    if pod.ready or pod.lapsed:
+        return None
+    has_spoken = facts.hears and pod.mark is not Mark.NONE and not _was_drained_in_its_start(facts)
+    if pod.phase is Phase.PENDING and (facts.heard is not None or not has_spoken):
+        what = f"not all of its containers have started: {_waits_for(pod)}"
+        return _within_start(facts, RoomState.UNREADY, what)
+    if has_spoken:
+        return None
+    return _within_start(facts, RoomState.UNREADY, "running, and not ready yet")
+
+
+def creating(facts: Facts) -> Judged | None:
+    """Tell a room that is being made, by its own words."""
+    if facts.heard is None or facts.heard.health is not Health.CREATING:
+        return None
+    what = "it reports itself Creating"
+    if facts.pod.mark is Mark.NONE:
+        return _within_start(facts, RoomState.UNREADY, what)
+    return Judged(RoomState.UNREADY, what)
+
+
+def _waits_for(pod: LivePod) -> str:
+    if pod.waiting in UNPULLABLE:
+        return f"its image cannot be pulled ({pod.waiting})"
+    return pod.waiting or "its containers start"
+
+
+def _was_drained_in_its_start(facts: Facts) -> bool:
+    """Whether a room was marked draining before it was ever ready: nobody waits for its word.
+
+    One of which a container does not run, or ran before, may have been ready in its time.
+    """
+    pod = facts.pod
+    plain = not (pod.waiting or pod.restarts or pod.kept_report)
+    return pod.mark is Mark.DRAINING and facts.heard is None and plain
+
+
+def _within_start(facts: Facts, state: RoomState, what: str) -> Judged:
+    """Judge a room that starts: the clock runs from being bound, or from its last restart."""
+    limit = facts.workload.timeouts.initialize_seconds
+    since = facts.pod.seen.starting
+    left = since + limit - facts.now if since else None
+    if left is None or left > 0:
+        return Judged(state, what, again_in_seconds=left)
+    return Judged(RoomState.ERROR, f"not ready within initializeSeconds ({limit:.0f} s): {what}")

@@ -1,0 +1,58 @@
+"""Where a decided count is on its way into Git: a word for programs, a sentence for people."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from reconciler.model.intents import Intent
+from reconciler.model.outbox import Outbox
+from reconciler.model.records import StateRecord
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import WriteBack
+
+Where = Literal["off", "held", "refused", "pushed", "failing", "pushing", "waiting"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """`why` is a sentence without its full stop."""
+
+    where: Where
+    why: str
+
+
+def standing_of(
+    key: WorkloadKey, record: StateRecord, outbox: Outbox, write_back: WriteBack, now: float
+) -> Standing | None:
+    """Return where the intent on record is, None where there is none; `now` is Unix seconds.
+
+    The first of these that is true, in the order in which a person can do something about it.
+    """
+    intent = record.scaling.intent
+    if intent is None:
+        return None
+    if write_back.mode == "off":
+        return Standing("off", "it acts, and Git keeps its own number: writeBack.mode is off")
+    if record.held is not None:
+        return Standing("held", f"the newest commit is held: {record.held.reason}")
+    if key in outbox.refused:
+        return Standing("refused", f"it cannot be written: {outbox.refused[key]}")
+    landing = record.scaling.landings[-1] if record.scaling.landings else None
+    if landing is not None and not intent.untold:
+        return Standing("pushed", f"committed as {landing.commit[:12]}, and not taken in yet")
+    if outbox.error:
+        return Standing("failing", f"the host takes no commit: {outbox.error}")
+    if landing is not None and landing.decided_at == intent.decided_at:
+        return Standing("pushing", f"being pushed as {landing.commit[:12]}")
+    return Standing("waiting", _waits(due_at(intent, outbox, write_back) - now))
+
+
+def due_at(intent: Intent, outbox: Outbox, write_back: WriteBack) -> float:
+    """Return when the quiet time of an intent ends, in Unix seconds."""
+    first = (intent.untold or intent.steps)[0].at
+    return max(first, outbox.pushed_at) + write_back.quiet_seconds
+
+
+def _waits(left_seconds: float) -> str:
+    if left_seconds < 1:
+        return "to be committed now"
+    return f"to be committed in {left_seconds:.0f} s, with what is decided until then"

@@ -1,0 +1,156 @@
+"""Counts that were decided and stand in Git later: what the state record keeps of scaling.
+
+A decision acts at once as an intent; the committer lands it (DESIGN §5, ADR 6).
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from reconciler.model.decisions import NO_PAST, Past
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.scaling import Autoscaling
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One decision, as the commit that lands it tells it. `at` is Unix seconds."""
+
+    at: float
+    before: int
+    after: int
+    policy: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A count that is effective and not yet in Git.
+
+    `base` is the number in Git over which it was decided, `value` what is wanted instead, and
+    `steps` led there. Those until `told_at` (Unix seconds) stand in a commit of ours.
+    """
+
+    base: int
+    value: int
+    steps: tuple[Step, ...]
+    told_at: float = 0.0
+
+    @property
+    def reason(self) -> str:
+        """Why it is the number that it is."""
+        return self.steps[-1].reason
+
+    @property
+    def decided_at(self) -> float:
+        """Since when, in Unix seconds."""
+        return self.steps[-1].at
+
+    @property
+    def untold(self) -> tuple[Step, ...]:
+        """The steps that no commit has told yet."""
+        return tuple(step for step in self.steps if step.at > self.told_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """A number that we pushed for a workload, or were about to, with the id of the commit.
+
+    It is put on record before the push: a commit of ours must never pass for a human's because
+    we died in between. One that never reached the branch does no harm. Once it was answered,
+    `told_before` is until when commits before it told the steps (Unix seconds).
+    """
+
+    commit: str
+    value: int
+    decided_at: float
+    told_before: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """What is remembered of the scaling of one workload.
+
+    `landings` may still come back as the head's number; the newest is last. Until `held_until`
+    (Unix seconds) its policy changes nothing, since a human changed the number in `held_by`.
+    """
+
+    intent: Intent | None = None
+    landings: tuple[Landing, ...] = ()
+    held_until: float = 0.0
+    held_by: str = ""
+    lowered: tuple[tuple[float, int], ...] = ()
+    """Counts that a policy left downwards, each with when (Unix seconds): what slows it down."""
+    past: Past = NO_PAST
+    own: int | None = None
+    """The number on the tracked branch that was taken in, where another branch's lies over it."""
+
+
+NO_SCALING = Scaling()
+"""Nothing was decided, pushed or held."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadCount:
+    """What the head of the branch says of one workload's count.
+
+    `human` is the newest commit that changed the number since the head that was judged before,
+    and that we did not push; "" where there is none. `asked` is the number that it writes, where
+    another branch's lies over it (ADR 17), and `own` the one that stands there. `accepted` is the
+    number that was taken in before, None where none was; `foreign` is the head's id where no
+    commit since then is ours, else "": then a number that is another now is a person's, whoever
+    can tell of which commit.
+    """
+
+    replicas: int
+    autoscaling: Autoscaling | None
+    suspended: bool = False
+    human: str = ""
+    asked: int | None = None
+    own: int | None = None
+    accepted: int | None = None
+    foreign: str = ""
+
+    @property
+    def acts(self) -> bool:
+        """Whether a policy may change the count."""
+        return self.autoscaling is not None and self.autoscaling.enabled and not self.suspended
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A commit of somebody else between two heads, and the number there, None for no workload.
+
+    `before` are the numbers of its parents, in their order.
+    """
+
+    commit: str
+    after: int | None
+    before: tuple[int | None, ...]
+
+
+Fate = Literal["none", "kept", "landed", "rebased", "overruled", "off", "human"]
+"""What became of an intent at a head."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A count that was decided and that a head took back: `number` is what the head says.
+
+    `commit` is the human's that changed the number, "" where none did; `by` is its author.
+    """
+
+    key: WorkloadKey
+    value: int
+    number: int
+    fate: Fate
+    commit: str = ""
+    by: str = ""
+
+    def __str__(self) -> str:
+        """Say it in a sentence."""
+        lost = f"{self.value}, which was decided, is dropped"
+        if self.fate == "human":
+            return f"{self.by or 'somebody'} set {self.number} in commit {self.commit[:12]}: {lost}"
+        if self.fate == "off":
+            return f"no policy may change the count any more: {self.number} as Git says, {lost}"
+        return f"Git says {self.number}, and nobody knows of whom: {lost}"

@@ -1,0 +1,19 @@
+"""Why a policy changes nothing for a while: a value, as conditions, metrics and Events tell it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+PauseReason = Literal["HumanHold", "PolicyHold", "DemandDoubted", "SwitchedOff"]
+"""A person set the number; the policy cannot tell (a signal is missing, old or absurd); what the
+rooms tell is no ground for taking one away; the operator lets no policy act."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A policy's standstill. `since` is when it began, `told_at` of when its sentence is (Unix
+    seconds)."""
+
+    reason: PauseReason
+    message: str
+    since: float
+    told_at: float

@@ -1,0 +1,156 @@
+"""Decisions of the adaptive policy, one after the other, in small worlds that can be reckoned."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from reconciler.core.policies.adaptive_decision import Parameters, decide
+from reconciler.core.policies.adaptive_memory import decode, encode
+from reconciler.model.scaling import Activity, Advice, Look
+from tests.unit.core.policies.looks import NOW, a_load, a_look
+
+PARAMETERS = Parameters(startup_seconds=60.0)
+
+
+def steady(minutes: float, busy: int = 100, ready: int = 12, last_seconds: float = 1500.0) -> Look:
+    """Return the last look of a time in which as many matches start as end, with its memory."""
+    look = a_look(a_load(occupied=busy, ready=ready), activity=Activity(NOW))
+    every = last_seconds / busy
+    begun = np.asarray(NOW - every * np.arange(busy)[::-1], dtype=np.float64)
+    due, advice = NOW, Advice(0, "")
+    for step in range(int(minutes * 6)):
+        now = NOW + 10.0 * step
+        turned = 0
+        while due <= now:
+            begun = np.append(begun[1:], due)
+            due, turned = due + every, turned + 1
+        activity = Activity(now - 10.0, [now] * turned, [last_seconds] * turned, begun)
+        look = replace(look, now=now, activity=activity, memory=advice.memory)
+        advice = decide(PARAMETERS, look)
+    return replace(
+        look,
+        now=look.now + 10.0,
+        activity=replace(activity, starts=(), ends=()),
+        memory=advice.memory,
+    )
+
+
+def test_without_any_history_a_few_rooms_are_kept_ready() -> None:
+    assert 1 <= decide(PARAMETERS, a_look()).replicas <= 4
+
+
+def test_where_nobody_comes_one_room_is_kept_ready() -> None:
+    look = a_look(a_load(ready=3))
+    for step in range(3 * 360):
+        advice = decide(PARAMETERS, look)
+        look = replace(look, now=NOW + 10.0 * step, memory=advice.memory)
+
+    assert advice.replicas == 1
+
+
+def test_a_leader_that_remembers_nothing_asks_for_about_what_one_that_does_would() -> None:
+    look = steady(60)
+    known, new = decide(PARAMETERS, look), decide(PARAMETERS, replace(look, memory=b""))
+
+    assert abs(known.replicas - new.replicas) <= 6
+
+
+def test_as_many_are_kept_as_chance_asks_for() -> None:
+    advice = decide(PARAMETERS, steady(120))
+
+    # 4 matches start in a start-up time and 4 end: a deviation of about 2, three of them, and skew.
+    assert 100 + 5 <= advice.replicas <= 100 + 11
+
+
+def test_what_is_missing_is_asked_for_once() -> None:
+    look = steady(60, ready=0)
+    first = decide(PARAMETERS, look)
+    missing = first.replicas - 100
+    again = replace(
+        look,
+        now=look.now + 10.0,
+        load=a_load(occupied=100, starting=missing),
+        activity=replace(look.activity, since=look.now, asked=[look.now] * missing),
+        memory=first.memory,
+    )
+
+    assert missing >= 4
+    assert abs(decide(PARAMETERS, again).replicas - first.replicas) <= 1
+
+
+def test_rooms_that_start_cannot_stand_in_for_those_that_are_ready() -> None:
+    look = steady(60, ready=8)
+    load = replace(look.load, starting=10, replicas=118)
+    slow = replace(look.activity, asked=[look.now - 5.0] * 10)
+    soon = replace(look.activity, asked=[look.now - 59.0] * 10)
+    kept = decide(PARAMETERS, replace(look, load=load, activity=slow))
+    removed = decide(PARAMETERS, replace(look, load=load, activity=soon))
+
+    assert kept.replicas > removed.replicas
+    assert removed.replicas >= 110
+
+
+def test_time_without_a_room_makes_it_careful() -> None:
+    look = steady(120)
+    plain = decide(PARAMETERS, replace(look, now=look.now + 30.0))
+    dry = replace(look, now=look.now + 30.0, activity=replace(look.activity, dry_seconds=20.0))
+
+    assert decide(PARAMETERS, dry).replicas > plain.replicas
+
+
+def missed_after(advice: Advice) -> float:
+    """Return the misses that an advice reckons with."""
+    return float(decode(advice.memory).budget[1])
+
+
+def test_misses_are_the_rate_times_the_time_without_a_room() -> None:
+    look = steady(120)
+    dry = replace(look, now=look.now + 30.0, activity=replace(look.activity, dry_seconds=30.0))
+
+    # A match begins every 15 s.
+    assert missed_after(decide(PARAMETERS, dry)) == pytest.approx(1.05 * 2.0, rel=0.2)
+
+
+def test_where_matches_come_in_groups_the_rest_of_one_is_lost_with_no_time_passing() -> None:
+    look = steady(120)
+    grouped = decode(look.memory)
+    grouped.moments[:2] = 3000.0, 1000.0
+    dry = replace(look, now=look.now + 30.0, activity=replace(look.activity, dry_seconds=0.01))
+    alone, group = (
+        missed_after(decide(PARAMETERS, replace(dry, memory=memory)))
+        for memory in (look.memory, encode(grouped))
+    )
+
+    assert alone < 0.1
+    assert group > 1.0
+
+
+def test_the_reason_holds_its_numbers() -> None:
+    reason = decide(PARAMETERS, steady(30)).reason
+
+    assert "rooms must be ready within 60 s, 12 are or start" in reason
+    assert "missed of" in reason
+
+
+def test_equal_looks_get_equal_advice_and_are_not_written_to() -> None:
+    look = steady(10)
+
+    assert decide(PARAMETERS, look) == decide(PARAMETERS, look)
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        pytest.param(-3600.0, id="a clock that was set back"),
+        pytest.param(0.0, id="no time at all"),
+        pytest.param(90_000.0, id="a day of absence"),
+    ],
+)
+def test_a_clock_that_jumps_does_no_harm(seconds: float) -> None:
+    look = steady(60)
+    advice = decide(PARAMETERS, replace(look, now=look.now + seconds))
+
+    assert 100 <= advice.replicas <= 130
+    later = decide(PARAMETERS, replace(look, now=look.now + seconds + 30.0, memory=advice.memory))
+    assert 100 <= later.replicas <= 130

@@ -1,0 +1,126 @@
+"""Policies inside policies: checked at their place, asked once, remembered each for itself."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reconciler.core import calendar
+from reconciler.core.policies import nested
+from reconciler.core.policies.policy import Facts, Policy
+from reconciler.core.policies.table import policy_table
+from reconciler.model.refs import Json
+from reconciler.model.scaling import Advice, Look, PolicySpec
+from tests.unit.core.policies.looks import a_load, a_look, policies, schemas
+from tests.unit.core.reading import rules
+
+FACTS = Facts(reports=True, minimum=0, maximum=100)
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """A policy that remembers how often it was asked."""
+
+    name: str = "counting"
+    schema: Json = field(default_factory=lambda: {"type": "object"})
+
+    def problems(self, parameters: Json, facts: Facts) -> tuple[()]:
+        return ()
+
+    def asks(self, parameters: Json) -> tuple[()]:
+        return ()
+
+    def advise(self, parameters: Json, look: Look) -> Advice:
+        if parameters.get("broken"):
+            raise ZeroDivisionError("its own affair")
+        times = int(look.memory or b"0") + 1
+        return Advice(times, f"asked {times} times", memory=str(times).encode())
+
+
+WITH: dict[str, Policy] = {**policies(), "counting": Counting()}
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        pytest.param({"fixedBuffer": {"amount": 5}}, set(), id="sound"),
+        pytest.param({"fixedBufer": {"amount": 5}}, {("p.fixedBufer", "policy")}, id="mistyped"),
+        pytest.param({}, {("p", "policy")}, id="none"),
+        pytest.param({"buffer": {"rooms": 1}, "max": []}, {("p", "policy")}, id="two"),
+        pytest.param(None, {("p", "policy")}, id="null"),
+        pytest.param("fixedBuffer", {("p", "policy")}, id="a word"),
+        pytest.param([{"fixedBuffer": {"amount": 5}}], {("p", "policy")}, id="a list"),
+        pytest.param({"fixedBuffer": None}, {("p.fixedBuffer", "missing-property")}, id="empty"),
+        pytest.param({"fixedBuffer": [1]}, {("p.fixedBuffer", "type")}, id="a list in it"),
+        pytest.param({"max": []}, {("p.max", "length")}, id="none inside"),
+        pytest.param({"max": [{"max": [{"buffer": {"rooms": "5"}}]}]},
+                     {("p.max.0.max.0.buffer.rooms", "type")}, id="deep inside"),
+        pytest.param({"schedule": [{"days": ["friday"]}, {"timeZone": "Mars", "replicas": 1}]},
+                     {("p.schedule.0.days.0", "enum"), ("p.schedule.1.timeZone", "time-zone")},
+                     id="an item that has no form, and another one beside it"),
+        pytest.param({"chain": [None, {}, {"policy": {}}]},
+                     {("p.chain.0", "type"), ("p.chain.1", "missing-property"),
+                      ("p.chain.2.policy", "policy")},
+                     id="items of all kinds"),
+        pytest.param({"counting": {"any": "thing"}}, set(), id="somebody else's"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_policy(value: Any, found: set[tuple[str, str]]) -> None:
+    assert rules(nested.check_policy(value, ("p",), WITH, FACTS)) == found
+
+
+def test_a_mistake_names_what_is_known() -> None:
+    def fix(value: Any) -> str:
+        (mistake,) = nested.check_policy(value, (), policies(), FACTS)
+        return mistake.fix
+
+    assert fix({"fixedBufer": {}}) == "did you mean fixedBuffer?"
+    assert fix({"magic": {}}).startswith("known: activePlayers, ")
+    assert fix({"buffer": {}, "metric": {}}) == "write them as a list under max, min or chain"
+
+
+def test_the_words_of_somebody_elses_schema_are_told_too() -> None:
+    odd = Counting("odd", {"type": "object", "minProperties": 1})
+
+    (mistake,) = nested.check_policy({"odd": {}}, (), {"odd": odd}, FACTS)
+
+    assert mistake.message.startswith("must be what its schema says (minProperties)")
+
+
+def test_each_remembers_for_itself_wherever_it_stands() -> None:
+    of: list[Json] = [{"counting": {}}, {"fixedBuffer": {"amount": 1}}, {"max": [{"counting": {}}]}]
+    of += [{"chain": [{"policy": {"counting": {}}}]}, {"schedule": [{"policy": {"counting": {}}}]}]
+    of += [{"min": [{"counting": {}}]}]
+    look = a_look(a_load(ready=9))
+    table = policy_table(schemas(), {"UTC": calendar.utc}, [Counting()])
+
+    memory = b""
+    for turn in (1, 2, 3):
+        advices = nested.advise_each(of, replace(look, memory=memory), table)
+        memory = nested.memory_of(of, advices)
+        assert [advice.replicas for advice in advices] == [turn, 1, turn, turn, turn, turn]
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=40))
+def test_a_memory_that_is_none_is_forgotten(memory: bytes) -> None:
+    (found,) = nested.advise_each([{"counting": {}}], a_look(memory=memory), WITH)
+
+    assert found.replicas == 1
+
+
+def test_what_fails_or_is_not_installed_holds_its_workload_alone() -> None:
+    look = a_look(a_load(ready=4))
+
+    failed = nested.advise_by(PolicySpec("counting", {"broken": True}), look, WITH)
+    missing = nested.advise_by(PolicySpec("gone"), look, WITH)
+
+    assert (failed.replicas, failed.hold) == (4, "the policy counting failed: ZeroDivisionError")
+    assert (missing.replicas, missing.hold) == (4, 'no policy "gone" is installed')
+    assert nested.asks_of([{"gone": {}}], WITH) == ()
+    assert nested.asks_by(PolicySpec("gone"), WITH) == ()
+    assert nested.asks_by(PolicySpec("metric"), WITH) == (), "its parameters are missing"
+    (ask,) = nested.asks_by(PolicySpec("metric", {"query": "up", "target": 1}), WITH)
+    assert ask.what == "up"

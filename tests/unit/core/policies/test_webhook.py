@@ -1,0 +1,70 @@
+"""webhook gives the count that somebody answered, and holds on what is none."""
+
+from typing import Any
+
+import pytest
+
+from reconciler.core.policies.policy import Ask, Facts
+from tests.unit.core.policies.looks import a_load, a_look, advice, policies, signal
+from tests.unit.core.reading import rules
+
+URL = "https://scaler.example.com/arena"
+OURS, AGONES = f"webhook {URL} (gamekeeper)", f"webhook {URL} (agones)"
+
+
+@pytest.mark.parametrize(
+    ("form", "told", "wanted", "holds"),
+    [
+        pytest.param("gamekeeper", {OURS: signal({"replicas": 12, "reason": "cup"})}, 12, False,
+                     id="ours"),
+        pytest.param("agones", {AGONES: signal({"response": {"scale": True, "replicas": 3}})}, 3,
+                     False, id="Agones'"),
+        pytest.param("agones", {AGONES: signal({})}, 5, True, id="an empty answer holds"),
+        pytest.param("gamekeeper", {OURS: signal({"replicas": 1}, 121)}, 5, True, id="an old one"),
+        pytest.param("gamekeeper", {AGONES: signal({"replicas": 1})}, 5, True,
+                     id="an answer to another question"),
+        pytest.param("gamekeeper", {}, 5, True, id="none"),
+    ],
+)  # fmt: skip
+def test_the_count_is_the_answers(
+    form: str, told: dict[str, Any], wanted: int, holds: bool
+) -> None:
+    look = a_look(a_load(ready=5), signals=told)
+
+    found = advice({"webhook": {"url": URL, "form": form}}, look)
+
+    assert (found.replicas, bool(found.hold)) == (wanted, holds)
+
+
+def test_no_room_goes_by_an_answer_that_has_no_newer_one() -> None:
+    look = a_look(a_load(ready=20), signals={OURS: signal({"replicas": 2}, 30, "503")})
+
+    found = advice({"webhook": {"url": URL}}, look)
+
+    assert (found.may_remove, found.hold) == (False, "")
+    assert "503" in found.reason
+
+
+@pytest.mark.parametrize(
+    "url", ["https://127.1/", "https://a\\b.example.com/", "https://шлюз.example.com/"]
+)
+def test_an_address_that_could_mean_two_is_refused(url: str) -> None:
+    found = policies()["webhook"].problems({"url": url}, Facts(reports=False))
+
+    assert rules(found) == {("url", "webhook")}
+
+
+def test_it_asks_its_address_in_its_form() -> None:
+    policy = policies()["webhook"]
+
+    assert policy.asks({"url": URL}) == (Ask(OURS, "webhook", URL, "gamekeeper"),)
+    assert policy.asks({"url": URL, "form": "agones"}) == (Ask(AGONES, "webhook", URL, "agones"),)
+
+
+def test_an_address_with_a_password_is_refused() -> None:
+    policy, facts = policies()["webhook"], Facts(reports=False)
+
+    found = policy.problems({"url": "https://me:secret@scaler.example.com/"}, facts)
+
+    assert rules(found) == {("url", "webhook")}
+    assert not list(policy.problems({"url": "https://a.example.com/@me"}, facts))

@@ -1,0 +1,125 @@
+"""A collection of the Azure game servers becomes the Fleet that says the same."""
+
+from typing import Any
+
+import pytest
+
+from reconciler.core.collection_specs import NoCollection, fleet_of, text_of
+from reconciler.core.schema_check import check
+from reconciler.core.yaml_strict import parse_file
+from reconciler.model.refs import Json
+from tests.unit.core.reading import kit
+
+POD: Json = {
+    "containers": [
+        {
+            "name": "openarena",
+            "image": "registry.example/openarena:1",
+            "ports": [{"name": "game", "containerPort": 27960, "protocol": "UDP"}],
+            "env": [{"name": "MOTD", "value": "yes: no\n\n  two # lines"}],
+        }
+    ]
+}
+SIMPLE: Json = {"metadata": {"name": "openarena"}, "spec": {"replicas": 5, "template": POD}}
+DETAILS: Json = {
+    "enabled": True,
+    "minimumReplicas": 5,
+    "maximumReplicas": 10,
+    "scaleInThreshold": 60,
+    "scaleOutThreshold": 80,
+    "coolDownInMinutes": 5,
+    "maxPlayersPerServer": 10,
+    "lastScaleOperationDateTime": "",
+}
+FULL: Json = {
+    "metadata": {"name": "openarena", "namespace": "default"},
+    "spec": {
+        **SIMPLE["spec"],
+        "portsToExpose": [27960],
+        "dgsFailBehavior": "Delete",
+        "dgsMaxFailures": 2,
+        "dgsActivePlayersAutoScalerDetails": DETAILS,
+    },
+}
+
+
+def scaled_by(changes: Json) -> Json:
+    """Return what makes another autoscaler of a collection."""
+    details = DETAILS | changes
+    return {"spec": {**SIMPLE["spec"], "dgsActivePlayersAutoScalerDetails": details}}
+
+
+@pytest.mark.parametrize(
+    "collection",
+    [pytest.param(SIMPLE, id="all that is needed"), pytest.param(FULL, id="every field")],
+)
+def test_what_is_written_is_read_back_as_it_was_and_is_a_valid_fleet(collection: Json) -> None:
+    document = fleet_of(collection)
+    text = text_of(document)
+    (read,) = parse_file("fleets/openarena.yaml", text.encode()).documents
+    assert read.value == document
+    assert check(kit().kinds["Fleet"], document) == []
+    assert "\n\n  replicas: 5\n\n" in text, "set apart: a person's edit beside it is no conflict"
+    assert "&" not in text, "who edits one cool-down does not edit the other"
+
+
+def test_every_field_has_its_own_in_a_fleet() -> None:
+    spec = fleet_of(FULL)["spec"]
+    assert spec["template"] == {"spec": POD}
+    assert spec["portsToExpose"] == [27960]
+    assert spec["failure"] == {"action": "Delete", "maxFailures": 2}
+    assert spec["autoscaling"] == {
+        "enabled": True,
+        "min": 5,
+        "max": 10,
+        "policy": {
+            "activePlayers": {
+                "maxPlayersPerServer": 10,
+                "scaleInThreshold": 60,
+                "scaleOutThreshold": 80,
+            }
+        },
+        "scaleUp": {"cooldownSeconds": 300},
+        "scaleDown": {"cooldownSeconds": 300},
+    }
+
+
+def test_names_of_fields_are_taken_in_any_case_as_the_original_did() -> None:
+    loud = {
+        "Metadata": {},
+        "metadata": {"Name": "openarena"},
+        "spec": {"Replicas": 2, "TEMPLATE": POD},
+    }
+    assert fleet_of(loud)["spec"]["replicas"] == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        pytest.param({"metadata": {}}, "metadata.name: it is missing", id="no name"),
+        pytest.param({"metadata": {"name": "../x"}}, "metadata.name", id="a name that is a path"),
+        pytest.param({"metadata": {"name": 7}}, "metadata.name", id="a name that is a number"),
+        pytest.param(
+            {"spec": {"replicas": -1, "template": {}}}, "spec.replicas", id="a count below 0"
+        ),
+        pytest.param({"spec": {"replicas": True, "template": {}}}, "spec.replicas", id="no count"),
+        pytest.param({"spec": {"replicas": 1}}, "spec.template", id="no pod"),
+        pytest.param({"spec": None}, "spec.template", id="no spec"),
+        pytest.param(scaled_by({"enabled": "false"}), "enabled is neither", id="a switch in words"),
+        pytest.param(scaled_by({"enabled": None}), "enabled is neither", id="no switch"),
+        pytest.param(
+            scaled_by({"coolDownInMinutes": "5"}), "coolDownInMinutes", id="a cool-down in words"
+        ),
+        pytest.param(
+            scaled_by({"coolDownInMinutes": -5}), "coolDownInMinutes", id="a cool-down below 0"
+        ),
+        pytest.param(
+            {"spec": {**SIMPLE["spec"], "dgsActivePlayersAutoScalerDetails": [DETAILS]}},
+            "AutoScalerDetails is no object",
+            id="a list of autoscalers",
+        ),
+    ],
+)
+def test_what_is_no_collection_is_refused_with_the_field(changes: dict[str, Any], why: str) -> None:
+    with pytest.raises(NoCollection, match=why):
+        fleet_of(SIMPLE | changes)

@@ -1,0 +1,56 @@
+"""The number of one workload in any text: the right one, or none."""
+
+import pytest
+
+from reconciler.core.count_text import count_in
+from reconciler.model.refs import WorkloadKey
+
+ARENA = WorkloadKey("Scheduler", "arena", "arena")
+DUEL = WorkloadKey("Fleet", "eu", "duel")
+SPEC = "apiVersion: gamekeeper.dev/v1\nkind: Scheduler\nmetadata: {name: arena}\nspec:\n"
+FLEET = "apiVersion: gamekeeper.dev/v1\nkind: Fleet\nmetadata: {name: duel}\nspec:\n"
+COUNTS = "apiVersion: gamekeeper.dev/v1\nkind: Replicas\nspec:\n  counts:\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "count", "line"),
+    [
+        pytest.param(f"{SPEC}  replicas: 5\n", ARENA, 5, 5, id="in its spec"),
+        pytest.param(
+            f"{FLEET}  replicas: 1\n---\n{SPEC}  replicas: 5\n", ARENA, 5, 11, id="in the second"
+        ),
+        pytest.param(f"{COUNTS}    Scheduler/arena: 7\n", ARENA, 7, 5, id="in the file of counts"),
+        pytest.param(f"{COUNTS}    Fleet/eu/duel: 7\n", DUEL, 7, 5, id="of a fleet, there too"),
+        pytest.param(
+            f"{FLEET}  namespace: eu\n  replicas: 3\n", DUEL, 3, 6, id="in a shared namespace"
+        ),
+        pytest.param(
+            f"{SPEC}  replicas: 5\n  no such: property\n", ARENA, 5, 5, id="though it is invalid"
+        ),
+        pytest.param(f"{SPEC}  replicas: *n\n", ARENA, None, 0, id="an alias of nothing"),
+        pytest.param(f'{SPEC}  replicas: "5"\n', ARENA, None, 0, id="a text"),
+        pytest.param(f"{SPEC}  replicas: true\n", ARENA, None, 0, id="no number"),
+        pytest.param(f"{SPEC}  game: arena\n", ARENA, None, 0, id="none is written"),
+        pytest.param(f"{FLEET}  replicas: 3\n", DUEL, None, 0, id="one of another namespace"),
+        pytest.param(f"{COUNTS}    Scheduler/other: 7\n", ARENA, None, 0, id="not listed"),
+        pytest.param(f"{SPEC}  replicas: [", ARENA, None, 0, id="broken text"),
+        pytest.param("- arena\n", ARENA, None, 0, id="a list"),
+        pytest.param("kind: Scheduler\n# arena\n", ARENA, None, 0, id="nothing of ours"),
+        pytest.param(
+            f"{SPEC}  replicas: 5\n---\n{SPEC}  replicas: 6\n", ARENA, None, 0, id="two of them"
+        ),
+    ],
+)
+def test_a_number_is_found_or_not(
+    text: str, key: WorkloadKey, count: int | None, line: int
+) -> None:
+    found = count_in("a.yaml", text.encode(), key)
+    if count is None:
+        assert found is None
+    else:
+        assert found is not None
+        assert (found.count, str(found.source)) == (count, f"a.yaml:{line}")
+
+
+def test_a_text_that_is_none_has_no_number() -> None:
+    assert count_in("a.yaml", b"\xff\xfe arena", ARENA) is None

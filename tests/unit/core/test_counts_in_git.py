@@ -1,0 +1,272 @@
+"""A head that meets decisions: what acts, what is remembered, and what no budget refuses."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from reconciler.core import counts_in_git
+from reconciler.model.findings import Finding
+from reconciler.model.intents import Intent, Landing, Passage, Scaling, Step
+from reconciler.model.records import LedgerEntry, RepositoryRecord, StateRecord
+from reconciler.model.specs import Config, Workload, WriteBack
+from tests.unit.core.arriving import an_arrival, kinds, take_in
+from tests.unit.core.making import NOW, a_key, a_reading, a_workload, accepted, autoscaling
+
+ARENA = a_workload("arena", 20, autoscaling=autoscaling(2, 100))
+INTENT = Intent(20, 60, (Step(NOW - 30, 20, 60, "buffer", "55 busy and 5 spare"),))
+DECIDED = replace(accepted(ARENA), scaling=Scaling(INTENT))
+
+
+def at(replicas: int, minimum: int = 2, maximum: int = 100) -> StateRecord:
+    """Return the record after a head with that number."""
+    workload = a_workload("arena", replicas, autoscaling=autoscaling(minimum, maximum))
+    result = take_in(a_reading(workload), records={a_key("arena"): DECIDED})
+    assert not result.holds
+    return result.records.get(a_key("arena"), DECIDED)
+
+
+def test_a_commit_about_something_else_leaves_the_decision() -> None:
+    assert at(20) == DECIDED
+
+
+def test_our_number_in_git_ends_the_intent_and_changes_no_count() -> None:
+    record = at(60)
+    assert (record.scaling.intent, record.in_effect) == (None, 60)
+    assert record.ledger == (), "nothing was taken away"
+
+
+def test_a_number_of_somebody_else_wins_at_once_inside_the_bounds() -> None:
+    record = at(10)
+    assert (record.scaling.intent, record.in_effect) == (None, 10)
+    assert record.ledger == (LedgerEntry(NOW, 60),)
+
+
+@pytest.mark.parametrize(
+    ("head", "commits", "said"),
+    [
+        pytest.param(
+            replace(ARENA, replicas=10),
+            (Passage("c2" * 20, 10, (20,)),),
+            "somebody set 10 in commit c2c2c2c2c2c2: 60, which was decided, is dropped",
+            id="by a person's number",
+        ),
+        pytest.param(
+            replace(ARENA, replicas=10),
+            (),
+            "Git says 10, and nobody knows of whom: 60, which was decided, is dropped",
+            id="by a number of nobody we know",
+        ),
+        pytest.param(
+            replace(ARENA, autoscaling=None),
+            (),
+            "no policy may change the count any more: 20 as Git says, 60, which was decided, "
+            "is dropped",
+            id="where no policy is left",
+        ),
+        pytest.param(ARENA, (), "", id="not where the head has not moved"),
+        pytest.param(replace(ARENA, replicas=60), (), "", id="not where it stands in Git"),
+    ],
+)
+def test_a_count_that_a_head_takes_back_is_told(
+    head: Workload, commits: tuple[Passage, ...], said: str
+) -> None:
+    arrival = an_arrival(a_reading(head), passages={head.key: commits})
+    found = counts_in_git.dropped(arrival, head, DECIDED)
+    assert str(found or "") == said
+    assert counts_in_git.dropped(arrival, head, accepted(ARENA)) is None, "nothing was decided"
+
+
+def test_a_human_holds_the_policy() -> None:
+    workload = a_workload("arena", 10, autoscaling=autoscaling(2, 100))
+    passages = {a_key("arena"): (Passage("c2", 10, (20,)),)}
+    result = take_in(a_reading(workload), records={a_key("arena"): DECIDED}, passages=passages)
+    record = result.records[a_key("arena")]
+    assert record.scaling == Scaling(held_until=NOW + 900, held_by="c2")
+    assert record.in_effect == 10
+
+
+def test_a_number_that_no_commit_tells_of_holds_the_policy_too() -> None:
+    workload = a_workload("arena", 10, autoscaling=autoscaling(2, 100))
+    head = a_reading(workload)
+    result = take_in(head, records={a_key("arena"): DECIDED}, ours=frozenset())
+    record = result.records[a_key("arena")]
+    assert record.scaling == Scaling(held_until=NOW + 900, held_by=head.commit)
+    assert record.in_effect == 10
+    again = take_in(head, records={a_key("arena"): record}, ours=frozenset(), now=NOW + 60)
+    assert again.records == {}, "it is accepted by now"
+
+
+@pytest.mark.parametrize(
+    ("replicas", "ours", "changes", "human"),
+    [
+        pytest.param(20, {"o1"}, {}, True, id="ours is behind it, and the number of before"),
+        pytest.param(30, {"o1"}, {}, False, id="it is the number of ours"),
+        pytest.param(40, {"o1"}, {}, False, id="it is a later one of ours"),
+        pytest.param(20, set(), {}, False, id="ours is not behind it yet"),
+        pytest.param(20, None, {}, False, id="nobody can tell what is behind it"),
+        pytest.param(20, {"o1"}, {"unnumbered": {ARENA.key}}, False, id="it stands nowhere now"),
+        pytest.param(20, {"o1"}, {"counts_commit": "b1"}, False, id="it is another branch's"),
+    ],
+)
+def test_who_takes_a_number_of_ours_back_by_a_merge_holds_the_policy(
+    replicas: int, ours: set[str] | None, changes: dict[str, Any], human: bool
+) -> None:
+    """A merge that takes the older side has a number that one of its parents has, too."""
+    workload = a_workload("arena", replicas, autoscaling=autoscaling(2, 100))
+    landings = (Landing("o1", 30, NOW), Landing("o2", 40, NOW))
+    record = replace(DECIDED, scaling=replace(DECIDED.scaling, landings=landings))
+    passages = {a_key("arena"): (Passage("c2", replicas, (replicas, 30)),)}
+    arrived = an_arrival(a_reading(workload, **changes), passages=passages, ours=ours)
+    found = counts_in_git.head_count(arrived, workload, record)
+    assert bool(found.human) is human
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        pytest.param(a_workload("arena", 10), id="where the policy is taken out with it"),
+        pytest.param(
+            a_workload("arena", 10, autoscaling=autoscaling(2, 100, enabled=False)),
+            id="where the policy is switched off with it",
+        ),
+        pytest.param(
+            a_workload("arena", 1, autoscaling=autoscaling(1, 100)),
+            id="where the same commit lowers the bound",
+        ),
+    ],
+)
+def test_what_was_not_reviewed_is_refused_as_any_scale_in(after: Workload) -> None:
+    result = take_in(a_reading(after), records={a_key("arena"): DECIDED})
+    assert kinds(result) == {"arena": "over-budget"}
+    assert result.records[a_key("arena")].in_effect == 60
+
+
+def test_new_bounds_move_the_decision_inside() -> None:
+    record = at(20, maximum=50)
+    assert record.scaling.intent is not None
+    assert (record.scaling.intent.value, record.in_effect) == (50, 50)
+
+
+def test_a_spec_that_leaves_git_takes_its_decision_along() -> None:
+    small = replace(accepted(a_workload("arena", 2)), scaling=Scaling(replace(INTENT, value=3)))
+    result = take_in(
+        a_reading(a_workload("lobby", 40)),
+        a_workload("lobby", 40),
+        records={a_key("arena"): small},
+    )
+    assert result.records[a_key("arena")].scaling == Scaling()
+
+
+def test_a_persons_number_under_one_of_the_branch_of_counts_acts_and_is_to_be_carried_over() -> (
+    None
+):
+    workload = a_workload("arena", 20, autoscaling=autoscaling(2, 100))
+    head = a_reading(workload, own={a_key("arena"): 10})
+    passages = {a_key("arena"): (Passage("c2", 10, (8,)),)}
+    result = take_in(head, records={a_key("arena"): DECIDED}, passages=passages)
+    record = result.records[a_key("arena")]
+    assert (record.in_effect, record.scaling.held_by) == (10, "c2")
+    assert record.accepted is not None
+    assert record.accepted.replicas == 20, "that is what stands in Git for the committer"
+    intent = record.scaling.intent
+    assert intent is not None
+    assert (intent.base, intent.value) == (20, 10)
+    assert intent.reason == "commit c2 writes it on the tracked branch"
+    again = take_in(head, records={a_key("arena"): record})
+    assert again.records.get(a_key("arena"), record) == record, "one commit is heard once"
+
+
+def test_a_persons_number_under_one_of_the_branch_of_counts_is_heard_though_no_commit_tells() -> (
+    None
+):
+    workload = a_workload("arena", 20, autoscaling=autoscaling(2, 100))
+    first = take_in(
+        a_reading(workload, own={a_key("arena"): 8}), records={a_key("arena"): DECIDED}
+    ).records[a_key("arena")]
+    assert (first.in_effect, first.scaling.own) == (60, 8), "nothing to compare it with"
+    head = a_reading(workload, own={a_key("arena"): 10})
+    record = take_in(head, records={a_key("arena"): first}).records[a_key("arena")]
+    assert (record.in_effect, record.scaling.held_by) == (10, head.commit)
+    again = take_in(head, records={a_key("arena"): record})
+    assert again.records == {}, "it is heard once"
+
+
+def test_of_two_persons_the_one_on_the_branch_of_counts_is_heard() -> None:
+    workload = a_workload("arena", 15, autoscaling=autoscaling(2, 100))
+    head = a_reading(workload, own={a_key("arena"): 10})
+    result = take_in(
+        head,
+        records={a_key("arena"): DECIDED},
+        passages={a_key("arena"): (Passage("c2", 10, (8,)),)},
+        counts_passages={a_key("arena"): (Passage("d2", 15, (20,)),)},
+    )
+    record = result.records[a_key("arena")]
+    assert (record.in_effect, record.scaling.intent, record.scaling.held_by) == (15, None, "d2")
+
+
+@pytest.mark.parametrize(
+    ("branch", "tracked", "name"),
+    [("", "main", ""), ("counts", "main", "counts"), ("main", "main", "")],
+)
+def test_the_tracked_branch_is_no_branch_of_counts(branch: str, tracked: str, name: str) -> None:
+    config = Config(write_back=WriteBack(branch=branch))
+    assert counts_in_git.counts_branch(config, tracked) == name
+    assert counts_in_git.counts_branch(None, tracked) == ""
+
+
+def test_a_count_that_was_taken_out_of_the_spec_goes_on_as_it_was() -> None:
+    bare = a_workload("arena", 2, autoscaling=autoscaling(2, 100))
+    bare = replace(bare, spec_json='{"spec":{"replicas":2}}')
+    head = a_reading(bare, unnumbered=frozenset({a_key("arena")}))
+    records = {a_key("arena"): accepted(a_workload("arena", 20))}
+    known = counts_in_git.numbered(head, records).workloads[a_key("arena")]
+    assert known.replicas == 20
+    assert '"replicas":20' in known.spec_json
+    assert counts_in_git.numbered(head, {}) is head, "a new one begins at its min"
+
+
+LISTED = {a_key(name): 5 for name in ("arena", "lobby", "old", "held", "broken")}
+BROKEN = {a_key("broken"): (Finding("a.yaml", 1, 1, "", "broken"),)}
+ON_RECORD = {a_key("held"): accepted(a_workload("held", 5))}
+
+
+@pytest.mark.parametrize(
+    ("changes", "apart", "names"),
+    [
+        pytest.param({}, False, {"old"}, id="what no spec has and nothing lives of"),
+        pytest.param({"unreadable": ("b.yaml",)}, False, set(), id="a file cannot be read"),
+        pytest.param({"missing_paths": ("eu",)}, False, set(), id="a directory is missing"),
+        pytest.param({"config": None}, False, set(), id="the Config is broken"),
+        pytest.param(
+            {"counts": {}, "over": LISTED, "counts_commit": "d1"},
+            True,
+            {"old", "lobby"},
+            id="on a branch of counts also what no policy moves",
+        ),
+        pytest.param({}, True, {"old", "lobby"}, id="so before that branch is made"),
+    ],
+)
+def test_lines_of_nobody_are_gone(changes: dict[str, Any], apart: bool, names: set[str]) -> None:
+    there = (ARENA, a_workload("lobby", 5))
+    head = replace(a_reading(*there, counts=LISTED, invalid=BROKEN), **changes)
+    found = counts_in_git.gone(head, ON_RECORD, apart=apart)
+    assert {key.name for key in found} == names
+
+
+@pytest.mark.parametrize(
+    ("here", "on_record", "named", "missing"),
+    [
+        pytest.param("", "d1", "counts", "counts", id="it was not fetched"),
+        pytest.param("d0", "d1", "counts", "", id="an older one is there"),
+        pytest.param("", "", "counts", "", id="nothing was counted there yet"),
+        pytest.param("", "d1", "", "", id="the Config names none any more"),
+    ],
+)
+def test_a_checkout_without_the_branch_of_counts_says_so(
+    here: str, on_record: str, named: str, missing: str
+) -> None:
+    config = Config(write_back=WriteBack(branch=named))
+    reading = a_reading(ARENA, config=config, counts_commit=here)
+    record = RepositoryRecord(counts_commit=on_record)
+    assert counts_in_git.unfetched(reading, record, "main") == missing

@@ -1,0 +1,87 @@
+"""Where a count is on its way into Git: the first thing that a person can do something about."""
+
+from dataclasses import replace
+
+import pytest
+
+from reconciler.core.standing import due_at, standing_of
+from reconciler.model.holds import HoldKind
+from reconciler.model.intents import Intent, Landing, Scaling, Step
+from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
+from reconciler.model.records import HeldRemoval, StateRecord
+from reconciler.model.specs import WriteBack
+from tests.unit.core.making import NOW, a_key
+
+KEY = a_key()
+STEP = Step(NOW - 20, 5, 8, "fixedBuffer", "3 in use and 5 more")
+INTENT = Intent(5, 8, (STEP,))
+WAITS = StateRecord(scaling=Scaling(intent=INTENT))
+OURS = "ab" * 20
+SENT = replace(WAITS, scaling=Scaling(intent=INTENT, landings=(Landing(OURS, 8, STEP.at),)))
+TOLD = replace(SENT, scaling=replace(SENT.scaling, intent=replace(INTENT, told_at=STEP.at)))
+DOWN = Outbox(error="cannot push to branch 'main': no route to host", failing_since=NOW - 9)
+HELD = HeldRemoval(HoldKind.OVER_BUDGET, "line", "too many rooms go")
+DIRECT, OFF = WriteBack(), WriteBack(mode="off")
+
+
+@pytest.mark.parametrize(
+    ("record", "outbox", "write_back", "where", "why"),
+    [
+        pytest.param(
+            WAITS, EMPTY_OUTBOX, DIRECT, "waiting",
+            "to be committed in 40 s, with what is decided until then",
+            id="the quiet time runs",
+        ),
+        pytest.param(
+            WAITS, EMPTY_OUTBOX, WriteBack(quiet_seconds=20), "waiting", "to be committed now",
+            id="the quiet time is over",
+        ),
+        pytest.param(
+            WAITS, Outbox(pushed_at=NOW - 5), DIRECT, "waiting",
+            "to be committed in 55 s, with what is decided until then",
+            id="the last commit was a moment ago",
+        ),
+        pytest.param(
+            SENT, EMPTY_OUTBOX, DIRECT, "pushing", "being pushed as abababababab",
+            id="its commit is on the way",
+        ),
+        pytest.param(
+            TOLD, EMPTY_OUTBOX, DIRECT, "pushed", "committed as abababababab, and not taken in yet",
+            id="its commit arrived and was not read back",
+        ),
+        pytest.param(
+            SENT, DOWN, DIRECT, "failing", f"the host takes no commit: {DOWN.error}",
+            id="nobody knows whether it arrived",
+        ),
+        pytest.param(
+            WAITS, replace(DOWN, refused={KEY: "line 7: an alias"}), DIRECT, "refused",
+            "it cannot be written: line 7: an alias",
+            id="a number that cannot be edited, whatever the host says",
+        ),
+        pytest.param(
+            replace(WAITS, held=HELD), DOWN, DIRECT, "held",
+            "the newest commit is held: too many rooms go",
+            id="a commit that waits for an approval",
+        ),
+        pytest.param(
+            WAITS, DOWN, OFF, "off",
+            "it acts, and Git keeps its own number: writeBack.mode is off",
+            id="nothing is ever written",
+        ),
+    ],
+)  # fmt: skip
+def test_where_it_stands(
+    record: StateRecord, outbox: Outbox, write_back: WriteBack, where: str, why: str
+) -> None:
+    found = standing_of(KEY, record, outbox, write_back, NOW)
+    assert found is not None
+    assert (found.where, found.why) == (where, why)
+
+
+def test_what_was_not_decided_stands_nowhere() -> None:
+    assert standing_of(KEY, StateRecord(), DOWN, DIRECT, NOW) is None
+
+
+def test_a_later_decision_does_not_start_the_clock_again() -> None:
+    later = replace(INTENT, value=9, steps=(STEP, replace(STEP, at=NOW, before=8, after=9)))
+    assert due_at(later, EMPTY_OUTBOX, DIRECT) == due_at(INTENT, EMPTY_OUTBOX, DIRECT)
