@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from reconciler import assets
+from reconciler import assets, registry
 from reconciler.adapters.compiler.codec import decode, encode
 from reconciler.adapters.compiler.limits import allow_cpu
 from reconciler.core import read
@@ -23,7 +23,7 @@ _FINDINGS_A_FRAME = 100
 
 @functools.cache
 def _kit() -> SpecKit:
-    return SpecKit(assets.schemas(), assets.KubernetesDefinitions())
+    return SpecKit(assets.schemas(), assets.KubernetesDefinitions(), registry.policies())
 
 
 def warm() -> None:

@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 
 from reconciler.adapters.http.ask import BODY_LIMIT_BYTES, MOST_PARAMETERS, Answer, Ask
 from reconciler.adapters.http.collections import Collections
@@ -10,24 +11,19 @@ from reconciler.adapters.http.lists import Lists
 from reconciler.adapters.http.maestro import Maestro
 from reconciler.adapters.http.native import Holds, Native
 from reconciler.adapters.http.openapi import document
-from reconciler.adapters.http.refusals import (
-    Refused,
-    Taken,
-    Way,
-    malformed,
-    refused,
-    taken_as,
-    told,
-)
-from reconciler.adapters.http.routes import Route, Router, way_of
+from reconciler.adapters.http.refusals import Refused, malformed, refused, taken_as, told
+from reconciler.adapters.http.routes import Route, check_query, route_of, way_of
 from reconciler.adapters.http.voices import Voices
 from reconciler.adapters.http.watching import Watching
 from reconciler.model.errors import PortError
 from reconciler.model.holds import Hold
 from reconciler.model.refs import WorkloadKey
-from reconciler.room_ports import Desk, Door, NotAdmitted
+from reconciler.room_ports import Desk, Door, Fleets, NotAdmitted, Taken, Unmade, Way
 
 log = logging.getLogger(__name__)
+
+WRITTEN = frozenset({"/delete"})
+"""Paths that change something when they are read, as in the original: a HEAD must not."""
 
 Spoken = Callable[[Ask, tuple[str, ...]], Awaitable[Answer]]
 
@@ -45,7 +41,7 @@ class RoomsApi:
     """Answers rooms, matchmakers and people.
 
     `now` is Unix seconds. `reported` counts what became of each report; `holds` says what is held
-    of a workload.
+    of a workload; `fleets` has some made and removed, where there is one.
     """
 
     def __init__(
@@ -55,20 +51,25 @@ class RoomsApi:
         now: Callable[[], float],
         reported: Callable[[Way, Taken], None] = uncounted,
         holds: Holds = unheld,
+        fleets: Fleets | None = None,
     ) -> None:
         self._desk = desk
         self._reported = reported
-        self._router = Router()
-        self._spoken = _spoken(Voices(desk, door), now, holds)
+        self._spoken = _spoken(Voices(desk, door), now, holds, fleets)
 
     async def answer(self, ask: Ask) -> Answer:
-        """Answer a request; raises nothing but what ends its task."""
+        """Answer a request; raises nothing but what ends its task.
+
+        HEAD is answered as GET is: the listener leaves out the body.
+        """
+        if ask.method == "HEAD" and ask.path not in WRITTEN:
+            ask = replace(ask, method="GET")
         route: Route | None = None
         try:
-            route, names = self._router.find(ask.method, ask.path)
+            route, names = route_of(ask.method, ask.path)
             self._check(ask, route)
             answer = await self._spoken[route.operation](ask, names)
-        except (Refused, NotAdmitted, PortError) as error:
+        except (Refused, NotAdmitted, Unmade, PortError) as error:
             answer = self._no(error, ask, route)
         except Exception as error:
             # One request that cannot be borne must not cost the others their server. Its path
@@ -77,11 +78,18 @@ class RoomsApi:
             answer = self._no(error, ask, route)
         if route is not None and route.reports:
             self._reported(route.way, taken_as(answer.status))
+        if answer.status == 503 and self.closed():
+            # A connection stays with its process whatever the rooms' Service selects by now.
+            return replace(answer, closes=True)
         return answer
+
+    def closed(self) -> str:
+        """Why nothing is answered now, "" when it is."""
+        return self._desk.closed()
 
     def _check(self, ask: Ask, route: Route) -> None:
         """Raises Refused where this process answers nothing, or not that much."""
-        closed = "" if route.always else self._desk.closed()
+        closed = "" if route.always or route.told_by_all else self._desk.closed()
         if closed:
             raise Refused(503, closed)
         if ask.method != "GET" and "origin" in ask.headers:
@@ -91,6 +99,7 @@ class RoomsApi:
             raise Refused(413, f"the body is larger than {BODY_LIMIT_BYTES} bytes")
         if ask.query.count("&") >= MOST_PARAMETERS:
             raise malformed("the query has too many parameters")
+        check_query(route, ask.query)
 
     def _no(self, error: Exception, ask: Ask, route: Route | None) -> Answer:
         no = refused(error)
@@ -99,10 +108,12 @@ class RoomsApi:
         return told(no, route.way if route is not None else way_of(ask.path))
 
 
-def _spoken(voices: Voices, now: Callable[[], float], holds: Holds) -> Mapping[str, Spoken]:
+def _spoken(
+    voices: Voices, now: Callable[[], float], holds: Holds, fleets: Fleets | None
+) -> Mapping[str, Spoken]:
     """Return what serves each operation of the table."""
     lists = Lists(voices)
-    maestro, collections = Maestro(voices, now), Collections(voices)
+    maestro, collections = Maestro(voices, now), Collections(voices, fleets)
     native, watching = Native(voices, lists, now, holds), Watching(voices, now)
     openapi = json.dumps(document()).encode()
 
@@ -123,8 +134,8 @@ def _spoken(voices: Voices, now: Callable[[], float], holds: Holds) -> Mapping[s
         "running": lists.running,
         "page": lists.page,
         "alive": collections.alive,
-        "create": collections.git_way,
-        "delete": collections.git_way,
+        "create": collections.create,
+        "delete": collections.delete,
         "listRooms": native.rooms,
         "getRoom": native.room,
         "report": native.report,

@@ -1,5 +1,6 @@
 """What comes in and what goes out, without a framework: so that tests need no socket."""
 
+import math
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, unquote
@@ -25,7 +26,8 @@ class Ask:
     """One request. `path` and `query` are as they came, still percent-encoded.
 
     `headers` are named in lower case, or do not mind the case. `peer` is the address of the other
-    end of the connection; what headers say of it is never believed.
+    end of the connection; what headers say of it is never believed. `begun` is when its first
+    byte came (seconds of the clock that never jumps), infinite where all of it came at once.
     """
 
     method: str
@@ -34,6 +36,7 @@ class Ask:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     peer: str = ""
+    begun: float = math.inf
 
     def asked(self, name: str) -> str:
         """Return the first value of a query parameter, "" where there is none."""
@@ -48,6 +51,7 @@ class Answer:
     """One answer. With a `stream`, `body` is not looked at.
 
     `endless` is whether the stream goes on until somebody hangs up: no deadline holds for it.
+    `closes` is whether the connection ends with it: who asks again is to reach another process.
     """
 
     status: int
@@ -56,6 +60,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     stream: AsyncGenerator[bytes, None] | None = field(default=None, repr=False)
     endless: bool = False
+    closes: bool = False
 
 
 def shown_by(ask: Ask) -> Credential:

@@ -22,6 +22,11 @@ _TOO_LATE = "HTTP/1.1 {} {}\r\nContent-Length: 0\r\nConnection: close\r\n{}\r\n"
 _SLOW_SENDER = _TOO_LATE.format(408, "Request Timeout", "").encode()
 _SLOW_SERVER = _TOO_LATE.format(503, "Service Unavailable", "Retry-After: 2\r\n").encode()
 
+NO_REQUEST = (
+    "this is no HTTP/1.1 request that can be read, or its head is too large\n"
+    "Send the bytes that Content-Length says, and at most 16 KiB and 64 headers\n"
+)
+
 log = logging.getLogger(__name__)
 
 
@@ -68,7 +73,7 @@ class Connection(RequestHandler):
         """Refuse what is no HTTP, without a line in the log for each that a stranger sends."""
         if status >= 500:
             log.error("an answer failed", exc_info=exc)
-        response = web.Response(status=status, text="this is no request that can be read\n")
+        response = web.Response(status=status, text=NO_REQUEST)
         response.force_close()
         return response
 
@@ -157,6 +162,10 @@ class Ledger:
         self._streaming.discard(connection)
         if self._serving.pop(connection, 0) is None or connection.transport is not None:
             self._idle[connection] = self._now()
+
+    def idle(self) -> list[tuple["Connection", bytes]]:
+        """Return who asks nothing now, to be hung up on without a word."""
+        return [(each, b"") for each in self._idle]
 
     def late(self) -> list[tuple[Connection, bytes]]:
         """Return who takes too long, with what to say before hanging up."""

@@ -9,18 +9,16 @@ from typing import Any
 from reconciler.adapters.http.ask import Answer, Ask
 from reconciler.adapters.http.lists import PIECE, Lists
 from reconciler.adapters.http.refusals import malformed
-from reconciler.adapters.http.sight import leaves, room_json, state_headers, texted
+from reconciler.adapters.http.sight import leaves, room_json, state_headers, takes_nobody, texted
 from reconciler.adapters.http.strict_json import parsed_object
 from reconciler.adapters.http.voices import Voices
+from reconciler.core.hearing import MOST_PLAYERS
 from reconciler.core.rollup import roll_up
 from reconciler.model.holds import Hold
 from reconciler.model.refs import Json, WorkloadKey
-from reconciler.model.rooms import Report, RoomState, Said, Why
+from reconciler.model.rooms import OPEN_STATES, Report, RoomState, Said, Why
 from reconciler.room_ports import Happening, RoomView
 
-OFFERED = frozenset({RoomState.READY, RoomState.ACTIVE})
-"""What a matchmaker looks for: under these states no room is listed that is to leave."""
-MOST = 1_000_000
 Holds = Callable[[WorkloadKey], Iterable[Hold]]
 """What is held of a workload."""
 _SAID = {said.value: said for said in Said}
@@ -43,23 +41,25 @@ class Native:
         workload = workload_asked(ask)
         wanted = _filter(ask)
         await self._voices.person(ask, "read", workload)
-        now = self._now()
-        return self._lists.answer(
-            workload, wanted, lambda room: room_json(room, now), ('{"rooms":[', "]}")
-        )
+        now, desk = self._now(), self._voices.desk
+
+        def shown(room: RoomView) -> Json:
+            return room_json(room, desk.spoke_at(room), now)
+
+        return self._lists.answer(workload, wanted, shown, ('{"rooms":[', "]}"))
 
     async def room(self, ask: Ask, names: tuple[str, ...]) -> Answer:
         """Show one room, to itself or to people."""
         namespace, name = names
         room, _ = await self._voices.room_or_person(ask, namespace, name, "read")
-        body = json.dumps(room_json(room, self._now())).encode()
-        return Answer(200, body, headers=state_headers(room))
+        shown = room_json(room, self._voices.desk.spoke_at(room), self._now())
+        return Answer(200, json.dumps(shown).encode(), headers=state_headers(room))
 
     async def report(self, ask: Ask, names: tuple[str, ...]) -> Answer:
         """Take in what a room says of itself."""
         room = await self._voices.of_namespace(ask, *names)
         report = _report_of(parsed_object(ask.body))
-        return _standing(await self._voices.desk.report(room, report))
+        return _standing(await self._voices.desk.report(room, report, ask.begun))
 
     async def events(self, ask: Ask, names: tuple[str, ...]) -> Answer:
         """Pass on what happened in a room."""
@@ -124,11 +124,12 @@ def _filter(ask: Ask) -> Callable[[RoomView], bool]:
 
     def wanted(room: RoomView) -> bool:
         state = room.judged.state
-        if available and (room.available and not leaves(room.pod)) is not (available == "true"):
+        if available and (room.available and not takes_nobody(room)) is not (available == "true"):
             return False
         if not states:
             return True
-        return state in states and not (state in OFFERED and leaves(room.pod))
+        # A matchmaker asks for these two: it is told of no room there that takes nobody.
+        return state in states and not (state in OPEN_STATES and takes_nobody(room))
 
     return wanted
 
@@ -142,6 +143,9 @@ def _report_of(fields: Json) -> Report:
     matches, players = _count(fields, "matches"), _count(fields, "players")
     if said is None and matches is None and players is None:
         raise malformed("the report says nothing: write state, matches or players")
+    if said is Said.TERMINATED and (matches or players):
+        # One of the two is wrong, and a room that is over is removed.
+        raise malformed("who has terminated has no match and no player: leave them out, or send 0")
     return Report(periodic=True, said=said, matches=matches, players=players)
 
 
@@ -149,8 +153,8 @@ def _count(fields: Json, name: str) -> int | None:
     value = fields.get(name)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST:
-        raise malformed(f"{name} is no whole number from 0 to {MOST}")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_PLAYERS:
+        raise malformed(f"{name} is no whole number from 0 to {MOST_PLAYERS}")
     return value
 
 

@@ -3,10 +3,10 @@
 import re
 
 from reconciler.adapters.http.ask import JSON, TEXT
-from reconciler.adapters.http.refusals import Way
 from reconciler.adapters.http.routes import ROUTES, Route
 from reconciler.adapters.http.shapes import SCHEMAS
 from reconciler.model.refs import Json
+from reconciler.room_ports import Way
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 _TAGS: dict[Way, str] = {
@@ -18,13 +18,15 @@ _QUERY = {
     "workload": "only rooms of this workload, as kind/namespace/name",
     "state": "only rooms in one of these states, with commas between",
     "available": "true: only rooms that players may be sent to; false: only the others",
-    "code": "the room's API_SERVER_CODE",
+    "code": "the room's API_SERVER_CODE; for /create and /delete an administrator's token",
+    "name": "the name of the Fleet",
 }
 _NOES = {
     400: "what was sent means nothing",
     401: "the credential is missing or unknown",
     403: "the credential is for something else",
     404: "there never was such a room, or it has no address yet",
+    409: "Git says something else, or takes no commit",
     410: "the room is gone, and its name never comes back",
     413: "more than 16 KiB",
     429: "too many wrong credentials from this address",
@@ -64,6 +66,8 @@ def _operation(route: Route) -> Json:
         "summary": route.summary,
         "responses": _responses(route),
     }
+    if route.minds_query:
+        told["description"] = "Any other query parameter, and one that comes twice, is refused: 400"
     parameters = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
         for name in _PARAMETER.findall(route.path)
@@ -79,10 +83,9 @@ def _operation(route: Route) -> Json:
 
 
 def _responses(route: Route) -> Json:
-    well = "refused, with the words for it" if route.status == 403 else "done"
     found: Json = {
-        str(route.status): {
-            "description": well,
+        "200": {
+            "description": "done",
             "content": _content(route.content_type, route.answer),
         }
     }

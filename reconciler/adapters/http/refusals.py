@@ -2,23 +2,17 @@
 
 import json
 import math
-from typing import Literal
 
 from reconciler.adapters.http.ask import TEXT, Answer
 from reconciler.model.errors import Gone, NotFound, PortError
-from reconciler.room_ports import NotAdmitted
-
-Way = Literal["maestro", "collections", "v1"]
-"""Whose paths these are; each has errors of its own shape."""
-Taken = Literal["taken", "malformed", "refused", "limited", "unknown", "gone", "unavailable"]
-"""What became of a request, for metrics."""
+from reconciler.room_ports import NotAdmitted, Taken, Unmade, Way
 
 RETRY_SECONDS = 2
 """When to ask again after a 503 that does not say: a new leader is found within seconds."""
 
 _FIXES = {
     400: "Send what the documentation of this path shows: GET /v1/openapi.json",
-    401: "Send `Authorization: Bearer <the room's token>`, or `?code=<API_SERVER_CODE>`",
+    401: "Read the token anew from its file: it is renewed. docs/rooms-api.md: *Who may speak*",
     403: "Use a credential that is meant for this",
     404: "Compare the names with `gamekeeper rooms`",
     405: "Use a method that the header Allow names",
@@ -57,6 +51,10 @@ def refused(error: Exception) -> Refused:
         return error
     if isinstance(error, NotAdmitted):
         return Refused(error.status, str(error), "", error.retry_after_seconds)
+    if isinstance(error, Unmade):
+        return Refused(
+            error.status, str(error), "Git is the way: `gamekeeper status` says how it stands"
+        )
     if isinstance(error, NotFound):
         return Refused(404, str(error))
     if isinstance(error, Gone):

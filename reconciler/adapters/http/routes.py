@@ -4,10 +4,13 @@ The router and the OpenAPI document are both made from it, so that neither can s
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import parse_qsl
 
 from reconciler.adapters.http.ask import EVENTS, HTML, JSON, TEXT, decoded
-from reconciler.adapters.http.refusals import Refused, Way
+from reconciler.adapters.http.refusals import Refused, malformed
+from reconciler.room_ports import Way
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +19,8 @@ class Route:
 
     `answer` names the schema of what is said when all is well, `body` that of what is sent, ""
     where there is none that is JSON. `always` is whether a process that does not lead answers it
-    too; `reports` whether a room says something by it.
+    too, `told_by_all` whether it does so to who shows nothing, and `reports` whether a room says
+    something by it.
     """
 
     method: str
@@ -28,14 +32,21 @@ class Route:
     answer: str = ""
     query: tuple[str, ...] = ()
     content_type: str = JSON
-    status: int = 200
     always: bool = False
+    told_by_all: bool = False
     reports: bool = False
+
+    @property
+    def minds_query(self) -> bool:
+        """Whether it refuses parameters that it does not know: one of ours that chooses rooms."""
+        return self.way == "v1" and bool(self.query)
 
 
 _ROOM = "/scheduler/{scheduler}/rooms/{room}"
 _V1_ROOM = "/v1/rooms/{namespace}/{name}"
 _WORKLOAD = ("workload",)
+CODE = "code"
+"""The credential that every path takes in its query."""
 
 
 def _maestro(method: str, last: str, operation: str, summary: str, *shape: str) -> Route:
@@ -54,17 +65,15 @@ def _collections(path: str, operation: str, summary: str, body: str) -> Route:
         "collections",
         summary,
         body,
-        query=("code",),
+        query=(CODE,),
         content_type=TEXT,
         reports=True,
     )
 
 
-def _page(
-    method: str, path: str, operation: str, summary: str, content_type: str, status: int = 200
-) -> Route:
+def _page(method: str, path: str, operation: str, summary: str, content_type: str) -> Route:
     answer = "Servers" if content_type == JSON else ""
-    always = path in ("/create", "/delete", "/healthz")
+    always = path == "/healthz"
     return Route(
         method,
         path,
@@ -73,8 +82,23 @@ def _page(
         summary,
         answer=answer,
         content_type=content_type,
-        status=status,
         always=always,
+    )
+
+
+def _written(method: str, path: str, operation: str, summary: str, body: str = "") -> Route:
+    """Who shows nothing is told of Git by any process; only one that leads commits."""
+    query = (CODE,) if body else ("name", CODE)
+    return Route(
+        method,
+        path,
+        operation,
+        "collections",
+        summary,
+        body,
+        query=query,
+        content_type=TEXT,
+        told_by_all=True,
     )
 
 
@@ -96,8 +120,8 @@ ROUTES: tuple[Route, ...] = (
     _page("GET", "/running", "running", "servers for a matchmaker", JSON),
     _page("GET", "/", "page", "the same for people", HTML),
     _page("GET", "/healthz", "alive", "whether the server answers", TEXT),
-    _page("POST", "/create", "create", "refused: Git is the way", TEXT, 403),
-    _page("GET", "/delete", "delete", "refused: Git is the way", TEXT, 403),
+    _written("POST", "/create", "create", "have a Fleet written into Git", "Collection"),
+    _written("GET", "/delete", "delete", "have a Fleet taken out of Git"),
     Route(
         "GET",
         "/v1/rooms",
@@ -160,38 +184,60 @@ ROUTES: tuple[Route, ...] = (
 )
 
 
-Known = tuple[Route, tuple[tuple[int, str], ...], tuple[int, ...]]
-"""A route, which segments of its path must be what, and where its parameters stand."""
+Found = tuple[Route, tuple[str, ...]]
+"""A route and the values of its parameters."""
+
+SHORT_CHARACTERS = 256
+PATHS_KEPT = 16_384
+"""So many short paths are found without a search: rooms ask the same few again and again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Router:
-    """Finds the route of a request."""
+def route_of(method: str, path: str) -> Found:
+    """Return the route of a request. Raises Refused (404, 405)."""
+    return _known(method, path) if len(path) <= SHORT_CHARACTERS else _found(method, path)
 
-    _known: Mapping[tuple[int, str], Sequence[Known]] = field(
-        default_factory=lambda: _sorted(ROUTES)
-    )
 
-    def find(self, method: str, path: str) -> tuple[Route, tuple[str, ...]]:
-        """Return the route and the values of its parameters. Raises Refused (404, 405)."""
-        parts = path.split("/")
-        others = []
-        for route, fixed, named in self._known.get((len(parts), parts[min(1, len(parts) - 1)]), ()):
-            for place, text in fixed:
-                if parts[place] != text:
-                    break
-            else:
-                values = tuple([decoded(parts[place]) for place in named])
-                if not all(values):
-                    continue
-                if route.method == method:
-                    return route, values
-                others.append(route.method)
-        if others:
-            no = Refused(405, f"this path takes {' or '.join(sorted(set(others)))}")
-            no.allow = ", ".join(sorted(set(others)))
-            raise no
-        raise Refused(404, "there is no such path", "GET /v1/openapi.json lists all paths")
+def _found(method: str, path: str) -> Found:
+    parts = path.split("/")
+    others = []
+    for route, fixed, named in _TABLE.get((len(parts), parts[min(1, len(parts) - 1)]), ()):
+        if any(parts[place] != text for place, text in fixed):
+            continue
+        values = tuple([decoded(parts[place]) for place in named])
+        if not all(values):
+            continue
+        if route.method == method:
+            return route, values
+        others.append(route.method)
+    if others:
+        # What is read may be asked for without its body, too.
+        allowed = sorted({*others, *(["HEAD"] if "GET" in others else [])})
+        no = Refused(405, f"this path takes {' or '.join(allowed)}")
+        no.allow = ", ".join(allowed)
+        raise no
+    raise Refused(404, "there is no such path", "GET /v1/openapi.json lists all paths")
+
+
+_known = lru_cache(maxsize=PATHS_KEPT)(_found)
+"""What is refused is not kept: strangers could ask for anything."""
+
+
+def check_query(route: Route, query: str) -> None:
+    """Refuse what is not known, or comes twice: a misspelled filter must not pass for none.
+
+    Raises Refused (400).
+    """
+    if not query or not route.minds_query:
+        return
+    known, seen = (*route.query, CODE), set[str]()
+    for name, _ in parse_qsl(query, keep_blank_values=True):
+        if name not in known:
+            raise malformed(
+                f"there is no query parameter {name[:40]!r} here; there are {', '.join(known)}"
+            )
+        if name in seen:
+            raise malformed(f"the query parameter {name!r} comes twice: write it once")
+        seen.add(name)
 
 
 def way_of(path: str) -> Way:
@@ -201,13 +247,20 @@ def way_of(path: str) -> Way:
     return "v1" if path.startswith("/v1/") else "collections"
 
 
-def _sorted(routes: Sequence[Route]) -> Mapping[tuple[int, str], Sequence[Known]]:
-    found: dict[tuple[int, str], list[Known]] = {}
+_Entry = tuple[Route, tuple[tuple[int, str], ...], tuple[int, ...]]
+"""A route, which segments of its path must be what, and where its parameters stand."""
+
+
+def _sorted(routes: Sequence[Route]) -> Mapping[tuple[int, str], Sequence[_Entry]]:
+    found: dict[tuple[int, str], list[_Entry]] = {}
     for route in routes:
         parts = route.path.split("/")
         # The last word tells most routes apart.
         fixed = [(place, part) for place, part in enumerate(parts) if part[:1] != "{"][::-1]
         named = [place for place, part in enumerate(parts) if part[:1] == "{"]
-        known = (route, tuple(fixed), tuple(named))
-        found.setdefault((len(parts), parts[1]), []).append(known)
+        entry = (route, tuple(fixed), tuple(named))
+        found.setdefault((len(parts), parts[1]), []).append(entry)
     return found
+
+
+_TABLE = _sorted(ROUTES)

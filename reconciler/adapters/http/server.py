@@ -27,7 +27,7 @@ from reconciler.adapters.http.connections import (
 )
 from reconciler.adapters.http.refusals import Refused, told
 from reconciler.adapters.http.routes import way_of
-from reconciler.adapters.http.writing import plain, written
+from reconciler.adapters.http.writing import last, written
 from reconciler.model.errors import Misconfigured, PortError
 
 BACKLOG = 2048
@@ -45,6 +45,9 @@ class Api(Protocol):
 
     async def answer(self, ask: Ask) -> Answer:
         """Answer a request; raises nothing."""
+
+    def closed(self) -> str:
+        """Why nothing is answered now, "" when it is: nobody is to wait here for better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ async def serving_rooms(
     listener = await loop.create_server(make, sock=sock, backlog=ACCEPTS_AT_ONCE)
     # The loop takes in as many at once as it thinks that the kernel keeps: it keeps more.
     sock.listen(BACKLOG)
-    sweeping = asyncio.create_task(_sweep(ledger), name="rooms' connections")
+    sweeping = asyncio.create_task(_sweep(ledger, api), name="rooms' connections")
     try:
         bound = listener.sockets[0].getsockname()
         yield bound[0], bound[1]
@@ -105,10 +108,13 @@ def _listening(host: str, port: int) -> socket.socket:
         ) from error
 
 
-async def _sweep(ledger: Ledger) -> None:
+async def _sweep(ledger: Ledger, api: Api) -> None:
     while True:
         await asyncio.sleep(SWEEP_SECONDS)
-        for number, (connection, last_words) in enumerate(ledger.late(), 1):
+        # Games ask on the connection that they have: those of a process that leads no more would
+        # never be heard by the one that does.
+        idle = ledger.idle() if api.closed() else []
+        for number, (connection, last_words) in enumerate((*ledger.late(), *idle), 1):
             connection.hang_up(last_words)
             if number % ACCEPTS_AT_ONCE == 0:
                 await asyncio.sleep(0)
@@ -128,7 +134,8 @@ class _Shell:
             body = await _body_of(request, connection)
             connection.answering = True
             path, _, query = _origin_form(request.raw_path).partition("?")
-            ask = Ask(request.method, path, query, request.headers, body, connection.peer)
+            who, begun = connection.peer, connection.begun
+            ask = Ask(request.method, path, query, request.headers, body, who, begun)
             answer = await self._api.answer(ask)
             if answer.stream is None:
                 return written(answer, request)
@@ -137,10 +144,8 @@ class _Shell:
             async with aclosing(answer.stream) as stream:
                 return await _streamed(request, connection, answer, stream)
         except Refused as no:
-            response = plain(told(no, way_of(request.raw_path)))
             # What it still sends is not read.
-            response.force_close()
-            return response
+            return last(told(no, way_of(request.raw_path)))
         finally:
             self._ledger.done(connection)
 
@@ -163,6 +168,8 @@ async def _streamed(
         response.enable_chunked_encoding()
     try:
         await response.prepare(request)
+        if request.method == "HEAD":
+            return response
         async for piece in stream:
             # A reader that takes nothing more is let go of.
             async with asyncio.timeout(REQUEST_SECONDS):

@@ -1,6 +1,6 @@
 """The schemas of the OpenAPI document: what is sent and what is answered (JSON Schema 2020-12)."""
 
-from reconciler.adapters.http.native import MOST
+from reconciler.core.hearing import MOST_PLAYERS
 from reconciler.core.rollup import FleetHealth
 from reconciler.model.live import Phase
 from reconciler.model.refs import Json
@@ -8,7 +8,7 @@ from reconciler.model.rooms import GameState, Health, Mark, RoomState, Said, Why
 
 _TEXT: Json = {"type": "string"}
 _WHOLE: Json = {"type": "integer", "minimum": 0}
-_COUNT: Json = {"type": "integer", "minimum": 0, "maximum": MOST}
+_COUNT: Json = {"type": "integer", "minimum": 0, "maximum": MOST_PLAYERS}
 _BOOL: Json = {"type": "boolean"}
 _TIME: Json = {"type": ["string", "null"], "format": "date-time"}
 _AGE: Json = {"type": ["number", "null"], "minimum": 0, "description": "seconds"}
@@ -62,6 +62,8 @@ ROOM: Json = {
     "leavingSince": _TIME,
     "revision": _TEXT,
     "node": _TEXT,
+    "hostIP": _TEXT | {"description": "address of its node inside; empty while it has none"},
+    "podIP": _TEXT | {"description": "address of its pod; empty while it has none"},
     "address": _TEXT | {"description": "public address, empty while it has no node"},
     "ports": {"type": "array", "items": _closed({**_PORT, "containerPort": _WHOLE})},
     "phase": _values(Phase),
@@ -74,6 +76,9 @@ ROOM: Json = {
     "createdAt": _TIME,
     "ageSeconds": _AGE,
     "reportAgeSeconds": _AGE | {"description": "since the last report that changed something"},
+    "heardAgeSeconds": _AGE
+    | {"description": "since it spoke last, whatever it said; null where it has not, to us"},
+    "overdue": _BOOL | {"description": "not heard for longer than it ever paused: not available"},
     "silent": _BOOL,
 }
 
@@ -105,6 +110,9 @@ SCHEMAS: Json = {
     "ServerHealth": _open({**_SERVER, "health": _values(Health)}),
     "ServerMarked": _open(
         {**_SERVER, "markedForDeletion": {"enum": [True, False, "true", "false"]}}
+    ),
+    "Collection": _open(
+        {"metadata": _open({"name": _TEXT}), "spec": _open({"replicas": _WHOLE, "template": {}})}
     ),
     "Server": _open(
         {

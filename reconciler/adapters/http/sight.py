@@ -32,8 +32,16 @@ def leaves(pod: LivePod) -> bool:
     return gone or pod.leaving is not Why.STAYS
 
 
-def room_json(room: RoomView, now: float) -> Json:
-    """Return everything there is to see of a room; ages are in seconds at `now` (Unix seconds)."""
+def takes_nobody(room: RoomView) -> bool:
+    """Whether nobody may be sent to a room: it is to leave, or it is not heard as it should be."""
+    return room.overdue or leaves(room.pod)
+
+
+def room_json(room: RoomView, spoke_at: float, now: float) -> Json:
+    """Return everything there is to see of a room; ages are in seconds at `now`.
+
+    `spoke_at` is when it spoke last, 0 for never. Both are Unix seconds.
+    """
     pod, heard = room.pod, room.heard
     return {
         "namespace": pod.namespace,
@@ -43,12 +51,14 @@ def room_json(room: RoomView, now: float) -> Json:
         "state": room.judged.state.value,
         "reason": room.judged.reason,
         "protected": room.judged.protected,
-        "available": room.available and not leaves(pod),
+        "available": room.available and not takes_nobody(room),
         "mark": pod.mark.value,
         "leaving": pod.leaving.value,
         "leavingSince": stamp(pod.leaving_since),
         "revision": pod.revision,
         "node": pod.node,
+        "hostIP": pod.host_ip,
+        "podIP": pod.pod_ip,
         "address": room.address,
         "ports": ports_json(pod),
         "phase": pod.phase.value,
@@ -61,6 +71,8 @@ def room_json(room: RoomView, now: float) -> Json:
         "createdAt": stamp(pod.created_at),
         "ageSeconds": _age(pod.created_at, now),
         "reportAgeSeconds": _age(room.heard_at, now),
+        "heardAgeSeconds": _age(spoke_at, now),
+        "overdue": room.overdue,
         "silent": bool(heard and heard.silent),
     }
 
@@ -102,12 +114,12 @@ def health_of(room: RoomView) -> Health:
 
 
 def is_running(room: RoomView) -> bool:
-    """Whether the collections' /running lists a room: healthy, running, not to be deleted.
+    """Whether the collections' /running lists a room: healthy, running, heard, not to be deleted.
 
     A server with players is listed too, with their number: its list was never one of empty ones.
     """
     healthy = health_of(room) is Health.HEALTHY and room.judged.state in UP
-    return healthy and room.pod.phase is Phase.RUNNING and not leaves(room.pod)
+    return healthy and room.pod.phase is Phase.RUNNING and not takes_nobody(room)
 
 
 def server_json(room: RoomView) -> Json:

@@ -2,6 +2,10 @@
 
 The standard parser takes NaN, makes infinity of 1e999, keeps the last of two equal keys, and ends
 with RecursionError or ValueError where it is pushed. Here all of that is one refusal.
+
+Most of what rooms say is plain. orjson reads that in a quarter of the time, and where it writes its
+value again as the text was, but for spaces, no key was there twice and no number is another one.
+Every other text goes the slow way, which also words the refusals.
 """
 
 import json
@@ -9,10 +13,13 @@ import math
 from json import JSONDecoder
 from typing import Any
 
+import orjson
+
 from reconciler.adapters.http.refusals import malformed
 from reconciler.model.refs import Json
 
 MOST_DEPTH = 32
+_SPACES = b" \t\r\n"
 _SURELY_FITS, _LONGEST_WHOLE = 19, 20
 _WHOLE_FROM, _WHOLE_TO = -(2**63), 2**64 - 1
 _OPENS, _CLOSES = frozenset("[{"), frozenset("]}")
@@ -28,6 +35,20 @@ def parsed_object(body: bytes) -> Json:
 
 def parsed(body: bytes) -> Any:
     """Return the one JSON value that a body is. Raises Refused (400)."""
+    if body.count(b"{") + body.count(b"[") <= MOST_DEPTH:
+        try:
+            value = orjson.loads(body)
+            if orjson.dumps(value).translate(None, _SPACES) == body.translate(None, _SPACES):
+                return value
+        except ValueError:
+            pass
+    return _strictly_parsed(body)
+
+
+def _strictly_parsed(body: bytes) -> Any:
+    """Return the same of any text, step by step. Raises Refused (400)."""
+    if not body.strip():
+        raise malformed("the body is empty")
     try:
         text = body.decode()
         if text.count("[") + text.count("{") > MOST_DEPTH:

@@ -9,9 +9,24 @@ from dataclasses import dataclass
 from reconciler.adapters.http.ask import Ask, shown_by
 from reconciler.model.errors import Gone, NotFound, PortError
 from reconciler.model.refs import WorkloadKey
-from reconciler.room_ports import Desk, Door, NotAdmitted, RoomView, Verb
+from reconciler.room_ports import (
+    Credential,
+    Desk,
+    Door,
+    Namesakes,
+    NotAdmitted,
+    RoomView,
+    Verb,
+)
 
 THE_ROOM = "the room itself"
+
+
+def who_speaks(ask: Ask) -> str:
+    """Return who acts as a room: itself, or an address that is believed and showed nothing."""
+    if shown_by(ask).kind == "none":
+        return f"{ask.peer}, which showed no token"
+    return THE_ROOM
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +40,24 @@ class Voices:
         """Return the room of Maestro's paths. Raises NotAdmitted, NotFound, Gone, Unavailable."""
         try:
             found = self.desk.find(workload, room)
+        except Namesakes as several:
+            return await self._of_several(ask, several, room)
         except (NotFound, Gone) as missing:
             await self._admit_absent(ask, self._namespace(missing, workload), room)
             raise
         await self._admit(ask, found)
         return found
+
+    async def _of_several(self, ask: Ask, several: Namesakes, room: str) -> RoomView:
+        """Return the room of one of several workloads of a name: what its game shows tells which.
+
+        It is a room that is alive whose game asks: 410 would end a match for another's name.
+        """
+        namespace = await self.door.whose(several.namespaces, room, shown_by(ask), ask.peer)
+        if namespace:
+            return await self.of_namespace(ask, namespace, room)
+        await self._admit_absent(ask, several.namespaces[0], room)
+        raise several
 
     async def of_namespace(self, ask: Ask, namespace: str, room: str) -> RoomView:
         """Return the room of that namespace. Raises NotAdmitted, NotFound, Gone, Unavailable."""
@@ -58,7 +86,7 @@ class Voices:
         Raises NotAdmitted, NotFound, Gone, Unavailable.
         """
         try:
-            return await self.of_namespace(ask, namespace, room), THE_ROOM
+            return await self.of_namespace(ask, namespace, room), who_speaks(ask)
         except NotAdmitted:
             return await self._as_person(ask, namespace, room, verb)
 
@@ -68,8 +96,10 @@ class Voices:
         try:
             found = self.desk.find_in(namespace, room)
         except (NotFound, Gone):
-            # Only who may look everywhere is told that there is none.
-            await self.door.admit_person(shown_by(ask), ask.peer, verb, None)
+            # Who may not look there is not told that there is none.
+            await self.door.admit_person(
+                shown_by(ask), ask.peer, verb, self._whose(namespace, room)
+            )
             raise
         who = await self.door.admit_person(shown_by(ask), ask.peer, verb, found.key)
         return found, who
@@ -77,6 +107,14 @@ class Voices:
     async def person(self, ask: Ask, verb: Verb, workload: WorkloadKey | None) -> str:
         """Return who it is. Raises NotAdmitted."""
         return await self.door.admit_person(shown_by(ask), ask.peer, verb, workload)
+
+    async def committer(self, ask: Ask, fleet: WorkloadKey) -> str:
+        """Return who may have a Fleet made or removed. Raises NotAdmitted.
+
+        The collections' clients show what they have as `code`.
+        """
+        shown = Credential("bearer", shown_by(ask).secret)
+        return await self.door.admit_person(shown, ask.peer, "commit", fleet)
 
     async def reader(self, ask: Ask) -> None:
         """Let somebody read the collections' lists. Raises NotAdmitted."""
@@ -92,6 +130,12 @@ class Voices:
         Raises as for a wrong credential, or Gone.
         """
         await self.door.admit_room(namespace, name, None, shown_by(ask), ask.peer)
+
+    def _whose(self, namespace: str, room: str) -> WorkloadKey | None:
+        """Return the workload that a room of this name would be of, None where there is none."""
+        name = room.rpartition("-")[0]
+        there = (key for key in self.desk.workloads() if key.namespace == namespace)
+        return next((key for key in there if key.name == name), None)
 
     def _namespace(self, missing: PortError, workload: str) -> str:
         """Return where a room was: a Scheduler's namespace has its name, a Fleet's may not."""

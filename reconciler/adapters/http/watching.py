@@ -17,7 +17,7 @@ from reconciler.adapters.http.sight import happening_json, room_json
 from reconciler.adapters.http.voices import Voices
 from reconciler.model.errors import PortError
 from reconciler.model.refs import Json, WorkloadKey
-from reconciler.room_ports import Change
+from reconciler.room_ports import Change, RoomView
 
 HEARTBEAT_SECONDS = 15.0
 WATCHES = 256
@@ -55,7 +55,7 @@ class Watching:
             listed = 0
             for listed, room in enumerate(rooms_of(self._voices.desk, workload), 1):
                 number += 1
-                yield _event(number, "room", room_json(room, self._now()))
+                yield _event(number, "room", self._shown(room))
                 if listed % PIECE == 0:
                     await asyncio.sleep(0)
             number += 1
@@ -82,7 +82,10 @@ class Watching:
         if change.type == "event" and change.happening is not None:
             where = {"namespace": pod.namespace, "room": pod.name, "uid": pod.uid}
             return _event(number, "event", where | happening_json(change.happening))
-        return _event(number, "room", room_json(change.room, self._now()))
+        return _event(number, "room", self._shown(change.room))
+
+    def _shown(self, room: RoomView) -> Json:
+        return room_json(room, self._voices.desk.spoke_at(room), self._now())
 
 
 async def _ended(upcoming: "asyncio.Future[Change]", changes: AsyncIterator[Change]) -> None:

@@ -43,6 +43,8 @@ class Piece(web.StreamResponse):
 def written(answer: Answer, request: web.BaseRequest) -> web.StreamResponse:
     """Return an answer without a stream as aiohttp writes it."""
     transport: Any = request.transport
+    if answer.closes:
+        return last(answer)
     if (
         request.version == (1, 1)
         and request.keep_alive
@@ -58,6 +60,13 @@ def plain(answer: Answer) -> web.Response:
     """Return an answer that is written in the general way."""
     response = web.Response(status=answer.status, body=answer.body, headers=answer.headers)
     response.headers["Content-Type"] = answer.content_type
+    return response
+
+
+def last(answer: Answer) -> web.Response:
+    """Return an answer after which the connection is closed."""
+    response = plain(answer)
+    response.force_close()
     return response
 
 

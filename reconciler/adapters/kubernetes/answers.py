@@ -6,15 +6,15 @@ from collections.abc import Sequence
 import aiohttp
 import orjson
 
+from reconciler.adapters import unreached
 from reconciler.adapters.kubernetes.connect import Connection
 from reconciler.adapters.kubernetes.refusals import refusal
-from reconciler.model.errors import Denied, Misconfigured, PortError, Unavailable
+from reconciler.model.errors import Denied, Misconfigured, PortError, Unanswered, Unavailable
 from reconciler.model.refs import Json
 
 LONGEST_WAIT_SECONDS = 300.0
 """A longer Retry-After is not believed: a server that comes back is asked again."""
 
-_LONGEST_CAUSE = 300
 _STRANGE = "the answer is no Kubernetes API server's: check the server's URL and the proxy"
 
 
@@ -26,7 +26,11 @@ def no_answer(
     if isinstance(error, aiohttp.ClientHttpProxyError):
         return _of_proxy(what, server, error.status)
     if isinstance(error, aiohttp.ClientProxyConnectionError):
-        return Unavailable(f"{what}: the proxy to {server} cannot be reached ({error.os_error})")
+        cause = unreached.why(error)
+        return Unavailable(
+            f"{what}: the proxy to {server} {cause}: check proxy-url in {connection.origin}, or "
+            "HTTPS_PROXY, and that it runs"
+        )
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return Misconfigured(
             f"{what}: the certificate of {server} is not trusted ({error.certificate_error}): "
@@ -34,11 +38,12 @@ def no_answer(
         )
     if isinstance(error, TimeoutError):
         seconds = deadline.total or deadline.sock_read or 0
-        return Unavailable(f"{what}: {server} said nothing for {seconds:.0f} s")
-    # It may repeat what came over the wire, whoever sent that.
-    cause = "".join(letter if letter.isprintable() else " " for letter in str(error))
-    cause = " ".join(cause.split())[:_LONGEST_CAUSE] or type(error).__name__
-    return Unavailable(f"{what}: no answer from {server}: {cause}")
+        return Unanswered(f"{what}: {server} said nothing for {seconds:.0f} s")
+    told = f"{what}: {server} {unreached.why(error)}"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        # Where there is no connection nothing was sent.
+        return Unavailable(f"{told}: check its URL in {connection.origin}, and that it runs")
+    return Unanswered(told)
 
 
 def hang_up(answer: aiohttp.ClientResponse) -> None:
@@ -81,7 +86,7 @@ def decoded(content: bytes) -> Json:
 def object_of(content: bytes, what: str) -> Json:
     """Read the object of a good answer.
 
-    Raises Unavailable when it is cut short, Misconfigured when it is no API server's.
+    Raises Unanswered when it is cut short, Misconfigured when it is no API server's.
     """
     try:
         body = orjson.loads(content)
@@ -91,7 +96,7 @@ def object_of(content: bytes, what: str) -> Json:
                 f"{what}: the answer is a web page and no API server's: check the server's URL "
                 "and the proxy"
             ) from error
-        raise Unavailable(f"{what}: the answer is cut short or no JSON") from error
+        raise Unanswered(f"{what}: the answer is cut short or no JSON") from error
     if not isinstance(body, dict):
         raise Misconfigured(f"{what}: the answer is no JSON object: check the server's URL")
     return body

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import aiohttp
 
+from reconciler.model.checks import Check, unchecked
 from reconciler.model.refs import Json
 
 OnRequest = Callable[[str, str, int, float], None]
@@ -17,7 +18,11 @@ JSON_TYPE = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request. `what` names it for people; a `repeatable` one may be sent twice."""
+    """One request. `what` names it for people; a `repeatable` one may be sent twice.
+
+    `check` is asked after all waits, right before it is sent: what it raises keeps it back. One
+    that `tries` is a dry run, which changes nothing.
+    """
 
     verb: str
     method: str
@@ -28,6 +33,8 @@ class Call:
     content_type: str = JSON_TYPE
     repeatable: bool = False
     accept: str = JSON_TYPE
+    check: Check = unchecked
+    tries: bool = False
 
 
 @dataclass(frozen=True, slots=True)

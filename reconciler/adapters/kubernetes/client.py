@@ -1,6 +1,6 @@
 """The `Cluster` port over one API server, in raw JSON: typed models cost more than the wire."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import lru_cache
 from random import SystemRandom
 from urllib.parse import urlencode
@@ -9,10 +9,13 @@ from reconciler.adapters.kubernetes import kinds
 from reconciler.adapters.kubernetes.answers import found, listing_of, object_with_metadata
 from reconciler.adapters.kubernetes.calls import JSON_TYPE, Call, Limits, OnRequest, Sends
 from reconciler.adapters.kubernetes.connect import Connection
+from reconciler.adapters.kubernetes.fence import Fence
 from reconciler.adapters.kubernetes.kinds import Resource
 from reconciler.adapters.kubernetes.refusals import is_absent, refusal
+from reconciler.adapters.kubernetes.server_clock import ServerClock
 from reconciler.adapters.kubernetes.transport import Transport
 from reconciler.adapters.kubernetes.watch import events
+from reconciler.model.checks import Check, unchecked
 from reconciler.model.errors import Misconfigured
 from reconciler.model.refs import Json, ObjectRef, ref_of
 from reconciler.ports import Listing, WatchEvent
@@ -36,9 +39,11 @@ def open_cluster(
     name: str = "local",
     limits: Limits | None = None,
     on_request: OnRequest | None = None,
+    clock: ServerClock | None = None,
 ) -> "KubernetesCluster":
-    """Return the cluster behind a connection; nothing is sent yet."""
-    transport = Transport(connection, limits or Limits(), field_manager(instance), on_request)
+    """Return the cluster behind a connection, which sets `clock`; nothing is sent yet."""
+    manager = field_manager(instance)
+    transport = Transport(connection, limits or Limits(), manager, on_request, clock)
     return KubernetesCluster(transport, instance, name=name)
 
 
@@ -121,7 +126,8 @@ class KubernetesCluster:
         ref = ref_of(body)
         resource = await self._resource(ref.api_version, ref.kind)
         path = resource.path(ref.namespace) + self._writing(dry_run, fieldValidation="Strict")
-        return await self._write(Call("create", "POST", ref.kind, path, f"create {ref}", body))
+        call = Call("create", "POST", ref.kind, path, f"create {ref}", body, tries=dry_run)
+        return await self._write(call)
 
     async def replace(self, body: Json) -> Json:
         """PUT one object in exactly the version that its `metadata.resourceVersion` names."""
@@ -136,9 +142,8 @@ class KubernetesCluster:
         ref = ref_of(body)
         options = {"force": "true"} if force else {}
         path = await self._path(ref) + self._writing(dry_run, **options)
-        call = Call(
-            "apply", "PATCH", ref.kind, path, f"apply {ref}", body, APPLY_TYPE, repeatable=True
-        )
+        what = f"apply {ref}"
+        call = Call("apply", "PATCH", ref.kind, path, what, body, APPLY_TYPE, True, tries=dry_run)
         return await self._write(call)
 
     async def merge_patch(self, ref: ObjectRef, patch: Json) -> Json:
@@ -160,8 +165,7 @@ class KubernetesCluster:
 
     async def raw_get(self, path: str) -> Json | None:
         """Read a page of the server that is no object's; None on a 404."""
-        what = f"read {path}"
-        call = Call("get", "GET", "Page", path, what, repeatable=True, accept="*/*")
+        call = Call("get", "GET", "Page", path, f"read {path}", repeatable=True, accept="*/*")
         status, body = await self._transport.send(call)
         return None if status == 404 else body
 
@@ -180,7 +184,9 @@ class KubernetesCluster:
             while chunk := await stream.readany():
                 yield chunk
 
-    async def delete(self, ref: ObjectRef, uid: str, resource_version: str) -> bool:
+    async def delete(
+        self, ref: ObjectRef, uid: str, resource_version: str, check: Check = unchecked
+    ) -> bool:
         """Delete exactly this object in exactly this version; False when it was gone already."""
         what = f"delete {ref}"
         if not uid or not resource_version:
@@ -191,7 +197,8 @@ class KubernetesCluster:
             "preconditions": {"uid": uid, "resourceVersion": resource_version},
             "propagationPolicy": "Background",
         }
-        call = Call("delete", "DELETE", ref.kind, await self._path(ref), what, options)
+        path = await self._path(ref)
+        call = Call("delete", "DELETE", ref.kind, path, what, options, check=check)
         status, body = await self._transport.send(call)
         if status == 404 and is_absent(body):
             return False
@@ -206,6 +213,10 @@ class KubernetesCluster:
         sibling = KubernetesCluster(self._transport.apart(), self._instance, name=self._name)
         self._apart.append(sibling)
         return sibling
+
+    def fenced(self, may_write: Callable[[], bool]) -> "KubernetesCluster":
+        """Return the same cluster on the same way, which is written while `may_write` says so."""
+        return KubernetesCluster(Fence(self._transport, may_write), self._instance, name=self._name)
 
     async def close(self) -> None:
         """Close the connections, also of those who went apart."""

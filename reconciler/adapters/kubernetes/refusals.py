@@ -14,11 +14,14 @@ from reconciler.model.errors import (
     Expired,
     Misconfigured,
     PortError,
+    Unanswered,
     Unavailable,
 )
 from reconciler.model.refs import Json
 
 _LONGEST_MESSAGE = 400
+_UNASKED = re.compile("failed calling webhook")
+"""Failures before anything was written."""
 _QUOTED_VALUE = re.compile(r'(\w+ value): (?:"(?:[^"\\]|\\.)*"|[\[{].*[\]}]|[^\s:]+)(?=[:,]|$)')
 _GONE_ACCOUNT = re.compile(r"serviceaccount \"[^\"]*\" not found|no API token found for service")
 
@@ -56,7 +59,8 @@ def refusal(
         return Misconfigured(f"{what}: {said} (500): correct these fields")
     if status >= 500:
         message = f"{what}: the API server failed: {said} ({status}): tried again later"
-        return Unavailable(message, retry_after_seconds)
+        kind = Unavailable if _UNASKED.search(said) else Unanswered
+        return kind(message, retry_after_seconds)
     return Misconfigured(f"{what}: {said} ({status}): the request can never work as it is")
 
 

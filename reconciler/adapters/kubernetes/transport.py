@@ -25,6 +25,7 @@ from reconciler.adapters.kubernetes.connect import Connection
 from reconciler.adapters.kubernetes.credentials import Proof
 from reconciler.adapters.kubernetes.pace import PATIENCE_SECONDS, Pace
 from reconciler.adapters.kubernetes.refusals import refusal
+from reconciler.adapters.kubernetes.server_clock import ServerClock
 from reconciler.model.errors import Expired, Unavailable
 from reconciler.model.refs import Json
 
@@ -43,11 +44,13 @@ class Transport:
         limits: Limits,
         user_agent: str,
         on_request: OnRequest | None = None,
+        clock: ServerClock | None = None,
     ) -> None:
         self.limits = limits
         self._user_agent = user_agent
         self._connection = connection
         self._on_request = on_request
+        self._clock = clock or ServerClock()
         self._pace = Pace(limits.qps, limits.burst, time.monotonic)
         self._common = CIMultiDict(connection.impersonation)
         # Compressing answers of 5 KB costs the server more than the network saves.
@@ -108,7 +111,8 @@ class Transport:
 
     def apart(self) -> "Transport":
         """Return the same with connections and a pace of its own, not yet open."""
-        return Transport(self._connection, self.limits, self._user_agent, self._on_request)
+        mine = self._connection, self.limits, self._user_agent
+        return Transport(*mine, self._on_request, self._clock)
 
     async def close(self) -> None:
         """Close the connections; whoever reads a stream gets Unavailable."""
@@ -145,7 +149,7 @@ class Transport:
         proof: Proof,
         deadline: aiohttp.ClientTimeout,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        probes = await self._pace.turn(call.what)
+        probes = await self._turn(call)
         started = time.monotonic()
         status = 0
         try:
@@ -159,6 +163,8 @@ class Transport:
                 **self._route,
             ) as answer:
                 status = answer.status
+                if status < 500:  # one of those may be a proxy's own, by a clock of its own
+                    self._clock.heard(answer.headers.get("Date", ""))
                 self._listen(call, answer, started)
                 if probes:
                     self._pace.found_out()
@@ -171,6 +177,20 @@ class Transport:
             if probes and not status:
                 self._pace.pushed_back(None)
                 self._pace.found_out()
+
+    async def _turn(self, call: Call) -> bool:
+        """Wait until a request may be sent; True when it is to find out whether others may.
+
+        Raises what the call's check raises: while it waited here the world may have changed.
+        """
+        probes = await self._pace.turn(call.what)
+        try:
+            call.check()
+        except BaseException:
+            if probes:
+                self._pace.found_out()
+            raise
+        return probes
 
     def _listen(self, call: Call, answer: aiohttp.ClientResponse, started: float) -> None:
         if answer.status == 429 or (answer.status == 503 and "Retry-After" in answer.headers):

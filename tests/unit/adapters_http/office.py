@@ -4,7 +4,8 @@ What the real desk does to pods is not here: these tests are about what is sent 
 """
 
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping
+import math
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -15,13 +16,21 @@ from reconciler.adapters.http.api import RoomsApi
 from reconciler.adapters.http.ask import Answer, Ask
 from reconciler.adapters.http.openapi import document
 from reconciler.adapters.http.refusals import Refused
-from reconciler.adapters.http.routes import Route, Router
+from reconciler.adapters.http.routes import Route, route_of
 from reconciler.model.errors import Gone, NotFound, PortError
 from reconciler.model.holds import Hold
 from reconciler.model.live import HostPort, LivePod, Phase
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Heard, Judged, Mark, Report, RoomState, Said, Why
-from reconciler.room_ports import Change, Credential, Happening, NotAdmitted, RoomView, Verb
+from reconciler.room_ports import (
+    Change,
+    Credential,
+    Fleets,
+    Happening,
+    NotAdmitted,
+    RoomView,
+    Verb,
+)
 
 NOW = 1_760_000_000.0
 CODE = "the-code-of-arena-7"
@@ -43,6 +52,7 @@ def pod_of(key: WorkloadKey, ordinal: int, **more: Any) -> LivePod:
         terminating=False,
         node="node-1",
         host_ip="10.0.0.1",
+        pod_ip=f"10.244.0.{ordinal}",
         instance="main",
         workload=key.name,
         ordinal=ordinal,
@@ -78,6 +88,8 @@ class Desk:
     left: list[tuple[str, bool, str]] = field(default_factory=list)
     told: list[tuple[str, Happening]] = field(default_factory=list)
     coming: list[Change] = field(default_factory=list)
+    spoke: dict[str, float] = field(default_factory=dict)
+    begun: list[float] = field(default_factory=list)
     waiting: int = 0
 
     def closed(self) -> str:
@@ -100,7 +112,8 @@ class Desk:
             raise Gone(f"room {room} is no more")
         raise NotFound(f"there is no room {room}")
 
-    async def report(self, room: RoomView, report: Report) -> RoomView:
+    async def report(self, room: RoomView, report: Report, begun: float = math.inf) -> RoomView:
+        self.begun.append(begun)
         if self.fails:
             raise self.fails
         self.reports.append((room.pod.name, report))
@@ -112,6 +125,9 @@ class Desk:
         )
         state = RoomState.OCCUPIED if busy else RoomState.READY
         return self._put(replace(room, heard=heard, judged=Judged(state, "it says so")))
+
+    def spoke_at(self, room: RoomView) -> float:
+        return self.spoke.get(room.pod.name, 0.0)
 
     async def leave(self, room: RoomView, leaves: bool, by: str) -> RoomView:
         self.left.append((room.pod.name, leaves, by))
@@ -170,6 +186,11 @@ class Keeper:
                 raise NotAdmitted(429, "too many wrong credentials", 42.0)
             raise NotAdmitted(403, "this credential is not the room's")
 
+    async def whose(
+        self, namespaces: Sequence[str], name: str, shown: Credential, peer: str
+    ) -> str:
+        return ""
+
     async def admit_reader(self, shown: Credential, peer: str) -> None:
         if self.lists_need_code and shown.kind == "none":
             raise NotAdmitted(401, "show a code")
@@ -186,7 +207,7 @@ class Keeper:
 class Office:
     """The API, whose answers are held to its own OpenAPI document."""
 
-    def __init__(self, desk: type[Desk] = Desk) -> None:
+    def __init__(self, desk: type[Desk] = Desk, fleets: Fleets | None = None) -> None:
         rooms = [room_of(ARENA, 7), room_of(ARENA, 8), room_of(SHOOTER, 7)]
         self.desk = desk({(room.pod.namespace, room.pod.name): room for room in rooms})
         self.keeper = Keeper()
@@ -198,6 +219,7 @@ class Office:
             lambda: NOW,
             lambda *each: self.counted.append(each),
             lambda key: self.held.get(key, []),
+            fleets,
         )
 
     def change(self, name: str, **pod: Any) -> RoomView:
@@ -226,7 +248,7 @@ class Office:
     async def _hold(self, method: str, path: str, answer: Answer) -> None:
         assert answer.status != 500
         try:
-            route, _ = Router().find(method, path)
+            route, _ = route_of(method, path)
         except Refused:
             return
         assert str(answer.status) in responses(route), (answer.status, path)
@@ -239,7 +261,7 @@ class Office:
         """Ask for a list and return it whole, held to the document."""
         answer = await self.ask("GET", target, token=token)
         text = await whole(answer)
-        route, _ = Router().find("GET", target.partition("?")[0])
+        route, _ = route_of("GET", target.partition("?")[0])
         value = json.loads(text)
         validator(route, answer.status).validate(value)
         return value

@@ -80,6 +80,7 @@ async def test_a_server_is_marked_for_deletion_and_unmarked_also_by_text(
     ("path", "said"),
     [
         ("/setactiveplayers", {"playerCount": -1}),
+        ("/setactiveplayers", {"playerCount": 1_000_001}),
         ("/setactiveplayers", {"playerCount": "3"}),
         ("/setactiveplayers", {"playerCount": 1.5}),
         ("/setactiveplayers", {"playerCount": True}),

@@ -55,6 +55,7 @@ async def test_a_ping_is_read_as_proto3_json(
         b'{"status": "ready", "runningMatches": 2147483648}',
         b'{"status": "ready", "runningMatches": 1, "running_matches": 1}',
         b'{"status": "ready", "runningMatches": NaN}',
+        b'{"status": "terminated", "runningMatches": 4}',
         b'["ready"]',
     ],
 )

@@ -52,6 +52,8 @@ async def test_a_room_says_how_it_is_and_hears_whether_to_leave(
         {"players": 2.0},
         {"matches": "1"},
         {"matches": True},
+        {"state": "terminated", "players": 8},
+        {"state": "terminated", "matches": 1},
         [],
     ],
 )
@@ -96,6 +98,13 @@ async def test_a_room_lets_itself_be_drained_and_a_person_takes_it_back(office: 
     assert nobody.status in (401, 403)
 
 
+async def test_who_showed_nothing_is_told_by_address_and_not_as_the_room(office: Office) -> None:
+    office.keeper.free = True
+    await office.ask("POST", f"{ROOM}/drain")
+
+    assert office.desk.left == [("arena-7", True, "192.0.2.1, which showed no token")]
+
+
 async def test_a_room_is_shown_whole_to_itself_and_to_people(office: Office) -> None:
     room = office.desk.known["arena", "arena-7"]
     # Its own clock is none that people read.
@@ -104,13 +113,17 @@ async def test_a_room_is_shown_whole_to_itself_and_to_people(office: Office) -> 
     office.desk.known["arena", "arena-7"] = replace(
         room, heard=heard, judged=judged, available=False, heard_at=NOW - 3
     )
+    office.desk.spoke["arena-7"] = NOW - 1
     own = json.loads((await office.ask("GET", ROOM, token=TOKEN)).body)
     others = json.loads((await office.ask("GET", ROOM, token=ADMIN)).body)
 
     assert own == others
     assert own["workload"] == "Scheduler/arena/arena"
+    assert (own["node"], own["address"]) == ("node-1", "203.0.113.7")
+    assert (own["hostIP"], own["podIP"]) == ("10.0.0.1", "10.244.0.7")
     assert (own["state"], own["players"], own["matches"]) == ("occupied", 4, 1)
-    assert (own["ageSeconds"], own["reportAgeSeconds"]) == (60.0, 3.0)
+    ages = (own["ageSeconds"], own["reportAgeSeconds"], own["heardAgeSeconds"])
+    assert ages == (60.0, 3.0, 1.0)
     assert own["createdAt"] == "2025-10-09T08:52:20Z"
     assert own["ports"] == [
         {"name": "game", "protocol": "UDP", "port": 20001, "containerPort": 7777}
@@ -127,6 +140,16 @@ async def test_only_who_may_look_is_told_that_there_is_no_room(office: Office) -
     assert (stranger.status, nobody.status) == (401, 401)
 
 
+async def test_who_may_look_at_one_workload_is_told_that_a_room_of_it_is_gone(
+    office: Office,
+) -> None:
+    answer = await office.ask("GET", "/v1/rooms/arena/arena-3", token=ADMIN)
+    await office.ask("GET", "/v1/rooms/elsewhere/arena-3", token=ADMIN)
+
+    assert answer.status == 410
+    assert office.keeper.looked_at == [ARENA, None]
+
+
 async def test_rooms_are_listed_by_workload_and_state(office: Office) -> None:
     everything = await office.listed("/v1/rooms", ADMIN)
     some = await office.listed("/v1/rooms?workload=Scheduler/arena/arena", ADMIN)
@@ -139,13 +162,22 @@ async def test_rooms_are_listed_by_workload_and_state(office: Office) -> None:
     assert names(busy) == []
 
 
-async def test_no_list_for_matchmakers_holds_a_room_that_is_to_leave(office: Office) -> None:
-    office.change("arena-7", leaving=Why.SCALE_IN)
+@pytest.mark.parametrize("why", ["is to leave", "is not heard as it should be"])
+async def test_no_list_for_matchmakers_holds_a_room_that_takes_nobody(
+    office: Office, why: str
+) -> None:
+    if why == "is to leave":
+        office.change("arena-7", leaving=Why.SCALE_IN)
+    else:
+        at = ("arena", "arena-7")
+        office.desk.known[at] = replace(office.desk.known[at], overdue=True)
+    running = await office.listed("/running")
     ready = await office.listed("/v1/rooms?state=ready,active", ADMIN)
     available = await office.listed("/v1/rooms?available=true", ADMIN)
     others = await office.listed("/v1/rooms?available=false", ADMIN)
     everything = await office.listed("/v1/rooms", ADMIN)
 
+    assert "arena-7" not in [server["metadata"]["name"] for server in running]
     assert "arena-7" not in names(ready)
     assert "arena-7" not in names(available)
     assert names(others) == ["arena-7"]
@@ -155,6 +187,50 @@ async def test_no_list_for_matchmakers_holds_a_room_that_is_to_leave(office: Off
 @pytest.mark.parametrize("query", ["workload=arena", "workload=a/b/", "state=x", "available=1"])
 async def test_a_filter_that_means_nothing_is_400(office: Office, query: str) -> None:
     assert (await office.ask("GET", f"/v1/rooms?{query}", token=ADMIN)).status == 400
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        pytest.param(
+            "/v1/rooms?workloads=Scheduler/arena/arena",
+            "there is no query parameter 'workloads' here; "
+            "there are workload, state, available, code",
+            id="a misspelled filter",
+        ),
+        pytest.param(
+            "/v1/watch?state=ready",
+            "there is no query parameter 'state' here; there are workload, code",
+            id="a filter of another path",
+        ),
+        pytest.param(
+            "/v1/workloads?%22%0a=",
+            "there is no query parameter '\"\\n' here; there are workload, code",
+            id="a name that is no word, and no value",
+        ),
+        pytest.param(
+            "/v1/rooms?state=ready&state=active",
+            "the query parameter 'state' comes twice: write it once",
+            id="a second one",
+        ),
+    ],
+)
+async def test_a_query_parameter_that_is_not_known_or_comes_twice_is_named(
+    office: Office, asked: str, said: str
+) -> None:
+    answer = await office.ask("GET", asked, token=ADMIN)
+    assert (answer.status, json.loads(answer.body)["error"]) == (400, said)
+
+
+async def test_a_credential_in_the_query_is_no_unknown_parameter(office: Office) -> None:
+    # The door judges it, here as everywhere.
+    assert (await office.ask("GET", "/v1/rooms?code=guess&state=ready")).status == 401
+
+
+async def test_the_document_tells_which_paths_mind_their_query(office: Office) -> None:
+    paths = json.loads((await office.ask("GET", "/v1/openapi.json")).body)["paths"]
+    assert "is refused: 400" in paths["/v1/rooms"]["get"]["description"]
+    assert "description" not in paths["/v1/rooms/{namespace}/{name}/report"]["put"]
 
 
 @pytest.mark.parametrize("path", ["/v1/rooms", "/v1/workloads", "/v1/watch"])

@@ -14,7 +14,7 @@ from tests.unit.adapters_http.office import ADMIN, NOW, TOKEN, Office, described
 
 
 def test_every_route_is_served_and_nothing_else_is(office: Office) -> None:
-    served = _spoken(Voices(office.desk, office.keeper), lambda: NOW, unheld)
+    served = _spoken(Voices(office.desk, office.keeper), lambda: NOW, unheld, None)
 
     assert sorted(served) == sorted(route.operation for route in ROUTES)
 

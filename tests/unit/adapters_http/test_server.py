@@ -118,6 +118,17 @@ async def test_requests_sent_one_behind_the_other_are_all_answered(listener: Lis
     assert [(await line.answer())[0] for _ in range(5)] == [200] * 5
 
 
+async def test_a_body_that_comes_late_was_begun_with_its_head(listener: Listener) -> None:
+    line, now = await listener.connect(), asyncio.get_running_loop().time
+    whole = request()
+    await line.send(whole[:-3])
+    other = await listener.connect()
+    await other.ask(request())
+    before = now()
+    await line.ask(whole[-3:])
+    assert listener.office.desk.begun[-1] < before
+
+
 async def test_head_and_body_may_come_in_pieces(listener: Listener) -> None:
     line = await listener.connect()
     for byte in request():
@@ -254,7 +265,7 @@ async def test_a_connection_that_is_idle_is_closed(listener: Listener) -> None:
 class Slow(Desk):
     """A desk whose cluster does not answer in time."""
 
-    async def report(self, room: RoomView, report: object) -> RoomView:
+    async def report(self, room: RoomView, report: object, begun: float = 0.0) -> RoomView:
         await asyncio.sleep(0.1)
         return room
 
@@ -419,3 +430,69 @@ async def test_who_reads_no_answers_does_not_fill_our_memory(listener: Listener)
 
     assert transport.get_write_buffer_size() < 1024 * 1024
     assert (await line.answer())[0] == 200
+
+
+async def test_who_asks_a_process_that_does_not_lead_is_hung_up_on_after_its_503(
+    listener: Listener,
+) -> None:
+    listener.office.desk.shut = "this process does not lead"
+    line = await listener.connect()
+    await line.send(request())
+    status, headers, _ = await line.answer()
+
+    assert (status, headers["connection"], headers["retry-after"]) == (503, "close", "2")
+    assert await line.is_over()
+
+
+async def test_a_503_of_a_process_that_leads_keeps_the_connection(listener: Listener) -> None:
+    listener.office.desk.fails = Unavailable("the cluster is away")
+    line = await listener.connect()
+
+    assert await line.ask(request()) == 503
+    assert await line.ask(request()) == 503
+
+
+async def test_a_process_that_leads_no_more_lets_go_of_the_connections_that_it_kept(
+    listener: Listener,
+) -> None:
+    lines = [await listener.connect() for _ in range(3)]
+    for line in lines:
+        assert await line.ask(request()) == 200
+    listener.office.desk.shut = "this process does not lead"
+
+    for line in lines:
+        assert await line.is_over()
+
+
+async def test_a_list_that_ends_with_the_term_ends_its_connection_too(
+    listener: Listener,
+) -> None:
+    line = await listener.connect()
+    await line.send(b"GET /running HTTP/1.1\r\nHost: a\r\n\r\n")
+    await line.reader.readuntil(b"0\r\n\r\n")
+    listener.office.desk.shut = "this process does not lead"
+
+    assert await line.is_over()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param("/v1/openapi.json", id="a body"),
+        pytest.param("/scheduler/arena/rooms/arena-7/address", id="a room's address"),
+        pytest.param("/running", id="a list, written piece by piece"),
+        pytest.param("/v1/watch", id="a watch, which would not end"),
+        pytest.param("/nowhere", id="a path that is not served"),
+    ],
+)
+async def test_head_is_answered_as_get_without_the_body(listener: Listener, path: str) -> None:
+    line = await listener.connect()
+    token = TOKEN if path.startswith("/scheduler") else ADMIN
+    heads = []
+    for method in ("HEAD", "HEAD", "GET"):  # a body would stand before the next answer
+        await line.send(request(f"{method} {path} HTTP/1.1", "", Authorization=f"Bearer {token}"))
+        heads.append((await line.reader.readuntil(b"\r\n\r\n")).decode().split("\r\n"))
+
+    assert heads[0][0] == heads[2][0]
+    length = [each for each in heads[2] if each.startswith("Content-Length")]
+    assert [each for each in heads[0] if each.startswith("Content-Length")] == length

@@ -1,6 +1,7 @@
 """What means two things, or nothing, is refused: 400, never more."""
 
 import json
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.adapters.http.refusals import Refused
-from reconciler.adapters.http.strict_json import parsed, parsed_object
+from reconciler.adapters.http.strict_json import _strictly_parsed, parsed, parsed_object
 
 HOSTILE = {
     "NaN": b'{"runningMatches": NaN}',
@@ -42,6 +43,12 @@ def test_what_means_nothing_is_refused(body: bytes) -> None:
     assert no.value.status == 400
 
 
+@pytest.mark.parametrize("body", [b"", b" \n"])
+def test_an_empty_body_is_told_of_as_one(body: bytes) -> None:
+    with pytest.raises(Refused, match=r"^the body is empty$"):
+        parsed_object(body)
+
+
 @pytest.mark.parametrize("body", [b"[]", b"1", b'"text"', b"null", b"true"])
 def test_a_body_is_an_object(body: bytes) -> None:
     with pytest.raises(Refused):
@@ -68,6 +75,35 @@ VALUES = st.recursive(
 @given(VALUES)
 def test_what_is_sound_comes_through_as_it_is(value: object) -> None:
     assert parsed(json.dumps(value).encode()) == value
+
+
+TEXTS = st.sampled_from(['"a"', '"b"', '"a b"', '"\\u0061"', '"\\n"', '"é"', '""', '"\\ud800"'])
+NUMBERS = st.sampled_from(
+    ["0", "-0", "1.0", "1.50", "1e3", "1E400", "18446744073709551616", "-9223372036854775809", "01"]
+) | st.integers().map(str)
+SPACE = st.sampled_from(["", " ", "\n\t", "\r"])
+
+
+def _written(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Objects, of which some have a key twice, and arrays, with spaces here and there."""
+    pair = st.tuples(TEXTS, SPACE, inner).map(lambda it: f"{it[0]}{it[1]}:{it[2]}")
+    objects = st.tuples(SPACE, st.lists(pair, max_size=4)).map(
+        lambda it: "{" + it[0] + f",{it[0]}".join(it[1]) + "}"
+    )
+    return objects | st.lists(inner, max_size=3).map(lambda each: "[" + " , ".join(each) + "]")
+
+
+@settings(deadline=None, max_examples=500)
+@given(st.recursive(TEXTS | NUMBERS | st.sampled_from(["null", "true", "NaN"]), _written))
+def test_the_quick_way_tells_nothing_else_than_the_slow_one(text: str) -> None:
+    assert _outcome(parsed, text) == _outcome(_strictly_parsed, text)
+
+
+def _outcome(parse: Callable[[bytes], object], text: str) -> str:
+    try:
+        return repr(parse(text.encode()))
+    except Refused as no:
+        return str(no)
 
 
 @settings(deadline=None)

@@ -107,6 +107,22 @@ async def test_a_storm_meets_one_request_a_second_at_most() -> None:
         assert all(after - before >= 1.0 for before, after in pairwise(later))
 
 
+async def test_a_delete_that_is_held_back_at_its_turn_is_not_sent_and_nobody_waits_for_it() -> None:
+    found = says(200, {"kind": "ConfigMap", "metadata": {"name": "a", "uid": "u"}})
+    async with faulty(says(429, Retry_After="1"), found) as (server, cluster):
+        with pytest.raises(Unavailable):
+            await cluster.delete(REF, "u", "1")
+
+        def check() -> None:
+            raise Conflict("somebody plays there now")
+
+        with pytest.raises(Conflict, match="plays there"):
+            await cluster.delete(REF, "u", "1", check)
+        async with asyncio.timeout(30):
+            await cluster.get(REF)
+        assert [method for _, method, _ in server.seen] == ["DELETE", "GET"]
+
+
 async def test_a_refused_token_is_not_asked_with_twice() -> None:
     async with faulty(says(401)) as (server, cluster):
         with pytest.raises(Denied, match="401"):

@@ -12,6 +12,7 @@ from reconciler.model.errors import (
     Expired,
     Misconfigured,
     PortError,
+    Unanswered,
     Unavailable,
 )
 from reconciler.model.refs import Json
@@ -142,10 +143,10 @@ TERMINATING = {"reason": "NamespaceTerminating", "message": "namespace n is bein
             Misconfigured,
             id="an unknown field in an apply, which is a 500",
         ),
-        pytest.param(500, status("InternalError", "etcd failed"), Unavailable, id="a fault"),
-        pytest.param(503, {}, Unavailable, id="a proxy without a server"),
+        pytest.param(500, status("InternalError", "etcd failed"), Unanswered, id="a fault"),
+        pytest.param(503, {}, Unanswered, id="a proxy without a server"),
         pytest.param(
-            504, status("Timeout", "Too large resource version"), Unavailable, id="a lagging server"
+            504, status("Timeout", "Too large resource version"), Unanswered, id="a lagging server"
         ),
         pytest.param(400, status("BadRequest", "strict decoding error"), Misconfigured, id="a 400"),
         pytest.param(302, {}, Misconfigured, id="a redirect"),

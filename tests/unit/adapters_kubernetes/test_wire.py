@@ -21,6 +21,7 @@ from reconciler.model.errors import (
     Expired,
     Misconfigured,
     PortError,
+    Unanswered,
     Unavailable,
 )
 from reconciler.model.refs import Json, ObjectRef
@@ -115,47 +116,46 @@ def forbidden(message: str, *causes: str) -> bytes:
 
 OK = b"HTTP/1.1 200 OK\r\n"
 HTML = b"<!DOCTYPE html><title>Sign in</title>"
+UNASKED = b'{"message": "Internal error occurred: failed calling webhook \\"a.b\\": EOF"}'
 NESTED = b"[" * 20000 + b"]" * 20000
 
 
 @pytest.mark.parametrize(
     ("speech", "kind", "message"),
     [
-        pytest.param(bytes_of(b""), Unavailable, "no answer", id="hangs up"),
-        pytest.param(bytes_of(b"SSH-2.0-x\r\n\r\n"), Unavailable, "no answer", id="no HTTP"),
-        pytest.param(
-            bytes_of(OK + b"X: " + b"a" * 70000), Unavailable, "more than", id="long head"
-        ),
+        pytest.param(bytes_of(b""), Unanswered, "closed the connection", id="hangs up"),
+        pytest.param(bytes_of(b"SSH-2.0-x\r\n\r\n"), Unanswered, "no HTTP", id="no HTTP"),
+        pytest.param(bytes_of(OK + b"X: " + b"a" * 70000), Unanswered, "no HTTP", id="long head"),
         pytest.param(
             bytes_of(OK + b'Content-Length: 99\r\n\r\n{"items":[]}'),
-            Unavailable,
-            "no answer",
+            Unanswered,
+            "closed the connection",
             id="fewer bytes than promised, though they are JSON",
         ),
         pytest.param(
             bytes_of(OK + b'Transfer-Encoding: chunked\r\n\r\nc\r\n{"items":[]}\r\n'),
-            Unavailable,
-            "no answer",
+            Unanswered,
+            "closed the connection",
             id="the last chunk is missing, though the others are JSON",
         ),
-        pytest.param(bytes_of(answer(200, b'{"items": [')), Unavailable, "cut short", id="half"),
-        pytest.param(bytes_of(answer(200, b"")), Unavailable, "cut short", id="an empty body"),
+        pytest.param(bytes_of(answer(200, b'{"items": [')), Unanswered, "cut short", id="half"),
+        pytest.param(bytes_of(answer(200, b"")), Unanswered, "cut short", id="an empty body"),
         pytest.param(
             bytes_of(answer(200, b"\x1f\x8b", "Content-Encoding: gzip")),
-            Unavailable,
+            Unanswered,
             "cut short",
             id="squeezed and broken",
         ),
-        pytest.param(dripping(OK, b"X-A: b\r\n"), Unavailable, "said nothing", id="slow head"),
+        pytest.param(dripping(OK, b"X-A: b\r\n"), Unanswered, "said nothing", id="slow head"),
         pytest.param(
             dripping(OK + b"Content-Length: 99999\r\n\r\n", b" "),
-            Unavailable,
+            Unanswered,
             "said nothing",
             id="slow body",
         ),
         pytest.param(bytes_of(answer(200, HTML)), Misconfigured, "a web page", id="a web page"),
         pytest.param(bytes_of(answer(200, b"null")), Misconfigured, "no JSON object", id="null"),
-        pytest.param(bytes_of(answer(200, NESTED)), Unavailable, "no JSON", id="deep JSON"),
+        pytest.param(bytes_of(answer(200, NESTED)), Unanswered, "no JSON", id="deep JSON"),
         pytest.param(
             bytes_of(answer(200, {"status": "ok"})),
             Misconfigured,
@@ -179,11 +179,14 @@ NESTED = b"[" * 20000 + b"]" * 20000
         pytest.param(bytes_of(answer(403, HTML)), Denied, "grant this", id="a proxy's refusal"),
         pytest.param(bytes_of(answer(400, b"HTTP to HTTPS")), Misconfigured, "400", id="a text"),
         pytest.param(bytes_of(answer(429, b"")), Unavailable, "429", id="too many requests"),
-        pytest.param(bytes_of(answer(500, HTML)), Unavailable, "500", id="a broken server"),
-        pytest.param(bytes_of(answer(502, HTML)), Unavailable, "502", id="a lost server"),
-        pytest.param(bytes_of(answer(503, HTML)), Unavailable, "503", id="an overloaded server"),
-        pytest.param(bytes_of(answer(504, HTML)), Unavailable, "504", id="a slow server"),
-        pytest.param(bytes_of(answer(500, NESTED)), Unavailable, "500", id="a fault in deep JSON"),
+        pytest.param(bytes_of(answer(500, HTML)), Unanswered, "500", id="a broken server"),
+        pytest.param(bytes_of(answer(502, HTML)), Unanswered, "502", id="a lost server"),
+        pytest.param(bytes_of(answer(503, HTML)), Unanswered, "503", id="an overloaded server"),
+        pytest.param(bytes_of(answer(504, HTML)), Unanswered, "504", id="a slow server"),
+        pytest.param(bytes_of(answer(500, NESTED)), Unanswered, "500", id="a fault in deep JSON"),
+        pytest.param(
+            bytes_of(answer(500, UNASKED)), Unavailable, "500", id="a webhook that does not answer"
+        ),
         pytest.param(
             bytes_of(answer(403, {"details": ["x"], "message": 5, "reason": []})),
             Denied,
@@ -315,7 +318,7 @@ async def test_a_line_that_is_no_event_ends_the_watch(line: bytes) -> None:
 
 async def test_a_line_that_drips_is_no_sign_of_life(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "LINE_SECONDS", 0.3)
-    async with wire(dripping(OK + b"\r\n", b" ")) as (_, cluster), asyncio.timeout(3):
+    async with wire(dripping(OK + b"\r\n", b" ")) as (_, cluster), asyncio.timeout(30):
         with pytest.raises(Unavailable, match="does not end"):
             await watched(cluster)
 
@@ -355,7 +358,21 @@ async def test_a_proxy_that_is_not_there_is_named_without_its_password() -> None
         server="https://fleet.test", token="t", proxy_url="http://user:hunter2@127.0.0.1:1"
     )
     cluster = open_cluster(connect(flags, {"HOME": "/none"}), "test", limits=Limits(qps=0))
-    with pytest.raises(Unavailable, match=r"the proxy to .* cannot be reached") as told:
+    with pytest.raises(Unavailable, match=r"the proxy to .* cannot be connected to: Conn") as told:
         await cluster.create(BODY)
     await cluster.close()
     assert "hunter2" not in str(told.value)
+
+
+async def test_a_port_where_nobody_listens_is_told_with_its_address_and_what_to_check() -> None:
+    async with wire(bytes_of(b"")) as (there, _):
+        pass
+    flags = ConnectionFlags(server=there.url, token="hunter2")
+    cluster = open_cluster(connect(flags, {"HOME": "/none"}), "test", limits=Limits(qps=0))
+    with pytest.raises(Unavailable) as told:
+        await cluster.list("v1", "Pod")
+    await cluster.close()
+    assert str(told.value) == (
+        f"list Pod: {there.url} cannot be connected to: Connection refused: check its URL in the "
+        "command line, and that it runs"
+    )
