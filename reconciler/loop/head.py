@@ -10,19 +10,23 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from reconciler.core import approval, desired, intake, trailers
+from reconciler.core import approval, counts_in_git, desired, intake, trailers
 from reconciler.core.approval import Approval
 from reconciler.core.change import change_hash
 from reconciler.core.compile import config_from_json, workload_from_json
 from reconciler.core.trailers import Endorsed
 from reconciler.loop.approvals import drop_approvals, read_approvals
+from reconciler.loop.dropped import read_dropped
 from reconciler.loop.keep_records import Verdict, keep_records
 from reconciler.loop.lane import Lane
 from reconciler.loop.lost_records import restore
+from reconciler.loop.passages import Trail, counts_of, ours_since, read_both
+from reconciler.loop.read_head import Reader
 from reconciler.loop.trailers import Asked, read_trailers
 from reconciler.model.arrivals import Arrival
 from reconciler.model.errors import PortError
 from reconciler.model.holds import HoldKind
+from reconciler.model.intents import Dropped
 from reconciler.model.plans import Desired
 from reconciler.model.readings import Reading, Rendered
 from reconciler.model.records import RepositoryRecord, StateRecord
@@ -46,9 +50,10 @@ class HeadLane:
 
     `url` and `branch` name what is tracked in the records; `ceiling` is the operator's budget.
     `judged_at` is when the head was last judged (Unix seconds), 0 where what is on record may
-    have changed since; `approvals_changed` where a person may have given one, `records_doubted`
-    where one asks whether all records are there. `approval_signers`
-    is the file of who may approve by a signed trailer; without it none counts.
+    have changed since; `counts` are those of the last two heads, by commit. `approvals_changed`
+    is where a person may have given one, `records_doubted` where one asks whether all records are
+    there. `approval_signers` is the file of who may approve by a signed trailer; without it none
+    counts.
     """
 
     url: str
@@ -61,6 +66,7 @@ class HeadLane:
     head: Head | None = None
     reading: Reading | None = None
     rendered: Mapping[WorkloadKey, Rendered] = field(default_factory=dict)
+    counts: Mapping[str, Mapping[WorkloadKey, int]] = field(default_factory=dict)
     judged_at: float = 0.0
     approvals_changed: bool = True
     records_doubted: bool = False
@@ -77,7 +83,7 @@ async def look(lane: HeadLane, now: float) -> Wanted:
     # Before Git, which may not answer for long.
     await restore(lane.home.store, lane.home.cluster, search=lane.records_doubted)
     lane.records_doubted = False
-    reading = await _read(lane)
+    reading = await read(lane)
     if await lane.home.store.recheck():
         lane.home.doubted = True
     if _is_judged(lane, reading, now):
@@ -85,10 +91,14 @@ async def look(lane: HeadLane, now: float) -> Wanted:
     # A look that fails from here on is made again: its doubt is not lost.
     lane.home.doubted, lane.judged_at = False, 0.0
     verdict = await _judge(lane, reading, now)
+    if counts_in_git.tells_of_people(verdict.arrival):
+        # Whoever led before may have put a commit on record since ours were read.
+        await lane.home.store.check_repository()
     await keep_records(lane.home.store, verdict)
     await drop_approvals(lane.home, verdict.used)
     lane.given = {name: given for name, given in lane.given.items() if name not in verdict.used}
-    wanted = await _publish(lane, verdict.result, reading.commit)
+    dropped = await read_dropped(lane.repository, verdict)
+    wanted = await _publish(lane, verdict.result, reading.head, dropped)
     lane.judged_at = now
     return wanted
 
@@ -99,7 +109,7 @@ def _is_judged(lane: HeadLane, reading: Reading, now: float) -> bool:
     Once in a while it is made all the same: approvals expire, and strays appear in the cluster.
     """
     home = lane.home
-    same = home.wanted.commit == reading.commit and not (lane.approvals_changed or home.doubted)
+    same = home.wanted.head == reading.head and not (lane.approvals_changed or home.doubted)
     waiting = lane.given or lane.home.store.repository.approved
     return same and not waiting and abs(now - lane.judged_at) < JUDGED_SECONDS
 
@@ -109,9 +119,11 @@ async def preview(lane: HeadLane, now: float) -> Wanted:
 
     Raises what `look` raises.
     """
-    reading = await _read(lane)
+    reading = await read(lane)
     verdict = await _judge(lane, reading, now)
-    return await _publish(lane, verdict.result, reading.commit)
+    records = verdict.result.records
+    lane.home.previewed = {key: record.scaling for key, record in records.items()}
+    return await _publish(lane, verdict.result, reading.head)
 
 
 async def resume(lane: HeadLane) -> Wanted:
@@ -121,34 +133,45 @@ async def resume(lane: HeadLane) -> Wanted:
     reading = Reading("", None, {}, {}, (), (), ())
     arrival = _arrival(lane, reading, None, 0.0)
     result = intake.take_in(arrival, lane.home.store.repository, records, workload_from_json)
-    commit = lane.home.store.repository.commit
+    known = lane.home.store.repository
     lasting = tuple(hold for hold in result.holds if hold.kind in HELD_WITHOUT_GIT)
-    return await _publish(lane, replace(result, holds=lasting), commit)
+    head = known.commit, known.counts_commit
+    return await _publish(lane, replace(result, holds=lasting), head)
 
 
-async def _read(lane: HeadLane) -> Reading:
-    head = await lane.repository.fetch()
-    known = lane.reading
-    # A file that a starved machine could not read in time is tried again.
-    stale = known is None or known.commit != head.commit or bool(known.unreadable)
-    if known is None or stale:
-        tree = await lane.repository.tree(head.commit)
-        lane.reading = await lane.compiler.read(tree, lane.permissions)
-        lane.head = head
+async def read(lane: HeadLane) -> Reading:
+    """Fetch and return the newest head; nothing is judged. Raises what `look` raises."""
+    reader = Reader(lane.repository, lane.compiler, lane.permissions, lane.branch)
+    head, reading = await reader.read(lane.reading)
+    if reading is not lane.reading:
+        lane.counts = _known(lane.reading) | _known(reading)
+        lane.head, lane.reading = head, reading
         lane.judged_at = 0.0
-        known = lane.reading
-    return known
+    return reading
+
+
+def _known(reading: Reading | None) -> dict[str, Mapping[WorkloadKey, int]]:
+    """Return the counts of a head by its commit; a branch of counts may have changed them."""
+    if reading is None or reading.counts_commit:
+        return {}
+    return {reading.commit: counts_of(reading)}
 
 
 async def _judge(lane: HeadLane, reading: Reading, now: float) -> Verdict:
     store = lane.home.store
     before = store.repository
     relation = await _relation(lane, before.commit, reading.commit)
+    sources = lane.repository, lane.compiler, lane.permissions
+    trail = Trail(*sources, before.pushed, heads=lane.counts)
+    passages = await read_both(trail, before, reading, relation, lane.branch)
+    ours = await ours_since(trail, before, reading, relation, lane.branch)
     # All at one instant: records may be read again at any await from here on.
     records = store.states()
+    reading = counts_in_git.numbered(reading, records)
     arrival = _arrival(lane, reading, relation, now)
+    arrival = replace(arrival, passages=passages[0], counts_passages=passages[1], ours=ours)
     waiting = {record.held.line for record in records.values() if record.held}
-    removals = intake.removals_of(arrival, records) if reading.config else ()
+    removals = intake.removals_of(arrival, records, workload_from_json) if reading.config else ()
     asked = approval.ask_of(reading, removals, now)
     offered = approval.offer(before, asked, waiting)
     endorsed = Endorsed(offered, {})
@@ -162,7 +185,7 @@ async def _judge(lane: HeadLane, reading: Reading, now: float) -> Verdict:
         repository = approval.standing(repository, asked)
     arrival = replace(arrival, doubts=endorsed.doubts)
     result = await _taken_in(arrival, repository, records)
-    return Verdict(result, used - endorsed.given.keys(), before, records)
+    return Verdict(result, used - endorsed.given.keys(), before, records, arrival)
 
 
 async def _taken_in(
@@ -224,7 +247,12 @@ def _accepted_config(config_json: str) -> Config | None:
     return config_from_json(config_json) if config_json else None
 
 
-async def _publish(lane: HeadLane, result: intake.Intake, commit: str) -> Wanted:
+async def _publish(
+    lane: HeadLane,
+    result: intake.Intake,
+    head: tuple[str, str],
+    dropped: tuple[Dropped, ...] = (),
+) -> Wanted:
     workloads = list(result.effective.values())
     rendered = await lane.compiler.render(workloads, lane.home.instance)
     effective = {}
@@ -234,8 +262,16 @@ async def _publish(lane: HeadLane, result: intake.Intake, commit: str) -> Wanted
         effective[workload.key] = _desired(lane, workload, rendered[workload.key])
     lane.rendered = rendered
     approved = result.repository.approved
-    wanted = Wanted(commit, effective, result.deleting, result.holds, approved, result.newborn)
-    lane.home.wanted = wanted
+    wanted = lane.home.wanted = Wanted(
+        head[0],
+        effective,
+        result.deleting,
+        result.holds,
+        approved,
+        result.newborn,
+        dropped,
+        head[1],
+    )
     return wanted
 
 

@@ -9,9 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
+from reconciler.core.counts_in_git import settled
 from reconciler.core.intake import Intake
 from reconciler.loop.store import RecordStore
+from reconciler.model.arrivals import Arrival
 from reconciler.model.errors import Conflict
+from reconciler.model.intents import Scaling
 from reconciler.model.records import RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 
@@ -23,13 +26,14 @@ WRITES = 50
 class Verdict:
     """What a head led to. `repository` and `records` are the records that it was judged on.
 
-    `used` are the names of the approvals that are used up.
+    `used` are the names of the approvals that are used up, `arrival` is the head itself.
     """
 
     result: Intake
     used: frozenset[str]
     repository: RepositoryRecord
     records: Mapping[WorkloadKey, StateRecord]
+    arrival: Arrival
 
 
 async def keep_records(store: RecordStore, verdict: Verdict) -> None:
@@ -61,9 +65,7 @@ async def _keep_states(store: RecordStore, verdict: Verdict) -> None:
     items = sorted(verdict.result.records.items(), key=lambda item: item[0])
     for start in range(0, len(items), WRITES):
         changes = (
-            store.change_state(
-                key, partial(_judged, record, verdict.records.get(key, StateRecord()))
-            )
+            store.change_state(key, partial(_judged, verdict, key, record))
             for key, record in items[start : start + WRITES]
         )
         told = await asyncio.gather(*changes, return_exceptions=True)
@@ -72,11 +74,15 @@ async def _keep_states(store: RecordStore, verdict: Verdict) -> None:
         raise failure
 
 
-def _judged(record: StateRecord, before: StateRecord, newest: StateRecord) -> StateRecord:
-    """Return `newest` with what the repository lane decided in `record`, made from `before`.
+def _judged(
+    verdict: Verdict, key: WorkloadKey, record: StateRecord, newest: StateRecord
+) -> StateRecord:
+    """Return `newest` with what the repository lane decided in `record`.
 
-    What the cluster lane writes in the same records is left alone. Raises Conflict.
+    What the cluster lane writes in the same records is left alone; where it decided a count
+    meanwhile, the head is laid over that. Raises Conflict.
     """
+    before = verdict.records.get(key, StateRecord())
     _check_same(_decided(newest), _decided(before), "a state record")
     return replace(
         newest,
@@ -84,7 +90,18 @@ def _judged(record: StateRecord, before: StateRecord, newest: StateRecord) -> St
         deleting=record.deleting,
         held=record.held,
         ledger=record.ledger,
+        scaling=_scaling(verdict.arrival, key, record, newest),
     )
+
+
+def _scaling(
+    arrival: Arrival, key: WorkloadKey, record: StateRecord, newest: StateRecord
+) -> Scaling:
+    workload = arrival.reading.workloads.get(key)
+    if record.deleting or workload is None:
+        return record.scaling
+    # Of a commit that is refused nothing acts, and what was decided before stays.
+    return newest.scaling if record.held else settled(arrival, workload, newest)[0]
 
 
 def _decided(record: StateRecord) -> tuple[object, ...]:

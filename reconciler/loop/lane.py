@@ -2,19 +2,22 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from reconciler.core import backoff, objects
+from reconciler.core import backoff, objects, pauses
 from reconciler.core.backoff import Failures
+from reconciler.core.desired import with_count
 from reconciler.core.lasting import Basis, basis_of, is_lasting
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.store import RecordStore
 from reconciler.model.errors import Conflict
+from reconciler.model.intents import Scaling
 from reconciler.model.masks import MASK
-from reconciler.model.plans import Confirmed, Plan, Situation
-from reconciler.model.records import Owned
+from reconciler.model.pauses import Pause
+from reconciler.model.plans import Confirmed, Desired, Plan, Situation
+from reconciler.model.records import Condition, Owned
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.rooms import NO_EARS, Ears
 from reconciler.model.wanted import Wanted
@@ -56,6 +59,10 @@ class Unheard:
         """Return that nothing is heard."""
         return NO_EARS
 
+    def of_room(self, key: WorkloadKey, uid: str) -> Ears:
+        """Return that nothing is heard."""
+        return NO_EARS
+
 
 @dataclass(slots=True)
 class Lane:
@@ -87,8 +94,44 @@ class Lane:
     doubted: bool = False
     reports: Reports = field(default_factory=Unheard)
     budgeted_at: dict[WorkloadKey, float] = field(default_factory=dict)
+    previewed: Mapping[WorkloadKey, Scaling] = field(default_factory=dict)
+    """What a head that is only looked at would leave of decisions."""
+    counted: dict[WorkloadKey, tuple[Desired, Desired]] = field(default_factory=dict)
+    """What Git says of workloads whose count was decided since, and the same with that count."""
+    pauses: dict[WorkloadKey, Pause | None] = field(default_factory=dict)
+    """Why policies stand still, of the workloads whose policy was asked here."""
     rooms_url: str = ""
     codes: Codes = field(default_factory=Uncoded)
+
+    def desired(self, key: WorkloadKey) -> Desired | None:
+        """Return what is wanted of a workload now: a count that was decided goes before Git's.
+
+        The same value until either changes.
+        """
+        in_git = self.wanted.effective.get(key)
+        intent = self.scaling(key).intent
+        if in_git is None or intent is None or intent.value == in_git.workload.replicas:
+            self.counted.pop(key, None)
+            return in_git
+        known = self.counted.get(key)
+        if known is None or known[0] is not in_git or known[1].workload.replicas != intent.value:
+            self.counted[key] = known = in_git, with_count(in_git, intent.value)
+        return known[1]
+
+    def scaling(self, key: WorkloadKey) -> Scaling:
+        """Return what was decided of a workload's count."""
+        return self.previewed.get(key) or self.store.state(key).scaling
+
+    def paused(self, key: WorkloadKey) -> Condition | None:
+        """Return what is told of a policy that stands still; where none was asked, as before."""
+        pause = self.pause(key)
+        return pauses.condition_of(pause) if pause else None
+
+    def pause(self, key: WorkloadKey) -> Pause | None:
+        """Return why a policy stands still, as it is told."""
+        if key in self.pauses:
+            return self.pauses[key]
+        return pauses.on_record(self.store.state(key).conditions)
 
     def situation(self, key: WorkloadKey) -> Situation:
         """Gather what the plan of one workload depends on; no I/O."""
@@ -96,7 +139,7 @@ class Lane:
         neighbours = self.wanted.neighbours(key)
         return Situation(
             key=key,
-            desired=self.wanted.effective.get(key),
+            desired=self.desired(key),
             live=self.view.of(key),
             record=self.store.state(key),
             ordinals=self.store.ordinals(key),
@@ -105,7 +148,9 @@ class Lane:
             create_not_before=backoff.not_before(failures) if failures else 0.0,
             complete=self.view.complete,
             rooms_complete=self.view.rooms_complete,
-            nodes=self.view.node_count,
+            nodes=self.view.nodes,
+            held=self.view.ports_held(),
+            addresses=self.view.addresses,
             deleting=key in self.wanted.deleting,
             version=self.view.version,
             instance=self.instance,
@@ -135,7 +180,7 @@ class Lane:
 
         Asked right before each write: a newer commit may be taken in at any await. Raises Conflict.
         """
-        desired = self.wanted.effective.get(plan.key)
+        desired = self.desired(plan.key)
         if desired is None:
             stands = plan.made_for is None and plan.key in self.wanted.deleting
         else:
@@ -174,6 +219,8 @@ class Lane:
         self.planned.pop(key, None)
         self.failures.pop(key, None)
         self.budgeted_at.pop(key, None)
+        self.counted.pop(key, None)
+        self.pauses.pop(key, None)
 
     def reserve(self, plan: Plan) -> None:
         """Keep the host ports of a plan's rooms until `release`."""

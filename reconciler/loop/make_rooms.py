@@ -8,24 +8,25 @@ from reconciler.core.stamp import room_name, stamp_room
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
 from reconciler.model import labels
-from reconciler.model.errors import AlreadyExists, PortError
+from reconciler.model.errors import AlreadyExists, PortError, Unanswered
 from reconciler.model.holds import HoldKind
 from reconciler.model.plans import Desired, Plan, RoomSeat
 from reconciler.model.records import Ordinals
 from reconciler.model.refs import Json, ObjectRef
 
 
-async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
+async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
     """Raise the ordinal record, POST the batch, strike off the names that are done.
 
+    Returns whether names were struck off for which there is no room: others are to be planned.
     Raises Conflict when another writer raised the record first, or the plan stands no longer:
     nothing was POSTed then.
     """
-    desired = lane.wanted.effective.get(plan.key)
+    desired = lane.desired(plan.key)
     if plan.creates is None or desired is None:
         if plan.strike is not None:
             await lane.store.save_ordinals(plan.key, plan.strike)
-        return
+        return False
     lane.check_stands(plan)
     raised = plan.creates.ordinals
     await lane.store.raise_ordinals(plan.key, raised)
@@ -38,6 +39,7 @@ async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
     seen = max((version for version in versions if version is not None), default=0)
     after = Ordinals(raised.next, left, seen, now) if seen else replace(raised, outstanding=left)
     await lane.store.save_ordinals(plan.key, after)
+    return 0 in versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +53,15 @@ class _Batch:
     reason: str
 
     async def make(self, seat: RoomSeat) -> int | None:
-        """POST one room; return its resourceVersion, 0 for a skipped name, None to try again."""
-        workload = self.desired.workload
-        name = room_name(workload.key.name, seat.ordinal)
-        ref = ObjectRef("v1", "Pod", workload.key.namespace, name)
+        """POST one room; return its resourceVersion, 0 for a skipped name, None to try again.
+
+        A name is POSTed once (ADR 2): where it may have been before, it is only looked for.
+        """
+        key, store = self.desired.workload.key, self.lane.store
+        name = room_name(key.name, seat.ordinal)
+        ref = ObjectRef("v1", "Pod", key.namespace, name)
+        if not store.take_name(key, seat.ordinal):
+            return await self._look(ref)
         try:
             async with self.lane.slots:
                 self.lane.check_stands(self.plan)
@@ -62,6 +69,8 @@ class _Batch:
         except AlreadyExists:
             return await self._look(ref)
         except PortError as error:
+            if not isinstance(error, Unanswered):
+                store.give_back_name(key, seat.ordinal)
             self.steps.failed("create", f"room {name}", error, self.reason)
             return None
         self.lane.view.expect_created(pod)
@@ -77,7 +86,10 @@ class _Batch:
         return stamp_room(self.desired.room, workload, seat, reach)
 
     async def _look(self, ref: ObjectRef) -> int | None:
-        """Decide about a name that is taken: our own room from before a crash, or a stranger."""
+        """Decide about a name that may be taken: by our own room, by a stranger's, by nobody's.
+
+        The server is asked for its newest: a view that lags does not show what was made last.
+        """
         try:
             there = await self.lane.cluster.get(ref)
         except PortError as error:

@@ -10,9 +10,13 @@ from reconciler.model.plans import MarkRoom, PatchRoom, Plan
 from reconciler.model.refs import ObjectRef
 
 
-async def mark_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
-    """Write the states of a plan; a room that is another one by now is left for the next tick."""
-    await asyncio.gather(*(_mark(lane, plan, mark, steps, now) for mark in plan.marks))
+async def mark_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> list[MarkRoom]:
+    """Write the states of a plan, and return those that were written.
+
+    A room that is another one by now is left for the next tick.
+    """
+    done = await asyncio.gather(*(_mark(lane, plan, mark, steps, now) for mark in plan.marks))
+    return [mark for mark, written in zip(plan.marks, done, strict=True) if written]
 
 
 async def relabel_rooms(lane: Lane, plan: Plan, steps: Steps) -> None:
@@ -20,10 +24,12 @@ async def relabel_rooms(lane: Lane, plan: Plan, steps: Steps) -> None:
     await asyncio.gather(*(_relabel(lane, patch, steps) for patch in plan.patches))
 
 
-async def _mark(lane: Lane, plan: Plan, mark: MarkRoom, steps: Steps, now: float) -> None:
+async def _mark(lane: Lane, plan: Plan, mark: MarkRoom, steps: Steps, now: float) -> bool:
     pod = mark.pod
     ref = ObjectRef("v1", "Pod", pod.namespace, pod.name)
-    patch = room_patch.operations(pod, mark.mark, mark.leaving, now, mark.guard)
+    patch = room_patch.operations(
+        pod, mark.mark, mark.leaving, now, mark.guard, mark.address, mark.retold
+    )
     what = f"room {pod.name}"
     try:
         async with lane.slots:
@@ -33,13 +39,14 @@ async def _mark(lane: Lane, plan: Plan, mark: MarkRoom, steps: Steps, now: float
             except Conflict:
                 # It became busy, or was allocated, or leaves already: that is what a test is for.
                 steps.did("left", what, f"{pod.name} is not {pod.mark or 'as it was'} any more")
-                return
+                return False
     except PortError as error:
         steps.failed(mark.verb, what, error, mark.reason)
-        return
+        return False
     if answer is not None:
         lane.view.take_in(answer)
     steps.did(mark.verb, what, mark.reason)
+    return True
 
 
 async def _relabel(lane: Lane, patch: PatchRoom, steps: Steps) -> None:

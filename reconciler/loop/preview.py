@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from reconciler.loop.apply_objects import differing_fields, foreign_reason, is_ours
 from reconciler.loop.lane import Lane
 from reconciler.loop.tick import plan_key
-from reconciler.model.changes import ObjectChange, Verb
+from reconciler.model.changes import Cause, ObjectChange, Verb
 from reconciler.model.holds import Hold, HoldKind
-from reconciler.model.plans import ApplyObject, Plan
+from reconciler.model.plans import ApplyObject, MarkRoom, Plan
 from reconciler.model.refs import WorkloadKey
+from reconciler.model.rooms import Why
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,26 @@ class Preview:
         acts = not replace(self.plan, objects=(), strike=None).idle
         suspended = any(hold.kind is HoldKind.SUSPENDED for hold in self.holds)
         return bool(self.objects) or acts or bool(self.plan.counts.old and not suspended)
+
+
+def asked_by_git(item: Preview, in_git: int) -> Preview:
+    """Return what is left of a step without the rooms that only a decided count makes or lets go.
+
+    `in_git` is Git's number. While there are as many rooms as lie between the two numbers, Git
+    asks for none of those that come or go.
+    """
+    plan, counts = item.plan, item.plan.counts
+    low, high = sorted((in_git, counts.desired))
+    if low == high or not low <= counts.ready + counts.unready <= high:
+        return item
+    removals = tuple(each for each in plan.removals if each.cause is not Cause.SCALE_IN)
+    marks = tuple(each for each in plan.marks if not _is_of_scale_in(each))
+    rest = replace(plan, creates=None, removals=removals, marks=marks)
+    return replace(item, plan=rest)
+
+
+def _is_of_scale_in(mark: MarkRoom) -> bool:
+    return Why.SCALE_IN in (mark.leaving, mark.pod.leaving)
 
 
 async def preview_plans(lane: Lane, keys: Iterable[WorkloadKey], now: float) -> tuple[Preview, ...]:

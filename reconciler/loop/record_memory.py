@@ -20,7 +20,9 @@ class RecordMemory:
         self._states: dict[WorkloadKey, Kept[StateRecord]] = {}
         self._ordinals: dict[WorkloadKey, Kept[Ordinals]] = {}
         self._repository = Kept(RepositoryRecord())
-        self._unreadable: dict[ObjectRef, tuple[WorkloadKey | None, str]] = {}
+        self._unreadable: dict[tuple[ObjectRef, WorkloadKey | None], str] = {}
+        """By whose it would be, too: of one place a Scheduler and a Fleet may both have a record,
+        and what is the one's cannot be read as the other's."""
         self.suspected: set[ObjectRef] = set()
         """Where something of ours was seen to be gone: `loop.lost_records` looks after it."""
 
@@ -45,7 +47,7 @@ class RecordMemory:
 
     def unreadable_workloads(self) -> Mapping[WorkloadKey, str]:
         """The workloads a record of which cannot be read, each with the reason."""
-        return {key: reason for key, reason in self._unreadable.values() if key is not None}
+        return {key: reason for (_, key), reason in self._unreadable.items() if key is not None}
 
     def named(self) -> frozenset[WorkloadKey]:
         """The workloads that have an ordinal record."""
@@ -65,7 +67,7 @@ class RecordMemory:
     @property
     def repository_problem(self) -> str:
         """Say why the repository record cannot be read, "" where it can."""
-        return self._unreadable.get(self.repository_ref, (None, ""))[1]
+        return self._unreadable.get((self.repository_ref, None), "")
 
     @property
     def repository(self) -> RepositoryRecord:
@@ -89,9 +91,9 @@ class RecordMemory:
         kept = self._states.get(key)
         return kept is not None and bool(kept.version) and not kept.value.deleting
 
-    def _check_readable(self, ref: ObjectRef) -> None:
-        if ref in self._unreadable:
-            raise Misconfigured(self._unreadable[ref][1])
+    def _check_readable(self, ref: ObjectRef, key: WorkloadKey | None = None) -> None:
+        if (ref, key) in self._unreadable:
+            raise Misconfigured(self._unreadable[ref, key])
 
     def _remember(self, item: Json) -> None:
         """Take a record in where it stands at its place; what says it is one elsewhere is none."""
@@ -105,7 +107,7 @@ class RecordMemory:
 
     def _take(self, item: Json, key: WorkloadKey | None, what: str) -> None:
         ref = ref_of(item)
-        self._unreadable.pop(ref, None)
+        self._unreadable.pop((ref, key), None)
         try:
             if key is None:
                 self._repository = kept_repository(item)
@@ -116,6 +118,6 @@ class RecordMemory:
             else:
                 self._ordinals[key] = kept_of(item, record_codec.load_ordinals)
         except Misconfigured as error:
-            self._unreadable[ref] = key, str(error)
+            self._unreadable[ref, key] = str(error)
             if key is not None:
                 (self._states if what == "state" else self._ordinals).pop(key, None)

@@ -10,46 +10,74 @@ from reconciler.model.changes import Cause
 from reconciler.model.errors import Conflict, PortError
 from reconciler.model.plans import DeleteRoom, Plan
 from reconciler.model.refs import ObjectRef
+from reconciler.model.specs import Workload
 
 
-async def remove_rooms(lane: Lane, plan: Plan, steps: Steps) -> None:
-    """Delete the rooms of a plan; one that changed since is left for the next tick."""
-    await asyncio.gather(*(_remove(lane, plan, removal, steps) for removal in plan.removals))
+async def remove_rooms(lane: Lane, plan: Plan, steps: Steps) -> list[DeleteRoom]:
+    """Delete the rooms of a plan, and return those that were deleted.
+
+    One that changed since, or spoke, is left for the next tick: that is what the fence is for.
+    """
+    done = await asyncio.gather(*(_remove(lane, plan, each, steps) for each in plan.removals))
+    return [removal for removal, gone in zip(plan.removals, done, strict=True) if gone]
 
 
-async def _remove(lane: Lane, plan: Plan, removal: DeleteRoom, steps: Steps) -> None:
-    pod = removal.pod
-    ref = ObjectRef("v1", "Pod", pod.namespace, pod.name)
-    what = removal.what
+async def _remove(lane: Lane, plan: Plan, removal: DeleteRoom, steps: Steps) -> bool:
+    pod, what = removal.pod, removal.what
     try:
         async with lane.slots:
             lane.check_stands(plan)
-            _check_may_go(lane, plan, removal)
-            await lane.cluster.delete(ref, pod.uid, pod.resource_version)
+            stays = await _delete(lane, plan, removal)
     except PortError as error:
         steps.failed("delete", what, error, removal.reason)
-        return
+        return False
+    if stays:
+        steps.did("left", what, stays)
+        return False
     lane.view.expect_deleted(pod.uid)
     steps.did("delete", what, removal.reason)
+    return True
 
 
-def _check_may_go(lane: Lane, plan: Plan, removal: DeleteRoom) -> None:
+async def _delete(lane: Lane, plan: Plan, removal: DeleteRoom) -> str:
+    """Delete a room as it was seen; return why it stays, "" where it goes."""
+    pod = removal.pod
+    ref = ObjectRef("v1", "Pod", pod.namespace, pod.name)
+
+    def check() -> None:
+        # It may have waited for its turn for seconds: a room speaks meanwhile.
+        lane.check_stands(plan)
+        stays = _protection(lane, plan, removal)
+        if stays:
+            raise Conflict(stays)
+
+    try:
+        await lane.cluster.delete(ref, pod.uid, pod.resource_version, check)
+    except Conflict as error:
+        return f"{pod.name} stays: {error}"
+    return ""
+
+
+def _protection(lane: Lane, plan: Plan, removal: DeleteRoom) -> str:
     """Judge a room once more by what was heard since its plan was made; no I/O.
 
-    A room that says it is busy is protected at once, in memory, though its pod may not say so
-    yet: then the version that a delete carries is still the old one. Raises Conflict.
+    Returns why it may not go any more, "" where it may. A room that says it is busy is protected
+    at once, in memory, though its pod may not say so yet: then the version that a delete carries
+    is still the old one.
     """
     pod = removal.pod
     if removal.cause is Cause.DEADLINE:
-        return  # the one end of a room that plays: the user wrote it in Git
-    desired = lane.wanted.effective.get(plan.key)
-    ears = lane.reports.of(plan.key)
-    workload = (
-        desired.workload
-        if desired is not None
-        else last_workload(plan.key, lane.store.state(plan.key), lane.view.of(plan.key).pods)
-    )
+        return ""  # the one end of a room that plays: the user wrote it in Git
+    ears = lane.reports.of_room(plan.key, pod.uid)
     heard = ears.rooms.get(pod.uid)
-    judged = room_state.judge(pod, workload, heard, ears, lane.view.elapsed())
-    if judged.protected:
-        raise Conflict(f"room {pod.name} may not go any more: {judged.protected}")
+    judged = room_state.judge(pod, _workload(lane, plan), heard, ears, lane.view.elapsed())
+    return f"room {pod.name} may not go any more: {judged.protected}" if judged.protected else ""
+
+
+def _workload(lane: Lane, plan: Plan) -> Workload:
+    desired, record = lane.desired(plan.key), lane.store.state(plan.key)
+    if desired is not None:
+        return desired.workload
+    # Its rooms tell something only where no spec is on record: there may be thousands.
+    pods = lane.view.of(plan.key).pods if record.accepted is None else ()
+    return last_workload(plan.key, record, pods)

@@ -15,27 +15,30 @@ from reconciler.loop.mark_rooms import mark_rooms, relabel_rooms
 from reconciler.loop.remove_rooms import remove_rooms
 from reconciler.loop.steps import Steps
 from reconciler.model.errors import Conflict, PortError
+from reconciler.model.live import LivePod
 from reconciler.model.plans import Plan
 from reconciler.model.reports import Settled
 
 
 async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
     """Carry out `plan` and return what came of it; `now` is Unix seconds."""
-    steps = Steps(plan.key)
+    steps, failed, short = Steps(plan.key), list[LivePod](), False
     try:
         await _check_still_wanted(lane, plan)
         if await apply_objects.apply(lane, plan, steps):
             await _count(lane, plan)
-            await make_rooms(lane, plan, steps, now)
-            await mark_rooms(lane, plan, steps, now)
-            await remove_rooms(lane, plan, steps)
+            short = await make_rooms(lane, plan, steps, now)
+            marked = await mark_rooms(lane, plan, steps, now)
+            removed = await remove_rooms(lane, plan, steps)
+            failed = [mark.pod for mark in marked if mark.blames_revision]
+            failed += [removal.pod for removal in removed if removal.blames_revision]
             await relabel_rooms(lane, plan, steps)
             await prune_objects.prune(lane, plan, steps)
-        _count_failures(lane, plan, now)
+        _count_failures(lane, plan, failed, now)
         await _remember(lane, plan, steps, now)
     except PortError as error:
         steps.failed("write", f"the records of {plan.key}", error)
-    return Settled(plan, tuple(steps.outcomes), tuple(steps.holds))
+    return Settled(plan, tuple(steps.outcomes), tuple(steps.holds), short)
 
 
 async def _count(lane: Lane, plan: Plan) -> None:
@@ -63,7 +66,7 @@ async def _check_still_wanted(lane: Lane, plan: Plan) -> None:
             accepted = record.accepted
             same = accepted is not None and plan.made_for == (
                 accepted.spec_json,
-                accepted.replicas,
+                record.in_effect,
             )
         if not same:
             raise Conflict(f"the record of {plan.key} says something else: decided anew")
@@ -72,15 +75,17 @@ async def _check_still_wanted(lane: Lane, plan: Plan) -> None:
         raise
 
 
-def _count_failures(lane: Lane, plan: Plan, now: float) -> None:
-    """Let a revision whose rooms end by themselves back off."""
-    desired = lane.wanted.effective.get(plan.key)
+def _count_failures(lane: Lane, plan: Plan, failed: list[LivePod], now: float) -> None:
+    """Let a revision whose rooms end by themselves back off.
+
+    `failed` are those that were dealt with: one whose delete is refused again and again is not
+    another failure each time.
+    """
+    desired = lane.desired(plan.key)
     if desired is None:
         lane.failures.pop(plan.key, None)
         return
     revision = desired.workload.revision
-    failed = [removal.pod for removal in plan.removals if removal.blames_revision]
-    failed += [mark.pod for mark in plan.marks if mark.blames_revision]
     if any(pod.revision == revision for pod in failed):
         before = lane.failures.get(plan.key)
         lane.failures[plan.key] = backoff.after(before, revision, now)
@@ -102,7 +107,7 @@ async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
     record = lane.store.state(plan.key)
     failure = next((outcome.error for outcome in steps.outcomes if outcome.error), "")
     shown = replace(plan, holds=(*plan.holds, *steps.holds))
-    after = conditions.conditions_of(shown, failure, record.conditions, now)
+    after = conditions.conditions_of(shown, failure, record.conditions, now, lane.paused(plan.key))
     # The observed commit is written along with a condition, never alone: a commit about one
     # workload must not cost a write for each of a thousand others.
     if after != record.conditions or lane.store.is_doubtful(plan.key):

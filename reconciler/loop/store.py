@@ -33,6 +33,7 @@ class RecordStore(RecordMemory):
         super().__init__(Places(cluster.name, namespace, instance))
         # A lock lives as long as somebody holds or waits for it.
         self._locks = WeakValueDictionary[WorkloadKey, asyncio.Lock]()
+        self._unsent: dict[WorkloadKey, set[int]] = {}
 
     async def load(self) -> None:
         """Read every record; what was remembered is forgotten.
@@ -51,6 +52,7 @@ class RecordStore(RecordMemory):
         self._states, self._ordinals = fresh._states, fresh._ordinals
         self._unreadable, self._repository = fresh._unreadable, fresh._repository
         self.suspected.clear()
+        self._unsent.clear()
         self._check_readable(self.repository_ref)
 
     async def load_repository(self) -> RepositoryRecord:
@@ -71,7 +73,7 @@ class RecordStore(RecordMemory):
         Raises what `load` raises.
         """
         doubtful = dict(self._unreadable)
-        for ref, (key, _) in doubtful.items():
+        for ref, key in doubtful:
             what = "ordinals" if key and ref == self._places.ordinals(key) else "state"
             await self._reread(key, what)
         self._check_readable(self.repository_ref)
@@ -117,9 +119,30 @@ class RecordStore(RecordMemory):
         made and have ended meanwhile. Raises Conflict after reading it again.
         """
         kept = self._ordinals.get(key)
+        known = frozenset[int]()
         if kept is not None:
             kept.doubtful = True
+            known = kept.value.outstanding
         await self.save_ordinals(key, ordinals)
+        unsent = self._unsent.setdefault(key, set())
+        unsent &= ordinals.outstanding
+        unsent |= ordinals.outstanding - known
+
+    def take_name(self, key: WorkloadKey, ordinal: int) -> bool:
+        """Take an outstanding name that was never sent to the API server; whether it is one.
+
+        Another was sent before, by us or by a process before us. A room may have had it and have
+        ended since, so it is never sent again.
+        """
+        unsent = self._unsent.get(key, set())
+        if ordinal not in unsent:
+            return False
+        unsent.remove(ordinal)
+        return True
+
+    def give_back_name(self, key: WorkloadKey, ordinal: int) -> None:
+        """Note that a name which was taken was not used: the server said so, or heard nothing."""
+        self._unsent.setdefault(key, set()).add(ordinal)
 
     async def save_ordinals(self, key: WorkloadKey, ordinals: Ordinals) -> None:
         """Write an ordinal record if it differs. Raises Conflict after reading it again."""
@@ -136,11 +159,19 @@ class RecordStore(RecordMemory):
 
         Raises Conflict after reading it again, where another process wrote it.
         """
-        ref, kept = self._places.state(key), self._states.get(key)
+        kept = self._states.get(key)
+        await self._check(kept.version if kept else "", key, "state")
+
+    async def check_repository(self) -> None:
+        """Do the same with the repository record: is nobody else's commit on it by now?"""
+        await self._check(self._repository.version, None, "repository")
+
+    async def _check(self, known: str, key: WorkloadKey | None, what: str) -> None:
+        ref = self._place(key, what)
         found = await self._cluster.get(ref)
         version = found["metadata"]["resourceVersion"] if found else ""
-        if version != (kept.version if kept else ""):
-            await self._reread(key, "state")
+        if version != known:
+            await self._reread(key, what)
             raise Conflict(f"{ref} was written by another process: decide again on a fresh read")
 
     async def drop_state(self, key: WorkloadKey) -> None:
@@ -160,7 +191,7 @@ class RecordStore(RecordMemory):
 
     async def _save(self, kept: Kept[T], value: T, key: WorkloadKey | None, what: str) -> None:
         ref = self._place(key, what)
-        self._check_readable(ref)
+        self._check_readable(ref, key)
         if kept.version and kept.value == value and not kept.doubtful:
             return
         body = self._places.body(ref, _DUMPS[what](value), key, what)
@@ -183,7 +214,9 @@ class RecordStore(RecordMemory):
 
     async def _drop(self, shelf: dict[WorkloadKey, Kept[T]], key: WorkloadKey, what: str) -> None:
         ref = self._place(key, what)
-        self._check_readable(ref)
+        self._check_readable(ref, key)
+        if what == "ordinals":
+            self._unsent.pop(key, None)
         kept = shelf.get(key)
         if kept and kept.version:
             try:
@@ -196,7 +229,9 @@ class RecordStore(RecordMemory):
     async def _reread(self, key: WorkloadKey | None, what: str) -> None:
         ref = self._place(key, what)
         found = await self._cluster.get(ref)
-        unread = self._unreadable.pop(ref, None)
+        unread = self._unreadable.pop((ref, key), None)
+        if key is not None and what == "ordinals":
+            self._unsent.pop(key, None)  # another process may have sent them
         if found is not None:
             # By its place alone: where somebody took its labels, the next write brings them back.
             self._take(found, key, what)

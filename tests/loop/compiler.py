@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from reconciler import assets
+from reconciler import assets, registry
 from reconciler.adapters.compiler.context import context_of
 from reconciler.adapters.compiler.rendering import serve_render
 from reconciler.core.read import read_tree
@@ -19,7 +19,7 @@ ORDER = ("namespace", "serviceaccount", "poddisruptionbudget", "pod")
 
 @cache
 def spec_kit() -> SpecKit:
-    return SpecKit(assets.schemas(), assets.KubernetesDefinitions())
+    return SpecKit(assets.schemas(), assets.KubernetesDefinitions(), registry.policies())
 
 
 class InlineCompiler:
@@ -30,7 +30,7 @@ class InlineCompiler:
     """
 
     async def read(self, tree: Tree, permissions: Permissions) -> Reading:
-        known = (tree.commit, permissions)
+        known = (tree.commit, _content(tree), permissions)
         if known not in _READ:
             _READ[known] = read_tree(tree, permissions, spec_kit())
         return _READ[known]
@@ -44,7 +44,11 @@ class InlineCompiler:
         return None
 
 
-_READ: dict[tuple[str, Permissions], Reading] = {}
+_READ: dict[tuple[str, tuple[tuple[str, str], ...], Permissions], Reading] = {}
+
+
+def _content(tree: Tree) -> tuple[tuple[str, str], ...]:
+    return tuple((path, entry.blob) for path, entry in tree.entries.items())
 
 
 def _rendered(workload: Workload, instance: str) -> Rendered:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from reconciler.adapters.kubernetes.calls import Call
+from reconciler.adapters.kubernetes.fence import WRITES
 from reconciler.model.errors import PortError
 from reconciler.model.refs import Json
 from reconciler.model.reports import Report
 from tests.loop.safety import Bounds, Watchman, end_state
-from tests.loop.transport import WRITES, Killed, SandboxTransport
+from tests.loop.transport import Killed, SandboxTransport
 from tests.loop.world import Process, World
 
 TURN_SECONDS = 2.0

@@ -7,10 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, cast
 
-import pytest
-
 from reconciler.adapters.git.memory import MemoryRepository
-from reconciler.adapters.kubernetes import client
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.adapters.kubernetes.client import KubernetesCluster
 from reconciler.kube.schemas import Schemas
@@ -21,10 +18,8 @@ from reconciler.loop.requests import request_ref
 from reconciler.loop.store import RecordStore
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.specs import LOOSEST, Permissions
-from reconciler.service import cluster_lane
 from reconciler.service.app import App, Parts
 from reconciler.service.events import Events
-from reconciler.service.fence import Fenced
 from reconciler.service.health import Health
 from reconciler.service.lease import API_VERSION, Lease
 from reconciler.service.relay import Relay
@@ -64,7 +59,7 @@ class Service:
         self.view = ClusterView(
             kube, "main", self.clock, self._touched, self._record_changed, elapsed=elapsed
         )
-        fenced = Fenced(kube, lambda: self.app.may_write())
+        fenced = kube.fenced(lambda: self.app.may_write())
         self.lane = Lane(
             name="local",
             instance="main",
@@ -88,7 +83,8 @@ class Service:
         self.health = Health(elapsed)
         self.voice = _Defects(Events(kube, "main", self.clock))
         relay = Relay(kube, request_ref("gamekeeper", "main"), "main", self.clock, elapsed)
-        self.app = App(
+        self.world = world
+        self.app = self._app(
             Parts(
                 lane=self.lane,
                 head=self.head,
@@ -108,6 +104,9 @@ class Service:
         self.lease = Lease(kube, LEASE, name, self.clock, changed=changed, elapsed=elapsed)
         self.task: asyncio.Task[None] | None = None
         self.killed = False
+
+    def _app(self, parts: Parts) -> App:
+        return App(parts)
 
     def may_act(self) -> bool:
         """Whether it decides."""
@@ -213,31 +212,18 @@ class Theatre:
             self.unsafe.append(error)
 
 
-class _Still:
-    """The `time` of a module in which no real time may pass."""
-
-    @staticmethod
-    def monotonic() -> float:
-        """Return what the virtual loop says."""
-        return elapsed()
-
-
-def tame(patch: pytest.MonkeyPatch) -> None:
-    """Let chance come from the global `random`, which a test seeds, and time from the loop."""
-    patch.setattr(client, "_CHANCE", random)
-    patch.setattr(cluster_lane, "time", _Still)
-
-
 @asynccontextmanager
-async def theatre(world: World, weather: Weather, watchman: Watchman) -> AsyncIterator[Theatre]:
+async def theatre(
+    world: World, weather: Weather, watchman: Watchman, made: type[Theatre] = Theatre
+) -> AsyncIterator[Theatre]:
     """Open a theatre; all services end with it."""
     world.time = LoopTime()
-    made = Theatre(world, weather, watchman)
-    living = asyncio.create_task(made.live())
+    there = made(world, weather, watchman)
+    living = asyncio.create_task(there.live())
     try:
-        yield made
+        yield there
     finally:
-        for service in made.services:
+        for service in there.services:
             if service.task is not None and not service.task.done():
                 await service.kill()
         living.cancel()

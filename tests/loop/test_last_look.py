@@ -5,11 +5,13 @@ from dataclasses import replace
 import pytest
 
 from reconciler.loop.remove_rooms import remove_rooms
+from reconciler.loop.settle import settle
 from reconciler.loop.steps import Steps
 from reconciler.model.changes import Cause
 from reconciler.model.plans import Counts, DeleteRoom, Plan
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Ears, Heard, Said
+from reconciler.sandbox.faults import Fault
 from tests.loop.world import Process, World, spec
 
 KEY = WorkloadKey("Scheduler", "arena", "arena")
@@ -24,6 +26,9 @@ class Saying:
         self.ears = ears
 
     def of(self, key: WorkloadKey) -> Ears:
+        raise AssertionError("a look at one room costs no look at all of them")
+
+    def of_room(self, key: WorkloadKey, uid: str) -> Ears:
         return self.ears
 
 
@@ -61,7 +66,47 @@ async def test_a_room(heard: Heard | None, cause: Cause, goes: bool) -> None:
     steps = Steps(KEY)
     await remove_rooms(process.lane, plan, steps)
     (outcome,) = steps.outcomes
-    assert outcome.done is goes, outcome.error
+    assert outcome.done, "a room that spoke in time is no failure: the fence did its work"
     assert (not world.names("arena")) is goes
+    assert outcome.verb == ("delete" if goes else "left")
     if not goes:
-        assert "may not go any more" in outcome.error
+        assert "may not go any more" in outcome.reason
+
+
+async def test_a_room_that_speaks_while_its_delete_waits_for_its_turn_stays() -> None:
+    world, process, plan = await planned(Cause.SCALE_IN)
+    uid = plan.removals[0].pod.uid
+    saying = process.lane.reports = Saying(Ears({uid: EMPTY}))
+
+    async def wait() -> None:
+        saying.ears = Ears({uid: BUSY})
+
+    process.transport.pause = wait
+    steps = Steps(KEY)
+    assert await remove_rooms(process.lane, plan, steps) == []
+    assert [outcome.verb for outcome in steps.outcomes] == ["left"]
+    assert world.names("arena")
+
+
+async def test_a_room_that_changed_since_is_left_and_blames_nobody() -> None:
+    world, process, plan = await planned(Cause.HEALING)
+    (removal,) = plan.removals
+    stale = replace(removal, pod=replace(removal.pod, resource_version="1"), blames_revision=True)
+    process.lane.reports = Saying(Ears({removal.pod.uid: EMPTY}))
+    settled = await settle(process.lane, replace(plan, removals=(stale,)), 1.0)
+    assert [outcome.verb for outcome in settled.outcomes] == ["left"]
+    assert not process.lane.failures
+    assert world.names("arena")
+
+
+async def test_a_delete_that_is_refused_blames_nobody_and_one_that_is_done_does() -> None:
+    world, process, plan = await planned(Cause.HEALING)
+    removal = replace(plan.removals[0], blames_revision=True)
+    plan = replace(plan, removals=(removal,))
+    process.lane.reports = Saying(Ears({removal.pod.uid: EMPTY}))
+    world.sandbox.faults.plant(Fault(verbs=("delete",), kind="Pod", status=403))
+    await settle(process.lane, plan, 1.0)
+    assert not process.lane.failures
+    await settle(process.lane, plan, 2.0)
+    assert process.lane.failures[KEY].count == 1
+    assert not world.names("arena")

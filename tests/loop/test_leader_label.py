@@ -13,18 +13,13 @@ from reconciler.model import labels
 from reconciler.model.refs import ObjectRef
 from reconciler.service.leader_label import LeaderLabel
 from tests.loop.safety import Bounds, Watchman
-from tests.loop.service import Service, Theatre, tame, theatre
+from tests.loop.service import Service, Theatre, theatre
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import CONFIG, World, spec
 
+pytestmark = pytest.mark.usefixtures("no_time_of_this_machine")
 OURS = "/api/v1/namespaces/gamekeeper/pods"
-
-
-@pytest.fixture(autouse=True)
-def _no_time_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    tame(monkeypatch)
-    random.seed(1)
 
 
 @asynccontextmanager

@@ -5,8 +5,9 @@ from functools import partial
 
 import pytest
 
+from reconciler.adapters.kubernetes.calls import Call
 from reconciler.model import labels
-from reconciler.model.errors import AlreadyExists, Misconfigured, PortError, Unavailable
+from reconciler.model.errors import AlreadyExists, Misconfigured, PortError, Unanswered, Unavailable
 from reconciler.model.records import Ordinals, StateRecord
 from reconciler.model.refs import WorkloadKey
 from tests.loop.world import Process, World, spec
@@ -35,6 +36,59 @@ async def test_a_process_that_slept_makes_no_name_again() -> None:
     assert not set(world.names("arena")) & set(before)
 
 
+async def test_a_room_whose_making_got_no_answer_and_that_somebody_removed_is_another_one() -> None:
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 2)})
+    process = await world.process()
+    _lose_answers_of_pods(process)
+    await process.turn()
+    made = {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in world.pods("arena")}
+    assert made
+    for name in made:
+        world.delete(f"/api/v1/namespaces/arena/pods/{name}")
+    world.pass_time(40.0)
+    assert not world.pods("arena")
+    process.transport.after = lambda number, call: None
+    await world.settle(process)
+    assert len(world.pods("arena")) == 2
+    assert not set(world.names("arena")) & set(made)
+
+
+async def test_a_room_whose_making_got_no_answer_is_found_and_not_made_twice() -> None:
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 2)})
+    process = await world.process()
+    _lose_answers_of_pods(process)
+    await process.turn()
+    made = set(world.names("arena"))
+    process.transport.after = lambda number, call: None
+    await world.settle(process)
+    assert set(world.names("arena")) == made == {"arena-0", "arena-1"}
+
+
+async def test_a_name_that_the_server_refused_is_used_again() -> None:
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 2)})
+    process = await world.process()
+    await _fail_to_post(process)
+    await world.settle(process)
+    assert set(world.names("arena")) == {"arena-0", "arena-1"}
+
+
+def _lose_answers_of_pods(process: Process) -> None:
+    def lose(number: int, call: Call) -> None:
+        if (call.verb, call.kind) == ("create", "Pod"):
+            raise Unanswered("the connection was lost")
+
+    process.transport.after = lose
+
+
+async def _is_ready(world: World) -> bool:
+    """Whether the record says so, as whoever reads it anew finds it."""
+    shown = (await world.process()).lane.store.state(ARENA).conditions
+    return {item.type: item.status for item in shown}["Ready"]
+
+
 async def test_a_condition_whose_write_got_no_answer_is_written_again() -> None:
     world = World()
     world.commit({"schedulers/arena.yaml": spec("arena", 2)})
@@ -44,16 +98,17 @@ async def test_a_condition_whose_write_got_no_answer_is_written_again() -> None:
 
     def lose(number: int, call: object) -> None:
         if "scheduler-arena.arena" in str(call) and "Progressing" in str(call):
-            process.transport.after = lambda number, call: None
             raise Unavailable("the connection was lost")
 
     process.transport.after = lose
-    await world.settle(process)
-    for _ in range(2):
+    await process.turn()
+    process.transport.after = lambda number, call: None
+    assert not await _is_ready(world), "it was carried out, and nobody heard of it"
+    world.pass_time(5.0)
+    assert len(world.pods("arena")) == 2, "all is as it is remembered: only the doubt is left"
+    for _ in range(2):  # the first finds that another version stands there
         await process.turn()
-    fresh = await world.process()
-    shown = fresh.lane.store.state(ARENA).conditions
-    assert [item.status for item in shown if item.type == "Ready"] == [True]
+    assert await _is_ready(world)
 
 
 async def test_what_says_that_it_is_a_record_elsewhere_is_none() -> None:

@@ -14,21 +14,16 @@ from reconciler.adapters.kubernetes.calls import Call
 from reconciler.model.errors import Denied
 from tests.loop.safety import Bounds, Watchman
 from tests.loop.scenarios import breaks
-from tests.loop.service import Service, Theatre, tame, theatre
+from tests.loop.service import Service, Theatre, theatre
 from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import CONFIG, World, spec
 
+pytestmark = pytest.mark.usefixtures("no_time_of_this_machine")
 SURGE = {"maxSurge": 1, "maxUnavailable": 0}
 SECOND = "registry.example/game:2"
 ROOMS = 4
 LEASE_SECONDS = 15.0
-
-
-@pytest.fixture(autouse=True)
-def _no_time_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    tame(monkeypatch)
-    random.seed(1)
 
 
 def _arena(world: World, rooms: int = ROOMS, image: str = "registry.example/game:1") -> None:

@@ -141,3 +141,14 @@ async def test_fleets_of_one_name_and_names_that_read_alike_have_their_own_recor
     again = await world.process()
     assert not (await again.turn()).changed
     assert process.lane.store.states().keys() == again.lane.store.states().keys()
+
+
+async def test_a_scheduler_that_becomes_a_fleet_goes_first_and_the_fleet_comes_after() -> None:
+    world, process = await settled({"schedulers/duel.yaml": spec("duel", 2)})
+    world.commit({"schedulers/duel.yaml": fleet("duel", "duel", 3)})
+    await world.settle(process)
+    rooms = world.objects("/api/v1/namespaces/duel/pods")
+    assert [room["metadata"]["labels"]["gamekeeper.dev/kind"] for room in rooms] == ["Fleet"] * 3
+    assert not {"duel-0", "duel-1"} & set(world.names("duel")), "names never come back"
+    assert "gamekeeper-main-local-scheduler-duel.duel" not in records(world)
+    assert "gamekeeper-main-local-fleet-duel.duel" in records(world)

@@ -9,7 +9,6 @@ from itertools import product
 import pytest
 
 from reconciler.model.errors import PortError
-from tests.loop.conftest import POINTS
 from tests.loop.convergence import (
     IDLE_TURNS,
     MOST_TURNS,
@@ -20,6 +19,7 @@ from tests.loop.convergence import (
     copy_of,
     reference_of,
 )
+from tests.loop.points import POINTS
 from tests.loop.safety import Bounds
 from tests.loop.scenarios import SCENARIOS
 from tests.loop.world import Process

@@ -12,13 +12,14 @@ from collections.abc import Callable
 import pytest
 
 from reconciler.cli.demo_story import scheduler
-from tests.loop.conftest import POINTS
+from tests.loop.points import POINTS
 from tests.loop.safety import Bounds, Watchman
-from tests.loop.service import Theatre, tame, theatre
+from tests.loop.service import Theatre, theatre
 from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import CONFIG, World
 
+pytestmark = pytest.mark.usefixtures("no_time_of_this_machine")
 SEEDS = 15
 CONVERGED_SECONDS = 900.0
 REST_SECONDS = 100.0
@@ -164,12 +165,6 @@ async def _play(seed: int) -> list[str]:
             POINTS[what] += times
         POINTS["virtual minutes"] += int(elapsed() / 60)
         return [call.what for each in there.services for call in each.transport.calls]
-
-
-@pytest.fixture(autouse=True)
-def _no_time_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let all chance of the program come from the seed, and nothing depend on how fast we are."""
-    tame(monkeypatch)
 
 
 @pytest.mark.parametrize("seed", range(SEEDS), ids=lambda seed: f"seed-{seed}")

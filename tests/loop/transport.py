@@ -7,12 +7,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from reconciler.adapters.kubernetes.calls import Call
+from reconciler.adapters.kubernetes.fence import WRITES
 from reconciler.adapters.kubernetes.refusals import refusal
 from reconciler.model.refs import Json
 from reconciler.sandbox.cluster import Sandbox
 from reconciler.sandbox.requests import Request, Response
-
-WRITES = frozenset({"create", "update", "apply", "patch", "delete"})
 
 
 class Killed(BaseException):
@@ -46,6 +45,7 @@ class SandboxTransport:
         """Answer one call; raises the errors of ports, as the real transport does."""
         await asyncio.sleep(0)
         await self.pause()
+        call.check()
         if self.dead:
             self.late.append(call)
             raise Killed(call.what)

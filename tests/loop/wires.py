@@ -9,18 +9,22 @@ import random
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reconciler.adapters.kubernetes.calls import Call
+from reconciler.adapters.kubernetes.fence import WRITES
 from reconciler.adapters.kubernetes.refusals import refusal
-from reconciler.model.errors import Unavailable
+from reconciler.model.checks import unchecked
+from reconciler.model.errors import Unanswered, Unavailable
 from reconciler.model.refs import Json
 from reconciler.sandbox.cluster import Sandbox
+from reconciler.sandbox.faults import Fault
 from reconciler.sandbox.requests import Request, Response, Stream
-from tests.loop.transport import WRITES, SandboxTransport
+from tests.loop.transport import SandboxTransport
 
 SILENCE_SECONDS = 75.0
+OLD = frozenset({"Pod", "ConfigMap", "Lease"})
 TOO_OLD = (
     b'{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","message":"old"}}\n'
 )
@@ -37,11 +41,13 @@ class Weather:
     """Of a request: its answer takes up to 20 s."""
     wires: float = 0.0
     """Of a watch: one mishap of `WIRES`."""
+    old: float = 0.0
+    """Of a get or list of `OLD`: it tells what was there up to 34 revisions ago."""
     met: Counter[str] = field(default_factory=Counter)
 
     def calm(self) -> None:
         """Let nothing go wrong any more; wires that are open keep their mishap."""
-        self.fails = self.slow = self.wires = 0.0
+        self.fails = self.slow = self.wires = self.old = 0.0
 
     def meets(self, what: str, probability: float) -> bool:
         """Whether something goes wrong now."""
@@ -135,6 +141,9 @@ class WatchedTransport(SandboxTransport):
     async def send(self, call: Call) -> tuple[int, Json]:
         """Answer one call; raises the errors of ports."""
         weather = self.weather
+        # What comes between the check and the server is nobody's to know.
+        call.check()
+        call = replace(call, check=unchecked)
         await asyncio.sleep(0.002)
         if weather.meets("slow answer", weather.slow):
             await asyncio.sleep(weather.chance.uniform(0.1, 20.0))
@@ -145,8 +154,20 @@ class WatchedTransport(SandboxTransport):
         answer = await super().send(call)
         self.changed()
         if lost:
-            raise Unavailable(f"{call.what}: the connection was lost")
+            raise Unanswered(f"{call.what}: the connection was lost")
         return answer
+
+    def deliver(self, call: Call) -> Response:
+        """Let a server carry out a call, or answer from what it knew a while ago."""
+        weather, faults = self.weather, self.sandbox.faults
+        reads = call.verb in ("get", "list") and call.kind in OLD
+        if not reads or not weather.meets("old read", weather.old):
+            return super().deliver(call)
+        faults.plant(Fault(stale_revisions=weather.chance.randint(1, 34)))
+        try:
+            return super().deliver(call)
+        finally:
+            faults.clear()
 
     def _check(self, call: Call) -> None:
         if self.down:
@@ -174,3 +195,33 @@ class WatchedTransport(SandboxTransport):
             yield Wire(answer, self.now, mishap, weather.chance.randrange(12))
         finally:
             answer.close()
+
+
+class _Late:
+    """A wire on which nothing comes while `flows` is not set."""
+
+    def __init__(self, wire: Any, flows: asyncio.Event) -> None:
+        self._wire, self._flows = wire, flows
+
+    async def readany(self) -> bytes:
+        met: bytes = await self._wire.readany()
+        await self._flows.wait()
+        return met
+
+
+def held_wires(transport: WatchedTransport) -> asyncio.Event:
+    """Let what is told of pods from now on come only while the event is set, as it is at first.
+
+    To be called before the wires are opened.
+    """
+    flows, opened = asyncio.Event(), transport.stream
+    flows.set()
+
+    @asynccontextmanager
+    async def stream(call: Call) -> AsyncIterator[Any]:
+        async with opened(call) as wire:
+            yield _Late(wire, flows) if call.kind == "Pod" else wire
+
+    method = "stream"
+    setattr(transport, method, stream)
+    return flows

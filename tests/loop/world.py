@@ -31,7 +31,7 @@ from reconciler.sandbox.cluster import Sandbox
 from reconciler.sandbox.requests import Request, Response
 from reconciler.service.views import ClusterView
 from tests.loop.compiler import InlineCompiler
-from tests.loop.conftest import POINTS
+from tests.loop.points import POINTS
 from tests.loop.transport import SandboxTransport
 
 START = 1_800_000_000.0

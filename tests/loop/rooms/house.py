@@ -11,12 +11,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from reconciler.adapters.http.ask import Answer, Ask
+from reconciler.sandbox.kinds import POD
 from reconciler.sandbox.players.matchmaker import Matchmaker
 from reconciler.sandbox.players.natures import Nature
 from reconciler.sandbox.players.sayings import Saying
 from tests.loop.rooms.cast import OK, Actor, Cast
 from tests.loop.rooms.service import RoomService
-from tests.loop.rooms.truth import Warden
+from tests.loop.rooms.truth import Laws, Warden
 from tests.loop.safety import Bounds, Unsafe
 from tests.loop.service import Service, Theatre
 from tests.loop.virtual_time import LoopTime
@@ -26,6 +27,7 @@ from tests.loop.world import World
 PATIENCE_SECONDS = 5.0
 """How long a game waits for its answer."""
 EVERYTHING = Bounds(1000)
+ORDINARY = Laws()
 COME_AGAIN = 503
 """The one failure that a room may be told of: come again."""
 
@@ -59,15 +61,9 @@ class Playhouse(Theatre):
         weather: Weather,
         natures: Mapping[str, Callable[[], Nature]],
         air: Air,
-        quiet_seconds: Mapping[str, float],
-        ping_seconds: float,
+        laws: Laws,
     ) -> None:
-        self.warden = Warden(
-            world,
-            dict.fromkeys(natures, EVERYTHING),
-            quiet_seconds=quiet_seconds,
-            ping_seconds=ping_seconds,
-        )
+        self.warden = Warden(world, dict.fromkeys(natures, EVERYTHING), laws=laws)
         super().__init__(world, weather, self.warden)
         self.air = air
         self.cast = Cast(
@@ -94,6 +90,10 @@ class Playhouse(Theatre):
                 return service
         return None
 
+    def changed(self) -> None:
+        """Let the cluster act: somebody else changed something."""
+        self._changed.set()
+
     async def ask(self, service: RoomService, ask: Ask) -> Answer:
         """Send a request to a process over a network that is not broken."""
         await asyncio.sleep(0.001)
@@ -115,7 +115,8 @@ class Playhouse(Theatre):
         service: Service | None = self.leader
         if there and chance.random() < air.astray:
             service = chance.choice(there)
-        if air.deaf or service is None or service.transport.down or chance.random() < air.lost:
+        cut_off = air.deaf or self._is_cut_off(actor)
+        if cut_off or service is None or service.transport.down or chance.random() < air.lost:
             await asyncio.sleep(PATIENCE_SECONDS)
             return 0
         if chance.random() < air.slow:
@@ -133,6 +134,14 @@ class Playhouse(Theatre):
             except Unsafe as error:
                 self.unsafe.append(error)
         return 0 if chance.random() < air.lost else answer.status
+
+    def _is_cut_off(self, actor: Actor) -> bool:
+        """Whether its node is lost to everybody."""
+        where, world = actor.game.where, self.world.sandbox.world
+        if not world.silent:
+            return False
+        pod = world.store.shelves[POD].objects.get(f"{where.namespace}/{where.room}")
+        return pod is not None and pod.fields[0] in world.silent
 
     async def listed(self) -> list[str]:
         """The rooms that a matchmaker is told of now, as `namespace/name`; [] when nobody says."""
@@ -179,19 +188,19 @@ async def playhouse(
     weather: Weather,
     natures: Mapping[str, Callable[[], Nature]],
     air: Air,
-    quiet_seconds: Mapping[str, float] | None = None,
-    ping_seconds: float = 240.0,
+    laws: Laws = ORDINARY,
+    made: "type[Playhouse] | None" = None,
 ) -> AsyncIterator[Playhouse]:
     """Open a playhouse; all services and games end with it."""
     world.time = LoopTime()
-    made = Playhouse(world, weather, natures, air, quiet_seconds or {}, ping_seconds)
-    living = asyncio.create_task(made.live())
+    there = (made or Playhouse)(world, weather, natures, air, laws)
+    living = asyncio.create_task(there.live())
     try:
-        yield made
+        yield there
     finally:
-        for service in made.services:
+        for service in there.services:
             if service.task is not None and not service.task.done():
                 await service.kill()
-        made.cast.close()
+        there.cast.close()
         living.cancel()
         await asyncio.gather(living, return_exceptions=True)

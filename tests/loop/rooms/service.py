@@ -26,6 +26,7 @@ class RoomService(Service):
             elapsed=elapsed,
         )
         self.lane.reports = self.desk.book
+        self.view.room_changed = self.desk.room_changed
         self.lane.codes = codes = RoomCodes(cluster, "gamekeeper", elapsed, lambda: b"k" * 32)
         self.lane.rooms_url = "http://gamekeeper-rooms.gamekeeper.svc"
         rules = Rules("main", Silent(own_address=True))

@@ -10,29 +10,23 @@ import pytest
 from reconciler.sandbox.players.natures import Nature, Voice
 from tests.loop.rooms.house import Air, Playhouse, playhouse
 from tests.loop.rooms.seeds import SEEDS
-from tests.loop.rooms.test_rooms_weather import (
+from tests.loop.rooms.truth import Laws
+from tests.loop.rooms.wishes import (
     MATCHES,
-    PINGS_SECONDS,
-    QUIET_SECONDS,
+    TRIO,
     VOICES,
     Wish,
 )
-from tests.loop.service import tame
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import World
 
+LAWS = Laws.of(TRIO)
 HOUR_SECONDS = 3600.0
 READY_SECONDS = 60.0
 CONVERGED_SECONDS = 900.0
 LONG = (2.0 * HOUR_SECONDS, 2.0 * HOUR_SECONDS)
 SHORT = (60.0, 300.0)
-
-
-@pytest.fixture(autouse=True)
-def _no_time_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    tame(monkeypatch)
-    random.seed(1)
 
 
 def _natures(match_seconds: tuple[float, float]) -> dict[str, Callable[[], Nature]]:
@@ -84,9 +78,8 @@ def test_an_hour_of_deafness_with_every_room_occupied_removes_none(end: str) -> 
         world = World()
         wish = Wish(world)
         air = Air(random.Random(1))
-        quiet = dict.fromkeys(VOICES, QUIET_SECONDS)
         weather = Weather(random.Random(1))
-        async with playhouse(world, weather, _natures(LONG), air, quiet, PINGS_SECONDS) as there:
+        async with playhouse(world, weather, _natures(LONG), air, LAWS) as there:
             first = there.start("one")
             await there.until("a fleet", lambda: _stands(there, wish), READY_SECONDS)
             _fill(there)
@@ -123,9 +116,8 @@ def test_players_that_come_and_go_while_we_are_deaf_are_not_thrown_out(seed: int
         world = World(seed=seed)
         wish = Wish(world)
         air = Air(chance)
-        quiet = dict.fromkeys(VOICES, QUIET_SECONDS)
         weather = Weather(chance)
-        async with playhouse(world, weather, _natures(SHORT), air, quiet, PINGS_SECONDS) as there:
+        async with playhouse(world, weather, _natures(SHORT), air, LAWS) as there:
             there.start("one")
             await there.until("a fleet", lambda: _stands(there, wish), READY_SECONDS)
             air.deaf = True

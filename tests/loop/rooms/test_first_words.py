@@ -4,24 +4,15 @@ import asyncio
 import random
 from functools import partial
 
-import pytest
-
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.model.errors import Unavailable
 from reconciler.model.labels import STATE
 from reconciler.sandbox.players.natures import Nature
 from tests.loop.rooms.house import Air, Playhouse, playhouse
-from tests.loop.rooms.test_rooms_weather import VOICES, Wish
-from tests.loop.service import tame
+from tests.loop.rooms.wishes import VOICES, Wish
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import World
-
-
-@pytest.fixture(autouse=True)
-def _no_time_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    tame(monkeypatch)
-    random.seed(1)
 
 
 def _no_marks(call: Call) -> None:

@@ -3,59 +3,22 @@
 import asyncio
 import json
 import random
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
 
 import pytest
 
 from reconciler.adapters.http.ask import Ask
-from reconciler.adapters.kubernetes.calls import Call
 from reconciler.model.labels import STATE
 from reconciler.sandbox.players.natures import Nature
 from tests.loop.rooms.cast import Actor
 from tests.loop.rooms.house import Air, Playhouse, playhouse
 from tests.loop.rooms.service import RoomService
-from tests.loop.rooms.test_rooms_weather import VOICES, Wish
-from tests.loop.service import tame
+from tests.loop.rooms.wishes import VOICES, Wish
 from tests.loop.virtual_time import in_virtual_time
-from tests.loop.wires import Weather
+from tests.loop.wires import Weather, held_wires
 from tests.loop.world import World
 
 LATE_SECONDS = 40.0
-
-
-@pytest.fixture(autouse=True)
-def _no_time_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    tame(monkeypatch)
-    random.seed(1)
-
-
-class _Late:
-    """A wire on which nothing comes while `flows` is not set."""
-
-    def __init__(self, wire: Any, flows: asyncio.Event) -> None:
-        self._wire, self._flows = wire, flows
-
-    async def readany(self) -> bytes:
-        met: bytes = await self._wire.readany()
-        await self._flows.wait()
-        return met
-
-
-def _delay_wires(service: RoomService) -> asyncio.Event:
-    flows, opened = asyncio.Event(), service.transport.stream
-    flows.set()
-
-    @asynccontextmanager
-    async def stream(call: Call) -> AsyncIterator[Any]:
-        async with opened(call) as wire:
-            yield _Late(wire, flows) if call.kind == "Pod" else wire
-
-    method = "stream"
-    setattr(service.transport, method, stream)
-    return flows
 
 
 def _mark(there: Playhouse, actor: Actor) -> str:
@@ -94,7 +57,7 @@ def test_a_leader_that_sees_late_learns_what_rooms_told_the_one_before(
                 await asyncio.sleep(10.0)
             second = there._process("two")
             assert isinstance(second, RoomService)
-            flows = _delay_wires(second)
+            flows = held_wires(second.transport)
             there.enter(second)
             await asyncio.sleep(30.0)
             flows.clear()

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from reconciler.core import fence, flips, hearing, room_holds, room_state
+from reconciler.core import budget_objects, fence, flips, hearing, room_holds, room_state
 from reconciler.core import rooms as sorting
 from reconciler.core.fence import Verdict
+from reconciler.model.live import LivePod
 from reconciler.service.rooms.book import Book
 from reconciler.service.rooms.ears import Silence
+from reconciler.service.rooms.suspicion import UNSUSPECTED, Suspicion
 from tests.loop.rooms import test_deafness, test_late_leader, test_rooms_weather
-from tests.loop.service import tame
 from tests.loop.virtual_time import in_virtual_time
 
 SEEDS = 6
@@ -60,16 +61,30 @@ def nothing_is_protected(patch: pytest.MonkeyPatch) -> None:
 
 
 def deafness_is_not_suspected(patch: pytest.MonkeyPatch) -> None:
-    async def never(self: Any, *arguments: Any) -> str:
-        return ""
+    async def never(self: Any, *arguments: Any) -> Suspicion:
+        return UNSUSPECTED
 
-    patch.setattr(Silence, "_suspicion", never)
+    patch.setattr(Silence, "_suspected", never)
     # So many that fail at once hold removals too: each of both would do.
     patch.setattr(room_holds, "frozen", lambda *arguments: ())
 
 
 def kept_reports_are_read_once(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Book, "renew", lambda self, line, pod: None)
+
+
+def deadlines_count_from_the_start(patch: pytest.MonkeyPatch) -> None:
+    overdue = fence.is_overdue
+
+    def early(pod: LivePod, *arguments: Any) -> bool:
+        told = pod.seen.left > 0
+        return overdue(replace(pod, seen=replace(pod.seen, left=1.0)) if told else pod, *arguments)
+
+    patch.setattr(fence, "is_overdue", early)
+
+
+def budgets_count_nobody(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(budget_objects, "min_available", lambda workload, total, occupied: 0)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +94,8 @@ def kept_reports_are_read_once(patch: pytest.MonkeyPatch) -> None:
         pytest.param(answered_before_it_stands, weather, id="answered before it stands"),
         pytest.param(every_report_confirms, weather, id="what it said before the fence counts"),
         pytest.param(nothing_is_protected, weather, id="nothing is protected"),
+        pytest.param(deadlines_count_from_the_start, weather, id="deadlines count from the start"),
+        pytest.param(budgets_count_nobody, weather, id="budgets let busy rooms go"),
         pytest.param(deafness_is_not_suspected, deafness, id="our own ears are not suspected"),
         pytest.param(kept_reports_are_read_once, late_leader, id="kept reports are read once"),
     ],
@@ -86,7 +103,6 @@ def kept_reports_are_read_once(patch: pytest.MonkeyPatch) -> None:
 def test_a_planted_bug_is_caught(
     plant: Plant, check: Check, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tame(monkeypatch)
     plant(monkeypatch)
     with pytest.raises(AssertionError):
         check()

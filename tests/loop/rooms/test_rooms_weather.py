@@ -8,98 +8,72 @@ tests/loop/rooms/test_rooms_weather.py -k seed-17` plays one again.
 import asyncio
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
-import yaml
 
+from reconciler.model.labels import STATE, WORKLOAD
+from reconciler.model.refs import Json
 from reconciler.sandbox.players.demand import Demand, Tide
 from reconciler.sandbox.players.matchmaker import Matchmaker
 from reconciler.sandbox.players.natures import Lie, Nature, Voice
-from tests.loop.conftest import POINTS
+from tests.loop.points import POINTS
 from tests.loop.rooms.house import Air, Playhouse, playhouse
+from tests.loop.rooms.mishaps import uncordon_all, wake_all, worsen
 from tests.loop.rooms.seeds import SEEDS
-from tests.loop.service import Service, tame
+from tests.loop.rooms.truth import Laws
+from tests.loop.rooms.wishes import QUIET_SECONDS, SERVERS, Piece, Wish
 from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.loop.wires import Weather
-from tests.loop.world import World, spec
+from tests.loop.world import World
 
+NOTHING: Mapping[str, Json] = {}
 CONVERGED_SECONDS = 1500.0
-SURGE = {"maxSurge": 2, "maxUnavailable": 0}
-SECOND = "registry.example/game:2"
-FREE = {"rooms": 1000, "percent": 100}
-CONFIG = yaml.safe_dump(
-    {
-        "apiVersion": "gamekeeper.dev/v1",
-        "kind": "Config",
-        "spec": {"budgets": {"workload": FREE, "total": FREE}},
+PLAYED = 3
+"""How many workloads a seed begins with."""
+
+
+def pieces(chance: random.Random) -> list[Piece]:
+    """Draw what is played: each kind of workload, with one policy or another."""
+    deadline = {"removal": {"drainDeadlineSeconds": chance.choice((60, 120))}}
+    failure = {
+        "action": chance.choice(("Remove", "Delete")),
+        "maxFailures": chance.choice((1, 3)),
+        "windowSeconds": 300,
     }
-)
-VOICES = {"arena": Voice.MAESTRO, "lobby": Voice.NATIVE, "duel": Voice.COLLECTIONS}
-MATCHES = {"arena": 1, "lobby": 3, "duel": 1}
-QUIET_SECONDS = 8.0
-PINGS_SECONDS = 60
+    fails: dict[str, Json] = {"failure": failure}
+    count = {"disruption": {"mode": "count"}}
+    pings = chance.choice((Voice.MAESTRO, Voice.BOTH))
+    troupe = [
+        Piece("arena", pings, 4, more=chance.choice((NOTHING, count, fails))),
+        Piece("lobby", Voice.NATIVE, 3, 3, more=chance.choice((NOTHING, deadline))),
+        Piece("duel", Voice.COLLECTIONS, 3, more=chance.choice((NOTHING, fails))),
+        Piece("quake", Voice.COLLECTIONS, 3, namespace=SERVERS, more=fails),
+        Piece(
+            "doom", Voice.COLLECTIONS, 2, namespace=SERVERS, more=chance.choice((fails, deadline))
+        ),
+    ]
+    played = chance.sample(range(len(troupe)), PLAYED)
+    return [troupe[number] for number in sorted(played)]
 
 
-def scheduler(name: str, replicas: int, image: str = "registry.example/game:1") -> str:
-    """The text of a Scheduler whose rooms report."""
-    text = spec(
-        name,
-        replicas,
-        image,
-        rollout=SURGE,
-        matches={"max": MATCHES[name]},
-        portRange={"start": 7000, "end": 7019},
-        removal={"quietSeconds": int(QUIET_SECONDS)},
-        timeouts={"pingSeconds": PINGS_SECONDS},
-    )
-    document = yaml.safe_load(text)
-    document["spec"]["reports"] = "required"
-    container = document["spec"]["template"]["spec"]["containers"][0]
-    container["ports"] = [{"name": "game", "containerPort": 7777, "protocol": "UDP"}]
-    return yaml.safe_dump(document, sort_keys=False)
-
-
-class Wish:
-    """What Git asks for, by workload: how many rooms, of which image."""
-
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.wanted = {"arena": (4, 1), "lobby": (3, 1), "duel": (3, 1)}
-        self.files = {"gamekeeper.yaml": CONFIG}
-        world.commit({**self.files, **{self._file(name): self._text(name) for name in self.wanted}})
-
-    def change(self, name: str, rooms: int, image: int) -> None:
-        """Commit another count and image; 0 rooms deletes the spec."""
-        if rooms:
-            self.wanted[name] = rooms, image
-        else:
-            self.wanted.pop(name, None)
-        self.world.commit({self._file(name): self._text(name) if rooms else None})
-
-    def _file(self, name: str) -> str:
-        return f"schedulers/{name}.yaml"
-
-    def _text(self, name: str) -> str:
-        rooms, image = self.wanted[name]
-        return scheduler(name, rooms, f"registry.example/game:{image}")
-
-
-def natures(chance: random.Random, trouble: asyncio.Event) -> dict[str, Callable[[], Nature]]:
-    """What is played in the rooms of each workload: mostly sound games, some that are not.
+def natures(
+    chance: random.Random, trouble: asyncio.Event, played: Sequence[Piece]
+) -> dict[str, Callable[[], Nature]]:
+    """What is played in each namespace: mostly sound games, some that are not.
 
     Those that begin when `trouble` is over are sound.
     """
 
-    def of(name: str) -> Callable[[], Nature]:
+    def of(piece: Piece) -> Callable[[], Nature]:
         def draw() -> Nature:
-            sound = Nature(voice=VOICES[name], matches=MATCHES[name])
+            sound = Nature(voice=piece.voice, matches=piece.matches)
             lies = chance.random() < 0.12
             odd = Nature(
-                voice=VOICES[name],
+                voice=piece.voice,
                 lie=chance.choice([lie for lie in Lie if lie]) if lies else Lie.NONE,
                 ping_seconds=chance.choice((3.0, 20.0)),
-                matches=MATCHES[name],
+                matches=piece.matches,
                 match_seconds=(15.0, 150.0),
                 crash_after_seconds=_perhaps(chance, 0.1, 20.0, 400.0),
                 hang_after_seconds=_perhaps(chance, 0.1, 20.0, 400.0),
@@ -108,54 +82,18 @@ def natures(chance: random.Random, trouble: asyncio.Event) -> dict[str, Callable
 
         return draw
 
-    return {name: of(name) for name in VOICES}
+    return {piece.place: of(piece) for piece in played}
 
 
 def _perhaps(chance: random.Random, probability: float, least: float, most: float) -> float | None:
     return chance.uniform(least, most) if chance.random() < probability else None
 
 
-async def _worsen(there: Playhouse, chance: random.Random) -> None:
-    """Let what is beyond one request go wrong now and then."""
-    number = 0
-    while True:
-        await asyncio.sleep(chance.uniform(5.0, 45.0))
-        match chance.choice(("history", "git", "server", "kill", "kill", "stop", "deaf")):
-            case "history":
-                there.world.sandbox.expire_history()
-            case "git":
-                there.world.host.down()
-                await asyncio.sleep(chance.uniform(1.0, 60.0))
-                there.world.host.heal()
-            case "server":
-                away = [each.transport for each in there.services if not each.killed]
-                for transport in away:
-                    transport.down = "the server is away"
-                await asyncio.sleep(chance.uniform(1.0, 60.0))
-                for transport in away:
-                    transport.down = ""
-            case "deaf":
-                there.air.deaf = True
-                await asyncio.sleep(chance.uniform(5.0, 150.0))
-                there.air.deaf = False
-            case end:
-                number += 1
-                there.start(f"process-{number}")
-                await asyncio.sleep(chance.uniform(0.0, 20.0))
-                old = chance.choice([each for each in there.services if not each.killed])
-                await (old.kill() if end == "kill" else _stopped(old))
-
-
-async def _stopped(service: Service) -> None:
-    await service.stop()
-    service.killed = True
-
-
 async def _change(wish: Wish, chance: random.Random) -> None:
     """Commit what people commit: other counts, another image, the end of a game, a new one."""
     for _ in range(6):
         await asyncio.sleep(chance.uniform(10.0, 90.0))
-        name = chance.choice(sorted(VOICES))
+        name = chance.choice(sorted(wish.pieces))
         rooms, image = wish.wanted.get(name, (0, 1))
         match chance.choice(("in", "out", "image", "end")):
             case "in":
@@ -172,40 +110,48 @@ async def _change(wish: Wish, chance: random.Random) -> None:
 def _is_as_wanted(there: Playhouse, wish: Wish) -> bool:
     """Whether there are exactly the wanted rooms, each ready, known idle and of its image."""
     spaces = there.world.namespaces()
-    if any((name in spaces) != (name in wish.wanted) for name in VOICES):
+    wanted = {wish.pieces[name].place for name in wish.wanted}
+    if any((piece.place in spaces) != (piece.place in wanted) for piece in wish.pieces.values()):
         return False
-    return all(_stands(there, name, *wish.wanted[name]) for name in wish.wanted)
+    return all(_stands(there, wish.pieces[name], *wish.wanted[name]) for name in wish.wanted)
 
 
-def _stands(there: Playhouse, name: str, rooms: int, image: int) -> bool:
-    pods = there.world.objects(f"/api/v1/namespaces/{name}/pods")
-    images = {pod["spec"]["containers"][0]["image"] for pod in pods}
-    marks = {pod["metadata"]["labels"].get("gamekeeper.dev/state") for pod in pods}
+def _stands(there: Playhouse, piece: Piece, rooms: int, image: int) -> bool:
+    pods = _pods(there, piece)
+    # Who is kept for a post-mortem is outside the count.
+    counted = [pod for pod in pods if pod["metadata"]["labels"].get(STATE) != "failed"]
+    images = {pod["spec"]["containers"][0]["image"] for pod in counted}
+    marks = {pod["metadata"]["labels"].get(STATE) for pod in counted}
     stays = all("deletionTimestamp" not in pod["metadata"] for pod in pods)
     return (
         stays
-        and len(pods) == rooms
+        and len(counted) == rooms
         and images == {f"registry.example/game:{image}"}
         and marks == {"idle"}
     )
 
 
-def _shown(there: Playhouse) -> str:
+def _pods(there: Playhouse, piece: Piece) -> list[Json]:
+    pods = there.world.objects(f"/api/v1/namespaces/{piece.place}/pods")
+    return [pod for pod in pods if pod["metadata"]["labels"].get(WORKLOAD) == piece.name]
+
+
+def _shown(there: Playhouse, wish: Wish) -> str:
     """What there is, for whoever reads that it did not converge."""
     lines = []
-    for name in VOICES:
-        if name not in there.world.namespaces():
+    for piece in wish.pieces.values():
+        if piece.place not in there.world.namespaces():
             continue
-        for pod in there.world.objects(f"/api/v1/namespaces/{name}/pods"):
+        for pod in _pods(there, piece):
             metadata = pod["metadata"]
-            actor = there.cast.named(f"{name}/{metadata['name']}")
+            actor = there.cast.named(f"{piece.place}/{metadata['name']}")
             notes = {
                 key.partition("/")[2]: text
                 for key, text in metadata.get("annotations", {}).items()
                 if "leaving" in key or "report" in key
             }
             lines.append(
-                f"{name}/{metadata['name']} {metadata['labels'].get('gamekeeper.dev/state')} "
+                f"{piece.place}/{metadata['name']} {metadata['labels'].get(STATE)} "
                 f"{notes} {pod['spec']['containers'][0]['image'][-1:]} "
                 f"{pod['status'].get('phase')} {'ends' if 'deletionTimestamp' in metadata else ''} "
                 f"{actor and (actor.game.players, actor.game.hung, actor.statuses[-4:])}"
@@ -221,13 +167,14 @@ async def play(seed: int) -> list[str]:
     chance = random.Random(seed)
     random.seed(seed)
     world = World(seed=seed)
-    wish = Wish(world)
-    weather = Weather(chance, fails=0.03, slow=0.03, wires=0.5)
+    played = pieces(chance)
+    wish = Wish(world, played)
+    weather = Weather(chance, fails=0.03, slow=0.03, wires=0.5, old=0.1)
     air = Air(chance, lost=0.03, slow=0.03, astray=0.05)
     maker = Matchmaker(random.Random(seed), chance.choice((QUIET_SECONDS - 1.0, 30.0)))
-    quiet = dict.fromkeys(VOICES, QUIET_SECONDS)
     demands: dict[str, Demand] = {
-        name: Tide(chance.uniform(5.0, 20.0), seed=seed, period_seconds=600.0) for name in VOICES
+        piece.place: Tide(chance.uniform(5.0, 20.0), seed=seed, period_seconds=600.0)
+        for piece in played
     }
     wanted = {
         name: (lambda demand=demand: demand.players(world.time.at))
@@ -235,11 +182,12 @@ async def play(seed: int) -> list[str]:
     }
     trouble = asyncio.Event()
     trouble.set()
-    games = natures(chance, trouble)
-    async with playhouse(world, weather, games, air, quiet, PINGS_SECONDS) as there:
+    games = natures(chance, trouble, played)
+    laws = Laws.of(played)
+    async with playhouse(world, weather, games, air, laws) as there:
         there.start("process-0")
         players = asyncio.create_task(there.send_players(maker, wanted))
-        worse = asyncio.create_task(_worsen(there, chance))
+        worse = asyncio.create_task(worsen(there, chance))
         try:
             await _change(wish, chance)
         finally:
@@ -260,13 +208,15 @@ async def _converged(there: Playhouse, wish: Wish) -> None:
         await there.until("the wish", lambda: _is_as_wanted(there, wish), CONVERGED_SECONDS)
     except AssertionError as error:
         there.judge()
-        raise AssertionError(f"{error}; wanted {wish.wanted}\n{_shown(there)}") from None
+        raise AssertionError(f"{error}; wanted {wish.wanted}\n{_shown(there, wish)}") from None
 
 
 async def _calm(there: Playhouse, players: "asyncio.Task[None]") -> None:
     there.weather.calm()
     there.air.calm()
     there.world.host.heal()
+    uncordon_all(there)
+    wake_all(there)
     for service in there.services:
         service.transport.down = ""
     if all(service.killed for service in there.services):
@@ -283,12 +233,9 @@ def _count(there: Playhouse) -> None:
     POINTS["players"] += there.arrivals
     POINTS["reports"] += sum(there.reports.values())
     POINTS["rooms removed"] += len(there.warden.removed_rooms)
+    POINTS["rooms ended at their deadline"] += len(there.warden.overdue)
+    POINTS["rooms kept for a post-mortem"] += len(there.warden.kept)
     POINTS["rooms removed that ran"] += len(there.warden.removed_alive)
-
-
-@pytest.fixture(autouse=True)
-def _no_time_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    tame(monkeypatch)
 
 
 @pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"seed-{seed}")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.loop.rooms.seeds import replays, seeds_of
 from tests.loop.rooms.test_rooms_weather import play
-from tests.loop.service import tame
+from tests.loop.taming import tame
 from tests.loop.virtual_time import in_virtual_time
 
 SEED, ANOTHER = 3, 4

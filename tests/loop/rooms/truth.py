@@ -1,39 +1,73 @@
 """The truth about simulated rooms, and what may never be done to them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 from reconciler.adapters.kubernetes.calls import Call
-from reconciler.model.labels import STATE
+from reconciler.model.labels import LEAVING, LEAVING_SINCE, STATE, WORKLOAD
 from reconciler.sandbox.kinds import POD
 from reconciler.sandbox.players.natures import Voice
 from reconciler.sandbox.store import Stored
 from tests.loop.rooms.cast import Actor, Cast
+from tests.loop.rooms.wishes import PINGS_SECONDS, QUIET_SECONDS, Piece
 from tests.loop.safety import Unsafe, Watchman
 from tests.loop.virtual_time import elapsed
 
 BUSY = ("busy", "allocated")
+LONGEST_REQUEST_SECONDS = 30.0
 UNMARKED_SECONDS = 30.0
 """How long a room that told us of players may stand without its mark: a write that was on its way
 from a process that died may still take one away, and it is set again."""
+
+
+@dataclass(frozen=True)
+class Laws:
+    """What the specs promise, by workload where they differ; seconds.
+
+    `deadlines` are after how long a room that was told to leave may be ended with its players.
+    `by_count` are the workloads whose evictions pass by their number, whoever plays.
+    """
+
+    quiet_seconds: float = 5.0
+    ping_seconds: float = 240.0
+    deadlines: Mapping[str, float] = field(default_factory=dict)
+    by_count: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, pieces: Iterable[Piece]) -> Self:
+        """Read them from what is played."""
+        pieces = list(pieces)
+        limit = "drainDeadlineSeconds"
+        removals = {piece.name: piece.more.get("removal", {}) for piece in pieces}
+        modes = {piece.name: piece.more.get("disruption", {}).get("mode") for piece in pieces}
+        return cls(
+            QUIET_SECONDS,
+            PINGS_SECONDS,
+            {name: removal[limit] for name, removal in removals.items() if limit in removal},
+            frozenset(name for name, mode in modes.items() if mode == "count"),
+        )
 
 
 @dataclass
 class Warden(Watchman):
     """Knows who is in which room, whatever was reported, and judges every removal by that.
 
-    `quiet_seconds` is by namespace. `drained` is since when each pod is marked draining, by uid,
-    `removed_rooms` whom we deleted. Who was last heard empty and is silent for `ping_seconds` is
+    `told` is since when each pod is asked to leave, `drained` since when it is marked draining,
+    both by uid; `removed_rooms` whom we deleted, `overdue` those of them whose deadline was over,
+    `kept` who was ever marked failed. Who was last heard empty and is silent for pingSeconds is
     given up as failed (DESIGN §4): only who was recorded busy, or never, waits for ever.
     """
 
     cast: Cast | None = None
-    quiet_seconds: Mapping[str, float] = field(default_factory=dict)
-    ping_seconds: float = 240.0
+    laws: Laws = field(default_factory=Laws)
+    told: dict[str, float] = field(default_factory=dict)
     drained: dict[str, float] = field(default_factory=dict)
     unmarked: dict[str, float] = field(default_factory=dict)
     removed_rooms: list[str] = field(default_factory=list)
     removed_alive: list[str] = field(default_factory=list)
+    overdue: list[str] = field(default_factory=list)
+    kept: set[str] = field(default_factory=set)
 
     def before(self, call: Call) -> None:
         """Judge what is about to be sent: nothing of ours evicts, and no pods go by the dozen."""
@@ -60,8 +94,27 @@ class Warden(Watchman):
             if mark not in BUSY:
                 raise Unsafe(f"{pod.key} told of players, was answered, and is marked {mark!r}")
 
+    def why_kept(self, room: str) -> str:
+        """Why an eviction of a room (`namespace/name`) may not pass now, "" where it may."""
+        pod = self._pods().get(room)
+        actor = self._actor(pod.uid) if pod is not None else None
+        if pod is None or actor is None or not actor.trusted or pod.uid in self.unmarked:
+            return ""
+        if pod.labels.get(WORKLOAD, "") in self.laws.by_count:
+            return ""
+        return "it told us of its players" if actor.told_busy else ""
+
     def _follow_mark(self, pod: Stored) -> None:
         mark = pod.labels.get(STATE, "")
+        since = self._told_at(pod)
+        if since is not None:
+            # What was written is when it was decided; the request may have been long on its way.
+            age = min(LONGEST_REQUEST_SECONDS, self.world.time.at - since)
+            self.told.setdefault(pod.uid, elapsed() - max(0.0, age))
+        else:
+            self.told.pop(pod.uid, None)
+        if mark == "failed":
+            self.kept.add(pod.key)
         if mark == "draining":
             self.drained.setdefault(pod.uid, elapsed())
         else:
@@ -87,6 +140,9 @@ class Warden(Watchman):
         if actor is None or pod.ending:
             return
         self.removed_alive.append(pod.key)
+        if self._is_overdue(pod):
+            self.overdue.append(pod.key)
+            return
         for wrong in self._wrongs(pod, actor):
             raise Unsafe(f"{call.what}: {wrong}; {_story(pod, actor, self.drained.get(pod.uid))}")
 
@@ -99,7 +155,7 @@ class Warden(Watchman):
             return
         if actor.told_busy:
             yield "it told us of its players"
-        quiet = self.quiet_seconds.get(pod.namespace, 5.0)
+        quiet = self.laws.quiet_seconds
         if since is None:
             yield "it was never marked draining"
         elif elapsed() - since < quiet - 0.001:
@@ -113,10 +169,25 @@ class Warden(Watchman):
             if occupied is not None and occupied < self.world.time.at - elapsed() + since:
                 yield "players are there who came before it was marked draining"
 
+    def _told_at(self, pod: Stored) -> float | None:
+        """When it was asked to leave (Unix seconds), full or not; None when it was not."""
+        revision, since = self._asked.get(pod.uid, (0, None))
+        if revision != pod.revision:
+            notes = pod.decode(POD)["metadata"].get("annotations") or {}
+            since = float(notes.get(LEAVING_SINCE, 0.0)) if LEAVING in notes else None
+            self._asked[pod.uid] = pod.revision, since
+        return since
+
+    def _is_overdue(self, pod: Stored) -> bool:
+        """Whether its workload's deadline ends it, players or not."""
+        limit = self.laws.deadlines.get(pod.labels.get(WORKLOAD, ""))
+        since = self.told.get(pod.uid)
+        return limit is not None and since is not None and elapsed() - since >= limit - 0.001
+
     def _is_silent(self, actor: Actor) -> bool:
         """Whether nothing of it was to be waited for: it repeats nothing, or is silent."""
         on_change = actor.game.nature.voice is Voice.COLLECTIONS
-        return on_change or elapsed() - actor.heard_at >= self.ping_seconds - 2.0
+        return on_change or elapsed() - actor.heard_at >= self.laws.ping_seconds - 2.0
 
     def _never_up(self, actor: Actor) -> bool:
         return self.world.time.at < actor.game.up_at
@@ -147,6 +218,7 @@ class Warden(Watchman):
         yield from known
 
     _host_ports: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _asked: dict[str, tuple[int, float | None]] = field(default_factory=dict)
 
 
 def _story(pod: Stored, actor: Actor, drained_at: float | None) -> str:

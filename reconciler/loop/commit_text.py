@@ -1,0 +1,63 @@
+"""The message of a commit of ours: every step since the last one, readable in `git log`.
+
+Reasons are sentences that policies made of numbers; a webhook's is a stranger's text, so all of
+them are escaped and cut. Nothing a room or a player said stands here.
+"""
+
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
+from string import Template
+
+from reconciler.core.spec_files import REPLICAS_FILE
+from reconciler.model.intents import Intent, Step
+from reconciler.model.printable import escaped
+from reconciler.model.refs import WorkloadKey
+
+SUBJECT_CHARACTERS = 72
+REASON_CHARACTERS = 300
+MOST_LINES = 2000
+"""A host shows so many; a longer message says how many steps it leaves out."""
+DEFAULT_SUBJECT = "$summary"
+
+
+def message_of(
+    landed: Mapping[WorkloadKey, Intent],
+    instance: str,
+    subject: str = DEFAULT_SUBJECT,
+    gone: Collection[WorkloadKey] = (),
+) -> str:
+    """Return the message of a commit that lands these intents, and takes out lines of those `gone`.
+
+    `subject` is the first line with `$summary`, `$count` and `$instance` filled in; the schema of
+    `writeBack.message` lets no other through.
+    """
+    lines = []
+    for key in sorted(landed):
+        intent = landed[key]
+        lines += ["", f"{key}: {intent.base} -> {intent.value}"]
+        lines += [_line(step) for step in intent.untold]
+    if gone:
+        lines += ["", *(f"{key}: taken out of {REPLICAS_FILE}" for key in sorted(gone))]
+    if len(lines) > MOST_LINES:
+        lines = [*lines[:MOST_LINES], f"(and {len(lines) - MOST_LINES} more lines)"]
+    first = _filled(subject, _summary(landed), len(landed), instance)
+    return "\n".join([first, *lines, "", f"Gamekeeper-Instance: {escaped(instance)}", ""])
+
+
+def _filled(subject: str, summary: str, count: int, instance: str) -> str:
+    # `str.format` would let a repository reach attributes and ask for a gigabyte of padding.
+    return escaped(Template(subject).substitute(summary=summary, count=count, instance=instance))
+
+
+def _summary(landed: Mapping[WorkloadKey, Intent]) -> str:
+    parts = [f"{key.name} to {landed[key].value}" for key in sorted(landed)]
+    whole = f"Scale {', '.join(parts)}"
+    return whole if len(whole) <= SUBJECT_CHARACTERS else f"Scale {len(parts)} workloads"
+
+
+def _line(step: Step) -> str:
+    at = datetime.fromtimestamp(step.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    reason = escaped(step.reason)
+    if len(reason) > REASON_CHARACTERS:
+        reason = reason[: REASON_CHARACTERS - 1] + "…"
+    return f"  {at} {step.before} -> {step.after} ({step.policy}): {reason}"

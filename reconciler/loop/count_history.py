@@ -1,0 +1,143 @@
+"""What became of a workload's number, read from Git: each commit beside its parents.
+
+The numbers are those of the files; a message only adds when and why, where it agrees with them.
+A number that comes from another file is followed there.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from reconciler.core.commit_steps import believed, is_silent, told_of
+from reconciler.core.count_text import count_in
+from reconciler.model.errors import Misconfigured
+from reconciler.model.history import CountChange, CountHistory, WrittenCount
+from reconciler.model.pushes import Logged
+from reconciler.model.refs import WorkloadKey
+from reconciler.ports import Repository
+
+MOST_COMMITS = 1000
+"""So many commits that touch the files are looked at for one history."""
+PAGE = 50
+_YAML = (".yaml", ".yml")
+
+
+@dataclass(slots=True)
+class CountLog:
+    """Reads one workload's number through the log of a repository.
+
+    `files` may hold it, by their paths from the repository's top: the file of counts first,
+    which a spec that writes its own number is not in. `ours` are the ids of our commits, None
+    where no record was read.
+    """
+
+    repository: Repository
+    key: WorkloadKey
+    files: tuple[str, ...]
+    ours: Collection[str] | None = None
+    known: dict[tuple[str, str], WrittenCount | None] = field(default_factory=dict)
+
+    async def read(self, revision: str, limit: int) -> CountHistory:
+        """Return the newest `limit` changes. Raises the repository's errors."""
+        found: list[CountChange] = []
+        start, last, seen = revision, "", 0
+        while seen < MOST_COMMITS:
+            page = await self.repository.log(start, self.files, PAGE, last)
+            for logged in page:
+                seen += 1
+                change, moved_from = await self._change(logged)
+                if change is not None:
+                    found.append(change)
+                if len(found) > limit:
+                    return CountHistory(tuple(found[:limit]), cut=True)
+                if moved_from:
+                    self.files = (*self.files[:-1], moved_from)
+                    start, last = logged.parents[0], ""
+                    break
+                last = logged.commit
+            else:
+                if len(page) < PAGE:
+                    return CountHistory(tuple(found))
+        return CountHistory(tuple(found), cut=True)
+
+    async def _change(self, logged: Logged) -> tuple[CountChange | None, str]:
+        """Return what a commit did to the number, and the file that it came from, else ""."""
+        if self.ours and logged.commit in self.ours and is_silent(logged.body, self.key):
+            return None, ""
+        after = await self.count_at(logged.commit)
+        behind = [await self.count_at(parent) for parent in logged.parents]
+        moved_from = ""
+        if after is not None and len(behind) == 1 and behind[0] is None:
+            moved_from = await self._moved_from(logged)
+            if moved_from:
+                behind = [await self._count_in(logged.parents[0], moved_from)]
+        numbers = [each.count for each in behind if each is not None]
+        count = after.count if after else None
+        if count in numbers or (count is None and not numbers):
+            return None, moved_from
+        before = numbers[0] if numbers else None
+        ours = None if self.ours is None else logged.commit in self.ours
+        steps = () if ours is False else believed(told_of(logged.body, self.key), before, count)
+        source = after.source if after else None
+        return CountChange(logged, before, count, source, ours, steps), moved_from
+
+    async def count_at(self, commit: str) -> WrittenCount | None:
+        """Return the number at a commit, None where the files say none."""
+        for file in self.files:
+            found = await self._count_in(commit, file)
+            if found is not None:
+                return found
+        return None
+
+    async def _moved_from(self, logged: Logged) -> str:
+        """Return the file that a commit took the document from, "" where it came with it."""
+        others = (path for path in logged.paths if path not in self.files)
+        for path in others:
+            if path.endswith(_YAML) and await self._count_in(logged.parents[0], path):
+                return path
+        return ""
+
+    async def _count_in(self, commit: str, file: str) -> WrittenCount | None:
+        at = commit, file
+        if at not in self.known:
+            try:
+                data = await self.repository.blob(commit, file)
+            except Misconfigured:
+                data = None  # too large to be read, or cut off by a shallow clone
+            self.known[at] = None if data is None else count_in(file, data, self.key)
+        return self.known[at]
+
+
+def below(prefix: str, changes: Sequence[CountChange]) -> tuple[CountChange, ...]:
+    """Return changes with their files as they are from the root of the specs."""
+    if not prefix:
+        return tuple(changes)
+    return tuple(
+        replace(each, source=replace(each.source, file=each.source.file.removeprefix(f"{prefix}/")))
+        if each.source
+        else each
+        for each in changes
+    )
+
+
+def of_branch(branch: str, history: CountHistory) -> CountHistory:
+    """Return a history whose files are named with their branch."""
+    changes = tuple(
+        replace(each, source=replace(each.source, file=f"{branch}:{each.source.file}"))
+        if each.source
+        else each
+        for each in history.changes
+    )
+    return CountHistory(changes, history.cut)
+
+
+def merged(tracked: CountHistory, apart: CountHistory, limit: int) -> CountHistory:
+    """Return the changes of two branches in the order of their times, each once.
+
+    What stands on both is told as of the tracked one.
+    """
+    known = {each.logged.commit for each in tracked.changes}
+    others = (each for each in apart.changes if each.logged.commit not in known)
+    # Stable: of one second the log's own order stays.
+    every = sorted((*others, *tracked.changes), key=lambda each: -each.logged.at)
+    cut = tracked.cut or apart.cut or len(every) > limit
+    return CountHistory(tuple(every[:limit]), cut)

@@ -1,0 +1,250 @@
+"""Decided counts go into Git: one commit onto the judged head, or nothing and the reason.
+
+The ids of our commits go on record before the push, so that none of ours is ever taken for a
+human's. Only the judged head is built upon: another one may hold a human's word.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from reconciler.core import counts_in_git, intents
+from reconciler.core.spec_files import REPLICAS_FILE
+from reconciler.loop.commit_text import DEFAULT_SUBJECT, message_of
+from reconciler.loop.count_files import Rewritten, rewrite
+from reconciler.loop.head import HeadLane
+from reconciler.model.edits import Refusal
+from reconciler.model.errors import Conflict, PortError, Unavailable
+from reconciler.model.intents import Intent, Scaling
+from reconciler.model.pushes import Change, Person, SigningKey
+from reconciler.model.readings import Reading
+from reconciler.model.records import StateRecord
+from reconciler.model.refs import WorkloadKey
+from reconciler.ports import WritableRepository
+
+IDS_KEPT = 1000
+"""So many of our commits are known by their ids."""
+WRITES = 50
+_NONE: Mapping[WorkloadKey, Intent] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How we commit: as whom, at most how often, with which first line, and signed with what."""
+
+    author: Person
+    quiet_seconds: float = 60.0
+    subject: str = DEFAULT_SUBJECT
+    signing: SigningKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """What one try came to: the workloads whose counts a commit of ours holds now.
+
+    `refused` are edits that cannot be made exactly, with what a person can do about it.
+    """
+
+    commit: str = ""
+    intents: Mapping[WorkloadKey, Intent] = field(default_factory=dict)
+    refused: tuple[Refusal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """What a commit of ours stands on: `base` is what `branch` stands at, or is made from.
+
+    `head` is the judged head, with the commit of its branch of counts.
+    """
+
+    head: tuple[str, str]
+    branch: str
+    base: str
+    creates: bool = False
+
+
+def is_judged(lane: HeadLane) -> bool:
+    """Whether the newest head that was read was taken in."""
+    reading = lane.reading
+    return reading is not None and bool(lane.judged_at) and lane.home.wanted.head == reading.head
+
+
+def waiting(lane: HeadLane) -> dict[WorkloadKey, Intent]:
+    """Return the intents that the judged head can take: those decided over its own numbers."""
+    reading, found = lane.reading, {}
+    if reading is None or not is_judged(lane):
+        return {}
+    records = {key: lane.home.store.state(key) for key in reading.workloads}
+    for key, workload in counts_in_git.numbered(reading, records).workloads.items():
+        record = records[key]
+        intent = record.scaling.intent
+        takes = workload.autoscaling is not None and workload.autoscaling.enabled
+        if intent is None or record.held or workload.suspend or not takes:
+            continue
+        if workload.replicas == intent.base != intent.value:
+            found[key] = intent
+    return found
+
+
+async def land(
+    lane: HeadLane,
+    repository: WritableRepository,
+    terms: Terms,
+    now: float,
+    raced: dict[WorkloadKey, Intent],
+) -> Landed:
+    """Commit every waiting intent and push; `now` is Unix seconds.
+
+    `repository` is the committer's own: the lane's may be busy with another fetch. Raises what
+    `push` raises. Conflict: a branch moved, so it is to be judged first; what stands on record is
+    `raced` then, for the next push. After Unavailable the commit may stand there all the same.
+    """
+    found, reading = waiting(lane), lane.reading
+    if not found or reading is None:
+        return Landed()
+    words = {key: _word_in(lane.home.store.state(key)) for key in found}
+    ground = await _ground(lane, repository, reading)
+    made = await _rewritten(lane, repository, reading, ground, found)
+    wrong = {refusal.edit.where for refusal in made.refused}
+    landed = {key: intent for key, intent in found.items() if key not in wrong}
+    if not landed or not made.files:
+        return Landed(refused=made.refused)
+    message = message_of(landed, lane.home.instance, terms.subject, made.gone)
+    change = _change_of(ground, made, message, terms, now)
+    commit = await repository.write(change)
+    await _record(lane, commit)
+
+    def pushing(key: WorkloadKey, known: StateRecord) -> Scaling:
+        # A head stands on record before it is published: by then its word is heard already.
+        if lane.home.wanted.head != ground.head or _word_in(known) != words[key]:
+            raise Conflict("another head was taken in meanwhile: decided anew")
+        return intents.pushing(known.scaling, commit, landed[key])
+
+    try:
+        await _change(lane, landed, pushing)
+        await repository.push(change, commit)
+    except PortError as error:
+        await _lost(lane, raced, landed, error)
+        raise
+    await _change(
+        lane, landed, lambda key, known: intents.pushed(known.scaling, commit, landed[key])
+    )
+    await withdraw(lane, raced, landed)
+    return Landed(commit, landed, made.refused)
+
+
+def _word_in(record: StateRecord) -> tuple[object, ...]:
+    """Return what heads said of a workload until now: another head's word makes it another."""
+    return record.accepted, record.held, record.scaling.held_by
+
+
+async def _lost(
+    lane: HeadLane,
+    raced: dict[WorkloadKey, Intent],
+    landed: Mapping[WorkloadKey, Intent],
+    error: PortError,
+) -> None:
+    """Keep on record what is pushed again after a lost race, and nothing else.
+
+    After Unavailable all of it: nobody knows what reached the branch.
+    """
+    if isinstance(error, Unavailable):
+        return
+    await withdraw(lane, raced, landed)
+    if isinstance(error, Conflict):
+        raced |= landed
+    else:
+        await withdraw(lane, dict(landed))
+
+
+def _change_of(ground: _Ground, made: Rewritten, message: str, terms: Terms, now: float) -> Change:
+    return Change(
+        ground.base,
+        ground.branch,
+        made.files,
+        message,
+        terms.author,
+        int(now),
+        terms.signing,
+        creates=ground.creates,
+    )
+
+
+async def withdraw(
+    lane: HeadLane, raced: dict[WorkloadKey, Intent], landed: Mapping[WorkloadKey, Intent] = _NONE
+) -> None:
+    """Take off the record what never reached the branch, save those that are `landed` now."""
+
+    def lands(key: WorkloadKey) -> bool:
+        other = landed.get(key)
+        mine = raced[key].value, raced[key].decided_at
+        return other is not None and (other.value, other.decided_at) == mine
+
+    stale = {key: raced[key] for key in raced if not lands(key)}
+    await _change(lane, stale, lambda key, known: intents.not_pushed(known.scaling, stale[key]))
+    raced.clear()
+
+
+async def _ground(lane: HeadLane, repository: WritableRepository, reading: Reading) -> _Ground:
+    """Return what to build upon: the head that was judged. Raises Conflict where it moved."""
+    tracked, counts = reading.head
+    branch = counts_in_git.counts_branch(reading.config, lane.branch)
+    # Where our mirror has the head the push itself asks: it moves the branch from there or not at
+    # all. To fetch first only gives those who push all the time another moment to come first.
+    if branch or not await repository.holds(tracked):
+        newest = (await repository.fetch()).commit
+        tip = await repository.tip(branch) if branch else ""
+        if (newest, tip) != (tracked, counts):
+            raise Conflict("somebody pushed since the head was judged: judge that first")
+    if not branch:
+        return _Ground(reading.head, lane.branch, tracked)
+    return _Ground(reading.head, branch, counts or tracked, creates=not counts)
+
+
+async def _rewritten(
+    lane: HeadLane,
+    repository: WritableRepository,
+    reading: Reading,
+    ground: _Ground,
+    found: Mapping[WorkloadKey, Intent],
+) -> Rewritten:
+    """Return the files with the new numbers, each where the old one stands."""
+    apart, by_file = ground.branch != lane.branch, dict[str, dict[WorkloadKey, int]]()
+    for key, intent in found.items():
+        nowhere = key in reading.unnumbered
+        file = reading.workloads[key].replicas_source.file
+        file = REPLICAS_FILE if apart or nowhere else file
+        by_file.setdefault(file, {})[key] = intent.value
+    gone = counts_in_git.gone(reading, lane.home.store.states(), apart=apart)
+    if len(by_file) > 1:
+        await repository.tree(ground.base)  # all at once: its files are known from then on
+    return await rewrite(repository, ground.base, by_file, gone)
+
+
+async def _record(lane: HeadLane, commit: str) -> None:
+    store = lane.home.store
+    ids = (*store.repository.pushed, commit)[-IDS_KEPT:]
+    await store.save_repository(replace(store.repository, pushed=ids))
+
+
+async def _change(
+    lane: HeadLane,
+    keys: Iterable[WorkloadKey],
+    change: Callable[[WorkloadKey, StateRecord], Scaling],
+) -> None:
+    """Change what is remembered of workloads, of all of them: the first failure is raised last."""
+
+    def changed(key: WorkloadKey, newest: StateRecord) -> StateRecord:
+        return replace(newest, scaling=change(key, newest))
+
+    several, failures = sorted(keys), []
+    for start in range(0, len(several), WRITES):
+        writes = (
+            lane.home.store.change_state(key, partial(changed, key))
+            for key in several[start : start + WRITES]
+        )
+        told = await asyncio.gather(*writes, return_exceptions=True)
+        failures += [each for each in told if isinstance(each, BaseException)]
+    for failure in failures:
+        raise failure

@@ -1,0 +1,174 @@
+"""Who moved a count since the head that was accepted: each commit beside its parents.
+
+Commits of ours are told by their ids. Of all others the numbers are read there and in every
+parent: an author, a message or a trailer proves nothing.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from reconciler.core.compile import config_from_json
+from reconciler.core.counts_in_git import counts_branch
+from reconciler.core.spec_files import REPLICAS_FILE
+from reconciler.model.intents import Passage
+from reconciler.model.pushes import Lineage
+from reconciler.model.readings import Reading
+from reconciler.model.records import RepositoryRecord
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Permissions
+from reconciler.model.trees import Relation, Tree
+from reconciler.ports import Compiler, Repository
+
+MOST_COMMITS = 100
+"""Of more commits of people the two ends are compared: a changed number is somebody's."""
+
+Counts = Mapping[WorkloadKey, int]
+Passages = Mapping[WorkloadKey, tuple[Passage, ...]]
+
+
+def counts_of(reading: Reading) -> Counts:
+    """Return the counts that stand in the specs of a reading."""
+    return {
+        key: workload.replicas
+        for key, workload in reading.workloads.items()
+        if key not in reading.unnumbered
+    }
+
+
+@dataclass(slots=True)
+class Trail:
+    """Reads the counts of commits, each once; `ours` are the ids of our own.
+
+    Of a branch of counts nothing but its `replicas.yaml` is read: `own` are then the counts of
+    the tracked branch, for workloads that the file does not list. `heads` are the counts of heads
+    that were read already, by commit.
+    """
+
+    repository: Repository
+    compiler: Compiler
+    permissions: Permissions
+    ours: Collection[str]
+    own: Counts | None = None
+    heads: Mapping[str, Counts] = field(default_factory=dict)
+    known: dict[str, tuple[tuple[str, ...], Counts]] = field(default_factory=dict)
+    spans: dict[tuple[str, str], Lineage] = field(default_factory=dict)
+
+    async def lineage(self, base: str, head: str) -> Lineage:
+        """Return the commits between two; cut where there are too many to look at each."""
+        found = self.spans.get((base, head))
+        if found is None:
+            most = MOST_COMMITS + len(self.ours)
+            found = await self.repository.lineage(base, head, most)
+            self.spans[base, head] = found
+        return found
+
+    async def read(self, commit: str) -> tuple[tuple[str, ...], Counts]:
+        """Return the parents of a commit and the counts there."""
+        found = self.known.get(commit)
+        if found is None:
+            tree = await self.repository.tree(commit)
+            self.known[commit] = found = tree.parents, await self._counts(tree)
+        return found
+
+    async def _counts(self, tree: Tree) -> Counts:
+        if self.own is not None:
+            listed = {path: tree.entries[path] for path in {REPLICAS_FILE} & tree.entries.keys()}
+            reading = await self.compiler.read(replace(tree, entries=listed), self.permissions)
+            return {**self.own, **reading.counts}
+        known = self.heads.get(tree.commit)
+        return known or counts_of(await self.compiler.read(tree, self.permissions))
+
+
+async def read_both(
+    trail: Trail,
+    before: RepositoryRecord,
+    reading: Reading,
+    relation: Relation | None,
+    tracked: str,
+) -> tuple[Passages, Passages]:
+    """Return who moved counts that a policy may move, on the tracked branch and on that of counts.
+
+    `before` is what was accepted, to which the tracked head stands in `relation`; `tracked` is the
+    name of its branch. Raises the errors of the repository and the compiler.
+    """
+    if relation is None:
+        return {}, {}
+    keys = [key for key, workload in reading.workloads.items() if workload.autoscaling]
+    found = await read_passages(trail, (before.commit, reading.commit), relation, keys)
+    accepted = config_from_json(before.config_json) if before.config_json else None
+    branch = counts_branch(reading.config, tracked)
+    base = before.counts_commit if counts_branch(accepted, tracked) == branch else ""
+    if not branch or base == reading.counts_commit:
+        return found, {}
+    apart = replace(trail, own={**counts_of(reading), **reading.own}, known={})
+    span = base, reading.counts_commit
+    return found, await read_counts_passages(apart, span, reading.commit, keys)
+
+
+async def ours_since(
+    trail: Trail,
+    before: RepositoryRecord,
+    reading: Reading,
+    relation: Relation | None,
+    tracked: str,
+) -> frozenset[str] | None:
+    """Return which commits since the accepted head are ours; None where nobody can tell.
+
+    Of a branch of counts the newest one tells. Raises the errors of the repository.
+    """
+    mine = frozenset(trail.ours)
+    if relation is None:
+        return None
+    if counts_branch(reading.config, tracked):
+        return mine & {reading.counts_commit} if reading.counts_commit else None
+    if relation in (Relation.SAME, Relation.UNKNOWN):
+        return frozenset()
+    lineage = await trail.lineage(before.commit, reading.commit)
+    return None if lineage.cut else mine.intersection(lineage.commits)
+
+
+async def read_passages(
+    trail: Trail, span: tuple[str, str], relation: Relation, keys: Collection[WorkloadKey]
+) -> Passages:
+    """Return what commits between two heads did to the counts of `keys`, the oldest first.
+
+    `span` is the accepted commit and the head, which stands to it in that relation. Where nobody
+    can tell any more, a number that is not ours wins without a hold. Raises the errors of the
+    repository and the compiler.
+    """
+    base, head = span
+    if not keys or relation in (Relation.SAME, Relation.UNKNOWN):
+        return {}
+    lineage = await trail.lineage(base, head)
+    mine = frozenset(trail.ours)
+    foreign = [commit for commit in reversed(lineage.commits) if commit not in mine]
+    # We force nothing: who sets a branch back, to a commit of ours even, is a person.
+    if lineage.cut or len(foreign) > MOST_COMMITS or relation is Relation.DIVERGED:
+        (_, before), (_, after) = await trail.read(base), await trail.read(head)
+        return {key: (Passage(head, after.get(key), (before.get(key),)),) for key in keys}
+    found: dict[WorkloadKey, list[Passage]] = {key: [] for key in keys}
+    for commit in foreign:
+        parents, after = await trail.read(commit)
+        behind = [(await trail.read(parent))[1] for parent in parents]
+        for key in keys:
+            numbers = tuple(counts.get(key) for counts in behind)
+            found[key].append(Passage(commit, after.get(key), numbers))
+    return {key: tuple(passages) for key, passages in found.items()}
+
+
+async def read_counts_passages(
+    trail: Trail, span: tuple[str, str], tracked: str, keys: Collection[WorkloadKey]
+) -> Passages:
+    """Return the same of a branch of counts, whose ends are "" while it is not there.
+
+    It begins at a commit of the `tracked` branch, whose head this is. Whoever deletes it brings
+    the tracked branch's counts back, as a commit would. Raises what `read_passages` raises.
+    """
+    base, head = span
+    relation = await trail.repository.relation(base, head or tracked) if base else Relation.FORWARD
+    if head:
+        return await read_passages(trail, (base or tracked, head), relation, keys)
+    if relation is Relation.UNKNOWN:
+        return {}
+    (_, before), after = await trail.read(base), trail.own or {}
+    return {key: (Passage(base, after.get(key), (before.get(key),)),) for key in keys}

@@ -1,0 +1,217 @@
+"""A count that a policy decides acts at once, stands in Git a minute later, and obeys people."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from reconciler.loop.landing import IDS_KEPT
+from reconciler.model.errors import Unavailable
+from reconciler.model.records import StateRecord
+from reconciler.model.refs import WorkloadKey
+from tests.loop.safety import Bounds
+from tests.loop.scaling.house import FILE, scaled, scene, stage
+from tests.loop.virtual_time import in_virtual_time
+
+FROM_EIGHT = [{"from": "08:05", "to": "20:00", "replicas": 6}]
+"""The world begins at 08:00."""
+
+
+def test_a_count_acts_at_once_and_lands_in_git_after_the_quiet_time() -> None:
+    async def main() -> None:
+        async with scene(scaled(2, FROM_EIGHT)) as there:
+            before = there.text()
+            there.start("one")
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            await there.until("six rooms", lambda: there.rooms() == 6, 340.0)
+            assert there.count_in_git() == 2, "the rooms wait for no commit"
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 75.0)
+            assert there.text() == before.replace("replicas: 2", "replicas: 6", 1)
+            assert there.subjects()[0] == "Scale arena to 6"
+            await asyncio.sleep(300.0)
+            assert there.rooms() == 6
+            assert there.subjects() == ["Scale arena to 6", "change", "change"]
+            assert [count for _, count in there.ledgers[0].decisions] == [6]
+
+    in_virtual_time(main())
+
+
+def test_a_revert_by_a_human_acts_within_one_look_and_holds_the_policy() -> None:
+    async def main() -> None:
+        async with scene(scaled(2, FROM_EIGHT)) as there:
+            before = there.text()
+            there.start("one")
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 500.0)
+            there.world.commit({FILE: before})
+            await there.until("two rooms", lambda: there.rooms() == 2, 90.0)
+            await asyncio.sleep(700.0)
+            assert (there.rooms(), there.count_in_git()) == (2, 2)
+            await there.until("six rooms", lambda: there.rooms() == 6, 300.0)
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 90.0)
+
+    in_virtual_time(main())
+
+
+def test_a_host_that_is_down_stops_nothing_and_is_caught_up_with_in_one_commit() -> None:
+    async def main() -> None:
+        times = [{"from": f"08:{5 * n:02}", "to": "20:00", "replicas": 2 + n} for n in range(1, 9)]
+        async with scene(scaled(2, times)) as there:
+            there.start("one")
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            there.world.host.down()
+            await there.until("ten rooms", lambda: there.rooms() == 10, 3000.0)
+            assert there.count_in_git() == 2
+            there.world.host.heal()
+            await there.until("ten in Git", lambda: there.count_in_git() == 10, 400.0)
+            assert there.subjects()[:2] == ["Scale arena to 10", "change"]
+
+    in_virtual_time(main())
+
+
+def test_the_process_and_its_disk_die_and_another_one_lands_what_was_decided() -> None:
+    async def main() -> None:
+        async with scene(scaled(2, FROM_EIGHT)) as there:
+            first = there.start("one")
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            there.world.host.down()
+            await there.until("six rooms", lambda: there.rooms() == 6, 400.0)
+            await first.kill()
+            there.start("two")
+            await asyncio.sleep(120.0)
+            assert there.rooms() == 6
+            there.world.host.heal()
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 400.0)
+            assert there.subjects()[0] == "Scale arena to 6"
+
+    in_virtual_time(main())
+
+
+def test_a_lost_answer_is_no_second_commit() -> None:
+    async def main() -> None:
+        async with scene(scaled(2, FROM_EIGHT)) as there:
+            there.start("one")
+            there.world.host.lost_answers = 1
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 500.0)
+            await asyncio.sleep(1000.0)
+            assert there.subjects() == ["Scale arena to 6", "change", "change"]
+            assert there.rooms() == 6
+
+    in_virtual_time(main())
+
+
+def test_of_our_commits_the_newest_thousand_are_known() -> None:
+    async def main() -> None:
+        async with scene(scaled(2, FROM_EIGHT)) as there:
+            store = there.start("one").lane.store
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            older = tuple(f"{number:040x}" for number in range(IDS_KEPT))
+            await store.save_repository(replace(store.repository, pushed=older))
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 500.0)
+            assert store.repository.pushed == (*older[1:], there.head())
+
+    in_virtual_time(main())
+
+
+def test_a_rival_commit_loses_nothing() -> None:
+    async def main() -> None:
+        async with scene(scaled(2, FROM_EIGHT)) as there:
+            there.start("one")
+            rival = scaled(2, FROM_EIGHT) + "# a comment of somebody else\n"
+            there.world.host.rivals = [{FILE: rival}]
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 500.0)
+            assert there.ledgers[0].races == 1
+            assert there.text() == rival.replace("replicas: 2", "replicas: 6", 1)
+            assert not any(move.forced for move in there.world.host.moves)
+
+    in_virtual_time(main())
+
+
+def test_a_protected_branch_is_told_and_scaling_goes_on() -> None:
+    async def main() -> None:
+        async with scene(scaled(2, FROM_EIGHT)) as there:
+            there.start("one")
+            there.world.host.protected["main"] = "changes go through merge requests"
+            await there.until("six rooms", lambda: there.rooms() == 6, 500.0)
+            await asyncio.sleep(1200.0)
+            assert there.rooms() == 6
+            assert there.count_in_git() == 2
+            troubles = there.ledgers[0].troubles
+            assert "merge requests" in str(troubles[0])
+            assert 3 <= len(troubles) <= 15, "tried again, and not every second"
+            there.world.host.heal()
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 400.0)
+
+    in_virtual_time(main())
+
+
+def test_a_count_that_no_edit_can_write_hurries_no_other_and_is_told_now_and_then() -> None:
+    async def main() -> None:
+        shared = scaled(2, FROM_EIGHT).replace("replicas: 2\n", "replicas: &n 2\n", 1)
+        shared = shared.replace("min: 2\n", "min: *n\n", 1)
+        late = [{**FROM_EIGHT[0], "from": "08:18"}]
+        lobby = "schedulers/lobby.yaml"
+        files = {FILE: shared, lobby: scaled(2, late).replace("arena", "lobby")}
+        async with stage(files, dict.fromkeys(("arena", "lobby"), Bounds(30, 0))) as there:
+            there.start("one")
+            ledger, host = there.ledgers[0], there.world.host
+            await there.until("the second one", lambda: len(ledger.moves) == 2, 1140.0)
+            await asyncio.sleep(55.0)
+            assert host.moves == [], "the quiet time of the one that can be written runs"
+            await there.until("its commit", lambda: len(host.moves) == 1, 10.0)
+            assert [key.name for key in ledger.commits[-1].intents] == ["lobby"]
+            (refusal,) = ledger.commits[-1].refused
+            assert "*n" in refusal.reason
+            assert 3 <= len(ledger.commits) <= 8, "told again, and not every second"
+            fixed = shared.replace("&n 2", "2").replace("*n", "2")
+            there.world.commit({FILE: fixed})
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 200.0)
+
+    in_virtual_time(main())
+
+
+def test_a_count_that_the_cluster_does_not_take_on_record_is_tried_again_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def main() -> None:
+        text = scaled(2, FROM_EIGHT).replace(
+            "    scaleDown:", "    scaleUp: {cooldownSeconds: 600}\n    scaleDown:", 1
+        )
+        async with scene(text) as there:
+            store, refused = there.start("one").lane.store, list[WorkloadKey]()
+            change_state = store.change_state
+
+            async def failing(
+                key: WorkloadKey, change: Callable[[StateRecord], StateRecord]
+            ) -> None:
+                if not refused and change(store.state(key)).scaling.intent is not None:
+                    refused.append(key)
+                    raise Unavailable("the API server does not answer")
+                await change_state(key, change)
+
+            monkeypatch.setattr(store, "change_state", failing)
+            await there.until("six rooms", lambda: there.rooms() == 6, 345.0)
+            assert len(refused) == there.ledgers[0].undecided_count == 1
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize("change", ["suspend", "switch off"])
+def test_what_people_switch_off_stands_as_git_says(change: str) -> None:
+    async def main() -> None:
+        text = scaled(2, [{**FROM_EIGHT[0], "replicas": 5}])
+        off = {
+            "suspend": text + "  suspend: true\n",
+            "switch off": text.replace("autoscaling:\n", "autoscaling:\n    enabled: false\n"),
+        }[change]
+        async with scene(text) as there:
+            there.start("one")
+            there.world.host.protected["main"] = "no"
+            await there.until("five rooms", lambda: there.rooms() == 5, 500.0)
+            there.world.host.protected.clear()
+            there.world.commit({FILE: off})
+            await asyncio.sleep(1200.0)
+            assert there.count_in_git() == 2
+            assert there.rooms() == (5 if change == "suspend" else 2)
+
+    in_virtual_time(main())

@@ -1,0 +1,269 @@
+"""Numbers go back by a person's commit, whatever others push meanwhile, or it is told why not."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
+from reconciler.cli.failures import Failure
+from reconciler.cli.history import read_history
+from reconciler.cli.log_reading import GitSide, Recorded
+from reconciler.cli.undo_diff import Edited, edited
+from reconciler.cli.undo_push import push_undo
+from reconciler.cli.undo_search import found_undos
+from reconciler.model.errors import Conflict
+from reconciler.model.history import CountHistory
+from reconciler.model.pushes import Person
+from reconciler.model.readings import Reading
+from reconciler.model.records import RepositoryRecord
+from reconciler.model.specs import Permissions
+from tests.loop.compiler import InlineCompiler
+from tests.loop.scaling.house import FILE
+from tests.loop.world import CONFIG, spec
+
+ADA = Person("Ada", "ada@studio.example")
+POLICY = {"schedule": [{"replicas": 5}]}
+
+
+def arena(count: int, low: int = 2, name: str = "arena") -> str:
+    return spec(name, count, autoscaling={"min": low, "max": 20, "policy": POLICY})
+
+
+class Desk:
+    """A repository with a person before it; `ours` are commits of Gamekeeper."""
+
+    def __init__(self) -> None:
+        self.host = MemoryHost()
+        self.ours: list[str] = []
+        self.host.commit({"gamekeeper.yaml": CONFIG, FILE: arena(3)}, "A fleet")
+
+    def scale(self, *counts: int) -> str:
+        for count in counts:
+            self.ours.append(self.host.commit({FILE: arena(count)}, f"Scale arena to {count}"))
+        return self.ours[-1]
+
+    @property
+    def recorded(self) -> Recorded:
+        return Recorded(RepositoryRecord(pushed=tuple(self.ours)))
+
+    def at(self, ask: Callable[[GitSide], Coroutine[Any, Any, Any]]) -> Any:
+        async def main() -> Any:
+            repository = MemoryRepository(self.host)
+            nothing = Reading("", None, {}, {}, (), (), ())
+            compiler, allowed = InlineCompiler(), Permissions()
+            side = GitSide(repository, repository, compiler, allowed, "", "main", "", nothing)
+            await side.look()
+            return await ask(side)
+
+        return asyncio.run(main())
+
+    def change(self, word: str, recorded: Recorded | None = None) -> Edited:
+        async def ask(side: GitSide) -> Edited:
+            return await edited(side, await found_undos(side, word, recorded or self.recorded))
+
+        found = self.at(ask)
+        assert isinstance(found, Edited)
+        return found
+
+    def push(self, word: str) -> str:
+        async def ask(side: GitSide) -> str:
+            async def again() -> Edited:
+                return await edited(side, await found_undos(side, word, self.recorded))
+
+            return (await push_undo(side, await again(), again, ADA)).commit
+
+        return str(self.at(ask))
+
+    def text(self) -> str:
+        return self.host.commits[self.host.branches["main"]].files[FILE].decode()
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def test_the_newest_change_of_ours_goes_back_as_a_persons_commit(desk: Desk) -> None:
+    desk.scale(5, 9)
+    pushed = desk.push("arena")
+    made = desk.host.commits[pushed]
+    assert (made.author, made.email) == (ADA.name, ADA.email)
+    assert made.subject.startswith(f"Undo {desk.ours[-1][:12]}: arena back to 5\n")
+    assert desk.text() == arena(5)
+    assert not any(move.forced for move in desk.host.moves)
+
+
+def test_what_a_commit_did_goes_back_whoever_made_it(desk: Desk) -> None:
+    commit = desk.host.commit({FILE: arena(8)}, "eight")
+    unknown = Recorded(problem="no instance is named (--instance)")
+    (undo,) = desk.change(commit, unknown).undos
+    assert (undo.now, undo.back) == (8, 3)
+
+
+def test_all_numbers_of_a_commit_go_back_in_one(desk: Desk) -> None:
+    other = "schedulers/duel.yaml"
+    desk.host.commit({other: arena(4, name="duel")})
+    commit = desk.host.commit({other: arena(6, name="duel"), FILE: arena(7)}, "both")
+    change = desk.change(commit)
+    assert [(str(each.key), each.back) for each in change.undos] == [
+        ("Scheduler/arena", 3),
+        ("Scheduler/duel", 4),
+    ]
+    assert sorted(change.files) == [FILE, other]
+    desk.scale(9)
+    with pytest.raises(Failure, match="Scheduler/arena was changed since"):
+        desk.change(commit)
+
+
+@pytest.mark.parametrize(
+    ("prepare", "word", "why"),
+    [
+        pytest.param(lambda desk: None, "arena", "nothing to undo", id="we changed nothing"),
+        pytest.param(
+            lambda desk: (desk.scale(5), desk.host.commit({FILE: arena(7)}, "mine")),
+            "arena",
+            r"was changed since Gamekeeper did: to 7, by memory <memory@example.test> .* \(mine\)",
+            id="a person changed it since",
+        ),
+        pytest.param(
+            lambda desk: (desk.scale(5), desk.push("arena")),
+            "arena",
+            "was changed since Gamekeeper did: to 3, by Ada",
+            id="it was undone already",
+        ),
+        pytest.param(
+            lambda desk: (desk.scale(5), desk.host.commit({FILE: arena(5, low=4)}, "bounds")),
+            "arena",
+            "cannot go back to 3: its bounds are 4 to 20",
+            id="bounds forbid the number before",
+        ),
+        pytest.param(
+            lambda desk: desk.host.commit({FILE: arena(5) + "["}, "oops"),
+            "arena",
+            f"{FILE} cannot be read",
+            id="its file is broken",
+        ),
+        pytest.param(
+            lambda desk: desk.host.commit({FILE: arena(5).replace("none", "maybe")}, "oops"),
+            "arena",
+            r"has a mistake or is gone at commit .* schedulers/arena.yaml:\d+: ",
+            id="its spec has a mistake",
+        ),
+        pytest.param(lambda desk: None, "nobody", 'no workload "nobody"', id="no such workload"),
+        pytest.param(lambda desk: desk.scale(5), "aren", 'Did you mean "arena"', id="a slip"),
+    ],
+)
+def test_why_a_number_does_not_go_back_is_told(
+    desk: Desk, prepare: Callable[[Desk], object], word: str, why: str
+) -> None:
+    prepare(desk)
+    with pytest.raises(Failure, match=why):
+        desk.change(word)
+
+
+def test_a_commit_that_is_none_to_undo_is_told(desk: Desk) -> None:
+    first = desk.host.branches["main"]
+    words = desk.host.commit({"README.md": "hello"}, "words")
+    aside = desk.host.commit({FILE: arena(9)}, branch="aside")
+    desk.host.commit({"README.md": "more"})
+    for commit, why in (
+        (first, "is the first one"),
+        (words, "changed no number"),
+        (aside, "no commit of branch main"),
+        ("deadbeef", "gamekeeper history WORKLOAD"),
+    ):
+        with pytest.raises(Failure, match=why) as told:
+            desk.change(commit)
+        assert "git fetch" not in str(told.value)
+
+
+def test_without_the_record_nobody_knows_which_commit_is_ours(desk: Desk) -> None:
+    desk.scale(5)
+    with pytest.raises(Failure, match="is not known"):
+        desk.change("arena", Recorded(problem="no instance is named (--instance)"))
+
+
+def test_a_number_that_cannot_be_put_back_exactly_is_refused(desk: Desk) -> None:
+    anchored = arena(3).replace("replicas: 3", "replicas: &n 3").replace("max: 20", "max: *n")
+    desk.host.commit({FILE: anchored})
+    commit = desk.host.commit({FILE: anchored.replace("&n 3", "&n 4")})
+    desk.ours.append(commit)
+    with pytest.raises(Failure, match=f"{FILE}:"):
+        desk.change("arena")
+
+
+def test_a_lost_race_is_run_again_over_the_commit_that_won(desk: Desk) -> None:
+    desk.scale(9)
+    desk.host.rivals = [{"README.md": f"{n}"} for n in range(3)]
+    desk.push("arena")
+    assert desk.text() == arena(3)
+    head = desk.host.commits[desk.host.branches["main"]]
+    assert head.files["README.md"] == b"2"
+    assert not any(move.forced for move in desk.host.moves)
+
+
+def test_a_race_that_is_lost_for_ever_ends(desk: Desk) -> None:
+    desk.scale(9)
+    desk.host.rivals = [{"README.md": f"{n}"} for n in range(30)]
+    with pytest.raises(Conflict):
+        desk.push("arena")
+    assert desk.text() == arena(9)
+
+
+def test_nothing_is_pushed_that_nobody_agreed_to(desk: Desk) -> None:
+    desk.scale(9)
+    desk.host.rivals = [{FILE: arena(12)}]
+    with pytest.raises(Failure, match=r"was changed since|somebody else changed"):
+        desk.push("arena")
+    assert desk.text() == arena(12)
+
+
+def counts(count: int) -> str:
+    head = "apiVersion: gamekeeper.dev/v1\nkind: Replicas\nspec:\n  counts:\n"
+    return f"{head}    Scheduler/arena: {count}\n"
+
+
+def test_a_number_on_a_branch_of_counts_goes_back_there(desk: Desk) -> None:
+    config = CONFIG.replace("spec: {}", "spec: {writeBack: {branch: gamekeeper/counts}}")
+    tracked = desk.host.commit({"gamekeeper.yaml": config})
+    desk.host.branch("gamekeeper/counts", tracked)
+    for count in (5, 9):
+        files = {"replicas.yaml": counts(count)}
+        desk.ours.append(desk.host.commit(files, "Scale", branch="gamekeeper/counts"))
+    (undo,) = desk.change("arena").undos
+    assert (undo.branch, undo.file) == ("gamekeeper/counts", "replicas.yaml")
+    assert (undo.now, undo.back) == (9, 5)
+    pushed = desk.push("arena")
+    assert desk.host.branches["gamekeeper/counts"] == pushed
+    assert desk.host.branches["main"] == tracked
+    assert desk.host.commits[pushed].files["replicas.yaml"] == counts(5).encode()
+
+
+def test_the_first_number_of_a_branch_of_counts_goes_back_to_that_of_the_spec(desk: Desk) -> None:
+    config = CONFIG.replace("spec: {}", "spec: {writeBack: {branch: gamekeeper/counts}}")
+    desk.host.branch("gamekeeper/counts", desk.host.commit({"gamekeeper.yaml": config}))
+    files = {"replicas.yaml": counts(9)}
+    desk.ours.append(desk.host.commit(files, "Scale", branch="gamekeeper/counts"))
+    (undo,) = desk.change("arena").undos
+    assert (undo.now, undo.back) == (9, 3)
+
+
+def test_the_past_on_both_branches_is_one(desk: Desk) -> None:
+    config = CONFIG.replace("spec: {}", "spec: {writeBack: {branch: gamekeeper/counts}}")
+    desk.host.branch("gamekeeper/counts", desk.host.commit({"gamekeeper.yaml": config}))
+    files = {"replicas.yaml": counts(9)}
+    desk.ours.append(desk.host.commit(files, "Scale", branch="gamekeeper/counts", now=10.0))
+    desk.host.commit({FILE: arena(4)}, "four", now=20.0)
+
+    async def ask(side: GitSide) -> CountHistory:
+        return await read_history(side, side.workload("arena"), desk.recorded, 20)
+
+    found = desk.at(ask)
+    told = [(each.before, each.after, str(each.source), each.ours) for each in found.changes]
+    assert told == [
+        (3, 4, f"{FILE}:7", False),
+        (3, 9, "gamekeeper/counts:replicas.yaml:5", True),
+        (None, 3, f"{FILE}:7", False),
+    ]
