@@ -7,16 +7,20 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from reconciler.loop.head import HeadLane
+from reconciler.loop.landing import Terms
 from reconciler.loop.lane import Lane
 from reconciler.model.errors import PortError
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.wanted import Wanted
-from reconciler.ports import Clock
+from reconciler.ports import Clock, WritableRepository
 from reconciler.service.cluster_lane import ClusterLane, Observer
+from reconciler.service.committer import CommitObserver, Committer
+from reconciler.service.fleets import FleetCommits
 from reconciler.service.head_lane import HeadObserver, HeadService
 from reconciler.service.leader_label import LeaderLabel
 from reconciler.service.retries import Retries
 from reconciler.service.rooms.desk import RoomDesk
+from reconciler.service.scalers import Scalers
 from reconciler.service.views import ClusterView
 
 RESYNC_SECONDS = 300.0
@@ -43,6 +47,15 @@ class Voice(Observer, HeadObserver, Protocol):
     """Who hears what the service does: logs, metrics, Kubernetes Events, health."""
 
 
+@dataclass(frozen=True, slots=True)
+class Committing:
+    """What the committer needs: without it nothing is ever written into Git."""
+
+    repository: WritableRepository
+    terms: Callable[[], Terms | None]
+    observer: CommitObserver
+
+
 @dataclass(slots=True)
 class Parts:
     """What the service is made of. `wakers` yield when Git may have moved (a file watch).
@@ -65,6 +78,8 @@ class Parts:
     wakers: Sequence[Callable[[], AsyncIterator[None]]] = ()
     desk: RoomDesk | None = None
     label: LeaderLabel | None = None
+    scalers: Scalers | None = None
+    committing: Committing | None = None
 
 
 class App:
@@ -75,7 +90,12 @@ class App:
         self._leadership: Leadership | None = None
         self._loaded = False
         self.cluster_lane = ClusterLane(
-            parts.lane, parts.clock, parts.voice, self.may_act, lambda: self.head_service.wake()
+            parts.lane,
+            parts.clock,
+            parts.voice,
+            self.may_act,
+            lambda: self.head_service.wake(),
+            parts.scalers,
         )
         self.head_service = HeadService(
             parts.head,
@@ -86,6 +106,8 @@ class App:
             parts.poll_seconds,
         )
         self._reload = asyncio.Event()
+        back = parts.committing
+        self._committer = self._made_committer(back) if back is not None else None
 
     @property
     def leading(self) -> bool:
@@ -111,10 +133,7 @@ class App:
 
     def touched(self, keys: Iterable[WorkloadKey]) -> None:
         """Something of these workloads changed in the cluster."""
-        keys = tuple(keys)
         self.cluster_lane.wakes.mark(keys)
-        if self._parts.desk is not None:
-            self._parts.desk.touched(keys)
 
     def record_changed(self, ref: ObjectRef, gone: bool) -> None:
         """A record of ours changed in the cluster."""
@@ -181,8 +200,32 @@ class App:
             group.create_task(self.head_service.run(), name="head")
             group.create_task(self.cluster_lane.run(), name="cluster")
             group.create_task(self._resync(), name="resync")
+            if self._committer is not None:
+                group.create_task(self._committer.run(), name="committer")
+            if self._parts.scalers is not None:
+                asking = self._parts.scalers.ask(self.may_act, self.cluster_lane.wakes.mark)
+                group.create_task(asking, name="signals")
             for waker in self._parts.wakers:
                 group.create_task(self._wake_on(waker), name="waker")
+
+    def fleets(self) -> FleetCommits | None:
+        """Return what makes and removes Fleets for people, None where nothing is committed."""
+        parts, back = self._parts, self._parts.committing
+        if back is None:
+            return None
+        wake = self.head_service.wake
+        return FleetCommits(parts.head, back.repository, parts.clock, back.terms, wake)
+
+    def _made_committer(self, back: Committing) -> Committer:
+        return Committer(
+            self._parts.head,
+            back.repository,
+            self._parts.clock,
+            back.observer,
+            self.may_act,
+            self.head_service.wake,
+            back.terms,
+        )
 
     async def _keep_loaded(self) -> None:
         """Read the records whenever we begin to lead, for as long as it takes."""
@@ -245,6 +288,8 @@ class App:
 
     def _published(self, wanted: Wanted) -> None:
         self.cluster_lane.wake_all()
+        if self._committer is not None:
+            self._committer.head_taken_in()
 
 
 async def _until_over(task: "asyncio.Task[None]") -> None:

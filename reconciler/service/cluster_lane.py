@@ -7,11 +7,13 @@ a thread, over the same immutable snapshots.
 
 import asyncio
 import time
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
 
 from reconciler.core import conditions
 from reconciler.core import plan as planning
+from reconciler.core.deciding import Decided
+from reconciler.core.rooms import SortedOnce
 from reconciler.loop.lane import Lane
 from reconciler.loop.settle import settle
 from reconciler.model.plans import Plan, Situation
@@ -19,12 +21,13 @@ from reconciler.model.refs import WorkloadKey
 from reconciler.model.reports import Report
 from reconciler.ports import Clock
 from reconciler.service.retries import Retries
+from reconciler.service.scalers import LOOK_SECONDS, Scalers
 from reconciler.service.wakes import COALESCE_SECONDS, Wakes
 
 BIG_KEY_PODS = 1000
 SLICE_SECONDS = 0.005
-REST_SECONDS_A_ROOM = 6e-6
-LONGEST_REST_SECONDS = 0.1
+REST_SECONDS_A_ROOM = 15e-6
+LONGEST_REST_SECONDS = 0.15
 
 
 def rest_seconds(planned_rooms: int) -> float:
@@ -73,14 +76,19 @@ class ClusterLane:
         observer: Observer,
         leading: Callable[[], bool],
         doubted: Callable[[], None] = lambda: None,
+        scalers: Scalers | None = None,
     ) -> None:
-        """Serve `lane`; `doubted` is called when what is wanted must be judged anew."""
+        """Serve `lane`; `doubted` is called when what is wanted must be judged anew.
+
+        Without `scalers` every count is what Git says.
+        """
         self.lane = lane
         self.wakes: Wakes[WorkloadKey] = Wakes()
         self._clock = clock
         self._observer = observer
         self._leading = leading
         self._doubted = doubted
+        self._scalers = scalers
         self._in_flight: dict[WorkloadKey, asyncio.Task[None]] = {}
         self._again: set[WorkloadKey] = set()
         self._retries: dict[WorkloadKey, Retries] = {}
@@ -102,7 +110,13 @@ class ClusterLane:
             await self.finish()
 
     async def finish(self) -> None:
-        """Wait for the writes in hand, but not for a server that does not answer."""
+        """Wait for the writes in hand, but not for a server that does not answer.
+
+        What was seen of the demand is written too: whoever leads next goes on from there.
+        """
+        if self._scalers is not None and self._leading():
+            for key in self._scalers.unwritten() - self._in_flight.keys():
+                self._begin(key, self._remember(self._scalers, key), lambda: None)
         if not self._in_flight:
             return
         _, hanging = await asyncio.wait(self._in_flight.values(), timeout=FINISH_SECONDS)
@@ -136,17 +150,56 @@ class ClusterLane:
             self._forget(key)
             return
         self._served.add(key)
-        plan = await self._plan(situation)
+        once = SortedOnce(situation, situation.desired.workload) if situation.desired else None
+        if self._scale(situation, once):
+            return  # planned once the count is on record
+        plan = await self._plan(situation, once)
         self._observer.planned(self.lane.name, plan)
         if self._is_due(plan):
             self.lane.reserve(plan)
             self._start(plan)
+
+    def _scale(self, situation: Situation, once: SortedOnce | None) -> bool:
+        """Ask the workload's policy; whether something of it goes on record now."""
+        decided = self._scalers.look(situation, once) if self._scalers else None
+        if self._scalers is None or decided is None or situation.desired is None:
+            return False
+        again = decided.decision.again_in_seconds
+        self.wakes.mark_later((situation.key,), min(LOOK_SECONDS, again or LOOK_SECONDS))
+        if decided.moves(situation.desired.workload.replicas):
+            work = self._keep(self._scalers, situation.key, decided)
+        elif self._scalers.is_due(situation.key):
+            work = self._remember(self._scalers, situation.key)
+        else:
+            return False
+        self._begin(situation.key, work, lambda: None)
+        return True
+
+    async def _remember(self, scalers: Scalers, key: WorkloadKey) -> None:
+        """Put what was seen on record, and plan on whatever comes of it."""
+        self._again.add(key)
+        try:
+            await scalers.remember(key)
+        except Exception as error:
+            self._crashed(key, error)
+
+    async def _keep(self, scalers: Scalers, key: WorkloadKey, decided: Decided) -> None:
+        """Put a count on record, from where it acts."""
+        try:
+            if await scalers.keep(key, decided):
+                self._again.add(key)
+            else:
+                self.wakes.mark_later((key,), self._retries.setdefault(key, Retries()).failed())
+        except Exception as error:
+            self._crashed(key, error)
 
     def _forget(self, key: WorkloadKey) -> None:
         """Keep no memory of a workload that is neither wanted nor there."""
         self.lane.forget(key)
         self._retries.pop(key, None)
         self._served.discard(key)
+        if self._scalers is not None:
+            self._scalers.forget(key)
         self.wakes.forget(key)
         self._observer.gone(self.lane.name, key)
 
@@ -158,20 +211,22 @@ class ClusterLane:
 
     def abandon(self) -> None:
         """Give up the plans in hand: somebody else leads, and makes their own."""
+        if self._scalers is not None:
+            self._scalers.forget()
         for task in self._in_flight.values():
             task.cancel()
 
-    async def _plan(self, situation: Situation) -> Plan:
+    async def _plan(self, situation: Situation, once: SortedOnce | None) -> Plan:
         known = self.lane.recall(situation)
         if known is not None:
             return known
         self._planned_rooms += len(situation.live.pods)
-        now = self._clock.now()
+        now, there = self._clock.now(), once.sorted if once else None
         wanted = situation.desired.workload.replicas if situation.desired else 0
         if max(len(situation.live.pods), wanted) < BIG_KEY_PODS:
-            plan = planning.plan(situation, self.lane.schemas, now)
+            plan = planning.plan(situation, self.lane.schemas, now, there)
         else:
-            plan = await asyncio.to_thread(planning.plan, situation, self.lane.schemas, now)
+            plan = await asyncio.to_thread(planning.plan, situation, self.lane.schemas, now, there)
         self.lane.remember(plan, situation)
         return plan
 
@@ -184,22 +239,28 @@ class ClusterLane:
         if plan.key not in self.lane.wanted.keys:
             return False
         before = self.lane.store.state(plan.key).conditions
-        after = conditions.conditions_of(plan, "", before, self._clock.now())
+        paused = self.lane.paused(plan.key)
+        after = conditions.conditions_of(plan, "", before, self._clock.now(), paused)
         return before != after or self.lane.store.is_doubtful(plan.key)
 
     def _start(self, plan: Plan) -> None:
-        task = asyncio.create_task(self._settle(plan), name=f"settle {plan.key}")
-        self._in_flight[plan.key] = task
-        # Not in `_settle` itself: one that is given up before its first step never runs.
-        task.add_done_callback(lambda _: self._landed(plan))
+        self._begin(plan.key, self._settle(plan), lambda: self.lane.release(plan))
 
-    def _landed(self, plan: Plan) -> None:
+    def _begin(
+        self, key: WorkloadKey, work: Coroutine[Any, Any, None], ended: Callable[[], None]
+    ) -> None:
+        task = asyncio.create_task(work, name=f"settle {key}")
+        self._in_flight[key] = task
+        # Not in the work itself: one that is given up before its first step never runs.
+        task.add_done_callback(lambda _: self._landed(key, ended))
+
+    def _landed(self, key: WorkloadKey, ended: Callable[[], None]) -> None:
         """Let the next plan of a workload follow, whatever became of this one."""
-        self.lane.release(plan)
-        del self._in_flight[plan.key]
-        if plan.key in self._again:
-            self._again.discard(plan.key)
-            self.wakes.mark((plan.key,))
+        ended()
+        del self._in_flight[key]
+        if key in self._again:
+            self._again.discard(key)
+            self.wakes.mark((key,))
 
     async def _settle(self, plan: Plan) -> None:
         key = plan.key
@@ -216,7 +277,8 @@ class ClusterLane:
                 self.wakes.mark_later((key,), retries.failed(asked))
             else:
                 self._retries.pop(key, None)
-            if plan.forget and not settled.failure:
-                self._again.add(key)  # the last look finds it gone
+            # Planned anew: other names for rooms that are short, the last look at what is gone.
+            if settled.short or (plan.forget and not settled.failure):
+                self._again.add(key)
         except Exception as error:
             self._crashed(key, error)

@@ -37,17 +37,26 @@ class LeaderLabel:
         self._clock = clock
         self._leading = leading
         self._wears = False
+        self._problem = ""
 
     async def take(self) -> None:
         """Take the label off all others, then put it on: before a new leader's first decision.
 
         Raises what passes. Where the cluster does not allow it the rooms' Service leads nowhere,
-        and everything else goes on.
+        and everything else goes on: `run` tries again, for a repaired permission sends no event.
         """
+        before, self._problem = self._problem, ""
         try:
             await self._take()
         except (Denied, Misconfigured) as error:
-            log.warning("rooms cannot be led to this process by their Service: %s", error)
+            self._problem = str(error)
+            if self._problem != before:
+                log.warning(
+                    "rooms cannot be led to this process by their Service, so they are not heard: "
+                    "%s. Give it the rights of deploy/ (get, list and patch of pods); it is tried "
+                    "again every %.0f s",
+                    *(error, LOOK_SECONDS),
+                )
 
     async def drop(self) -> None:
         """Take the label off ourselves; where that fails, `run` tries again."""
@@ -59,11 +68,13 @@ class LeaderLabel:
         """Keep the label where it belongs, whoever takes it away, until cancelled."""
         while self._own.name:
             await self._clock.sleep(LOOK_SECONDS)
-            if not self._leading():
-                await self.drop()
-            elif self._wears:
-                with suppress(PortError):
+            with suppress(PortError):
+                if not self._leading():
+                    await self.drop()
+                elif self._wears:
                     await self._put_on(await self._cluster.get(self._own))
+                else:
+                    await self.take()
 
     async def _take(self) -> None:
         pod = await self._cluster.get(self._own) if self._own.name else None

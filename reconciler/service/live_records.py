@@ -10,7 +10,7 @@ from functools import lru_cache
 from sys import intern
 
 from reconciler.model import labels
-from reconciler.model.live import HostPort, LiveNode, LiveObject, LivePod, Phase
+from reconciler.model.live import ENDED_PHASES, HostPort, LiveNode, LiveObject, LivePod, Phase
 from reconciler.model.refs import Json, WorkloadKey, ref_of
 from reconciler.model.rooms import Mark, Why
 
@@ -26,9 +26,8 @@ def pod_of(pod: Json) -> LivePod:
     marks, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
     conditions = {each["type"]: each for each in status.get("conditions") or ()}
     starts = _starts(status)
-    # Whatever an old kubelet left in the statuses: in these phases no container runs any more.
-    terminal = status.get("phase") in ("Failed", "Succeeded")
     workload, state = intern(marks.get(labels.WORKLOAD, "")), marks.get(labels.STATE, "")
+    leaving = notes.get(labels.LEAVING, "")
     return LivePod(
         uid=metadata["uid"],
         namespace=intern(metadata.get("namespace", "")),
@@ -48,20 +47,23 @@ def pod_of(pod: Json) -> LivePod:
         waiting=_waiting(status),
         unschedulable=_unschedulable(conditions.get("PodScheduled")),
         stamps=labels.digest_of(metadata),
-        lapsed=_is_lapsed(status, conditions.get("Ready")),
+        lapsed=_is_lapsed(spec, status, conditions.get("Ready")),
         mark=_MARKS.get(state, Mark.BUSY),
         odd_mark="" if state in _MARKS else state,
-        leaving=_WHYS.get(notes.get(labels.LEAVING, ""), Why.REQUEST),
+        leaving=_WHYS.get(leaving, Why.REQUEST),
+        odd_leaving="" if leaving in _WHYS else leaving,
         leaving_since=_number(notes.get(labels.LEAVING_SINCE)),
         guard=guard_of(notes),
         kept_report=notes.get(labels.REPORT, ""),
         bound_at=_since(conditions.get("PodScheduled")),
-        running=bool(starts) and not terminal,
+        running=bool(starts),
         started_at=max(starts, default=0.0),
+        first_started_at=min(starts, default=0.0),
         ended=_ending(status),
-        restarts=sum(one.get("restartCount", 0) for one in status.get("containerStatuses") or ()),
+        runs=_runs(status),
         pod_ip=status.get("podIP") or "",
         host_network=bool(spec.get("hostNetwork")),
+        address=intern(notes.get(labels.ADDRESS, "")),
     )
 
 
@@ -128,6 +130,16 @@ def host_ports_of(spec: Json) -> tuple[HostPort, ...]:
     return tuple(_host_ports(spec.get("containers") or ()))
 
 
+def held_ports_of(spec: Json) -> tuple[HostPort, ...]:
+    """Return the same with those of sidecars among its init containers.
+
+    The kube-scheduler counts what runs for as long as the pod does.
+    """
+    inits = spec.get("initContainers") or ()
+    sidecars = [each for each in inits if each.get("restartPolicy") == "Always"]
+    return (*host_ports_of(spec), *_host_ports(sidecars))
+
+
 def _host_ports(containers: Iterable[Json]) -> Iterable[HostPort]:
     for container in containers:
         for port in container.get("ports") or ():
@@ -180,22 +192,35 @@ def _waiting(status: Json) -> str:
     return ""
 
 
-def _is_lapsed(status: Json, ready: Json | None) -> bool:
-    """Whether a pod was ready, is not, and runs on, as a game that takes no more players.
+def _is_lapsed(spec: Json, status: Json, ready: Json | None) -> bool:
+    """Whether a pod was ready, is not, and its game runs on, perhaps full of players.
 
     A pod that never was ready has been so since before its first container started; one whose
-    container ended has a container that does not run, or none that started before it lapsed.
+    game ended has none that runs, or none that started before it lapsed.
     """
     if ready is None or ready.get("status") != "False":
         return False
-    running = [
-        (container.get("state") or {}).get("running")
-        for container in status.get("containerStatuses") or ()
-    ]
-    if not running or not all(running):
-        return False
-    started_at = min(unix_seconds((each or {}).get("startedAt")) for each in running)
-    return unix_seconds(ready.get("lastTransitionTime")) > started_at > 0
+    starts = [unix_seconds(each.get("startedAt")) for each in _games(spec, status)]
+    return unix_seconds(ready.get("lastTransitionTime")) > min(starts, default=0.0) > 0
+
+
+def _games(spec: Json, status: Json) -> list[Json]:
+    """Return the running states of the containers that players may be in, [] where none runs.
+
+    They are those with host ports: a sidecar that ends beside one makes the pod unready, and
+    sends nobody home. Where no port tells, each may be the game, and all must run.
+    """
+    public = {
+        each["name"]
+        for each in spec.get("containers") or ()
+        if any(port.get("hostPort") for port in each.get("ports") or ())
+    }
+    states = {
+        one["name"]: (one.get("state") or {}).get("running")
+        for one in status.get("containerStatuses") or ()
+    }
+    running = [each for name, each in states.items() if each and (name in public or not public)]
+    return running if public or len(running) == len(states) else []
 
 
 def _since(condition: Json | None) -> float:
@@ -207,15 +232,23 @@ def _since(condition: Json | None) -> float:
 
 def _starts(status: Json) -> list[float]:
     """Return when each running container started (Unix seconds)."""
+    if status.get("phase") in ENDED_PHASES:
+        return []  # whatever an old kubelet left there: no container runs any more
     running = (
         (one.get("state") or {}).get("running") for one in status.get("containerStatuses") or ()
     )
     return [unix_seconds(each.get("startedAt")) for each in running if each is not None]
 
 
+def _runs(status: Json) -> tuple[int, ...]:
+    """Return how often each container was restarted; () where none was, as in most pods."""
+    runs = tuple(one.get("restartCount", 0) for one in status.get("containerStatuses") or ())
+    return runs if any(runs) else ()
+
+
 def _ending(status: Json) -> str:
     """Return why a pod ended, as Kubernetes tells it, "" where it has not."""
-    if status.get("phase") not in ("Failed", "Succeeded"):
+    if status.get("phase") not in ENDED_PHASES:
         return ""
     if status.get("reason"):
         return intern(str(status["reason"]))

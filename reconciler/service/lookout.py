@@ -3,18 +3,20 @@
 Whoever leads renews the Lease anyway, so an idle loop makes no call for it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from reconciler.model import labels
 from reconciler.model.errors import PortError
+from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
 from reconciler.model.plans import Plan
 from reconciler.model.readings import Reading
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.reports import Report
 from reconciler.model.wanted import Wanted
 from reconciler.ports import Clock
+from reconciler.service.outbox import outbox_of
 
 LONGEST_ERROR = 1000
 DEFECT = "a defect of Gamekeeper, which its log shows"
@@ -23,15 +25,19 @@ DEFECT = "a defect of Gamekeeper, which its log shows"
 class Lookout:
     """A voice that notes when the repository was last looked at, and since when it cannot be."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(
+        self, clock: Clock, also: Callable[[], Mapping[str, str]] = dict[str, str]
+    ) -> None:
+        """Note it beside what `also` notes on the Lease."""
         self._clock = clock
+        self._also = also
         self._looked_at = 0.0
         self._blind_since = 0.0
         self._error = ""
 
     def notes(self) -> Mapping[str, str]:
         """Return the annotations of the Lease; none before the first look."""
-        found = {}
+        found = dict(self._also())
         if self._looked_at:
             found[labels.LOOKED_AT] = written(self._looked_at)
         if self._error:
@@ -74,7 +80,10 @@ class Lookout:
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """What a Lease says of who leads and of what they see; times are Unix seconds, 0 unknown."""
+    """What a Lease says of who leads and of what they see; times are Unix seconds, 0 unknown.
+
+    `outbox` is how their commits fare. Who leads by `--no-lease` writes none.
+    """
 
     holder: str
     renewed_at: float
@@ -82,10 +91,15 @@ class Sighting:
     looked_at: float
     blind_since: float
     error: str
+    outbox: Outbox = EMPTY_OUTBOX
 
     def is_over(self, now: float) -> bool:
         """Whether the holder has let the Lease run out, as far as two clocks can agree."""
         return bool(self.holder) and now - self.renewed_at > self.lasts_seconds
+
+    def outbox_at(self, now: float) -> Outbox:
+        """Return how commits fare; the last words of who leads no more say nothing of that."""
+        return self.outbox if self.holder and not self.is_over(now) else EMPTY_OUTBOX
 
 
 def sighting_of(lease: Json | None) -> Sighting:
@@ -99,6 +113,7 @@ def sighting_of(lease: Json | None) -> Sighting:
         looked_at=_seconds(notes.get(labels.LOOKED_AT)),
         blind_since=_seconds(notes.get(labels.BLIND_SINCE)),
         error=str(notes.get(labels.BLIND_ERROR) or ""),
+        outbox=outbox_of(notes),
     )
 
 

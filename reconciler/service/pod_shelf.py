@@ -3,18 +3,22 @@
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from reconciler.model import labels
-from reconciler.model.live import NEVER_SEEN, HostPort, LivePod, Phase
+from reconciler.model.live import ENDED_PHASES, NEVER_SEEN, LivePod
 from reconciler.model.refs import Json, WorkloadKey
-from reconciler.service.live_records import host_ports_of, key_of, pod_of
+from reconciler.service.live_records import held_ports_of, key_of, pod_of
+from reconciler.service.port_shelf import NOTHING, Held, PortShelf
 from reconciler.service.seen import seen_of
 from reconciler.service.shelves import ByWorkload, Touched, is_older
 
 EXPECTATION_SECONDS = 180.0
 """How long the watch has to show a write of ours before it is taken back."""
+
+RoomChanged = Callable[[WorkloadKey, LivePod], None]
+"""Called with a room that changed, as it is now or, where it is gone, as it was."""
 
 log = logging.getLogger(__name__)
 
@@ -22,8 +26,6 @@ _STRIPPED = (
     "room %s/%s lost our labels by somebody's hand: it runs on, is replaced, and is neither "
     "counted nor deleted any more. Give the labels back, or delete the pod"
 )
-
-_ENDED = (Phase.SUCCEEDED, Phase.FAILED)
 
 
 class PodShelf:
@@ -39,20 +41,22 @@ class PodShelf:
         touched: Touched,
         now: Callable[[], float],
         elapsed: Callable[[], float] = time.monotonic,
+        room_changed: RoomChanged = lambda _key, _pod: None,
     ) -> None:
         self._instance = instance
         self._touched = touched
+        self._room_changed = room_changed
         self._now = now
         self._elapsed = elapsed
         self._rooms: ByWorkload[LivePod] = ByWorkload()
-        self._foreign: dict[str, tuple[HostPort, ...]] = {}
-        self._in_use: Counter[int] = Counter()
-        self._port_use: Counter[int] | None = None
+        self._foreign: dict[str, Held] = {}
+        self._ports = PortShelf()
         self._made: dict[str, float] = {}
         self._doomed: dict[str, float] = {}
         self._before: dict[str, LivePod] = {}
         self._gone: dict[str, float] = {}
         self._uids: dict[tuple[str, str], str] = {}
+        self._astray: dict[str, tuple[str, str]] = {}
 
     def workloads(self) -> Collection[WorkloadKey]:
         """Return the workloads that have rooms."""
@@ -67,11 +71,17 @@ class PodShelf:
         uid = self._uids.get((namespace, name))
         return None if uid is None else self._rooms.find(uid)
 
+    def is_astray(self, namespace: str, name: str) -> bool:
+        """Whether there is a pod of this name that was a room, and lost our labels."""
+        return (namespace, name) in self._astray.values()
+
     def port_use(self) -> Counter[int]:
         """Return how many pods ask for each host port number; not to be changed."""
-        if self._port_use is None:
-            self._port_use = self._in_use.copy()
-        return self._port_use
+        return self._ports.use()
+
+    def ports_held(self) -> Mapping[str, Counter[int]]:
+        """Return the same by their nodes, "" for pods without one; not to be changed."""
+        return self._ports.by_node()
 
     def put(self, obj: Json) -> None:
         """Take in a pod as it is now, unless a newer version of it is known."""
@@ -85,10 +95,13 @@ class PodShelf:
         if key is None or metadata["labels"].get(labels.INSTANCE) != self._instance:
             if known is not None:
                 log.warning(_STRIPPED, metadata.get("namespace"), metadata["name"])
+            was_ours = known is not None or metadata["uid"] in self._astray
             self._remove(metadata["uid"])
+            if was_ours or self._bears_our_signs(metadata):
+                self._astray[metadata["uid"]] = metadata["namespace"], metadata["name"]
             self._put_foreign(obj)
         else:
-            self._count(self._foreign.pop(metadata["uid"], ()), -1)
+            self._ports.give_back(self._foreign.pop(metadata["uid"], NOTHING))
             self._put_room(key, pod_of(obj))
 
     def drop(self, obj: Json) -> None:
@@ -99,7 +112,7 @@ class PodShelf:
 
     def keep_only(self, uids: Collection[str], version: str = "") -> None:
         """Take in that there are no pods but these, and those that we made after the list."""
-        known = {*self._rooms.uids(), *self._foreign}
+        known = {*self._rooms.uids(), *self._foreign, *self._astray}
         for uid in known.difference(uids, self._made_after(version)):
             self._bury(uid)
             self._remove(uid)
@@ -128,8 +141,7 @@ class PodShelf:
         key, pod = found
         self._doomed[uid] = self._now() + EXPECTATION_SECONDS
         self._before[uid] = pod
-        self._rooms.put(key, uid, replace(pod, terminating=True))
-        self._touched(key)
+        self._place(key, replace(pod, terminating=True))
 
     def expire(self) -> None:
         """Take back what no watch has shown in time."""
@@ -142,11 +154,17 @@ class PodShelf:
             pod = self._before.pop(uid)
             found = self._rooms.find(uid)
             if found is not None:
-                self._rooms.put(found[0], uid, pod)
-                self._touched(found[0])
+                self._place(found[0], pod)
+
+    def _bears_our_signs(self, metadata: Json) -> bool:
+        """Whether a pod that is no room was one before this process saw it."""
+        instance = (metadata.get("labels") or {}).get(labels.INSTANCE, self._instance)
+        noted = labels.REVISION in (metadata.get("annotations") or {})
+        return noted and instance == self._instance
 
     def _put_room(self, key: WorkloadKey, pod: LivePod) -> None:
         self._made.pop(pod.uid, None)
+        self._astray.pop(pod.uid, None)
         found = self._rooms.find(pod.uid)
         if found is not None and is_older(pod.resource_version, found[1].resource_version):
             return
@@ -161,39 +179,48 @@ class PodShelf:
             pod = replace(pod, seen=seen)
         if found == (key, pod):
             return
-        held, before = _ports_held(pod), _ports_held(found[1]) if found else ()
+        held, before = _held_by(pod), _held_by(found[1]) if found else NOTHING
         if held != before:  # a room that flips keeps its ports: the count of all stays as it is
-            self._count(before, -1)
-            self._count(held, +1)
-        self._rooms.put(key, pod.uid, pod)
+            self._ports.give_back(before)
+            self._ports.take(held)
         self._uids[pod.namespace, pod.name] = pod.uid
-        self._touched(key)
+        self._place(key, pod)
         if found is not None and found[0] != key:
-            self._touched(found[0])
+            self._tell(*found)
 
     def _put_foreign(self, obj: Json) -> None:
         uid = obj["metadata"]["uid"]
-        ended = (obj.get("status") or {}).get("phase") in _ENDED
-        ports = () if ended else host_ports_of(obj.get("spec") or {})
+        ended = (obj.get("status") or {}).get("phase") in ENDED_PHASES
+        spec = obj.get("spec") or {}
+        ports = () if ended else held_ports_of(spec)
         if not ports and uid not in self._foreign:
             return
-        self._count(self._foreign.pop(uid, ()), -1)
+        self._ports.give_back(self._foreign.pop(uid, NOTHING))
         if ports:
-            self._foreign[uid] = ports
-            self._count(ports, +1)
+            held = self._foreign[uid] = spec.get("nodeName") or "", ports
+            self._ports.take(held)
 
     def _remove(self, uid: str) -> None:
+        self._astray.pop(uid, None)
         self._made.pop(uid, None)
         self._doomed.pop(uid, None)
         self._before.pop(uid, None)
-        self._count(self._foreign.pop(uid, ()), -1)
+        self._ports.give_back(self._foreign.pop(uid, NOTHING))
         removed = self._rooms.remove(uid)
         if removed is not None:
             name = removed[1].namespace, removed[1].name
             if self._uids.get(name) == uid:
                 del self._uids[name]
-            self._count(_ports_held(removed[1]), -1)
-            self._touched(removed[0])
+            self._ports.give_back(_held_by(removed[1]))
+            self._tell(*removed)
+
+    def _place(self, key: WorkloadKey, pod: LivePod) -> None:
+        self._rooms.put(key, pod.uid, pod)
+        self._tell(key, pod)
+
+    def _tell(self, key: WorkloadKey, pod: LivePod) -> None:
+        self._touched(key)
+        self._room_changed(key, pod)
 
     def _bury(self, uid: str) -> None:
         """Remember for a while that a pod is gone: the answer to its POST may be read later."""
@@ -202,17 +229,9 @@ class PodShelf:
             del self._gone[expired]
         self._gone[uid] = now + EXPECTATION_SECONDS
 
-    def _count(self, ports: tuple[HostPort, ...], change: int) -> None:
-        if ports:
-            self._port_use = None
-        for number in {each.port for each in ports}:
-            self._in_use[number] += change
-            if not self._in_use[number]:
-                del self._in_use[number]
 
-
-def _ports_held(pod: LivePod) -> tuple[HostPort, ...]:
-    return () if pod.phase in _ENDED else pod.host_ports
+def _held_by(pod: LivePod) -> Held:
+    return NOTHING if pod.phase in ENDED_PHASES else (pod.node, pod.host_ports)
 
 
 def _due(deadlines: dict[str, float], now: float) -> list[str]:

@@ -5,6 +5,7 @@ a sweep over ten thousand rooms looks at few of them, and never holds up the eve
 """
 
 import asyncio
+import logging
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -36,6 +37,8 @@ SLICE = 250
 FLEET = "Fleet"
 READY_BUCKETS = (1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 
+log = logging.getLogger("gamekeeper")
+
 
 class RoomCensus:
     """Counts the rooms of a lane while `leading`; a collector of the page of metrics."""
@@ -54,6 +57,7 @@ class RoomCensus:
         self._deaf = False
         self._ports_of: Tally[int] = Tally()
         self._ports = PortUse([])
+        self._stumbled: set[WorkloadKey] = set()
         registry.register(self)
 
     async def run(self) -> None:
@@ -77,12 +81,27 @@ class RoomCensus:
         for number, key in enumerate(sorted(keys)):
             if number % SLICE == 0:
                 await asyncio.sleep(0)
-            await self._count(key, ports)
-            deaf = deaf or bool(lane.reports.of(key).deaf)
+            try:
+                await self._count(key, ports)
+                ears = lane.reports.of(key)
+                deaf = deaf or bool(ears.deaf or ears.deaf_on)
+            except Exception:
+                self._stumble(key)
+            else:
+                self._stumbled.discard(key)
         for gone in self._tallies.keys() - keys:
             self._tallies.pop(gone)
             self._starting.difference_update(self._memories.pop(gone).rooms)
         self._deaf = deaf
+
+    def _stumble(self, key: WorkloadKey) -> None:
+        """Show nothing of a workload that trips a defect: it must not cost the others the loop."""
+        memory = self._memories.pop(key, None)
+        self._starting.difference_update(memory.rooms if memory else ())
+        self._tallies.pop(key, None)
+        if key not in self._stumbled:
+            self._stumbled.add(key)
+            log.exception("a defect of Gamekeeper's own: the rooms of %s are not counted", key)
 
     def _port_use(self) -> PortUse:
         """Return which host ports are in use; sorted anew only where that changed."""
@@ -145,7 +164,8 @@ class RoomCensus:
         yield seconds
         deaf = GaugeMetricFamily(
             "gamekeeper_deaf",
-            "1 while so many rooms fell silent at once that our own ears are suspect",
+            "1 while so many rooms, or those of one node, fell silent at once that our own ears "
+            "are suspect",
             labels=["cluster"],
         )
         deaf.add_metric([name], float(self._deaf))

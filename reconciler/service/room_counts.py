@@ -56,7 +56,7 @@ def fresh_count(lane: Lane, key: WorkloadKey) -> Count:
 
 def _spec_of(lane: Lane, key: WorkloadKey) -> tuple[Workload, int]:
     """Return by which spec a workload's rooms are judged, and how many it is to have."""
-    wanted = lane.wanted.effective.get(key)
+    wanted = lane.desired(key)
     if wanted is not None:
         return wanted.workload, wanted.workload.replicas
     return departing.workload_of(lane.situation(key)), 0
@@ -87,7 +87,9 @@ async def rollup_of(key: WorkloadKey, memory: Count) -> Rollup:
 
 def judges_alike(memory: Count, fresh: Count) -> bool:
     """Whether a room that did not change is still what it was."""
-    return memory.spec is fresh.spec and memory.ears.deaf == fresh.ears.deaf
+    before, now = memory.ears, fresh.ears
+    deaf_alike = before.deaf == now.deaf and before.deaf_on == now.deaf_on
+    return memory.spec is fresh.spec and deaf_alike
 
 
 def stands(room: CountedRoom, pod: LivePod, heard: Heard | None, now: float) -> bool:

@@ -18,11 +18,8 @@ from prometheus_client.core import (
 )
 
 from reconciler.model.rooms import Mark
+from reconciler.room_ports import Taken, Way
 
-Way = Literal["maestro", "collections", "v1"]
-"""On whose paths a report came."""
-Taken = Literal["taken", "malformed", "refused", "limited", "unknown", "gone", "unavailable"]
-"""What became of it: 200, 4xx for its content, 401 or 403, 429, 404, 410, 503."""
 Flipped = Literal["done", "dropped", "failed"]
 """What became of a flip: written; not needed any more; the cluster did not take it."""
 

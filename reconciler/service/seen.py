@@ -12,10 +12,13 @@ def seen_of(pod: LivePod, before: LivePod | None, now: float, elapsed: float) ->
     have written; `elapsed` is the clock that never jumps.
     """
     known = before.seen if before is not None else NEVER_SEEN
+    # Taken back and asked anew between two looks: its time begins anew too.
+    anew = before is not None and before.leaving_since not in (0.0, pod.leaving_since)
+    draining = 0.0 if anew else known.draining
     seen = Seen(
         starting=_starting(pod, before, known, elapsed),
-        draining=(known.draining or elapsed) if pod.mark is Mark.DRAINING else 0.0,
-        left=_left(pod, known, now, elapsed),
+        draining=(draining or elapsed) if pod.mark is Mark.DRAINING else 0.0,
+        left=_left(pod, before, known, now, elapsed, anew),
         ending=(known.ending or elapsed) if pod.terminating else 0.0,
     )
     if seen == known:
@@ -35,9 +38,14 @@ def _is_awaited(pod: LivePod) -> bool:
     return pod.mark is Mark.NONE and tells_reports(pod.revision)
 
 
-def _left(pod: LivePod, known: Seen, now: float, elapsed: float) -> float:
+def _left(
+    pod: LivePod, before: LivePod | None, known: Seen, now: float, elapsed: float, anew: bool
+) -> float:
     if pod.leaving is Why.STAYS:
         return 0.0
+    if anew or (before is not None and before.leaving is Why.STAYS):
+        # It was seen to stay: whatever time stands there, of whoever's clock, it is told now.
+        return elapsed
     if known.left:
         return known.left
     age_seconds = now - pod.leaving_since if pod.leaving_since else 0.0

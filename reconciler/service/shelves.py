@@ -1,9 +1,11 @@
 """Where list and watch put what they see: a shelf a kind, indexed by what the loop asks for."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from sys import intern
 from typing import Generic, Protocol, TypeVar
 
-from reconciler.model.live import LiveNode, LiveObject
+from reconciler.kube.addresses import public_address
+from reconciler.model.live import LiveNode, LiveObject, Nodes
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey, ref_of
 from reconciler.service.live_records import key_of, node_of, object_of
 
@@ -135,16 +137,26 @@ class NodeShelf:
     def __init__(self) -> None:
         self._nodes: dict[str, LiveNode] = {}
         self._by_name: dict[str, LiveNode] = {}
-        self._open_count: int | None = None
+        self._snapshot: Nodes | None = None
+        self._addresses: Mapping[str, str] = {}
 
     @property
-    def open_count(self) -> int:
-        """How many nodes are ready and take new pods; asked for every key of every pass."""
-        if self._open_count is None:
-            self._open_count = sum(
-                node.ready and not node.unschedulable for node in self._nodes.values()
-            )
-        return self._open_count
+    def snapshot(self) -> Nodes:
+        """All of them; the same value until one changes: asked for every key of every pass."""
+        if self._snapshot is None:
+            there = tuple(self._nodes.values())
+            takes = tuple(node for node in there if node.ready and not node.unschedulable)
+            self._snapshot = Nodes(there, takes)
+            known = ((node.name, public_address(node.addresses)) for node in there)
+            public = {name: intern(address) for name, address in known if address}
+            if public != self._addresses:
+                self._addresses = public
+        return self._snapshot
+
+    @property
+    def addresses(self) -> Mapping[str, str]:
+        """The public addresses of those that have one; the same value until one changes."""
+        return self._addresses if self.snapshot else {}
 
     def find(self, name: str) -> LiveNode | None:
         """Find a node by its name."""
@@ -152,9 +164,11 @@ class NodeShelf:
 
     def put(self, obj: Json) -> None:
         """Take in a node as it is now."""
-        node = node_of(obj)
-        self._nodes[obj["metadata"]["uid"]] = self._by_name[node.name] = node
-        self._open_count = None
+        uid, node = obj["metadata"]["uid"], node_of(obj)
+        if self._nodes.get(uid) == node and self._by_name.get(node.name) == node:
+            return  # a heartbeat
+        self._nodes[uid] = self._by_name[node.name] = node
+        self._snapshot = None
 
     def drop(self, obj: Json) -> None:
         """Take in that a node is gone."""
@@ -169,7 +183,7 @@ class NodeShelf:
         gone = self._nodes.pop(uid, None)
         if gone is not None and self._by_name.get(gone.name) is gone:
             del self._by_name[gone.name]
-        self._open_count = None
+        self._snapshot = None
 
 
 class Bell:

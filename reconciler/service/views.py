@@ -3,14 +3,14 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 from reconciler.model import labels
-from reconciler.model.live import LiveNode, LivePod, LiveWorkload
+from reconciler.model.live import LiveNode, LivePod, LiveWorkload, Nodes
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.ports import Clock, Cluster
-from reconciler.service.pod_shelf import PodShelf
+from reconciler.service.pod_shelf import PodShelf, RoomChanged
 from reconciler.service.reflector import Followed, Reflector
 from reconciler.service.shelves import Bell, NodeShelf, ObjectShelf, Ring, Shelf
 
@@ -27,7 +27,7 @@ class ClusterView:
 
     `dirty` is called with the workloads of which something changed; `record_changed` with the
     ConfigMaps of this instance that did, and whether they are gone. `elapsed` never jumps
-    (seconds).
+    (seconds). `room_changed` may be set: it is called with each room that changed.
     """
 
     def __init__(
@@ -42,7 +42,14 @@ class ClusterView:
         self._instance = instance
         self._dirty = dirty
         self._snapshots: dict[WorkloadKey, LiveWorkload] = {}
-        self._pods = PodShelf(instance, self._touched, clock.now, elapsed)
+        self.room_changed: RoomChanged = lambda _key, _pod: None
+        self._pods = PodShelf(
+            instance,
+            self._touched,
+            clock.now,
+            elapsed,
+            lambda key, pod: self.room_changed(key, pod),
+        )
         self._elapsed = elapsed
         self._objects = {kind: ObjectShelf(self._touched) for _, kind in OBJECT_KINDS}
         self._nodes = NodeShelf()
@@ -71,9 +78,14 @@ class ClusterView:
         return self._needed[0].complete
 
     @property
-    def node_count(self) -> int:
-        """How many nodes are ready and take new pods."""
-        return self._nodes.open_count
+    def nodes(self) -> Nodes:
+        """The nodes; the same value until one of them changes."""
+        return self._nodes.snapshot
+
+    @property
+    def addresses(self) -> Mapping[str, str]:
+        """The public addresses of the nodes that have one; the same value until one changes."""
+        return self._nodes.addresses
 
     @property
     def version(self) -> int:
@@ -118,6 +130,10 @@ class ClusterView:
         """How many pods of the cluster, anybody's, ask for each host port number."""
         return self._pods.port_use()
 
+    def ports_held(self) -> Mapping[str, Counter[int]]:
+        """The same by the pods' nodes, "" for pods without one."""
+        return self._pods.ports_held()
+
     def expect_created(self, pod: Json) -> None:
         """Count a room as there, as the server answered it, until the watch shows it (3 min)."""
         self._pods.expect_created(pod)
@@ -137,6 +153,10 @@ class ClusterView:
     def room(self, namespace: str, name: str) -> tuple[WorkloadKey, LivePod] | None:
         """Find a room by its name, with its workload."""
         return self._pods.room(namespace, name)
+
+    def is_astray(self, namespace: str, name: str) -> bool:
+        """Whether there is a pod of this name that was a room, and lost our labels."""
+        return self._pods.is_astray(namespace, name)
 
     def node(self, name: str) -> LiveNode | None:
         """Find a node by its name."""

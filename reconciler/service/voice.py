@@ -43,6 +43,8 @@ class LogVoice:
                 "commit taken in",
                 extra=_fields(commit=wanted.commit[:12], workloads=len(wanted.effective)),
             )
+            for dropped in wanted.dropped:
+                log.info("%s", dropped, extra=_fields(workload=str(dropped.key)))
         held = {_place_of(hold): hold for hold in wanted.holds}
         for place, hold in held.items():
             if self._held.get(place) != hold:

@@ -16,6 +16,7 @@ from reconciler.wiring.clock import SystemClock
 if TYPE_CHECKING:
     from reconciler.adapters.kubernetes.calls import OnRequest
     from reconciler.adapters.kubernetes.client import KubernetesCluster
+    from reconciler.adapters.kubernetes.server_clock import ServerClock
     from reconciler.loop.lane import Lane
     from reconciler.sandbox.http import SandboxServer
     from reconciler.service.app import App
@@ -44,8 +45,10 @@ CONTENT_KINDS = (
 """What keeps a namespace from being removed, unless a setting names other kinds."""
 
 
-def make_cluster(settings: Settings, on_request: OnRequest | None = None) -> KubernetesCluster:
-    """Return the cluster that the connection flags name. Raises Misconfigured."""
+def make_cluster(
+    settings: Settings, on_request: OnRequest | None = None, clock: ServerClock | None = None
+) -> KubernetesCluster:
+    """Return the cluster that the connection flags name; it sets `clock`. Raises Misconfigured."""
     from reconciler.adapters.kubernetes.calls import Limits
     from reconciler.adapters.kubernetes.client import open_cluster
     from reconciler.adapters.kubernetes.connect import connect
@@ -69,6 +72,7 @@ def make_cluster(settings: Settings, on_request: OnRequest | None = None) -> Kub
         name=settings.cluster_name,
         limits=limits,
         on_request=on_request,
+        clock=clock,
     )
 
 
@@ -94,17 +98,18 @@ def make_one_cluster(
     The lane writes only while `may_write` says so. Raises Misconfigured.
     """
     from reconciler import assets
+    from reconciler.adapters.kubernetes.server_clock import ServerClock
     from reconciler.kube.schemas import Schemas
     from reconciler.loop.lane import Lane
     from reconciler.loop.store import RecordStore
     from reconciler.service.doors.codes import RoomCodes
-    from reconciler.service.fence import Fenced
     from reconciler.service.views import ClusterView
 
-    cluster = make_cluster(settings, on_request)
-    view = ClusterView(cluster, settings.instance, SystemClock(), dirty, record_changed)
+    clock = ServerClock()
+    cluster = make_cluster(settings, on_request, clock)
+    view = ClusterView(cluster, settings.instance, clock, dirty, record_changed)
     newest = assets.kubernetes_versions()[-1]
-    fenced = Fenced(cluster, may_write)
+    fenced = cluster.fenced(may_write)
     codes = RoomCodes(fenced, settings.namespace)
     lane = Lane(
         name=settings.cluster_name,
@@ -137,18 +142,18 @@ def make_desk(one: OneCluster, app: Callable[[], App], observer: RoomObserver) -
 
     What rooms say is written on a way of its own: it may not wait behind a crowd of creates.
     """
-    from reconciler.service.fence import Fenced
     from reconciler.service.rooms.desk import RoomDesk
 
     desk = RoomDesk(
         one.lane,
-        Fenced(one.cluster.apart(), lambda: app().may_write()),
+        one.cluster.apart().fenced(lambda: app().may_write()),
         SystemClock(),
         lambda: app().may_act(),
         lambda key: app().touched((key,)),
         observer,
     )
     one.lane.reports = desk.book
+    one.view.room_changed = desk.room_changed
     return desk
 
 

@@ -20,8 +20,8 @@ def make_rooms_api(service: Serving) -> RoomsApi:
     def holds(key: WorkloadKey) -> tuple[Hold, ...]:
         return held_by(key, store.state(key).conditions)
 
-    counted = service.rooms.reported
-    return RoomsApi(service.desk, service.door, SystemClock().now, counted, holds)
+    counted, now = service.rooms.reported, SystemClock().now
+    return RoomsApi(service.desk, service.door, now, counted, holds, service.app.fleets())
 
 
 @asynccontextmanager

@@ -4,14 +4,21 @@ from dataclasses import replace
 
 from reconciler.model.specs import LOOSEST, Budgets, Permissions
 from reconciler.settings import Settings
+from reconciler.wiring.outside import egress_of
 
 
 def permissions_of(settings: Settings) -> Permissions:
-    """Return what repositories may do under these settings."""
+    """Return what repositories may do under these settings.
+
+    Whom webhooks may ask is not known where no host is named: who validates on a laptop has no
+    list, and the process that acts may have one. Raises Misconfigured for an entry that is none.
+    """
+    egress_of(settings)
     reserved = frozenset({*settings.reserved_namespaces, settings.namespace})
+    egress = settings.egress_hosts or None
     if settings.pod_security == "privileged":
-        return Permissions(pod_security="privileged", reserved_namespaces=reserved)
-    return Permissions(pod_security="baseline", reserved_namespaces=reserved)
+        return Permissions("privileged", reserved, egress)
+    return Permissions("baseline", reserved, egress)
 
 
 def ceiling_of(settings: Settings) -> Budgets:

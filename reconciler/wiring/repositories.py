@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,8 +53,16 @@ def make_checkout(path: str) -> LocalCheckout:
     return LocalCheckout(path)
 
 
-def make_mirror(settings: Settings, environment: Mapping[str, str] = os.environ) -> Mirror:
-    """Return the mirror of the tracked branch. Raises Misconfigured."""
+def make_mirror(
+    settings: Settings,
+    environment: Mapping[str, str] = os.environ,
+    beside: Mirror | None = None,
+    may_push: Callable[[], bool] = lambda: True,
+) -> Mirror:
+    """Return a mirror of the tracked branch; what is in the one `beside` it is not fetched again.
+
+    It pushes only while `may_push` says so. Raises Misconfigured.
+    """
     from reconciler.adapters.git.mirror import Mirror
     from reconciler.adapters.git.source import Source
 
@@ -70,7 +79,8 @@ def make_mirror(settings: Settings, environment: Mapping[str, str] = os.environ)
         plain_http=settings.git_plain_http,
         fetch_deadline_seconds=settings.git_timeout_seconds,
     )
-    return Mirror(source, settings.cache_dir or str(_cache(environment)))
+    cache = settings.cache_dir or str(_cache(environment))
+    return Mirror(source, cache, beside=beside, may_push=may_push)
 
 
 def _cache(environment: Mapping[str, str]) -> Path:
@@ -79,17 +89,20 @@ def _cache(environment: Mapping[str, str]) -> Path:
 
 
 def make_head_lane(
-    settings: Settings, home: Lane, compiler: WorkerCompiler, repository: Repository | None = None
+    settings: Settings, home: Lane, compiler: WorkerCompiler, repository: Repository
 ) -> HeadLane:
-    """Return the lane of the tracked branch, or of a `repository`. Raises Misconfigured."""
+    """Return the lane of the tracked branch of a repository."""
     from reconciler.loop.head import HeadLane
 
     return HeadLane(
         url=repository_of(settings),
         branch=settings.branch,
-        repository=repository or make_mirror(settings),
+        repository=repository,
         compiler=compiler,
-        permissions=permissions_of(settings),
+        # The process that acts knows its whole list, also where nobody is on it.
+        permissions=replace(
+            permissions_of(settings), egress=settings.egress_hosts, tracked=settings.branch
+        ),
         ceiling=ceiling_of(settings),
         home=home,
         approval_signers=settings.approval_signers,

@@ -21,6 +21,9 @@ from reconciler.service.relay import Relay
 from reconciler.service.room_census import RoomCensus
 from reconciler.service.room_metrics import RoomMetrics
 from reconciler.service.rooms.desk import RoomDesk
+from reconciler.service.rooms.roster import Roster
+from reconciler.service.rooms.unlistened import Unlistened
+from reconciler.service.scaling_metrics import ScalingMetrics
 from reconciler.service.voice import LogVoice
 from reconciler.service.voices import Voices
 from reconciler.settings import Settings
@@ -28,14 +31,20 @@ from reconciler.wiring.clock import SystemClock
 from reconciler.wiring.clusters import OneCluster, make_desk, make_one_cluster
 from reconciler.wiring.doors import make_door, make_label
 from reconciler.wiring.leading import make_leadership
-from reconciler.wiring.repositories import make_compiler, make_head_lane, repository_of
+from reconciler.wiring.repositories import (
+    make_compiler,
+    make_head_lane,
+    make_mirror,
+    repository_of,
+)
+from reconciler.wiring.scaling import add_scaling, check_signing, hear_scaling
 
 
 @dataclass(frozen=True, slots=True)
 class Serving:
     """The service, ready to run.
 
-    `desk` is what the rooms' listener asks, `door` keeps it, `rooms` counts.
+    `desk` is what the rooms' listener asks, `door` keeps it; `rooms` and `scaling` count.
     """
 
     app: App
@@ -45,6 +54,7 @@ class Serving:
     settings: Settings
     desk: RoomDesk
     rooms: RoomMetrics
+    scaling: ScalingMetrics
     door: RoomDoor
 
     def faces(self) -> Faces:
@@ -62,7 +72,7 @@ class Serving:
         beat = partial(keep_beating, self.health, self.metrics.lagged, time.monotonic)
         lane, registry = self.app.cluster_lane.lane, self.metrics.registry
         census = RoomCensus(lane, self.app.may_act, SystemClock(), registry)
-        await self.app.run(self.leadership, [beat, census.run])
+        await self.app.run(self.leadership, [beat, census.run, self.scaling.run])
 
 
 @asynccontextmanager
@@ -81,35 +91,36 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
         metrics.requests_to(settings.cluster_name),
         lambda: apps[0].may_write(),
     )
-    head = make_head_lane(settings, one.lane, compiler)
-    clock = SystemClock()
-    lookout, log = Lookout(clock), LogVoice(Events(one.cluster, settings.instance, clock))
-    voice = Voices([log, metrics, health, lookout])
+    read = make_mirror(settings)
+    head = make_head_lane(settings, one.lane, compiler, read)
+    events = Events(one.lane.cluster, settings.instance, clock := SystemClock())
+    heard = hear_scaling(one.lane, lambda: apps[0].may_act(), events, metrics.registry)
+    lookout = Lookout(clock, heard.outbox.notes)
     parts = Parts(
         lane=one.lane,
         head=head,
         view=one.view,
         clock=clock,
-        voice=voice,
+        voice=Voices([LogVoice(events), metrics, health, lookout]),
         found=partial(ensure_namespace, one.cluster, settings.namespace),
         pass_on=_relay(settings, one.cluster, clock).ask,
         poll_seconds=settings.poll_seconds,
         resync_seconds=settings.resync_seconds,
         wakers=_wakers(settings),
     )
+    mirror = add_scaling(parts, settings, heard.voice, read, lambda: apps[0].may_act())
     rooms = RoomMetrics(metrics.registry)
     desk = _listen(parts, one, settings, lambda: apps[0], rooms)
-    app = App(parts)
-    apps.append(app)
+    apps.append(app := App(parts))
     _watch_over(app, metrics, health, settings.cluster_name)
     try:
+        await check_signing(settings, mirror)
         leadership = make_leadership(settings, one.cluster, app.leadership_changed, lookout.notes)
         door = make_door(settings, one)
-        yield Serving(app, leadership, health, metrics, settings, desk, rooms, door)
+        yield Serving(app, leadership, health, metrics, settings, desk, rooms, heard.metrics, door)
     finally:
-        await head.repository.close()
-        await compiler.close()
-        await one.cluster.close()
+        for each in (mirror, head.repository, compiler, one.cluster):
+            await each.close()
 
 
 def _listen(
@@ -118,7 +129,10 @@ def _listen(
     """Let rooms be led to this process and be heard; return the desk that keeps them."""
     desk = make_desk(one, app, rooms)
     # Where nobody can speak to us, silence tells nothing: nobody is listened for.
-    parts.desk = desk if settings.rooms_listen else None
+    if settings.rooms_listen:
+        parts.desk = desk
+    else:
+        one.lane.reports = Unlistened(Roster(one.lane, parts.clock).workload)
     parts.label = make_label(settings, one, lambda: app().leading)
     return desk
 

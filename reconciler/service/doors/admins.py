@@ -5,7 +5,8 @@
       schedulers: [arena]
       verbs: [read, drain]
 
-The hash is that of the token's text (`printf %s "$TOKEN" | sha256sum`). `schedulers: "*"` is all.
+The hash is that of the token's text (`printf %s "$TOKEN" | sha256sum`). `schedulers: "*"` is all;
+a workload in a namespace of another name is written `Fleet/servers/arena`.
 """
 
 import hashlib
@@ -24,7 +25,7 @@ from reconciler.model.errors import Misconfigured
 log = logging.getLogger(__name__)
 
 FIELDS = frozenset({"name", "sha256", "schedulers", "verbs"})
-VERBS = frozenset({"read", "drain"})
+VERBS = frozenset({"read", "drain", "commit"})
 _HASH = re.compile(r"[0-9a-fA-F]{64}")
 
 
@@ -124,7 +125,7 @@ def _problem_of(entry: Any) -> str:
     if schedulers != "*" and not _is_list_of_text(schedulers):
         return 'schedulers: write a list of their names, or "*" for all'
     if not _is_list_of_text(verbs) or not set(verbs) <= VERBS:
-        return "verbs: write a list of read and drain"
+        return "verbs: write a list of read, drain and commit"
     return ""
 
 

@@ -5,7 +5,8 @@ not let in by their address. A valid credential passes however often its address
 since many rooms may stand behind one address.
 """
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reconciler.model.errors import Gone
@@ -19,6 +20,8 @@ from reconciler.service.doors.guesses import Guesses
 from reconciler.service.doors.networks import NOBODY, Neighbours, Silent, speaks_silently
 from reconciler.service.doors.people import People
 from reconciler.service.doors.tokens import RoomTokens
+
+log = logging.getLogger("gamekeeper")
 
 UNKNOWN_VOICE = (
     "this is no credential of that room: send the room's own token as `Authorization: Bearer` (it "
@@ -59,6 +62,7 @@ class RoomDoor:
         self._neighbours = neighbours
         self._people = people
         self._guesses = guesses
+        self._told: set[tuple[str, str]] = set()
 
     async def admit_room(
         self, namespace: str, name: str, pod: LivePod | None, shown: Credential, peer: str
@@ -70,6 +74,7 @@ class RoomDoor:
         if shown.kind == "none" or not shown.secret:
             # Who shows nothing guesses nothing: this is not counted.
             if not speaks_silently(self._rules.silent, self._neighbours, pod, peer):
+                self._tell_silent(pod, peer)
                 raise NotAdmitted(401, UNKNOWN_VOICE)
         elif shown.kind == "bearer":
             await self._hear_token(namespace, name, pod, shown.secret, peer)
@@ -77,6 +82,23 @@ class RoomDoor:
             raise self._refusal(peer, shown.secret, 401, UNKNOWN_VOICE)
         elif pod is None:
             raise _gone(name)
+
+    def _tell_silent(self, pod: LivePod | None, peer: str) -> None:
+        """Log once a workload that its game shows nothing: else it is never heard, without a word.
+
+        Of rooms that are there alone: what strangers make up fills no log.
+        """
+        if pod is None or (pod.namespace, pod.workload) in self._told:
+            return
+        self._told.add((pod.namespace, pod.workload))
+        log.warning(
+            "somebody at %s speaks for room %s/%s without a token, and is refused with 401: if it "
+            "is the game itself, let --rooms-without-token believe it",
+            peer or "an address that is not known",
+            pod.namespace,
+            pod.name,
+            extra={"fields": {"workload": f"{pod.namespace}/{pod.workload}"}},
+        )
 
     async def _hear_token(
         self, namespace: str, name: str, pod: LivePod | None, token: str, peer: str
@@ -88,6 +110,26 @@ class RoomDoor:
             raise self._refusal(peer, token, 403, ANOTHERS_VOICE)
         if pod is None or pod.uid != speaker.uid:
             raise _gone(name)
+
+    async def whose(
+        self, namespaces: Sequence[str], name: str, shown: Credential, peer: str
+    ) -> str:
+        """Return in which of some namespaces the room `name` is that speaks, "" if nothing tells.
+
+        A token names its namespace, a code fits in one only, an address is one pod's. Raises
+        Unavailable.
+        """
+        if shown.kind == "none" or not shown.secret:
+            return self._neighbours.home(namespaces, name, peer)
+        if shown.kind == "bearer":
+            ask = not self._guesses.wait_seconds(peer)
+            speaker = await self._tokens.speaker(shown.secret, ask=ask)
+            homes = [each for each in namespaces if speaker and speaker.namespace == each]
+        else:
+            homes = [
+                each for each in namespaces if await self._codes.fits(each, name, shown.secret)
+            ]
+        return homes[0] if homes else ""
 
     async def admit_reader(self, shown: Credential, peer: str) -> None:
         """Let somebody read the collections' lists, which are open unless a code is asked for.

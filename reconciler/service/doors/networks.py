@@ -1,16 +1,15 @@
 """Who may speak for a room without showing anything: the setting `--rooms-without-token`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
 from reconciler.model.errors import Misconfigured
-from reconciler.model.live import LivePod, Phase
+from reconciler.model.live import ENDED_PHASES, LivePod
 from reconciler.ports import LiveView
 from reconciler.service.doors.guesses import Address, address_of
 
 REINDEX_SECONDS = 1.0
-_ENDED = (Phase.SUCCEEDED, Phase.FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +51,15 @@ class Neighbours:
         self._owners: dict[str, str] = {}
         self._indexed_at: float | None = None
 
+    def home(self, namespaces: Sequence[str], name: str, peer: str) -> str:
+        """Return in which of some namespaces the room `name` has this address, "" for none."""
+        address = address_of(peer)
+        for namespace in namespaces if address is not None else ():
+            found = self._view.room(namespace, name)
+            if found is not None and address is not None and self.is_own(found[1], address):
+                return namespace
+        return ""
+
     def is_own(self, pod: LivePod, peer: Address) -> bool:
         """Tell whether only this pod can have spoken from `peer`.
 
@@ -59,7 +67,7 @@ class Neighbours:
         of a node that is lost the pods keep an address that others may have by now.
         """
         address = address_of(pod.pod_ip)
-        if address is None or address != peer or pod.host_network or pod.phase in _ENDED:
+        if address is None or address != peer or pod.host_network or pod.phase in ENDED_PHASES:
             return False
         node = self._view.node(pod.node)
         of_node = {pod.host_ip, *(text for _, text in (node.addresses if node else ()))}
@@ -79,7 +87,7 @@ class Neighbours:
         owners: dict[str, str] = {}
         for key in self._view.workloads():
             for pod in self._view.of(key).pods:
-                if pod.pod_ip and not pod.host_network and pod.phase not in _ENDED:
+                if pod.pod_ip and not pod.host_network and pod.phase not in ENDED_PHASES:
                     owners[pod.pod_ip] = "" if pod.pod_ip in owners else pod.uid
         return owners
 

@@ -14,7 +14,7 @@ from reconciler.service.doors.tokens import LONGEST_TOKEN, audience_of
 
 REMEMBERED_SECONDS = 30.0
 MOST_REMEMBERED = 10_000
-VERBS = {"read": "get", "drain": "update"}
+VERBS = {"read": "get", "drain": "update", "commit": "create"}
 """What an access review is asked about resource `rooms` of gamekeeper.dev."""
 
 
@@ -81,7 +81,17 @@ def _in_scope(admin: Admin, verb: Verb, workload: WorkloadKey | None) -> str:
     """Return the admin's name. Raises NotAdmitted (403)."""
     if verb not in admin.verbs:
         raise NotAdmitted(403, f"{admin.name} may not {verb}: the tokens file does not say so")
-    if admin.workloads is not None and (workload is None or workload.name not in admin.workloads):
+    if admin.workloads is not None and not (workload and _names(workload) & admin.workloads):
         named = ", ".join(sorted(admin.workloads)) or "nothing"
         raise NotAdmitted(403, f"{admin.name} may {verb} {named} only: name one of these")
     return admin.name
+
+
+def _names(workload: WorkloadKey) -> set[str]:
+    """Return how the file may name a workload.
+
+    By its name alone where its namespace has the same, as every Scheduler's has: other names are
+    unique in their namespace only.
+    """
+    names = {f"{workload.kind}/{workload.namespace}/{workload.name}"}
+    return names | {workload.name} if workload.namespace == workload.name else names

@@ -6,6 +6,7 @@ keys, each token is asked about at the API server, once a minute.
 """
 
 import hashlib
+import logging
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +18,10 @@ from reconciler.ports import Clock, Cluster
 from reconciler.service.doors.issuer import Issuer, NoKeys
 from reconciler.service.doors.reviews import Remembered, Reviewed, Reviews
 
+log = logging.getLogger("gamekeeper")
+
 LEEWAY_SECONDS = 60.0
+TOLD_EVERY_SECONDS = 60.0
 REVIEWED_SECONDS = 60.0
 MOST_KNOWN = 65_536
 MOST_REVIEWED = 65_536
@@ -40,6 +44,9 @@ class Speaker:
     pod: str
     uid: str
 
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.pod}"
+
 
 @dataclass(frozen=True, slots=True)
 class _Known:
@@ -59,6 +66,8 @@ class RoomTokens:
     ) -> None:
         self._audience = audience_of(instance)
         self._clock = clock
+        self._elapsed = elapsed
+        self._tell_at = 0.0
         self._issuer = Issuer(cluster, elapsed)
         self._reviews = Reviews(cluster)
         self._known: OrderedDict[bytes, _Known] = OrderedDict()
@@ -81,12 +90,25 @@ class RoomTokens:
             known = await self._verified(token)
         except NoKeys:
             return await self._asked(token, name, ask)
-        if known is None or not known.is_good(self._clock.now()):
+        if known is None or not self._is_now(known, f"room {known.speaker}"):
             return None
         self._known[name] = known
         if len(self._known) > MOST_KNOWN:
             self._known.popitem(last=False)
         return known.speaker
+
+    def _is_now(self, known: _Known, who: str) -> bool:
+        """Whether a token is good now; where its time is not ours that is told, once a minute.
+
+        A clock that was set mutes every room at once, and nothing else would say why.
+        """
+        now = self._clock.now()
+        if known.is_good(now):
+            return True
+        if self._elapsed() >= self._tell_at:
+            self._tell_at = self._elapsed() + TOLD_EVERY_SECONDS
+            log.warning("%s is refused with 401: %s", who, _untimely(known, now))
+        return False
 
     async def _verified(self, token: str) -> _Known | None:
         kid = _kid(token)
@@ -135,7 +157,23 @@ class RoomTokens:
         audience = claims.get("aud")
         listed = audience if isinstance(audience, list) else [audience]
         known = _known_of(claims)
-        return self._audience in listed and known is not None and known.is_good(self._clock.now())
+        # Nobody vouches for its names yet: they are not told.
+        ours = self._audience in listed and known is not None
+        return ours and known is not None and self._is_now(known, "a room")
+
+
+def _untimely(known: _Known, now: float) -> str:
+    """Say what is wrong with the time of a token, and what to do about it."""
+    if now < known.begins_at:
+        return (
+            f"its token is good only in {known.begins_at - now:.0f} s, by the clock of this "
+            "machine, which is behind the API server's: set it right (look at NTP)"
+        )
+    return (
+        f"its token ran out {now - known.ends_at:.0f} s ago: a game reads the file that "
+        "GAMEKEEPER_TOKEN_FILE names anew for each report. Where all rooms are refused the clock "
+        "of this machine is ahead: set it right (look at NTP)"
+    )
 
 
 def _kid(token: str) -> str:

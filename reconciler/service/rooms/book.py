@@ -5,8 +5,7 @@ numbers, the first word after a silence or since the room began to drain, a sile
 """
 
 import logging
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 
 from reconciler.core import hearing
 from reconciler.core.reporting import is_listened_to
@@ -16,9 +15,11 @@ from reconciler.model.rooms import NO_EARS, Ears, Heard, Mark, Report
 from reconciler.model.specs import Workload
 from reconciler.ports import Clock
 from reconciler.service.room_metrics import RoomObserver
+from reconciler.service.rooms import kept
 from reconciler.service.rooms.ears import SLICE, Silence
 from reconciler.service.rooms.lines import Line, line_of
 from reconciler.service.rooms.roster import Roster
+from reconciler.service.rooms.suspicion import UNSUSPECTED, Suspicion
 
 AGE_EVERY_SWEEPS = 10
 
@@ -28,8 +29,9 @@ log = logging.getLogger("gamekeeper")
 class Book:
     """Keeps `ports.Reports` for as long as this process leads; each term begins empty.
 
-    `changed` is called with a workload whenever something that counts was heard of it, `begun`
-    with a line that begins with what its pod has kept. `elapsed` never jumps (seconds).
+    `changed` is called with a workload whenever something that counts was heard of it, `news`
+    with each line of which something else may be known, `begun` with one that begins with what
+    its pod has kept. `elapsed` never jumps (seconds).
     """
 
     def __init__(
@@ -38,20 +40,21 @@ class Book:
         clock: Clock,
         elapsed: Callable[[], float],
         changed: Callable[[WorkloadKey], None],
+        news: Callable[[Line], None],
         begun: Callable[[Line, LivePod], None],
         observer: RoomObserver,
     ) -> None:
-        self.silence = Silence(self._silence_of, elapsed, clock)
+        self.silence = Silence(roster.longest_silence, elapsed, clock, roster.is_lost)
         self._roster = roster
         self._clock = clock
         self._elapsed = elapsed
         self._changed = changed
+        self._news = news
         self._begun = begun
         self._observer = observer
         self._since: float | None = None
-        self._seeded = False
-        self._sweeps = 0
-        self._deaf = ""
+        self._seeded, self._sweeps = False, 0
+        self._suspicion = UNSUSPECTED
         self._lines: dict[str, Line] = {}
         self._of: dict[WorkloadKey, dict[str, Line]] = {}
         self._ears: dict[WorkloadKey, Ears] = {}
@@ -69,9 +72,9 @@ class Book:
         return self._since or 0.0
 
     @property
-    def deaf(self) -> str:
-        """Why our own ears are suspect, "" while they are not."""
-        return self._deaf
+    def suspicion(self) -> Suspicion:
+        """Why our own ears are suspect."""
+        return self._suspicion
 
     @property
     def count(self) -> int:
@@ -84,7 +87,7 @@ class Book:
 
     def forget(self) -> None:
         """Forget all that was heard: whoever led before heard other things."""
-        self._since, self._seeded, self._deaf = None, False, ""
+        self._since, self._seeded, self._suspicion = None, False, UNSUSPECTED
         for line in self._lines.values():
             line.closed = True
         self.silence.forget()
@@ -100,13 +103,37 @@ class Book:
         if ears is None:
             lines = self._of.get(key, {})
             rooms = {uid: line.heard for uid, line in lines.items() if line.heard is not None}
-            self._ears[key] = ears = Ears(rooms, self._deaf, self._since)
+            self._ears[key] = ears = self._ears_of(rooms)
         return ears
+
+    def of_room(self, key: WorkloadKey, uid: str) -> Ears:
+        """What is heard of one room now; a workload of thousands is not looked through for it."""
+        if self._since is None:
+            return NO_EARS
+        heard = self.heard(uid)
+        return self._ears_of({} if heard is None else {uid: heard})
+
+    def _ears_of(self, rooms: Mapping[str, Heard]) -> Ears:
+        return Ears(rooms, self._suspicion.everywhere, self.since, self._suspicion.on)
 
     def heard(self, uid: str) -> Heard | None:
         """What one room has said, None for nothing."""
+        return self.told(uid)[0]
+
+    def told(self, uid: str) -> tuple[Heard | None, bool]:
+        """What one room has said, and whether it was found to be overdue."""
         line = self._lines.get(uid)
-        return None if line is None else line.heard
+        return (None, False) if line is None else (line.heard, line.overdue)
+
+    def spoke_at(self, uid: str) -> float | None:
+        """When a room spoke last, whatever it said; None where it never did to us."""
+        line = self._lines.get(uid)
+        return None if line is None or line.spoke_at < 0 else line.spoke_at
+
+    def is_overdue(self, uid: str) -> bool:
+        """Whether a room that repeats itself has not been heard for too long to send anybody."""
+        line = self._lines.get(uid)
+        return line is not None and self.silence.is_overdue(line)
 
     def line(self, key: WorkloadKey, pod: LivePod) -> Line:
         """Return the line of a room."""
@@ -115,6 +142,7 @@ class Book:
             line = self._lines[pod.uid] = line_of(key, pod, self._elapsed())
             self._of.setdefault(key, {})[pod.uid] = line
             self._seed(line, pod)
+            self._turn(line)
         return line
 
     def take(
@@ -124,15 +152,12 @@ class Book:
         now = self._elapsed()
         pause = now - line.last_at
         line.gap = pause if pause > line.gap else line.gap - (line.gap - pause) / 4
-        line.last_at = now
-        if (
-            line.mark is pod.mark
-            and line.report == report
-            and (line.followed or not line.periodic)
-            and line.due_at is None
-            and not line.lock.locked()
-            and (pod.mark is Mark.BUSY or line.heard is None or not line.heard.busy)
-        ):
+        line.last_at = line.spoke_at = now
+        if line.overdue:
+            self.silence.spoke(line)
+        if report.players is not None:
+            line.counted_at = now
+        if line.is_no_news(report, pod.mark):
             return False
         if not is_listened_to(pod, workload):
             self._ignore(line.key)
@@ -143,29 +168,26 @@ class Book:
 
     def renew(self, line: Line, pod: LivePod) -> None:
         """Take over what another process kept on a pod, until the room tells of its players."""
-        if line.rests_on is None or line.rests_on == pod.kept_report:
-            return
-        line.rests_on, before = pod.kept_report, line.heard
-        line.heard = hearing.renewed(before, pod.kept_report, self._elapsed())
-        if line.heard is not before:
-            line.report, line.empty_at = None, self._elapsed()
-            self._ears.pop(line.key, None)
+        if kept.renew(line, pod, self._elapsed()):
+            self._turn(line)
             self._begun(line, pod)
 
     def _hear(
         self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark
     ) -> None:
-        if report.periodic or report.players is not None:
+        if report.players is not None:
             line.rests_on = None
         draining = pod.mark is asked is Mark.DRAINING
         before = line.heard
         line.report, line.mark, line.told_at = report, asked, line.last_at
         line.drain = pod.leaving_since if draining else None
-        line.heard = hearing.lay(before, report, workload.matches_max, line.last_at, draining)
+        laid = hearing.lay(before, report, workload.matches_max, line.last_at, draining)
+        line.heard = laid if report.players is None else hearing.told_under(laid, pod.runs)
         if line.heard is before:
             return
         if before is None or before.busy or not before.tells or line.heard.busy:
             line.empty_at = line.last_at
+        self._news(line)
         self._tell(line.key)
 
     async def sweep(self) -> None:
@@ -174,49 +196,43 @@ class Book:
         await self._sweep()
         self._sweeps += 1
         if self._sweeps % AGE_EVERY_SWEEPS == 0:
-            self._observer.swept(self._oldest_seconds())
+            now = self._elapsed()
+            heard = (line.last_at for line in self._lines.values() if line.followed)
+            self._observer.swept(max(0.0, now - min(heard, default=now)))
 
     async def _sweep(self) -> None:
         silent, forgiven = await self.silence.sweep(self._lines.values())
         if not self.listening:
             return  # the term ended while we looked
         # Told before anybody counts as silent, and until everybody is forgiven.
-        was_deaf, self._deaf = self._deaf, self.silence.deaf or self._deaf
+        before, self._suspicion = self._suspicion, self.silence.suspicion | self._suspicion
         for number, line in enumerate((*silent, *forgiven), 1):
             if number % SLICE == 0:
                 await self._clock.sleep(0)
             if line.closed:
                 continue  # it is gone, or the term ended
             if number > len(silent):
-                self._forgive(line)
+                line.forgive()
+                self.silence.follow(line)
             elif self.silence.is_late(line):  # it may have spoken since
-                heard = line.heard or Heard(at=self.since, said_since=self.since, tells=False)
-                line.heard = replace(heard, silent=True, at=max(heard.at, line.last_at))
-                line.report = None
+                line.fall_silent(self.since)
+            self._news(line)
         keys = dict.fromkeys(line.key for line in (*silent, *forgiven))
-        self._deaf = self.silence.deaf
-        if self._deaf != was_deaf:
-            self._say_deaf()
+        self._suspicion = self.silence.suspicion
+        if self._suspicion != before:
+            self._suspicion.say(before)
             keys.update(dict.fromkeys(self._of))
         for key in keys:
             self._tell(key)
 
-    def _forgive(self, line: Line) -> None:
-        """Listen to a silent room anew: we may have been deaf."""
-        if line.silent and line.heard is not None:
-            # One that never spoke was noted for its silence alone.
-            line.heard = replace(line.heard, silent=False) if line.told_at >= 0 else None
-        self.silence.follow(line)
-
-    def _say_deaf(self) -> None:
-        if self._deaf:
-            log.warning("%s. Nothing is replaced for its silence", self._deaf)
-        else:
-            log.info("rooms are heard again: whoever is silent has its whole time-out once more")
-
     def _tell(self, key: WorkloadKey) -> None:
         self._ears.pop(key, None)
         self._changed(key)
+
+    def _turn(self, line: Line) -> None:
+        """Take in that something else is heard of a room by what its pod has kept."""
+        self._ears.pop(line.key, None)
+        self._news(line)
 
     async def _seed_all(self) -> None:
         """Begin a line for every room that was recorded as heard before this term."""
@@ -229,7 +245,7 @@ class Book:
                     await self._clock.sleep(0)
                 if self._since != since:
                     return  # the term ended meanwhile
-                if _is_recorded(pod) and self._roster.is_there(pod):
+                if kept.is_recorded(pod) and self._roster.is_there(pod):
                     self.line(key, pod)
             self._tell(key)
         self._seeded = True
@@ -243,8 +259,7 @@ class Book:
         lines, known = self._of.setdefault(key, {}), 0
         for pod in live.pods:
             line = lines.get(pod.uid)
-            if line is None and _is_recorded(pod):
-                self._ears.pop(key, None)
+            if line is None and kept.is_recorded(pod):
                 line = self.line(key, pod)
             known += line is not None
             if line is not None and line.pod is not pod:
@@ -259,41 +274,27 @@ class Book:
 
     def _see(self, line: Line, pod: LivePod) -> None:
         """Take in that a pod changed; where somebody took away what was said, it is said again."""
-        line.pod = pod
+        before, line.pod = line.pod, pod
+        if line.heard is None and kept.is_recalled(before, pod):
+            self._seed(line, pod)
+            self._turn(line)
         self.renew(line, pod)
-        draining = pod.leaving_since if pod.mark is Mark.DRAINING else None
-        if line.drain is not None and line.drain != draining:
-            # It drains no more, or began anew: what it said before confirms nothing.
-            line.report = line.drain = None
-            if line.heard is not None and line.heard.confirmed:
-                line.heard = replace(line.heard, confirmed=False)
-                self._ears.pop(line.key, None)
+        voided = kept.void(line, pod, self._elapsed(), self._clock.now())
+        if kept.undrain(line, pod) or voided:
+            self._turn(line)
         if line.heard is not None and not line.heard.silent:
             self._begun(line, pod)
 
     def _seed(self, line: Line, pod: LivePod) -> None:
         """Let a room begin with what its pod has kept."""
-        if not self._roster.is_mute(pod):
-            line.heard = hearing.heard_of(pod.kept_report, line.last_at)
-        line.rests_on = pod.kept_report
+        kept.begin(line, pod, self._roster.is_mute(pod))
         if line.heard is not None:
+            kept.void(line, pod, self._elapsed(), self._clock.now())
             self._begun(line, pod)
         if pod.mark is not Mark.NONE:
             self.silence.follow(line)
-
-    def _silence_of(self, line: Line) -> float | None:
-        return self._roster.longest_silence(line.key, line.namespace, line.name, line.uid)
-
-    def _oldest_seconds(self) -> float:
-        heard = (line.last_at for line in self._lines.values() if line.followed)
-        return max(0.0, self._elapsed() - min(heard, default=self._elapsed()))
 
     def _ignore(self, key: WorkloadKey) -> None:
         if key not in self._ignored:
             self._ignored.add(key)
             log.info("rooms of %s report, and its spec says `reports: none`: not listened to", key)
-
-
-def _is_recorded(pod: LivePod) -> bool:
-    """Whether a room was heard before this process listened."""
-    return bool(pod.kept_report) or pod.mark not in (Mark.NONE, Mark.FAILED)

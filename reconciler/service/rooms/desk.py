@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import replace
@@ -11,10 +12,11 @@ from reconciler.loop.lane import Lane
 from reconciler.model.errors import Unavailable
 from reconciler.model.live import LivePod
 from reconciler.model.refs import Json, WorkloadKey
-from reconciler.model.rooms import Report
+from reconciler.model.rooms import Mark, Report
 from reconciler.model.specs import Workload
 from reconciler.ports import Clock, Cluster
 from reconciler.room_ports import Change, Happening, RoomView
+from reconciler.service.retries import Retries
 from reconciler.service.room_metrics import RoomObserver, Unobserved
 from reconciler.service.rooms.book import Book
 from reconciler.service.rooms.flips import Flips
@@ -24,6 +26,7 @@ from reconciler.service.rooms.showing import Showing
 from reconciler.service.rooms.watchers import Known, Watchers
 
 SWEEP_SECONDS = 1.0
+LONGEST_WAIT_SECONDS = 60.0
 
 log = logging.getLogger("gamekeeper")
 
@@ -49,13 +52,18 @@ class RoomDesk:
         counts = observer or Unobserved()
         self._clock = clock
         self._may_act = may_act
-        self._changed = changed
         self._roster = Roster(lane, clock)
-        self._flips = Flips(cluster, self._roster, clock, elapsed, counts)
-        self.book = Book(self._roster, clock, elapsed, self._heard, self._flips.arrange, counts)
-        self._flips.renew = self.book.renew
+        # Each of the two tells the other: what a pod keeps may be news, and what is heard, too.
+        self._flips = Flips(
+            cluster, self._roster, clock, elapsed, counts, lambda *read: self.book.renew(*read)
+        )
+        self.book = Book(
+            self._roster, clock, elapsed, changed, self._news, self._flips.arrange, counts
+        )
         self._showing = Showing(self._roster, self.book, elapsed, clock.now)
-        self._watchers = Watchers(self._known, self._change, self._roster.workloads)
+        self._watchers = Watchers(
+            self._known, self._known_room, self._change, self._roster.workloads
+        )
 
     async def run(self) -> None:
         """Write what is due, take note of silence, and tell those who follow, until cancelled."""
@@ -66,10 +74,20 @@ class RoomDesk:
 
     async def _listen(self) -> None:
         """Take note of silence once a second; begin to listen even where nobody says a word."""
+        retries = Retries(longest_seconds=LONGEST_WAIT_SECONDS)
         while True:
             await self._clock.sleep(SWEEP_SECONDS)
-            if not self.closed():
-                await self.book.sweep()
+            try:
+                if not self.closed():
+                    self._open()
+                    await self._flips.hindsight.look()
+                    await self.book.sweep()
+                    for line in self.book.silence.turned():
+                        self._news(line)
+                retries.succeeded()
+            except Exception:
+                log.exception("a defect of Gamekeeper's own: silence is not taken note of")
+                await self._clock.sleep(retries.failed())
 
     def forget(self) -> None:
         """Who leads has changed: nothing that was heard is known any more."""
@@ -78,50 +96,58 @@ class RoomDesk:
         self._showing.forget()
         self._watchers.end()
 
-    def touched(self, keys: Iterable[WorkloadKey]) -> None:
-        """Something of these workloads changed in the cluster."""
-        self._watchers.touched(keys)
+    def room_changed(self, key: WorkloadKey, pod: LivePod) -> None:
+        """The pod of a room changed in the cluster, or is gone."""
+        self._watchers.touched(key, pod.name, pod.uid)
 
     def closed(self) -> str:
         """Why nothing is answered now, "" when it is."""
         if not self._may_act():
             return "this process does not lead: ask again, another one may answer"
-        if not self.book.listening:
-            if not self._roster.view.rooms_complete:
-                return "the cluster was not read completely yet: ask again"
-            self.book.begin()
+        if not self.book.listening and not self._roster.view.rooms_complete:
+            return "the cluster was not read completely yet: ask again"
         return ""
 
     def find(self, workload: str, room: str) -> RoomView:
         """Find a room by the name of its workload and its own."""
-        self._check_open()
+        self._open()
         return self._showing.room(*self._roster.find(workload, room))
 
     def find_in(self, namespace: str, room: str) -> RoomView:
         """Find a room by its namespace and name."""
-        self._check_open()
+        self._open()
         return self._showing.room(*self._roster.find_in(namespace, room))
 
-    async def report(self, room: RoomView, report: Report) -> RoomView:
+    async def report(self, room: RoomView, report: Report, begun: float = math.inf) -> RoomView:
         """Take in what a room says of itself; return the room afterwards.
 
-        In memory it counts at once, in the order in which reports come; writes of one room wait
-        for each other.
+        In memory it counts at once, in the order in which reports come, and one that came slowly
+        empties nothing that was told meanwhile; writes of one room wait for each other.
         """
-        self._check_open()
+        self._open()
         key, pod = self._again(room)
         line = self.book.line(key, pod)
-        if self.book.take(line, pod, self._workload(key), report, room.pod.mark):
+        report = report if begun == math.inf else line.in_order(report, begun)
+        asked = room.pod.mark
+        if asked is Mark.DRAINING and begun < room.pod.seen.draining:
+            asked = Mark.NONE  # it was sent before, and came slowly
+        if self.book.take(line, pod, self._workload(key), report, asked):
             if self._flips.is_prompt(line, pod):
                 async with line.lock:
                     await self._flips.stand(line)
                 return self._showing.room(*self._again(room))
             self._flips.arrange(line, pod)
+        elif pod is room.pod and not room.overdue:
+            return room  # it said nothing new, and it is shown as it is
         return self._showing.room(key, pod)
+
+    def spoke_at(self, room: RoomView) -> float:
+        """Return when a room spoke last, in Unix seconds, 0 where it never did to us."""
+        return self._showing.spoke_at(room.pod.uid)
 
     async def leave(self, room: RoomView, leaves: bool, by: str) -> RoomView:
         """Ask that a room leave when it is empty, or take that back; `by` is told in the log."""
-        self._check_open()
+        self._open()
         key, pod = self._again(room)
         line = self.book.line(key, pod)
         async with line.lock:
@@ -140,7 +166,7 @@ class RoomDesk:
 
     def rooms(self, workload: WorkloadKey | None = None) -> Iterable[RoomView]:
         """Every room of one workload, or of all; sorted by name."""
-        self._check_open()
+        self._open()
         keys = self.workloads() if workload is None else (workload,)
         return (room for key in keys for room in self._showing.rooms(key))
 
@@ -150,7 +176,7 @@ class RoomDesk:
 
     def changes(self, workload: WorkloadKey | None = None) -> AsyncIterator[Change]:
         """Follow rooms from now on."""
-        self._check_open()
+        self._open()
         return self._watchers.follow(workload)
 
     def _leaving(self, line: Line, pod: LivePod, leaves: bool) -> list[Json]:
@@ -167,18 +193,26 @@ class RoomDesk:
         pod = room.pod
         return self._roster.again(pod.namespace, pod.name, pod.uid)
 
-    def _check_open(self) -> None:
+    def _open(self) -> None:
+        """Begin to listen, if that has not begun. Raises Unavailable while this is closed."""
         reason = self.closed()
         if reason:
             raise Unavailable(reason, 1.0)
+        if not self.book.listening:
+            self.book.begin()
 
-    def _heard(self, key: WorkloadKey) -> None:
-        self._changed(key)
-        self._watchers.touched((key,))
+    def _news(self, line: Line) -> None:
+        self._watchers.touched(line.key, line.name, line.uid)
 
-    def _known(self, key: WorkloadKey) -> Known:
+    def _known(self, key: WorkloadKey) -> dict[str, Known]:
         pods = self._roster.view.of(key).pods
-        return {pod.uid: (pod, self.book.heard(pod.uid)) for pod in pods}
+        return {pod.uid: (pod, *self.book.told(pod.uid)) for pod in pods}
+
+    def _known_room(self, key: WorkloadKey, name: str, uid: str) -> Known | None:
+        found = self._roster.view.room(key.namespace, name)
+        if found is None or found[0] != key or found[1].uid != uid:
+            return None
+        return found[1], *self.book.told(uid)
 
     def _change(self, key: WorkloadKey, pod: LivePod, gone: bool) -> Change | None:
         if self._roster.workload(key) is None:

@@ -1,28 +1,30 @@
 """Who fell silent, and whether it is rather we who do not hear.
 
 A report moves nothing: each room stands in the slot of the second in which its silence would be
-too long. Only when that second comes is it looked at, and put further on where it has spoken
+worth a look. Only when that second comes is it looked at, and put further on where it has spoken
 since. So a sweep costs by the rooms that are due, not by the rooms there are.
 """
 
+import logging
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from reconciler.ports import Clock
 from reconciler.service.rooms.lines import Line
+from reconciler.service.rooms.suspicion import UNSUSPECTED, Suspicion, Tally
+
+log = logging.getLogger("gamekeeper")
 
 SLICE = 250
 """So many rooms are looked at in one stretch of the event loop (about a millisecond)."""
-DEAF_ROOMS = 3
-DEAF_SHARE = 0.2
-"""So many rooms at least, and more than this share, that fall silent together make us suspect."""
 
 
 class Silence:
     """Watches over rooms that report periodically.
 
     `limit_of` is the longest silence that a room is allowed, in seconds, None where its silence
-    tells nothing: its pod is gone or ends, or its workload does not report.
+    tells nothing: its pod is gone or ends, or its workload does not report. `is_lost` says of which
+    node Kubernetes itself does not hear.
     """
 
     def __init__(
@@ -30,20 +32,25 @@ class Silence:
         limit_of: Callable[[Line], float | None],
         elapsed: Callable[[], float],
         clock: Clock,
+        is_lost: Callable[[str], bool],
     ) -> None:
-        self.deaf = ""
-        """Why our ears are suspect, "" while they are not."""
+        self.suspicion = UNSUSPECTED
         self.looks = 0
         """How many rooms were looked at until now: what the sweeps cost."""
-        self._limit_of = limit_of
+        self._limit = limit_of
+        self._is_lost = is_lost
         self._elapsed = elapsed
         self._clock = clock
         self._slots: dict[int, list[Line]] = {}
+        self._tripped: set[str] = set()
+        self._turned: dict[str, Line] = {}
 
     def forget(self) -> None:
         """Begin anew, with nobody to listen to."""
-        self.deaf = ""
+        self.suspicion = UNSUSPECTED
         self._slots = {}
+        self._tripped.clear()
+        self._turned.clear()
 
     def follow(self, line: Line) -> None:
         """Listen to a room from `line.last_at` on."""
@@ -53,14 +60,14 @@ class Silence:
         if limit is not None:
             line.followed = True
             # The second after: then the silence is as long as that for certain.
-            slot = math.floor(line.last_at + limit) + 1
+            slot = math.floor(_next_look(line, limit, self._elapsed())) + 1
             self._slots.setdefault(slot, []).append(line)
 
     async def sweep(self, lines: Iterable[Line]) -> tuple[list[Line], list[Line]]:
         """Look at who is due; return who falls silent now, and whose silence is forgiven.
 
-        `lines` are all rooms. `deaf` is told before anybody is returned as silent. When we hear
-        again, the silence of those who remain may have been ours too: it is counted anew.
+        `lines` are all rooms. `suspicion` is told before anybody is returned as silent. When we
+        hear again, the silence of those who remain may have been ours too: it is counted anew.
         """
         now, late = self._elapsed(), []
         for number, line in enumerate(self._due(now), 1):
@@ -69,15 +76,15 @@ class Silence:
             if self.is_late(line):
                 late.append(line)
             elif not line.silent:
+                self._note(line)
                 self.follow(line)
-        was_deaf = self.deaf
-        if late or was_deaf:
+        before, forgiven = self.suspicion, []
+        if late or before:
             everybody = list(lines)
-            self.deaf = await self._suspicion(everybody, now)
-            if was_deaf and not self.deaf:
-                return [], self._forgiven(everybody, late, now)
-        # One that spoke while we looked at the others is not silent.
-        return [line for line in late if self.is_late(line)], []
+            self.suspicion = await self._suspected(everybody, now)
+            forgiven = self._forgiven(everybody, late, before, now)
+        # One that spoke while we looked at the others is not silent, and who is forgiven neither.
+        return [line for line in late if self.is_late(line)], forgiven
 
     def is_late(self, line: Line) -> bool:
         """Whether a room is silent for too long and not noted as silent yet."""
@@ -86,42 +93,99 @@ class Silence:
         limit = self._limit_of(line)
         return limit is not None and line.last_at + limit <= self._elapsed()
 
-    def _forgiven(self, lines: Sequence[Line], late: Sequence[Line], now: float) -> list[Line]:
+    def spoke(self, line: Line) -> None:
+        """Note that a room which was overdue has spoken."""
+        line.overdue = False
+        self._turned[line.uid] = line
+
+    def turned(self) -> Iterable[Line]:
+        """Return who became overdue, or is no more, since this was asked last."""
+        turned, self._turned = self._turned, {}
+        return turned.values()
+
+    def _note(self, line: Line) -> None:
+        if not line.overdue and self.is_overdue(line):
+            line.overdue = True
+            self._turned[line.uid] = line
+
+    def _forgiven(
+        self, lines: Sequence[Line], late: Sequence[Line], before: Suspicion, now: float
+    ) -> list[Line]:
+        """Count the silence of those anew whom we may not have heard, and hear by now."""
+        hears = self.suspicion
+        if hears.everywhere or not before:
+            return []
+        if before.everywhere:
+            # What is left of it is no outage of a node: nobody was heard anywhere.
+            self.suspicion = hears = UNSUSPECTED
         silent = [line for line in lines if line.silent]
-        for line in (*silent, *late):
+        forgiven = [
+            line for line in (*silent, *late) if before.of(line.node) and not hears.of(line.node)
+        ]
+        for line in forgiven:
             line.last_at = max(line.last_at, now)
-        return [*silent, *late]
+        return forgiven
 
     def _due(self, now: float) -> Iterator[Line]:
         for slot in sorted(slot for slot in self._slots if slot <= now):
             yield from self._slots.pop(slot, ())  # the term may have ended meanwhile
 
-    async def _suspicion(self, lines: Sequence[Line], now: float) -> str:
-        """Say why we may be deaf: before the first room counts as silent, by those overdue.
+    def is_overdue(self, line: Line) -> bool:
+        """Whether a room that repeats itself has not been heard for longer than it ever paused.
 
-        Rooms of one outage fall silent over as long as the pause between their reports. Whoever
-        waited for the share to be silent would meanwhile have replaced the first of them.
+        Its time-out need not be over: it is too early to call it silent, and too late to send
+        anybody there.
         """
-        listening = overdue = 0
+        limit = self._limit_of(line) if line.periodic else None
+        return limit is not None and _overdue(line, limit, self._elapsed())
+
+    async def _suspected(self, lines: Sequence[Line], now: float) -> Suspicion:
+        """Say why we may be deaf, before the first room counts as silent."""
+        tally = Tally(self.suspicion)
         for number, line in enumerate(lines, 1):
             await self._breathe(number)
             limit = self._limit_of(line) if line.periodic else None
-            if limit is None:
-                continue
-            listening += 1
-            quiet = now - line.last_at
-            if quiet >= min(limit, max(2 * line.gap, limit / 2)):
-                # Who was noted as silent long before tells nothing of an outage that begins now.
-                overdue += bool(self.deaf) or not line.silent or quiet < 2 * limit
-        if overdue < DEAF_ROOMS or overdue <= DEAF_SHARE * listening:
-            return ""
-        # The numbers of the beginning: a text that changes each second would be news each second.
-        return self.deaf or (
-            f"{overdue} of {listening} rooms that report fell silent together: "
-            "rather we do not hear them than that all of them hang"
-        )
+            if limit is not None:
+                news = not line.silent or now - line.last_at < 2 * limit
+                tally.count(line.node, _overdue(line, limit, now), news)
+        return tally.verdict(self._is_lost)
+
+    def _limit_of(self, line: Line) -> float | None:
+        """Return the longest silence of a room; one that trips a defect must not cost the others.
+
+        Its silence tells nothing then, and so it stays.
+        """
+        try:
+            return self._limit(line)
+        except Exception:
+            if line.uid not in self._tripped:
+                self._tripped.add(line.uid)
+                log.exception(
+                    "a defect of Gamekeeper's own: the silence of %s is not seen", line.ref
+                )
+            return None
 
     async def _breathe(self, number: int) -> None:
         self.looks += 1
         if number % SLICE == 0:
             await self._clock.sleep(0)
+
+
+def _overdue(line: Line, limit: float, now: float) -> bool:
+    return now - line.last_at >= _patience(line, limit)
+
+
+def _patience(line: Line, limit: float) -> float:
+    """Return after how many seconds of silence a room is overdue: half its limit or more."""
+    return min(limit, max(2 * line.gap, limit / 2))
+
+
+def _next_look(line: Line, limit: float, now: float) -> float:
+    """Return when a room that goes on saying nothing is to be looked at.
+
+    First when it may be overdue, however short its pauses become; then when it is; then when it
+    is silent.
+    """
+    silence = now - line.last_at
+    waits = (limit / 2, _patience(line, limit))
+    return line.last_at + next((wait for wait in waits if wait > silence), limit)

@@ -17,9 +17,9 @@ from reconciler.model.live import LivePod
 from reconciler.model.refs import Json
 from reconciler.model.rooms import Mark
 from reconciler.ports import Clock, Cluster
-from reconciler.service.live_records import pod_of
 from reconciler.service.retries import Retries
 from reconciler.service.room_metrics import RoomObserver
+from reconciler.service.rooms.hindsight import Hindsight
 from reconciler.service.rooms.lines import Line
 from reconciler.service.rooms.roster import Roster
 
@@ -45,7 +45,9 @@ class Flips:
         clock: Clock,
         elapsed: Callable[[], float],
         observer: RoomObserver,
+        renew: Callable[[Line, LivePod], None],
     ) -> None:
+        """Write through `cluster`; `renew` is told of each pod that was read for a line."""
         self._cluster = cluster
         self._roster = roster
         self._clock = clock
@@ -55,20 +57,22 @@ class Flips:
         self._due: list[tuple[float, int, Line]] = []
         self._count = 0
         self._news = asyncio.Event()
+        self._renew = renew
+        self.hindsight = Hindsight(cluster, roster.view, elapsed)
         # In order, as a set is not: one seed of a test is one run.
-        self.renew: Callable[[Line, LivePod], None] = lambda line, pod: None
         self._at_work: dict[asyncio.Task[None], None] = {}
 
     def forget(self) -> None:
         """Give up the flips in hand: somebody else leads."""
         self._due.clear()
+        self.hindsight.forget()
         for task in self._at_work:
             task.cancel()
 
     def is_prompt(self, line: Line, pod: LivePod) -> bool:
         """Whether what was heard must stand on the pod before it is answered."""
         # What may stand without our knowing is looked up first, whatever the view shows.
-        unsure = line.doubtful and line.heard is not None and line.heard.busy
+        unsure = line.heard is not None and line.heard.busy and self._is_doubtful(line)
         return unsure or flips.is_prompt(pod, line.heard)
 
     def arrange(self, line: Line, pod: LivePod) -> None:
@@ -79,7 +83,7 @@ class Flips:
             if line.retries is None or line.due_at is None:
                 # Never at the very instant: a rounding short of it would be found early, and again.
                 self._later(line, delay + TICK_SECONDS)
-        elif line.due_at is not None and not line.doubtful:
+        elif line.due_at is not None and not self._is_doubtful(line):
             line.due_at = None
             self._observer.flipped(Mark.IDLE, "dropped", 0.0)
 
@@ -94,7 +98,8 @@ class Flips:
             workload = self._roster.workload(line.key)
             if workload is None or line.closed:
                 raise Unavailable("who leads has changed meanwhile: send it again", 1.0)
-            return flips.patch(pod, wish, workload, self._clock.now())
+            address = self._roster.view.addresses.get(pod.node, "")
+            return flips.patch(pod, wish, workload, self._clock.now(), address)
 
         try:
             await self.change(line, decide)
@@ -116,7 +121,7 @@ class Flips:
     async def change(self, line: Line, decide: Decide) -> None:
         """Patch the pod as `decide` says. Raises Gone, Unavailable."""
         try:
-            pod = await self._read(line) if line.doubtful else self._pod(line)
+            pod = await self._read(line) if self._is_doubtful(line) else self._pod(line)
             for _ in range(TRIES):
                 operations = decide(pod)
                 if not operations:
@@ -165,10 +170,18 @@ class Flips:
         if found is None or found["metadata"]["uid"] != line.uid:
             raise Gone(f"room {line.name} is no more; its name never comes back")
         self._roster.view.take_in(found)
-        line.doubtful = False
-        pod = pod_of(found)
-        self.renew(line, pod)
+        line.doubtful = line.inherited = False
+        # The view may know a newer version by now: what was read is then of the past.
+        pod = self._pod(line)
+        self._renew(line, pod)
         return pod
+
+    def _is_doubtful(self, line: Line) -> bool:
+        """Whether the pod may stand otherwise than we see it, by a write that we were not told of.
+
+        Our view may be behind whoever led before, until it has caught up.
+        """
+        return line.doubtful or (line.inherited and not self.hindsight.complete)
 
     def _pod(self, line: Line) -> LivePod:
         return self._roster.again(line.namespace, line.name, line.uid)[1]

@@ -1,11 +1,12 @@
 """What is kept in memory of one room: a line of the book."""
 
 import asyncio
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 
 from reconciler.model.live import LivePod
 from reconciler.model.refs import ObjectRef, WorkloadKey
-from reconciler.model.rooms import Heard, Mark, Report
+from reconciler.model.rooms import Heard, Mark, Report, Said
 from reconciler.service.retries import Retries
 
 
@@ -15,13 +16,18 @@ class Line:
 
     `report` is the last one, and `mark` what its pod said then: the same again with the same mark
     changes nothing. `last_at` is when it was heard last, or when listening to it began; `gap` its
-    longest pause of late. `told_at` is when something new was heard, below 0 for never. `drain`
-    is the `leaving_since` of the draining that it was heard in, None where it was not; `pod` is
-    how its pod was known when it was looked at last. `empty_at` is since when it says
-    that nobody plays there. `due_at` is when its pod is to be looked at; who writes on it holds
-    the `lock`. `followed` is whether its silence is watched, `doubtful` whether a write may stand
-    that we were not told of, `rests_on` the kept report that its players are known by, None
-    once it told of them itself, `closed` whether it is in the book no more.
+    longest pause of late. `spoke_at` is when it spoke last, below 0 for never: a silence that is
+    forgiven moves `last_at` alone. `told_at` is when something new was heard, below 0 for never,
+    `counted_at` when it told how many players there are. `drain` is the
+    `leaving_since` of the draining that it was heard in, None where it was not; `pod` is how its
+    pod was known when it was looked at last. `empty_at` is since when it says that nobody plays
+    there. `due_at` is when its pod is to be looked at; who writes on it holds
+    the `lock`. `followed` is whether its silence is watched, `overdue` whether it was found to say
+    nothing for longer than it ever paused, `doubtful` whether a write of ours may stand that we
+    were not told of, `inherited` whether another process marked it busy, who may have taken that
+    back unseen, `rests_on` the kept report that its players are known by, None once it told of them
+    itself, `rests_at` the version of the pod that has it, `closed` whether it is in the book no
+    more.
     """
 
     key: WorkloadKey
@@ -36,11 +42,16 @@ class Line:
     drain: float | None = None
     pod: LivePod | None = None
     empty_at: float = 0.0
+    spoke_at: float = -1.0
     told_at: float = -1.0
+    counted_at: float = -math.inf
     due_at: float | None = None
     followed: bool = False
+    overdue: bool = False
     doubtful: bool = False
+    inherited: bool = False
     rests_on: str | None = None
+    rests_at: str = ""
     closed: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     retries: Retries | None = None
@@ -51,19 +62,66 @@ class Line:
         return ObjectRef("v1", "Pod", self.namespace, self.name)
 
     @property
+    def node(self) -> str:
+        """Its node, "" where that is not known."""
+        return self.pod.node if self.pod is not None else ""
+
+    @property
     def periodic(self) -> bool:
         """Whether its silence tells anything: it was recorded as heard, or repeats itself."""
         return self.heard is None or self.heard.periodic
+
+    def is_no_news(self, report: Report, mark: Mark) -> bool:
+        """Whether a report, of a room whose pod is marked so, changes nothing anywhere.
+
+        It says the same as the last; the pod stands as it did then, so it confirms no draining;
+        its silence is watched already, where that tells anything; nothing is to be written, and
+        nobody writes; and whoever says that players are there stands as busy.
+        """
+        return (
+            self.mark is mark
+            and self.report == report
+            and (self.followed or not self.periodic)
+            and self.due_at is None
+            and not self.lock.locked()
+            and (mark is Mark.BUSY or self.heard is None or not self.heard.busy)
+        )
+
+    def in_order(self, report: Report, begun: float) -> Report:
+        """Return what counts of a report that had `begun` to come in then.
+
+        What came in whole meanwhile was said later, as far as anybody knows: a slow report
+        empties no room of players who were told of while it came.
+        """
+        busy = report.said is Said.OCCUPIED or (report.matches or 0) + (report.players or 0) > 0
+        if begun >= self.spoke_at or busy:
+            return report
+        players = report.players if begun >= self.counted_at else None
+        return replace(report, said=None, matches=None, players=players)
 
     @property
     def silent(self) -> bool:
         """Whether its silence was taken note of."""
         return self.heard is not None and self.heard.silent
 
+    def fall_silent(self, since: float) -> None:
+        """Note that it was silent for too long; `since` is when we began to listen to anybody."""
+        heard = self.heard or Heard(at=since, said_since=since, tells=False)
+        self.heard = replace(heard, silent=True, at=max(heard.at, self.last_at))
+        self.report = None
+
+    def forgive(self) -> None:
+        """Take that back: it may be we who did not hear."""
+        self.overdue = False
+        if self.silent and self.heard is not None:
+            # One that never spoke was noted for its silence alone. Players that its pod tells of
+            # are there all the same: a game that tells them on change does not say them again.
+            known = self.told_at >= 0 or self.heard.busy
+            self.heard = replace(self.heard, silent=False) if known else None
+
 
 def line_of(key: WorkloadKey, pod: LivePod, at: float) -> Line:
     """Return the line of a room that nothing was heard of yet."""
     line = Line(key, pod.uid, pod.namespace, pod.name, last_at=at, empty_at=at, pod=pod)
-    # Another process marked it, and may have taken that back: our view may be behind.
-    line.doubtful = pod.mark is Mark.BUSY
+    line.inherited = pod.mark is Mark.BUSY
     return line

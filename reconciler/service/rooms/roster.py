@@ -3,17 +3,20 @@
 from collections.abc import Iterable
 from contextlib import suppress
 
-from reconciler.core import compile as compiling
 from reconciler.core import flips, ordinals
+from reconciler.core.departing import last_workload
 from reconciler.core.reporting import is_listened_to
 from reconciler.loop.lane import Lane
 from reconciler.model.errors import Gone, NotFound, PortError, Unavailable
 from reconciler.model.live import LiveNode, LivePod
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.specs import Source, Workload
+from reconciler.model.rooms import Mark
+from reconciler.model.specs import Workload
 from reconciler.model.wanted import Wanted
 from reconciler.ports import Clock, LiveView
+from reconciler.room_ports import Namesakes
 from reconciler.service.live_records import ordinal_of
+from reconciler.service.rooms.lines import Line
 
 Room = tuple[WorkloadKey, LivePod]
 
@@ -25,7 +28,6 @@ class Roster:
         self._lane = lane
         self._codes_since = 0.0
         self._clock = clock
-        self._going: dict[WorkloadKey, tuple[str, Workload]] = {}
         self._places: dict[str, tuple[WorkloadKey, ...]] = {}
         self._places_of: tuple[Wanted | None, int] = None, 0
 
@@ -39,15 +41,10 @@ class Roster:
         desired = self._lane.wanted.effective.get(key)
         if desired is not None:
             return desired.workload
-        accepted = self._lane.store.state(key).accepted
-        if accepted is None:
+        record = self._lane.store.state(key)
+        if record.accepted is None:
             return None
-        known = self._going.get(key)
-        if known is None or known[0] != accepted.spec_json:
-            source = Source(accepted.file, accepted.line)
-            workload = compiling.workload_from_json(accepted.spec_json, source)
-            self._going[key] = known = accepted.spec_json, workload
-        return known[1]
+        return last_workload(key, record, ())
 
     def workloads(self) -> Iterable[WorkloadKey]:
         """Return every workload that has rooms or is wanted, sorted."""
@@ -71,20 +68,21 @@ class Roster:
         """Return the node of a room."""
         return self.view.node(pod.node) if pod.node else None
 
-    def find(self, workload: str, name: str) -> Room:
-        """Find a room by the names of its workload and its own. Raises NotFound, Gone.
+    def is_lost(self, name: str) -> bool:
+        """Whether Kubernetes itself does not hear of a node; one that is not known is not lost."""
+        found = self.view.node(name) if name else None
+        return found is not None and not found.ready
 
-        Names are unique in a namespace only. Where two workloads have this one, nobody is found:
-        one game must never speak for a room of the other.
+    def find(self, workload: str, name: str) -> Room:
+        """Find a room by the names of its workload and its own. Raises NotFound, Gone, Unavailable.
+
+        Names are unique in a namespace only. Where two workloads have this one, nobody is found
+        (Namesakes): one game must never speak for a room of the other.
         """
         if self._places_of[0] is not self._lane.wanted:
             self._named(workload)
         if len(self._places.get(workload, ())) > 1:
-            several = ", ".join(str(key) for key in self._places[workload])
-            raise NotFound(
-                f"{workload} is the name of several workloads ({several}), which this path cannot "
-                "tell apart: ask /v1/rooms/NAMESPACE/ROOM, or rename one"
-            )
+            self._check_alone(workload)
         # A Scheduler's namespace has its name: almost every room is found at once.
         found = self.view.room(workload, name)
         if found is not None and found[0].name == workload:
@@ -94,13 +92,29 @@ class Roster:
             found = self.view.room(key.namespace, name)
             if found is not None and found[0] == key:
                 return found
+        if ordinal_of(name, workload) >= 0:
+            self._check_labels([*(key.namespace for key in keys), workload], name)
         raise self._absence(keys, name)
+
+    def _check_alone(self, workload: str) -> None:
+        """Raise Namesakes where workloads of several namespaces have this name."""
+        keys = sorted(self._places[workload])
+        namespaces = dict.fromkeys(key.namespace for key in keys)
+        if len(namespaces) > 1:
+            several = ", ".join(str(key) for key in keys)
+            raise Namesakes(
+                f"{workload} is the name of several workloads ({several}), which this path and "
+                "whoever shows nothing cannot tell apart: ask /v1/rooms/NAMESPACE/ROOM, or show "
+                "the room's own token",
+                tuple(namespaces),
+            )
 
     def find_in(self, namespace: str, name: str) -> Room:
         """Find a room by its namespace and name. Raises NotFound, Gone."""
         found = self.view.room(namespace, name)
         if found is not None:
             return found
+        self._check_labels([namespace], name)
         keys = self._named(name.rpartition("-")[0])
         raise self._absence([key for key in keys if key.namespace == namespace], name)
 
@@ -111,6 +125,8 @@ class Roster:
             return found
         if found is None and not self.view.rooms_complete:
             raise Unavailable(f"room {name} is not seen now: the cluster is being read anew")
+        if found is None:
+            self._check_labels([namespace], name)
         raise Gone(f"room {name} is no more; its name never comes back")
 
     def is_there(self, pod: LivePod) -> bool:
@@ -118,16 +134,16 @@ class Roster:
         found = self.view.room(pod.namespace, pod.name)
         return found is not None and found[1].uid == pod.uid
 
-    def longest_silence(
-        self, key: WorkloadKey, namespace: str, name: str, uid: str
-    ) -> float | None:
+    def longest_silence(self, line: Line) -> float | None:
         """Return for how long a room may say nothing, in seconds, None where that tells nothing."""
-        found, workload = self.view.room(namespace, name), self.workload(key)
+        found, workload = self.view.room(line.namespace, line.name), self.workload(line.key)
         if found is None or workload is None:
             return None
         pod = found[1]
-        if flips.is_over(pod) or pod.uid != uid or not is_listened_to(pod, workload):
+        if flips.is_over(pod) or pod.uid != line.uid or not is_listened_to(pod, workload):
             return None
+        if pod.mark is Mark.FAILED:
+            return None  # it is kept as it is, though it says nothing for ever
         return workload.timeouts.ping_seconds
 
     def _named(self, workload: str) -> tuple[WorkloadKey, ...]:
@@ -138,6 +154,17 @@ class Roster:
             for key in {*wanted.keys, *there, *self._lane.store.named()}:
                 self._places[key.name] = (*self._places.get(key.name, ()), key)
         return self._places.get(workload, ())
+
+    def _check_labels(self, namespaces: Iterable[str], name: str) -> None:
+        """Raise Unavailable where such a pod lives, and only its labels are gone or others.
+
+        Its game must not be told to stop: the labels may be given back.
+        """
+        view = self.view
+        if any(view.is_astray(each, name) or view.room(each, name) for each in namespaces):
+            raise Unavailable(
+                f"somebody changed the labels of room {name}: it is heard when they are back"
+            )
 
     def _absence(self, keys: Iterable[WorkloadKey], name: str) -> NotFound | Gone | Unavailable:
         """Say why there is no room of this name: it never was, is no more, or is not seen yet."""

@@ -7,13 +7,12 @@ from reconciler.kube.addresses import public_address
 from reconciler.model.errors import Unavailable
 from reconciler.model.live import LiveNode, LivePod
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.rooms import Ears, Heard, Mark, RoomState
+from reconciler.model.rooms import OPEN_STATES, Ears, Heard, Mark
 from reconciler.model.specs import Workload
 from reconciler.room_ports import RoomView
 from reconciler.service.rooms.book import Book
 from reconciler.service.rooms.roster import Roster
 
-OPEN_STATES = frozenset({RoomState.READY, RoomState.ACTIVE})
 FRESH_SECONDS = 30.0
 """A view is judged anew after that: a limit may have passed that no event tells."""
 SPARE = 1000
@@ -50,9 +49,9 @@ class Showing:
         if known is not None:
             (was, said, spec, place, deaf), until, view = known
             same = was is pod and said is heard and spec is workload and place is node
-            if same and deaf == self._book.deaf and self._elapsed() < until:
+            if same and deaf == self._deaf_to(pod) and self._elapsed() < until:
                 return view
-        return self._made(key, (pod, heard, workload, node, self._book.deaf))
+        return self._made(key, (pod, heard, workload, node, self._deaf_to(pod)))
 
     def rooms(self, key: WorkloadKey) -> Iterable[RoomView]:
         """Yield the rooms of a workload by name; none of one that is not known.
@@ -64,9 +63,17 @@ class Showing:
                 return
             yield self.room(key, pod)
 
+    def spoke_at(self, uid: str) -> float:
+        """When a room spoke last, in Unix seconds, 0 where it never did."""
+        at = self._book.spoke_at(uid)
+        return 0.0 if at is None else self._now() - (self._elapsed() - at)
+
     def forget(self) -> None:
         """Forget what was shown."""
         self._shown.clear()
+
+    def _deaf_to(self, pod: LivePod) -> str:
+        return self._book.suspicion.of(pod.node)
 
     def _made(self, key: WorkloadKey, basis: _Basis) -> RoomView:
         pod, heard, workload, node, deaf = basis
@@ -75,18 +82,22 @@ class Showing:
             pod, workload, heard, Ears(deaf=deaf, since=self._book.since), now
         )
         stays = not pod.leaving and pod.mark is not Mark.DRAINING
+        overdue = self._book.is_overdue(pod.uid)
         view = RoomView(
             key=key,
             pod=pod,
             judged=judged,
             heard=heard,
             address=address_of(node),
-            available=stays and judged.state in OPEN_STATES,
+            available=stays and judged.state in OPEN_STATES and not overdue,
+            overdue=overdue,
             matches_max=workload.matches_max,
             heard_at=self._now() - (now - heard.at) if heard is not None else 0.0,
         )
         again = judged.again_in_seconds
         until = now + (FRESH_SECONDS if again is None else min(again, FRESH_SECONDS))
+        if overdue:
+            until = now  # it may speak at any moment, and say nothing new
         if len(self._shown) > 2 * self._book.count + SPARE:
             self._shown.clear()
         self._shown[pod.uid] = basis, until, view

@@ -19,6 +19,7 @@ from reconciler.model.wanted import Wanted
 from reconciler.service.metrics import Metrics
 from reconciler.service.room_census import RoomCensus
 from reconciler.service.room_metrics import RoomMetrics
+from reconciler.service.scaling_metrics import ScalingMetrics
 from reconciler.service.views import ClusterView
 from tests.loop.transport import SandboxTransport
 from tests.loop.world import World, definitions
@@ -60,9 +61,13 @@ class Hall:
         self.registry = self.metrics.registry
         self.rooms = RoomMetrics(self.registry)
         self.census = RoomCensus(self.lane, lambda: self.leads, self.world.time, self.registry)
+        self.scaling = ScalingMetrics(self.lane, lambda: self.leads, self.world.time, self.registry)
         self._version = 0
 
     def of(self, key: WorkloadKey) -> Ears:
+        return self.ears
+
+    def of_room(self, key: WorkloadKey, uid: str) -> Ears:
         return self.ears
 
     def put(self, n: int, *, ready: bool = True, **changes: Any) -> None:

@@ -12,6 +12,7 @@ from reconciler.model.live import LivePod
 from reconciler.model.records import Condition
 from reconciler.model.rooms import Ears, Health, Judged, Said
 from reconciler.model.wanted import Wanted
+from reconciler.service import room_census
 from reconciler.service.room_census import SLICE
 from tests.unit.core.making import a_heard
 from tests.unit.service_faces.hall import Hall, pod
@@ -149,6 +150,26 @@ def test_a_workload_that_is_gone_leaves_no_series(hall: Hall) -> None:
     hall.lane.wanted = Wanted()
     hall.sweep()
     assert "arena" not in hall.page()
+
+
+def test_a_workload_that_trips_a_defect_is_shown_no_more_and_ends_nothing(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    hall.put(0)
+    hall.sweep()
+
+    def trip(*_: object) -> None:
+        raise KeyError("spec")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(room_census, "room_of", trip)
+        hall.put(0, mark="busy")
+        hall.sweep()
+        hall.sweep()
+    assert "gamekeeper_rooms{" not in hall.page()
+    assert caplog.text.count("are not counted") == 1
+    hall.sweep()
+    assert hall.read("rooms", state="occupied", revision="new") == 1
 
 
 def test_who_does_not_lead_shows_no_rooms(hall: Hall) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any
@@ -22,11 +22,10 @@ from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.model.rooms import Mark, Report, Said
 from reconciler.model.wanted import Wanted
 from reconciler.room_ports import RoomView
-from reconciler.service.fence import Fenced
 from reconciler.service.rooms.desk import RoomDesk
 from reconciler.service.views import ClusterView
-from tests.loop.virtual_time import LoopTime, elapsed
-from tests.loop.wires import WatchedTransport, Weather
+from tests.loop.virtual_time import LoopTime, elapsed, in_virtual_time
+from tests.loop.wires import WatchedTransport, Weather, held_wires
 from tests.loop.world import World, definitions
 from tests.unit.core.making import a_key, a_workload
 
@@ -42,9 +41,11 @@ class Stage:
         self.clock = LoopTime()
         self.leads = True
         self.transport = WatchedTransport(world.sandbox, world.time.now, Weather(random.Random(1)))
+        self.flows = held_wires(self.transport)
+        """While it is not set no watch tells anything of a pod."""
         kube = KubernetesCluster(self.transport, "main", name="local")
-        self.cluster = Fenced(kube, lambda: self.leads)
-        self.view = ClusterView(kube, "main", self.clock, self._touched)
+        self.cluster = kube.fenced(lambda: self.leads)
+        self.view = ClusterView(kube, "main", self.clock, lambda _: None)
         for each in (*self.view._needed, *self.view._useful):
             each._jitter = random.Random(1).random
         self.workload = a_workload(**{"reports": "required", **workload})
@@ -63,7 +64,7 @@ class Stage:
 
     def new_desk(self) -> RoomDesk:
         """A process that starts anew, or begins another term."""
-        return RoomDesk(
+        desk = RoomDesk(
             self.lane,
             self.cluster,
             self.clock,
@@ -71,9 +72,12 @@ class Stage:
             self.woken.append,
             elapsed=elapsed,
         )
+        self.view.room_changed = desk.room_changed
+        return desk
 
-    def _touched(self, keys: Any) -> None:
-        self.desk.touched(keys)
+    def listen(self) -> None:
+        """Let the desk begin to listen, as the first request does."""
+        self.desk.rooms()
 
     def want(self, **changes: Any) -> None:
         """Change the workload."""
@@ -160,7 +164,7 @@ async def stage(rooms: int = 1, **workload: Any) -> AsyncIterator[Stage]:
             break
         await asyncio.sleep(0.1)
     tasks.append(asyncio.create_task(made.desk.run()))
-    assert made.desk.closed() == ""
+    made.listen()
     try:
         yield made
     finally:
@@ -181,3 +185,18 @@ def _make_rooms(world: World, rooms: int) -> None:
         spec = {"containers": [{"name": "game", "image": "game:1"}]}
         body = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
         world.create("/api/v1/namespaces/arena/pods", body)
+
+
+def on_stage(act: Callable[[Stage], Coroutine[Any, Any, None]], rooms: int = 1) -> None:
+    """Let a test play on a stage of its own."""
+
+    async def main() -> None:
+        async with stage(rooms) as it:
+            await act(it)
+
+    in_virtual_time(main())
+
+
+def players(count: int) -> Report:
+    """What a game says that reports on change, and only how many play."""
+    return Report(periodic=False, players=count)

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from reconciler.model import labels
-from reconciler.model.rooms import Mark, Report, RoomState
+from reconciler.model.rooms import Health, Mark, Report, RoomState
 from reconciler.model.specs import Timeouts
 from reconciler.service.rooms import book, ears
 from tests.loop.virtual_time import in_virtual_time
 from tests.unit.core.making import a_key
-from tests.unit.service_rooms.stage import OCCUPIED, READY, Stage, stage
+from tests.unit.service_rooms.stage import OCCUPIED, READY, Stage, players, stage
 
 
 def test_the_first_report_after_a_room_was_marked_draining_confirms() -> None:
@@ -92,6 +92,74 @@ def test_a_report_that_came_in_before_its_room_was_marked_draining_confirms_noth
             assert not it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
             await it.say(READY)
             assert it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
+
+    in_virtual_time(main())
+
+
+def test_a_report_that_came_slowly_and_began_before_the_mark_confirms_nothing() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(READY)
+            await asyncio.sleep(2.0)
+            await drain(it, "2.000")
+            asked = it.desk.find("arena", "arena-0")
+            marked = asked.pod.seen.draining
+            await it.desk.report(asked, READY, marked - 1.0)
+            assert not it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
+            await it.desk.report(asked, READY, marked + 1.0)
+            assert it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize(
+    ("empty", "full"),
+    [
+        pytest.param(players(0), players(3), id="a game that says it once"),
+        pytest.param(READY, OCCUPIED, id="one that repeats itself"),
+        pytest.param(READY, players(3), id="one that speaks both ways"),
+    ],
+)
+def test_a_report_that_came_slowly_and_was_overtaken_empties_nothing(
+    empty: Report, full: Report
+) -> None:
+    async def main() -> None:
+        async with stage() as it:
+            room = await it.say(empty)
+            await asyncio.sleep(2.0)
+            began = it.desk.book.line(room.key, room.pod).spoke_at + 1.0
+            await it.say(full)
+            await it.desk.report(it.desk.find("arena", "arena-0"), empty, began)
+            assert it.desk.book.of(a_key()).rooms[it.live().uid].busy
+            await asyncio.sleep(8.0)
+            assert it.label() == "busy"
+            await it.say(empty)
+            if full.players is not None and empty.players is None:
+                await it.say(players(0))
+            await asyncio.sleep(8.0)
+            assert it.label() == "idle", "what is said later counts"
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize(
+    ("slow", "after", "found"),
+    [
+        pytest.param(players(3), players(0), 3, id="players come to an empty room"),
+        pytest.param(players(0), Report(False, health=Health.HEALTHY), 0, id="its health is told"),
+    ],
+)
+def test_of_a_report_that_came_slowly_counts_what_nothing_has_overtaken(
+    slow: Report, after: Report, found: int
+) -> None:
+    async def main() -> None:
+        async with stage() as it:
+            room = await it.say(players(2))
+            await asyncio.sleep(2.0)
+            began = it.desk.book.line(room.key, room.pod).spoke_at + 1.0
+            await it.say(after)
+            await it.desk.report(it.desk.find("arena", "arena-0"), slow, began)
+            assert it.desk.book.of(a_key()).rooms[it.live().uid].players == found
 
     in_virtual_time(main())
 
@@ -191,7 +259,7 @@ def test_a_room_recorded_idle_that_says_nothing_to_a_new_process_is_silent_in_ti
             await it.mark(Mark.IDLE)
             await it.seen()
             it.desk.forget()
-            assert it.desk.closed() == ""
+            it.listen()
             await asyncio.sleep(238.0)
             assert it.desk.book.of(a_key()).rooms == {}
             await asyncio.sleep(6.0)
@@ -207,7 +275,7 @@ def test_a_game_that_reports_on_change_is_never_silent() -> None:
             await asyncio.sleep(1000.0)
             assert not it.desk.book.of(a_key()).rooms[it.live().uid].silent
             it.desk.forget()
-            assert it.desk.closed() == ""
+            it.listen()
             await asyncio.sleep(1000.0)
             assert not it.desk.book.of(a_key()).rooms[it.live().uid].silent
 
@@ -274,22 +342,46 @@ def test_nobody_is_shown_silent_and_us_not_deaf_while_a_crowd_is_noted(
     in_virtual_time(main())
 
 
+async def _deaf_for_a_while(it: Stage) -> None:
+    """Begin a term in which nobody is heard, and then four of the five rooms."""
+    it.desk.forget()
+    it.listen()
+    await asyncio.sleep(300.0)
+    assert it.desk.book.of(a_key()).deaf
+    for number in range(4):
+        await it.say(READY, f"arena-{number}")
+    await asyncio.sleep(2.0)
+
+
 def test_after_we_were_deaf_a_room_that_never_spoke_is_unheard_again() -> None:
     async def main() -> None:
         async with stage(5) as it:
             for number in range(5):
                 await it.mark(Mark.IDLE, f"arena-{number}")
             await it.seen("arena-4")
-            it.desk.forget()
-            assert it.desk.closed() == ""
-            await asyncio.sleep(300.0)
-            assert it.desk.book.of(a_key()).deaf
-            for number in range(4):
-                await it.say(READY, f"arena-{number}")
-            await asyncio.sleep(2.0)
+            await _deaf_for_a_while(it)
             ears = it.desk.book.of(a_key())
             assert ears.deaf == ""
             assert it.live("arena-4").uid not in ears.rooms
+
+    in_virtual_time(main())
+
+
+def test_after_we_were_deaf_players_that_a_pod_tells_of_are_there_still() -> None:
+    """A game that speaks both ways: its pings go on, and its count is not said again."""
+
+    async def main() -> None:
+        async with stage(5) as it:
+            for number in range(5):
+                await it.say(READY, f"arena-{number}")
+                await it.say(players(5), f"arena-{number}")
+            await asyncio.sleep(12.0)
+            await _deaf_for_a_while(it)
+            assert it.desk.book.of(a_key()).deaf == ""
+            await it.say(READY, "arena-4")
+            await asyncio.sleep(12.0)
+            assert it.label("arena-4") == "busy"
+            assert '"players":5' in it.note(labels.REPORT, "arena-4")
 
     in_virtual_time(main())
 

@@ -1,27 +1,31 @@
-"""The desk: finding rooms, asking them to leave, following them, and being closed."""
+"""The desk: finding rooms, asking them to leave, and being closed."""
 
 import asyncio
 from dataclasses import replace
 
 import pytest
 
-from reconciler.core import compile as compiling
+from reconciler.core.compile import canonical
 from reconciler.loop.record_places import Kept
 from reconciler.model import labels
 from reconciler.model.errors import Gone, NotFound, PortError, Unavailable
 from reconciler.model.live import LiveNode
 from reconciler.model.records import Accepted, Ordinals, StateRecord
-from reconciler.model.refs import WorkloadKey
-from reconciler.model.rooms import Mark, RoomState, Why
-from reconciler.model.specs import Source, Workload
+from reconciler.model.refs import Json, WorkloadKey
+from reconciler.model.rooms import Mark, Report, RoomState, Why
 from reconciler.model.wanted import Wanted
-from reconciler.room_ports import Change, Happening
 from reconciler.service.rooms.showing import address_of
-from reconciler.service.rooms.watchers import LONGEST_QUEUE
 from reconciler.service.views import ClusterView
 from tests.loop.virtual_time import in_virtual_time
-from tests.unit.core.making import a_key, read_spec
+from tests.unit.core.making import a_key
 from tests.unit.service_rooms.stage import OCCUPIED, READY, stage
+
+MARKS = {labels.INSTANCE: "main", labels.WORKLOAD: "arena", labels.KIND: "Scheduler"}
+ARENA = {
+    "kind": "Scheduler",
+    "metadata": {"name": "arena"},
+    "spec": {"replicas": 3, "reports": "required", "template": {"spec": {"containers": []}}},
+}
 
 
 @pytest.mark.parametrize(
@@ -84,7 +88,7 @@ def test_while_pods_are_read_anew_nobody_is_called_gone(monkeypatch: pytest.Monk
     async def main() -> None:
         async with stage() as it:
             monkeypatch.setattr(ClusterView, "rooms_complete", False)
-            assert it.desk.closed() == ""
+            it.listen()
             assert it.desk.find("arena", "arena-0").pod.name == "arena-0"
             it.lane.store._ordinals[a_key()] = Kept(Ordinals(4))
             for name in ("arena-1", "arena-9"):
@@ -104,6 +108,10 @@ def test_the_desk_is_closed_until_pods_were_read_and_when_it_does_not_lead(
             assert "read completely" in it.desk.closed()
             monkeypatch.setattr(ClusterView, "rooms_complete", True)
             assert it.desk.closed() == ""
+            # To ask begins nothing; the first request does.
+            assert not it.desk.book.listening
+            it.desk.rooms()
+            assert it.desk.book.listening
             it.leads = False
             assert "does not lead" in it.desk.closed()
             for ask in (
@@ -117,14 +125,10 @@ def test_the_desk_is_closed_until_pods_were_read_and_when_it_does_not_lead(
     in_virtual_time(main())
 
 
-def test_rooms_of_a_workload_that_left_git_are_kept_as_it_was_accepted_last(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(compiling, "workload_from_json", read_reporting)
-
+def test_rooms_of_a_workload_that_left_git_are_kept_as_it_was_accepted_last() -> None:
     async def main() -> None:
         async with stage() as it:
-            accepted = Accepted(it.workload.spec_json, 0, "c1", "schedulers/arena.yaml", 1)
+            accepted = Accepted(canonical(ARENA), 0, "c1", "schedulers/arena.yaml", 1)
             it.lane.store._states[a_key()] = Kept(StateRecord(accepted=accepted, deleting=True))
             it.lane.wanted = Wanted(deleting=frozenset({a_key()}))
             shown = await it.say(OCCUPIED)
@@ -132,10 +136,6 @@ def test_rooms_of_a_workload_that_left_git_are_kept_as_it_was_accepted_last(
             assert it.label() == "busy"
 
     in_virtual_time(main())
-
-
-def read_reporting(spec_json: str, source: Source) -> Workload:
-    return replace(read_spec(spec_json, source), reports="required")
 
 
 def test_an_idle_room_asked_to_leave_drains_and_is_out_of_every_list() -> None:
@@ -234,64 +234,6 @@ def test_all_rooms_are_listed_by_name_and_none_twice() -> None:
     in_virtual_time(main())
 
 
-def test_whoever_follows_is_told_of_states_of_what_was_told_and_of_the_end() -> None:
-    async def main() -> None:
-        async with stage(2) as it:
-            changes = it.desk.changes(a_key())
-            await it.say(OCCUPIED, "arena-1")
-            seen = await read(changes, 1)
-            assert (seen[-1].type, seen[-1].room.judged.state) == ("room", RoomState.OCCUPIED)
-            await asyncio.sleep(1.0)
-            it.desk.happened(it.desk.find("arena", "arena-0"), Happening("player", "playerJoin"))
-            told = (await read_until(changes, "event")).happening
-            assert told is not None
-            assert (told.name, told.at) == ("playerJoin", it.clock.now())
-            it.world.delete("/api/v1/namespaces/arena/pods/arena-0?gracePeriodSeconds=0")
-            it.transport.changed()
-            assert (await read_until(changes, "gone")).room.pod.name == "arena-0"
-
-    in_virtual_time(main())
-
-
-async def read(changes: object, count: int) -> list[Change]:
-    assert hasattr(changes, "__anext__")
-    return [await changes.__anext__() for _ in range(count)]
-
-
-async def read_until(changes: object, kind: str) -> Change:
-    while True:
-        (change,) = await read(changes, 1)
-        if change.type == kind:
-            return change
-
-
-def test_whoever_follows_another_workload_is_told_nothing() -> None:
-    async def main() -> None:
-        async with stage() as it:
-            other = it.desk.changes(WorkloadKey("Scheduler", "duel", "duel"))
-            await it.say(OCCUPIED)
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(5.0):
-                    await read(other, 1)
-
-    in_virtual_time(main())
-
-
-def test_a_slow_reader_is_cut_off_and_so_is_everybody_when_another_leads() -> None:
-    async def main() -> None:
-        async with stage() as it:
-            slow, other = it.desk.changes(), it.desk.changes()
-            room = it.desk.find("arena", "arena-0")
-            for _ in range(LONGEST_QUEUE + 1):
-                it.desk.happened(room, Happening("room", "tick"))
-                await read(other, 1)
-            assert [change async for change in slow] == []
-            it.desk.forget()
-            assert [change async for change in other] == []
-
-    in_virtual_time(main())
-
-
 @pytest.mark.parametrize(
     ("addresses", "address"),
     [
@@ -362,11 +304,96 @@ def test_a_room_whose_key_was_lost_is_not_known_empty_by_what_it_said_before() -
             for since, known in ((made, True), (made + 1, False), (None, False)):
                 it.lane.codes = Coded(since)
                 it.desk = it.new_desk()
-                assert it.desk.closed() == ""
+                it.listen()
                 await it.desk.book.sweep()
                 assert (it.desk.book.of(a_key()).rooms != {}) is known, since
             it.lane.codes = Coded(made)
             await it.desk.book.sweep()
             assert it.desk.book.of(a_key()).rooms, "asked again until it is known"
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        pytest.param({labels.INSTANCE: None}, id="the instance is taken away"),
+        pytest.param({labels.INSTANCE: "another"}, id="another instance is named"),
+        pytest.param({labels.WORKLOAD: None}, id="the workload is taken away"),
+        pytest.param({labels.WORKLOAD: "duel"}, id="another workload is named"),
+        pytest.param({labels.KIND: "Fleet"}, id="another kind is named"),
+    ],
+)
+def test_a_room_whose_labels_were_changed_is_asked_to_come_again(marks: Json) -> None:
+    async def main() -> None:
+        async with stage() as it:
+            room = await it.say(OCCUPIED)
+            await it.patch(labels=marks)
+            await asyncio.sleep(1.0)
+            for ask in (it.desk.find, it.desk.find_in):
+                with pytest.raises(Unavailable):
+                    ask("arena", "arena-0")
+            with pytest.raises(Unavailable):
+                await it.desk.report(room, READY)
+            await it.patch(labels=it.pod()["metadata"]["labels"] | MARKS)
+            await asyncio.sleep(1.0)
+            assert (await it.say(OCCUPIED)).judged.state is RoomState.OCCUPIED
+
+    in_virtual_time(main())
+
+
+def test_a_defect_in_the_sweep_costs_a_look_and_not_the_process(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def main() -> None:
+        async with stage() as it:
+            room = await it.say(READY)
+            sweep, broken = it.desk.book.sweep, [True]
+
+            async def tripping() -> None:
+                if broken:
+                    raise KeyError("a defect")
+                await sweep()
+
+            monkeypatch.setattr(it.desk.book, "sweep", tripping)
+            await asyncio.sleep(3600.0)
+            defects = len(caplog.messages)
+            assert 60 <= defects <= 240
+            broken.clear()
+            await asyncio.sleep(100.0)
+            heard = it.desk.book.heard(room.pod.uid)
+            assert heard is not None
+            assert heard.silent
+            assert len(caplog.messages) <= defects + 1
+
+    in_virtual_time(main())
+
+
+def test_a_room_that_is_not_heard_as_it_should_be_is_offered_to_nobody_until_it_speaks() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            for _ in range(7):
+                await it.say(READY)
+                await asyncio.sleep(10.0)
+            assert it.desk.find("arena", "arena-0").available
+            await asyncio.sleep(120.0)
+            room = it.desk.find("arena", "arena-0")
+            assert (room.judged.state, room.overdue, room.available) == (
+                RoomState.READY,
+                True,
+                False,
+            )
+            assert (await it.say(READY)).available
+            assert it.desk.find("arena", "arena-0").available
+
+    in_virtual_time(main())
+
+
+def test_a_room_that_reports_on_change_is_never_overdue() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(Report(periodic=False, players=0))
+            await asyncio.sleep(7200.0)
+            assert it.desk.find("arena", "arena-0").available
 
     in_virtual_time(main())

@@ -1,8 +1,8 @@
 """Who falls silent, and whether it is rather we who do not hear."""
 
 import asyncio
-from collections.abc import Callable
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from itertools import cycle, pairwise
 
 import pytest
 
@@ -10,6 +10,8 @@ from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Heard
 from reconciler.service.rooms.ears import SLICE, Silence
 from reconciler.service.rooms.lines import Line
+from reconciler.service.rooms.suspicion import UNSUSPECTED
+from tests.unit.core.making import a_pod
 from tests.unit.service_views.scripted import VirtualClock
 
 KEY = WorkloadKey("Scheduler", "arena", "arena")
@@ -33,14 +35,23 @@ class Breathing(VirtualClock):
 class Crowd:
     """Rooms that report every ten seconds, each in its own second, but for those that are mute."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(
+        self,
+        count: int,
+        limit: Callable[[Line], float | None] = lambda line: LIMIT,
+        nodes: Sequence[str] = ("",),
+    ) -> None:
+        """Rooms stand on `nodes` in turn."""
         self.at = 0.0
         self.clock = Breathing()
-        self.silence = Silence(lambda line: LIMIT, lambda: self.at, self.clock)
+        self.lost: set[str] = set()
+        self.silence = Silence(limit, lambda: self.at, self.clock, lambda node: node in self.lost)
         self.lines = [
             Line(KEY, str(n), "arena", f"arena-{n}", last_at=0.0, heard=Heard(at=0.0))
             for n in range(count)
         ]
+        for line, node in zip(self.lines, cycle(nodes), strict=False):
+            line.pod = a_pod(int(line.uid), node=node)
         self.mute: set[str] = set()
         self.first_silent_at: float | None = None
         self.silent_while_not_deaf = 0
@@ -57,7 +68,7 @@ class Crowd:
             silent, forgiven = await self.silence.sweep(self.lines)
             for line in silent:
                 line.heard = Heard(at=0.0, silent=True)
-                self.silent_while_not_deaf += not self.silence.deaf
+                self.silent_while_not_deaf += not self.silence.suspicion.of(line.node)
                 if self.first_silent_at is None:
                     self.first_silent_at = self.at
             for line in forgiven:
@@ -84,7 +95,7 @@ async def test_a_room_that_hangs_is_silent_after_its_time_out_and_we_are_not_dea
     assert crowd.silent == 0
     await crowd.live(12)
     assert crowd.silent == 1
-    assert crowd.silence.deaf == ""
+    assert crowd.silence.suspicion.everywhere == ""
 
 
 async def test_a_room_that_speaks_again_is_not_silent_and_may_fall_silent_again() -> None:
@@ -110,7 +121,7 @@ async def test_where_more_than_a_fifth_fall_silent_we_suspect_ourselves_before_t
     await crowd.live(3600)
     assert crowd.silent == mute
     assert crowd.silent_while_not_deaf == 0
-    assert crowd.silence.deaf.startswith(f"{mute} of 100 rooms")
+    assert crowd.silence.suspicion.everywhere.startswith(f"{mute} of 100 rooms")
 
 
 async def test_a_fifth_that_falls_silent_is_their_own_trouble() -> None:
@@ -119,7 +130,7 @@ async def test_a_fifth_that_falls_silent_is_their_own_trouble() -> None:
     crowd.mute = {str(n) for n in range(20)}
     await crowd.live(300)
     assert crowd.silent == 20
-    assert crowd.silence.deaf == ""
+    assert crowd.silence.suspicion.everywhere == ""
 
 
 async def test_two_rooms_of_two_are_too_few_to_tell() -> None:
@@ -127,7 +138,30 @@ async def test_two_rooms_of_two_are_too_few_to_tell() -> None:
     crowd.mute = {"0", "1"}
     await crowd.live(300)
     assert crowd.silent == 2
-    assert crowd.silence.deaf == ""
+    assert crowd.silence.suspicion.everywhere == ""
+
+
+async def test_a_room_alone_on_a_node_that_is_not_ready_does_not_count_as_hung() -> None:
+    crowd = Crowd(10, nodes=[f"n{number}" for number in range(10)])
+    await crowd.live(60)
+    crowd.mute, crowd.lost = {"3"}, {"n3"}
+    await crowd.live(600)
+    assert (crowd.silent, crowd.silent_while_not_deaf) == (1, 0)
+    assert crowd.silence.suspicion.of("n3").startswith("the kubelet of node n3 is not heard either")
+    assert crowd.silence.suspicion.of("n4") == ""
+    # The node is back, and its room is not: it has its whole time-out once more.
+    crowd.lost = set()
+    await crowd.live(200)
+    assert (crowd.silent, crowd.silence.suspicion.of("n3")) == (0, "")
+    await crowd.live(60)
+    assert (crowd.silent, crowd.silent_while_not_deaf) == (1, 1)
+
+
+async def test_a_node_that_is_not_ready_and_whose_rooms_speak_is_nobodys_trouble() -> None:
+    crowd = Crowd(10, nodes=["n0", "n1"])
+    crowd.lost = {"n1"}
+    await crowd.live(600)
+    assert (crowd.silent, crowd.silence.suspicion) == (0, UNSUSPECTED)
 
 
 async def test_rooms_that_fell_silent_long_ago_make_nobody_deaf() -> None:
@@ -137,7 +171,7 @@ async def test_rooms_that_fell_silent_long_ago_make_nobody_deaf() -> None:
         crowd.mute |= {str(n) for n in range(first, first + 10)}
         await crowd.live(600)
     assert crowd.silent == 40
-    assert crowd.silence.deaf == ""
+    assert crowd.silence.suspicion.everywhere == ""
 
 
 async def test_a_process_that_slept_for_an_hour_suspects_itself() -> None:
@@ -146,7 +180,7 @@ async def test_a_process_that_slept_for_an_hour_suspects_itself() -> None:
     crowd.mute = {str(n) for n in range(100)}
     crowd.at += 3600.0
     await crowd.live(1)
-    assert crowd.silence.deaf
+    assert crowd.silence.suspicion.everywhere
     assert crowd.silent_while_not_deaf == 0
 
 
@@ -158,7 +192,7 @@ async def test_when_we_hear_again_the_others_have_their_whole_time_out_once_more
     await crowd.live(600)
     crowd.mute = {"7"}
     await crowd.live(20)
-    assert (crowd.silence.deaf, crowd.silent) == ("", 0)
+    assert (crowd.silence.suspicion.everywhere, crowd.silent) == ("", 0)
     await crowd.live(200)
     assert crowd.silent == 0
     await crowd.live(60)
@@ -172,11 +206,11 @@ async def test_a_second_outage_is_suspected_as_the_first_was() -> None:
         await crowd.live(300)
         crowd.mute = {str(n) for n in range(100)}
         await crowd.live(600)
-        assert crowd.silence.deaf
+        assert crowd.silence.suspicion.everywhere
     assert crowd.silent_while_not_deaf == 0
 
 
-async def test_ten_thousand_rooms_are_looked_at_once_a_time_out_and_in_turns() -> None:
+async def test_ten_thousand_rooms_are_looked_at_twice_a_time_out_and_in_turns() -> None:
     crowd = Crowd(10_000)
     stretches = [0]
 
@@ -190,7 +224,7 @@ async def test_ten_thousand_rooms_are_looked_at_once_a_time_out_and_in_turns() -
             line.last_at = crowd.at
         await crowd.silence.sweep(crowd.lines)
         breathe()
-    assert crowd.silence.looks <= 2 * 10_000
+    assert crowd.silence.looks <= 4 * 10_000
     assert max(b - a for a, b in pairwise(stretches)) <= SLICE
 
 
@@ -223,3 +257,123 @@ async def test_a_term_that_ends_while_rooms_are_looked_at_ends_the_sweep() -> No
     crowd.at = LIMIT + 10.0
     await crowd.silence.sweep(crowd.lines)
     assert ended
+
+
+async def test_a_room_that_trips_a_defect_does_not_hide_the_silence_of_others(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def limit(line: Line) -> float:
+        if line.uid == "3":
+            raise KeyError("a defect")
+        return LIMIT
+
+    crowd = Crowd(100, limit)
+    await crowd.live(60)
+    crowd.mute = {"3", "7"}
+    await crowd.live(300)
+    assert [line.uid for line in crowd.lines if line.silent] == ["7"]
+    assert [text for text in caplog.messages if "defect" in text] == [
+        "a defect of Gamekeeper's own: the silence of Pod arena/arena-3 is not seen"
+    ]
+
+
+NODES = tuple(f"node-{n}" for n in range(20))
+
+
+def on(crowd: Crowd, node: str, most: int = 100) -> set[str]:
+    """The rooms of a node, the first `most` of them."""
+    return {line.uid for line in [line for line in crowd.lines if line.node == node][:most]}
+
+
+@pytest.mark.parametrize(
+    ("rooms", "mute", "suspect"),
+    [
+        pytest.param(100, 5, True, id="all five of a node"),
+        pytest.param(100, 3, True, id="three of the five of a node"),
+        pytest.param(140, 3, False, id="three of the seven of a node"),
+        pytest.param(100, 2, False, id="two of the five of a node"),
+        pytest.param(40, 2, True, id="both of a node"),
+        pytest.param(20, 1, False, id="the only one of a node"),
+    ],
+)
+async def test_rooms_of_one_node_that_fall_silent_together_are_suspected_of_being_unheard(
+    rooms: int, mute: int, suspect: bool
+) -> None:
+    crowd = Crowd(rooms, nodes=NODES)
+    await crowd.live(60)
+    crowd.mute = on(crowd, "node-7", mute)
+    await crowd.live(3600)
+    assert crowd.silent == mute
+    assert list(crowd.silence.suspicion.on) == (["node-7"] if suspect else [])
+    assert crowd.silent_while_not_deaf == (0 if suspect else mute)
+    assert crowd.silence.suspicion.everywhere == ""
+    if suspect:
+        told = crowd.silence.suspicion.of("node-7")
+        assert told.startswith(f"{mute} of {rooms // 20} rooms on node node-7")
+
+
+async def test_rooms_of_a_node_that_hang_one_after_the_other_make_nobody_deaf() -> None:
+    crowd = Crowd(100, nodes=NODES)
+    await crowd.live(60)
+    for uid in sorted(on(crowd, "node-7")):
+        crowd.mute.add(uid)
+        await crowd.live(600)
+    assert crowd.silent == 5
+    assert not crowd.silence.suspicion
+
+
+async def test_a_node_that_is_heard_again_has_its_whole_time_out_once_more() -> None:
+    crowd = Crowd(100, nodes=NODES)
+    await crowd.live(60)
+    crowd.mute = on(crowd, "node-7") | {"3"}
+    await crowd.live(600)
+    assert crowd.silent == 6
+    crowd.mute = on(crowd, "node-7", 1) | {"3"}
+    await crowd.live(20)
+    assert not crowd.silence.suspicion
+    assert [line.uid for line in crowd.lines if line.silent] == ["3"]
+    await crowd.live(200)
+    assert crowd.silent == 1
+    await crowd.live(60)
+    assert crowd.silent == 2
+
+
+async def test_a_node_alone_and_then_all_are_told_as_one_outage() -> None:
+    crowd = Crowd(100, nodes=NODES)
+    await crowd.live(60)
+    crowd.mute = on(crowd, "node-7")
+    await crowd.live(600)
+    crowd.mute = {line.uid for line in crowd.lines}
+    await crowd.live(600)
+    assert crowd.silence.suspicion.everywhere
+    assert not crowd.silence.suspicion.on
+    crowd.mute = on(crowd, "node-7")
+    await crowd.live(20)
+    assert (crowd.silence.suspicion.everywhere, crowd.silent) == ("", 0)
+    await crowd.live(600)
+    assert list(crowd.silence.suspicion.on) == ["node-7"]
+    assert crowd.silent_while_not_deaf == 0
+
+
+async def test_a_cluster_of_one_node_is_judged_as_a_whole() -> None:
+    crowd = Crowd(2, nodes=("node-1",))
+    crowd.mute = {"0", "1"}
+    await crowd.live(300)
+    assert crowd.silent == 2
+    assert not crowd.silence.suspicion
+
+
+async def test_a_room_is_overdue_long_before_it_is_silent_and_no_more_once_it_speaks() -> None:
+    crowd = Crowd(100)
+    await crowd.live(60)
+    [line] = [line for line in crowd.lines if line.uid == "7"]
+    crowd.mute = {"7"}
+    await crowd.live(110)
+    assert not crowd.silence.is_overdue(line)
+    assert not crowd.silence.turned()
+    await crowd.live(20)
+    assert crowd.silence.is_overdue(line)
+    assert list(crowd.silence.turned()) == [line]
+    crowd.mute = set()
+    await crowd.live(11)
+    assert not crowd.silence.is_overdue(line)

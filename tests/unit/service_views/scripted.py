@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reconciler.model import labels
+from reconciler.model.checks import Check, unchecked
 from reconciler.model.errors import PortError
 from reconciler.model.refs import Json, ObjectRef
 from reconciler.ports import Listing, WatchEvent
@@ -83,7 +84,9 @@ class NoCluster:
     ) -> AsyncIterator[bytes]:
         raise AssertionError(f"logs of {ref}")
 
-    async def delete(self, ref: ObjectRef, uid: str, resource_version: str) -> bool:
+    async def delete(
+        self, ref: ObjectRef, uid: str, resource_version: str, check: Check = unchecked
+    ) -> bool:
         raise AssertionError(f"delete {ref}")
 
     async def close(self) -> None:

@@ -159,6 +159,9 @@ def test_a_node_is_read() -> None:
     assert node.addresses == (("InternalIP", "10.0.0.1"),)
 
 
+_CRASHES: Json = {"waiting": {"reason": "CrashLoopBackOff"}}
+
+
 def _pod(ready: str, since: int, *states: Json) -> Json:
     """A pod that was made at second 0, whose condition Ready changed last at second `since`."""
     condition = {
@@ -169,6 +172,14 @@ def _pod(ready: str, since: int, *states: Json) -> Json:
     statuses = [{"name": f"c{n}", "state": state} for n, state in enumerate(states)]
     status = {"phase": "Running", "conditions": [condition], "containerStatuses": statuses}
     return {"metadata": {"name": "arena-1", "uid": "u"}, "status": status}
+
+
+def _public(pod: Json, *public: str) -> Json:
+    """The same, with host ports on some of its two containers."""
+    ports = [{"containerPort": 7777, "hostPort": 20001}]
+    names = ("c0", "c1")
+    spec = [{"name": name, "ports": ports if name in public else []} for name in names]
+    return {**pod, "spec": {"containers": spec}}
 
 
 def _runs_since(second: int) -> Json:
@@ -188,16 +199,59 @@ def _runs_since(second: int) -> Json:
         pytest.param(_pod("False", 5, _runs_since(5)), False, id="it started that very second"),
         pytest.param(_pod("True", 30, _runs_since(5)), False, id="it is ready"),
         pytest.param(_pod("False", 30, _runs_since(40)), False, id="its game began anew since"),
-        pytest.param(
-            _pod("False", 30, {"waiting": {"reason": "CrashLoopBackOff"}}), False, id="it crashed"
-        ),
+        pytest.param(_pod("False", 30, _CRASHES), False, id="it crashed"),
         pytest.param(
             _pod("False", 30, _runs_since(5), {"terminated": {"exitCode": 1}}),
             False,
             id="one of its containers ended",
+        ),
+        pytest.param(
+            _public(_pod("False", 30, _runs_since(5), {"terminated": {"exitCode": 1}}), "c0"),
+            True,
+            id="a container ended beside the one that players reach",
+        ),
+        pytest.param(
+            _public(_pod("False", 30, _runs_since(5), _CRASHES), "c0", "c1"),
+            True,
+            id="one ended of two that players reach",
+        ),
+        pytest.param(
+            _public(_pod("False", 30, _CRASHES, _runs_since(5)), "c0"),
+            False,
+            id="the one that players reach ended",
+        ),
+        pytest.param(
+            _public(_pod("False", 30, _runs_since(40), _runs_since(5)), "c0"),
+            False,
+            id="the one that players reach began anew since",
+        ),
+        pytest.param(
+            _public(_pod("False", 0, _runs_since(5), _CRASHES), "c0"),
+            False,
+            id="a container ends beside the one that players reach, and it never was ready",
         ),
         pytest.param(_pod("False", 30), False, id="nothing is known of its containers"),
     ],
 )
 def test_a_room_that_was_ready_and_runs_on_lapsed(pod: Json, lapsed: bool) -> None:
     assert pod_of(pod).lapsed is lapsed
+
+
+@pytest.mark.parametrize(
+    ("counts", "runs", "restarts"),
+    [
+        pytest.param((0, 0), (), 0, id="none was restarted"),
+        pytest.param((2, 0), (2, 0), 2, id="one of two was"),
+        pytest.param((), (), 0, id="nothing is known of them"),
+    ],
+)
+def test_how_often_each_container_was_restarted(
+    counts: tuple[int, ...], runs: tuple[int, ...], restarts: int
+) -> None:
+    states = [_runs_since(5 + n) for n, _ in enumerate(counts)]
+    pod = _pod("True", 9, *states)
+    for one, count in zip(pod["status"]["containerStatuses"], counts, strict=True):
+        one["restartCount"] = count
+    record = pod_of(pod)
+    assert (record.runs, record.restarts) == (runs, restarts)
+    assert record.started_at - record.first_started_at == max(0, len(counts) - 1)

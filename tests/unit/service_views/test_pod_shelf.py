@@ -73,6 +73,36 @@ def test_ended_pods_hold_no_ports_and_terminating_ones_do(shelf: PodShelf) -> No
     assert shelf.port_use() == Counter({7001: 1})
 
 
+def test_ports_are_told_by_the_node_that_a_pod_has_by_now(shelf: PodShelf) -> None:
+    pods = [room("arena-1", 1, ports=[7000]), room("x-1", 1, instance="another", ports=[7001])]
+    for pod in pods:
+        pod["spec"]["nodeName"] = None
+        shelf.put(pod)
+    assert shelf.ports_held() == {"": Counter({7000: 1, 7001: 1})}
+    for pod in pods:
+        pod["metadata"]["resourceVersion"] = "2"
+        pod["spec"]["nodeName"] = f"node-of-{pod['metadata']['name']}"
+        shelf.put(pod)
+    assert shelf.ports_held() == {
+        "node-of-arena-1": Counter({7000: 1}),
+        "node-of-x-1": Counter({7001: 1}),
+    }
+    assert shelf.port_use() == Counter({7000: 1, 7001: 1})
+
+
+def test_sidecars_of_other_pods_hold_their_host_ports(shelf: PodShelf) -> None:
+    other = room("x-1", instance="another", ports=[7000])
+    ports = [{"containerPort": 1, "hostPort": 7001}]
+    other["spec"]["initContainers"] = [
+        {"name": "proxy", "restartPolicy": "Always", "ports": ports},
+        {"name": "setup", "ports": [{"containerPort": 1, "hostPort": 7002}]},
+    ]
+    shelf.put(other)
+    assert shelf.port_use() == Counter({7000: 1, 7001: 1}), "what ends before the others does not"
+    shelf.drop(other)
+    assert not shelf.port_use()
+
+
 def test_port_use_is_a_snapshot(shelf: PodShelf) -> None:
     before = shelf.port_use()
     shelf.put(room("arena-1", ports=[7000]))

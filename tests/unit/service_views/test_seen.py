@@ -44,3 +44,16 @@ def test_what_was_taken_back_is_forgotten() -> None:
 def test_a_time_that_lies_ahead_is_now() -> None:
     marked = replace(READY, leaving=Why.REQUEST, leaving_since=NOW + 500)
     assert seen_of(marked, None, NOW, 50.0).left == 50.0
+
+
+def test_what_was_taken_back_and_asked_anew_between_two_looks_begins_anew() -> None:
+    marked = replace(READY, mark=Mark.DRAINING, leaving=Why.ROLLOUT, leaving_since=NOW)
+    known = replace(marked, seen=seen_of(marked, None, NOW, 50.0))
+    again = seen_of(replace(marked, leaving_since=NOW + 90), known, NOW + 90, 140.0)
+    assert (again.draining, again.left) == (140.0, 140.0), "neither the fence nor the deadline"
+
+
+def test_who_was_seen_to_stay_is_told_now_whatever_clock_wrote_the_time() -> None:
+    known = replace(READY, mark=Mark.BUSY)
+    asked = replace(known, leaving=Why.REQUEST, leaving_since=NOW - 3600)
+    assert seen_of(asked, known, NOW, 50.0).left == 50.0, "a person's clock may be an hour slow"

@@ -9,7 +9,7 @@ from reconciler.model.errors import Denied
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.ports import Listing, WatchEvent
 from reconciler.service.pod_shelf import EXPECTATION_SECONDS
-from reconciler.service.shelves import Bell
+from reconciler.service.shelves import Bell, NodeShelf
 from reconciler.service.views import ClusterView
 from tests.unit.service_views.scripted import INSTANCE, NoCluster, VirtualClock, room
 
@@ -200,3 +200,41 @@ def test_a_record_that_goes_is_rung_for_whether_a_watch_or_a_list_shows_it() -> 
         ("watched", True),
         ("listed", True),
     ]
+
+
+def a_node(name: str, version: str, **spec: object) -> Json:
+    conditions = [{"type": "Ready", "status": "True", "lastHeartbeatTime": version}]
+    metadata = {"name": name, "uid": f"uid-{name}", "resourceVersion": version}
+    return {"metadata": metadata, "spec": spec, "status": {"conditions": conditions}}
+
+
+def test_nodes_are_the_same_value_until_one_of_them_changes() -> None:
+    shelf = NodeShelf()
+    shelf.put(a_node("one", "1"))
+    shelf.put(a_node("two", "2"))
+    before = shelf.snapshot
+    shelf.put(a_node("two", "3"))
+    assert shelf.snapshot is before, "a heartbeat is no change"
+    shelf.put(a_node("two", "4", unschedulable=True))
+    assert [node.name for node in shelf.snapshot.open] == ["one"]
+    assert [node.name for node in shelf.snapshot.all] == ["one", "two"]
+    shelf.drop(a_node("one", "5"))
+    assert not shelf.snapshot.open
+    assert len(before.open) == 2
+
+
+def test_public_addresses_are_the_same_value_until_one_changes() -> None:
+    shelf = NodeShelf()
+    assert not shelf.addresses
+    bare, node = a_node("bare", "1"), a_node("one", "1")
+    node["status"]["addresses"] = [{"type": "ExternalIP", "address": "203.0.113.9"}]
+    for each in (bare, node):
+        shelf.put(each)
+    before = shelf.addresses
+    assert before == {"one": "203.0.113.9"}
+    shelf.put(a_node("bare", "2", unschedulable=True))
+    assert shelf.addresses is before
+    node["status"]["addresses"][0]["address"] = "203.0.113.8"
+    shelf.put(node)
+    assert shelf.addresses == {"one": "203.0.113.8"}
+    assert before == {"one": "203.0.113.9"}

@@ -1,0 +1,203 @@
+"""The committer: lands decided counts in Git, beside the loop and never in its way (DESIGN §5).
+
+At most one commit in the quiet time, for all workloads: the count that has waited longest starts
+the clock, and later ones never restart it. Nothing of the loop waits for a Git host.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from reconciler.loop import landing
+from reconciler.loop.head import HeadLane
+from reconciler.loop.landing import Landed, Terms
+from reconciler.model.errors import Conflict, PortError, Unavailable
+from reconciler.model.intents import Intent
+from reconciler.model.refs import WorkloadKey
+from reconciler.ports import Clock, WritableRepository
+from reconciler.service.retries import Retries
+
+LOOK_SECONDS = 1.0
+LONGEST_RACE_SECONDS = 60.0
+"""How long the head that came first is waited for, where no look succeeds."""
+FIRST_SECONDS = 1.0
+LONGEST_AWAY_SECONDS = 60.0
+"""A host that is away is looked for as often as it is committed."""
+MOST_RACES = 5
+"""So many lost ones over a head that nobody moves are no races: a lock was left behind there."""
+LONGEST_SECONDS = 300.0
+"""A branch that is protected, or a repaired credential, sends no event: it is tried again. What no
+edit can write is told again."""
+
+log = logging.getLogger("gamekeeper")
+
+
+class CommitObserver(Protocol):
+    """Who hears of commits of ours: logs, metrics, events."""
+
+    def landed(self, landed: Landed) -> None:
+        """A commit of ours stands on the branch, or edits were refused."""
+
+    def raced(self) -> None:
+        """Somebody else's commit came first."""
+
+    def unlanded(self, error: PortError) -> None:
+        """The host took no commit; what was decided acts all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """Counts that no edit could write into `head`: only a commit of a person can mend that.
+
+    Asked for again at `again_at` (Unix seconds), so that it goes on being told.
+    """
+
+    head: tuple[str, str] = ("", "")
+    counts: Mapping[WorkloadKey, int] = field(default_factory=dict)
+    again_at: float = 0.0
+
+    def has(self, key: WorkloadKey, count: int, head: tuple[str, str], now: float) -> bool:
+        """Whether a count is not to be asked for now."""
+        lasts = head == self.head and 0 < self.again_at - now <= LONGEST_SECONDS
+        return lasts and self.counts.get(key) == count
+
+
+class Committer:
+    """Serves one branch. `wake` has the head looked at soon; `terms` may change with the Config.
+
+    Where there are none nothing is committed: what was decided acts, and is shown.
+    """
+
+    def __init__(
+        self,
+        lane: HeadLane,
+        repository: WritableRepository,
+        clock: Clock,
+        observer: CommitObserver,
+        leading: Callable[[], bool],
+        wake: Callable[[], None],
+        terms: Callable[[], Terms | None],
+    ) -> None:
+        self._lane = lane
+        self._repository = repository
+        self._clock = clock
+        self._observer = observer
+        self._leading = leading
+        self._wake = wake
+        self._terms = terms
+        self._retries = Retries(FIRST_SECONDS, LONGEST_SECONDS)
+        self._away = Retries(FIRST_SECONDS, LONGEST_AWAY_SECONDS)
+        self._landed_at = 0.0
+        self._raced: dict[WorkloadKey, Intent] = {}
+        """What is on record for a push that lost its race."""
+        self._refused = _Refused()
+        self._lost: tuple[str, str] | None = None
+        """The head on which a push was made that lost its race."""
+        self._raced_on: tuple[str, str] | None = None
+        self._races = 0
+        """How many races were lost over that head, one after the other."""
+        self._heads = 0
+        self._moved = asyncio.Event()
+        self._set_back_at: float | None = None
+        """When it was seen that the clock was set back behind what waits, by that clock."""
+
+    async def run(self) -> None:
+        """Serve until cancelled."""
+        while True:
+            seconds = await self._look() if self._leading() else LOOK_SECONDS
+            if self._lost:
+                await self._overtaken()
+            else:
+                await self._clock.sleep(seconds)
+
+    def head_taken_in(self) -> None:
+        """A head was judged."""
+        self._heads += 1
+        self._moved.set()
+
+    async def _overtaken(self) -> None:
+        """Wait for the head that came first, and not a moment longer: who pushes may go on.
+
+        A look that was under way when the race was lost may still tell the old one.
+        """
+        lost, self._lost = self._lost, None
+        enough = self._heads + 2
+        self._wake()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LONGEST_RACE_SECONDS):
+                while self._lane.home.wanted.head == lost and self._heads < enough:
+                    self._wake()
+                    self._moved.clear()
+                    await self._moved.wait()
+
+    async def _look(self) -> float:
+        """Land what is due; return the seconds until the next look."""
+        now, base = self._clock.now(), self._lane.home.wanted.head
+        try:
+            terms = self._terms()
+            left = self._left_seconds(terms, now) if terms else None
+            if left is None and self._raced and landing.is_judged(self._lane):
+                await landing.withdraw(self._lane, self._raced)
+            if terms is None or left is None or left > 0:
+                return LOOK_SECONDS if left is None else min(LOOK_SECONDS, left)
+            landed = await landing.land(self._lane, self._repository, terms, now, self._raced)
+        except Conflict as error:
+            return self._lose(base, error)
+        except PortError as error:
+            if not self._leading():
+                return LOOK_SECONDS  # the host has nothing to do with it
+            self._observer.unlanded(error)
+            self._wake()  # an answer that was lost shows at the next look
+            retries = self._away if isinstance(error, Unavailable) else self._retries
+            return retries.failed()
+        except Exception:
+            log.exception("a defect of Gamekeeper's own: nothing was committed")
+            return self._retries.failed()
+        self._retries.succeeded()
+        self._away.succeeded()
+        self._races = 0
+        self._observer.landed(landed)
+        counts = {refusal.edit.where: refusal.edit.value for refusal in landed.refused}
+        self._refused = _Refused(base, counts, now + LONGEST_SECONDS)
+        if landed.commit:
+            self._landed_at = now
+            self._wake()
+        return LOOK_SECONDS
+
+    def _waiting(self, now: float) -> Mapping[WorkloadKey, Intent]:
+        """Return what waits, without what cannot be written: its quiet time is no other's."""
+        head = self._lane.home.wanted.head
+        return {
+            key: intent
+            for key, intent in landing.waiting(self._lane).items()
+            if not self._refused.has(key, intent.value, head, now)
+        }
+
+    def _lose(self, base: tuple[str, str], error: Conflict) -> float:
+        """Have the head that came first judged, and what is still wanted laid over it."""
+        self._observer.raced()
+        self._races = self._races + 1 if base == self._raced_on else 1
+        self._raced_on = base
+        if self._races < MOST_RACES:
+            self._lost = base
+            return LOOK_SECONDS
+        self._observer.unlanded(error)
+        self._wake()
+        return self._away.failed()
+
+    def _left_seconds(self, terms: Terms, now: float) -> float | None:
+        """Return how long the throttle lasts, None where nothing waits."""
+        waits = self._waiting(now)
+        if not waits:
+            return None
+        first = min((intent.untold or intent.steps)[0].at for intent in waits.values())
+        begin = max(first, self._landed_at)
+        if begin <= now:
+            self._set_back_at = None
+        else:
+            # The clock was set back: nothing waits longer than the quiet time from here on.
+            begin = self._set_back_at = min(self._set_back_at or now, now)
+        return begin + terms.quiet_seconds - now

@@ -1,0 +1,211 @@
+"""Fleets that people make and remove over HTTP: each by one commit, as everything is.
+
+Nothing is made beside Git: what stands in the commit is judged as any other, with its Findings
+before it is pushed, and with budgets and approvals after. A room with players stays to its end.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+
+from reconciler.core import collection_specs
+from reconciler.core.collection_specs import NoCollection
+from reconciler.core.counts_in_git import counts_branch
+from reconciler.core.yaml_strict import parse_file
+from reconciler.loop.head import HeadLane
+from reconciler.loop.landing import Terms
+from reconciler.model.errors import Conflict, PortError, Unavailable
+from reconciler.model.printable import escaped
+from reconciler.model.pushes import Change
+from reconciler.model.readings import Reading
+from reconciler.model.refs import Json, WorkloadKey
+from reconciler.model.trees import Entry, EntryKind, Tree
+from reconciler.ports import Clock, WritableRepository
+from reconciler.room_ports import Unmade
+from reconciler.service.retries import Retries
+
+FLEET = "Fleet"
+RACES = 6
+"""So many lost races are one too many: whoever waits for an answer is told."""
+Files = Mapping[str, bytes | None]
+
+
+class FleetCommits:
+    """Commits to one branch. `wake` has the head looked at; `terms` are None where nothing is
+    committed."""
+
+    def __init__(
+        self,
+        lane: HeadLane,
+        repository: WritableRepository,
+        clock: Clock,
+        terms: Callable[[], Terms | None],
+        wake: Callable[[], None],
+    ) -> None:
+        self._lane = lane
+        self._repository = repository
+        self._clock = clock
+        self._terms = terms
+        self._wake = wake
+        self._one = asyncio.Lock()
+
+    def wanted(self, collection: Json) -> WorkloadKey:
+        """Return which Fleet a collection asks for. Raises Unmade (400)."""
+        name = str(_fleet_of(collection)["metadata"]["name"])
+        return WorkloadKey(FLEET, name, name)
+
+    def known(self, name: str) -> WorkloadKey:
+        """Return which Fleet has a name. Raises Unmade (409) where several have."""
+        reading = self._lane.reading
+        found = _key_of(reading, name) if reading is not None else None
+        return found or WorkloadKey(FLEET, name, name)
+
+    async def make(self, collection: Json, by: str) -> str:
+        """Commit the Fleet that a collection describes; return the commit. Raises Unmade."""
+        document = _fleet_of(collection)
+        name = str(document["metadata"]["name"])
+
+        async def files(reading: Reading, tree: Tree) -> Files:
+            return await self._made(reading, tree, document)
+
+        return await self._commit(f"Make Fleet {name}", by, files)
+
+    async def remove(self, name: str, by: str) -> str:
+        """Commit that a Fleet leaves Git; return the commit. Raises Unmade."""
+
+        async def files(reading: Reading, tree: Tree) -> Files:
+            return await asyncio.to_thread(_removed, reading, tree, name)
+
+        return await self._commit(f"Remove Fleet {escaped(name)}", by, files)
+
+    async def _commit(
+        self, subject: str, by: str, files: Callable[[Reading, Tree], Awaitable[Files]]
+    ) -> str:
+        async with self._one:
+            races = Retries(0.05, 2.0)
+            for _ in range(RACES):
+                try:
+                    return await self._try(subject, by, files)
+                except Conflict:
+                    # Whoever came first is read, and what is asked for is judged beside it.
+                    self._wake()
+                    await self._clock.sleep(races.failed())
+                except Unavailable as error:
+                    raise Unmade(503, str(error)) from error
+                except PortError as error:
+                    raise Unmade(409, str(error)) from error
+        raise Unmade(503, "others push to the branch all the time: ask again")
+
+    async def _try(
+        self, subject: str, by: str, files: Callable[[Reading, Tree], Awaitable[Files]]
+    ) -> str:
+        lane, terms = self._lane, self._terms()
+        head = await self._repository.fetch()
+        reading = lane.reading
+        if reading is None or reading.commit != head.commit:
+            raise Conflict("the newest commit is not read yet")
+        if terms is None:
+            raise Unmade(409, "writeBack.mode is off in gamekeeper.yaml: nothing is committed")
+        _check_branch(reading, lane.branch)
+        tree = await self._repository.tree(head.commit)
+        instance = escaped(lane.home.instance)
+        message = f"{subject}\n\nRequested-by: {escaped(by)}\nGamekeeper-Instance: {instance}\n"
+        change = Change(
+            head.commit,
+            lane.branch,
+            await files(reading, tree),
+            message,
+            terms.author,
+            int(self._clock.now()),
+            terms.signing,
+        )
+        pushed = await self._repository.push(change)
+        self._wake()
+        return pushed.commit
+
+    async def _made(self, reading: Reading, tree: Tree, document: Json) -> Files:
+        name = str(document["metadata"]["name"])
+        there = _key_of(reading, name)
+        if there is not None:
+            raise Unmade(
+                409, f"{there} stands in Git already, at {reading.workloads[there].source}"
+            )
+        _check_sound(reading, name)
+        file = _file_of(reading, name)
+        if file in tree.entries:
+            raise Unmade(409, f"{file} is another document's file: choose another name")
+        # Beside the event loop: writing a large pod takes some hundredths of a second.
+        text = (await asyncio.to_thread(collection_specs.text_of, document)).encode()
+        blob = hashlib.sha256(text).hexdigest()
+        entry = Entry(EntryKind.FILE, blob, len(text), text)
+        wished = replace(tree, commit="", entries={**tree.entries, file: entry})
+        read = await self._lane.compiler.read(wished, self._lane.permissions)
+        if _key_of(read, name) is None:
+            wrong = [each for each in read.findings if each.file == file]
+            said = "; ".join(f"{each.path}: {each.message}" for each in wrong[:5])
+            raise Unmade(400, f"this would be no valid Fleet: {said or 'it cannot be read'}")
+        return {file: text}
+
+
+def _fleet_of(collection: Json) -> Json:
+    try:
+        return collection_specs.fleet_of(collection)
+    except NoCollection as error:
+        raise Unmade(400, str(error)) from error
+
+
+def _removed(reading: Reading, tree: Tree, name: str) -> Files:
+    key = _key_of(reading, name)
+    if key is None:
+        _check_sound(reading, name)
+        raise Unmade(404, f"there is no Fleet {escaped(name)} in Git")
+    file = reading.workloads[key].source.file
+    data = tree.entries[file].text or b""
+    if len(parse_file(file, data).documents) != 1:
+        raise Unmade(409, f"{file} holds other documents too: take {key} out of it by a commit")
+    return {file: None}
+
+
+def _key_of(reading: Reading, name: str) -> WorkloadKey | None:
+    """Return the Fleet of a name. Raises Unmade (409) where several namespaces have one."""
+    found = [key for key in reading.workloads if (key.kind, key.name) == (FLEET, name)]
+    if len(found) > 1:
+        several = ", ".join(str(key) for key in sorted(found))
+        raise Unmade(409, f"several have this name: {several}. Say it by a commit")
+    return found[0] if found else None
+
+
+def _check_branch(reading: Reading, tracked: str) -> None:
+    """Raises Unmade (409) where all of our commits have a branch of their own (ADR 17)."""
+    branch = counts_branch(reading.config, tracked)
+    if branch:
+        raise Unmade(
+            409,
+            f"writeBack.branch in gamekeeper.yaml keeps our commits on {branch}, and Fleets stand "
+            f"on {tracked}: say it by a commit of your own",
+        )
+
+
+def _check_sound(reading: Reading, name: str) -> None:
+    """Raises Unmade (409) where a Fleet may stand in Git, and what it says cannot be told."""
+    if reading.config is None:
+        raise Unmade(409, "gamekeeper.yaml is missing or has an error: mend it first")
+    for key, findings in sorted(reading.invalid.items()):
+        if (key.kind, key.name) == (FLEET, name):
+            first = findings[0]
+            where = f"{first.file}:{first.line}"
+            raise Unmade(
+                409, f"{key} has a mistake in Git, {where}: {first.message}. Mend it there"
+            )
+
+
+def _file_of(reading: Reading, name: str) -> str:
+    """Return the file for a new Fleet: beside others, else in the first directory that is read."""
+    files = (
+        reading.workloads[key].source.file for key in sorted(reading.workloads) if key.kind == FLEET
+    )
+    folder = next((file.rpartition("/")[0] for file in files if "/" in file), "")
+    if not folder and reading.config is not None:
+        folder = reading.config.paths[0].rstrip("/")
+    return f"{name}.yaml" if folder in ("", ".") else f"{folder}/{name}.yaml"

@@ -1,0 +1,92 @@
+"""What a line takes from its pod: the report that is kept there, and what makes one void.
+
+Each says whether what is heard of the room is another thing by it.
+"""
+
+from dataclasses import replace
+
+from reconciler.core import hearing
+from reconciler.model.live import LivePod
+from reconciler.model.rooms import Mark
+from reconciler.service.rooms.lines import Line
+from reconciler.service.shelves import is_older
+
+TOLD_LATE_SECONDS = 10.0
+"""So late a pod may tell that its containers were restarted, and players be there again."""
+
+
+def begin(line: Line, pod: LivePod, mute: bool) -> None:
+    """Let a room begin with what its pod has kept; of a `mute` one that is no news.
+
+    Nor is it of a room that is kept because it failed: that was decided after its last words.
+    """
+    if pod.mark is not Mark.FAILED and not mute:
+        line.heard = hearing.heard_of(pod.kept_report, line.last_at)
+    line.rests_on, line.rests_at = pod.kept_report, pod.resource_version
+
+
+def is_recorded(pod: LivePod) -> bool:
+    """Whether a room was heard before this process listened."""
+    return bool(pod.kept_report) or pod.mark not in (Mark.NONE, Mark.FAILED)
+
+
+def is_recalled(before: LivePod | None, pod: LivePod) -> bool:
+    """Whether the post-mortem of a room is over: what it said last counts again.
+
+    A game that tells its players on change says it once, and a room that was never heard stays.
+    """
+    return before is not None and before.mark is Mark.FAILED and pod.mark is not Mark.FAILED
+
+
+def renew(line: Line, pod: LivePod, now: float) -> bool:
+    """Take over what another process kept on a pod, until the room tells of its players.
+
+    Never from an older pod than was seen: a list that lags must not bring back who has left, for
+    a game that tells its players on change does not say that again.
+    """
+    if line.rests_on is None or is_older(pod.resource_version, line.rests_at):
+        return False
+    line.rests_at = pod.resource_version
+    if line.rests_on == pod.kept_report:
+        return False
+    line.rests_on, before = pod.kept_report, line.heard
+    line.heard = hearing.renewed(before, pod.kept_report, now)
+    if line.heard is before:
+        return False
+    line.report, line.empty_at = None, now
+    return True
+
+
+def void(line: Line, pod: LivePod, now: float, unix_seconds: float) -> bool:
+    """Forget the players of a room whose containers were all restarted since it told of them.
+
+    A pod tells of a restart late: what came in a moment ago, or after the start that the pod
+    tells, may be the new process's own word, and that stands. `now` is of the clock that never
+    jumps, `unix_seconds` the same moment.
+    """
+    heard = line.heard
+    if heard is None or not pod.running:
+        return False
+    ago, anew = now - line.counted_at, hearing.began_anew(heard, pod.runs)
+    if ago < TOLD_LATE_SECONDS or (anew and unix_seconds - ago > pod.first_started_at):
+        # Of one container alone too: when another one is restarted later, they stay all the same.
+        line.heard = hearing.told_under(heard, pod.runs)
+    elif anew:
+        line.heard = hearing.emptied(heard, pod.runs, now)
+        line.empty_at = now
+    if line.heard is heard:
+        return False
+    line.report = None
+    return True
+
+
+def undrain(line: Line, pod: LivePod) -> bool:
+    """Forget that a room confirmed that it is empty where it drains no more, or drains anew."""
+    draining = pod.leaving_since if pod.mark is Mark.DRAINING else None
+    if line.drain is None or line.drain == draining:
+        return False
+    line.report = line.drain = None
+    if line.heard is None or not line.heard.confirmed:
+        return False
+    line.heard = replace(line.heard, confirmed=False)
+    return True

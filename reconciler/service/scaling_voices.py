@@ -1,0 +1,56 @@
+"""Several who hear of scaling as one: what is said once is heard by logs, metrics and the Lease."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from reconciler.loop.landing import Landed
+from reconciler.model.decisions import Decision
+from reconciler.model.errors import PortError
+from reconciler.model.pauses import Pause
+from reconciler.model.refs import WorkloadKey
+from reconciler.service.committer import CommitObserver
+from reconciler.service.scalers import ScalingObserver
+
+
+class Observer(CommitObserver, ScalingObserver, Protocol):
+    """Who hears of decisions and of commits."""
+
+
+class ScalingVoices:
+    """Passes everything on, in order; commits also to those who hear of nothing else."""
+
+    def __init__(
+        self, voices: Sequence[Observer], committing: Sequence[CommitObserver] = ()
+    ) -> None:
+        self._voices = tuple(voices)
+        self._committing: tuple[CommitObserver, ...] = (*voices, *committing)
+
+    def decided(self, key: WorkloadKey, decision: Decision) -> None:
+        """A policy moved a count: it is on record, and acts."""
+        for voice in self._voices:
+            voice.decided(key, decision)
+
+    def undecided(self, key: WorkloadKey, error: PortError) -> None:
+        """A count could not be put on record, so it does not act yet."""
+        for voice in self._voices:
+            voice.undecided(key, error)
+
+    def paused(self, key: WorkloadKey, pause: Pause | None) -> None:
+        """A policy stands still, or goes on."""
+        for voice in self._voices:
+            voice.paused(key, pause)
+
+    def landed(self, landed: Landed) -> None:
+        """A commit of ours stands on the branch, or edits were refused."""
+        for voice in self._committing:
+            voice.landed(landed)
+
+    def raced(self) -> None:
+        """Somebody else's commit came first."""
+        for voice in self._committing:
+            voice.raced()
+
+    def unlanded(self, error: PortError) -> None:
+        """The host took no commit; what was decided acts all the same."""
+        for voice in self._committing:
+            voice.unlanded(error)

@@ -1,0 +1,205 @@
+"""What rooms said, once another process leads, or another one plays in the room."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from reconciler.model import labels
+from reconciler.model.errors import Unavailable
+from reconciler.model.refs import Json
+from reconciler.model.rooms import Health, Mark, Report
+from reconciler.sandbox.behaviour import CRASH
+from tests.unit.core.making import a_key
+from tests.unit.service_rooms.stage import OCCUPIED, READY, Stage, on_stage, players
+
+
+def test_another_leader_believes_no_old_word_of_a_room_that_speaks_both_ways() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(players(0))
+        await asyncio.sleep(12.0)
+        await it.say(READY)
+        await it.say(players(5))
+        await asyncio.sleep(12.0)
+        it.desk.forget()
+        it.listen()
+        await it.say(READY)
+        await asyncio.sleep(20.0)
+        assert it.label() == "busy"
+        assert it.desk.find("arena", "arena-0").judged.protected
+
+    on_stage(act)
+
+
+def test_another_leader_believes_no_word_of_health_over_the_pings_of_a_match() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(Report(periodic=False, health=Health.HEALTHY))
+        for _ in range(3):
+            await it.say(OCCUPIED)
+            await asyncio.sleep(10.0)
+        it.desk.forget()
+        it.listen()
+        await asyncio.sleep(20.0)
+        assert it.label() == "busy"
+        assert it.desk.find("arena", "arena-0").judged.protected
+
+    on_stage(act)
+
+
+def game(it: Stage) -> Json:
+    """How its container is."""
+    status: Json = it.pod()["status"]["containerStatuses"][0]
+    return status
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if holds():
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError("it never was so")
+
+
+async def crashes(it: Stage) -> None:
+    """Let the container of a room end and begin anew."""
+    await it.patch(annotations={CRASH: "0.1"})
+    await until(lambda: game(it)["restartCount"] > 0)
+    await it.patch(annotations={CRASH: None})
+    await until(lambda: "running" in game(it)["state"])
+    await it.seen()
+    it.desk.book.of(a_key())
+
+
+def test_players_are_gone_with_the_process_that_told_of_them() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(players(3))
+        await asyncio.sleep(60.0)
+        await crashes(it)
+        await it.say(Report(periodic=False, health=Health.HEALTHY))
+        assert it.label() == "busy"
+        await asyncio.sleep(12.0)
+        assert it.label() == "idle"
+        assert it.note(labels.REPORT) == '{"players":0,"health":"Healthy","runs":[1]}'
+        await it.say(players(2))
+        await asyncio.sleep(20.0)
+        assert it.label() == "busy"
+
+    on_stage(act)
+
+
+def test_players_who_are_there_before_the_pod_tells_of_the_restart_stay() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(players(3))
+        await asyncio.sleep(60.0)
+        restart = asyncio.create_task(crashes(it))
+        await until(lambda: game(it)["restartCount"] > 0)
+        await it.say(players(3))
+        await restart
+        await asyncio.sleep(60.0)
+        assert it.label() == "busy"
+        assert it.note(labels.REPORT) == '{"players":3,"runs":[1]}'
+
+    on_stage(act)
+
+
+def test_another_leader_finds_nobody_where_all_containers_began_anew_meanwhile() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(players(3))
+        await asyncio.sleep(60.0)
+        it.leads = False
+        it.desk.forget()
+        await crashes(it)
+        it.leads = True
+        it.listen()
+        await asyncio.sleep(8.0)
+        assert it.label() == "idle"
+
+    on_stage(act)
+
+
+def test_another_leader_does_not_take_a_kept_room_for_busy_by_its_old_report() -> None:
+    async def act(it: Stage) -> None:
+        await it.mark(Mark.FAILED, **{labels.LEAVING: "failed", labels.REPORT: '{"players":3}'})
+        await it.seen()
+        it.desk.forget()
+        it.listen()
+        await asyncio.sleep(20.0)
+        assert it.label() == "failed"
+
+    on_stage(act)
+
+
+def test_a_process_that_starts_anew_knows_what_such_a_game_said_last() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(players(3))
+        it.desk.forget()
+        await asyncio.sleep(2.5)
+        heard = it.desk.book.of(a_key()).rooms[it.live().uid]
+        assert (heard.players, heard.periodic, heard.silent) == (3, False, False)
+
+    on_stage(act)
+
+
+def test_a_room_that_emptied_right_before_a_restart_turns_idle_after_it() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(players(3))
+        await it.say(players(0))
+        it.desk.forget()
+        it.listen()
+        await asyncio.sleep(10.0)
+        assert it.label() == "idle"
+
+    on_stage(act)
+
+
+def test_who_leads_no_more_gives_up_its_flips() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(OCCUPIED)
+        await it.say(READY)
+        it.leads = False
+        it.desk.forget()
+        await asyncio.sleep(10.0)
+        assert it.label() == "busy"
+        assert len(it.patches) == 1
+        with pytest.raises(Unavailable, match="does not lead"):
+            await it.say(OCCUPIED)
+
+    on_stage(act)
+
+
+def test_a_busy_report_that_outlives_the_term_is_not_answered_as_if_it_stood() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(READY)
+        await asyncio.sleep(1.0)
+
+        async def depose() -> None:
+            it.transport.pause = nothing
+            it.desk.forget()
+            await it.mark(Mark.DRAINING)
+
+        async def nothing() -> None:
+            return None
+
+        it.transport.pause = depose
+        with pytest.raises(Unavailable, match="who leads has changed"):
+            await it.say(OCCUPIED)
+        assert it.label() == "draining"
+
+    on_stage(act)
+
+
+def test_a_new_leader_that_sees_late_looks_up_a_busy_room_before_it_answers() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(OCCUPIED)
+        await asyncio.sleep(1.0)
+        it.desk = it.new_desk()
+        await it.mark(Mark.IDLE)
+        assert it.live().mark is Mark.BUSY, "the watch has not shown it yet"
+        await it.say(OCCUPIED)
+        assert it.label() == "busy"
+        reads = [call for call in it.transport.calls if call.verb == "get"]
+        await it.say(OCCUPIED)
+        after = [call for call in it.transport.calls if call.verb == "get"]
+        assert after == reads, "once is enough"
+
+    on_stage(act)

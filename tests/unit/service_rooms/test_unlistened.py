@@ -1,0 +1,26 @@
+"""What is told of rooms that should report, to a process that listens nowhere."""
+
+import pytest
+
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.rooms import NO_EARS
+from reconciler.model.specs import Workload
+from reconciler.service.rooms.unlistened import UNLISTENED, Unlistened
+from tests.unit.core.making import a_workload
+
+KEY = WorkloadKey("Scheduler", "arena", "arena")
+
+
+@pytest.mark.parametrize(
+    ("workload", "deaf"),
+    [
+        pytest.param(a_workload(reports="required"), True, id="its rooms should report"),
+        pytest.param(a_workload(reports="none"), False, id="its rooms report nothing anyway"),
+        pytest.param(None, False, id="what is wanted of it is not known"),
+    ],
+)
+def test_it_is_deaf_where_somebody_should_be_heard(workload: Workload | None, deaf: bool) -> None:
+    reports = Unlistened(lambda key: workload)
+    for ears in (reports.of(KEY), reports.of_room(KEY, "uid-0")):
+        assert ears is (UNLISTENED if deaf else NO_EARS)
+    assert "--rooms-listen" in UNLISTENED.deaf
