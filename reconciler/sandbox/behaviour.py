@@ -39,6 +39,7 @@ class Behaviour:
     backoff_seconds: float = 10.0
     bookmark_seconds: float = 60.0
     heartbeat_seconds: float = 40.0
+    grace_seconds: float = 50.0  # without a heartbeat until a node is not known to be ready
     history: int = 10_000  # changes remembered per kind
     unpullable_images: Sequence[str] = ("*:missing", "*:does-not-exist", "*/missing:*")
     crashing_images: Sequence[str] = ("*:crash", "*:crashes")

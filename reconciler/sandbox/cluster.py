@@ -86,6 +86,14 @@ class Sandbox:
         """Let a cloud bring more nodes."""
         bootstrap.add_nodes(self.world, nodes, now)
 
+    def silence(self, node: str) -> None:
+        """Let a node be lost to the cluster: its kubelet reports nothing and ends no pod."""
+        self._controllers.silence(node)
+
+    def wake(self, node: str) -> None:
+        """Let a lost node come back."""
+        self._controllers.wake(node)
+
     def expire_history(self) -> None:
         """Forget every past revision, as a compaction does."""
         for shelf in self.world.store.shelves.values():

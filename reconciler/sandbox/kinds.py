@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 _STANDARD = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
@@ -245,6 +246,7 @@ def named(group: str, version: str, kind: str) -> bool:
     return any((one.group, one.version, one.kind) == (group, version, kind) for one in KINDS)
 
 
+@lru_cache(maxsize=256)  # groups come from whoever asks
 def versions(group: str) -> tuple[str, ...]:
     """List the served versions of a group."""
     return tuple(dict.fromkeys(kind.version for kind in KINDS if kind.group == group))

@@ -6,6 +6,7 @@ it seconds of CPU to decode.
 
 from __future__ import annotations
 
+from functools import cache
 from hashlib import sha256
 
 from reconciler.sandbox import kinds
@@ -13,6 +14,7 @@ from reconciler.sandbox.kinds import Kind
 from reconciler.sandbox.refusals import encode
 from reconciler.sandbox.requests import Json, Request, Response
 
+_ROOT = "/openapi/v3"
 _FOREVER = (
     ("Cache-Control", "public, immutable"),
     ("Expires", "Fri, 01 Jan 2100 00:00:00 GMT"),
@@ -21,9 +23,11 @@ _FOREVER = (
 
 def describe(request: Request) -> Response | None:
     """Answer an OpenAPI path; None when the path is none."""
-    if request.path == "/openapi/v3":
+    if not request.path.startswith(_ROOT):
+        return None
+    if request.path == _ROOT:
         return Response(200, encode({"paths": {name: _entry(name) for name in _documents()}}))
-    name = request.path.removeprefix("/openapi/v3/")
+    name = request.path.removeprefix(f"{_ROOT}/")
     document = _documents().get(name)
     if document is None:
         return None
@@ -32,13 +36,14 @@ def describe(request: Request) -> Response | None:
 
 
 def _entry(name: str) -> Json:
-    return {"serverRelativeURL": f"/openapi/v3/{name}?hash={_hash(_documents()[name])}"}
+    return {"serverRelativeURL": f"{_ROOT}/{name}?hash={_hash(_documents()[name])}"}
 
 
 def _hash(document: bytes) -> str:
     return sha256(document).hexdigest()[:32].upper()
 
 
+@cache
 def _documents() -> dict[str, bytes]:
     found: dict[str, Json] = {}
     for kind in kinds.STORED:

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from reconciler.kube import fieldpaths
-from reconciler.kube.fieldpaths import BadObject, Path
+from reconciler.kube.fieldpaths import Path
 from reconciler.kube.schemas import Schema
+from reconciler.kube.typecheck import item_problems
 from reconciler.sandbox import gotext
 
 _TYPES = {str: "string", bool: "bool", list: "[]interface {}", dict: "map[string]interface {}"}
 
 
 def scalar_problems(part: Any, schema: Schema, path: Path = ()) -> Iterator[str]:
-    """Find every place where something else stands than the text that belongs there."""
+    """Find every place where another value stands than belongs there, in the server's order."""
     if schema.type == "string" and _is_foreign(part, schema):
         shown = f"&value.valueUnstructured{{Value:{gotext.syntax(part)}}}"
         yield f"{fieldpaths.text(path)}: expected string, got {shown}"
@@ -33,11 +34,7 @@ def scalar_problems(part: Any, schema: Schema, path: Path = ()) -> Iterator[str]
             if inner is not None:
                 yield from scalar_problems(child, inner, (*path, fieldpaths.field(name)))
     elif isinstance(part, list) and schema.type == "array":
-        for index, item in enumerate(part):
-            if schema.list_type == "set" and isinstance(item, list):
-                continue
-            element = _element(item, index, schema)
-            yield from scalar_problems(item, schema.items(), (*path, element))
+        yield from item_problems(part, schema, path, scalar_problems)
 
 
 def _is_foreign(part: Any, schema: Schema) -> bool:
@@ -47,12 +44,3 @@ def _is_foreign(part: Any, schema: Schema) -> bool:
 
 def _is_number(part: Any) -> bool:
     return part is None or (isinstance(part, int | float) and not isinstance(part, bool))
-
-
-def _element(item: Any, index: int, schema: Schema) -> str:
-    if schema.list_type == "map":
-        try:
-            return fieldpaths.item_element(item, schema)
-        except (BadObject, TypeError):
-            return f"i:{index}"
-    return f"i:{index}"

@@ -33,6 +33,8 @@ class World:
     access: Access
     faults: Faults
     runtime: Runtime = field(default_factory=Nothing)
+    silent: set[str] = field(default_factory=set)
+    """Nodes whose kubelets do nothing any more."""
 
     def schema(self, kind: Kind) -> Schema:
         """Give the schema of a kind, for field ownership and patches."""

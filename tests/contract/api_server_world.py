@@ -118,7 +118,9 @@ class Speaker:
         name = f"contract-{time.time_ns() // 1000}-{next(_NUMBERS)}"
         self.make("/api/v1/namespaces", {"metadata": {"name": name}})
         path = f"/api/v1/namespaces/{name}"
-        self.until(f"{path}/serviceaccounts/default", lambda reply: reply.status == 200)
+        # The controllers make both, each in its own time.
+        for made in ("serviceaccounts/default", "configmaps/kube-root-ca.crt"):
+            self.until(f"{path}/{made}", lambda reply: reply.status == 200)
         return path
 
 

@@ -1,13 +1,14 @@
 """Reading, through the port: what is right, what is wrong, and files that kill their worker."""
 
-import time
+import re
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 
 from reconciler.adapters.compiler.compiler import WorkerCompiler
-from reconciler.adapters.compiler.limits import Patience
+from reconciler.adapters.compiler.limits import Limits, Patience
 from reconciler.adapters.compiler.zygote import Zygote
 from reconciler.model.readings import Reading
 from reconciler.model.refs import WorkloadKey
@@ -49,9 +50,21 @@ def scheduler(name: str) -> WorkloadKey:
     return WorkloadKey("Scheduler", name, name)
 
 
+class Counted(Zygote):
+    """Counts the workers that were asked for."""
+
+    hired = 0
+
+    def hire(self, limits: Limits) -> tuple[socket.socket, socket.socket]:
+        self.hired += 1
+        return super().hire(limits)
+
+
 @asynccontextmanager
-async def frail(patience: Patience | None = None) -> AsyncIterator[WorkerCompiler]:
-    made = WorkerCompiler(Zygote("tests.contract.frail_nursery"), OURS, patience)
+async def frail(
+    patience: Patience | None = None, zygote: Zygote | None = None
+) -> AsyncIterator[WorkerCompiler]:
+    made = WorkerCompiler(zygote or Zygote("tests.contract.frail_nursery"), OURS, patience)
     try:
         yield made
     finally:
@@ -99,18 +112,16 @@ async def test_permissions_reach_the_worker() -> None:
     assert theirs.errors
 
 
-async def test_a_thousand_specs_are_read_in_time() -> None:
+async def test_a_thousand_specs_are_within_the_workers_patience() -> None:
     files = {f"schedulers/{number}.yaml": spec(f"w-{number}") for number in range(1000)}
     async with compiler() as made:
-        started = time.perf_counter()
         reading = await made.read(tree(files), Permissions())
-        took = time.perf_counter() - started
     assert len(reading.workloads) == 1000
-    assert took < 5
 
 
 KILLERS = [
-    pytest.param("LOOP", "used too much CPU time", id="one that never ends"),
+    # On a machine that gives it little CPU the clock on the wall is first.
+    pytest.param("LOOP", "used too much CPU time|took too long", id="one that never ends"),
     pytest.param("MEMORY", "needed too much memory", id="one that needs too much"),
     pytest.param("MISTAKE", "KeyError in frail_nursery.py", id="one that meets a mistake of ours"),
 ]
@@ -122,19 +133,19 @@ async def test_a_file_that_kills_its_worker_is_a_finding_and_the_others_are_read
 ) -> None:
     files = {f"schedulers/{name}.yaml": spec(name) for name in "abcd"}
     files["schedulers/bad.yaml"] = f"# {word}\n" + spec("bad")
-    async with frail(Patience(tree_seconds=0.5, file_seconds=0.5)) as made:
+    zygote = Counted("tests.contract.frail_nursery")
+    async with frail(Patience(tree_seconds=1.0, file_seconds=1.0), zygote) as made:
         reading = await made.read(tree(files), Permissions())
-        started = time.perf_counter()
+        hired = zygote.hired
         again = await made.read(tree(files), Permissions())
-        took = time.perf_counter() - started
     assert set(reading.workloads) == {scheduler(name) for name in "abcd"}
     assert reading.config is not None
     assert reading.unreadable == ("schedulers/bad.yaml",)
     (found,) = reading.findings
     assert (found.file, found.rule) == ("schedulers/bad.yaml", "unreadable")
-    assert reason in found.message
+    assert re.search(reason, found.message)
     assert again == reading
-    assert took < 1, "what is known to kill is not tried again"
+    assert zygote.hired <= hired + 1, "what is known to kill is not tried again"
 
 
 async def test_two_files_that_kill_are_both_found() -> None:

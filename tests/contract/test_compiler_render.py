@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -233,15 +232,10 @@ async def test_distributed_rooms_have_the_users_affinity_alone(zygote: Zygote) -
 async def test_a_thousand_workloads_are_rendered_once_and_counts_render_nothing() -> None:
     fleet = [workload(f"w-{number}") for number in range(1000)]
     async with compiler() as made:
-        started = time.perf_counter()
         first = await made.render(fleet, "prod")
-        between = time.perf_counter()
         again = await made.render([replace(one, replicas=99) for one in fleet], "prod")
-        ended = time.perf_counter()
     assert list(first) == [one.key for one in fleet]
     assert all(again[key] is first[key] for key in first)
-    assert between - started < 3
-    assert ended - between < 0.5  # 0.03 s alone; the machine may have company
 
 
 async def test_a_changed_template_or_instance_is_rendered_again() -> None:

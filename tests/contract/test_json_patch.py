@@ -126,6 +126,19 @@ async def test_mark_and_last_report_are_written_in_one_patch(
     assert (written.mark, written.kept_report) == (Mark.BUSY, '{"players":3}')
 
 
+async def test_a_public_address_is_written_with_the_mark_and_changed_without_one(
+    cluster: KubernetesCluster, namespace: str
+) -> None:
+    room = await made(cluster, namespace)
+    for mark_to, address in ((Mark.IDLE, "203.0.113.9"), (Mark.IDLE, "2001:db8::9")):
+        patch = room_patch.operations(room, mark_to, Why.STAYS, SINCE, None, address)
+        answer = await cluster.json_patch(ref(room), patch)
+        assert answer is not None
+        room = pod_of(answer)
+        assert (room.mark, room.address) == (mark_to, address)
+        assert answer["metadata"]["annotations"][labels.ADDRESS] == address
+
+
 async def test_a_patch_that_fails_in_one_place_writes_nothing(
     cluster: KubernetesCluster, namespace: str
 ) -> None:

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
 from reconciler.adapters.git.mirror import Mirror
 from reconciler.adapters.git.source import Source
-from reconciler.ports import Repository
+from reconciler.ports import WritableRepository
 from tests.gitservers.http import Fault, HttpGitServer
 from tests.gitservers.repositories import BareRepository
-from tests.gitservers.ssh import SshGitServer
+from tests.gitservers.ssh import SshGitServer, ssh_server
 
 Files = Mapping[str, str | None]
 FETCH_DEADLINE_SECONDS = 15.0
@@ -28,7 +28,7 @@ class Upstream(Protocol):
 
     def rewrite(self, files: Files) -> str: ...
 
-    def delete_branch(self) -> None: ...
+    def delete_branch(self, branch: str = "main") -> None: ...
 
     def vanish(self) -> None: ...
 
@@ -36,7 +36,15 @@ class Upstream(Protocol):
 
     def heal(self) -> None: ...
 
-    def repository(self, branch: str = "main") -> Repository: ...
+    def protect(self, sentence: str, branch: str = "main") -> None: ...
+
+    def lose_answer(self) -> None: ...
+
+    def head(self, branch: str = "main") -> str | None: ...
+
+    def forced(self, branch: str = "main") -> int: ...
+
+    def repository(self, branch: str = "main") -> WritableRepository: ...
 
 
 class InMemory:
@@ -56,8 +64,8 @@ class InMemory:
     def rewrite(self, files: Files) -> str:
         return self.host.rewrite(files)
 
-    def delete_branch(self) -> None:
-        del self.host.branches["main"]
+    def delete_branch(self, branch: str = "main") -> None:
+        del self.host.branches[branch]
 
     def vanish(self) -> None:
         self.host.vanish()
@@ -68,7 +76,19 @@ class InMemory:
     def heal(self) -> None:
         self.host.heal()
 
-    def repository(self, branch: str = "main") -> Repository:
+    def protect(self, sentence: str, branch: str = "main") -> None:
+        self.host.protected[branch] = sentence
+
+    def lose_answer(self) -> None:
+        self.host.lost_answers = 1
+
+    def head(self, branch: str = "main") -> str | None:
+        return self.host.branches.get(branch)
+
+    def forced(self, branch: str = "main") -> int:
+        return sum(move.forced for move in self.host.moves if move.branch == branch)
+
+    def repository(self, branch: str = "main") -> MemoryRepository:
         return MemoryRepository(self.host, branch)
 
 
@@ -93,8 +113,8 @@ class OnDisk:
         self.bare.git("update-ref", "-d", "refs/heads/main")
         return self.bare.commit(files, "rewrite")
 
-    def delete_branch(self) -> None:
-        self.bare.git("update-ref", "-d", "refs/heads/main")
+    def delete_branch(self, branch: str = "main") -> None:
+        self.bare.git("update-ref", "-d", f"refs/heads/{branch}")
 
     def vanish(self) -> None:
         shutil.move(self.bare.path, self.bare.path.with_suffix(".gone"))
@@ -106,6 +126,27 @@ class OnDisk:
         gone = self.bare.path.with_suffix(".gone")
         if gone.exists():
             shutil.move(gone, self.bare.path)
+
+    def protect(self, sentence: str, branch: str = "main") -> None:
+        hooks = self.bare.path / "hooks"
+        hooks.mkdir(exist_ok=True)
+        (hooks / "sentence").write_text(sentence)
+        script = hooks / "pre-receive"
+        script.write_text(
+            "#!/bin/sh\nwhile read -r old new ref; do\n"
+            f'if [ "$ref" = "refs/heads/{branch}" ]; then cat "{hooks}/sentence" >&2; exit 1; fi\n'
+            "done\n"
+        )
+        script.chmod(0o755)
+
+    def lose_answer(self) -> None:
+        raise AssertionError("a disk answers")
+
+    def head(self, branch: str = "main") -> str | None:
+        return self.bare.head(branch)
+
+    def forced(self, branch: str = "main") -> int:
+        return self.bare.forced_updates(branch)
 
     def repository(self, branch: str = "main") -> Mirror:
         return Mirror(replace(self.source, branch=branch), str(self.cache))
@@ -119,6 +160,9 @@ class OverHttp(OnDisk):
 
     def down(self) -> None:
         self.server.break_with(Fault(status=503))
+
+    def lose_answer(self) -> None:
+        self.server.break_with(Fault(cut_after_bytes=0, times=1, only="/git-receive-pack"))
 
     def heal(self) -> None:
         OnDisk.heal(self)
@@ -151,10 +195,11 @@ def upstream(kind: str, folder: Path) -> Iterator[Upstream]:
         return
     root, cache = folder / "srv", folder / "cache"
     bare = BareRepository.create(root, "team/fleet.git")
+    bare.git("config", "core.logAllRefUpdates", "always")
     if kind == "file":
         yield OnDisk(bare, _source(f"file://{bare.path}"), cache)
     elif kind == "ssh":
-        with SshGitServer() as ssh:
+        with ssh_server() as ssh:
             source = _source(
                 ssh.url(bare.path),
                 ssh_key_file=str(ssh.key_file),
@@ -175,7 +220,7 @@ def upstream(kind: str, folder: Path) -> Iterator[Upstream]:
 
 
 @contextlib.asynccontextmanager
-async def opened(far: Upstream, branch: str = "main") -> AsyncIterator[Repository]:
+async def opened(far: Upstream, branch: str = "main") -> AsyncIterator[WritableRepository]:
     """Open a repository for the length of a block."""
     repository = far.repository(branch)
     try:

@@ -6,6 +6,7 @@ from reconciler.sandbox.controllers.accounts import Accounts
 from reconciler.sandbox.controllers.budgets import Budgets
 from reconciler.sandbox.controllers.collector import Collector
 from reconciler.sandbox.controllers.kubelets import Kubelets
+from reconciler.sandbox.controllers.lifecycle import Lifecycle
 from reconciler.sandbox.controllers.namespaces import Namespaces
 from reconciler.sandbox.controllers.nodes import Nodes
 from reconciler.sandbox.controllers.scheduler import Scheduler
@@ -18,10 +19,12 @@ class Controllers:
 
     def __init__(self, world: World) -> None:
         self._kubelets = Kubelets(world)
+        self._nodes = Nodes(world)
         self._all = (
             Accounts(world),
             Namespaces(world),
-            Nodes(world),
+            self._nodes,
+            Lifecycle(world),
             Scheduler(world),
             self._kubelets,
             Budgets(world),
@@ -36,6 +39,14 @@ class Controllers:
     def notice(self, key: str) -> None:
         """Look at a pod (`namespace/name`) at the next step."""
         self._kubelets.notice(key)
+
+    def silence(self, node: str) -> None:
+        """Let the kubelet of a node fall silent."""
+        self._nodes.silence(node)
+
+    def wake(self, node: str) -> None:
+        """Let the kubelet of a node speak again."""
+        self._nodes.wake(node)
 
     def step(self, now: float) -> float | None:
         """Let each act once; tells when the next has something to do (Unix seconds)."""

@@ -48,7 +48,7 @@ class Kubelets:
 
     def saw(self, change: Change) -> None:
         """Note a pod that is bound to a node."""
-        if change.kind is NODE and change.verb == "ADDED":
+        if change.kind is NODE and change.verb != "DELETED":
             name = change.stored.name
             pods = self._world.store.shelves[POD].objects
             self._fresh.update((key, None) for key, pod in pods.items() if pod.fields[0] == name)
@@ -80,6 +80,8 @@ class Kubelets:
     def _look(self, key: str, now: float) -> None:
         stored = self._world.store.shelves[POD].objects.get(key)
         if stored is None or self._world.store.get(NODE, "", stored.fields[0]) is None:
+            return
+        if stored.fields[0] in self._world.silent:
             return
         run = self._runs.get(key)
         if run is None or run.uid != stored.uid:
@@ -136,9 +138,20 @@ class Kubelets:
         containers_ready = all(one["ready"] for one in pod["status"].get("containerStatuses", ()))
         if wanted and not containers_ready:
             moments.append(run.since + self._world.behaviour.ready_seconds)
-        elif wanted != containers_ready or _gate_moved(pod, stored):
+        elif wanted != containers_ready or self._is_told_otherwise(pod, stored):
             moments.append(now)
         return min(moments, default=None)
+
+    def _is_told_otherwise(self, pod: Json, stored: Stored) -> bool:
+        """Whether a pod's readiness is not what its kubelet knows: its node was lost meanwhile."""
+        if pod["spec"].get("readinessGates"):
+            return _gate_moved(pod, stored)
+        status = pod["status"]
+        ready = all(one["ready"] for one in status.get("containerStatuses", ()))
+        node = self._world.store.get(NODE, "", stored.fields[0])
+        conditions = node.decode(NODE)["status"].get("conditions", ()) if node else ()
+        lost = any(one["type"] == "Ready" and one["status"] != "True" for one in conditions)
+        return ready != stored.ready and not lost
 
     def _death(self, pod: Json) -> tuple[float, int] | None:
         """Say after how many seconds the containers end, and with which exit code."""

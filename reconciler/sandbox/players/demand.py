@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Protocol, Self
 from zlib import crc32
 
@@ -54,6 +55,7 @@ class Trace:
 
         A 0 or a sudden hole is a failed reading, not an empty game: it is left out, and players
         are taken to come and go evenly in between. `speed` is how much faster time passes in it.
+        Raises ValueError and IndexError for what is no such file.
         """
         rows = [line.split(",") for line in text.split()[1:]]
         readings = [(_moment(time), int(count)) for time, count in rows if int(count) > 0]
@@ -67,6 +69,8 @@ class Trace:
         peak = max(count for _, count in sound)
         first = sound[0][0]
         moments = [moment - first for moment, _ in sound]
+        if len(moments) < 2 or any(after <= before for before, after in pairwise(moments)):
+            raise ValueError("fewer than two readings, or not one after another in time")
         return cls(moments, [count * most / peak for _, count in sound], began, speed)
 
     def players(self, now: float) -> int:

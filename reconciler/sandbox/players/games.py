@@ -10,7 +10,7 @@ import random
 from dataclasses import dataclass, field
 
 from reconciler.sandbox.players import sayings
-from reconciler.sandbox.players.natures import Lie, Nature, Voice
+from reconciler.sandbox.players.natures import ON_CHANGE, REPEATING, Lie, Nature
 from reconciler.sandbox.players.sayings import Saying, Where
 
 CRASHED, STOPPED, OK = 139, 0, 200
@@ -130,7 +130,7 @@ class Game:
 
     def answered(self, saying: Saying, status: int, now: float) -> None:
         """Hear the answer to what was said; 0 is none."""
-        if self.nature.voice is not Voice.COLLECTIONS or self.over:
+        if saying.path not in (sayings.HEALTH, sayings.COUNT) or self.over:
             return
         if status != OK:
             if saying.path != sayings.HEALTH:
@@ -174,21 +174,24 @@ class Game:
         nature = self.nature
         if nature.lie is Lie.FLIPPING:
             return 1.0
-        if nature.voice is Voice.COLLECTIONS:
+        pause = nature.ping_seconds if nature.voice in REPEATING else float("inf")
+        if nature.voice in ON_CHANGE:
             owes = not self._healthy or self._acknowledged != self.players
-            return nature.retry_seconds if owes or not nature.honest else float("inf")
-        return nature.ping_seconds
+            return min(pause, nature.retry_seconds) if owes or not nature.honest else pause
+        return pause
 
     def _says(self, now: float) -> list[Saying]:
         where = self.where
         if self.nature.lie is Lie.OTHER_ROOM and self.neighbour is not None:
             where = self.neighbour
-        told = sayings.report(where, self.nature, len(self.matches), self.players, now)
-        if self.nature.voice is not Voice.COLLECTIONS:
-            return [told]
-        said = [] if self._healthy else [sayings.healthy(self.where)]
-        if self._acknowledged != self.players or not self.nature.honest:
-            said.append(told)
+        there = (self.nature, len(self.matches), self.players, now)
+        voice, said = self.nature.voice, []
+        if voice in REPEATING:
+            said.append(sayings.report(where, *there))
+        if voice in ON_CHANGE and not self._healthy:
+            said.append(sayings.healthy(self.where))
+        if voice in ON_CHANGE and (self._acknowledged != self.players or not self.nature.honest):
+            said.append(sayings.count(where, *there))
         return said
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -12,6 +13,13 @@ class Voice(StrEnum):
     MAESTRO = "maestro"  # a ping every few seconds
     COLLECTIONS = "collections"  # on change only
     NATIVE = "native"  # our own, a report every few seconds
+    BOTH = "both"  # Maestro's pings, and the collections' words on change beside them
+
+
+REPEATING = frozenset({Voice.MAESTRO, Voice.NATIVE, Voice.BOTH})
+"""Voices that say every few seconds how it is."""
+ON_CHANGE = frozenset({Voice.COLLECTIONS, Voice.BOTH})
+"""Voices that speak when something changes, and again until it was taken in."""
 
 
 class Lie(StrEnum):
@@ -52,3 +60,17 @@ class Nature:
     def honest(self) -> bool:
         """Tell whether what it says is true."""
         return self.lie is Lie.NONE
+
+
+def drawn(chance: random.Random, voice: Voice, odd: float) -> Nature:
+    """Draw a game: the share `odd` of them, 0 to 1, crash, hang or lie one day."""
+    if chance.random() >= odd:
+        return Nature(voice=voice)
+    after_seconds = chance.uniform(20.0, 300.0)
+    match chance.randrange(3):
+        case 0:
+            return Nature(voice=voice, crash_after_seconds=after_seconds)
+        case 1:
+            return Nature(voice=voice, hang_after_seconds=after_seconds)
+        case _:
+            return Nature(voice=voice, lie=chance.choice([lie for lie in Lie if lie]))

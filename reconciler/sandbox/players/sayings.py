@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reconciler.sandbox.players.natures import Lie, Nature, Voice
 from reconciler.sandbox.requests import Json
 
-HEALTH = "/setsdgshealth"
+HEALTH, COUNT = "/setsdgshealth", "/setactiveplayers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def report(where: Where, nature: Nature, matches: int, players: int, now: float)
     """Say how many players are there, as this game does it."""
     told = _told(nature.lie, matches, players, now)
     match nature.voice:
-        case Voice.MAESTRO:
+        case Voice.MAESTRO | Voice.BOTH:
             status = "occupied" if told[1] else "ready"
             body: Json = {
                 "status": status,
@@ -53,8 +53,14 @@ def report(where: Where, nature: Nature, matches: int, players: int, now: float)
             path = f"/v1/rooms/{where.namespace}/{where.room}/report"
             return _saying("PUT", path, body, nature, players)
         case Voice.COLLECTIONS:
-            body = {**_named(where), "playerCount": told[1]}
-            return _saying("POST", "/setactiveplayers", body, nature, players)
+            return count(where, nature, matches, players, now)
+
+
+def count(where: Where, nature: Nature, matches: int, players: int, now: float) -> Saying:
+    """Say how many players are there as the collections' servers do."""
+    told = _told(nature.lie, matches, players, now)
+    body = {**_named(where), "playerCount": told[1]}
+    return _saying("POST", COUNT, body, nature, players)
 
 
 def healthy(where: Where) -> Saying:

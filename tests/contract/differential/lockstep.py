@@ -92,13 +92,19 @@ class Lockstep:
         # A difference in one scenario may not shift the names of identities in the next.
         self._neutral = (Neutral(), Neutral())
         for number, step in enumerate(steps):
-            if isinstance(step, Together):
-                found = [*self._watched(seed, number, step)]
-            else:
-                found = [*self._asked(seed, number, step)]
+            try:
+                found = [*self._step(seed, number, step)]
+            except OSError as error:
+                error.add_note(f"seed {seed}, step {number}: {step}")
+                raise
             self.tally.differences += found
             if any(one.parts_ways for one in found):
                 return
+
+    def _step(self, seed: str, number: int, step: Step | Together) -> Iterator[Difference]:
+        if isinstance(step, Together):
+            return self._watched(seed, number, step)
+        return self._asked(seed, number, step)
 
     def _asked(self, seed: str, number: int, step: Step) -> Iterator[Difference]:
         if step.changes:

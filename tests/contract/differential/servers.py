@@ -17,11 +17,12 @@ from reconciler.assets import kubernetes_definitions
 from reconciler.sandbox.access import User
 from reconciler.sandbox.cluster import Sandbox
 from reconciler.sandbox.requests import Answer, Request, Response, Stream
+from tests.contract.differential.kept import Kept
 from tests.contract.differential.steps import Step, filled
 from tests.controlplane.cluster import ControlPlane, Parts
 
 AGENT = "differential/1"
-_PATIENCE_SECONDS = 30.0
+_LAST_LINES = 40
 _PAST_REVISIONS = 30
 _TOKEN = "the-same-administrator"
 _ADMIN = User(
@@ -125,26 +126,23 @@ class InProcess:
 
 
 class OverHttps:
-    """A real API server over one connection that stays open."""
+    """A real API server over one connection that stays open; `log` is what it wrote down."""
 
-    def __init__(self, url: str, token: str, trust: ssl.SSLContext) -> None:
-        self._place, self._trust = urlsplit(url).netloc, trust
-        self._connection = self._connect()
+    def __init__(
+        self, url: str, token: str, trust: ssl.SSLContext, log: Callable[[], str] = str
+    ) -> None:
+        self._place, self._trust, self._log = urlsplit(url).netloc, trust, log
+        self._kept = Kept(self._place, trust)
         self._token = token
         self._told = Told()
 
-    def _connect(self) -> http.client.HTTPSConnection:
-        return http.client.HTTPSConnection(
-            self._place, timeout=_PATIENCE_SECONDS, context=self._trust
-        )
-
     def answer(self, step: Step) -> Reply:
         """Answer one request."""
-        return self._read(step, self._asked(step, self._connection))
+        return self._read(step, self._asked(step, self._kept))
 
     def open(self, step: Step) -> Opened:
         """Open a watch on a connection of its own."""
-        connection = self._connect()
+        connection = Kept(self._place, self._trust)
         answer = self._asked(step, connection)
 
         def read() -> Reply:
@@ -153,16 +151,19 @@ class OverHttps:
 
         return read
 
-    def _asked(
-        self, step: Step, connection: http.client.HTTPSConnection
-    ) -> http.client.HTTPResponse:
+    def _asked(self, step: Step, connection: Kept) -> http.client.HTTPResponse:
         known = self._told.known
         body = step.sent_body(known)
         headers = {"User-Agent": AGENT, "Authorization": f"Bearer {self._token}", **step.headers}
         if body is not None:
             headers["Content-Type"] = step.media
-        connection.request(step.method, filled(step.path, known), body, headers)
-        return connection.getresponse()
+        try:
+            return connection.ask(step.method, filled(step.path, known), body, headers)
+        except OSError as error:
+            # A handler that panics is told there alone: the connection just ends.
+            said = "\n".join(self._log().splitlines()[-_LAST_LINES:])
+            error.add_note(f"the API server wrote last:\n{said}")
+            raise
 
     def _read(self, step: Step, answer: http.client.HTTPResponse) -> Reply:
         text = answer.read()
@@ -173,7 +174,7 @@ class OverHttps:
 
     def close(self) -> None:
         """Close the connection."""
-        self._connection.close()
+        self._kept.close()
 
 
 def decoded(text: bytes) -> Any:
@@ -200,5 +201,8 @@ def lonely_api_server() -> Iterator[OverHttps]:
     )
     with ControlPlane(parts) as cluster:
         trust = ssl.create_default_context(cafile=str(cluster.authority_file))
-        with contextlib.closing(OverHttps(cluster.url, cluster.admin_token, trust)) as server:
+        server = OverHttps(
+            cluster.url, cluster.admin_token, trust, lambda: cluster.log("kube-apiserver")
+        )
+        with contextlib.closing(server):
             yield server
