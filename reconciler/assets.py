@@ -1,13 +1,15 @@
-"""What is shipped beside the code: schemas, templates, Kubernetes' definitions. Read here only.
+"""What is shipped beside the code, and read here only: schemas, templates, definitions, time zones.
 
 A wheel holds them under `reconciler/_assets`; a checkout has them at its root.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from reconciler.model.errors import Misconfigured
 from reconciler.model.refs import Json
@@ -27,6 +29,20 @@ def schemas() -> dict[str, Json]:
         found[schema["title"]] = schema
     if not found:
         raise Misconfigured(f"no schemas under {_ROOT}: install gamekeeper again")
+    return found
+
+
+def policy_schemas() -> dict[str, Json]:
+    """Return the JSON Schemas of our autoscaling policies by their names in a spec.
+
+    Raises Misconfigured when the installation lacks them.
+    """
+    found = {}
+    for path in sorted((_ROOT / "schemas" / "policies").glob("*.json")):
+        schema: Json = json.loads(path.read_text(encoding="utf-8"))
+        found[schema["title"]] = schema
+    if not found:
+        raise Misconfigured(f"no schemas of policies under {_ROOT}: install gamekeeper again")
     return found
 
 
@@ -81,6 +97,36 @@ class KubernetesDefinitions(Mapping[str, Json]):
 
     def __len__(self) -> int:
         return len(kubernetes_versions())
+
+
+class TimeZones(Mapping[str, Callable[[float], int]]):
+    """The IANA time zones of this machine: how far clocks are ahead of UTC, by Unix seconds.
+
+    Each is read when it is first asked for. A name that is none of them is not in it.
+    """
+
+    def __getitem__(self, name: str) -> Callable[[float], int]:
+        zone = _zone(name)
+        return lambda at: _ahead_seconds(zone, at)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(available_timezones()))
+
+    def __len__(self) -> int:
+        return len(available_timezones())
+
+
+@cache
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise KeyError(name) from error
+
+
+def _ahead_seconds(zone: ZoneInfo, at: float) -> int:
+    ahead = datetime.fromtimestamp(at, zone).utcoffset()
+    return 0 if ahead is None else int(ahead.total_seconds())
 
 
 @cache

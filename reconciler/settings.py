@@ -138,6 +138,12 @@ class Settings:
     reserved_namespaces: tuple[str, ...] = _setting(
         ("default",), "safety", "namespaces that no workload may use, beside kube-* and ours"
     )
+    egress_hosts: tuple[str, ...] = _setting(
+        (),
+        "safety",
+        "whom webhooks of policies may ask: host, host:port or *.domain by https, or http://host "
+        "(none: nobody)",
+    )
     approval_signers: str = _setting(
         "",
         "safety",
@@ -145,6 +151,35 @@ class Settings:
     )
     namespace_content_kinds: tuple[str, ...] = _setting(
         (), "safety", "kinds that keep a namespace from being removed (none: the built-in list)"
+    )
+
+    autoscaling: bool = _setting(
+        True,
+        "scaling",
+        "let policies change counts",
+        off_text="let no policy change a count: every one is as Git says",
+    )
+    commit_author: str = _setting(
+        "Gamekeeper <gamekeeper@localhost>", "scaling", "whose name commits of counts carry"
+    )
+    commit_signing: str = _setting(
+        "none", "scaling", "how those commits are signed", choices=("none", "ssh", "gpg")
+    )
+    commit_signing_key: str = _setting(
+        "",
+        "scaling",
+        "what signs them: the file of an SSH private key, or the fingerprint of a GPG key; "
+        "without a passphrase",
+    )
+
+    prometheus_url: str = _setting(
+        "", "scaling", "address of the Prometheus that metric policies ask (none: they hold)"
+    )
+    prometheus_token_file: str = _setting(
+        "", "scaling", "file with the bearer token for it; read at each query"
+    )
+    egress_certificate_authority_file: str = _setting(
+        "", "scaling", "file with CAs of such hosts that no public authority vouches for"
     )
 
     listen: str = _setting(

@@ -10,7 +10,7 @@ from reconciler.cli.convergence import Convergence
 from reconciler.cli.failures import Failure
 from reconciler.cli.lanes import Lanes
 from reconciler.cli.leading import opened_leading
-from reconciler.cli.live_diff import Shown, show
+from reconciler.cli.live_diff import show
 from reconciler.cli.options import add_own, add_settings, own_of, settings_of
 from reconciler.cli.progress import Progress
 from reconciler.cli.prompts import confirm
@@ -64,7 +64,7 @@ async def _apply(arguments: Namespace, settings: Settings, console: Console) -> 
             console.print("Nothing was written.")
             return 1
         await leading.take()
-        await _look(lanes, shown)
+        await _look(lanes)
         # Also where nothing is to be written: conditions say what is held.
         async with Progress(console, "applying") as progress:
             await convergence.run(lanes, leading, progress, timeout_seconds)
@@ -73,14 +73,15 @@ async def _apply(arguments: Namespace, settings: Settings, console: Console) -> 
         return 0 if done and shown.code != 1 else 1
 
 
-async def _look(lanes: Lanes, shown: Shown) -> None:
+async def _look(lanes: Lanes) -> None:
     """Take the head in that was shown. Raises Failure where it moved since."""
+    shown = lanes.one.lane.wanted.head
     await lanes.read()
-    newest = await lanes.head.repository.fetch()
-    if newest.commit != shown.commit:
-        raise Failure(
-            f"the branch moved from {shown.commit[:12]} to {newest.commit[:12]} since the plan "
-            "was shown",
-            fix="Run the command again",
-        )
+    newest = (await head.read(lanes.head)).head
+    for before, after in zip(shown, newest, strict=True):
+        if before != after:
+            raise Failure(
+                f"the branch moved from {before[:12]} to {after[:12]} since the plan was shown",
+                fix="Run the command again",
+            )
     await head.look(lanes.head, time.time())

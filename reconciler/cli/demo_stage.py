@@ -3,9 +3,10 @@
 import asyncio
 import time
 from asyncio.subprocess import PIPE, STDOUT
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from reconciler.cli.console import Console
 from reconciler.cli.output import print_table
@@ -48,9 +49,11 @@ class Stage:
         self._settings = settings
         self._started = self._acted = time.monotonic()
 
-    async def prepare(self) -> None:
-        """Make the repository, and its first commit."""
+    async def prepare(self, host: Path | None = None) -> None:
+        """Make the repository, and the one that is pushed to where it is to be `host`."""
         self.repository.mkdir()
+        if host is not None:
+            await self._git("init", "--quiet", "--bare", "-b", "main", str(host))
         await self._git("init", "--quiet", "-b", "main")
         if self._pushes:
             await self._git("remote", "add", "origin", self._settings.repo)
@@ -94,6 +97,17 @@ class Stage:
         self.show_command("git revert HEAD")
         await self._push()
 
+    async def pull(self) -> None:
+        """Take in what others pushed, Gamekeeper too."""
+        await self._git("pull", "--quiet", "--ff-only", "origin", "main")
+        self.show_command("git pull")
+
+    def begin(self, saying: str, what: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        """Let something happen beside the story, from now on."""
+        self._acted = time.monotonic()
+        self.say(saying)
+        return asyncio.create_task(what)
+
     async def approve(self, change_hash: str) -> None:
         """Do what `gamekeeper approve` does."""
         self.show_command(f"gamekeeper approve {change_hash}")
@@ -123,7 +137,7 @@ class Stage:
         return [
             pod
             for pod in await self.rooms(namespace)
-            if _is_ready(pod) and image in pod["spec"]["containers"][0]["image"]
+            if is_ready(pod) and image in pod["spec"]["containers"][0]["image"]
         ]
 
     async def records(self) -> RecordStore:
@@ -164,7 +178,7 @@ class Stage:
         rows = [
             (
                 pod["metadata"]["name"],
-                "1/1" if _is_ready(pod) else "0/1",
+                "1/1" if is_ready(pod) else "0/1",
                 pod["spec"]["containers"][0]["image"].rpartition("/")[2],
                 pod["spec"].get("nodeName", ""),
             )
@@ -187,20 +201,27 @@ class Stage:
             await self._git("push", "--quiet", "origin", "main")
 
     async def _git(self, *words: str) -> None:
-        """Run git in the repository. Raises Misconfigured with what git said."""
+        """Act with git, as a person would. Raises Misconfigured with what git said."""
         self._acted = time.monotonic()
+        await self.ask_git(*words)
+
+    async def ask_git(self, *words: str) -> str:
+        """Run git in the repository and return what it says. Raises Misconfigured."""
         process = await asyncio.create_subprocess_exec(
             "git", *words, cwd=self.repository, stdout=PIPE, stderr=STDOUT
         )
-        said, _ = await process.communicate()
+        output, _ = await process.communicate()
+        said = output.decode(errors="replace").strip()
         if process.returncode:
-            raise Misconfigured(f"git {words[-1]} failed: {said.decode(errors='replace').strip()}")
+            raise Misconfigured(f"git {words[-1]} failed: {said}")
+        return said
 
 
 def _indented(rows: list[tuple[str, str, str, str]]) -> list[tuple[str, str, str, str]]:
     return [(f"   {name}", ready, image, node) for name, ready, image, node in rows]
 
 
-def _is_ready(pod: Json) -> bool:
+def is_ready(pod: Json) -> bool:
+    """Whether a pod is ready, as its kubelet says."""
     conditions = pod.get("status", {}).get("conditions") or ()
     return any(item["type"] == "Ready" and item["status"] == "True" for item in conditions)

@@ -10,7 +10,8 @@ Chapter = Callable[[Stage], Coroutine[Any, Any, None]]
 CONFIG = """\
 apiVersion: gamekeeper.dev/v1
 kind: Config
-spec: {}
+spec:
+  writeBack: {quietSeconds: 2}
 """
 
 SCHEDULER = """\

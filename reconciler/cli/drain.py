@@ -81,8 +81,10 @@ async def _drain(
     try:
         async with Progress(console, "reading the cluster"):
             target, around = await _target(cluster, settings, arguments.target)
+        for note in around.notes:
+            console.note(note)
         async with Progress(console, "asking the rooms to leave"):
-            asked = await ask(cluster, target.rooms, around.specs, leaves=not arguments.undo)
+            asked = await ask(cluster, target.rooms, around, leaves=not arguments.undo)
         print_asked(console, arguments.output, asked, target.node)
         if target.takes_pods and not arguments.undo:
             console.note(f"New rooms may come there. To prevent it: kubectl cordon {target.node}")

@@ -7,8 +7,9 @@ from reconciler.cli.console import Console
 from reconciler.cli.leavers import Asked, Course
 from reconciler.cli.output import print_json, print_yaml
 from reconciler.cli.reading import counted
+from reconciler.cli.room_detail import WHY
 from reconciler.model.printable import escaped
-from reconciler.model.rooms import Mark
+from reconciler.model.rooms import Mark, Why
 
 
 def print_asked(console: Console, output: str, asked: Sequence[Asked], node: str) -> None:
@@ -52,11 +53,8 @@ def _said(asked: Asked) -> str:
         return _stays(asked)
     return {
         Course.DRAINING: "drains: nobody is sent there any more, and it is deleted soon",
-        Course.STAYS: "stays",
-        Course.LEAVES: (
-            f"leaves all the same ({asked.pod.leaving or asked.pod.mark}): the spec in Git asks "
-            "for it, and only a commit takes that back"
-        ),
+        Course.STAYS: _back(asked),
+        Course.LEAVES: _all_the_same(asked),
         Course.GONE: "is being deleted already, or is gone",
         Course.FAILED: f"was not reached: {asked.error}",
     }[asked.course]
@@ -68,3 +66,15 @@ def _stays(asked: Asked) -> str:
     if asked.pod.mark is Mark.FAILED:
         return "has failed, and leaves"
     return "is to leave once it is known to be empty"
+
+
+def _back(asked: Asked) -> str:
+    return "has failed, and stays for a post-mortem" if asked.pod.mark is Mark.FAILED else "stays"
+
+
+def _all_the_same(asked: Asked) -> str:
+    """Say why a room leaves that nobody asks to leave any more."""
+    when = ", once nobody plays there" if asked.busy else ""
+    why = asked.pod.leaving or Why.LEFT_GIT  # the pod does not say so yet
+    undo = "" if why is Why.FAILED else ", and only a commit takes that back"
+    return f"leaves all the same{when}: {WHY[why]}{undo}"

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reconciler.cli.console import Console
+from reconciler.cli.count_reading import Here, read_story
+from reconciler.cli.explain_count import CountStory
 from reconciler.cli.explain_room import room_json, room_lines
 from reconciler.cli.explain_workload import workload_json, workload_lines
 from reconciler.cli.explained import Explained
@@ -22,10 +24,13 @@ from reconciler.cli.statuses import status_of
 from reconciler.loop import head
 from reconciler.loop.tick import plan_key
 from reconciler.model.live import LivePod
+from reconciler.model.outbox import EMPTY_OUTBOX
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import NO_EARS, Ears, Heard
+from reconciler.service.lookout import Sighting
 from reconciler.settings import Settings
 from reconciler.wiring.clusters import OneCluster, make_one_cluster
+from reconciler.wiring.permits import ceiling_of
 from reconciler.wiring.repositories import make_checkout, make_compiler, make_head_lane
 
 EXAMPLE = """\
@@ -42,6 +47,10 @@ class Known:
     def of(self, key: WorkloadKey) -> Ears:
         """Return what is heard of one workload."""
         return self.ears.get(key, NO_EARS)
+
+    def of_room(self, key: WorkloadKey, uid: str) -> Ears:
+        """Return the same: nobody is removed here."""
+        return self.of(key)
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -87,23 +96,36 @@ async def _read(
                     one.view.read(),
                     read_records(one),
                 )
-                around = await with_api(around, *api)
+                keys = [*one.lane.store.states(), *one.view.workloads()]
+                only, _ = _meant(word, see(_pods(one), around), keys)
+                around = await with_api(around, api, only)
                 rooms = see(_pods(one), around)
-                key, room = _meant(word, rooms, [*one.lane.store.states(), *one.view.workloads()])
+                key, room = _meant(word, rooms, keys)
                 one.lane.reports = Known(_ears(rooms))
                 # What stands on record is what the loop acts on: Git need not be asked.
                 lane = make_head_lane(settings, one.lane, compiler, repository)
                 await head.resume(lane)
                 plan = plan_key(one.lane, key, time.time())
+                here = Here(repository, await repository.prefix())
+                story = None if room else await _story(one, settings, key, here, seen)
             status = status_of(one.lane, (key,), seen)
             mine = next(each for each in status.workloads if each.key == key)
             there = tuple(each for each in rooms if each.key == key)
-            return Explained(mine, seen, there, around, plan, asked=bool(api[0])), room
+            asked = bool(api[0])
+            return Explained(mine, seen, there, around, plan, asked, story), room
         finally:
             await repository.close()
             await one.cluster.close()
     finally:
         await compiler.close()
+
+
+async def _story(
+    one: OneCluster, settings: Settings, key: WorkloadKey, here: Here, seen: Sighting | None
+) -> CountStory | None:
+    now, ceiling = time.time(), ceiling_of(settings)
+    outbox = seen.outbox_at(now) if seen else EMPTY_OUTBOX
+    return await read_story(one.lane, one.lane.situation(key), here, outbox, ceiling, now)
 
 
 def _pods(one: OneCluster) -> list[tuple[WorkloadKey, LivePod]]:

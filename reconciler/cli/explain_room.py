@@ -1,16 +1,15 @@
 """Why a room is what it is, in sentences."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
-from reconciler.cli.explained import UNASKED, Explained, asked_by, nobody_leads, step_of
-from reconciler.cli.room_detail import detail_json, leaving_of, report_of
+from reconciler.cli.explained import UNASKED, UNHEARD, Explained, asked_by, nobody_leads, step_of
+from reconciler.cli.room_detail import dated, detail_json, leaving_of, report_of
 from reconciler.cli.room_reading import SeenRoom
 from reconciler.core import fence
-from reconciler.model.live import LivePod, Seen
 from reconciler.model.printable import escaped
 from reconciler.model.rooms import BUSY_MARKS, Mark, Why
+from reconciler.model.specs import Workload
 
 
 def room_lines(explained: Explained, room: SeenRoom, now: float) -> Iterator[str]:
@@ -18,8 +17,8 @@ def room_lines(explained: Explained, room: SeenRoom, now: float) -> Iterator[str
     judged = room.judged
     yield escaped(f"{room.name} is {judged.state}: {judged.reason}")
     for head, text in (
-        ("may it go?", _may_go(room)),
-        ("its pod", _pod(room, now)),
+        ("may it go?", _may_go(explained, room)),
+        ("its pod", _pod(explained, room, now)),
         ("its report", _report(explained, room, now)),
         ("its spec", asked_by(explained)),
         ("revision", _revision(room)),
@@ -41,17 +40,31 @@ def room_json(explained: Explained, room: SeenRoom, now: float) -> dict[str, Any
     }
 
 
-def _may_go(room: SeenRoom) -> str:
+def _may_go(explained: Explained, room: SeenRoom) -> str:
+    if room.is_unknown and explained.nobody_listens:
+        return f"not by our doing: it is {UNHEARD}"
+    if room.is_unknown:
+        return f"that the loop decides by what it said since: {UNASKED}"
     if room.judged.protected:
-        evicted = ", and no eviction passes" if room.pod.mark in BUSY_MARKS else ""
+        evicted = _evicted(explained.spec) if room.pod.mark in BUSY_MARKS else ""
         return f"not by our doing{evicted}: {room.judged.protected}"
     return "yes, if something asks for it: nothing protects it"
 
 
-def _pod(room: SeenRoom, now: float) -> str:
+def _evicted(spec: Workload | None) -> str:
+    """Say what becomes of an eviction of a busy room."""
+    if spec is None:
+        return ""
+    if spec.hears and spec.disruption.mode == "occupied":
+        return ", and no eviction passes"
+    why = "disruption mode count" if spec.hears else "reports: none"
+    return f", but an eviction may pass ({why})"
+
+
+def _pod(explained: Explained, room: SeenRoom, now: float) -> str:
     pod = room.pod
     marked = f"marked {pod.mark}" if pod.mark is not Mark.NONE else "not marked"
-    leaves = leaving_of(room, now)
+    leaves = leaving_of(room, explained.around, now)
     said = [marked, f"to leave {leaves}" if leaves else "not told to leave"]
     ready = "ready" if pod.ready else "not ready"
     return ", ".join([f"{pod.phase} and {ready} on {pod.node or 'no node'}", *said])
@@ -64,7 +77,7 @@ def _report(explained: Explained, room: SeenRoom, now: float) -> str:
     said = report_of(room, now)
     if said:
         return said
-    return "it has not been heard" if explained.asked else UNASKED
+    return "it has not been heard" if explained.asked else explained.whereabouts
 
 
 def _revision(room: SeenRoom) -> str:
@@ -87,12 +100,7 @@ def _next(explained: Explained, room: SeenRoom, now: float) -> Iterator[str]:
     spec = explained.spec
     leaves = room.pod.leaving is not Why.STAYS or room.pod.mark is Mark.DRAINING
     if leaves and spec is not None and not steps and not room.pod.terminating:
-        verdict = fence.verdict(_dated(room.pod), spec, room.judged, room.heard, now)
+        verdict = fence.verdict(dated(room.pod), spec, room.judged, room.heard, now)
         yield f"it is {'deleted' if verdict.may else 'not deleted yet'}: {verdict.reason}"
     elif not steps:
         yield "nothing is to be done with it"
-
-
-def _dated(pod: LivePod) -> LivePod:
-    """Return a pod as if it had been seen from the first: by the time that stands on it."""
-    return replace(pod, seen=Seen(draining=pod.leaving_since, left=pod.leaving_since))

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from reconciler.cli.explained import UNASKED, Explained, asked_by, nobody_leads, step_of
+from reconciler.cli.explain_count import count_json, count_lines
+from reconciler.cli.explained import Explained, asked_by, nobody_leads, step_of
 from reconciler.cli.reading import counted
 from reconciler.model.printable import escaped
 from reconciler.model.rooms import BUSY_MARKS, Mark, Why
@@ -19,13 +20,14 @@ def workload_lines(explained: Explained, now: float) -> Iterator[str]:
     for head, text in (
         ("its rooms", _rooms(explained)),
         ("its spec", asked_by(explained)),
+        *(count_lines(explained.count, now) if explained.count else ()),
         *(("held", f"{hold.reason} ({hold.kind})") for hold in status.holds),
         *(("stays", text) for text in _staying(explained)),
         *(("next", text) for text in _next(explained)),
     ):
         yield f"  {head:<12}{escaped(text)}"
     if explained.guesses:
-        yield f"  {'not known':<12}what its rooms said last is {UNASKED}"
+        yield f"  {'not known':<12}what its rooms said last is {explained.whereabouts}"
     for line in nobody_leads(explained):
         yield f"  {line}"
 
@@ -45,6 +47,7 @@ def workload_json(explained: Explained, now: float) -> dict[str, Any]:
         "holds": [{"hold": hold.kind, "reason": hold.reason} for hold in status.holds],
         "staying": list(_staying(explained)),
         "next": list(_next(explained)),
+        "count": count_json(explained.count, now) if explained.count else None,
         "reportsKnown": not explained.guesses,
     }
 

@@ -4,13 +4,16 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from reconciler.cli.explain_count import CountStory
 from reconciler.cli.room_reading import Around, SeenRoom
 from reconciler.cli.statuses import GOING, WorkloadStatus
 from reconciler.model.plans import DeleteRoom, MarkRoom, Plan
 from reconciler.model.specs import Workload
 from reconciler.service.lookout import Sighting
+from reconciler.service.rooms.unlistened import UNLISTENED
 
 UNASKED = "in the memory of the loop alone: --rooms-api with its address asks it"
+UNHEARD = "heard by nobody, for the process that leads runs without --rooms-listen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,8 @@ class Explained:
     around: Around
     plan: Plan
     asked: bool
+    count: CountStory | None = None
+    """What shaped its count, None where no policy decides it."""
 
     @property
     def spec(self) -> Workload | None:
@@ -33,6 +38,16 @@ class Explained:
     def steps(self) -> tuple[MarkRoom | DeleteRoom, ...]:
         """What the next tick does to single rooms."""
         return *self.plan.removals, *self.plan.marks
+
+    @property
+    def nobody_listens(self) -> bool:
+        """Whether whoever leads listens nowhere: then no loop knows what the rooms said."""
+        return any(UNLISTENED.deaf in hold.reason for hold in self.status.holds)
+
+    @property
+    def whereabouts(self) -> str:
+        """Where that is what its rooms said last, and is not known here."""
+        return UNHEARD if self.nobody_listens else UNASKED
 
     @property
     def guesses(self) -> bool:

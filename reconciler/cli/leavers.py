@@ -6,16 +6,16 @@ idle, since it was read, and is then made anew.
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from reconciler.cli.progress import Progress
-from reconciler.cli.room_reading import SeenRoom
+from reconciler.cli.room_reading import Around, SeenRoom
 from reconciler.core import flips, hearing, room_patch
 from reconciler.model.errors import Conflict, PortError
 from reconciler.model.live import LivePod
-from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.refs import Json, ObjectRef
 from reconciler.model.rooms import BUSY_MARKS, Mark, Why
 from reconciler.model.specs import Workload
 from reconciler.ports import Cluster
@@ -67,18 +67,16 @@ class Asked:
 async def ask(
     cluster: Cluster,
     rooms: Sequence[SeenRoom],
-    specs: Mapping[WorkloadKey, Workload],
+    around: Around,
     *,
     leaves: bool,
 ) -> list[Asked]:
     """Ask rooms to leave, or take that back; what fails for one does not stop the others."""
-    return list(await asyncio.gather(*(_ask(cluster, room, specs, leaves) for room in rooms)))
+    return list(await asyncio.gather(*(_ask(cluster, room, around, leaves) for room in rooms)))
 
 
-async def _ask(
-    cluster: Cluster, room: SeenRoom, specs: Mapping[WorkloadKey, Workload], leaves: bool
-) -> Asked:
-    pod, spec = room.pod, specs.get(room.key)
+async def _ask(cluster: Cluster, room: SeenRoom, around: Around, leaves: bool) -> Asked:
+    pod, spec = room.pod, around.specs.get(room.key)
     ref = ObjectRef("v1", "Pod", pod.namespace, pod.name)
     problem = ""
     try:
@@ -87,7 +85,9 @@ async def _ask(
                 return Asked(pod, Course.GONE)
             patch = _patch(pod, spec, leaves)
             if not patch:
-                return Asked(pod, _course(pod, leaves))
+                if leaves:
+                    return Asked(pod, _course(pod))
+                return Asked(pod, _course_back(pod, around.left_git(room.key)))
             try:
                 answer = await cluster.json_patch(ref, patch)
             except Conflict as error:
@@ -112,10 +112,17 @@ def _patch(pod: LivePod, spec: Workload | None, leaves: bool) -> list[Json]:
     return room_patch.operations(pod, pod.mark, wish, now)
 
 
-def _course(pod: LivePod, leaves: bool) -> Course:
-    if not leaves:
-        return Course.STAYS if pod.leaving is Why.STAYS else Course.LEAVES
+def _course(pod: LivePod) -> Course:
+    """Return what becomes of a room that was asked to leave."""
     return Course.DRAINING if pod.mark is Mark.DRAINING else Course.WHEN_EMPTY
+
+
+def _course_back(pod: LivePod, left_git: bool) -> Course:
+    """Return what becomes of a room whose request was taken back."""
+    if left_git:
+        return Course.LEAVES
+    kept = pod.mark is Mark.FAILED and pod.leaving is not Why.REQUEST
+    return Course.STAYS if kept or pod.leaving is Why.STAYS else Course.LEAVES
 
 
 async def gone_by(

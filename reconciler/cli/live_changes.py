@@ -1,7 +1,7 @@
 """Plans for people, for programs and for a pull request's page."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from reconciler.cli.annotations import Spots, annotation, hold_annotations
@@ -20,24 +20,32 @@ from reconciler.cli.reading import (
     print_annotations,
     print_findings,
 )
+from reconciler.cli.scaling_status import intent_json
 from reconciler.loop.preview import Preview
 from reconciler.model.changes import ObjectChange, Verb
 from reconciler.model.findings import Finding
 from reconciler.model.holds import Hold
+from reconciler.model.intents import Intent
 from reconciler.model.plans import Counts, CreateRooms, DeleteRoom, MarkRoom, PatchRoom, Plan
+from reconciler.model.printable import escaped
+from reconciler.model.refs import WorkloadKey
 
 ROOMS_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
 class LiveChange:
-    """What the next ticks do at a commit; `spots` is where `github` shows it of a workload."""
+    """What the next ticks do at a commit; `spots` is where `github` shows it of a workload.
+
+    `intents` are counts that act already and are on their way into Git: no change of its own.
+    """
 
     commit: str
     plans: Sequence[Preview]
     holds: Sequence[Hold]
     findings: Sequence[Finding]
     spots: Spots
+    intents: Mapping[WorkloadKey, Intent] = field(default_factory=dict)
 
 
 def print_live(console: Console, change: LiveChange, output: str, root: str) -> None:
@@ -47,6 +55,10 @@ def print_live(console: Console, change: LiveChange, output: str, root: str) -> 
             "commit": change.commit,
             "workloads": [_as_json(item) for item in change.plans if item.moving],
             "holds": holds_as_json(change.holds),
+            "intents": [
+                {**_named(key), **(intent_json(intent) or {})}
+                for key, intent in change.intents.items()
+            ],
             "findings": findings_as_json(change.findings),
         }
         print_json(console, value) if output == "json" else print_yaml(console, [value])
@@ -72,9 +84,7 @@ def counts_as_json(counts: Counts) -> dict[str, int]:
 def _as_json(item: Preview) -> dict[str, Any]:
     plan, key = item.plan, item.plan.key
     return {
-        "kind": key.kind,
-        "namespace": key.namespace,
-        "name": key.name,
+        **_named(key),
         "rooms": counts_as_json(plan.counts),
         "objects": [
             {
@@ -116,11 +126,22 @@ def _lines(console: Console, change: LiveChange) -> Iterator[str]:
             rooms = counted(item.plan.counts.old, "room")
             yield f"  {rooms} of another revision: replaced step by step"
     yield from hold_lines(console, change.holds)
+    for key, intent in change.intents.items():
+        yield f"{console.paint('decided:', 'yellow')} {key} {_intent(intent)}"
     if moving:
         yield ""
         yield _summary(moving)
     elif not change.holds:
-        yield "Nothing to do."
+        yield "Nothing else to do." if change.intents else "Nothing to do."
+
+
+def _intent(intent: Intent) -> str:
+    why = f"{intent.steps[-1].policy}: {escaped(intent.reason)}"
+    return f"{intent.base} -> {intent.value}, on its way into Git ({why})"
+
+
+def _named(key: WorkloadKey) -> dict[str, str]:
+    return {"kind": key.kind, "namespace": key.namespace, "name": key.name}
 
 
 def _counts(counts: Counts) -> str:
@@ -138,8 +159,8 @@ def _counts(counts: Counts) -> str:
 def _object_lines(console: Console, change: ObjectChange) -> Iterator[str]:
     sign, colour = SIGNS[change.verb]
     yield f"  {console.paint(f'{sign} {change.ref}', colour)}  {change.reason}"
-    for field in change.fields:
-        yield f"      {field_line(field)}"
+    for each in change.fields:
+        yield f"      {field_line(each)}"
 
 
 def _create_line(console: Console, creates: CreateRooms) -> str:
@@ -179,4 +200,7 @@ def _annotations(change: LiveChange) -> Iterator[str]:
         if item.moving:
             key, said = item.plan.key, f"{_counts(item.plan.counts)}; {_summary([item])}"
             yield annotation("notice", change.spots.get(key), str(key), said)
+    for key, intent in change.intents.items():
+        said = f"decided: {_intent(intent)}"
+        yield annotation("notice", change.spots.get(key), str(key), said)
     yield from hold_annotations(change.holds, change.spots)

@@ -15,6 +15,7 @@ GROUPS = {
     "cluster": "the cluster, as kubectl's flags",
     "loop": "the loop",
     "safety": "what a repository may do",
+    "scaling": "autoscaling",
     "serving": "serving",
     "rooms": "rooms that report",
     "log": "log",

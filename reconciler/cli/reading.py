@@ -9,13 +9,14 @@ from dataclasses import asdict, dataclass, replace
 
 from reconciler.cli.console import Console
 from reconciler.cli.failures import Failure
-from reconciler.cli.options import add_settings, settings_of
+from reconciler.cli.options import add_settings, own_of, settings_of
 from reconciler.cli.progress import Progress
 from reconciler.core.messages import as_github, as_text
 from reconciler.model.errors import Misconfigured
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.readings import Reading
 from reconciler.ports import Compiler
+from reconciler.settings import rows
 from reconciler.wiring.permits import permissions_of
 from reconciler.wiring.repositories import make_checkout, make_compiler
 
@@ -41,9 +42,8 @@ def add_place(parser: ArgumentParser) -> None:
         help="a directory (default: this one, with what is not committed yet), or a revision "
         "of the repository here",
     )
-    add_settings(
-        parser, "safety", "namespace", without=["namespace_content_kinds", "approval_signers"]
-    )
+    without = ["namespace_content_kinds", "approval_signers"]
+    add_settings(parser, "safety", "namespace", "branch", without=without)
 
 
 @asynccontextmanager
@@ -62,11 +62,18 @@ async def opened(arguments: Namespace, console: Console) -> AsyncIterator[Specs]
                 if is_path:
                     raise
                 raise Failure(f'"{place}" is neither a path nor a revision: {error}') from error
-            reading = await compiler.read(tree, permissions)
+            tracked = _named(arguments, console) or await checkout.branch()
+            reading = await compiler.read(tree, replace(permissions, tracked=tracked))
         yield Specs(await checkout.root(), reading, compiler)
     finally:
         await checkout.close()
         await compiler.close()
+
+
+def _named(arguments: Namespace, console: Console) -> str:
+    """Return the tracked branch where it is named: a fork or a clone may call it otherwise."""
+    (row,) = (row for row in rows() if row.name == "branch")
+    return str(own_of(arguments, console.environment, replace(row, default="")))
 
 
 def print_findings(console: Console, findings: Iterable[Finding], root: str) -> None:

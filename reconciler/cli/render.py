@@ -7,7 +7,6 @@ real room might go in its stead, and `kubectl delete` of these manifests would e
 
 import asyncio
 from argparse import ArgumentParser, Namespace
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ from reconciler.cli.output import print_json, print_yaml
 from reconciler.cli.progress import Progress
 from reconciler.cli.reading import add_place, opened, print_findings
 from reconciler.core import desired, host_ports
+from reconciler.core.grounds import NO_GROUND
 from reconciler.core.reach import Reach
 from reconciler.core.stamp import stamp_room
 from reconciler.model import labels
@@ -71,7 +71,7 @@ def _manifests(wanted: list[Desired], url: str) -> Iterator[Json]:
         yield from (item.body for item in fleet.objects)
     for fleet in wanted:
         workload = _set_apart(fleet.workload)
-        seats = host_ports.choose_for(workload, workload.replicas, Counter())
+        seats = host_ports.choose_for(workload, workload.replicas, NO_GROUND)
         for ordinal, chosen in enumerate(seats, start=1):
             pod = stamp_room(fleet.room, workload, RoomSeat(ordinal, chosen), Reach(url))
             marks = {k: v for k, v in pod["metadata"]["labels"].items() if k != labels.INSTANCE}

@@ -63,7 +63,8 @@ async def _read(
                 read_pods(cluster, settings.instance, namespace_in(word)),
                 read_around(cluster, settings),
             )
-            around = await with_api(around, *api)
+            known = of_room(word, see(pods, around))
+            around = await with_api(around, api, known.key)
         return of_room(word, see(pods, around)), around
     finally:
         await cluster.close()

@@ -1,14 +1,17 @@
 """One room with all that is known of it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
+from reconciler.cli.ages import age
 from reconciler.cli.room_reading import Around, SeenRoom
 from reconciler.cli.room_text import NONE, as_json
-from reconciler.cli.status_text import age
+from reconciler.core import fence
+from reconciler.model.live import LivePod, Seen
 from reconciler.model.printable import escaped
 from reconciler.model.records import Accepted
-from reconciler.model.rooms import Why
+from reconciler.model.rooms import Heard, Why
 
 WIDTH = 11
 
@@ -23,7 +26,7 @@ def detail_lines(room: SeenRoom, around: Around, now: float) -> Iterator[str]:
         ("state", f"{room.judged.state}: {room.judged.reason}"),
         ("protected", room.judged.protected or "no"),
         ("report", report_of(room, now) or NONE),
-        ("leaving", leaving_of(room, now) or NONE),
+        ("leaving", leaving_of(room, around, now) or NONE),
         ("node", pod.node or NONE),
         ("address", room.address or NONE),
         ("ports", _ports(room) or NONE),
@@ -46,6 +49,7 @@ def detail_json(room: SeenRoom, around: Around, now: float) -> dict[str, Any]:
         "commit": accepted.commit if accepted else None,
         "source": source_of(accepted) if accepted else None,
         "podIP": room.pod.pod_ip or None,
+        "endsAt": now + left if (left := _deadline_of(room, around, now)) is not None else None,
     }
 
 
@@ -68,18 +72,42 @@ def report_of(room: SeenRoom, now: float) -> str:
     words = (("says", heard.said), ("health", heard.health), ("state", heard.game_state))
     said = [f"players {heard.players}", f"matches {heard.matches}"]
     said += [f"{word} {value}" for word, value in words if value]
-    since = f"the last news {age(now - heard.at)} ago" if room.told else ""
-    kept = "" if room.told else "as kept on its pod"
-    return ", ".join([*said, *filter(None, (since, kept, "silent since" if heard.silent else ""))])
+    silent = "silent since" if heard.silent else ""
+    return ", ".join([*said, *filter(None, (*_ages(room, heard, now), silent))])
 
 
-def leaving_of(room: SeenRoom, now: float) -> str:
-    """Say why a room leaves and since when, "" where it stays."""
+def _ages(room: SeenRoom, heard: Heard, now: float) -> Iterator[str]:
+    """Say how old its last news is, and for how long it has said nothing at all."""
+    if room.told is None:
+        yield "as kept on its pod"
+        return
+    yield f"the last news {age(now - heard.at)} ago"
+    if room.told.spoke_at is not None:
+        yield f"heard {age(now - room.told.spoke_at)} ago"
+
+
+def leaving_of(room: SeenRoom, around: Around, now: float) -> str:
+    """Say why a room leaves, since when and by when at the latest, "" where it stays."""
     pod = room.pod
     if pod.leaving is Why.STAYS:
         return ""
     since = f"since {age(now - pod.leaving_since)}: " if pod.leaving_since else ""
-    return f"{since}{WHY[pod.leaving]}"
+    left = _deadline_of(room, around, now)
+    if left is None:
+        return f"{since}{WHY[pod.leaving]}"
+    when = f"in {age(left)}" if left > 0 else "now"
+    by = f"deleted {when}, whoever plays there (removal.drainDeadlineSeconds)"
+    return f"{since}{WHY[pod.leaving]}; {by}"
+
+
+def dated(pod: LivePod) -> LivePod:
+    """Return a pod as if it had been seen from the first: by the time that stands on it."""
+    return replace(pod, seen=Seen(draining=pod.leaving_since, left=pod.leaving_since))
+
+
+def _deadline_of(room: SeenRoom, around: Around, now: float) -> float | None:
+    spec = around.specs.get(room.key)
+    return None if spec is None else fence.deadline_in_seconds(dated(room.pod), spec, now)
 
 
 WHY = {

@@ -28,8 +28,11 @@ async def follow(
     around: Around,
     api: tuple[str, str],
     seen: dict[str, SeenRoom],
+    only: WorkloadKey | None = None,
 ) -> AsyncIterator[tuple[SeenRoom, bool]]:
     """Yield every room that reads otherwise than in `seen`, and whether it is gone.
+
+    The API is asked for the rooms of one workload where it is `only` that.
 
     Never ends by itself; a cluster that does not answer is asked again.
     """
@@ -39,7 +42,7 @@ async def follow(
             await _some_time(changed, API_SECONDS if api[0] else None)
             changed.clear()
             with suppress(Failure):  # a loop that hands over is asked again; the rooms go on
-                around = await with_api(around, *api)
+                around = await with_api(around, api, only)
             for room, gone in _differing(shelf, around, seen):
                 yield room, gone
 

@@ -54,6 +54,11 @@ def of_room(word: str, rooms: Sequence[SeenRoom]) -> SeenRoom:
             f'"{word}" means {counted(len(found), "room")}',
             fix="Write one of " + ", ".join(room.name for room in found),
         )
+    if any(word in names_of(room.key) for room in rooms):
+        raise Failure(
+            f'"{word}" is a workload, and a room is asked for',
+            fix=f"Name one of its rooms: gamekeeper rooms {word} lists them",
+        )
     raise _unknown(f'there is no room "{word}"', word, [room.pod.name for room in rooms])
 
 

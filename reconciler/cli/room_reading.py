@@ -6,7 +6,7 @@ nodes and records that may not be read leave their columns empty.
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reconciler.cli.rooms_api import Told, told_by
 from reconciler.core import hearing, room_state
@@ -27,6 +27,7 @@ from reconciler.settings import Settings
 
 TELLING = BUSY_MARKS | {Mark.IDLE}
 """Marks that only rooms have which report."""
+UNKNOWN = "last recorded idle; what it said since the loop alone knows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,11 @@ class SeenRoom:
         return f"{self.pod.namespace}/{self.pod.name}"
 
     @property
+    def is_unknown(self) -> bool:
+        """Whether only the loop knows what it is: it repeats itself, and stood as idle last."""
+        return self.judged.reason == UNKNOWN
+
+    @property
     def heard(self) -> Heard | None:
         """What it said last: as the API tells it, or as it is kept on its pod; None if neither."""
         if self.told is not None:
@@ -65,6 +71,11 @@ class Around:
     specs: Mapping[WorkloadKey, Workload] = field(default_factory=dict)
     told: Mapping[tuple[str, str], Told] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def left_git(self, key: WorkloadKey) -> bool:
+        """Whether the spec of a workload has left Git, as far as its record may be read."""
+        record = self.states.get(key)
+        return record is not None and record.deleting
 
 
 async def read_pods(
@@ -119,16 +130,22 @@ def _judged(pod: LivePod, spec: Workload, told: Told | None) -> Judged:
     # Without a time: what a room was seen to be and since when, only the loop can know.
     judged = room_state.judge(pod, spec, hearing.heard_of(pod.kept_report))
     if told is None:
-        return judged
+        # A game that repeats itself keeps nothing on its pod: it may be full by now, or silent.
+        recorded = pod.mark is Mark.IDLE and not pod.kept_report and pod.running
+        hidden = recorded and spec.hears and bool(judged.protected)
+        return replace(judged, reason=UNKNOWN, protected="") if hidden else judged
     known = {state.value: state for state in RoomState}
     return Judged(known.get(told.state, judged.state), told.reason, told.protected)
 
 
-async def with_api(around: Around, url: str, token_file: str) -> Around:
-    """Add what the loop's API says, where its address is given. Raises Failure."""
-    if not url:
+async def with_api(around: Around, api: tuple[str, str], only: WorkloadKey | None = None) -> Around:
+    """Add what the loop's API says of one workload, or all, where its address is given.
+
+    Raises Failure.
+    """
+    if not api[0]:
         return around
-    told = await told_by(url, token_file)
+    told = await told_by(*api, only)
     return Around(around.nodes, around.states, around.specs, told, around.notes)
 
 

@@ -3,26 +3,32 @@
 from collections.abc import Sequence
 from typing import Any
 
+from reconciler.cli.ages import age
 from reconciler.cli.console import Console
 from reconciler.cli.room_reading import SeenRoom
-from reconciler.cli.status_text import age
 from reconciler.model.printable import escaped
 from reconciler.model.rooms import RoomState, Why
 
 HEADS = (
     "room", "state", "players", "matches", "node", "address", "ports", "revision", "age", "leaving",
 )  # fmt: skip
+WIDEST = {"state": max(map(len, RoomState)), "age": len("119 min")}
+"""The most that is to be seen in a column in which rooms change."""
 NONE = "-"
 PORTS_SHOWN = 3
 GONE = "gone"
 
 
 class Table:
-    """A table that grows: later rows keep to the widths of the first ones."""
+    """A table; one that `grows` keeps its columns when a later row says more than the first ones.
 
-    def __init__(self, console: Console) -> None:
+    Nobody can widen what is printed already.
+    """
+
+    def __init__(self, console: Console, *, grows: bool = False) -> None:
         self._console = console
-        self._widths = [len(head) for head in HEADS]
+        widest = WIDEST if grows else {}
+        self._widths = [max(len(head), widest.get(head, 0)) for head in HEADS]
 
     def print(self, rooms: Sequence[SeenRoom], now: float) -> None:
         """Print the head and these rooms, or that there are none."""
@@ -80,6 +86,7 @@ def as_json(room: SeenRoom, now: float) -> dict[str, Any]:
         "players": heard.players if heard else None,
         "matches": heard.matches if heard else None,
         "reportAgeSeconds": round(max(0.0, now - heard.at)) if heard and room.told else None,
+        "heardAgeSeconds": _heard_seconds(room, now),
         "node": pod.node or None,
         "address": room.address or None,
         "ports": [
@@ -97,6 +104,11 @@ def as_json(room: SeenRoom, now: float) -> dict[str, Any]:
         "restarts": pod.restarts,
         "leaving": _leaving_json(room),
     }
+
+
+def _heard_seconds(room: SeenRoom, now: float) -> int | None:
+    spoke_at = room.told.spoke_at if room.told else None
+    return None if spoke_at is None else round(max(0.0, now - spoke_at))
 
 
 def _leaving_json(room: SeenRoom) -> dict[str, Any] | None:

@@ -56,17 +56,17 @@ async def _rooms(arguments: Namespace, settings: Settings, console: Console) -> 
             pods, around = await asyncio.gather(
                 read_pods(cluster, settings.instance, namespace), read_around(cluster, settings)
             )
-            around = await with_api(around, *api)
+            keys = {key for key, _ in pods} | around.states.keys()
+            only = of_workload(arguments.workload, keys) if arguments.workload else None
+            around = await with_api(around, api, only)
         for note in around.notes:
             console.note(note)
-        keys = {key for key, _ in pods} | around.states.keys()
-        only = of_workload(arguments.workload, keys) if arguments.workload else None
         rooms = _only(see(pods, around), only)
-        table = Table(console)
+        table = Table(console, grows=arguments.watch)
         _show(console, arguments.output, rooms, table, watch=arguments.watch)
         if arguments.watch:
             seen = {room.name: room for room in rooms}
-            async for room, gone in follow(cluster, settings, around, api, seen):
+            async for room, gone in follow(cluster, settings, around, api, seen, only):
                 if only in (None, room.key):
                     _show_one(console, arguments.output, room, table, gone=gone)
     finally:

@@ -1,17 +1,19 @@
 """What the loop knows of rooms and the cluster does not, asked of its own API."""
 
 import asyncio
+import json
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from reconciler.cli.failures import Failure
 from reconciler.cli.options import add_own, own_of
+from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Health, Heard, Mark
+from reconciler.service.live_records import unix_seconds
 from reconciler.setting_rows import Row
 
 URL = Row(
@@ -23,17 +25,33 @@ URL = Row(
 )
 TOKEN_FILE = Row("rooms_api_token_file", str, "", "", "file with the token that it asks for")
 ANSWER_SECONDS = 10.0
+LONGEST_REASON = 400
+"""Characters of a refusal that are shown."""
+_FIXES = {
+    401: "Check --rooms-api-token-file: its token may be of another installation, or too old",
+    403: "Ask for the right to read these rooms, or name one workload that the token is good for",
+    404: "Check --rooms-api: it is the address that --rooms-listen of `gamekeeper run` names",
+    503: "Ask again in some seconds: only the process that leads answers",
+}
+_UNREACHED = (
+    "Check --rooms-api, and that `gamekeeper run` listens there (--rooms-listen); without the flag "
+    "this command tells what stands in the cluster"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the API says of one room. `heard` is None where it has said nothing yet."""
+    """What the API says of one room. `heard` is None where it has said nothing yet.
+
+    `spoke_at` is when it spoke last, whatever it said (Unix seconds), None where that is not told.
+    """
 
     uid: str
     state: str
     reason: str
     protected: str
     heard: Heard | None
+    spoke_at: float | None = None
 
 
 def add_api(parser: ArgumentParser) -> None:
@@ -42,14 +60,24 @@ def add_api(parser: ArgumentParser) -> None:
 
 
 def api_of(arguments: Namespace, environment: Mapping[str, str]) -> tuple[str, str]:
-    """Return its address, "" where none is named, and the file with the token."""
+    """Return its address, "" where none is named, and the file with the token. Raises Failure."""
     url = str(own_of(arguments, environment, URL)).rstrip("/")
+    if url and not url.startswith(("http://", "https://")):
+        raise Failure(
+            f"--rooms-api {url} is no URL", fix=f"Write it with its scheme, as http://{url}"
+        )
     return url, str(own_of(arguments, environment, TOKEN_FILE))
 
 
-async def told_by(url: str, token_file: str) -> dict[tuple[str, str], Told]:
-    """Ask for every room, by namespace and name. Raises Failure, OSError for the token's file."""
-    answer = await _get(f"{url}/v1/rooms", token_file)
+async def told_by(
+    url: str, token_file: str, only: WorkloadKey | None = None
+) -> dict[tuple[str, str], Told]:
+    """Ask for the rooms of one workload, or of all, by namespace and name.
+
+    Who may read one workload is refused where all are asked for. Raises Failure.
+    """
+    query = f"?workload={only.kind}/{only.namespace}/{only.name}" if only else ""
+    answer = await _get(f"{url}/v1/rooms{query}", token_file)
     rooms = answer.get("rooms") if isinstance(answer, dict) else None
     if not isinstance(rooms, list):
         raise Failure(f"{url}/v1/rooms answers no list of rooms", "", "Check --rooms-api")
@@ -57,13 +85,36 @@ async def told_by(url: str, token_file: str) -> dict[tuple[str, str], Told]:
     return {(str(each["namespace"]), str(each["name"])): _told(each, now) for each in rooms}
 
 
+async def _token_in(token_file: str) -> str:
+    try:
+        return (await asyncio.to_thread(Path(token_file).read_text, "utf-8")).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise Failure(
+            f"--rooms-api-token-file {token_file} cannot be read",
+            str(why),
+            "Name the file with the token that --rooms-api asks for; a sandbox's goes with it",
+        ) from error
+
+
+def _reason_in(text: str) -> str:
+    """Return why the API refuses: what it says where it is ours, else how its answer begins."""
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        answer = None
+    said = answer.get("error") if isinstance(answer, dict) else None
+    return (said if isinstance(said, str) else text.strip())[:LONGEST_REASON] or "it says no more"
+
+
 async def _get(url: str, token_file: str) -> Any:
     import aiohttp
 
+    from reconciler.adapters import unreached
+
     headers = {}
     if token_file:
-        token = (await asyncio.to_thread(Path(token_file).read_text)).strip()
-        headers["Authorization"] = f"Bearer {token}"
+        headers["Authorization"] = f"Bearer {await _token_in(token_file)}"
     timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
     try:
         async with (
@@ -72,25 +123,25 @@ async def _get(url: str, token_file: str) -> Any:
         ):
             if answer.status != 200:
                 raise Failure(
-                    f"{url} answers {answer.status}: {(await answer.text())[:200]}",
-                    "",
-                    "Check --rooms-api and --rooms-api-token-file",
+                    f"{url} answers {answer.status}: {_reason_in(await answer.text())}",
+                    fix=_FIXES.get(answer.status, "Check --rooms-api"),
                 )
             return await answer.json(content_type=None)
-    except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-        raise Failure(
-            f"{url} cannot be asked: {error or type(error).__name__}", "", "Check --rooms-api"
-        ) from error
+    except (aiohttp.ClientError, TimeoutError) as error:
+        raise Failure(f"{url} {unreached.why(error)}", "", _UNREACHED) from error
+    except ValueError as error:
+        raise Failure(f"{url} answers with what is no JSON", "", "Check --rooms-api") from error
 
 
 def _told(room: Mapping[str, Any], now: float) -> Told:
-    age = room.get("reportAgeSeconds")
+    age, silence = room.get("reportAgeSeconds"), room.get("heardAgeSeconds")
     return Told(
         uid=str(room.get("uid", "")),
         state=str(room.get("state", "")),
         reason=str(room.get("reason", "")),
         protected=str(room.get("protected") or ""),
         heard=_heard(room, now - age) if isinstance(age, int | float) else None,
+        spoke_at=now - silence if isinstance(silence, int | float) else None,
     )
 
 
@@ -103,9 +154,5 @@ def _heard(room: Mapping[str, Any], at: float) -> Heard:
         health=health,
         silent=bool(room.get("silent")),
         # It confirmed that it drains where it was heard since.
-        confirmed=room.get("mark") == Mark.DRAINING and at >= _unix_seconds(room["leavingSince"]),
+        confirmed=room.get("mark") == Mark.DRAINING and at >= unix_seconds(room["leavingSince"]),
     )
-
-
-def _unix_seconds(text: str | None) -> float:
-    return datetime.fromisoformat(text).timestamp() if text else 0.0

@@ -26,7 +26,8 @@ EXAMPLE = """\
 gamekeeper sandbox                       # in one terminal; it prints what to type in another
 gamekeeper sandbox --nodes 10 --port 6443
 gamekeeper sandbox --faults storm.yaml   # refusals, delays, lost answers, as the file says
-gamekeeper sandbox --repo my-fleet --room-command "python3 game.py"   # a fleet that lives"""
+gamekeeper sandbox --repo my-fleet --room-command "python3 game.py"   # a fleet that lives
+gamekeeper sandbox --repo my-fleet --players 200 --odd-rooms 5   # simulated games, and people"""
 
 OURS = '"current-context": "sandbox"'
 """What the kubeconfig of a sandbox holds; one that was killed has left its own."""
@@ -84,7 +85,51 @@ ROOMS_URL = Row(
     "where the processes of rooms are told to report (none: --rooms-listen)",
     command="sandbox",
 )
-OWN = (NODES, PORT, HOST, KUBECONFIG, FAULTS, REPO, BRANCH, ROOM_COMMAND, ROOMS_LISTEN, ROOMS_URL)
+PLAYERS = Row(
+    "players",
+    int,
+    0,
+    "",
+    "simulated games in the rooms, and so many players at the fullest hour (0: none)",
+    least=0,
+    most=1_000_000,
+    command="sandbox",
+)
+PLAYERS_TRACE = Row(
+    "players_trace",
+    str,
+    "",
+    "",
+    "CSV of time,players by which players come and go (none: more by day than by night)",
+    command="sandbox",
+)
+PLAYERS_SPEED = Row(
+    "players_speed",
+    int,
+    60,
+    "",
+    "how many times faster than outside their days pass (60: a day in 24 minutes)",
+    least=1,
+    most=10_000,
+    command="sandbox",
+)
+ODD_ROOMS = Row(
+    "odd_rooms",
+    int,
+    0,
+    "",
+    "with --players: per cent of the rooms that crash, hang or lie",
+    least=0,
+    most=100,
+    command="sandbox",
+)
+SEED = Row(
+    "seed", int, 0, "", "with --players: draws the same games and players", command="sandbox"
+)
+OWN = (
+    *(NODES, PORT, HOST, KUBECONFIG, FAULTS, REPO, BRANCH, ROOM_COMMAND, ROOMS_LISTEN, ROOMS_URL),
+    *(PLAYERS, PLAYERS_TRACE, PLAYERS_SPEED, ODD_ROOMS, SEED),
+)
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -47,7 +47,8 @@ spec:
   replicas: 2
 
   # Rooms do not report their players: a ready room counts as idle, and may be removed. Where your
-  # server reports over HTTP write `required`: then no room with players is removed.
+  # server reports over HTTP write `required`, and start `gamekeeper run` with --rooms-listen: then
+  # no room with players is removed.
   reports: none
 
   # A changed template replaces rooms step by step.

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from reconciler.cli import scaling_status
+from reconciler.cli.ages import age
 from reconciler.cli.changes import hold_lines
 from reconciler.cli.console import Console
 from reconciler.cli.output import print_table
@@ -36,12 +38,18 @@ def print_text(console: Console, status: Status, now: float) -> None:
         console.print(f"commit {record.commit} of {record.branch} at {record.repository}")
     for line in _seen_lines(console, status.seen, now) if status.seen else ():
         console.print(line)
+    face = status.scaling(now)
+    for line in scaling_status.face_lines(console, face, now):
+        console.print(line)
     for line in hold_lines(console, status.notices):
         console.print(line)
     for item in record.endorsements[-TRAILERS_SHOWN:]:
         console.print(f"{item.change_hash} is approved by {item.by}")
     if status.workloads:
         _print_workloads(console, status.workloads)
+    for each in status.workloads:
+        for line in scaling_status.workload_lines(console, face, each.key, each.record, now):
+            console.print(line)
 
 
 def _print_workloads(console: Console, workloads: Sequence[WorkloadStatus]) -> None:
@@ -89,14 +97,6 @@ def _or_unknown(each: WorkloadStatus, count: int) -> int | str:
     return "?" if each.state == LOST else count
 
 
-def age(seconds: float) -> str:
-    """Write how long something is ago, as roughly as one wants to know it."""
-    for unit, name in ((86_400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= 2 * unit:
-            return f"{seconds // unit:.0f} {name}"
-    return f"{max(0.0, seconds):.0f} s"
-
-
 def _seen_lines(console: Console, seen: Sighting, now: float) -> Iterator[str]:
     """Say who leads and whether they see Git; what still goes on when somebody does not."""
     if not seen.holder and not seen.renewed_at:
@@ -110,6 +110,8 @@ def _seen_lines(console: Console, seen: Sighting, now: float) -> Iterator[str]:
         yield f"{silent} for {age(now - seen.renewed_at)}: {STILL} until it or another one runs"
     else:
         yield f"led by {seen.holder}"
+    if seen.renewed_at and (not seen.holder or seen.is_over(now)):
+        yield "    A process with --no-lease is not seen here: its log and metrics tell of it."
     if seen.error:
         failing = console.paint("Git cannot be read", "red")
         since = f"since {written(seen.blind_since)} ({age(now - seen.blind_since)})"

@@ -1,23 +1,27 @@
 """The state of a fleet as values: made from records and pods alone."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from reconciler.cli import scaling_status
 from reconciler.cli.changes import holds_as_json
 from reconciler.cli.live_changes import counts_as_json
 from reconciler.cli.room_faces import NO_ROOMS, RoomsFace, face_of
-from reconciler.core import births, intake, rooms
-from reconciler.core.compile import workload_from_json
-from reconciler.core.conditions import STALLED
+from reconciler.cli.scaling_status import ScalingFace
+from reconciler.core import births, hearing, intake, rooms
+from reconciler.core.compile import config_from_json, workload_from_json
+from reconciler.core.conditions import STALLED, held_by
 from reconciler.core.departing import workload_of
 from reconciler.loop.lane import Lane
 from reconciler.model.changes import leaves_git
 from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.outbox import EMPTY_OUTBOX
 from reconciler.model.plans import Counts
 from reconciler.model.records import Condition, Offer, OfferEnd, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.specs import Source, Workload
+from reconciler.model.rooms import Ears
+from reconciler.model.specs import Config, Source, Workload
 from reconciler.service.lookout import Sighting, written
 
 LOST = "its record is lost"
@@ -38,6 +42,7 @@ class WorkloadStatus:
     commit: str
     source: str
     rooms: RoomsFace = NO_ROOMS
+    record: StateRecord = field(default_factory=StateRecord)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,16 @@ class Status:
     seen: Sighting | None
     workloads: tuple[WorkloadStatus, ...]
     unreadable: str = ""
+
+    def scaling(self, now: float) -> ScalingFace:
+        """Return what is decided and not in Git, and how our commits fare."""
+        config_json = self.repository.config_json
+        config = config_from_json(config_json) if config_json else Config()
+        return ScalingFace(
+            tuple((each.key, each.record) for each in self.workloads),
+            self.seen.outbox_at(now) if self.seen else EMPTY_OUTBOX,
+            config.write_back,
+        )
 
     @property
     def notices(self) -> tuple[Hold, ...]:
@@ -85,7 +100,7 @@ def status_of(lane: Lane, there: Iterable[WorkloadKey], seen: Sighting | None) -
 
 def as_json(status: Status, now: float) -> dict[str, Any]:
     """Return the status as a JSON object: what `status --output json` promises."""
-    record = status.repository
+    record, face = status.repository, status.scaling(now)
     return {
         "repository": record.repository,
         "branch": record.branch,
@@ -99,7 +114,8 @@ def as_json(status: Status, now: float) -> dict[str, Any]:
             {"commit": item.commit, "changeHash": item.change_hash, "by": item.by, "at": item.at}
             for item in record.endorsements
         ],
-        "workloads": [_workload_json(each) for each in status.workloads],
+        "writeBack": scaling_status.face_json(face, now),
+        "workloads": [_workload_json(each, face, now) for each in status.workloads],
     }
 
 
@@ -120,7 +136,7 @@ def _time(at: float) -> str | None:
     return written(at) if at else None
 
 
-def _workload_json(each: WorkloadStatus) -> dict[str, Any]:
+def _workload_json(each: WorkloadStatus, face: ScalingFace, now: float) -> dict[str, Any]:
     return {
         "kind": each.key.kind,
         "namespace": each.key.namespace,
@@ -128,6 +144,7 @@ def _workload_json(each: WorkloadStatus) -> dict[str, Any]:
         "state": each.state,
         "rooms": counts_as_json(each.counts),
         **_face_json(each.rooms),
+        "scaling": scaling_status.workload_json(face, each.key, each.record, now),
         "commit": each.commit,
         "source": each.source,
         "holds": holds_as_json(each.holds),
@@ -159,10 +176,11 @@ def _workload(
         if accepted
         else None
     )
-    wanted = accepted.replicas if accepted and not record.deleting else 0
     pods = lane.view.of(key).pods
-    there = rooms.sort_rooms(pods, workload_of(lane.situation(key)))
-    counts = rooms.count(there, wanted)
+    kept = {pod.uid: hearing.heard_of(pod.kept_report) for pod in pods}
+    ears = Ears({uid: heard for uid, heard in kept.items() if heard is not None})
+    there = rooms.sort_rooms(pods, workload_of(lane.situation(key)), ears)
+    counts = rooms.count(there, record.in_effect)
     unreadable = lane.store.unreadable(key)
     holds = (
         (intake.unreadable_record(key, unreadable),)
@@ -178,6 +196,7 @@ def _workload(
         commit=accepted.commit if accepted else "",
         source=f"{accepted.file}:{accepted.line}" if accepted else "",
         rooms=face_of(pods, there.workload, holds, deleting=record.deleting),
+        record=record,
     )
 
 
@@ -222,8 +241,5 @@ def _holds(
         approvable = known[-1] if known and record.held.kind is not HoldKind.UNREADABLE else ""
         found.append(Hold(record.held.kind, key, record.held.reason, approvable))
     seen = {hold.kind for hold in found}
-    for condition in record.conditions:
-        kinds = [kind for kind in HoldKind if kind == condition.reason]
-        if condition.type == STALLED and condition.status and kinds and kinds[0] not in seen:
-            found.append(Hold(kinds[0], key, condition.message))
+    found += [hold for hold in held_by(key, record.conditions) if hold.kind not in seen]
     return tuple(found)

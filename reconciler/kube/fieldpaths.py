@@ -52,11 +52,11 @@ def item_element(item: Any, schema: Schema) -> str:
     """
     if schema.list_type == "set":
         if isinstance(item, list):
-            raise BadObject("element 0: not supported: associative list with lists as elements")
+            raise BadObject("not supported: associative list with lists as elements")
         return value(item)
     if not isinstance(item, dict):
         what = "a null element" if item is None else "non-map elements"
-        raise BadObject(f"element 0: associative list with keys may not have {what}")
+        raise BadObject(f"associative list with keys may not have {what}")
     inner = schema.items()
     found: Json = {}
     for name in schema.list_map_keys:
@@ -66,7 +66,7 @@ def item_element(item: Any, schema: Schema) -> str:
     if not found:
         missing = schema.list_map_keys[0] if schema.list_map_keys else ""
         raise BadObject(
-            f'element 0: associative list with keys has an element that omits key field "{missing}"'
+            f'associative list with keys has an element that omits key field "{missing}"'
             " (and doesn't have default value)"
         )
     return key(found)
@@ -85,8 +85,12 @@ def by_element(items: list[Any] | None, schema: Schema) -> dict[str, list[Any]]:
     Raises BadObject for an item without any of its keys.
     """
     found: dict[str, list[Any]] = {}
-    for item in items or ():
-        found.setdefault(item_element(item, schema), []).append(item)
+    for index, item in enumerate(items or ()):
+        try:
+            element = item_element(item, schema)
+        except BadObject as error:
+            raise BadObject(f"element {index}: {error}") from error
+        found.setdefault(element, []).append(item)
     return found
 
 

@@ -1,10 +1,10 @@
 """Whether a partial object fits its schema's structure, as server-side apply checks it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from reconciler.kube import fieldpaths
-from reconciler.kube.fieldpaths import Path
+from reconciler.kube.fieldpaths import BadObject, Path
 from reconciler.kube.json_types import Json
 from reconciler.kube.schemas import Schema
 
@@ -22,7 +22,7 @@ def _problems(part: Any, schema: Schema, path: Path) -> Iterator[str]:
     if isinstance(part, dict) and schema.type == "object":
         yield from _field_problems(part, schema, path)
     elif isinstance(part, list) and schema.type == "array":
-        yield from _item_problems(part, schema, path)
+        yield from item_problems(part, schema, path, _problems)
     elif schema.type in _CONTAINERS or isinstance(part, dict | list):
         # Times have no type in the server's own schema.
         scalar = "" if schema.format == "date-time" else schema.type
@@ -40,23 +40,45 @@ def _field_problems(part: Json, schema: Schema, path: Path) -> Iterator[str]:
             yield from _problems(child, declared, inside)
 
 
-def _item_problems(part: list[Any], schema: Schema, path: Path) -> Iterator[str]:
-    if schema.list_type == "atomic":
-        for index, item in enumerate(part):
-            yield from _problems(item, schema.items(), (*path, f"i:{index}"))
-        return
-    try:
-        found = fieldpaths.by_element(part, schema)
-    except fieldpaths.BadObject as problem:
-        yield f"{fieldpaths.text(path)}: {problem}"
-        return
-    for element, items in found.items():
-        inside = (*path, element)
-        if len(items) > 1:
-            keys = fieldpaths.text((element,))
-            yield f"{fieldpaths.text(path)}: duplicate entries for key {keys}"
-        for item in items:
-            yield from _problems(item, schema.items(), inside)
+def item_problems(
+    part: list[Any],
+    schema: Schema,
+    path: Path,
+    inside: Callable[[Any, Schema, Path], Iterator[str]],
+) -> Iterator[str]:
+    """Find what is wrong with the names of a list's items, and by `inside` with the items."""
+    for item, element, problem in _named_items(part, schema):
+        if problem:
+            yield f"{fieldpaths.text(path)}: {problem}"
+        if element:
+            yield from inside(item, schema.items(), (*path, element))
+
+
+def _named_items(part: list[Any], schema: Schema) -> Iterator[tuple[Any, str, str]]:
+    """Yield the items of a list, each with its path element and what is wrong with that, or "".
+
+    The server gives up at the first item that it cannot name: its element is "".
+    """
+    seen = set()
+    for index, item in enumerate(part):
+        if schema.list_type == "atomic":
+            yield item, f"i:{index}", ""
+            continue
+        try:
+            element = _element(item, schema)
+        except BadObject as error:
+            yield item, "", f"element {index}: {error}"
+            return
+        twice = f"duplicate entries for key {fieldpaths.text((element,))}"
+        yield item, element, twice if element in seen else ""
+        seen.add(element)
+
+
+def _element(item: Any, schema: Schema) -> str:
+    if schema.list_type == "set" and (item is None or isinstance(item, dict)):
+        what = "an explicit null" if item is None else "a map type"
+        raise BadObject(f"associative list without keys has an element that's {what}")
+    return fieldpaths.item_element(item, schema)
 
 
 def _printed(part: Any) -> str:

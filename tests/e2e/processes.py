@@ -1,7 +1,6 @@
 """Real processes for tests of the whole: a sandbox over HTTP, `gamekeeper run`, a repository."""
 
 import json
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from reconciler.model.refs import Json
+from tests.controlplane.processes import free_ports
 
 SANDBOX = """
 import asyncio, json, sys, time
@@ -86,6 +86,10 @@ class Fleet:
         self._git(self.tree, *IDENTITY, "commit", "--quiet", "--allow-empty", "-m", "change")
         self._git(self.tree, "push", "--quiet", "origin", "main")
 
+    def pull(self) -> None:
+        """Take in what others pushed."""
+        self._git(self.tree, "pull", "--quiet", "--ff-only", "origin", "main")
+
     def start_loop(self, cache: str = "cache", *flags: str) -> subprocess.Popen[bytes]:
         """Start `gamekeeper run`; without flags alone, with no lease."""
         words = ["run", "--repo", str(self.bare), "--instance", "main"]
@@ -140,10 +144,8 @@ def fleet(folder: Path) -> Iterator[Fleet]:
 
 
 def free_address() -> str:
-    """Return an address of this machine at which nobody listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return "{}:{}".format(*free.getsockname())
+    """Return an address of this machine at which nobody listens, nor soon connects from."""
+    return f"127.0.0.1:{free_ports(1)[0]}"
 
 
 def until(promise: str, check: Callable[[], object], seconds: float) -> float:

@@ -67,12 +67,16 @@ def scheduler(name: str, replicas: int, image: str = FIRST, **more: Any) -> str:
 
 @dataclass
 class Replica:
-    """One process and the pod that it is said to be; `token_id` is that of its own token."""
+    """One process and the pod that it is said to be; `token_id` is that of its own token.
+
+    `pages` is the address of its metrics.
+    """
 
     pod: str
     token_id: str
     process: "subprocess.Popen[bytes]"
     log: Path
+    pages: str
 
     def end(self, how: signal.Signals) -> int:
         """Send a signal, wait for the end, and return the exit code."""
@@ -133,7 +137,7 @@ class Installation:
             )
         token = Api.from_kubeconfig(kubeconfig).token
         claims: Json = jwt.decode(token, options={"verify_signature": False})
-        self.replicas.append(replica := Replica(pod, claims["jti"], process, log))
+        self.replicas.append(replica := Replica(pod, claims["jti"], process, log, pages))
         return replica
 
     def leads(self, replica: Replica) -> bool:

@@ -47,6 +47,7 @@ def test_help_imports_nothing_heavy() -> None:
         pytest.param(["vaildate"], "Did you mean `validate`?", id="a misspelled command"),
         pytest.param(["validate", "--ouput", "json"], "Did you mean --output?", id="a flag"),
         pytest.param(["validate", "no-such-rev"], "neither a path nor a revision", id="a revision"),
+        pytest.param(["validate", "--egress-hosts", "*"], "'*' is no host", id="everybody"),
         pytest.param(["init", "."], "is not empty", id="a directory that is not empty"),
         pytest.param(["demo", "--keep", "."], "is not empty", id="a demo kept among files"),
         pytest.param(["init", "x", "--name", "A_b"], "lower case", id="a name Kubernetes refuses"),
@@ -142,6 +143,50 @@ def test_validate_names_every_mistake_in_order_of_place(broken: Path) -> None:
     ]
     assert "maxSurge" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("2 errors; valid: 0 workloads")
+
+
+@pytest.mark.parametrize(
+    ("hosts", "warned"),
+    [
+        pytest.param("", False, id="no list is known here"),
+        pytest.param("a.example.com", True, id="another host"),
+        pytest.param("*.example.com", False, id="all of them"),
+    ],
+)
+def test_validate_warns_of_whom_nobody_may_ask(tmp_path: Path, hosts: str, warned: bool) -> None:
+    made = fleet(tmp_path / "fleet")
+    policy = "{webhook: {url: 'https://scaler.example.com/'}}"
+    asking = f"  autoscaling: {{min: 1, max: 9, policy: {policy}}}\n  replicas: 2"
+    commit(made, SPEC, "  replicas: 2", asking)
+    done = gamekeeper("validate", cwd=made, more={"GAMEKEEPER_EGRESS_HOSTS": hosts})
+    assert done.returncode == 0
+    assert ("--egress-hosts scaler.example.com" in done.stdout) is warned
+
+
+@pytest.mark.parametrize(
+    ("branch", "words", "said"),
+    [
+        pytest.param("HEAD", [], "not HEAD", id="git's own word"),
+        pytest.param("trunk/x", [], 'beside the tracked branch "trunk"', id="as checked out"),
+        pytest.param("main/x", ["--branch", "main"], "write main-x", id="as named"),
+        pytest.param("trunk/x", ["--branch", "main"], "", id="beside another one"),
+        pytest.param("trunk", [], "warning: spec.writeBack.branch", id="the tracked one itself"),
+    ],
+)
+def test_validate_holds_the_branch_of_counts_to_git_and_to_the_tracked_one(
+    tmp_path: Path, branch: str, words: list[str], said: str
+) -> None:
+    made = fleet(tmp_path / "fleet")
+    git(made, "branch", "-m", "trunk")
+    config = made / "gamekeeper.yaml"
+    config.write_text(
+        f"apiVersion: gamekeeper.dev/v1\nkind: Config\nspec:\n  writeBack:\n    branch: {branch}\n"
+    )
+    done = gamekeeper("validate", *words, cwd=made)
+    assert said in done.stdout, done.stdout + done.stderr
+    refused = bool(said) and "warning" not in said
+    assert done.returncode == (1 if refused else 0)
+    assert ("gamekeeper.yaml:5:13: " in done.stdout) == bool(said)
 
 
 def test_validate_reads_a_revision(broken: Path) -> None:

@@ -48,7 +48,7 @@ def typed(page: Path, folder: Path, **more: str) -> str:
         start_new_session=True,
     ) as shell:
         try:
-            said, _ = shell.communicate(timeout=120)
+            said, _ = shell.communicate(timeout=400)
         except subprocess.TimeoutExpired:
             shell.send_signal(signal.SIGTERM)
             raise
@@ -77,6 +77,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> str:
         pytest.param("drains: nobody is sent there any more", id="empty rooms drain at once"),
         pytest.param("kubectl cordon sandbox-1", id="drain cordons nothing, and says how"),
         pytest.param("listens on 7777/UDP", id="a room's log is printed"),
+        pytest.param("1 quarter of an hour imported", id="demand comes in"),
+        pytest.param("20     2    ", id="history tells who changed a number"),
+        pytest.param("+  replicas: 20", id="undo shows what it would change"),
         pytest.param("asked for by schedulers/arena.yaml:4 at commit", id="explain names the line"),
     ],
 )

@@ -14,8 +14,8 @@ from tests.loop.world import CONFIG, spec
 SURGE = {"maxSurge": 1, "maxUnavailable": 0}
 FIRST, SECOND, THIRD = (f"registry.example/game:{number}" for number in (1, 2, 3))
 ROOMS = 6
-TAKEN_SECONDS = DURATION_SECONDS + 2 * RETRY_SECONDS + 1.0
-"""The lease's time from its last renewal, seen and tried every two seconds; one for the machine."""
+TAKEN_SECONDS = DURATION_SECONDS + 2 * RETRY_SECONDS + 10.0
+"""The lease's time from its last renewal, seen and tried every two seconds; ten for the machine."""
 LEASE = "/leases"
 
 
@@ -126,15 +126,15 @@ def test_a_leader_that_was_frozen_writes_nothing_and_one_that_is_told_to_go_hand
         _midway(there, ledger, SECOND)
         told_at = time.monotonic()
         two.send_signal(signal.SIGTERM)
-        assert two.wait(timeout=10.0) == 0, there.log("two")
-        until("one acts", lambda: _writes(there, "one", told_at), 10.0)
+        assert two.wait(timeout=30.0) == 0, there.log("two")
+        until("one acts", lambda: _writes(there, "one", told_at), 30.0)
         took = _writes(there, "one", told_at)[0].at - told_at
         until("it converged", lambda: _is_converged(there, ledger, SECOND), 30.0)
         _rest(there)
         ledger.look()
     print(f"told to go: followed after {took:.1f} s")
-    # The lease is free when it looks next; then the records and the head are read.
-    assert took <= 3 * RETRY_SECONDS
+    # The lease is free when it looks next; it need not run out.
+    assert took < DURATION_SECONDS
     assert ledger.alive["arena"] <= ROOMS + SURGE["maxSurge"]
 
 

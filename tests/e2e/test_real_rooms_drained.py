@@ -29,17 +29,24 @@ def _half(rooms: list[Voice]) -> list[Voice]:
     return sorted(rooms, key=lambda room: (room.node, room.room))[::2]
 
 
+@pytest.mark.parametrize(
+    ("name", "alone"),
+    [
+        pytest.param("siege", False, id="a standby takes over"),
+        pytest.param("watch", True, id="it is alone, and started anew"),
+    ],
+)
 def test_a_drained_node_keeps_its_matches_though_the_leader_is_killed_in_the_midst(
-    deployed: ControlPlane, tmp_path: Path
+    deployed: ControlPlane, tmp_path: Path, name: str, alone: bool
 ) -> None:
-    name = "siege"
     node, *_ = deployed.add_nodes(3, labels={"pool": name})
     with installation(deployed, tmp_path, name) as there:
-        there.commit(siege=scheduler(name, ROOMS))
+        there.commit(**{name: scheduler(name, ROOMS)})
         leader = there.start()
         rooms = there.stand(name, ROOMS)
-        standby = there.start()
-        there.wait("the standby says so", lambda: there.standing_by(standby))
+        if not alone:
+            standby = there.start()
+            there.wait("the standby says so", lambda: there.standing_by(standby))
         assert there.leads(leader)
         there.play(_half(rooms))
         drained = _on(there, name, node)
@@ -51,6 +58,9 @@ def test_a_drained_node_keeps_its_matches_though_the_leader_is_killed_in_the_mid
         there.wait("the first one leaves", lambda: len(_on(there, name, node)) < len(drained))
         leader.end(signal.SIGKILL)
         there.wait("the empty ones leave", lambda: _on(there, name, node) == playing)
+
+        if alone:
+            standby = there.start()
 
         def replaced() -> bool:
             return len(there.house.rooms(name)) == ROOMS
@@ -71,7 +81,7 @@ def test_a_drained_node_keeps_its_matches_though_the_leader_is_killed_in_the_mid
         removed = there.judge(name)
         assert sorted(removed) == sorted(f"{name}/{room.room}" for room in drained)
         there.report(
-            f"drained {len(drained)} rooms, {len(playing)} of them busy; the second replica led "
+            f"drained {len(drained)} rooms, {len(playing)} of them busy; the next replica led "
             f"{took:.1f} s after the empty ones had left"
         )
 
@@ -119,13 +129,19 @@ def test_a_budget_by_count_keeps_its_number_of_rooms_through_a_drain(
         )
 
 
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        pytest.param("race", signal.SIGTERM, id="the leader is told to go in the midst"),
+        pytest.param("chase", signal.SIGKILL, id="the leader is killed in the midst"),
+    ],
+)
 def test_no_eviction_that_comes_after_the_answer_to_a_match_is_granted(
-    deployed: ControlPlane, tmp_path: Path
+    deployed: ControlPlane, tmp_path: Path, name: str, how: signal.Signals
 ) -> None:
-    name = "race"
     deployed.add_nodes(2, labels={"pool": name})
     with installation(deployed, tmp_path, name) as there:
-        there.commit(race=scheduler(name, ROOMS))
+        there.commit(**{name: scheduler(name, ROOMS)})
         leader = there.start()
         there.stand(name, ROOMS)
         there.start()
@@ -138,7 +154,8 @@ def test_no_eviction_that_comes_after_the_answer_to_a_match_is_granted(
         for race in races:
             race.start()
         time.sleep(RACE_SECONDS / 3)
-        assert leader.end(signal.SIGTERM) == 0, leader.said()
+        ended = leader.end(how)
+        assert ended == (0 if how is signal.SIGTERM else -how), leader.said()
         for race in races:
             race.join(60)
         removed = there.judge(name)
@@ -148,7 +165,7 @@ def test_no_eviction_that_comes_after_the_answer_to_a_match_is_granted(
             for span in there.house.voices[room].spans
             if removal.received < span.began <= removal.answered
         )
-        assert results["after the answer 429"] > ROOMS
+        assert results["after the answer 429"] > ROOMS // 2
         assert results["at once 201"]
         assert results["at once 429"]
         assert not results["after the answer 201"]
@@ -160,9 +177,15 @@ def test_no_eviction_that_comes_after_the_answer_to_a_match_is_granted(
 
 def _races(there: Installation, name: str, turn: int, over: float, results: Counter[str]) -> None:
     """Turn a room busy and evict it in the same instant, again and again."""
+    # A pod on its way out takes any further eviction, and may still be listed as it was.
+    evicted: set[str] = set()
     while time.monotonic() < over:
         idle = [room for room in there.house.rooms(name) if there.house.state(room) == "idle"]
-        mine = [room for room in idle if int(room.room.rpartition("-")[2]) % ROOMS == turn]
+        mine = [
+            room
+            for room in idle
+            if int(room.room.rpartition("-")[2]) % ROOMS == turn and room.room not in evicted
+        ]
         if not mine:
             time.sleep(0.05)
             continue
@@ -178,5 +201,7 @@ def _races(there: Installation, name: str, turn: int, over: float, results: Coun
         path = f"/api/v1/namespaces/{name}/pods/{room.room}/eviction"
         status = there.cluster.api.ask("POST", path, body).status
         results[f"{'after the answer' if waits else 'at once'} {status}"] += 1
+        if status == 201:
+            evicted.add(room.room)
         time.sleep(0.3)
         room.say(busy=False)

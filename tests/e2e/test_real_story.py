@@ -33,7 +33,7 @@ from tests.controlplane.programs import kubectl
 from tests.e2e.processes import free_address
 from tests.gitservers.http import HttpGitServer
 from tests.gitservers.repositories import BareRepository
-from tests.gitservers.ssh import SshGitServer
+from tests.gitservers.ssh import ssh_server
 
 pytestmark = pytest.mark.real
 
@@ -151,7 +151,7 @@ def test_the_story_over_http_under_the_deployed_account(tmp_path: Path) -> None:
 
 def test_the_story_over_ssh(tmp_path: Path) -> None:
     bare = BareRepository.create(tmp_path / "git", "fleet.git")
-    with installed(Parts()) as cluster, SshGitServer() as host:
+    with installed(Parts()) as cluster, ssh_server() as host:
         settings = {
             "REPO": host.url(bare.path),
             "INSTANCE": "main",

@@ -22,6 +22,7 @@ from tests.e2e.test_commands import SPEC, Place, process
 LONGEST_SECONDS = 40.0
 IDLE = ["busy", "idle", "idle"]
 TOKEN = "a-token-of-the-operators"
+SCOPED = "a-token-for-one-workload"
 
 
 class Stage(Place):
@@ -32,11 +33,13 @@ class Stage(Place):
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.api = f"http://127.0.0.1:{free.getsockname()[1]}"
         admins = folder / "admins.yaml"
-        digest = sha256(TOKEN.encode()).hexdigest()
+        digest, scoped = (sha256(token.encode()).hexdigest() for token in (TOKEN, SCOPED))
         admins.write_text(
             f'- {{name: ops, sha256: {digest}, schedulers: "*", verbs: [read, drain]}}\n'
+            f"- {{name: team, sha256: {scoped}, schedulers: [arena], verbs: [read]}}\n"
         )
         (folder / "token").write_text(TOKEN)
+        (folder / "scoped").write_text(SCOPED)
         self.listens = (
             "--rooms-listen",
             self.api.removeprefix("http://"),
@@ -137,10 +140,25 @@ def test_the_api_adds_what_the_loop_alone_knows(stage: Stage) -> None:
 def test_a_wrong_address_of_the_api_is_named(stage: Stage) -> None:
     done = stage.run("rooms", "--rooms-api", "http://127.0.0.1:1")
     assert done.returncode == 1
-    assert "http://127.0.0.1:1/v1/rooms cannot be asked" in done.stderr
+    assert "http://127.0.0.1:1/v1/rooms cannot be connected to: Connection refused" in done.stderr
     done = stage.run("rooms", "--rooms-api", stage.api)
     assert done.returncode == 1
     assert "answers 401" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [("rooms", "arena"), ("room", "arena-1"), ("explain", "arena-1")]
+)
+def test_who_may_read_one_workload_asks_the_api_for_that_one(
+    stage: Stage, command: tuple[str, ...]
+) -> None:
+    asks = (*stage.asks[:-1], str(stage.folder / "scoped"))
+    done = stage.run(*command, *asks)
+    assert done.returncode == 0, done.stderr
+    assert "7" in done.stdout
+    done = stage.run("rooms", *asks)
+    assert done.returncode == 1
+    assert "name one of these" in done.stderr
 
 
 def test_a_room_is_shown_whole(stage: Stage) -> None:

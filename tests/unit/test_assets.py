@@ -7,7 +7,7 @@ from reconciler.model.errors import Misconfigured
 
 
 def test_the_schemas_of_our_kinds_are_there() -> None:
-    assert sorted(assets.schemas()) == ["Config", "Fleet", "Scheduler"]
+    assert sorted(assets.schemas()) == ["Config", "Fleet", "Replicas", "Scheduler"]
 
 
 def test_there_is_a_template_for_every_object() -> None:
@@ -36,3 +36,20 @@ def test_definitions_are_read_when_they_are_asked_for() -> None:
 def test_a_version_that_is_not_installed_is_named_with_those_that_are() -> None:
     with pytest.raises(Misconfigured, match=r"1\.99: installed are 1\.25"):
         assets.kubernetes_definitions("1.99")
+
+
+def test_every_policy_has_a_schema_named_after_it() -> None:
+    assert {"buffer", "fixedBuffer", "schedule"} <= assets.policy_schemas().keys()
+
+
+def test_a_time_zone_tells_how_far_its_clocks_are_ahead() -> None:
+    zones = assets.TimeZones()
+
+    assert zones["Europe/Berlin"](1_800_000_000) == 3600
+    assert zones["Europe/Berlin"](1_815_000_000) == 7200
+    assert "Europe/Berlin" in set(zones)
+
+
+@pytest.mark.parametrize("name", ["Mars/Olympus", "../../etc/passwd", "", "Europe"])
+def test_what_is_no_time_zone_is_in_no_table(name: str) -> None:
+    assert name not in assets.TimeZones()

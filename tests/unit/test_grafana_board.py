@@ -45,6 +45,7 @@ def _happen(metrics: Metrics, key: WorkloadKey) -> None:
     hold = Hold(HoldKind.NEEDS_INTERVENTION, key, "too many fail")
     plan = Plan(key, Counts(desired=1), removals=(gone,), holds=(hold,))
     metrics.planned("local", plan)
+    metrics.passed("local", 1, 0.01)
     done = Outcome(key, "delete", gone.what, "")
     metrics.settled(Report("local", "c", (Settled(plan, (done,)),)))
 
@@ -70,11 +71,19 @@ def test_what_the_variables_ask_for_is_served() -> None:
     assert set(names) <= SERVED.keys()
 
 
-def test_every_number_about_rooms_stands_on_the_board() -> None:
-    about_rooms = re.compile(r"gamekeeper_(rooms?_|rooms$|fleet_|host_ports|deaf)")
+@pytest.mark.parametrize(
+    "about",
+    [
+        pytest.param(r"gamekeeper_(rooms?_|rooms$|fleet_|host_ports|deaf)", id="rooms"),
+        pytest.param(r"gamekeeper_(intents?|commits?|edits|decisions|policies)(_|$)", id="scaling"),
+    ],
+)
+def test_every_number_stands_on_the_board(about: str) -> None:
     shown = {name.removesuffix("_bucket") for _, e in QUERIES for name in re.findall(r"\w+", e)}
     families = {re.sub(r"_(bucket|sum|count|created)$", "", name) for name in SERVED}
-    missing = {name for name in families if about_rooms.match(name)} - shown
+    there = {name for name in families if re.match(about, name)}
+    assert len(there) > 6
+    missing = there - shown
     assert {name for name in missing if f"{name}_total" not in SERVED} == set()
 
 

@@ -31,8 +31,7 @@ KIND_OF_A_TEMPLATE = re.compile(r"^kind: *\"?(\w+)\"? *$", re.MULTILINE)
 TESTED_TOGETHER: dict[str, str] = {
     "creations": "by the plans that it is a part of: test_plan",
     "ending": "by the plans of workloads that left Git: test_plan, test_departures",
-    "repairs": "by the plans that it is a part of: test_plan, test_departures",
-    "room_holds": "by the plans that show them: test_plan, test_departures",
+    "room_starts": "by the table that its rules stand in: test_room_state",
 }
 
 

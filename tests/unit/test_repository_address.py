@@ -52,7 +52,7 @@ def test_the_head_lane_knows_no_credentials_and_the_mirror_does(
 ) -> None:
     opened: list[str] = []
 
-    def open_mirror(source: Source, cache_directory: str) -> None:
+    def open_mirror(source: Source, cache_directory: str, **_: object) -> None:
         opened.append(source.url)
 
     settings = Settings(repo=SECRET_URL)

@@ -8,7 +8,8 @@ from reconciler.adapters.compiler.frames import Garbled
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.readings import Reading
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.specs import Budgets, Config, PortRange, Scheduling, Share, Workload
+from reconciler.model.shares import Share
+from reconciler.model.specs import Budgets, Config, PortRange, Scheduling, Workload
 from reconciler.model.trees import Entry, EntryKind, Tree
 from tests.contract.compiler_world import workload
 

@@ -2,19 +2,25 @@
 
 from dataclasses import replace
 
+import pytest
+
 from reconciler.cli.explain_room import room_json, room_lines
 from reconciler.cli.explain_workload import workload_json, workload_lines
 from reconciler.cli.explained import Explained
+from reconciler.cli.room_detail import detail_lines
 from reconciler.cli.room_reading import Around, see
 from reconciler.cli.rooms_api import Told
 from reconciler.cli.statuses import GOING, WorkloadStatus
+from reconciler.core.hearing import kept_of
 from reconciler.model.changes import Cause
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LivePod
 from reconciler.model.plans import Counts, CreateRooms, DeleteRoom, MarkRoom, Plan, RoomSeat
 from reconciler.model.records import Ordinals
 from reconciler.model.rooms import Mark, Why
+from reconciler.model.specs import Departure, Disruption
 from reconciler.service.lookout import Sighting
+from reconciler.service.rooms.unlistened import UNLISTENED
 from tests.unit.core.making import NOW, OLD, a_heard, a_key, a_pod, a_workload
 
 KEY = a_key()
@@ -28,8 +34,11 @@ def explained(
     holds: tuple[Hold, ...] = (),
     reports: str = "required",
     seen: Sighting | None = None,
+    departure: Departure | None = None,
+    disruption: Disruption | None = None,
 ) -> Explained:
-    specs = {KEY: a_workload(reports=reports)}
+    departure, disruption = departure or Departure(), disruption or Disruption()
+    specs = {KEY: a_workload(reports=reports, departure=departure, disruption=disruption)}
     around = Around(specs=specs, told={("arena", "arena-0"): told} if told else {})
     counts = Counts(desired=3)
     status = WorkloadStatus(KEY, counts, "reconciling", (), holds, "c" * 40, SOURCE)
@@ -46,18 +55,52 @@ def of_workload(given: Explained) -> str:
 
 
 def test_a_busy_room_may_not_go_and_no_eviction_passes() -> None:
-    said = of_room(explained(a_pod(0, mark=Mark.BUSY)))
+    said = of_room(explained(a_pod(0, mark=Mark.BUSY), disruption=Disruption("occupied")))
     assert said.startswith("arena/arena-0 is occupied: last recorded busy; silence is not")
     assert "not by our doing, and no eviction passes" in said
     assert f"Scheduler/arena is asked for by {SOURCE} at commit {'c' * 40}" in said
     assert "in the memory of the loop alone: --rooms-api" in said
 
 
+@pytest.mark.parametrize(
+    ("reports", "why"),
+    [
+        pytest.param("required", "disruption mode count", id="a count of rooms is kept"),
+        pytest.param("none", "reports: none", id="nobody reports any more"),
+    ],
+)
+def test_where_an_eviction_of_a_busy_room_passes_that_is_said(reports: str, why: str) -> None:
+    busy = a_pod(0, mark=Mark.BUSY, kept_report=kept_of(a_heard(periodic=False, players=3)))
+    said = of_room(explained(busy, reports=reports, disruption=Disruption("count")))
+    assert "no eviction passes" not in said
+    assert why in said
+
+
+def test_what_an_idle_room_that_pings_said_since_is_not_claimed() -> None:
+    said = of_room(explained(a_pod(0, mark=Mark.IDLE)))
+    assert "last recorded idle; what it said since the loop alone knows" in said
+    assert "not heard" not in said
+    assert "not by our doing" not in said
+    assert "--rooms-api with its address asks it" in said
+
+
+def test_where_the_leader_listens_nowhere_no_loop_is_said_to_know() -> None:
+    holds = (Hold(HoldKind.DEAF, KEY, UNLISTENED.deaf),)
+    given = explained(a_pod(0, mark=Mark.IDLE), holds=holds)
+    said = of_room(given)
+    assert "its report  heard by nobody, for the process that leads runs without" in said
+    assert "may it go?  not by our doing: it is heard by nobody" in said
+    assert "--rooms-api" not in said + of_workload(given)
+
+
 def test_what_the_loop_heard_is_told_where_it_was_asked() -> None:
-    told = Told("uid-0", "active", "1 of 4 matches run", "it plays", a_heard(players=2, matches=1))
+    told = Told(
+        *("uid-0", "active", "1 of 4 matches run", "it plays", a_heard(players=2, matches=1)),
+        spoke_at=NOW - 2,
+    )
     said = of_room(explained(a_pod(0, mark=Mark.BUSY), told=told))
     assert said.startswith("arena/arena-0 is active: 1 of 4 matches run")
-    assert "players 2, matches 1, says ready, the last news 5 s ago" in said
+    assert "players 2, matches 1, says ready, the last news 5 s ago, heard 2 s ago" in said
 
 
 def test_a_room_that_does_not_report_is_known_by_its_pod() -> None:
@@ -71,6 +114,37 @@ def test_a_draining_room_says_what_it_waits_for() -> None:
     said = of_room(explained(pod, reports="none"))
     assert "to leave since 1 s: its workload is to have fewer rooms" in said
     assert "it is not deleted yet: marked draining, left alone for 4.0 s more" in said
+
+
+@pytest.mark.parametrize(
+    ("pod", "says", "at"),
+    [
+        pytest.param(
+            a_pod(0, mark=Mark.BUSY, leaving=Why.ROLLOUT, leaving_since=NOW - 600),
+            "since 10 min: it is of an old revision; deleted in 50 min, whoever plays there "
+            "(removal.drainDeadlineSeconds)",
+            NOW + 3000,
+            id="that plays",
+        ),
+        pytest.param(
+            a_pod(0, leaving=Why.ROLLOUT, leaving_since=NOW - 4000),
+            "deleted now, whoever plays there",
+            NOW - 400,
+            id="that was never heard, and is overdue",
+        ),
+        pytest.param(a_pod(0, mark=Mark.BUSY), "not told to leave", None, id="that stays"),
+    ],
+)
+def test_a_room_says_when_the_deadline_in_git_ends_it(
+    pod: LivePod, says: str, at: float | None
+) -> None:
+    limited = Departure(drain_deadline_seconds=3600)
+    given = explained(pod, departure=limited)
+    assert says in of_room(given)
+    assert room_json(given, given.rooms[0], NOW)["endsAt"] == at
+    if at is not None:
+        assert says in "\n".join(detail_lines(given.rooms[0], given.around, NOW))
+        assert "whoever plays" not in of_room(explained(pod))
 
 
 def test_the_next_step_of_a_room_comes_with_its_reason() -> None:

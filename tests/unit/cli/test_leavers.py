@@ -1,5 +1,7 @@
 """Rooms that are asked to leave, over the real client and sandbox: who is faster, and who stays."""
 
+from dataclasses import replace
+
 import pytest
 
 from reconciler.cli.drain_text import print_asked
@@ -7,6 +9,7 @@ from reconciler.cli.leavers import Asked, Course, ask
 from reconciler.cli.room_reading import Around, SeenRoom, read_pods, see
 from reconciler.model import labels
 from reconciler.model.errors import Denied
+from reconciler.model.records import StateRecord
 from reconciler.model.refs import Json, ObjectRef
 from reconciler.model.rooms import Mark, Why
 from reconciler.model.specs import Workload
@@ -15,7 +18,7 @@ from tests.unit.cli.screens import console, text_of
 from tests.unit.core.making import a_key, a_pod, a_workload
 
 REPORTS: Workload = a_workload(reports="required")
-SPECS = {a_key(): REPORTS}
+AROUND = Around(specs={a_key(): REPORTS})
 
 
 async def place() -> Process:
@@ -29,7 +32,7 @@ async def place() -> Process:
 
 async def room(process: Process) -> SeenRoom:
     pods = await read_pods(process.cluster, "main", "arena")
-    return see(pods, Around(specs=SPECS))[0]
+    return see(pods, AROUND)[0]
 
 
 async def mark(process: Process, mark: Mark, **notes: str) -> None:
@@ -42,7 +45,7 @@ async def mark(process: Process, mark: Mark, **notes: str) -> None:
 async def test_an_idle_room_drains_at_once() -> None:
     process = await place()
     await mark(process, Mark.IDLE)
-    (asked,) = await ask(process.cluster, [await room(process)], SPECS, leaves=True)
+    (asked,) = await ask(process.cluster, [await room(process)], AROUND, leaves=True)
     assert asked.course is Course.DRAINING
     assert (asked.pod.mark, asked.pod.leaving) == (Mark.DRAINING, Why.REQUEST)
     assert asked.pod.leaving_since > 0
@@ -53,7 +56,7 @@ async def test_a_room_that_turned_busy_since_it_was_read_stays_to_the_end() -> N
     await mark(process, Mark.IDLE)
     stale = await room(process)
     await mark(process, Mark.BUSY)
-    (asked,) = await ask(process.cluster, [stale], SPECS, leaves=True)
+    (asked,) = await ask(process.cluster, [stale], AROUND, leaves=True)
     assert asked.course is Course.WHEN_EMPTY
     assert (asked.pod.mark, asked.pod.leaving) == (Mark.BUSY, Why.REQUEST)
 
@@ -61,25 +64,86 @@ async def test_a_room_that_turned_busy_since_it_was_read_stays_to_the_end() -> N
 async def test_a_room_of_which_no_spec_can_be_read_is_only_told_to_leave() -> None:
     process = await place()
     await mark(process, Mark.IDLE)
-    (asked,) = await ask(process.cluster, [await room(process)], {}, leaves=True)
+    (asked,) = await ask(process.cluster, [await room(process)], Around(), leaves=True)
     assert (asked.pod.mark, asked.pod.leaving) == (Mark.IDLE, Why.REQUEST)
 
 
 async def test_a_request_is_taken_back() -> None:
     process = await place()
     await mark(process, Mark.IDLE)
-    await ask(process.cluster, [await room(process)], SPECS, leaves=True)
-    (asked,) = await ask(process.cluster, [await room(process)], SPECS, leaves=False)
+    await ask(process.cluster, [await room(process)], AROUND, leaves=True)
+    (asked,) = await ask(process.cluster, [await room(process)], AROUND, leaves=False)
     assert asked.course is Course.STAYS
-    assert (asked.pod.mark, asked.pod.leaving) == (Mark.IDLE, Why.STAYS)
+    # Rooms that do not report are neither idle nor busy.
+    assert (asked.pod.mark, asked.pod.leaving) == (Mark.NONE, Why.STAYS)
 
 
 async def test_what_git_asks_for_is_not_taken_back() -> None:
     process = await place()
     await mark(process, Mark.BUSY, **{labels.LEAVING: "scale-in", labels.LEAVING_SINCE: "1"})
-    (asked,) = await ask(process.cluster, [await room(process)], SPECS, leaves=False)
+    (asked,) = await ask(process.cluster, [await room(process)], AROUND, leaves=False)
     assert (asked.course, asked.done) == (Course.LEAVES, False)
     assert asked.pod.leaving is Why.SCALE_IN
+
+
+async def test_a_request_taken_back_keeps_no_room_whose_spec_left_git() -> None:
+    process = await place()
+    await mark(process, Mark.BUSY, **{labels.LEAVING: "request", labels.LEAVING_SINCE: "1"})
+    around = replace(AROUND, states={a_key(): StateRecord(deleting=True)})
+    (asked,) = await ask(process.cluster, [await room(process)], around, leaves=False)
+    assert (asked.course, asked.done) == (Course.LEAVES, False)
+    # The request is off the pod: should the spec come back, the room stays.
+    assert asked.pod.leaving is Why.STAYS
+
+
+@pytest.mark.parametrize(
+    ("mark", "leaving", "course", "line"),
+    [
+        pytest.param(Mark.IDLE, Why.STAYS, Course.STAYS, "stays", id="one that is wanted"),
+        pytest.param(
+            Mark.FAILED,
+            Why.FAILED,
+            Course.STAYS,
+            "has failed, and stays for a post-mortem",
+            id="one that is kept",
+        ),
+        pytest.param(
+            Mark.BUSY,
+            Why.STAYS,
+            Course.LEAVES,
+            "leaves all the same, once nobody plays there: its spec left Git, and only a commit "
+            "takes that back",
+            id="a busy one whose spec left Git, which its pod does not say yet",
+        ),
+        pytest.param(
+            Mark.DRAINING,
+            Why.ROLLOUT,
+            Course.LEAVES,
+            "leaves all the same: it is of an old revision, and only a commit takes that back",
+            id="an old one",
+        ),
+        pytest.param(
+            Mark.DRAINING,
+            Why.FAILED,
+            Course.LEAVES,
+            "leaves all the same: it failed",
+            id="a failed one that no commit mends",
+        ),
+    ],
+)
+def test_what_becomes_of_a_room_that_is_taken_back_is_told(
+    mark: Mark, leaving: Why, course: Course, line: str
+) -> None:
+    screen = console()
+    print_asked(screen, "text", [Asked(a_pod(0, mark=mark, leaving=leaving), course)], "")
+    assert text_of(screen.out) == f"arena/arena-0 {line}\n"
+
+
+async def test_taking_back_leaves_a_kept_room_as_it_is() -> None:
+    process = await place()
+    await mark(process, Mark.FAILED, **{labels.LEAVING: "failed"})
+    (asked,) = await ask(process.cluster, [await room(process)], AROUND, leaves=False)
+    assert (asked.course, asked.pod.leaving) == (Course.STAYS, Why.FAILED)
 
 
 async def test_a_room_that_is_gone_is_no_failure_and_its_successor_is_not_touched() -> None:
@@ -87,7 +151,7 @@ async def test_a_room_that_is_gone_is_no_failure_and_its_successor_is_not_touche
     stale = await room(process)
     process.world.delete("/api/v1/namespaces/arena/pods/arena-0")
     process.world.pass_time(60)
-    (asked,) = await ask(process.cluster, [stale], SPECS, leaves=True)
+    (asked,) = await ask(process.cluster, [stale], AROUND, leaves=True)
     assert (asked.course, asked.done) == (Course.GONE, True)
 
 
@@ -102,7 +166,7 @@ async def test_a_refusal_of_the_server_is_told_for_its_room(
         raise Denied("patch Pod arena/arena-0: forbidden")
 
     monkeypatch.setattr(process.cluster, "json_patch", denied)
-    (asked,) = await ask(process.cluster, [there], SPECS, leaves=True)
+    (asked,) = await ask(process.cluster, [there], AROUND, leaves=True)
     assert (asked.course, asked.done) == (Course.FAILED, False)
     screen = console()
     print_asked(screen, "text", [asked], "")

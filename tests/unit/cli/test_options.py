@@ -13,7 +13,8 @@ from reconciler.settings import rows
 
 def every_setting() -> argparse.ArgumentParser:
     parser = command_parser("run", "run", "gamekeeper run")
-    add_settings(parser, "git", "identity", "cluster", "loop", "safety", "serving", "rooms", "log")
+    groups = ("git", "identity", "cluster", "loop", "safety", "scaling", "serving", "rooms", "log")
+    add_settings(parser, *groups)
     return parser
 
 
@@ -81,6 +82,9 @@ NO_SETTING = {
     "--dry-run": "says which of two things this call does",
     "--live": "says which of two things this call compares with",
     "--watch": "says whether this call ends",
+    "--csv": "names what this call alone reads",
+    "--prometheus-json": "names what this call alone reads",
+    "--replace": "overwriting is said where it is asked for, never left standing in an environment",
     "--undo": "says which of two things this call does",
 }
 """Flags without an environment name, and why."""

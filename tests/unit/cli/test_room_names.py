@@ -40,6 +40,13 @@ def test_a_room_that_is_not_there_names_the_nearest() -> None:
         of_room("arena-100", rooms())
 
 
+@pytest.mark.parametrize("word", ["arena", "Scheduler/arena"])
+def test_a_workload_where_a_room_is_asked_for_is_called_one(word: str) -> None:
+    with pytest.raises(Failure, match=f'"{word}" is a workload, and a room is asked for') as raised:
+        of_room(word, rooms())
+    assert f"gamekeeper rooms {word} lists them" in str(raised.value)
+
+
 def test_where_there_are_no_rooms_that_is_said() -> None:
     with pytest.raises(Failure, match="There are no rooms of this instance there"):
         of_room("arena-1", [])

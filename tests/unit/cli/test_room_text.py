@@ -64,12 +64,15 @@ def test_many_ports_are_cut_in_the_table_and_whole_in_json() -> None:
 
 
 def test_what_the_api_says_goes_before_what_the_pod_says() -> None:
-    told = Told("uid-7", "active", "1 of 4 matches run", "it plays", a_heard(players=9, matches=1))
+    told = Told(
+        *("uid-7", "active", "1 of 4 matches run", "it plays", a_heard(players=9, matches=1)),
+        spoke_at=NOW - 2,
+    )
     around = Around(AROUND.nodes, AROUND.states, AROUND.specs, {("arena", "arena-7"): told})
     shown = as_json(seen(a_pod(7, mark=Mark.BUSY), around), NOW)
     assert (shown["state"], shown["players"], shown["matches"]) == ("active", 9, 1)
     assert shown["protectedBecause"] == "it plays"
-    assert shown["reportAgeSeconds"] == 5
+    assert (shown["reportAgeSeconds"], shown["heardAgeSeconds"]) == (5, 2)
 
 
 def test_what_the_api_says_of_an_earlier_pod_of_that_name_is_nothing() -> None:
@@ -91,6 +94,16 @@ def test_later_rows_keep_to_the_columns_of_the_first() -> None:
     lines = text_of(screen.out).splitlines()
     assert len({line.index(word) for line, word in zip(lines, _states(lines), strict=True)}) == 1
     assert lines[-1].split()[:2] == ["arena/arena-8", "gone"]
+
+
+def test_a_table_that_grows_has_room_for_every_state() -> None:
+    screen = console()
+    table = Table(screen, grows=True)
+    table.print([seen(a_pod(7, mark=Mark.IDLE))], NOW)
+    table.add(seen(a_pod(7, mark=Mark.IDLE, terminating=True)), NOW + 600, gone=False)
+    head, _, later = text_of(screen.out).splitlines()
+    assert later.split()[1] == "terminating"
+    assert later.index("node-1") == head.index("NODE")
 
 
 def _states(lines: list[str]) -> list[str]:

@@ -5,13 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from reconciler.cli.status_text import age, print_text
+from reconciler.cli.ages import age
+from reconciler.cli.status_text import print_text
 from reconciler.cli.statuses import Status, as_json
 from reconciler.model.records import RepositoryRecord
 from reconciler.service.lookout import Sighting
 from tests.unit.cli.screens import console, text_of
 
 NOW = 1_000_000.0
+UNSEEN = "    A process with --no-lease is not seen here: its log and metrics tell of it."
 WELL = Sighting("loop-1", NOW - 2, 15.0, NOW - 12, 0.0, "")
 BLIND = replace(WELL, looked_at=NOW - 600, blind_since=NOW - 300, error="no such branch: mian")
 
@@ -52,6 +54,7 @@ def said(seen: Sighting | None) -> str:
             [
                 "No process leads: rooms run on, and nothing is healed, scaled or rolled out. "
                 "Start one: gamekeeper run",
+                UNSEEN,
                 "last look at Git 12 s ago",
             ],
             id="nobody leads",
@@ -60,7 +63,8 @@ def said(seen: Sighting | None) -> str:
             replace(WELL, renewed_at=NOW - 40, looked_at=0.0),
             [
                 "loop-1 led, and is silent for 40 s: rooms run on, and nothing is healed, scaled "
-                "or rolled out until it or another one runs"
+                "or rolled out until it or another one runs",
+                UNSEEN,
             ],
             id="who led was killed",
         ),

@@ -52,6 +52,18 @@ def stalled(kind: HoldKind) -> tuple[Condition, ...]:
         pytest.param(
             replace(
                 accepted(),
+                conditions=(
+                    *stalled(HoldKind.FAILING),
+                    Condition("NeedsIntervention", True, "needs-intervention", "3 failed", 0.0),
+                ),
+            ),
+            "stalled",
+            ["failing", "needs-intervention"],
+            id="of two holds both are named",
+        ),
+        pytest.param(
+            replace(
+                accepted(),
                 held=HeldRemoval(HoldKind.OVER_BUDGET, LINE, "too many"),
                 conditions=stalled(HoldKind.OVER_BUDGET),
             ),

@@ -42,3 +42,26 @@ def test_the_code_of_a_room_is_not_told(text: str, told: str) -> None:
 
 def test_no_part_of_a_password_with_an_at_sign_is_told() -> None:
     assert redact("at https://bot:s3@cret@h/f now") == "at https://***@h/f now"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("token=t0p", "token=***", id="as a setting"),
+        pytest.param("GIT_TOKEN: t0p", "GIT_TOKEN: ***", id="as YAML has it"),
+        pytest.param("client-secret = t0p", "client-secret = ***", id="with blanks"),
+        pytest.param('{"api_key": "t0p"}', '{"api_key": "***"}', id="as JSON has it"),
+        pytest.param("/run/token:t0p", "/run/token:***", id="close behind a path"),
+        pytest.param("auth/token = t0p", "auth/token = ***", id="a setting that has a path"),
+        pytest.param(
+            "/run/git-token: Permission denied",
+            "/run/git-token: Permission denied",
+            id="the reason behind the name of a file",
+        ),
+        pytest.param("/etc/passwd: No such file", "/etc/passwd: No such file", id="another one"),
+    ],
+)
+def test_what_is_named_like_a_secret_is_masked_and_the_reason_of_a_file_is_not(
+    text: str, told: str
+) -> None:
+    assert redact(text) == told

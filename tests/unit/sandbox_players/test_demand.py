@@ -26,6 +26,19 @@ def test_a_failed_reading_of_a_trace_is_not_an_empty_game() -> None:
     assert hours == [100, 110, 120, 130]
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param("2025-03-17T13:00:00Z,100", id="one reading"),
+        pytest.param("2025-03-17T13:00:00Z,9\n2025-03-17T13:00:00Z,9", id="twice the same moment"),
+        pytest.param("2025-03-17T14:00:00Z,9\n2025-03-17T13:00:00Z,9", id="the newest first"),
+    ],
+)
+def test_what_is_not_one_after_another_in_time_is_no_trace(rows: str) -> None:
+    with pytest.raises(ValueError, match="one after another"):
+        Trace.read(f"time,players\n{rows}\n", most=20, began=0.0)
+
+
 @pytest.mark.parametrize("path", TRACES, ids=lambda path: path.stem)
 def test_every_trace_can_be_played(path: Path) -> None:
     trace = Trace.read(path.read_text(), most=500, began=1000.0, speed=60.0)

@@ -77,6 +77,16 @@ def test_a_game_of_the_collections_reports_on_change_only() -> None:
     assert [(at, saying.players) for at, saying in said] == [(601, 3), (661, 0)]
 
 
+def test_a_game_that_speaks_both_ways_pings_and_tells_its_changes() -> None:
+    one = game(replace(MATCH, voice=Voice.BOTH))
+    ping = "/scheduler/arena/rooms/arena-0/ping"
+    said = [(at, saying.path) for at, saying in played(one, 8)]
+    assert said == [(2, ping), (2, "/setsdgshealth"), (2, "/setactiveplayers"), (4, ping)]
+    one.join(3, START + 8.5)
+    told = [(at, saying.path, saying.players) for at, saying in played(one, 12)]
+    assert told == [(8.5, ping, 3), (8.5, "/setactiveplayers", 3), (10.5, ping, 3)]
+
+
 def test_a_game_of_the_collections_repeats_what_was_not_taken_in() -> None:
     one = game(SERVER)
     played(one, 10)

@@ -24,7 +24,6 @@ from reconciler.sandbox.behaviour import Behaviour, nodes
 from reconciler.sandbox.cluster import Sandbox
 from reconciler.sandbox.http import SandboxServer
 from reconciler.service.app import App, Parts
-from reconciler.service.fence import Fenced
 from reconciler.service.relay import Relay
 from reconciler.service.views import ClusterView
 from reconciler.service.voices import Voices
@@ -89,7 +88,7 @@ async def served(url: str, host: MemoryHost) -> AsyncIterator[tuple[Turns, SlowR
     apps: list[App] = []
     clock = SystemClock()
     view = ClusterView(kube, "main", clock, lambda keys: apps[0].touched(keys))
-    fenced = Fenced(kube, lambda: apps[0].may_write())
+    fenced = kube.fenced(lambda: apps[0].may_write())
     lane = Lane(
         name="local",
         instance="main",
@@ -170,4 +169,4 @@ async def test_a_lease_that_is_kept_up_no_more_ends_the_service() -> None:
         await asyncio.sleep(0.2)
         turns.fail(KeyError("holder"))
         with pytest.raises(ExceptionGroup):
-            await asyncio.wait_for(other, 5)
+            await asyncio.wait_for(other, 30)

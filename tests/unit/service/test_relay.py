@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
+from reconciler.adapters.kubernetes.client import KubernetesCluster
 from reconciler.loop import requests
 from reconciler.model.errors import PortError, Unavailable
 from reconciler.model.refs import Json, ObjectRef
-from reconciler.service.fence import Fenced
 from reconciler.service.relay import PAUSE_SECONDS, Relay
 from tests.loop.world import Process, World
 
@@ -73,12 +73,12 @@ async def test_a_cluster_that_does_not_answer_is_told_and_the_next_one_tries_aga
 async def test_two_that_ask_for_the_first_time_at_once_both_have_asked() -> None:
     process = await started()
 
-    class Late(Fenced):
+    class Late(KubernetesCluster):
         """Sees no request yet, though another replica has just written one."""
 
         async def get(self, ref: ObjectRef) -> Json | None:
             return None
 
     await requests.ask(process.cluster, REF, "main", "one")
-    await requests.ask(Late(process.cluster, lambda: True), REF, "main", "two")
+    await requests.ask(Late(process.transport, "main"), REF, "main", "two")
     assert await requests.pending(process.cluster, REF) == "two"

@@ -34,9 +34,9 @@ async def test_more_keys_join_where_one_waits_longer() -> None:
     ("rooms", "seconds"),
     [
         pytest.param(0, 0.02, id="after an idle pass"),
-        pytest.param(3_000, 0.02, id="after three thousand rooms, as after one"),
-        pytest.param(10_000, 0.06, id="after ten thousand, longer"),
-        pytest.param(100_000, 0.1, id="after any number, never so long that people notice"),
+        pytest.param(1_000, 0.02, id="after a thousand rooms, as after one"),
+        pytest.param(6_000, 0.09, id="after six thousand, longer"),
+        pytest.param(100_000, 0.15, id="after any number, never so long that people notice"),
     ],
 )
 def test_keys_join_for_the_longer_the_more_rooms_were_planned(rooms: int, seconds: float) -> None:
@@ -69,14 +69,14 @@ async def test_the_soonest_of_two_looks_counts(delays: tuple[float, float]) -> N
     wakes = Wakes[str]()
     for delay_seconds in delays:
         wakes.mark_later(("a",), delay_seconds)
-    assert await asyncio.wait_for(wakes.take(), 5) == {"a"}
+    assert await asyncio.wait_for(wakes.take(), 30) == {"a"}
 
 
 async def test_a_key_has_one_timer_however_often_it_is_asked_for() -> None:
     wakes = Wakes[str]()
     for number in range(5):
         wakes.mark_later(("a",), 0.02 + number * 0.06)
-    assert await asyncio.wait_for(wakes.take(), 5) == {"a"}
+    assert await asyncio.wait_for(wakes.take(), 30) == {"a"}
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(wakes.take(), 0.3)
 
@@ -85,13 +85,13 @@ async def test_a_key_can_be_asked_for_again_after_its_time() -> None:
     wakes = Wakes[str]()
     for _ in range(2):
         wakes.mark_later(("a",), 0.01)
-        assert await asyncio.wait_for(wakes.take(), 5) == {"a"}
+        assert await asyncio.wait_for(wakes.take(), 30) == {"a"}
 
 
 async def test_a_nudge_comes_round_without_a_key() -> None:
     wakes: Wakes[str] = Wakes()
     wakes.nudge()
-    async with asyncio.timeout(1):
+    async with asyncio.timeout(30):
         assert await wakes.take() == set()
 
 
@@ -100,4 +100,4 @@ async def test_a_key_that_is_gone_is_waited_for_no_more() -> None:
     wakes.mark_later(("a", "b"), 0.01)
     wakes.forget("a")
     wakes.forget("never asked for")
-    assert await asyncio.wait_for(wakes.take(), 5) == {"b"}
+    assert await asyncio.wait_for(wakes.take(), 30) == {"b"}

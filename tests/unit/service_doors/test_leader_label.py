@@ -1,5 +1,7 @@
 """The label that leads rooms to whoever decides: on one pod, before its first decision."""
 
+import asyncio
+
 import pytest
 
 from reconciler.model import labels
@@ -26,6 +28,12 @@ def stage() -> Gate:
 
 def label(gate: Gate, pod: str, leading: bool = True) -> LeaderLabel:
     return LeaderLabel(gate.cluster, "gamekeeper", pod, gate.time, lambda: leading)
+
+
+async def turns() -> None:
+    """Let what runs beside go on for a while."""
+    for _ in range(200):
+        await asyncio.sleep(0)
 
 
 def leaders(gate: Gate) -> list[str]:
@@ -78,6 +86,23 @@ async def test_without_the_right_everything_else_goes_on(caplog: pytest.LogCaptu
     gate.fails("pods", lambda: Denied("pods is forbidden"))
     await label(gate, "one").take()
     assert "cannot be led to this process" in caplog.text
+
+
+async def test_a_permission_that_was_repaired_leads_rooms_here_without_a_restart(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    gate = stage()
+    gate.fails("pods", lambda: Denied("pods is forbidden"))
+    own = label(gate, "one")
+    await own.take()
+    running = asyncio.create_task(own.run())
+    await turns()
+    assert leaders(gate) == []
+    gate.transport.before = lambda number, call: None
+    await turns()
+    running.cancel()
+    assert leaders(gate) == ["one"]
+    assert caplog.text.count("cannot be led to this process") == 1
 
 
 async def test_outside_of_a_pod_nothing_is_done() -> None:

@@ -18,6 +18,19 @@ async def test_by_default_nobody_is() -> None:
         assert (await refusal(gate.door, pod, NOTHING, peer=peer))[0] == 401
 
 
+async def test_a_game_that_shows_nothing_is_told_of_in_the_log_once_a_workload(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    gate = Gate()
+    pod, other = await gate.room("arena-1"), await gate.room("arena-2")
+    for each in (pod, other):
+        assert (await refusal(gate.door, each, NOTHING, peer="10.1.2.3"))[0] == 401
+    await refusal(gate.door, None, NOTHING, "arena-99", peer="10.1.2.3")
+    [line] = caplog.messages
+    assert line.startswith("somebody at 10.1.2.3 speaks for room arena/arena-1 without a token")
+    assert "--rooms-without-token" in line
+
+
 async def test_a_pod_is_believed_from_its_own_address() -> None:
     gate = Gate("pod-address")
     pod, other = await gate.room("arena-1"), await gate.room("arena-2")

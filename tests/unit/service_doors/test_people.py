@@ -14,6 +14,7 @@ from reconciler.sandbox.openid import ISSUER
 from reconciler.service.doors.admins import Admins
 from tests.unit.service_doors.gate import AUDIENCE, NOTHING, PEER, Gate, bearer, code, refusal
 
+THEIRS = WorkloadKey("Fleet", "teamb", "arena")
 ARENA, RACE = WorkloadKey("Scheduler", "arena", "arena"), WorkloadKey("Fleet", "servers", "race")
 READS = Rule(["get"], ["gamekeeper.dev"], ["rooms"], namespaces=["arena"])
 ANNA = {"annas-token": User("anna", rules=[READS])}
@@ -49,6 +50,7 @@ def file(tmp_path: Path) -> Path:
         entry("director", "t-all")
         + entry("reader", "t-read", verbs="[read]")
         + entry("arena-team", "t-arena", "[arena, duel]")
+        + entry("their-team", "t-theirs", "[Fleet/teamb/arena]")
     )
     return path
 
@@ -63,6 +65,9 @@ def file(tmp_path: Path) -> Path:
         pytest.param("t-arena", "drain", ARENA, "arena-team", id="on one's own"),
         pytest.param("t-arena", "drain", RACE, 403, id="not on another's"),
         pytest.param("t-arena", "read", None, 403, id="not on all together"),
+        pytest.param("t-arena", "drain", THEIRS, 403, id="not on one of that name elsewhere"),
+        pytest.param("t-theirs", "drain", THEIRS, "their-team", id="on one that is written out"),
+        pytest.param("t-theirs", "drain", ARENA, 403, id="and on that alone"),
         pytest.param("t-nobody", "read", ARENA, 401, id="nobody's token"),
         pytest.param(digest("t-all"), "read", ARENA, 401, id="the hash is no token"),
         pytest.param("é\udc80", "read", ARENA, 401, id="what is no text"),

@@ -110,6 +110,43 @@ async def test_a_token_runs_out(after_seconds: float, status: int, known: bool) 
     assert (await refusal(gate.door, pod, shown))[0] == status
 
 
+@pytest.mark.parametrize(
+    ("jump_seconds", "says"),
+    [
+        pytest.param(-90_000.0, "which is behind the API server's: set it right", id="set back"),
+        pytest.param(90_000.0, "GAMEKEEPER_TOKEN_FILE names anew", id="set forward"),
+    ],
+)
+@pytest.mark.parametrize("keys", [True, False], ids=["verified here", "asked about"])
+async def test_a_clock_that_was_set_mutes_rooms_and_the_log_says_so_once_a_minute(
+    jump_seconds: float,
+    says: str,
+    keys: bool,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gate = Gate()
+    pod, shown = await gate.room("arena-1"), bearer(gate.token("arena-1"))
+    if not keys:
+        gate.fails("openid", lambda: Denied("may not read"))
+    monkeypatch.setattr(gate.time, "now", lambda: START + gate.time.passed + jump_seconds)
+    for _ in range(3):
+        assert (await refusal(gate.door, pod, shown))[0] == 401
+    assert caplog.text.count(says) == 1
+    assert ("room arena/arena-1 is refused with 401" in caplog.text) is keys
+    gate.time.passed += 61.0
+    await refusal(gate.door, pod, shown)
+    assert caplog.text.count(says) == 2
+
+
+async def test_a_token_of_nobody_fills_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    gate = Gate()
+    pod = await gate.room("arena-1")
+    forged = signed(gate, NOBODYS_KEY, nbf=int(START) + 90_000)
+    assert (await refusal(gate.door, pod, bearer(forged)))[0] == 401
+    assert "refused with 401" not in caplog.text
+
+
 NOBODYS_KEY = ec.generate_private_key(ec.SECP256R1())
 
 

@@ -1,0 +1,106 @@
+"""What the count of a workload rests on, read once and decided dry: nothing is written."""
+
+from dataclasses import dataclass, replace
+
+from reconciler import registry
+from reconciler.cli.explain_count import CountStory
+from reconciler.core import budget, deciding
+from reconciler.core.compile import config_from_json
+from reconciler.core.count_text import count_in
+from reconciler.core.loads import load_of
+from reconciler.core.policies.nested import asks_by
+from reconciler.core.rooms import sort_rooms
+from reconciler.core.spec_files import REPLICAS_FILE
+from reconciler.loop.lane import Lane
+from reconciler.model.errors import PortError
+from reconciler.model.intents import Scaling
+from reconciler.model.outbox import Outbox
+from reconciler.model.plans import Situation
+from reconciler.model.records import Accepted, RepositoryRecord
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.scaling import Activity, Look
+from reconciler.model.specs import Budgets, Config
+from reconciler.ports import Repository
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """The checkout that the command runs in; specs are below `prefix` of it.
+
+    It may be another one than the tracked repository, or lag behind: then it tells nothing.
+    """
+
+    repository: Repository
+    prefix: str
+
+
+async def read_story(
+    lane: Lane, situation: Situation, here: Here, outbox: Outbox, ceiling: Budgets, now: float
+) -> CountStory | None:
+    """Return what shapes the count of a workload, None where no policy decides it.
+
+    `now` is Unix seconds. Raises Misconfigured for a package's policy.
+    """
+    desired, record = situation.desired, situation.record
+    autoscaling = desired.workload.autoscaling if desired else None
+    if desired is None or record.accepted is None or not (autoscaling and autoscaling.enabled):
+        return None
+    workload = desired.workload
+    there = sort_rooms(situation.live.pods, workload, situation.ears, situation.elapsed)
+    load = load_of(there, workload.replicas)
+    policies = registry.policies()
+    asked = sorted({ask.kind for ask in asks_by(autoscaling.policy, policies)})
+    text = lane.store.repository.config_json
+    config = config_from_json(text) if text else Config()
+    decided = deciding.decide(
+        autoscaling,
+        record.accepted.replicas,
+        without_memory(record.scaling),
+        Look(now, autoscaling.bounds, load, Activity(since=now), record.demand),
+        policies,
+        budget.stricter(ceiling, config.budgets),
+    )
+    known, branch = lane.store.repository, config.write_back.branch
+    place = await place_of(here, known, branch, situation.key, record.accepted)
+    return CountStory(
+        key=situation.key,
+        record=record,
+        place=place,
+        outbox=outbox,
+        back=config.write_back,
+        load=load,
+        decision=decided.decision,
+        asked=tuple(asked),
+    )
+
+
+def without_memory(scaling: Scaling) -> Scaling:
+    """Return what can be decided from where nobody knows which matches have ended lately.
+
+    The demand on record says that rooms were busy; without the ends every fall would be doubted.
+    """
+    return replace(scaling, past=replace(scaling.past, demand=None))
+
+
+async def place_of(
+    here: Here, known: RepositoryRecord, branch: str, key: WorkloadKey, accepted: Accepted
+) -> str:
+    """Return where the number stands that was taken in, as far as the checkout here can tell.
+
+    What says another number is not the place: `branch`, that of counts, may not be fetched here.
+    """
+    for commit, file, shown in (
+        (known.counts_commit, REPLICAS_FILE, f"{branch}:"),
+        (known.commit, REPLICAS_FILE, ""),
+        (known.commit, accepted.file, ""),
+    ):
+        path = f"{here.prefix}/{file}" if here.prefix else file
+        try:
+            data = await here.repository.blob(commit, path) if commit else None
+        except PortError:
+            continue
+        found = count_in(file, data, key) if data else None
+        if found is not None and found.count == accepted.replicas:
+            return f"{shown}{found.source}"
+    spec = f"{accepted.file}:{accepted.line}"
+    return f"{branch}:{REPLICAS_FILE} or {spec}" if known.counts_commit else spec

@@ -1,0 +1,150 @@
+"""`gamekeeper demand`: the demand of a workload, as a table into the state record and out of it."""
+
+import asyncio
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from dataclasses import replace
+from pathlib import Path
+
+from reconciler.cli.console import Console
+from reconciler.cli.failures import Failure
+from reconciler.cli.options import add_settings, settings_of
+from reconciler.cli.progress import Progress
+from reconciler.cli.reading import counted
+from reconciler.cli.room_names import of_workload
+from reconciler.core import demand
+from reconciler.core.demand import QUARTERS, quarter_of
+from reconciler.core.demand_rows import Rows, from_csv, from_prometheus, to_csv, told
+from reconciler.loop.store import RecordStore
+from reconciler.model.errors import Conflict
+from reconciler.model.records import StateRecord
+from reconciler.model.refs import WorkloadKey
+from reconciler.settings import Settings
+from reconciler.wiring.clusters import make_cluster
+
+EXAMPLE = """\
+gamekeeper demand import arena --csv starts.csv --instance main
+gamekeeper demand export arena --instance main > starts.csv"""
+
+MOST_FILE_BYTES = 64 * 1024 * 1024
+TRIES = 5
+"""The loop may write the record at the same time."""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("what", choices=("import", "export"), help="which way")
+    parser.add_argument("workload", metavar="WORKLOAD", help="as status prints it, or its name")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument(
+        "--csv",
+        metavar="FILE",
+        help="a table of time,starts: when (Unix seconds or ISO 8601), and how many rooms turned "
+        "occupied then; - is the standard input",
+    )
+    source.add_argument(
+        "--prometheus-json",
+        metavar="FILE",
+        help="the answer of /api/v1/query_range to an increase(...[15m]) with step=900",
+    )
+    parser.add_argument(
+        "--replace", action="store_true", help="let the file be right where demand is known already"
+    )
+    add_settings(parser, "instance", "namespace", "cluster")
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Import, or print; the API server's RBAC says who may."""
+    settings, now = settings_of(arguments, console.environment), time.time()
+    if arguments.what == "export":
+        return asyncio.run(_export(settings, arguments.workload, console))
+    counts = _read(arguments, now, console)
+    return asyncio.run(_import(settings, arguments, counts, console))
+
+
+def _read(arguments: Namespace, now: float, console: Console) -> dict[int, int]:
+    """Return what a file says of the last 28 days. Raises Failure, and prints what is wrong."""
+    file = arguments.csv or arguments.prometheus_json
+    if file is None:
+        raise Failure("nothing to import", fix="Write --csv FILE or --prometheus-json FILE")
+    text = _text(file)
+    rows: Rows = from_csv(text, now) if arguments.csv else from_prometheus(text, now)
+    if rows.problems:
+        for line in told(rows.problems, file):
+            console.print(line)
+        raise Failure(f"{file} has {counted(len(rows.problems), 'mistake')}: nothing was imported")
+    newest = quarter_of(now) - 1
+    counts = {at: count for at, count in rows.counts.items() if at > newest - QUARTERS}
+    if not counts:
+        raise Failure(f"{file} says nothing of the last 28 days")
+    return counts
+
+
+def _text(file: str) -> str:
+    """Return what a file holds. Raises Failure and OSError."""
+    data = sys.stdin.buffer.read(MOST_FILE_BYTES + 1) if file == "-" else Path(file).read_bytes()
+    if len(data) > MOST_FILE_BYTES:
+        raise Failure(f"{file} is larger than {MOST_FILE_BYTES // 2**20} MiB")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Failure(f"{file} is no UTF-8 text: {error.reason} at byte {error.start}") from error
+
+
+async def _import(
+    settings: Settings, arguments: Namespace, counts: dict[int, int], console: Console
+) -> int:
+    cluster = make_cluster(settings)
+    try:
+        store = RecordStore(cluster, settings.namespace, settings.instance)
+        async with Progress(console, "writing the record"):
+            await store.load()
+            key = of_workload(arguments.workload, store.states())
+            before = await _put(store, key, counts, replaces=arguments.replace)
+    finally:
+        await cluster.close()
+    new = len(counts if arguments.replace else counts.keys() - before.keys())
+    console.print(f"{key}: {counted(new, 'quarter')} of an hour imported.")
+    if new < len(counts):
+        console.print(
+            f"{len(counts) - new} were known already and stay; --replace overwrites them."
+        )
+    return 0
+
+
+async def _put(
+    store: RecordStore, key: WorkloadKey, counts: dict[int, int], *, replaces: bool
+) -> dict[int, int]:
+    """Put counts on record and return what was there. Raises Conflict and the cluster's errors."""
+    found: dict[int, int] = {}
+
+    def change(newest: StateRecord) -> StateRecord:
+        found.clear()
+        found.update(demand.decode(newest.demand))
+        known, read = newest.demand, demand.encode(counts)
+        both = demand.merge(read, known) if replaces else demand.merge(known, read)
+        return replace(newest, demand=both)
+
+    for left in reversed(range(TRIES)):
+        try:
+            await store.change_state(key, change)
+        except Conflict:
+            if not left:
+                raise
+        else:
+            break
+    return found
+
+
+async def _export(settings: Settings, word: str, console: Console) -> int:
+    cluster = make_cluster(settings)
+    try:
+        store = RecordStore(cluster, settings.namespace, settings.instance)
+        async with Progress(console, "reading the records"):
+            await store.load()
+    finally:
+        await cluster.close()
+    for line in to_csv(demand.decode(store.state(of_workload(word, store.states())).demand)):
+        console.print(line)
+    return 0

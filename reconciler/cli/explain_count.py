@@ -1,0 +1,137 @@
+"""Why a workload has the count that it has: what was decided, and what would be now.
+
+The decision is made here anew, by the functions that the loop itself decides with, from the rooms
+and from what is on record. What only the memory of the loop knows is said to be missing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from reconciler.cli.ages import age
+from reconciler.cli.history_text import step_json
+from reconciler.cli.scaling_status import intent_json
+from reconciler.core import pauses
+from reconciler.core.policies.policy import plural
+from reconciler.core.standing import Standing, standing_of
+from reconciler.model.decisions import Decision
+from reconciler.model.outbox import Outbox
+from reconciler.model.records import StateRecord
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.scaling import Load
+from reconciler.model.specs import WriteBack
+from reconciler.service.lookout import written
+
+MISSING = (
+    "what the loop alone remembers: which matches began and ended lately, and what was advised "
+    "since the record was written last"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CountStory:
+    """What a count rests on: `place` is where Git says it, `outbox` how our commits fare.
+
+    `decision` is what would be decided now from `load`; `asked` are the kinds of things that the
+    policy asks of others, which the loop alone does: then it is no decision.
+    """
+
+    key: WorkloadKey
+    record: StateRecord
+    place: str
+    outbox: Outbox
+    back: WriteBack
+    load: Load
+    decision: Decision
+    asked: tuple[str, ...] = ()
+
+    @property
+    def in_git(self) -> int:
+        """The number in Git."""
+        return self.record.accepted.replicas if self.record.accepted else 0
+
+    def standing(self, now: float) -> Standing | None:
+        """Return where the intent stands, None where there is none."""
+        return standing_of(self.key, self.record, self.outbox, self.back, now)
+
+    def held_until(self, now: float) -> float | None:
+        """Return until when a human's number holds, None where none does."""
+        until = self.record.scaling.held_until
+        return until if until > now else None
+
+
+def count_lines(story: CountStory, now: float) -> Iterator[tuple[str, str]]:
+    """Yield what shaped the count, each with its head; `now` is Unix seconds."""
+    yield "in Git", f"{story.in_git} by {story.place}"
+    intent, standing = story.record.scaling.intent, story.standing(now)
+    if intent is not None and standing is not None:
+        since, last = age(now - intent.decided_at), intent.steps[-1]
+        yield "decided", f"{intent.value} since {since}, by {last.policy}: {intent.reason}"
+        yield "", standing.why
+    until = story.held_until(now)
+    if until is not None:
+        who, left = story.record.scaling.held_by[:12], age(until - now)
+        yield "held", f"commit {who} set the number: no policy until {written(until)} ({left})"
+    pause = pauses.on_record(story.record.conditions)
+    if pause is not None and until is None:
+        yield "paused", f"{pause.message}, since {age(now - pause.since)}"
+    yield "its load", _load(story.load)
+    if story.asked:
+        yield "its policy", f"asks others ({', '.join(story.asked)}), and the loop alone does that"
+        return
+    first, *others = story.decision.steps or (story.decision.reason,)
+    yield "its policy", first
+    yield from (("then", each) for each in others)
+    yield "comes to", f"{plural(story.decision.replicas, 'room')}, not knowing {MISSING}"
+
+
+def count_json(story: CountStory, now: float) -> dict[str, Any]:
+    """Return the same as a JSON object; times are Unix seconds."""
+    scaling, load, decision = story.record.scaling, story.load, story.decision
+    until, standing = story.held_until(now), story.standing(now)
+    return {
+        "inGit": story.in_git,
+        "source": story.place,
+        "intent": intent_json(scaling.intent),
+        "steps": [step_json(step) for step in scaling.intent.steps] if scaling.intent else [],
+        "standing": {"stands": standing.where, "why": standing.why} if standing else None,
+        "heldBy": scaling.held_by if until else None,
+        "heldUntil": until,
+        "load": {
+            "replicas": load.replicas,
+            "ready": load.ready,
+            "active": load.active,
+            "occupied": load.occupied,
+            "allocated": load.allocated,
+            "starting": load.starting,
+            "unheard": load.unheard,
+            "matches": load.matches,
+            "players": load.players,
+            "trouble": load.trouble or None,
+        },
+        "decision": None
+        if story.asked
+        else {
+            "replicas": decision.replicas,
+            "advised": decision.advised,
+            "steps": list(decision.steps),
+            "hold": decision.hold or None,
+            "againInSeconds": decision.again_in_seconds,
+            "unknown": MISSING,
+        },
+    }
+
+
+def _load(load: Load) -> str:
+    parts = {
+        "ready": load.ready,
+        "partly full": load.active,
+        "occupied": load.occupied,
+        "allocated": load.allocated,
+        "starting": load.starting,
+        "not heard": load.unheard,
+    }
+    rooms = ", ".join(f"{number} {what}" for what, number in parts.items() if number) or "no room"
+    played = f"{plural(load.matches, 'match')}, {plural(load.players, 'player')}"
+    trouble = f"; {load.trouble}" if load.trouble else ""
+    return f"{load.replicas} wanted: {rooms}; {played}{trouble}"

@@ -1,0 +1,147 @@
+"""A number's past for people and for programs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from reconciler.cli.ages import age
+from reconciler.cli.console import Console
+from reconciler.cli.output import print_table
+from reconciler.model.history import CountChange
+from reconciler.model.intents import Step
+from reconciler.model.pushes import Person
+from reconciler.model.refs import WorkloadKey
+from reconciler.service.lookout import written
+
+HEADS = ("when", "from", "to", "by", "commit", "why")
+US = "Gamekeeper"
+NOT_YET = "not in Git yet"
+NONE = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What became of a number up to `commit`, where it is `count` (None: it cannot be told).
+
+    `pending` is what was decided since, the oldest first, and `acts` the count that acts now,
+    None where no record tells; `unknown` says why neither is known. `unfetched` is the branch of
+    counts that this checkout has not.
+    """
+
+    key: WorkloadKey
+    commit: str
+    count: int | None
+    source: str
+    changes: tuple[CountChange, ...]
+    cut: bool
+    pending: tuple[Step, ...]
+    acts: int | None
+    unknown: str
+    unfetched: str = ""
+
+
+def print_past(console: Console, past: Past, now: float) -> None:
+    """Print the number, and a line for each step that led to it; `now` is Unix seconds."""
+    stands = NONE if past.count is None else past.count
+    place = f" in {past.source}" if past.source else ""
+    console.print(f"{past.key}: {stands}{place} at commit {past.commit[:12]}")
+    if past.pending:
+        since = past.pending[0].at
+        ago = age(now - since)
+        console.print(f"{past.acts} acts: {NOT_YET}, since {written(since)} ({ago})")
+    rows = [*_pending_rows(past), *(row for each in past.changes for row in _rows(each))]
+    if rows:
+        console.print()
+        print_table(console, HEADS, rows)
+    else:
+        console.print("No commit of this log changed it.")
+    if past.cut:
+        console.note("Older changes are not shown: --limit shows more.")
+    if past.unfetched:
+        branch = past.unfetched
+        console.note(
+            f"Counts may stand on branch {branch}, which was not fetched here: git fetch origin "
+            f"{branch}:refs/remotes/origin/{branch}, or name --repo."
+        )
+    if past.unknown:
+        console.note(
+            "Which commits are Gamekeeper's, and what is decided and not in Git yet, is not known: "
+            f"{past.unknown}."
+        )
+
+
+def as_json(past: Past) -> dict[str, Any]:
+    """Return the past as a JSON object: what `history --output json` promises."""
+    key = past.key
+    return {
+        "kind": key.kind,
+        "namespace": key.namespace,
+        "name": key.name,
+        "commit": past.commit,
+        "count": past.count,
+        "acts": past.acts,
+        "source": past.source or None,
+        "pending": None if past.unknown else [step_json(step) for step in past.pending],
+        "changes": [_change_json(each) for each in past.changes],
+        "more": past.cut,
+        "unknown": past.unknown or None,
+        "unfetched": past.unfetched or None,
+    }
+
+
+def person_of(change: CountChange) -> str:
+    """Say who made a commit. Anybody can write any name, so a name never stands without address."""
+    return US if change.ours else _person(change.logged.author)
+
+
+def step_json(step: Step) -> dict[str, Any]:
+    """Return a step as a JSON object."""
+    return {
+        "at": step.at,
+        "from": step.before,
+        "to": step.after,
+        "policy": step.policy,
+        "reason": step.reason,
+    }
+
+
+def _person(person: Person) -> str:
+    return f"{person.name} <{person.email}>"
+
+
+def _pending_rows(past: Past) -> Iterator[tuple[object, ...]]:
+    for step in reversed(past.pending):
+        yield *_step_cells(step), US, NOT_YET, _why(step)
+
+
+def _rows(change: CountChange) -> Iterator[tuple[object, ...]]:
+    who, commit = person_of(change), change.logged.commit[:12]
+    if change.steps:
+        for step in reversed(change.steps):
+            yield *_step_cells(step), who, commit, _why(step)
+        return
+    numbers = (NONE if each is None else each for each in (change.before, change.after))
+    yield written(change.logged.at), *numbers, who, commit, change.logged.subject
+
+
+def _step_cells(step: Step) -> tuple[object, ...]:
+    return written(step.at), step.before, step.after
+
+
+def _why(step: Step) -> str:
+    return f"{step.policy}: {step.reason}"
+
+
+def _change_json(change: CountChange) -> dict[str, Any]:
+    logged = change.logged
+    return {
+        "commit": logged.commit,
+        "at": logged.at,
+        "from": change.before,
+        "to": change.after,
+        "ours": change.ours,
+        "author": {"name": logged.author.name, "email": logged.author.email},
+        "subject": logged.subject,
+        "source": str(change.source) if change.source else None,
+        "steps": [step_json(step) for step in change.steps],
+    }

@@ -1,0 +1,166 @@
+"""Git and the records side by side, as the commands read them that tell a number's past."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+
+from reconciler.cli.failures import Failure
+from reconciler.cli.room_names import names_of, of_workload
+from reconciler.core import counts_in_git
+from reconciler.core.spec_files import REPLICAS_FILE
+from reconciler.kube.names import nearest
+from reconciler.loop.count_history import CountLog
+from reconciler.loop.read_head import Reader
+from reconciler.loop.store import RecordStore
+from reconciler.model.errors import PortError
+from reconciler.model.readings import Reading
+from reconciler.model.records import RepositoryRecord, StateRecord
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Permissions
+from reconciler.ports import Compiler, Repository, WritableRepository
+from reconciler.settings import Settings
+from reconciler.wiring.clusters import make_cluster
+from reconciler.wiring.permits import permissions_of
+from reconciler.wiring.repositories import make_checkout, make_compiler, make_mirror
+
+NO_INSTANCE = "no instance is named (--instance)"
+_NOTHING = Reading("", None, {}, {}, (), (), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What is on record in the cluster; `problem` says why that is not known, "" where it is."""
+
+    repository: RepositoryRecord = field(default_factory=RepositoryRecord)
+    states: Mapping[WorkloadKey, StateRecord] = field(default_factory=dict)
+    problem: str = ""
+
+    @property
+    def ours(self) -> frozenset[str] | None:
+        """The ids of our commits, None where they are not known."""
+        return None if self.problem else frozenset(self.repository.pushed)
+
+
+async def read_recorded(settings: Settings) -> Recorded:
+    """Read the records; whatever keeps them from being read is told and no failure."""
+    if not settings.instance:
+        return Recorded(problem=NO_INSTANCE)
+    try:
+        cluster = make_cluster(settings)
+        try:
+            store = RecordStore(cluster, settings.namespace, settings.instance)
+            await store.load()
+            return Recorded(store.repository, store.states())
+        finally:
+            await cluster.close()
+    except PortError as error:
+        return Recorded(problem=f"the records cannot be read: {error}")
+
+
+@dataclass(slots=True)
+class GitSide:
+    """A repository at one commit; paths of `reading` are below `prefix` of the repository.
+    `branch` is the tracked one.
+
+    `writable` is the same repository where it is a mirror, which can push.
+    """
+
+    repository: Repository
+    writable: WritableRepository | None
+    compiler: Compiler
+    permissions: Permissions
+    prefix: str
+    branch: str
+    commit: str
+    reading: Reading
+
+    async def look(self) -> None:
+        """Go to the newest commits. Raises the errors of the repository and the compiler."""
+        reader = Reader(self.repository, self.compiler, self.permissions, self.branch)
+        head, self.reading = await reader.read(None)
+        self.commit = head.commit
+
+    @property
+    def counts_branch(self) -> str:
+        """The branch of counts that lies over the tracked one, "" where there is none."""
+        named = counts_in_git.counts_branch(self.reading.config, self.branch)
+        return named if self.reading.counts_commit else ""
+
+    @property
+    def unfetched(self) -> str:
+        """The branch of counts that the Config names and that this checkout has not, else "".
+
+        A mirror has fetched: there a branch that is not there is not there yet.
+        """
+        if self.writable is not None or self.reading.counts_commit:
+            return ""
+        return counts_in_git.counts_branch(self.reading.config, self.branch)
+
+    def place_of(self, key: WorkloadKey) -> tuple[str, str]:
+        """Return the branch and the file that have a workload's number."""
+        if key in self.reading.over:
+            return self.counts_branch, REPLICAS_FILE
+        source = self.reading.workloads[key].replicas_source
+        return self.branch, self._below(source.file)
+
+    def tip_of(self, branch: str) -> str:
+        """Return the commit that was read of a branch."""
+        return self.reading.counts_commit if branch == self.counts_branch else self.commit
+
+    def workload(self, word: str) -> WorkloadKey:
+        """Return the workload that a word means. Raises Failure."""
+        keys = [*self.reading.workloads, *self.reading.invalid]
+        if any(word in names_of(key) for key in keys):
+            return of_workload(word, keys)
+        near = nearest(word.rpartition("/")[2], [key.name for key in keys])
+        hint = f'Did you mean "{near}"?' if near else ""
+        if self.reading.unreadable:
+            hint = f"{self.reading.unreadable[0]} cannot be read: what stands there is not known"
+        what = f'there is no workload "{word}" at commit {self.commit[:12]}'
+        raise Failure(what, hint, "gamekeeper validate REV counts those of a commit")
+
+    def log_of(self, key: WorkloadKey, recorded: Recorded) -> CountLog:
+        """Return what reads the past of a workload's number."""
+        workload, findings = self.reading.workloads.get(key), self.reading.invalid.get(key, ())
+        file = workload.source.file if workload else findings[0].file
+        files = (self._below(REPLICAS_FILE), self._below(file))
+        return CountLog(self.repository, key, files, recorded.ours)
+
+    def _below(self, file: str) -> str:
+        return f"{self.prefix}/{file}" if self.prefix else file
+
+
+@asynccontextmanager
+async def opened_git(settings: Settings) -> AsyncIterator[GitSide]:
+    """Read the newest commit of --repo's branch, else the one checked out here; close in the end.
+
+    Raises Misconfigured, Unavailable, Denied.
+    """
+    compiler = make_compiler()
+    try:
+        mirror = make_mirror(settings) if settings.repo else None
+        checkout = None if mirror else make_checkout(".")
+        repository = mirror or checkout or make_checkout(".")
+        try:
+            prefix = await checkout.prefix() if checkout else ""
+            permissions = permissions_of(settings)
+            branch = settings.branch
+            side = GitSide(repository, mirror, compiler, permissions, prefix, branch, "", _NOTHING)
+            await side.look()
+            yield side
+        finally:
+            await repository.close()
+    finally:
+        await compiler.close()
+
+
+def tracked(settings: Settings, recorded: Recorded) -> Settings:
+    """Return settings that name the repository on record. Raises Failure where none is known."""
+    if recorded.repository.repository:
+        known = recorded.repository
+        return replace(settings, repo=known.repository, branch=known.branch or settings.branch)
+    raise Failure(
+        "which repository is tracked is not known",
+        recorded.problem or "Nothing was taken in under this instance yet",
+        "Name it with --repo and --branch",
+    )

@@ -1,0 +1,144 @@
+"""What `status` tells of scaling: counts on their way into Git, and why a policy stands still."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from reconciler.cli.ages import age
+from reconciler.cli.console import Console
+from reconciler.cli.reading import counted
+from reconciler.core import pauses
+from reconciler.core.standing import standing_of
+from reconciler.model.intents import Intent
+from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
+from reconciler.model.records import StateRecord
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import WriteBack
+from reconciler.service.lookout import written
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingFace:
+    """The branch as write-back sees it: every workload's record, and how our commits fare."""
+
+    records: Sequence[tuple[WorkloadKey, StateRecord]] = ()
+    outbox: Outbox = EMPTY_OUTBOX
+    write_back: WriteBack = field(default_factory=WriteBack)
+
+    @property
+    def intents(self) -> tuple[tuple[WorkloadKey, Intent], ...]:
+        """The counts that act and do not stand in Git."""
+        found = ((key, record.scaling.intent) for key, record in self.records)
+        return tuple((key, intent) for key, intent in found if intent is not None)
+
+    @property
+    def oldest_at(self) -> float:
+        """Since when the oldest of them waits (Unix seconds), 0 where none does."""
+        return min((intent.steps[0].at for _, intent in self.intents), default=0.0)
+
+
+def face_lines(console: Console, face: ScalingFace, now: float) -> Iterator[str]:
+    """Say what of the branch waits to be written, and how the last commits fared."""
+    outbox, intents = face.outbox, face.intents
+    if intents:
+        are = "count is" if len(intents) == 1 else "counts are"
+        oldest = age(now - face.oldest_at)
+        yield f"{len(intents)} {are} on the way into Git, the oldest for {oldest}"
+    if outbox.error and intents:
+        failing = console.paint("Git takes no commit", "red")
+        since = f"since {written(outbox.failing_since)} ({age(now - outbox.failing_since)})"
+        yield f"{failing} {since}: {outbox.error}"
+        yield "    What was decided acts all the same; one commit catches up when Git takes it."
+    if outbox.pushed_at:
+        yield (
+            f"last commit of ours {outbox.commit[:12]}, {age(now - outbox.pushed_at)} ago; "
+            f"{counted(outbox.pushes, 'commit')} and "
+            f"{counted(outbox.races, 'lost race')} since this process leads"
+        )
+
+
+def workload_lines(
+    console: Console, face: ScalingFace, key: WorkloadKey, record: StateRecord, now: float
+) -> Iterator[str]:
+    """Say what was decided of one workload, where that stands, and why its policy stands still."""
+    intent = record.scaling.intent
+    standing = standing_of(key, record, face.outbox, face.write_back, now)
+    if intent is not None and standing is not None:
+        last = intent.steps[-1]
+        # The host's words stand above, once for all.
+        why = "the host takes no commit" if standing.where == "failing" else standing.why
+        word = console.paint("decided:", "yellow")
+        yield (
+            f"{word} {key} {intent.base} -> {intent.value} by {last.policy} "
+            f"{age(now - last.at)} ago: {why}"
+        )
+        yield f"    {intent.reason}"
+    for hold in _holds(record, now):
+        word = console.paint("paused:", "yellow")
+        until = hold["until"]
+        left = f"; its policy waits until {written(until)} ({age(until - now)})" if until else ""
+        yield f"{word} {key}: {hold['reason']}{left}"
+
+
+def face_json(face: ScalingFace, now: float) -> dict[str, Any]:
+    """Return write-back as a JSON object."""
+    outbox, oldest_at = face.outbox, face.oldest_at
+    return {
+        "mode": face.write_back.mode,
+        "branch": face.write_back.branch or None,
+        "waiting": len(face.intents),
+        "oldestSince": _time(oldest_at),
+        "oldestSeconds": round(max(0.0, now - oldest_at), 1) if oldest_at else None,
+        "lastCommit": outbox.commit or None,
+        "pushedAt": _time(outbox.pushed_at),
+        "pushes": outbox.pushes,
+        "races": outbox.races,
+        "failingSince": _time(outbox.failing_since),
+        "error": outbox.error,
+    }
+
+
+def workload_json(
+    face: ScalingFace, key: WorkloadKey, record: StateRecord, now: float
+) -> dict[str, Any]:
+    """Return what was decided of one workload as a JSON object."""
+    standing = standing_of(key, record, face.outbox, face.write_back, now)
+    intent = intent_json(record.scaling.intent)
+    if intent is not None and standing is not None:
+        intent |= {"stands": standing.where, "why": standing.why}
+    holds = [{**hold, "until": _time(hold["until"])} for hold in _holds(record, now)]
+    return {"intent": intent, "holds": holds}
+
+
+def intent_json(intent: Intent | None) -> dict[str, Any] | None:
+    """Return an intent as a JSON object."""
+    if intent is None:
+        return None
+    last = intent.steps[-1]
+    return {
+        "from": intent.base,
+        "to": intent.value,
+        "policy": last.policy,
+        "reason": last.reason,
+        "since": written(intent.steps[0].at),
+        "decidedAt": written(last.at),
+    }
+
+
+def _holds(record: StateRecord, now: float) -> Iterator[dict[str, Any]]:
+    """Yield what keeps a policy from moving the count; `until` is 0 where nobody knows."""
+    scaling = record.scaling
+    if now < scaling.held_until:
+        yield {
+            "hold": "HumanHold",
+            "reason": f"the number was set by hand in {scaling.held_by[:12]}",
+            "commit": scaling.held_by,
+            "until": scaling.held_until,
+        }
+    pause = pauses.on_record(record.conditions)
+    if pause is not None and pause.reason != "HumanHold":
+        yield {"hold": pause.reason, "reason": pause.message, "commit": None, "until": 0.0}
+
+
+def _time(at: float) -> str | None:
+    return written(at) if at else None

@@ -1,0 +1,70 @@
+"""What an undo changes, byte for byte, and how that is shown."""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from reconciler.cli.console import Console
+from reconciler.cli.failures import Failure
+from reconciler.cli.log_reading import GitSide
+from reconciler.core.count_edits import with_counts
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.undo import Undo
+
+COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """The undone numbers, and the files that hold them: as they are, and as they will be.
+
+    All of them stand on `branch`, at commit `base`.
+    """
+
+    undos: tuple[Undo, ...]
+    branch: str
+    base: str
+    before: Mapping[str, bytes]
+    files: Mapping[str, bytes]
+
+
+async def edited(side: GitSide, undos: tuple[Undo, ...]) -> Edited:
+    """Put the numbers back in the files of their branch.
+
+    Raises Failure where that cannot be done exactly, and the repository's errors.
+    """
+    branch, *others = sorted({each.branch for each in undos})
+    if others:
+        raise Failure(
+            f"the numbers stand on two branches, {branch} and {others[0]}: that is no one commit",
+            fix="Undo each workload by its name",
+        )
+    base = side.tip_of(branch)
+    counts: dict[str, dict[WorkloadKey, int]] = {}
+    for each in undos:
+        counts.setdefault(each.file, {})[each.key] = each.back
+    before, files = {}, {}
+    for file, wanted in counts.items():
+        data = await side.repository.blob(base, file) or b""
+        before[file] = data
+        files[file], refused = with_counts(file, data, wanted)
+        for refusal in refused:
+            where = f"{file}:{refusal.line}" if refusal.line else file
+            raise Failure(
+                f"{refusal.edit.where} cannot be put back: {where}: {refusal.reason}",
+                fix="Change the number by hand, and commit it",
+            )
+    return Edited(undos, branch, base, before, files)
+
+
+def print_diff(console: Console, change: Edited) -> None:
+    """Print the change as git would."""
+    for file, after in change.files.items():
+        for line in _diff(file, change.before[file], after):
+            colour = "bold" if line.startswith(("+++", "---")) else COLOURS.get(line[:1], "")
+            console.print(console.paint(line, colour) if colour else line)
+
+
+def _diff(file: str, before: bytes, after: bytes) -> Iterator[str]:
+    old, new = (text.decode("utf-8", "replace").splitlines() for text in (before, after))
+    return difflib.unified_diff(old, new, f"a/{file}", f"b/{file}", lineterm="")

@@ -1,0 +1,115 @@
+"""Policies that ask others, with real processes: whom the operator lists moves a count."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from tests.e2e.processes import Fleet, fleet, until
+from tests.loop.world import spec
+
+CONFIG = "apiVersion: gamekeeper.dev/v1\nkind: Config\nspec: {writeBack: {mode: 'off'}}\n"
+FLAGS = ("--no-lease", "--poll-seconds", "1", "--listen", "127.0.0.1:0")
+
+
+class Others(ThreadingHTTPServer):
+    """Answers Prometheus' query and a webhook of Agones with numbers that a test sets."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Answer)
+        self.value = "0"
+        self.replicas: int | None = None
+        self.queries: list[str] = []
+
+    @property
+    def origin(self) -> str:
+        """Where it is asked."""
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Answer(BaseHTTPRequestHandler):
+    """One answer."""
+
+    server: Others
+
+    def do_GET(self) -> None:
+        """Answer an instant query."""
+        asked = parse_qs(urlsplit(self.path).query)
+        self.server.queries.append(asked["query"][0])
+        sample = {"metric": {}, "value": [time.time(), self.server.value]}
+        self.say({"status": "success", "data": {"resultType": "vector", "result": [sample]}})
+
+    def do_POST(self) -> None:
+        """Answer a FleetAutoscaleReview."""
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["request"]
+        wanted = {"scale": self.server.replicas is not None, "replicas": self.server.replicas or 0}
+        self.say({"request": request, "response": {"uid": request["uid"], **wanted}})
+
+    def say(self, value: Any) -> None:
+        """Send JSON."""
+        body = json.dumps(value).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *words: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def others() -> Iterator[Others]:
+    """Serve from a thread."""
+    server = Others()
+    serving = threading.Thread(target=server.serve_forever, daemon=True)
+    serving.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        serving.join()
+
+
+def asking(name: str, policy: dict[str, Any]) -> str:
+    return spec(name, 2, autoscaling={"min": 1, "max": 20, "policy": policy})
+
+
+def rooms(made: Fleet, name: str) -> int:
+    return len(made.pods(name))
+
+
+def test_whom_the_operator_lists_moves_a_count_and_nobody_else(tmp_path: Path) -> None:
+    with others() as other, fleet(tmp_path) as made:
+        other.value, other.replicas = "70", 4
+        review = {"url": f"{other.origin}/scale", "form": "agones", "everySeconds": 5}
+        named = {"url": f"http://localhost:{other.server_port}/scale", "form": "agones"}
+        metric = {"query": "sum(queue)", "targetPerRoom": 10, "everySeconds": 5}
+        made.commit(
+            gamekeeper=CONFIG,
+            schedulers__metric=asking("metric", {"metric": metric}),
+            schedulers__listed=asking("listed", {"webhook": review}),
+            schedulers__named=asking("named", {"webhook": named}),
+            schedulers__unlisted=asking("unlisted", {"webhook": {"url": "http://10.9.9.9/"}}),
+        )
+        allowed = f"{other.origin},http://localhost:{other.server_port}"
+        asked = ("--egress-hosts", allowed, "--prometheus-url", other.origin)
+        made.start_loop("cache", *FLAGS, *asked)
+        until("seven rooms by the metric", lambda: rooms(made, "metric") == 7, 60.0)
+        until("four rooms by the webhook", lambda: rooms(made, "listed") == 4, 60.0)
+        other.value, other.replicas = "90", 6
+        until("nine rooms", lambda: rooms(made, "metric") == 9, 30.0)
+        until("six rooms", lambda: rooms(made, "listed") == 6, 30.0)
+        assert (rooms(made, "named"), rooms(made, "unlisted")) == (2, 2)
+        assert set(other.queries) == {"sum(queue)"}
+        log = (tmp_path / "cache.log").read_text(encoding="utf-8")
+        assert "this machine itself" in log
+        assert "--egress-hosts http://10.9.9.9" in log

@@ -1,0 +1,1 @@
+"""A real Prometheus for tests: who asks it, and who it asks."""

@@ -1,0 +1,55 @@
+"""What `demand import` says of files that it cannot use, before it asks any cluster."""
+
+from pathlib import Path
+
+import pytest
+
+from reconciler.cli import main
+
+HERE = ("--instance", "main", "--kubeconfig", "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        pytest.param("when,how many\n", ":1: the first line must be time,starts", id="no head"),
+        pytest.param("time,starts\n1,2\nsoon,3\n", ':3: "soon" is no time', id="a line is wrong"),
+        pytest.param("time,starts\n86400,3\n", " says nothing of the last 28 days", id="long ago"),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_told_with_its_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, words: str
+) -> None:
+    file = tmp_path / "starts.csv"
+    file.write_text(text)
+
+    assert main.main(["demand", "import", "arena", "--csv", str(file), *HERE]) == 1
+    told = capsys.readouterr()
+    assert f"{file}{words}" in told.out + told.err
+
+
+def test_every_mistake_of_a_table_is_told_on_a_line_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "starts.csv"
+    file.write_text("time,starts\n" + "soon,3\n" * 9)
+
+    assert main.main(["demand", "import", "arena", "--csv", str(file), *HERE]) == 1
+    told = capsys.readouterr()
+    assert [line.split(": ")[0] for line in told.out.splitlines()] == [
+        f"{file}:{line}" for line in range(2, 11)
+    ]
+    assert f"{file} has 9 mistakes: nothing was imported" in told.err
+
+
+def test_a_file_that_is_no_text_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "starts.csv"
+    file.write_bytes(b"time,starts\n\xff\xfe")
+
+    assert main.main(["demand", "import", "arena", "--csv", str(file), *HERE]) == 1
+    assert "is no UTF-8 text" in capsys.readouterr().err
+
+
+def test_an_import_says_what_to_import(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["demand", "import", "arena", *HERE]) == 1
+    assert "--csv FILE or --prometheus-json FILE" in capsys.readouterr().err

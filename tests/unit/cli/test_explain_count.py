@@ -1,0 +1,73 @@
+"""What shaped a count, in sentences and for programs."""
+
+from dataclasses import replace
+
+from reconciler.cli.explain_count import CountStory, count_json, count_lines
+from reconciler.model.decisions import NO_PAST, Decision
+from reconciler.model.intents import Intent, Scaling, Step
+from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
+from reconciler.model.records import Accepted, StateRecord
+from reconciler.model.specs import WriteBack
+from tests.unit.core.making import NOW, a_key
+from tests.unit.core.policies.looks import a_load
+
+INTENT = Intent(5, 8, (Step(NOW - 20, 5, 8, "buffer", "3 busy and 5 spare"),))
+ACCEPTED = Accepted("{}", 5, "c" * 40, "arena.yaml", 1)
+DECISION = Decision(9, "", NO_PAST, ("4 busy and 5 spare", "at most 1 at once: 9, not 10"), "", 10)
+STORY = CountStory(
+    key=a_key(),
+    record=StateRecord(accepted=ACCEPTED, scaling=Scaling(INTENT)),
+    place="arena.yaml:7",
+    outbox=EMPTY_OUTBOX,
+    back=WriteBack(),
+    load=a_load(ready=4, occupied=4, replicas=8, players=9, trouble="1 of 8 rooms are not heard"),
+    decision=DECISION,
+)
+HELD = replace(STORY, record=replace(STORY.record, scaling=Scaling(None, (), NOW + 300, "d" * 40)))
+
+
+def lines(story: CountStory) -> list[str]:
+    return [f"{head}|{text}" for head, text in count_lines(story, NOW)]
+
+
+def test_everything_that_shaped_the_count_has_its_line() -> None:
+    *told, last = lines(STORY)
+    assert told == [
+        "in Git|5 by arena.yaml:7",
+        "decided|8 since 20 s, by buffer: 3 busy and 5 spare",
+        "|to be committed in 40 s, with what is decided until then",
+        "its load|8 wanted: 4 ready, 4 occupied; 4 matches, 9 players; 1 of 8 rooms are not heard",
+        "its policy|4 busy and 5 spare",
+        "then|at most 1 at once: 9, not 10",
+    ]
+    assert last.startswith("comes to|9 rooms, not knowing what the loop alone remembers")
+
+
+def test_a_number_of_a_person_is_told_with_its_commit_and_its_end() -> None:
+    told = lines(HELD)
+    assert "held|commit dddddddddddd set the number: no policy until " in "\n".join(told)
+    assert not any(line.startswith("decided") for line in told)
+    value = count_json(HELD, NOW)
+    assert (value["heldBy"], value["heldUntil"], value["intent"]) == ("d" * 40, NOW + 300, None)
+    over = replace(HELD, record=replace(HELD.record, scaling=Scaling(None, (), NOW, "d" * 40)))
+    assert count_json(over, NOW)["heldBy"] is None
+
+
+def test_a_number_that_cannot_be_committed_says_why() -> None:
+    refused = replace(STORY, outbox=Outbox(refused={a_key(): "line 7: it has an anchor"}))
+    assert "|it cannot be written: line 7: it has an anchor" in lines(refused)
+
+
+def test_a_policy_that_asks_others_is_not_decided_for() -> None:
+    asking = replace(STORY, asked=("metric",))
+    assert lines(asking)[-1] == "its policy|asks others (metric), and the loop alone does that"
+    assert count_json(asking, NOW)["decision"] is None
+
+
+def test_programs_read_the_same() -> None:
+    value = count_json(STORY, NOW)
+    assert (value["inGit"], value["source"]) == (5, "arena.yaml:7")
+    assert (value["intent"]["from"], value["intent"]["to"]) == (5, 8)
+    assert (value["standing"]["stands"], len(value["steps"])) == ("waiting", 1)
+    assert value["load"]["ready"] == 4
+    assert (value["decision"]["replicas"], value["decision"]["advised"]) == (9, 10)

@@ -1,0 +1,71 @@
+"""A number's past as people and programs read it."""
+
+from dataclasses import replace
+
+from reconciler.cli.history_text import Past, as_json, print_past
+from reconciler.model.history import CountChange
+from reconciler.model.intents import Step
+from reconciler.model.pushes import Logged, Person
+from reconciler.model.specs import Source
+from tests.unit.cli.screens import console, text_of
+from tests.unit.core.making import a_key
+
+AT = 1795330800.0
+FIRST, SECOND = Step(AT, 5, 7, "buffer", "4 busy"), Step(AT + 9, 7, 9, "buffer", "6 busy")
+NEXT = Step(AT + 90, 9, 12, "buffer", "9 busy")
+BOT = Person("Gamekeeper", "bot@example.com")
+LOGGED = Logged("c" * 40, ("b" * 40,), BOT, BOT, AT + 60, "Scale arena to 9", "", ())
+OURS = CountChange(LOGGED, 5, 9, Source("arena.yaml", 7), True, (FIRST, SECOND))
+THEIRS = CountChange(replace(LOGGED, subject="five\x1b[31m"), None, 5, None, False)
+PAST = Past(a_key(), "c" * 40, 9, "arena.yaml:7", (OURS, THEIRS), False, (NEXT,), 12, "")
+
+
+def shown(past: Past) -> tuple[list[str], str]:
+    screen = console()
+    print_past(screen, past, AT + 100)
+    return text_of(screen.out).splitlines(), text_of(screen.err)
+
+
+def test_every_step_has_its_line_the_newest_first() -> None:
+    lines, said = shown(PAST)
+    assert lines == [
+        "Scheduler/arena: 9 in arena.yaml:7 at commit cccccccccccc",
+        "12 acts: not in Git yet, since 2026-11-22T07:01:30Z (10 s)",
+        "",
+        "WHEN                   FROM   TO   BY                             COMMIT           WHY",
+        "2026-11-22T07:01:30Z   9      12   Gamekeeper                     not in Git yet   "
+        "buffer: 9 busy",
+        "2026-11-22T07:00:09Z   7      9    Gamekeeper                     cccccccccccc     "
+        "buffer: 6 busy",
+        "2026-11-22T07:00:00Z   5      7    Gamekeeper                     cccccccccccc     "
+        "buffer: 4 busy",
+        "2026-11-22T07:01:00Z   -      5    Gamekeeper <bot@example.com>   cccccccccccc     "
+        "five\\u001b[31m",
+    ]
+    assert said == ""
+
+
+def test_what_is_not_known_or_not_shown_is_said() -> None:
+    unknown = replace(
+        PAST, count=None, source="", changes=(), pending=(), acts=None, cut=True, unknown="no key"
+    )
+    lines, said = shown(unknown)
+    assert lines == [
+        "Scheduler/arena: - at commit cccccccccccc",
+        "No commit of this log changed it.",
+    ]
+    assert "--limit shows more" in said
+    assert "is not known: no key." in said
+    assert as_json(unknown)["pending"] is None
+    apart = replace(PAST, unfetched="counts")
+    assert "branch counts, which was not fetched here: git fetch" in shown(apart)[1]
+    assert as_json(apart)["unfetched"] == "counts"
+
+
+def test_programs_read_the_same() -> None:
+    value = as_json(PAST)
+    assert (value["count"], value["acts"], value["more"]) == (9, 12, False)
+    assert [step["to"] for step in value["pending"]] == [12]
+    ours, theirs = value["changes"]
+    assert (ours["ours"], ours["source"], len(ours["steps"])) == (True, "arena.yaml:7", 2)
+    assert (theirs["from"], theirs["to"], theirs["steps"]) == (None, 5, [])

@@ -1,0 +1,158 @@
+"""What a person reads of counts that are on their way into Git, and of policies that wait."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from reconciler.cli.status_text import print_text
+from reconciler.cli.statuses import Status, WorkloadStatus, as_json
+from reconciler.core import pauses
+from reconciler.model.intents import Intent, Scaling, Step
+from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
+from reconciler.model.pauses import Pause
+from reconciler.model.plans import Counts
+from reconciler.model.records import RepositoryRecord, StateRecord
+from reconciler.service.lookout import Sighting
+from tests.unit.cli.screens import console, text_of
+from tests.unit.core.making import a_key
+
+NOW = 1_000_000.0
+KEY, OURS, THEIRS = a_key(), "ab" * 20, "cd" * 20
+STEP = Step(NOW - 20, 5, 8, "fixedBuffer", "3 rooms with players and 5 more: 8 rooms")
+WAITS = Scaling(intent=Intent(5, 8, (STEP,)))
+HELD = Scaling(held_until=NOW + 720, held_by=THEIRS)
+DEAF = Pause("DemandDoubted", "3 of 20 rooms are not heard", NOW - 90, NOW - 90)
+DOWN = Outbox(error="no route to host", failing_since=NOW - 300)
+
+
+def status(scaling: Scaling, outbox: Outbox = EMPTY_OUTBOX, **more: Any) -> Status:
+    record = StateRecord(scaling=scaling, **more)
+    workload = WorkloadStatus(KEY, Counts(), "ready", (), (), OURS, "a.yaml:4", record=record)
+    seen = Sighting("loop-1", NOW - 2, 15.0, NOW - 12, 0.0, "", outbox)
+    # What we are about to push is on record before: it says nothing of what arrived.
+    return Status(RepositoryRecord(pushed=(THEIRS,)), seen, (workload,))
+
+
+def said(shown: Status) -> list[str]:
+    screen = console()
+    print_text(screen, shown, NOW)
+    return text_of(screen.out).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("shown", "lines"),
+    [
+        pytest.param(
+            status(WAITS, Outbox(OURS, NOW - 600, pushes=3, races=1)),
+            [
+                "1 count is on the way into Git, the oldest for 20 s",
+                "last commit of ours abababababab, 10 min ago; 3 commits and 1 lost race since "
+                "this process leads",
+                "decided: Scheduler/arena 5 -> 8 by fixedBuffer 20 s ago: to be committed in "
+                "40 s, with what is decided until then",
+                "    3 rooms with players and 5 more: 8 rooms",
+            ],
+            id="a count waits for the quiet time",
+        ),
+        pytest.param(
+            status(WAITS, DOWN),
+            [
+                "Git takes no commit since 1970-01-12T13:41:40Z (5 min): no route to host",
+                "    What was decided acts all the same; one commit catches up when Git takes it.",
+                "decided: Scheduler/arena 5 -> 8 by fixedBuffer 20 s ago: the host takes no commit",
+            ],
+            id="the host is down",
+        ),
+        pytest.param(
+            status(HELD),
+            [
+                "paused: Scheduler/arena: the number was set by hand in cdcdcdcdcdcd; its policy "
+                "waits until 1970-01-12T13:58:40Z (12 min)"
+            ],
+            id="a person set the number",
+        ),
+        pytest.param(
+            status(Scaling(), conditions=(pauses.condition_of(DEAF),)),
+            ["paused: Scheduler/arena: 3 of 20 rooms are not heard"],
+            id="a policy that cannot tell",
+        ),
+    ],
+)
+def test_lines_about_scaling(shown: Status, lines: list[str]) -> None:
+    found = said(shown)
+    assert [line for line in lines if line not in found] == []
+
+
+@pytest.mark.parametrize(
+    ("holder", "renewed_at"),
+    [
+        pytest.param("", NOW - 2, id="given back"),
+        pytest.param("loop-1", NOW - 60, id="run out"),
+    ],
+)
+def test_the_last_words_of_who_leads_no_more_are_no_news(holder: str, renewed_at: float) -> None:
+    outbox = replace(DOWN, commit=OURS, pushed_at=NOW - 600, refused={KEY: "line 7: an alias"})
+    shown = status(WAITS, outbox)
+    assert shown.seen is not None
+    shown = replace(shown, seen=replace(shown.seen, holder=holder, renewed_at=renewed_at))
+    lines = said(shown)
+    assert not [line for line in lines if "no route to host" in line or "last commit" in line]
+    assert [line for line in lines if "to be committed in 40 s" in line]
+    assert [line for line in lines if "--no-lease" in line]
+    found = as_json(shown, NOW)
+    assert (found["writeBack"]["error"], found["writeBack"]["lastCommit"]) == ("", None)
+
+
+def test_what_never_arrived_is_no_commit_of_ours() -> None:
+    assert not [line for line in said(status(WAITS, DOWN)) if line.startswith("last commit")]
+
+
+def test_a_trouble_that_holds_up_nothing_is_no_news() -> None:
+    assert not [line for line in said(status(Scaling(), DOWN)) if "takes no commit" in line]
+
+
+def test_data_say_the_same() -> None:
+    found = json.loads(json.dumps(as_json(status(replace(HELD, intent=WAITS.intent), DOWN), NOW)))
+    assert found["writeBack"] == {
+        "mode": "direct",
+        "branch": None,
+        "waiting": 1,
+        "oldestSince": "1970-01-12T13:46:20Z",
+        "oldestSeconds": 20.0,
+        "lastCommit": None,
+        "pushedAt": None,
+        "pushes": 0,
+        "races": 0,
+        "failingSince": "1970-01-12T13:41:40Z",
+        "error": "no route to host",
+    }
+    (arena,) = found["workloads"]
+    assert arena["scaling"]["intent"] == {
+        "from": 5,
+        "to": 8,
+        "policy": "fixedBuffer",
+        "reason": STEP.reason,
+        "since": "1970-01-12T13:46:20Z",
+        "decidedAt": "1970-01-12T13:46:20Z",
+        "stands": "failing",
+        "why": "the host takes no commit: no route to host",
+    }
+    assert arena["scaling"]["holds"] == [
+        {
+            "hold": "HumanHold",
+            "reason": "the number was set by hand in cdcdcdcdcdcd",
+            "commit": THEIRS,
+            "until": "1970-01-12T13:58:40Z",
+        }
+    ]
+    nothing = as_json(status(Scaling()), NOW)["workloads"][0]["scaling"]
+    assert nothing == {"intent": None, "holds": []}
+
+
+def test_a_hold_that_is_over_is_not_told() -> None:
+    over = replace(HELD, held_until=NOW)
+    human = Pause("HumanHold", "the number was set by hand", NOW - 900, NOW - 900)
+    shown = status(over, conditions=(pauses.condition_of(human),))
+    assert not [line for line in said(shown) if line.startswith("paused:")]
