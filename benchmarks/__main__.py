@@ -14,7 +14,10 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from benchmarks import (
+    decision,
+    decision_latency,
     hostile,
+    hostile_rooms,
     idle,
     live_diff,
     offline,
@@ -22,10 +25,12 @@ from benchmarks import (
     ports,
     reactions,
     rooms,
+    rooms_failover,
     rooms_flips,
     rooms_load,
     rooms_reactions,
     stretches,
+    write_back,
 )
 from benchmarks.apart import BROKEN, HERE, MISSED, PASSED, measure_apart, summary
 from benchmarks.fleet import Fleet, ten_thousand
@@ -42,18 +47,25 @@ REPORTING: dict[str, Measure] = {
     "room-flips": rooms_flips.measure,
     "room-load": rooms_load.measure,
     "idle-reporting": idle.measure_reporting,
-    # Last: it lets rooms end.
+    "decision-latency": decision_latency.measure,
+    # Last: they let rooms end.
     "room-reactions": rooms_reactions.measure,
+    "room-failover": rooms_failover.measure,
 }
 ALONE: dict[str, Callable[[], Section]] = {
     "offline": offline.measure,
+    "decision": decision.measure,
     "hostile": hostile.measure,
+    "hostile-rooms": hostile_rooms.measure,
     "ports": ports.measure,
     "pings": pings.measure,
     "rooms": rooms.measure,
     "live-diff": live_diff.measure,
     "idle-many": idle.measure_many,
     "stretches": stretches.measure,
+    "write-back": write_back.measure,
+    "changes": write_back.measure_changes,
+    "outage": write_back.measure_outage,
 }
 
 

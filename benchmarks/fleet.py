@@ -49,6 +49,7 @@ class Fleet:
     folder: Path
     settings: dict[str, str]
     workloads: tuple[str, ...]
+    host: HttpGitServer
     maker_pss_mib: float = 0.0
     voices: tuple[Voice, ...] = ()
     """The rooms that report, those of `workloads` and of PULSE; each was heard once."""
@@ -109,7 +110,7 @@ def ten_thousand(workloads: int = 10, pulse: int = 1, reports: str = "none") -> 
             }
             if reports != "none":
                 settings["ROOMS_LISTEN"] = f"127.0.0.1:{free_ports(1)[0]}"
-            fleet = Fleet(cluster, bare, folder, settings, tuple(counts))
+            fleet = Fleet(cluster, bare, folder, settings, tuple(counts), host)
             with fleet.running() as process:
                 declare_ready(cluster, (*counts, PULSE))
                 if reports != "none":

@@ -6,6 +6,7 @@ server that reads the body and answers the same bytes, in a process of its own o
 """
 
 import asyncio
+import itertools
 import json
 import multiprocessing
 import os
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
+import uvloop
 from aiohttp import web
 
 from benchmarks.results import Figure, Section, at_least, at_most, percentile
@@ -189,7 +191,8 @@ def _serve_bare(host: str, port: int) -> None:
         await asyncio.get_running_loop().create_server(web.Server(answer), host, port)
         await asyncio.Event().wait()
 
-    asyncio.run(serve())
+    # The loop of the service.
+    uvloop.run(serve())
 
 
 def _full(pid: int, address: tuple[str, int], requests: Sequence[bytes]) -> Load:
@@ -210,8 +213,8 @@ class _Room(asyncio.Protocol):
         self._seen = b""
         self._due: list[float] = []
         self._transport: asyncio.WriteTransport | None = None
-        self.again: bytes = b""
-        """The ping to send upon each answer, "" for none."""
+        self.again: Iterator[bytes] | None = None
+        """The pings to send, one upon each answer; None sends no more."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport)
@@ -232,8 +235,8 @@ class _Room(asyncio.Protocol):
         for _ in range(count):
             now = time.perf_counter()
             self._late.append(now - self._due.pop(0))
-            if self.again:
-                self.send(self.again, now)
+            if self.again is not None:
+                self.send(next(self.again), now)
 
     def close(self) -> None:
         """Hang up."""
@@ -252,11 +255,11 @@ async def _loaded(
     cpu, begun = _cpu_seconds(pid), time.perf_counter()
     if a_second is None:
         for number, room in enumerate(rooms):
-            room.again = requests[number % len(requests)]
-            room.send(room.again, time.perf_counter())
+            room.again = itertools.cycle(requests[number :: len(rooms)])
+            room.send(next(room.again), time.perf_counter())
         await asyncio.sleep(SECONDS)
         for room in rooms:
-            room.again = b""
+            room.again = None
     else:
         await _send_when_due(rooms, requests, a_second, begun)
     answered, spent = len(late), _cpu_seconds(pid) - cpu

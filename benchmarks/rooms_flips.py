@@ -21,7 +21,7 @@ from reconciler.model.refs import Json
 from reconciler.model.rooms import Mark, Why
 from reconciler.service.live_records import pod_of
 
-ROUNDS = 3
+ROUNDS = 5
 FLIPS = 900
 """A crowd that comes in at once; below `--burst`, whose bucket fills between the rounds."""
 CONNECTIONS = 64
@@ -39,6 +39,8 @@ def measure(fleet: Fleet) -> Section:
     for _ in range(ROUNDS):
         found["raw"].append(statistics.mean(_raw(fleet, rooms)))
         with fleet.running(POLL_SECONDS="3600", RESYNC_SECONDS="3600"):
+            # As in any fleet that runs: everybody was heard, and its token is known.
+            say_all(fleet.rooms_address, fleet.voices, SAYS_READY, CONNECTIONS)
             for what, says in (("busy", SAYS_BUSY), ("idle", SAYS_READY)):
                 log = stage.AuditLog(fleet.cluster)
                 say_all(fleet.rooms_address, rooms, says, CONNECTIONS)

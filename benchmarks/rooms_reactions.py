@@ -70,12 +70,13 @@ async def _ended(fleet: Fleet, rooms: Sequence[Voice], chance: random.Random) ->
             log.more()
             sent = time.time()
             await line.say(room.ping(SAYS_TERMINATED))
-            made = await _first_create(log, room.namespace)
+            made = await first_create(log, room.namespace)
             found.append((made - sent) * 1000)
     return found
 
 
-async def _first_create(log: stage.AuditLog, namespace: str) -> float:
+async def first_create(log: stage.AuditLog, namespace: str) -> float:
+    """Wait for a room to be made in a namespace, and return when the API server was asked."""
     deadline = time.monotonic() + LONGEST_SECONDS
     while time.monotonic() < deadline:
         made = stage.creates(log.more(), namespace)

@@ -1,0 +1,1 @@
+"""The yardstick of autoscaling policies: misses and paid idle on six real curves of demand."""
