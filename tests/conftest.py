@@ -5,6 +5,13 @@ Nothing is skipped for want of a control plane: a test that needs one fails with
 """
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes is no property of the code, least of all on a machine that others use.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.load_profile("any machine")
 
 pytest_plugins = ["tests.controlplane.plugin"]
 

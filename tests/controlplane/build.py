@@ -35,7 +35,7 @@ def build_missing(say: Callable[[str], None]) -> None:
     Raises:
         ControlPlaneAbsent: Go is absent, or a build failed.
     """
-    with _only_builder():
+    with only_builder("controlplane"):
         missing = missing_programs()
         if not missing:
             say(f"control plane: all {len(PROGRAMS)} programs are in {cache_folder()}")
@@ -55,10 +55,11 @@ def build_missing(say: Callable[[str], None]) -> None:
 
 
 @contextmanager
-def _only_builder() -> Iterator[None]:
+def only_builder(what: str) -> Iterator[None]:
+    """Wait until nobody else on this machine builds `what` into the cache, and keep them out."""
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "controlplane.lock").open("w") as lock:
+    with (folder / f"{what}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -3,6 +3,7 @@
 A pod is taken in at once, runs and is ready a while later, and is gone a while after its deletion.
 An image whose tag is `missing` cannot be pulled; one whose tag is `crash` ends right after its
 start. A pod's annotation `controlplane.test/start-after` (as `5s`) overrides its start-up time.
+Nothing is told of a node with the annotation `controlplane.test/silent`: a test writes what it is.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import json
 from typing import Any
 
 START_AFTER = "controlplane.test/start-after"
+SILENT = "controlplane.test/silent"
 
 Json = dict[str, Any]
 
 _DELETED: Json = {"key": ".metadata.deletionTimestamp", "operator": "Exists"}
 _NOT_DELETED: Json = {"key": ".metadata.deletionTimestamp", "operator": "DoesNotExist"}
+_NOT_SILENT: Json = {"key": f'.metadata.annotations["{SILENT}"]', "operator": "DoesNotExist"}
 _NO_FINALIZERS: Json = {"key": ".metadata.finalizers", "operator": "DoesNotExist"}
 _TAKEN_IN: Json = {"key": ".status.startTime", "operator": "Exists"}
 _NOT_TAKEN_IN: Json = {"key": ".status.startTime", "operator": "DoesNotExist"}
@@ -40,7 +43,7 @@ def documents(*, start_seconds: float, stop_seconds: float | None) -> str:
     waits: Json = {"key": ".status.containerStatuses.[].state.waiting.reason", "operator": "In"}
     creating: Json = {**waits, "values": ["ContainerCreating"]}
     stages = [
-        _stage("node-ready", "Node", [_not_ready()], {"statusTemplate": _NODE_READY}),
+        _stage("node-ready", "Node", [_not_ready(), _NOT_SILENT], {"statusTemplate": _NODE_READY}),
         _stage("pod-arrives", "Pod", [_NOT_DELETED, _NOT_TAKEN_IN], {"statusTemplate": _ARRIVED}),
         _stage("pod-runs", "Pod", whole, {"statusTemplate": _RUNNING, "event": _STARTED}, start),
         _stage(

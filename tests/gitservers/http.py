@@ -27,8 +27,10 @@ from tests.gitservers.certificates import make_certificate, server_context
 class Fault:
     """One way of failing; without `times` it lasts until `heal`.
 
-    `stall_seconds` passes before anything is answered; `status` is answered instead of git;
-    `cut_after_bytes` of the true body are sent, and the connection is closed.
+    `stall_seconds` passes before anything is answered; `status` is answered instead of git, `page`
+    as well, as a web page; `cut_after_bytes` of the true body are sent, and the connection is
+    closed; with `hang_up` it is closed while the request still comes in. `only` is how the path
+    ends of what fails; with `then_down` every request after it is answered 503.
     """
 
     status: int | None = None
@@ -36,6 +38,10 @@ class Fault:
     stall_seconds: float = 0.0
     cut_after_bytes: int | None = None
     times: int | None = None
+    page: bytes = b""
+    hang_up: bool = False
+    only: str = ""
+    then_down: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +139,17 @@ class HttpGitServer:
         )
         self._thread.start()
 
-    def take_fault(self) -> Fault | None:
+    def take_fault(self, path: str) -> Fault | None:
         """Return the fault for one request, and count it."""
         with self._lock:
-            if self._fault is None or self._faults_left == 0:
+            if self._fault is None or self._faults_left == 0 or not path.endswith(self._fault.only):
                 return None
+            fault = self._fault
             if self._faults_left is not None:
                 self._faults_left -= 1
-            return self._fault
+            if fault.then_down:
+                self._fault = Fault(status=503)
+            return fault
 
     def wait_released(self, seconds: float) -> None:
         """Wait, but not beyond `heal` or `go_away`."""
@@ -152,6 +161,8 @@ class HttpGitServer:
             retry = fault.retry_after_seconds
             headers = () if retry is None else (("Retry-After", str(retry)),)
             return Reply(fault.status, headers, b"the test asked for this failure\n")
+        if fault is not None and fault.page:
+            return Reply(200, (("Content-Type", "text/html; charset=utf-8"),), fault.page)
         if call.user != self._wanted.partition(":")[0]:
             return Reply(401, (("WWW-Authenticate", 'Basic realm="git"'),), b"who are you?\n")
         return answer(self.root, call)
@@ -206,8 +217,12 @@ class _Request(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         host = self.server.host
+        fault = host.take_fault(self.path)
+        if fault is not None and fault.hang_up:
+            self.close_connection = True
+            self.rfile.read(1)
+            return
         body = self._read_body()
-        fault = host.take_fault()
         if fault is not None:
             host.wait_released(fault.stall_seconds)
         user = host.user_of(self.headers.get("Authorization"))

@@ -92,3 +92,13 @@ class BareRepository:
     def reset(self, revision: str, *, branch: str = "main") -> None:
         """Move a branch, as a forced push does."""
         self.git("update-ref", f"refs/heads/{branch}", revision)
+
+    def forced_updates(self, branch: str = "main") -> int:
+        """Count the moves of a branch, by its reflog, that were no fast-forward."""
+        log = self.path / "logs" / "refs" / "heads" / branch
+        moves = [line.split()[:2] for line in log.read_text().splitlines()]
+        return sum(not self._leads_to(old, new) for old, new in moves if set(old) != {"0"})
+
+    def _leads_to(self, old: str, new: str) -> bool:
+        argv = ["git", "-C", str(self.path), "merge-base", "--is-ancestor", old, new]
+        return subprocess.run(argv, env=git_environment()).returncode == 0

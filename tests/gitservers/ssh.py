@@ -6,10 +6,9 @@ import getpass
 import os
 import socket
 import subprocess
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from tests.controlplane.processes import Server, ServerGroup, free_ports
 from tests.gitservers.install import find_sshd
@@ -17,44 +16,33 @@ from tests.gitservers.install import find_sshd
 START_SECONDS = 20.0
 
 
-class SshGitServer:
-    """Serves every repository that this user can reach; use it as a context manager."""
+@contextmanager
+def ssh_server() -> Iterator[SshGitServer]:
+    """Run an sshd for the length of a block; everything of it is in a folder that goes with it."""
+    sshd = find_sshd()
+    with ServerGroup("git-ssh") as group:
+        server = SshGitServer(sshd, group)
+        server.come_back()
+        try:
+            yield server
+        finally:
+            server.resume()
 
-    def __init__(self) -> None:
-        self._sshd = find_sshd()
-        self._group: ServerGroup | None = None
+
+class SshGitServer:
+    """Serves every repository that this user can reach."""
+
+    def __init__(self, sshd: Path, group: ServerGroup) -> None:
+        """Write keys and settings into the folder of `group`; nothing runs yet."""
+        self._sshd = sshd
+        self._group = group
         self._server: Server | None = None
         (self._port,) = free_ports(1)
-
-    def __enter__(self) -> Self:
-        self._group = ServerGroup("git-ssh")
-        try:
-            self._write_files()
-            self.come_back()
-        except BaseException:
-            self._group.close()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._group is not None:
-            self.resume()
-            self._group.close()
+        self._write_files()
 
     @property
     def folder(self) -> Path:
-        """Return where keys and logs are.
-
-        Raises:
-            RuntimeError: it does not run.
-        """
-        if self._group is None:
-            raise RuntimeError("this ssh server does not run")
+        """Return where keys and logs are."""
         return self._group.folder
 
     @property
@@ -82,13 +70,11 @@ class SshGitServer:
     def go_away(self) -> None:
         """End sshd: the port is closed."""
         server, self._server = self._server, None
-        if self._group is not None and server is not None:
+        if server is not None:
             self._group.retire(server)
 
     def come_back(self) -> None:
         """Start sshd, on the same port as before."""
-        if self._group is None:
-            raise RuntimeError("this ssh server does not run")
         argv = [str(self._sshd), "-D", "-e", "-f", str(self.folder / "sshd_config")]
         self._server = self._group.start("sshd", argv)
         self._group.wait_until(self._accepts, what="sshd to listen", deadline_seconds=START_SECONDS)

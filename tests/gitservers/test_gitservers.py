@@ -15,7 +15,7 @@ from tests.gitservers.certificates import ToolAbsent
 from tests.gitservers.http import Fault, HttpGitServer
 from tests.gitservers.install import find_sshd
 from tests.gitservers.repositories import BareRepository, git_environment
-from tests.gitservers.ssh import SshGitServer
+from tests.gitservers.ssh import ssh_server
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def repository(tmp_path: Path) -> BareRepository:
 def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
     made = repository(tmp_path)
     if request.param == "ssh":
-        with SshGitServer() as ssh:
+        with ssh_server() as ssh:
             yield Host(made, ssh.url(made.path), ssh.environment())
         return
     login = {"user": "bot", "password": "s3cret"} if "password" in request.param else {}
@@ -179,7 +179,7 @@ def test_going_away_cuts_what_is_under_way(http: tuple[HttpGitServer, Host]) -> 
 @pytest.mark.real
 def test_ssh_goes_away_freezes_and_comes_back(tmp_path: Path) -> None:
     made = repository(tmp_path)
-    with SshGitServer() as server:
+    with ssh_server() as server:
         host = Host(made, server.url(made.path), server.environment())
         server.go_away()
         assert "refused" in host.git("ls-remote", host.url).stderr
@@ -199,7 +199,7 @@ def test_an_unknown_ssh_host_is_refused(tmp_path: Path) -> None:
     made = repository(tmp_path)
     nobody = tmp_path / "known_hosts"
     nobody.touch()
-    with SshGitServer() as server:
+    with ssh_server() as server:
         host = Host(made, server.url(made.path), server.environment(known_hosts=nobody))
         assert "Host key verification failed" in host.git("ls-remote", host.url).stderr
 
