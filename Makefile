@@ -1,4 +1,4 @@
-# What one types. Needs Python 3.11, git and make; `make real` also Go.
+# What one types. Needs Python 3.11, git and make; `make real` also Go and a C compiler.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
@@ -13,11 +13,14 @@ DEVELOPMENT := import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
 	*p["build-system"]["requires"], "editables", sep="\n")
 
 TEST := $(BIN)/python -m pytest -q -m "not real"
-COMPUTING := tests/unit tests/golden tests/loop
+COMPUTING := tests/unit tests/golden
+PLAYING := tests/loop
 KILLING := tests/e2e/test_failover.py tests/e2e/test_kill.py
+LANDING := $(wildcard tests/e2e/test_scaling*.py tests/e2e/test_history*.py) \
+	tests/e2e/test_counts_branch.py tests/e2e/test_fleets_by_people.py tests/e2e/test_signals.py
 
-.PHONY: help setup demo test test-computing test-waiting test-killing check \
-	rooms rooms-first rooms-second real bench lock clean
+.PHONY: help setup demo test test-computing test-playing test-waiting test-killing \
+	test-landing check rooms rooms-first rooms-second yardstick real bench lock clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -30,20 +33,27 @@ $(READY): requirements-dev.lock pyproject.toml
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(READY) ## the whole story on this machine, in about 45 s
+demo: $(READY) ## the whole story on this machine, in about a minute
 	$(BIN)/gamekeeper demo
 
 test: $(READY) ## all that needs no real cluster
-	@# One part computes, the others wait for processes, sockets and leases.
-	@echo "three parts side by side, about 6 minutes; each is printed when it ends"
+	@# Two parts compute, the others wait for processes, sockets and leases: more than three at
+	@# once on two cores, and those find their time-outs passed.
+	@echo "five parts, three at a time; each is printed when it ends, the last after 10 to 25 minutes"
 	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=target \
-		test-computing test-waiting test-killing
+		test-computing test-landing test-waiting test-playing test-killing
 
 test-computing: $(READY)
 	$(TEST) $(COMPUTING)
 
+test-playing: $(READY)
+	$(TEST) $(PLAYING)
+
 test-waiting: $(READY)
-	$(TEST) tests $(patsubst %,--ignore=%,$(COMPUTING) $(KILLING))
+	$(TEST) tests $(patsubst %,--ignore=%,$(COMPUTING) $(PLAYING) $(KILLING) $(LANDING))
+
+test-landing: $(READY)
+	$(TEST) $(LANDING)
 
 test-killing: $(READY)
 	$(TEST) $(KILLING)
@@ -54,8 +64,8 @@ check: $(READY) ## format, lint, types, and who imports whom
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-rooms: $(READY) ## rooms with players through 300 seeds of weather, in about 5 minutes
-	@echo "two halves side by side; each is printed when it ends, and names the seeds that failed"
+rooms: $(READY) ## rooms with players through 300 seeds of weather, and each call failing each way
+	@echo "two halves side by side; each is printed when it ends, and names what failed"
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=target \
 		rooms-first rooms-second
 
@@ -64,11 +74,20 @@ rooms-first: $(READY)
 		tests/loop/rooms/test_deafness.py
 
 rooms-second: $(READY)
-	GAMEKEEPER_SEEDS=150-299 $(BIN)/python -m pytest -q tests/loop/rooms
+	GAMEKEEPER_SEEDS=150-299 GAMEKEEPER_SWEEPS=all $(BIN)/python -m pytest -q \
+		tests/loop/rooms/test_rooms_weather.py tests/loop/rooms/test_deafness.py \
+		tests/loop/test_faults.py
 
-real: $(READY) ## build and start a real control plane, and test against it
+yardstick: $(READY) ## adaptive on three cases beside an oracle, with fixed seeds, in a minute or two
+	@# The whole table, which takes hours, is `python -m benchmarks.yardstick`.
+	$(BIN)/python -m benchmarks.yardstick --quick
+
+real: $(READY) ## build and start a real control plane and a Gitea, and test against them
+	@# With an empty cache about 10 minutes for the control plane and 7 for Gitea, on two cores.
 	$(BIN)/python -m tests.gitservers.install
+	$(BIN)/python -m tests.monitoring.install
 	$(BIN)/python -m tests.controlplane build
+	$(BIN)/python -m tests.codehost build
 	$(BIN)/python -m pytest -q -m "real or paired"
 
 bench: $(READY) ## measure, beside others, on a real API server
