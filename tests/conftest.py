@@ -7,6 +7,8 @@ Nothing is skipped for want of a control plane: a test that needs one fails with
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.seeds import seed_of_the_program
+
 # How long an example takes is no property of the code, least of all on a machine that others use.
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
@@ -14,6 +16,13 @@ settings.register_profile(
 settings.load_profile("any machine")
 
 pytest_plugins = ["tests.controlplane.plugin"]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin Hypothesis where this program's seed says, unless a seed or more is asked for."""
+    if config.getoption("hypothesis_seed", None) is None:
+        config.option.hypothesis_seed = str(seed_of_the_program(2**32))
 
 
 def contract_counts(reporter: pytest.TerminalReporter) -> tuple[int, int]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
 
 import pytest
 
@@ -16,6 +14,7 @@ from tests.contract.differential.servers import InProcess, Opened, Reply, lonely
 from tests.contract.differential.steps import Step
 from tests.contract.differential.unclaimed import CEILING, unclaimed, without
 from tests.contract.differential.wrongs import WRONG
+from tests.seeds import seed_of_the_program
 
 SEED = 1
 LIVES = 48
@@ -50,7 +49,7 @@ def test_a_fresh_seed_finds_no_difference_between_right_requests(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     # Broken input is without end: what a fresh seed finds there is told, and mended afterwards.
-    seed = int(os.environ.get("DIFFERENTIAL_SEED") or secrets.randbelow(1_000_000))
+    seed = seed_of_the_program(1_000_000)
     with capsys.disabled():
         again = f"python -m tests.contract.differential --seed {seed} --lives {FRESH_LIVES}"
         print(f"\nagain with: {again}")
