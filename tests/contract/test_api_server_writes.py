@@ -179,6 +179,20 @@ def test_an_update_takes_fields_from_an_applier(api: Speaker, space: str) -> Non
     assert fields == {"m1": {"f:data": {"f:b": {}}}, "contract": {"f:data": {"f:a": {}}}}
 
 
+def test_finalizers_of_a_namespace_stay_and_lose_the_owner_that_a_put_left_out(
+    api: Speaker,
+) -> None:
+    path = api.namespace()
+    name = path.rsplit("/", 1)[1]
+    wanted = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    wanted["spec"] = {"finalizers": ["kubernetes"]}
+    applied = api.ask("PATCH", f"{path}?fieldManager=m1", wanted, APPLY).body
+    assert ("m1", "Apply", "") in _owners(applied)
+    put = api.ask("PUT", path, {"metadata": {"name": name}}).body
+    assert put["spec"] == {"finalizers": ["kubernetes"]}
+    assert _owners(put) == [("contract", "Update", "")]
+
+
 def test_forgotten_owners_come_back_as_before_first_apply(api: Speaker, space: str) -> None:
     api.make(f"{space}/configmaps", config_map("m", a="1"))
     path = f"{space}/configmaps/m"

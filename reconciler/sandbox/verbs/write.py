@@ -129,6 +129,11 @@ def _update(write: Write, live: Stored, updated: Json) -> Response:
     call, kind = write.call, write.call.kind
     before = live.decode(kind)
     subresource = call.target.subresource
+    # Owners are told of what was sent: who leaves out the finalizers of a namespace takes them
+    # from their owner, though they stay.
+    managed = write.managed
+    if managed is None:
+        managed = _tracked(write, before, updated)
     strategy.keep(kind, before, updated, subresource)
     if not subresource:
         admission.admit_update(kind, updated)
@@ -141,9 +146,6 @@ def _update(write: Write, live: Stored, updated: Json) -> Response:
         *check_update(kind, before, updated),
     ]
     _refuse(call, updated, [*causes, *_event_causes(call, updated)])
-    managed = write.managed
-    if managed is None:
-        managed = _tracked(write, before, updated)
     strategy.complete(kind, updated)
     updated["metadata"].pop("managedFields", None)
     if managed:
