@@ -75,9 +75,10 @@ def workload_lines(
         yield f"    {intent.reason}"
     for hold in _holds(record, now):
         word = console.paint("paused:", "yellow")
-        until = hold["until"]
+        since, until = hold["since"], hold["until"]
+        when = f"; since {written(since)} ({age(now - since)})" if since else ""
         left = f"; its policy waits until {written(until)} ({age(until - now)})" if until else ""
-        yield f"{word} {key}: {hold['reason']}{left}"
+        yield f"{word} {key}: {hold['reason']}{left or when}"
 
 
 def face_json(face: ScalingFace, now: float) -> dict[str, Any]:
@@ -106,7 +107,10 @@ def workload_json(
     intent = intent_json(record.scaling.intent)
     if intent is not None and standing is not None:
         intent |= {"stands": standing.where, "why": standing.why}
-    holds = [{**hold, "until": _time(hold["until"])} for hold in _holds(record, now)]
+    holds = [
+        {**hold, "since": _time(hold["since"]), "until": _time(hold["until"])}
+        for hold in _holds(record, now)
+    ]
     return {"intent": intent, "holds": holds}
 
 
@@ -126,18 +130,24 @@ def intent_json(intent: Intent | None) -> dict[str, Any] | None:
 
 
 def _holds(record: StateRecord, now: float) -> Iterator[dict[str, Any]]:
-    """Yield what keeps a policy from moving the count; `until` is 0 where nobody knows."""
-    scaling = record.scaling
+    """Yield what keeps a policy from moving the count; times are 0 where nobody knows them."""
+    scaling, pause = record.scaling, pauses.on_record(record.conditions)
     if now < scaling.held_until:
         yield {
             "hold": "HumanHold",
             "reason": f"the number was set by hand in {scaling.held_by[:12]}",
             "commit": scaling.held_by,
+            "since": pause.since if pause is not None and pause.reason == "HumanHold" else 0.0,
             "until": scaling.held_until,
         }
-    pause = pauses.on_record(record.conditions)
     if pause is not None and pause.reason != "HumanHold":
-        yield {"hold": pause.reason, "reason": pause.message, "commit": None, "until": 0.0}
+        yield {
+            "hold": pause.reason,
+            "reason": pause.message,
+            "commit": None,
+            "since": pause.since,
+            "until": 0.0,
+        }
 
 
 def _time(at: float) -> str | None:

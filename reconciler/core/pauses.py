@@ -6,6 +6,7 @@ What stands on record is written seldom: a pause once it lasts, its sentence eve
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 from reconciler.core.conditions import SCALING_HELD
 from reconciler.model.decisions import GIVEN_UP, Decision
@@ -16,7 +17,7 @@ from reconciler.model.records import Condition
 LASTING_SECONDS = 60.0
 """A shorter pause is not told: rooms that start, or a signal that is late once, are no news."""
 RENEWED_SECONDS = 300.0
-_REASONS: tuple[PauseReason, ...] = ("HumanHold", "PolicyHold", "DemandDoubted", "SwitchedOff")
+_REASONS: tuple[PauseReason, ...] = get_args(PauseReason)
 _AT_ONCE: tuple[PauseReason, ...] = ("HumanHold", "SwitchedOff")
 """What people did is told at once: they look whether it came through."""
 
@@ -24,7 +25,7 @@ _AT_ONCE: tuple[PauseReason, ...] = ("HumanHold", "SwitchedOff")
 def pause_of(
     before: Pause | None, scaling: Scaling, decision: Decision, now: float
 ) -> Pause | None:
-    """Return why a policy changes nothing now (Unix seconds), None where it may.
+    """Return why a policy changes nothing, or takes no room, now (Unix seconds); None where it may.
 
     `scaling` is what was remembered before the decision, `before` what was returned at the look
     before: a pause that goes on keeps its beginning.
@@ -72,6 +73,6 @@ def _why(scaling: Scaling, decision: Decision, now: float) -> tuple[PauseReason,
         return "SwitchedOff", GIVEN_UP
     if now < scaling.held_until:
         return "HumanHold", f"the number was set by hand in {scaling.held_by[:12]}"
-    if not decision.hold:
-        return None
-    return "PolicyHold" if decision.advised is None else "DemandDoubted", decision.hold
+    if decision.hold:
+        return "PolicyHold" if decision.advised is None else "DemandDoubted", decision.hold
+    return ("MemberSilent", decision.missing) if decision.missing else None

@@ -52,6 +52,7 @@ def decide(autoscaling: Autoscaling, look: Look, past: Past, policies: Policies)
         course.hold,
         None if advice.hold else advice.replicas,
         course.again_in_seconds,
+        advice.missing,
     )
 
 

@@ -70,6 +70,7 @@ class Decision:
     cool-down, limit and bound that shaped the count. `hold` says why the count could not follow
     its demand, "" when it could. `advised` is what the policy wanted, None where it could not
     tell. In `again_in_seconds` a change that waits may be allowed, None where none waits.
+    `missing` says which of several policies cannot tell, "" when all can: no room goes then.
     """
 
     replicas: int
@@ -79,3 +80,4 @@ class Decision:
     hold: str = ""
     advised: int | None = None
     again_in_seconds: float | None = None
+    missing: str = ""

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-PauseReason = Literal["HumanHold", "PolicyHold", "DemandDoubted", "SwitchedOff"]
+PauseReason = Literal["HumanHold", "PolicyHold", "DemandDoubted", "MemberSilent", "SwitchedOff"]
 """A person set the number; the policy cannot tell (a signal is missing, old or absurd); what the
-rooms tell is no ground for taking one away; the operator lets no policy act."""
+rooms tell is no ground for taking one away; one of several policies cannot tell, so that the others
+add rooms and none goes; the operator lets no policy act."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,6 +179,8 @@ class Advice:
     may_remove: bool = True
     memory: bytes = b""
     """What the policy wants to be given back at the next decision, as it is kept on record."""
+    missing: str = ""
+    """Which of several policies cannot tell, and why: `replicas` is what the others want."""
 
 
 Direction = Literal["up", "down"]

@@ -58,7 +58,8 @@ class Chain:
             if holds_at(entry, self.zones, look.now):
                 when = told(entry, self.zones) if is_limited(entry) else "always"
                 reason, hold = f"{when}: {advice.reason}", advice.hold and f"{when}: {advice.hold}"
-                return replace(advice, reason=reason, hold=hold, memory=memory)
+                missing = advice.missing and f"{when}: {advice.missing}"
+                return replace(advice, reason=reason, hold=hold, missing=missing, memory=memory)
         return replace(held(look, "no entry of the chain holds now"), memory=memory)
 
 

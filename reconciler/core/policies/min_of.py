@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from reconciler.core.policies.nested import Policies, Several, wanted
+from reconciler.core.policies.nested import Policies, Several, missing_of, wanted
 from reconciler.core.policies.policy import held
 from reconciler.model.refs import Json
 from reconciler.model.scaling import Advice, Look
@@ -14,9 +14,9 @@ def min_of(schema: Json, policies: Policies) -> Several:
 
 
 def _smallest(advices: Sequence[Advice], look: Look) -> Advice:
-    for advice in advices:
-        if advice.hold:
-            return held(look, f"one of {len(advices)} policies cannot tell: {advice.hold}")
+    missing = missing_of(advices)
+    if any(advice.hold for advice in advices):
+        return held(look, missing)
     least = min(advices, key=lambda advice: wanted(advice, look))
     reason = f"least of {len(advices)} policies: {least.reason}"
-    return Advice(least.replicas, reason, may_remove=least.may_remove)
+    return Advice(least.replicas, reason, may_remove=least.may_remove, missing=missing)

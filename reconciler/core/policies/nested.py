@@ -116,15 +116,24 @@ def wanted(advice: Advice, look: Look) -> int:
 
 def largest(advices: Sequence[Advice], look: Look) -> Advice:
     """Return the advice that wants most; while one cannot tell, no room goes."""
-    silent = [advice for advice in advices if advice.hold]
     telling = [advice for advice in advices if not advice.hold]
     if not telling:
-        return held(look, "; ".join(dict.fromkeys(advice.hold for advice in silent)))
+        return held(look, "; ".join(dict.fromkeys(advice.hold for advice in advices)))
     most = max(telling, key=lambda advice: wanted(advice, look))
     reason = most.reason if len(advices) == 1 else f"most of {len(advices)} policies: {most.reason}"
-    if silent:
-        reason += f"; no room goes while one cannot tell: {silent[0].hold}"
-    return Advice(most.replicas, reason, may_remove=not silent and _all_may(advices))
+    missing = missing_of(advices)
+    if missing:
+        reason += f"; no room goes: {missing}"
+    return Advice(
+        most.replicas, reason, may_remove=not missing and _all_may(advices), missing=missing
+    )
+
+
+def missing_of(advices: Sequence[Advice]) -> str:
+    """Say which of several policies cannot tell, and why, "" when all can."""
+    silent = [(at, each.hold or each.missing) for at, each in enumerate(advices, start=1)]
+    told = [f"policy {at} of {len(advices)} cannot tell: {why}" for at, why in silent if why]
+    return "; ".join(told)
 
 
 def _all_may(advices: Sequence[Advice]) -> bool:

@@ -5,6 +5,8 @@ import asyncio
 from reconciler.core import pauses
 from reconciler.model.pauses import Pause
 from tests.loop.scaling.house import ARENA, FILE, Scene, scaled, scene
+from tests.loop.scaling.outsiders import lost, number
+from tests.loop.scaling.test_signals import METRIC, asking_scene
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.world import Process
 
@@ -36,6 +38,42 @@ def test_a_persons_hold_stands_on_record_until_it_ends() -> None:
             assert await on_record(there) is None
             told = [pause.reason if pause else "" for _, pause in there.ledgers[0].pauses]
             assert told == ["HumanHold", ""], "each once"
+
+    in_virtual_time(main())
+
+
+def test_one_of_several_that_is_lost_for_hours_is_told_and_hinders_no_growth() -> None:
+    async def main() -> None:
+        hours = [
+            {"from": "08:30", "to": "09:30", "replicas": 12},
+            {"from": "00:00", "to": "23:59", "replicas": 3},
+        ]
+        async with asking_scene(
+            {"max": [{"schedule": hours}, METRIC]},
+            number(60.0),
+            scaleDown={"stabilizationSeconds": 0},
+        ) as there:
+            there.start("one")
+            await there.until("six rooms", lambda: there.rooms() == 6, 90.0)
+            there.tells = lost()
+            await asyncio.sleep(600.0)
+            pause = await on_record(there)
+            assert pause is not None
+            assert pause.reason == "MemberSilent"
+            assert pause.message.startswith("policy 2 of 2 cannot tell: the metric's answer is ")
+            await there.until("twelve rooms", lambda: there.rooms() == 12, 1800.0)
+            await asyncio.sleep(2 * 3600.0)
+            assert there.counts() == [3, 6, 12], "nobody knows that fewer do"
+            told = there.ledgers[0].pauses
+            assert {each.reason for _, each in told if each} == {"MemberSilent"}
+            since = pause.since
+            pause = await on_record(there)
+            assert pause is not None
+            assert pause.since == since
+            there.tells = number(60.0)
+            await asyncio.sleep(120.0)
+            assert await on_record(there) is None
+            assert there.counts()[-1] < 12
 
     in_virtual_time(main())
 

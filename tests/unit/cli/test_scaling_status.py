@@ -75,7 +75,10 @@ def said(shown: Status) -> list[str]:
         ),
         pytest.param(
             status(Scaling(), conditions=(pauses.condition_of(DEAF),)),
-            ["paused: Scheduler/arena: 3 of 20 rooms are not heard"],
+            [
+                "paused: Scheduler/arena: 3 of 20 rooms are not heard; since "
+                "1970-01-12T13:45:10Z (90 s)"
+            ],
             id="a policy that cannot tell",
         ),
     ],
@@ -144,6 +147,7 @@ def test_data_say_the_same() -> None:
             "hold": "HumanHold",
             "reason": "the number was set by hand in cdcdcdcdcdcd",
             "commit": THEIRS,
+            "since": None,
             "until": "1970-01-12T13:58:40Z",
         }
     ]

@@ -55,6 +55,19 @@ def test_a_pause_has_its_reason(found: tuple[Scaling, Decision], reason: str, me
     assert (pause.reason, pause.message, pause.since) == (reason, message, NOW)
 
 
+def test_one_of_several_that_cannot_tell_is_told_beside_the_decision_of_the_others() -> None:
+    found = decided()[1]
+    partly = replace(found, missing="policy 2 of 2 cannot tell: it is old")
+
+    pause = pauses.pause_of(None, NO_SCALING, partly, NOW)
+
+    assert pause == Pause("MemberSilent", "policy 2 of 2 cannot tell: it is old", NOW, NOW)
+    assert pauses.on_record([pauses.condition_of(pause)]) == pause
+    deaf = pauses.pause_of(None, NO_SCALING, replace(partly, hold=DEAF), NOW)
+    assert deaf is not None
+    assert deaf.reason == "DemandDoubted", "what stops all goes before what stops one"
+
+
 def test_a_policy_that_may_act_has_none() -> None:
     assert pauses.pause_of(STILL, *decided(), NOW) is None
     over = replace(HELD, held_until=NOW)

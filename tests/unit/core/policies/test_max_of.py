@@ -33,6 +33,20 @@ def test_the_largest_counts(
     assert (found.replicas, found.may_remove, bool(found.hold)) == (wanted, may_remove, holds)
 
 
+def test_who_cannot_tell_is_named_while_the_others_count() -> None:
+    inner = {"max": [NINE, METRIC]}
+
+    found = advice({"max": [FIVE, inner, METRIC]}, a_look(a_load(ready=7)))
+
+    silent = "cannot tell: the metric was not asked yet"
+    assert (
+        found.missing
+        == f"policy 2 of 3 cannot tell: policy 2 of 2 {silent}; policy 3 of 3 {silent}"
+    )
+    assert (found.replicas, found.hold) == (9, ""), "it hinders no growth"
+    assert advice({"max": [FIVE, NINE]}, a_look(a_load(ready=7))).missing == ""
+
+
 def test_one_that_lets_none_go_keeps_all() -> None:
     found = advice({"max": [FIVE, HALF]}, a_look(a_load(occupied=2, ready=2, replicas=9)))
 

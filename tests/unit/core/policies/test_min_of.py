@@ -28,6 +28,18 @@ def test_the_smallest_counts(of: list[Any], load: dict[str, int], wanted: int, h
     assert (found.replicas, bool(found.hold)) == (wanted, holds)
 
 
+def test_who_cannot_tell_is_named() -> None:
+    none = a_look(a_load(ready=7))
+    inner = {"max": [NINE, METRIC]}
+
+    held = advice({"min": [NINE, METRIC]}, none)
+    within = advice({"min": [FIVE, inner]}, none)
+
+    silent = "policy 2 of 2 cannot tell: the metric was not asked yet"
+    assert (held.hold, held.missing) == (silent, "")
+    assert (within.replicas, within.missing) == (5, f"policy 2 of 2 cannot tell: {silent}")
+
+
 def test_mistakes_stand_at_their_place_in_the_list() -> None:
     policy = policies()["min"]
 
