@@ -33,8 +33,8 @@ def _settled(
     scaling: Scaling, head: HeadCount, now: float, hold_seconds: float
 ) -> tuple[Scaling, Fate]:
     if head.human and not _is_heard(scaling, head):
-        heard = replace(scaling, intent=_asked(head, now), landings=(), held_by=head.human)
-        return replace(heard, held_until=now + hold_seconds), "human"
+        heard = replace(scaling, intent=_asked(head, now), landings=())
+        return _held(heard, head.human, now, hold_seconds), "human"
     scaling = _in_time(scaling, now, hold_seconds)
     intent = scaling.intent
     if not head.acts or head.autoscaling is None:
@@ -42,8 +42,9 @@ def _settled(
     later, told_at = _after(scaling.landings, head.replicas)
     if later is None and head.foreign and head.accepted not in (None, head.replicas):
         # Theirs, though no commit tells: an approval let it in, or a file that is mended.
-        heard = replace(scaling, intent=None, landings=(), held_by=head.foreign)
-        return replace(heard, held_until=now + hold_seconds), "overruled" if intent else "none"
+        heard = replace(scaling, intent=None, landings=())
+        fate: Fate = "overruled" if intent else "none"
+        return _held(heard, head.foreign, now, hold_seconds), fate
     if intent is None:
         return scaling if later is None else replace(scaling, landings=later), "none"
     # What a person wrote stands as it is while it holds, outside the bounds, too (ADR 19): nobody
@@ -63,6 +64,10 @@ def _settled(
             return replace(scaling, intent=None, landings=()), "landed"
         return replace(scaling, intent=_untold(kept, scaling.landings)), "kept"
     return replace(scaling, intent=None, landings=()), "overruled"
+
+
+def _held(scaling: Scaling, by: str, now: float, hold_seconds: float) -> Scaling:
+    return replace(scaling, held_until=now + hold_seconds, held_by=by, held_at=now)
 
 
 def _in_time(scaling: Scaling, now: float, hold_seconds: float) -> Scaling:

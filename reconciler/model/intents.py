@@ -71,13 +71,16 @@ class Scaling:
     """What is remembered of the scaling of one workload.
 
     `landings` may still come back as the head's number; the newest is last. Until `held_until`
-    (Unix seconds) its policy changes nothing, since a human changed the number in `held_by`.
+    (Unix seconds) its policy changes nothing, since a human changed the number in `held_by`. A hold
+    is the same one while `held_by` and `held_at` are, however its end moves with a clock that is
+    set: `held_at` is when it began, as the clock said then.
     """
 
     intent: Intent | None = None
     landings: tuple[Landing, ...] = ()
     held_until: float = 0.0
     held_by: str = ""
+    held_at: float = 0.0
     lowered: tuple[tuple[float, int], ...] = ()
     """Counts that a policy left downwards, each with when (Unix seconds): what slows it down."""
     past: Past = NO_PAST

@@ -140,7 +140,7 @@ class Scalers:
     def _held_until(self, memory: _Memory, scaling: Scaling) -> float:
         """Return when a person's hold ends, by the clock as it is set now."""
         now, elapsed = self._now(), self._lane.view.elapsed()
-        memory.hold = hold_ends.followed(memory.hold, scaling.held_until, now, elapsed)
+        memory.hold = hold_ends.followed(memory.hold, scaling, now, elapsed)
         return memory.hold.at(now, elapsed)
 
     def _watch(self, key: WorkloadKey, memory: _Memory, decided: Decided) -> None:

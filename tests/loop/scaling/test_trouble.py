@@ -213,6 +213,30 @@ def test_a_persons_number_holds_for_its_time_whatever_the_clock_is_set_to(
     in_virtual_time(main())
 
 
+@pytest.mark.parametrize("judged", [False, True], ids=["no new head", "a head judged after it"])
+def test_a_clock_that_is_wrong_for_a_while_lengthens_no_hold(judged: bool) -> None:
+    async def main() -> None:
+        text = scaled(2, [{"replicas": 5}])
+        async with scene(text) as there:
+            service = there.start("one")
+            await there.until("five in Git", lambda: there.count_in_git() == 5, 240.0)
+            there.world.commit({FILE: text})
+            await there.until("two rooms", lambda: there.rooms() == 2, 120.0)
+            taken_in_at = elapsed()
+            await asyncio.sleep(400.0)
+            service.clock.ahead = 3600.0
+            await asyncio.sleep(60.0)
+            service.clock.ahead = 0.0
+            if judged:
+                there.world.commit({FILE: f"# somebody's remark\n{text}"})
+            while elapsed() < taken_in_at + 850.0:
+                await asyncio.sleep(10.0)
+                assert there.wanted() == 2, f"{elapsed() - taken_in_at:.0f} s"
+            await there.until("five rooms", lambda: there.rooms() == 5, 150.0)
+
+    in_virtual_time(main())
+
+
 class Stubborn(ScalingService):
     """A process that believes to be alone."""
 

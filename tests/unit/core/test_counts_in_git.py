@@ -82,7 +82,7 @@ def test_a_human_holds_the_policy() -> None:
     passages = {a_key("arena"): (Passage("c2", 10, (20,)),)}
     result = take_in(a_reading(workload), records={a_key("arena"): DECIDED}, passages=passages)
     record = result.records[a_key("arena")]
-    assert record.scaling == Scaling(held_until=NOW + 900, held_by="c2")
+    assert record.scaling == Scaling(held_until=NOW + 900, held_by="c2", held_at=NOW)
     assert record.in_effect == 10
 
 
@@ -91,7 +91,7 @@ def test_a_number_that_no_commit_tells_of_holds_the_policy_too() -> None:
     head = a_reading(workload)
     result = take_in(head, records={a_key("arena"): DECIDED}, ours=frozenset())
     record = result.records[a_key("arena")]
-    assert record.scaling == Scaling(held_until=NOW + 900, held_by=head.commit)
+    assert record.scaling == Scaling(held_until=NOW + 900, held_by=head.commit, held_at=NOW)
     assert record.in_effect == 10
     again = take_in(head, records={a_key("arena"): record}, ours=frozenset(), now=NOW + 60)
     assert again.records == {}, "it is accepted by now"

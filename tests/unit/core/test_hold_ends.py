@@ -1,11 +1,15 @@
 """A hold lasts as long as it was meant to, however the clock is set in its time."""
 
+from dataclasses import replace
+
 import pytest
 
 from reconciler.core.hold_ends import HoldEnd, followed
+from reconciler.model.intents import Scaling
 
 NOW, UP = 1_000_000.0, 500.0
-HOLD = followed(None, NOW + 900, NOW, UP)
+HELD = Scaling(held_until=NOW + 900, held_by="c1", held_at=NOW)
+HOLD = followed(None, HELD, NOW, UP)
 
 
 @pytest.mark.parametrize("jump", [-3600.0, -60.0, 0.0, 60.0, 3600.0])
@@ -19,10 +23,28 @@ def test_clocks_that_are_not_quite_alike_move_nothing() -> None:
 
 @pytest.mark.parametrize("until", [0.0, NOW - 1], ids=["never", "over"])
 def test_what_is_over_stays_so(until: float) -> None:
-    hold = followed(None, until, NOW, UP)
+    hold = followed(None, Scaling(held_until=until), NOW, UP)
     assert hold.at(NOW + 3600, UP + 60) == until
 
 
-def test_another_hold_is_known_from_where_it_is_first_seen() -> None:
-    assert followed(HOLD, HOLD.until, NOW + 3600, UP + 1) is HOLD
-    assert followed(HOLD, NOW + 60, NOW, UP) == HoldEnd(NOW + 60, UP + 60)
+def test_it_is_known_from_where_it_is_first_seen_whatever_moves_its_end_on_record() -> None:
+    """It was moved by a clock an hour ahead, which was right again before it was looked at."""
+    assert followed(HOLD, HELD, NOW + 3600, UP + 1) is HOLD
+
+    moved = followed(HOLD, replace(HELD, held_until=NOW + 4500), NOW + 300, UP + 300)
+
+    assert moved == HoldEnd(NOW + 4500, UP + 900, ("c1", NOW))
+    assert moved.at(NOW + 300, UP + 300) == NOW + 900
+
+
+@pytest.mark.parametrize(
+    "another",
+    [
+        pytest.param(replace(HELD, held_by="c2"), id="of another commit"),
+        pytest.param(replace(HELD, held_at=NOW + 60), id="of the same one, set back to"),
+    ],
+)
+def test_another_hold_has_its_own_end(another: Scaling) -> None:
+    until = replace(another, held_until=NOW + 960)
+
+    assert followed(HOLD, until, NOW + 60, UP + 60).ends == UP + 960

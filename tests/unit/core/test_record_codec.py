@@ -69,6 +69,7 @@ states = st.builds(
         many(st.builds(Landing, text, number, moment)),
         moment,
         text,
+        moment,
         many(st.tuples(moment, number)),
         pasts,
     ),
