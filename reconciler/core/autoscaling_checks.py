@@ -14,6 +14,8 @@ from reconciler.model.refs import Json
 _AT = ("spec", "autoscaling")
 MOST_ASKS = 10
 """How many webhooks and queries a workload may ask: each is a call, every half minute or so."""
+MOST_POLICIES = 30
+"""How many policies a workload may have inside one another: all are heard at every look."""
 
 
 def check_autoscaling(
@@ -31,6 +33,11 @@ def check_autoscaling(
     if isinstance(policy, dict):
         facts = Facts(text(spec, "reports") != "none", least or 0, most or 0)
         at = (*_AT, "policy")
+        count = _policies_in(policy, policies)
+        if count > MOST_POLICIES:
+            message = f"holds {count} policies; at most {MOST_POLICIES} are heard"
+            yield Mistake(at, message, "take some out", "policy")
+            return
         found = list(check_policy(policy, at, policies, facts))
         yield from found
         sound = not any(mistake.severity is Severity.ERROR for mistake in found)
@@ -40,6 +47,16 @@ def check_autoscaling(
             yield Mistake(at, message, "take some out", "policy")
         elif egress is not None:
             yield from (below(at, one) for one in _not_asked(asks, egress))
+
+
+def _policies_in(written: Any, policies: Policies) -> int:
+    """Return how many policies are written, wherever they stand in each other."""
+    if isinstance(written, list):
+        return sum(_policies_in(one, policies) for one in written)
+    if not isinstance(written, dict):
+        return 0
+    here = len(written) == 1 and next(iter(written)) in policies
+    return here + sum(_policies_in(one, policies) for one in written.values())
 
 
 def _not_asked(asks: Iterable[Ask], egress: Sequence[str]) -> Iterator[Mistake]:

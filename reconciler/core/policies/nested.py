@@ -15,10 +15,15 @@ from reconciler.core.places import Path
 from reconciler.core.policies.policy import Ask, Facts, Policy, held, parameters_of, policy_of
 from reconciler.core.schema_check import check
 from reconciler.core.schemas import validator_of
+from reconciler.model.printable import escaped
 from reconciler.model.refs import Json
 from reconciler.model.scaling import Advice, Look, PolicySpec
 
 Policies = Mapping[str, Policy]
+
+MOST_MEMORY_BYTES = 64 * 1024
+"""What a workload's policy may remember: all of it stands in the state record, a third longer."""
+_MOST_REASON = 1000
 
 
 def check_policy(value: Any, at: Path, policies: Policies, facts: Facts) -> Iterator[Mistake]:
@@ -78,15 +83,39 @@ def asks_by(spec: PolicySpec, policies: Policies) -> tuple[Ask, ...]:
 
 
 def advise_by(spec: PolicySpec, look: Look, policies: Policies) -> Advice:
-    """Return the advice of one policy; where it is not installed or fails, nothing changes."""
+    """Return the advice of one policy; where there is none, or it is none, nothing changes."""
     policy = policies.get(spec.name)
     if policy is None:
         return held(look, f"no policy {shown(spec.name)} is installed")
     try:
-        return policy.advise(spec.parameters, look)
+        return _kept(policy.advise(spec.parameters, look))
     except Exception as failure:
         # Policies of others come with others' mistakes: such a one holds its workload alone.
         return held(look, f"the policy {spec.name} failed: {type(failure).__name__}")
+
+
+def _kept(advice: Advice) -> Advice:
+    """Return an advice as it can be told and put on record; its count is judged by the envelope.
+
+    Raises where it is none.
+    """
+    parts: Sequence[tuple[Any, type]] = (
+        (advice, Advice),
+        (advice.reason, str),
+        (advice.hold, str),
+        (advice.memory, bytes),
+    )
+    if not all(isinstance(part, form) for part, form in parts):
+        raise TypeError("this is no advice")
+    reason, hold = escaped(advice.reason[:_MOST_REASON]), escaped(advice.hold[:_MOST_REASON])
+    memory = advice.memory
+    if len(memory) > MOST_MEMORY_BYTES:
+        # With it no record of the workload could be written any more.
+        memory = b""
+        reason += f"; forgets {len(advice.memory)} bytes, more than {MOST_MEMORY_BYTES} to remember"
+    if (reason, hold, memory) == (advice.reason, advice.hold, advice.memory):
+        return advice
+    return replace(advice, reason=reason, hold=hold, memory=memory)
 
 
 def advise_each(values: Sequence[Json], look: Look, policies: Policies) -> list[Advice]:

@@ -92,6 +92,21 @@ def test_a_workload_asks_only_so_many() -> None:
     assert [(one.rule, one.fix) for one in of(11)] == [("policy", "take some out")]
 
 
+def test_a_workload_has_only_so_many_policies_however_deep_they_stand() -> None:
+    def of(count: int) -> list[Mistake]:
+        value: Json = {"fixedBuffer": {"amount": 5}}
+        for _ in range(count - 1):
+            value = {"max": [value]}
+        return found({"policy": value})
+
+    assert of(30) == []
+    assert [(one.rule, one.fix) for one in of(31)] == [("policy", "take some out")]
+    wide = {"max": [{"max": [{"fixedBuffer": {"amount": 5}}] * 10}] * 10}
+    assert [one.message for one in found({"policy": wide})] == [
+        "holds 111 policies; at most 30 are heard"
+    ]
+
+
 def test_a_spec_without_autoscaling_has_nothing_to_find() -> None:
     assert list(check_autoscaling({"replicas": 5}, policies())) == []
     assert list(check_autoscaling({"autoscaling": [1]}, policies())) == []

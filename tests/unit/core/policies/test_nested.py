@@ -1,7 +1,7 @@
 """Policies inside policies: checked at their place, asked once, remembered each for itself."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -109,6 +109,61 @@ def test_a_memory_that_is_none_is_forgotten(memory: bytes) -> None:
     (found,) = nested.advise_each([{"counting": {}}], a_look(memory=memory), WITH)
 
     assert found.replicas == 1
+
+
+@dataclass(frozen=True, slots=True)
+class Saying(Counting):
+    """A policy that says whatever it is told to."""
+
+    words: Any = None
+
+    def advise(self, parameters: Json, look: Look) -> Advice:
+        said: Advice = self.words
+        return said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(None, id="nothing"),
+        pytest.param(7, id="a bare count"),
+        pytest.param(Advice(7, cast(Any, None)), id="no reason"),
+        pytest.param(Advice(7, "x", hold=cast(Any, None)), id="no hold"),
+        pytest.param(Advice(7, "x", memory=cast(Any, "x")), id="a memory that is text"),
+    ],
+)
+def test_what_is_no_advice_holds_its_workload_alone(words: Any) -> None:
+    found = nested.advise_by(
+        PolicySpec("odd"), a_look(a_load(ready=4)), {"odd": Saying(words=words)}
+    )
+
+    assert found.replicas == 4
+    assert found.hold.startswith("the policy odd failed: ")
+
+
+def test_an_advice_is_kept_in_one_short_line_that_can_be_written() -> None:
+    said = Advice(7, "a\nb\ud800" + "x" * 5000, hold="y" * 5000)
+
+    found = nested.advise_by(PolicySpec("odd"), a_look(), {"odd": Saying(words=said)})
+
+    assert found.reason.startswith(r"a\u000ab\ud800xx")
+    assert len(found.reason) < 1100
+    assert len(found.hold) == 1000
+
+
+def test_a_memory_that_no_record_could_hold_is_forgotten() -> None:
+    value: Json = {"counting": {}}
+    for _ in range(20):
+        value = {"max": [value]}
+    odd = Saying("counting", words=Advice(7, "x", memory=b"m" * nested.MOST_MEMORY_BYTES))
+    table = policy_table(schemas(), {"UTC": calendar.utc}, [odd])
+    ((name, inside),) = value.items()
+
+    found = nested.advise_by(PolicySpec(name, {"of": inside}), a_look(), table)
+
+    assert found.replicas == 7
+    assert len(found.memory) <= nested.MOST_MEMORY_BYTES
+    assert "to remember" in found.reason
 
 
 def test_what_fails_or_is_not_installed_holds_its_workload_alone() -> None:
