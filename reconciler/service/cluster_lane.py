@@ -93,6 +93,8 @@ class ClusterLane:
         self._again: set[WorkloadKey] = set()
         self._retries: dict[WorkloadKey, Retries] = {}
         self._served: set[WorkloadKey] = set()
+        self._unkept: set[WorkloadKey] = set()
+        """Whose count was not put on record: planned by the one that acts, then tried again."""
         self._planned_rooms = 0
         """How many rooms the last pass planned anew."""
 
@@ -161,6 +163,11 @@ class ClusterLane:
 
     def _scale(self, situation: Situation, once: SortedOnce | None) -> bool:
         """Ask the workload's policy; whether something of it goes on record now."""
+        if situation.key in self._unkept:
+            self._unkept.discard(situation.key)
+            retries = self._retries.setdefault(situation.key, Retries())
+            self.wakes.mark_later((situation.key,), retries.failed())
+            return False
         decided = self._scalers.look(situation, once) if self._scalers else None
         if self._scalers is None or decided is None or situation.desired is None:
             return False
@@ -186,10 +193,9 @@ class ClusterLane:
     async def _keep(self, scalers: Scalers, key: WorkloadKey, decided: Decided) -> None:
         """Put a count on record, from where it acts."""
         try:
-            if await scalers.keep(key, decided):
-                self._again.add(key)
-            else:
-                self.wakes.mark_later((key,), self._retries.setdefault(key, Retries()).failed())
+            self._again.add(key)
+            if not await scalers.keep(key, decided):
+                self._unkept.add(key)
         except Exception as error:
             self._crashed(key, error)
 
@@ -197,6 +203,7 @@ class ClusterLane:
         """Keep no memory of a workload that is neither wanted nor there."""
         self.lane.forget(key)
         self._retries.pop(key, None)
+        self._unkept.discard(key)
         self._served.discard(key)
         if self._scalers is not None:
             self._scalers.forget(key)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from reconciler.loop.landing import IDS_KEPT
-from reconciler.model.errors import Unavailable
+from reconciler.model.errors import Denied, Unavailable
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
 from tests.loop.safety import Bounds
@@ -192,6 +192,35 @@ def test_a_count_that_the_cluster_does_not_take_on_record_is_tried_again_at_once
             monkeypatch.setattr(store, "change_state", failing)
             await there.until("six rooms", lambda: there.rooms() == 6, 345.0)
             assert len(refused) == there.ledgers[0].undecided_count == 1
+
+    in_virtual_time(main())
+
+
+def test_rooms_are_looked_after_while_a_count_cannot_be_put_on_record(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def main() -> None:
+        async with scene(scaled(2, FROM_EIGHT)) as there:
+            store = there.start("one").lane.store
+            change_state = store.change_state
+
+            async def failing(
+                key: WorkloadKey, change: Callable[[StateRecord], StateRecord]
+            ) -> None:
+                if change(store.state(key)).scaling.intent is not None:
+                    raise Denied("a webhook takes no record of that size")
+                await change_state(key, change)
+
+            monkeypatch.setattr(store, "change_state", failing)
+            await asyncio.sleep(400.0)
+            assert there.ledgers[0].undecided_count, "six are wanted, and two are on record"
+            victim = there.world.names("arena")[0]
+            there.world.delete(f"/api/v1/namespaces/arena/pods/{victim}")
+
+            def is_replaced() -> bool:
+                return there.rooms() == 2 and victim not in there.world.names("arena")
+
+            await there.until("another room", is_replaced, 120.0)
 
     in_virtual_time(main())
 
