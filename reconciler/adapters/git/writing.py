@@ -37,11 +37,11 @@ def write(objects: Objects, folder: str, change: Mapping[str, Any], body: bytes)
         index = objects.commands.within(
             {"GIT_INDEX_FILE": os.path.join(folder, "index")}, _UNSYNCED
         )
-        index.read("read-tree", base)
+        _run(index, "read-tree", base)
         lines = _lines(_entries(index), change["files"], _blobs(index, folder, change, body))
         if not lines:
             return base
-        _put(index, b"".join(lines))
+        _run(index, "update-index", "-z", "--index-info", stdin=b"".join(lines))
         tree = index.read("write-tree").decode().strip()
         return _commit(index, change, base, tree)
     except OSError as error:
@@ -109,9 +109,11 @@ def _folders(path: str) -> Sequence[str]:
     return ["/".join(parts[: count + 1]) for count in range(len(parts))]
 
 
-def _put(index: Commands, lines: bytes) -> None:
-    output = index.run("update-index", "-z", "--index-info", stdin=lines)
+def _run(index: Commands, *arguments: str, stdin: bytes = b"") -> None:
+    """Run a command on the index. Raises Misconfigured for a path that no index takes."""
+    output = index.run(*arguments, stdin=stdin)
     if "invalid path" in output.stderr.lower():
+        # No damage: a pushed tree may hold names such as `.git`, and would hold them again.
         raise Misconfigured(f"git takes no such path: {last_words(output.stderr)}")
     if output.status:
         raise failed(output)

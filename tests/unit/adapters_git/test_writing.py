@@ -67,6 +67,27 @@ async def test_a_file_keeps_its_mode_and_every_other_entry_its_place(tmp_path: P
     assert repository.git("show", f"{pushed.commit}:-n.yaml") == "d"
 
 
+@pytest.mark.parametrize("name", [b".git", b"git~1", b".."])
+async def test_a_tree_that_no_index_takes_is_named_and_costs_us_no_mirror(
+    tmp_path: Path, name: bytes
+) -> None:
+    repository = bare(tmp_path)
+    text = blob(repository, b"replicas: 1\n").encode()
+    entries = ((text, name), (text, b"rooms.yaml"))
+    tree = b"".join(b"100644 blob %s\t%s\0" % entry for entry in entries)
+    base = commit_tree(repository, tree)
+    made = mirror(repository, tmp_path / "cache")
+    try:
+        await made.fetch()
+        mark = Path(made.directory) / "mark"
+        mark.touch()
+        with pytest.raises(Misconfigured, match="git takes no such path"):
+            await made.write(change(base, {"rooms.yaml": b"replicas: 2\n"}))
+        assert mark.exists(), "it was thrown away and fetched whole"
+    finally:
+        await made.close()
+
+
 async def test_contents_are_stored_byte_for_byte(tmp_path: Path) -> None:
     repository = bare(tmp_path)
     base = repository.commit({".gitattributes": "* text=auto eol=lf ident\n"}, "Start")
