@@ -154,11 +154,15 @@ async def opened_git(settings: Settings) -> AsyncIterator[GitSide]:
         await compiler.close()
 
 
-def tracked(settings: Settings, recorded: Recorded) -> Settings:
-    """Return settings that name the repository on record. Raises Failure where none is known."""
+def tracked(settings: Settings, recorded: Recorded, *, keep_branch: bool) -> Settings:
+    """Return settings that name the repository on record, and its branch unless one was written.
+
+    Raises Failure where none is known.
+    """
     if recorded.repository.repository:
         known = recorded.repository
-        return replace(settings, repo=known.repository, branch=known.branch or settings.branch)
+        branch = settings.branch if keep_branch else known.branch or settings.branch
+        return replace(settings, repo=known.repository, branch=branch)
     raise Failure(
         "which repository is tracked is not known",
         recorded.problem or "Nothing was taken in under this instance yet",

@@ -80,6 +80,12 @@ def settings_of(arguments: argparse.Namespace, environment: Mapping[str, str]) -
     return Settings.read(environment, vars(arguments))
 
 
+def is_written(arguments: argparse.Namespace, environment: Mapping[str, str], name: str) -> bool:
+    """Whether a setting was written, as a flag or in the environment, and is no default."""
+    (row,) = (row for row in rows() if row.name == name)
+    return vars(arguments).get(name) is not None or bool(environment.get(row.environment))
+
+
 def add_output(parser: argparse.ArgumentParser, *formats: str) -> None:
     """Add `--output`, the first format being the default."""
     parser.add_argument(

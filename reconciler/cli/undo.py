@@ -8,7 +8,7 @@ from reconciler.cli.ages import age
 from reconciler.cli.console import Console
 from reconciler.cli.identity import identity_of
 from reconciler.cli.log_reading import GitSide, opened_git, read_recorded, tracked
-from reconciler.cli.options import add_own, add_settings, own_of, settings_of
+from reconciler.cli.options import add_own, add_settings, is_written, own_of, settings_of
 from reconciler.cli.progress import Progress
 from reconciler.cli.prompts import confirm
 from reconciler.cli.undo_diff import Edited, edited, print_diff
@@ -68,7 +68,8 @@ def run(arguments: Namespace, console: Console) -> int:
 async def _undo(ask: Ask, arguments: Namespace, console: Console) -> int:
     settings = ask.settings
     if not settings.repo:
-        settings = tracked(settings, await read_recorded(settings))
+        written = is_written(arguments, console.environment, "branch")
+        settings = tracked(settings, await read_recorded(settings), keep_branch=written)
     async with opened_git(settings) as side:
 
         async def again() -> Edited:

@@ -109,6 +109,19 @@ def test_undo_shows_asks_and_writes_nothing_until_it_is_told_to(stage: Stage) ->
     assert stage.head("%H") == before
 
 
+@pytest.mark.parametrize("how", ["flag", "environment"])
+def test_a_branch_that_is_named_goes_before_the_one_on_record(stage: Stage, how: str) -> None:
+    git(stage.made.bare, "branch", "--force", "before", "main~1")
+    words = ("undo", "arena", "--dry-run", *stage.connection)
+    flag, more = (
+        (("--branch", "before"), {}) if how == "flag" else ((), {"GAMEKEEPER_BRANCH": "before"})
+    )
+    cache = {"XDG_CACHE_HOME": str(stage.made.folder / "mine")}
+    done = gamekeeper(*words, *flag, cwd=stage.made.tree, more={**cache, **more})
+    assert done.returncode == 1
+    assert "there is nothing to undo: Gamekeeper has not changed Scheduler/arena" in done.stderr
+
+
 def test_an_undo_is_a_persons_commit_and_holds_the_policy(stage: Stage) -> None:
     ours = stage.head("%H")
     done = stage.run("undo", "arena", "--yes")
