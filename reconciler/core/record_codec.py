@@ -96,9 +96,14 @@ def load_ordinals(data: Texts, what: str) -> Ordinals:
 def dump_state(record: StateRecord) -> Texts:
     """Return the text of a state record; the accepted spec and the demand are compressed.
 
-    Where it gets too large, the older half of the demand gives way, and so on.
+    Where it gets too large, what the policy learned gives way, then the older half of the demand,
+    and so on.
     """
     texts = _dump(_state(record))
+    if record.scaling.past.memory and len(texts["record"]) > MOST_STATE_BYTES:
+        past = replace(record.scaling.past, memory=b"")
+        record = replace(record, scaling=replace(record.scaling, past=past))
+        texts = _dump(_state(record))
     while record.demand and len(texts["record"]) > MOST_STATE_BYTES:
         record = replace(record, demand=demand.newer_half(record.demand))
         texts = _dump(_state(record))

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -142,6 +143,16 @@ def test_a_record_that_gets_too_large_gives_up_old_demand(other_bytes: int, quar
     assert len(kept) == quarters
     assert not kept or max(kept) == 2_000_000 + demand.QUARTERS - 1
     assert len(data["record"]) <= 64 * 1024 or other_bytes
+
+
+def test_what_a_policy_learned_gives_way_before_the_demand() -> None:
+    scaling = Scaling(held_by="c" * 40, past=Past(raised_at=7.0, memory=b"m" * 300_000))
+    data = record_codec.dump_state(StateRecord(demand=MONTH, scaling=scaling))
+    kept = record_codec.load_state(data, "it")
+
+    assert kept.scaling == replace(scaling, past=Past(raised_at=7.0))
+    assert kept.demand == MONTH
+    assert len(data["record"]) <= record_codec.MOST_STATE_BYTES
 
 
 @pytest.mark.parametrize("value", ["%%%", "bm8=", 7], ids=["no base64", "not packed", "no text"])
