@@ -72,7 +72,7 @@ def outbox_of(annotations: Mapping[str, object]) -> Outbox:
     """Read what `OutboxNotes` wrote; what cannot be read was never there."""
     try:
         return _read(json.loads(str(annotations[labels.OUTBOX])))
-    except (KeyError, ValueError, TypeError):
+    except (KeyError, ValueError, TypeError, OverflowError):
         return EMPTY_OUTBOX
 
 
@@ -100,7 +100,7 @@ def _written(outbox: Outbox) -> str:
 
 
 def _read(value: dict[str, Any]) -> Outbox:
-    """Raises KeyError, ValueError, TypeError for what we did not write."""
+    """Raises KeyError, ValueError, TypeError, OverflowError for what we did not write."""
     return Outbox(
         commit=str(value["commit"]),
         pushed_at=_seconds(value["pushedAt"]),

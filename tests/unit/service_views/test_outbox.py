@@ -74,6 +74,11 @@ def test_no_error_is_longer_than_a_screen() -> None:
             '"refused":[]}',
             id="a time that never comes",
         ),
+        pytest.param(
+            '{"commit":"a","pushedAt":0,"pushes":Infinity,"races":0,"error":"","failingSince":0,'
+            '"refused":[]}',
+            id="pushes without end",
+        ),
     ],
 )
 def test_what_somebody_else_wrote_there_is_nothing(text: str) -> None:
