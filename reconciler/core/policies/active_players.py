@@ -92,9 +92,11 @@ def _by_thresholds(parameters: Json, look: Look, per_server: int) -> Advice:
     told = f"{plural(players, 'player')} of {capacity} ({share}){clipped}"
     if 100 * players > high * capacity:
         return Advice(count + step, f"{told}, above {high}%: {step} more")
-    fewer = min(step, count - 1, servers - 1)
-    if 100 * players >= low * capacity or fewer < 1:
+    if 100 * players >= low * capacity:
         return Advice(max(1, count), f"{told}, not above {high}% and not below {low}%: as many")
+    fewer = min(step, count - 1, servers - 1)
+    if fewer < 1:
+        return Advice(max(1, count), f"{told}, below {low}%, and the last one stays: as many")
     while fewer and 100 * players > high * per_server * (servers - fewer):
         fewer -= 1
     if not fewer:

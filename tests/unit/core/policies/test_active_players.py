@@ -33,6 +33,20 @@ def test_thresholds(servers: int, players: int, wanted: int) -> None:
     assert advice({"activePlayers": BOTH}, look).replicas == wanted
 
 
+@pytest.mark.parametrize(
+    ("servers", "replicas"),
+    [
+        pytest.param(1, 1, id="the only one"),
+        pytest.param(1, 3, id="the only one that is there"),
+    ],
+)
+def test_the_last_server_stays_and_the_reason_says_so(servers: int, replicas: int) -> None:
+    found = advice({"activePlayers": BOTH}, a_look(a_load(ready=servers, replicas=replicas)))
+
+    assert found.replicas == replicas
+    assert "0%), below 60%, and the last one stays" in found.reason
+
+
 def test_a_larger_step_is_taken_whole_upwards_and_as_far_as_it_fits_downwards() -> None:
     policy = {"activePlayers": {**BOTH, "step": 3}}
 
