@@ -34,7 +34,7 @@ class ScalingFace:
     @property
     def oldest_at(self) -> float:
         """Since when the oldest of them waits (Unix seconds), 0 where none does."""
-        return min((intent.steps[0].at for _, intent in self.intents), default=0.0)
+        return min((intent.waits_since for _, intent in self.intents), default=0.0)
 
 
 def face_lines(console: Console, face: ScalingFace, now: float) -> Iterator[str]:
@@ -124,7 +124,7 @@ def intent_json(intent: Intent | None) -> dict[str, Any] | None:
         "to": intent.value,
         "policy": last.policy,
         "reason": last.reason,
-        "since": written(intent.steps[0].at),
+        "since": written(intent.waits_since),
         "decidedAt": written(last.at),
     }
 

@@ -48,8 +48,7 @@ def standing_of(
 
 def due_at(intent: Intent, outbox: Outbox, write_back: WriteBack) -> float:
     """Return when the quiet time of an intent ends, in Unix seconds."""
-    first = (intent.untold or intent.steps)[0].at
-    return max(first, outbox.pushed_at) + write_back.quiet_seconds
+    return max(intent.waits_since, outbox.pushed_at) + write_back.quiet_seconds
 
 
 def _waits(left_seconds: float) -> str:

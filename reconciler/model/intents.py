@@ -50,6 +50,11 @@ class Intent:
         """The steps that no commit has told yet."""
         return tuple(step for step in self.steps if step.at > self.told_at)
 
+    @property
+    def waits_since(self) -> float:
+        """Since when a commit is waited for, in Unix seconds: what was told waits no more."""
+        return (self.untold or self.steps)[0].at
+
 
 @dataclass(frozen=True, slots=True)
 class Landing:

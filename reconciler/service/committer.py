@@ -193,7 +193,7 @@ class Committer:
         waits = self._waiting(now)
         if not waits:
             return None
-        first = min((intent.untold or intent.steps)[0].at for intent in waits.values())
+        first = min(intent.waits_since for intent in waits.values())
         begin = max(first, self._landed_at)
         if begin <= now:
             self._set_back_at = None

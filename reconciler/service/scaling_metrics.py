@@ -52,7 +52,7 @@ class ScalingMetrics:
         leads = self._leading()
         states = self._lane.store.states() if leads else {}
         found = [record.scaling.intent for record in states.values()]
-        since = [intent.steps[0].at for intent in found if intent is not None]
+        since = [intent.waits_since for intent in found if intent is not None]
         self._waiting = len(since)
         self._oldest_seconds = max(0.0, self._clock.now() - min(since)) if since else 0.0
         told = self._lane.pauses.values() if leads else ()

@@ -108,6 +108,15 @@ def test_the_last_words_of_who_leads_no_more_are_no_news(holder: str, renewed_at
     assert (found["writeBack"]["error"], found["writeBack"]["lastCommit"]) == ("", None)
 
 
+def test_what_a_commit_told_already_waits_no_more() -> None:
+    early = Step(NOW - 500, 4, 5, "fixedBuffer", "5 rooms")
+    waits = Scaling(intent=Intent(5, 8, (early, STEP), told_at=early.at))
+    shown = as_json(status(waits), NOW)
+    assert shown["writeBack"]["oldestSeconds"] == 20.0
+    (arena,) = shown["workloads"]
+    assert arena["scaling"]["intent"]["since"] == "1970-01-12T13:46:20Z"
+
+
 def test_what_never_arrived_is_no_commit_of_ours() -> None:
     assert not [line for line in said(status(WAITS, DOWN)) if line.startswith("last commit")]
 

@@ -44,6 +44,9 @@ def test_what_waits_is_shown_with_the_age_of_the_oldest_while_we_lead() -> None:
     asyncio.run(keep(hall, Scaling(intent=Intent(5, 9, steps))))
     hall.scaling.sweep()
     assert (read(hall, "intents"), read(hall, "intent_age_seconds")) == (1, 40.0)
+    asyncio.run(keep(hall, Scaling(intent=Intent(8, 9, steps, told_at=now - 40))))
+    hall.scaling.sweep()
+    assert read(hall, "intent_age_seconds") == 3.0, "what a commit told waits no more"
     hall.leads = False
     hall.scaling.sweep()
     assert (read(hall, "intents"), read(hall, "intent_age_seconds")) == (0, 0.0)
