@@ -90,9 +90,14 @@ class CountLog:
 
     async def _moved_from(self, logged: Logged) -> str:
         """Return the file that a commit took the document from, "" where it came with it."""
-        others = (path for path in logged.paths if path not in self.files)
-        for path in others:
-            if path.endswith(_YAML) and await self._count_in(logged.parents[0], path):
+        for path in logged.paths:
+            if path in self.files or not path.endswith(_YAML):
+                continue
+            was, still = [
+                await self._count_in(at, path) for at in (logged.parents[0], logged.commit)
+            ]
+            # What stands there still is another fleet's, of which this is a copy.
+            if was is not None and still is None:
                 return path
         return ""
 

@@ -90,6 +90,13 @@ def test_a_number_is_followed_into_the_file_that_it_came_from(host: MemoryHost) 
     assert numbers(history) == [(6, 7), (5, 6), (3, 5), (None, 3)]
 
 
+def test_a_copy_is_no_move(host: MemoryHost) -> None:
+    host.commit({FILE: spec(5)}, "five")
+    host.commit({FILE: spec(6), "staging/arena.yaml": spec(2)}, "a second fleet, like the first")
+    history = read(host, file="staging/arena.yaml")
+    assert numbers(history) == [(None, 2)]
+
+
 def test_a_number_is_followed_into_the_file_of_counts_and_back(host: MemoryHost) -> None:
     host.commit({FILE: spec(None), "replicas.yaml": counts(3)}, "counts apart")
     host.commit({"replicas.yaml": counts(8)}, "eight")
