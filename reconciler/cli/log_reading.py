@@ -119,12 +119,15 @@ class GitSide:
         what = f'there is no workload "{word}" at commit {self.commit[:12]}'
         raise Failure(what, hint, "gamekeeper validate REV counts those of a commit")
 
-    def log_of(self, key: WorkloadKey, recorded: Recorded) -> CountLog:
-        """Return what reads the past of a workload's number."""
+    def files_of(self, key: WorkloadKey) -> tuple[str, str]:
+        """Return the files that may have a workload's number: that of counts, and its spec."""
         workload, findings = self.reading.workloads.get(key), self.reading.invalid.get(key, ())
         file = workload.source.file if workload else findings[0].file
-        files = (self._below(REPLICAS_FILE), self._below(file))
-        return CountLog(self.repository, key, files, recorded.ours)
+        return self._below(REPLICAS_FILE), self._below(file)
+
+    def log_of(self, key: WorkloadKey, recorded: Recorded) -> CountLog:
+        """Return what reads the past of a workload's number."""
+        return CountLog(self.repository, key, self.files_of(key), recorded.ours)
 
     def _below(self, file: str) -> str:
         return f"{self.prefix}/{file}" if self.prefix else file

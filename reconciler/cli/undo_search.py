@@ -91,13 +91,29 @@ async def _logged(side: GitSide, commit: str) -> Logged:
 async def _numbers(side: GitSide, logged: Logged) -> Mapping[WorkloadKey, tuple[int, int]]:
     """Return what a commit changed, from which number to which."""
     before, after = dict[WorkloadKey, int](), dict[WorkloadKey, int]()
-    for path in logged.paths:
+    for path in filter(lambda each: each.endswith(YAML), logged.paths):
+        theirs = await _of_others(side, path)
         for commit, found in ((logged.parents[0], before), (logged.commit, after)):
-            data = await side.repository.blob(commit, path) if path.endswith(YAML) else None
-            for key, written in counts_in(path, data or b"").items():
-                found[key] = written.count
+            for key, count in (await _counts_at(side, commit, path)).items():
+                if key not in theirs:
+                    found[key] = count
     same = sorted(before.keys() & after.keys())
     return {key: (before[key], after[key]) for key in same if before[key] != after[key]}
+
+
+async def _of_others(side: GitSide, path: str) -> frozenset[WorkloadKey]:
+    """Return the workloads of which a file has a number, and that have theirs in another one.
+
+    Two fleets in one repository may have workloads of one name.
+    """
+    there = await _counts_at(side, side.commit, path)
+    known = there.keys() & {*side.reading.workloads, *side.reading.invalid}
+    return frozenset(key for key in known if path not in side.files_of(key))
+
+
+async def _counts_at(side: GitSide, commit: str, path: str) -> Mapping[WorkloadKey, int]:
+    data = await side.repository.blob(commit, path) or b""
+    return {key: written.count for key, written in counts_in(path, data).items()}
 
 
 async def _is_on_a_branch(side: GitSide, commit: str) -> bool:

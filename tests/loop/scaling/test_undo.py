@@ -117,6 +117,24 @@ def test_all_numbers_of_a_commit_go_back_in_one(desk: Desk) -> None:
         desk.change(commit)
 
 
+def test_a_file_of_another_fleet_in_the_repository_says_nothing(desk: Desk) -> None:
+    theirs = "staging/arena.yaml"
+    desk.host.commit({theirs: arena(5), FILE: arena(8)})
+    commit = desk.host.commit({theirs: arena(8)}, "theirs")
+    with pytest.raises(Failure, match="changed no number of a workload"):
+        desk.change(commit)
+    both = desk.host.commit({theirs: arena(4), FILE: arena(9)}, "both")
+    assert [(each.now, each.back) for each in desk.change(both).undos] == [(9, 8)]
+
+
+def test_a_number_that_moved_to_another_file_since_goes_back_there(desk: Desk) -> None:
+    commit, there = desk.scale(5), "schedulers/eu.yaml"
+    desk.host.commit({FILE: None, there: arena(5)}, "moved")
+    change = desk.change(commit)
+    assert [(each.now, each.back) for each in change.undos] == [(5, 3)]
+    assert list(change.files) == [there]
+
+
 @pytest.mark.parametrize(
     ("prepare", "word", "why"),
     [
