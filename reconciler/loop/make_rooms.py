@@ -65,7 +65,9 @@ class _Batch:
         try:
             async with self.lane.slots:
                 self.lane.check_stands(self.plan)
-                pod = await self.lane.cluster.create(await self._pod(name, seat))
+                room = await self._pod(name, seat)
+                self.steps.sends()
+                pod = await self.lane.cluster.create(room)
         except AlreadyExists:
             return await self._look(ref)
         except PortError as error:

@@ -34,6 +34,7 @@ async def _mark(lane: Lane, plan: Plan, mark: MarkRoom, steps: Steps, now: float
     try:
         async with lane.slots:
             lane.check_stands(plan)
+            steps.sends()
             try:
                 answer = await lane.cluster.json_patch(ref, patch)
             except Conflict:

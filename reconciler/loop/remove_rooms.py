@@ -27,6 +27,7 @@ async def _remove(lane: Lane, plan: Plan, removal: DeleteRoom, steps: Steps) -> 
     try:
         async with lane.slots:
             lane.check_stands(plan)
+            steps.sends()
             stays = await _delete(lane, plan, removal)
     except PortError as error:
         steps.failed("delete", what, error, removal.reason)

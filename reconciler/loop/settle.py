@@ -38,7 +38,8 @@ async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
         await _remember(lane, plan, steps, now)
     except PortError as error:
         steps.failed("write", f"the records of {plan.key}", error)
-    return Settled(plan, tuple(steps.outcomes), tuple(steps.holds), short)
+    outcomes, holds = tuple(steps.outcomes), tuple(steps.holds)
+    return Settled(plan, outcomes, holds, short, steps.first_request_at)
 
 
 async def _count(lane: Lane, plan: Plan) -> None:

@@ -1,5 +1,6 @@
 """Outcomes as they come in while a plan is settled."""
 
+import asyncio
 from dataclasses import dataclass, field
 
 from reconciler.model.errors import PortError, Unavailable
@@ -15,6 +16,12 @@ class Steps:
     key: WorkloadKey
     outcomes: list[Outcome] = field(default_factory=list)
     holds: list[Hold] = field(default_factory=list)
+    first_request_at: float | None = None
+
+    def sends(self) -> None:
+        """Note that a request about a room is sent now."""
+        if self.first_request_at is None:
+            self.first_request_at = asyncio.get_running_loop().time()
 
     def did(self, verb: str, what: str, reason: str) -> None:
         """Note a step that was carried out."""

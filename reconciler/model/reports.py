@@ -32,12 +32,14 @@ class Settled:
     """The end of one workload's plan: what was done, what failed, what is held.
 
     `short` is whether fewer rooms were made than planned though nothing failed: plan again.
+    `first_request_at` is when the first request about a room was sent, by the event loop's clock.
     """
 
     plan: Plan
     outcomes: tuple[Outcome, ...] = ()
     holds: tuple[Hold, ...] = ()
     short: bool = False
+    first_request_at: float | None = None
 
     @property
     def failure(self) -> str:

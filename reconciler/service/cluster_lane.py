@@ -20,6 +20,7 @@ from reconciler.model.plans import Plan, Situation
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.reports import Report
 from reconciler.ports import Clock
+from reconciler.service.reactions import Reactions
 from reconciler.service.retries import Retries
 from reconciler.service.scalers import LOOK_SECONDS, Scalers
 from reconciler.service.wakes import COALESCE_SECONDS, Wakes
@@ -90,7 +91,9 @@ class ClusterLane:
         self._doubted = doubted
         self._scalers = scalers
         self._in_flight: dict[WorkloadKey, asyncio.Task[None]] = {}
-        self._again: set[WorkloadKey] = set()
+        self._again: dict[WorkloadKey, float] = {}
+        """Who is planned again when its writes are done, with when that was asked for first."""
+        self._reactions = scalers.reactions if scalers else Reactions(lambda stage, seconds: None)
         self._retries: dict[WorkloadKey, Retries] = {}
         self._served: set[WorkloadKey] = set()
         self._unkept: set[WorkloadKey] = set()
@@ -135,7 +138,7 @@ class ClusterLane:
         self._planned_rooms = 0
         for key in keys:
             if key in self._in_flight:
-                self._again.add(key)
+                self._again.setdefault(key, self.wakes.since[key])
                 continue
             try:
                 await self._serve(key)
@@ -155,11 +158,13 @@ class ClusterLane:
         once = SortedOnce(situation, situation.desired.workload) if situation.desired else None
         if self._scale(situation, once):
             return  # planned once the count is on record
+        since = self._reactions.planned(key)
         plan = await self._plan(situation, once)
         self._observer.planned(self.lane.name, plan)
         if self._is_due(plan):
             self.lane.reserve(plan)
-            self._start(plan)
+            work = self._settle(plan, since)
+            self._begin(key, work, lambda: self.lane.release(plan))
 
     def _scale(self, situation: Situation, once: SortedOnce | None) -> bool:
         """Ask the workload's policy; whether something of it goes on record now."""
@@ -174,6 +179,7 @@ class ClusterLane:
         again = decided.decision.again_in_seconds
         self.wakes.mark_later((situation.key,), min(LOOK_SECONDS, again or LOOK_SECONDS))
         if decided.moves(situation.desired.workload.replicas):
+            self._reactions.decided(situation.key, self.wakes.since[situation.key])
             work = self._keep(self._scalers, situation.key, decided)
         elif self._scalers.is_due(situation.key):
             work = self._remember(self._scalers, situation.key)
@@ -184,7 +190,7 @@ class ClusterLane:
 
     async def _remember(self, scalers: Scalers, key: WorkloadKey) -> None:
         """Put what was seen on record, and plan on whatever comes of it."""
-        self._again.add(key)
+        self._serve_again(key)
         try:
             await scalers.remember(key)
         except Exception as error:
@@ -193,8 +199,10 @@ class ClusterLane:
     async def _keep(self, scalers: Scalers, key: WorkloadKey, decided: Decided) -> None:
         """Put a count on record, from where it acts."""
         try:
-            self._again.add(key)
-            if not await scalers.keep(key, decided):
+            self._serve_again(key)
+            if await scalers.keep(key, decided):
+                self._reactions.recorded(key)
+            else:
                 self._unkept.add(key)
         except Exception as error:
             self._crashed(key, error)
@@ -250,9 +258,6 @@ class ClusterLane:
         after = conditions.conditions_of(plan, "", before, self._clock.now(), paused)
         return before != after or self.lane.store.is_doubtful(plan.key)
 
-    def _start(self, plan: Plan) -> None:
-        self._begin(plan.key, self._settle(plan), lambda: self.lane.release(plan))
-
     def _begin(
         self, key: WorkloadKey, work: Coroutine[Any, Any, None], ended: Callable[[], None]
     ) -> None:
@@ -266,15 +271,18 @@ class ClusterLane:
         ended()
         del self._in_flight[key]
         if key in self._again:
-            self._again.discard(key)
-            self.wakes.mark((key,))
+            self.wakes.mark((key,), self._again.pop(key))
 
-    async def _settle(self, plan: Plan) -> None:
+    def _serve_again(self, key: WorkloadKey) -> None:
+        self._again.setdefault(key, asyncio.get_running_loop().time())
+
+    async def _settle(self, plan: Plan, since: float | None) -> None:
         key = plan.key
         try:
             settled = await settle(self.lane, plan, self._clock.now())
             commit = self.lane.wanted.commit
             report = Report(self.lane.name, commit, (settled,))
+            self._reactions.requested(since, settled.first_request_at)
             self._observer.settled(report)
             if self.lane.doubted:
                 self._doubted()
@@ -286,6 +294,6 @@ class ClusterLane:
                 self._retries.pop(key, None)
             # Planned anew: other names for rooms that are short, the last look at what is gone.
             if settled.short or (plan.forget and not settled.failure):
-                self._again.add(key)
+                self._serve_again(key)
         except Exception as error:
             self._crashed(key, error)

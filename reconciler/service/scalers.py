@@ -27,6 +27,7 @@ from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.scaling import Autoscaling, Load, Look, Signal
 from reconciler.model.specs import Budgets, Workload
+from reconciler.service.reactions import Reactions, Stage
 from reconciler.service.signals import Signals
 
 LOOK_SECONDS = 10.0
@@ -65,6 +66,9 @@ class ScalingObserver(Protocol):
     def paused(self, key: WorkloadKey, pause: Pause | None) -> None:
         """A policy stands still, or (None) goes on: what is told of it changed."""
 
+    def reacted(self, stage: Stage, seconds: float) -> None:
+        """A count that moves has come so far, so long after what woke its workload."""
+
 
 class Scalers:
     """Decides for every workload of a lane that has a policy. `now` is Unix seconds."""
@@ -85,6 +89,7 @@ class Scalers:
         Without `signals` nobody else is asked, and policies that must know of others hold.
         """
         self._observer = observer
+        self.reactions = Reactions(observer.reacted)
         self._lane = lane
         self._policies = policies
         self._budgets = budgets
@@ -95,6 +100,7 @@ class Scalers:
 
     def forget(self, key: WorkloadKey | None = None) -> None:
         """Forget one workload, or all of them: another process led meanwhile."""
+        self.reactions.forget(key)
         if self._signals is not None:
             self._signals.forget(key)
         if key is None:

@@ -5,7 +5,12 @@ from collections.abc import Callable, Iterator
 from typing import get_args
 
 from prometheus_client import CollectorRegistry
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 
 from reconciler.loop.landing import Landed
 from reconciler.loop.lane import Lane
@@ -14,9 +19,12 @@ from reconciler.model.errors import PortError
 from reconciler.model.pauses import Pause, PauseReason
 from reconciler.model.refs import WorkloadKey
 from reconciler.ports import Clock
+from reconciler.service.reactions import Stage
+from reconciler.service.room_metrics import Spread
 
 SWEEP_SECONDS = 1.0
 ERRORS = ("Unavailable", "Unanswered", "Denied", "Misconfigured")
+REACTION_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 WAYS = ("up", "down", "given-up")
 
 
@@ -36,6 +44,7 @@ class ScalingMetrics:
         self._decisions: Tally[str] = Tally()
         self._failures: Tally[str] = Tally()
         self._pauses: Tally[str] = Tally()
+        self._reactions = {stage: Spread(REACTION_BUCKETS) for stage in get_args(Stage)}
         self._refused: dict[WorkloadKey, str] = {}
         self._refusals = self._commits = self._races = self._waiting = 0
         self._oldest_seconds = 0.0
@@ -68,6 +77,10 @@ class ScalingMetrics:
 
     def paused(self, key: WorkloadKey, pause: Pause | None) -> None:
         """The sweep counts those that stand still."""
+
+    def reacted(self, stage: Stage, seconds: float) -> None:
+        """Observe how soon a count has come so far."""
+        self._reactions[stage].observe(seconds)
 
     def landed(self, landed: Landed) -> None:
         """Count a commit, and each edit that was refused, once for each reason."""
@@ -115,6 +128,7 @@ class ScalingMetrics:
             ("direction", WAYS),
             self._decisions,
         )
+        yield self._reaction_times()
         paused = GaugeMetricFamily(
             "gamekeeper_policies_paused",
             "Policies that change nothing for a while, by why",
@@ -123,6 +137,17 @@ class ScalingMetrics:
         for reason in get_args(PauseReason):
             paused.add_metric([reason], self._pauses[reason])
         yield paused
+
+    def _reaction_times(self) -> Metric:
+        family = HistogramMetricFamily(
+            "gamekeeper_decision_seconds",
+            "Time from what woke a workload until its count moved: decided by the policy, "
+            "recorded (from there it acts), requested (the first request about a room is sent)",
+            labels=["stage"],
+        )
+        for stage, spread in self._reactions.items():
+            spread.add_to(family, [stage])
+        return family
 
 
 def _counter(

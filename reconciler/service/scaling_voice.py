@@ -10,6 +10,7 @@ from reconciler.model.errors import PortError, Unavailable
 from reconciler.model.pauses import Pause
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.service.events import Events
+from reconciler.service.reactions import Stage
 
 log = logging.getLogger("gamekeeper")
 
@@ -44,6 +45,9 @@ class ScalingVoice:
         log.warning("the policy waits: %s", pause.message, extra=_of(key))
         if pause.reason == "HumanHold":
             self._tell(_place(key), pause.reason, f"the policy waits: {pause.message}", "Normal")
+
+    def reacted(self, stage: Stage, seconds: float) -> None:
+        """Metrics tell how soon."""
 
     def landed(self, landed: Landed) -> None:
         """A commit of ours stands on the branch, or edits were refused."""

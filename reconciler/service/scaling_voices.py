@@ -9,6 +9,7 @@ from reconciler.model.errors import PortError
 from reconciler.model.pauses import Pause
 from reconciler.model.refs import WorkloadKey
 from reconciler.service.committer import CommitObserver
+from reconciler.service.reactions import Stage
 from reconciler.service.scalers import ScalingObserver
 
 
@@ -39,6 +40,11 @@ class ScalingVoices:
         """A policy stands still, or goes on."""
         for voice in self._voices:
             voice.paused(key, pause)
+
+    def reacted(self, stage: Stage, seconds: float) -> None:
+        """A count that moves has come so far."""
+        for voice in self._voices:
+            voice.reacted(stage, seconds)
 
     def landed(self, landed: Landed) -> None:
         """A commit of ours stands on the branch, or edits were refused."""

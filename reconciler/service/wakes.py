@@ -1,4 +1,4 @@
-"""Wakes: keys marked dirty, coalesced for 20 ms. A wake never says what changed."""
+"""Wakes: keys marked dirty, coalesced for 20 ms. A wake says since when, and never what changed."""
 
 import asyncio
 from collections.abc import Iterable
@@ -13,13 +13,17 @@ class Wakes(Generic[K]):
     """A set of dirty keys that somebody waits for. Marking is cheap and never blocks."""
 
     def __init__(self) -> None:
-        self._dirty: set[K] = set()
+        self._dirty: dict[K, float] = {}
+        self.since: dict[K, float] = {}
+        """When those that were taken last had been marked first, by the event loop's clock."""
         self._event = asyncio.Event()
         self._later: dict[K, asyncio.TimerHandle] = {}
 
-    def mark(self, keys: Iterable[K]) -> None:
-        """Mark keys dirty; a key marked twice is taken once."""
-        self._dirty.update(keys)
+    def mark(self, keys: Iterable[K], since: float | None = None) -> None:
+        """Mark keys dirty, as if at `since`; a key marked twice is taken once."""
+        at = asyncio.get_running_loop().time() if since is None else since
+        for key in keys:
+            self._dirty.setdefault(key, at)
         if self._dirty:
             self._event.set()
 
@@ -42,6 +46,7 @@ class Wakes(Generic[K]):
 
     def forget(self, key: K) -> None:
         """Wait for a key no more: it is gone, and nothing of it is due."""
+        self.since.pop(key, None)
         waiting = self._later.pop(key, None)
         if waiting is not None:
             waiting.cancel()
@@ -55,5 +60,5 @@ class Wakes(Generic[K]):
         await self._event.wait()
         await asyncio.sleep(join_seconds)
         self._event.clear()
-        taken, self._dirty = self._dirty, set()
-        return taken
+        self.since, self._dirty = self._dirty, {}
+        return set(self.since)

@@ -75,7 +75,9 @@ def test_what_the_variables_ask_for_is_served() -> None:
     "about",
     [
         pytest.param(r"gamekeeper_(rooms?_|rooms$|fleet_|host_ports|deaf)", id="rooms"),
-        pytest.param(r"gamekeeper_(intents?|commits?|edits|decisions|policies)(_|$)", id="scaling"),
+        pytest.param(
+            r"gamekeeper_(intents?|commits?|edits|decisions?|policies)(_|$)", id="scaling"
+        ),
     ],
 )
 def test_every_number_stands_on_the_board(about: str) -> None:

@@ -20,6 +20,7 @@ from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Budgets
 from reconciler.ports import Compiler, WritableRepository
 from reconciler.service.app import App, Committing, Parts
+from reconciler.service.reactions import Stage
 from reconciler.service.scalers import Scalers
 from reconciler.service.signals import Signals
 from tests.loop.safety import Bounds, Watchman
@@ -42,6 +43,7 @@ class Ledger:
         self.moves: list[tuple[WorkloadKey, int]] = []
         self.undecided_count = 0
         self.pauses: list[tuple[float, Pause | None]] = []
+        self.reactions: list[tuple[Stage, float]] = []
         self.commits: list[Landed] = []
         self.races = 0
         self.troubles: list[PortError] = []
@@ -58,6 +60,10 @@ class Ledger:
     def paused(self, key: WorkloadKey, pause: Pause | None) -> None:
         """A policy stands still or goes on."""
         self.pauses.append((elapsed(), pause))
+
+    def reacted(self, stage: Stage, seconds: float) -> None:
+        """A count came so far."""
+        self.reactions.append((stage, seconds))
 
     def landed(self, landed: Landed) -> None:
         """A commit stands on the branch, or was refused."""

@@ -45,6 +45,25 @@ def test_a_metric_moves_a_count_and_git_follows() -> None:
     in_virtual_time(main())
 
 
+def test_how_soon_a_count_follows_an_answer_is_measured() -> None:
+    async def main() -> None:
+        async with asking_scene(
+            METRIC, number(60.0), scaleDown={"stabilizationSeconds": 0}
+        ) as there:
+            there.start("one")
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 150.0)
+            (ledger,) = there.ledgers
+            assert [stage for stage, _ in ledger.reactions] == ["decided", "recorded", "requested"]
+            there.tells = number(30.0)
+            await there.until("three rooms", lambda: there.rooms() == 3, 1500.0)
+            stages = [stage for stage, _ in ledger.reactions]
+            assert stages[3:6] == ["decided", "recorded", "requested"], "the way down, too"
+            seconds = [seconds for _, seconds in ledger.reactions]
+            assert 0.0 < seconds[0] < seconds[1] < seconds[2] < 0.25
+
+    in_virtual_time(main())
+
+
 LOST = {
     "nobody answers": lost(),
     "the time of the answers stands still": lambda asked, now: Signal(START + 300.0, 10.0),

@@ -101,3 +101,15 @@ async def test_a_key_that_is_gone_is_waited_for_no_more() -> None:
     wakes.forget("a")
     wakes.forget("never asked for")
     assert await asyncio.wait_for(wakes.take(), 30) == {"b"}
+
+
+async def test_a_key_comes_with_when_it_was_marked_first() -> None:
+    wakes, loop = Wakes[str](), asyncio.get_running_loop()
+    before = loop.time()
+    wakes.mark(("a",))
+    between = loop.time()
+    wakes.mark(("a",))
+    wakes.mark(("b",), since=7.0)
+    assert await wakes.take() == {"a", "b"}
+    assert before <= wakes.since["a"] <= between
+    assert wakes.since["b"] == 7.0

@@ -78,6 +78,17 @@ def test_decisions_count_by_direction(found: Decision, way: str) -> None:
         assert read(hall, "decisions_total", direction=direction) == (direction == way)
 
 
+def test_how_soon_counts_follow_is_a_histogram_by_stage() -> None:
+    hall = Hall()
+    assert read(hall, "decision_seconds_count", stage="requested") == 0, "there from the start"
+    for seconds in (0.04, 0.2, 3.0):
+        hall.scaling.reacted("requested", seconds)
+    assert read(hall, "decision_seconds_bucket", stage="requested", le="0.25") == 2
+    assert read(hall, "decision_seconds_count", stage="requested") == 3
+    assert read(hall, "decision_seconds_sum", stage="requested") == pytest.approx(3.24)
+    assert read(hall, "decision_seconds_count", stage="decided") == 0
+
+
 def test_commits_races_and_failures_are_counted() -> None:
     hall = Hall()
     hall.scaling.landed(Landed("ab" * 20))
@@ -105,4 +116,9 @@ def test_no_label_names_a_workload() -> None:
     hall.scaling.decided(hall.key, decision("up"))
     hall.scaling.landed(refusal(hall))
     samples = [sample for family in hall.scaling.collect() for sample in family.samples]
-    assert {label for sample in samples for label in sample.labels} == {"reason", "direction"}
+    assert {label for sample in samples for label in sample.labels} == {
+        "reason",
+        "direction",
+        "stage",
+        "le",
+    }
