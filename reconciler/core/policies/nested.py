@@ -103,6 +103,7 @@ def _kept(advice: Advice) -> Advice:
         (advice, Advice),
         (advice.reason, str),
         (advice.hold, str),
+        (advice.missing, str),
         (advice.memory, bytes),
     )
     if not all(isinstance(part, form) for part, form in parts):

@@ -129,6 +129,7 @@ class Saying(Counting):
         pytest.param(7, id="a bare count"),
         pytest.param(Advice(7, cast(Any, None)), id="no reason"),
         pytest.param(Advice(7, "x", hold=cast(Any, None)), id="no hold"),
+        pytest.param(Advice(7, "x", missing=cast(Any, 5)), id="a number for who is missing"),
         pytest.param(Advice(7, "x", memory=cast(Any, "x")), id="a memory that is text"),
     ],
 )
