@@ -7,6 +7,7 @@ from typing import Any
 from reconciler.cli.ages import age
 from reconciler.cli.console import Console
 from reconciler.cli.output import print_table
+from reconciler.loop.count_history import MOST_COMMITS
 from reconciler.model.history import CountChange
 from reconciler.model.intents import Step
 from reconciler.model.pushes import Person
@@ -56,7 +57,10 @@ def print_past(console: Console, past: Past, now: float) -> None:
     else:
         console.print("No commit of this log changed it.")
     if past.cut:
-        console.note("Older changes are not shown: --limit shows more.")
+        console.note(
+            "Older changes are not shown: --limit shows more, of the newest "
+            f"{MOST_COMMITS} commits that touch its files."
+        )
     if past.unfetched:
         branch = past.unfetched
         console.note(

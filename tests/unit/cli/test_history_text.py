@@ -54,7 +54,7 @@ def test_what_is_not_known_or_not_shown_is_said() -> None:
         "Scheduler/arena: - at commit cccccccccccc",
         "No commit of this log changed it.",
     ]
-    assert "--limit shows more" in said
+    assert "--limit shows more, of the newest 1000 commits" in said
     assert "is not known: no key." in said
     assert as_json(unknown)["pending"] is None
     apart = replace(PAST, unfetched="counts")
