@@ -19,7 +19,7 @@ from reconciler.model.plans import Situation
 from reconciler.model.records import Accepted, RepositoryRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.scaling import Activity, Look
-from reconciler.model.specs import Budgets, Config
+from reconciler.model.specs import Budgets, Config, Workload
 from reconciler.ports import Repository
 
 
@@ -37,13 +37,13 @@ class Here:
 async def read_story(
     lane: Lane, situation: Situation, here: Here, outbox: Outbox, ceiling: Budgets, now: float
 ) -> CountStory | None:
-    """Return what shapes the count of a workload, None where no policy decides it.
+    """Return what shapes the count of a workload, None where it has no policy.
 
     `now` is Unix seconds. Raises Misconfigured for a package's policy.
     """
     desired, record = situation.desired, situation.record
     autoscaling = desired.workload.autoscaling if desired else None
-    if desired is None or record.accepted is None or not (autoscaling and autoscaling.enabled):
+    if desired is None or record.accepted is None or autoscaling is None:
         return None
     workload = desired.workload
     there = sort_rooms(situation.live.pods, workload, situation.ears, situation.elapsed)
@@ -71,7 +71,17 @@ async def read_story(
         load=load,
         decision=decided.decision,
         asked=tuple(asked),
+        off=_off(workload),
     )
+
+
+def _off(workload: Workload) -> str:
+    """Say why the spec lets its policy change nothing, "" where it may."""
+    if workload.suspend:
+        return "suspend is true: no policy decides"
+    if workload.autoscaling and not workload.autoscaling.enabled:
+        return "autoscaling.enabled is false: what follows is advice, and nothing acts on it"
+    return ""
 
 
 def without_memory(scaling: Scaling) -> Scaling:

@@ -33,7 +33,8 @@ class CountStory:
     """What a count rests on: `place` is where Git says it, `outbox` how our commits fare.
 
     `decision` is what would be decided now from `load`; `asked` are the kinds of things that the
-    policy asks of others, which the loop alone does: then it is no decision.
+    policy asks of others, which the loop alone does: then it is no decision. `off` says why the
+    spec lets none act, "" where it does.
     """
 
     key: WorkloadKey
@@ -44,6 +45,7 @@ class CountStory:
     load: Load
     decision: Decision
     asked: tuple[str, ...] = ()
+    off: str = ""
 
     @property
     def in_git(self) -> int:
@@ -75,6 +77,8 @@ def count_lines(story: CountStory, now: float) -> Iterator[tuple[str, str]]:
     pause = pauses.on_record(story.record.conditions)
     if pause is not None and until is None:
         yield "paused", f"{pause.message}, since {age(now - pause.since)}"
+    if story.off:
+        yield "off", story.off
     yield "its load", _load(story.load)
     if story.asked:
         yield "its policy", f"asks others ({', '.join(story.asked)}), and the loop alone does that"
@@ -97,6 +101,7 @@ def count_json(story: CountStory, now: float) -> dict[str, Any]:
         "standing": {"stands": standing.where, "why": standing.why} if standing else None,
         "heldBy": scaling.held_by if until else None,
         "heldUntil": until,
+        "off": story.off or None,
         "load": {
             "replicas": load.replicas,
             "ready": load.ready,

@@ -1,15 +1,67 @@
 """What `explain` decides from: the record, without what the loop alone remembers."""
 
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
 from reconciler import registry
-from reconciler.cli.count_reading import without_memory
+from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
+from reconciler.cli.count_reading import Here, read_story, without_memory
+from reconciler.cli.explain_count import CountStory
 from reconciler.core import deciding
 from reconciler.core.deciding import Decided
 from reconciler.model.decisions import Demand, Past
 from reconciler.model.intents import Scaling
+from reconciler.model.outbox import EMPTY_OUTBOX
+from reconciler.model.plans import Desired
+from reconciler.model.records import Accepted, StateRecord
 from reconciler.model.scaling import Activity, Look
 from reconciler.model.specs import Budgets
 from tests.unit.core.making import NOW, autoscaling
 from tests.unit.core.policies.looks import a_load
+from tests.unit.service_faces.hall import Hall
+
+
+def story_of(**changes: Any) -> CountStory | None:
+    """Return what `explain` reads of a workload without rooms, with five in Git."""
+    hall = Hall()
+    workload = replace(hall.workload, **{"autoscaling": autoscaling(2, 60), **changes})
+    accepted = Accepted("{}", 5, "c" * 40, "arena.yaml", 1)
+    desired = Desired(workload, (), "", {}, "")
+    situation = replace(
+        hall.lane.situation(hall.key), desired=desired, record=StateRecord(accepted=accepted)
+    )
+    here = Here(MemoryRepository(MemoryHost()), "")
+    return asyncio.run(read_story(hall.lane, situation, here, EMPTY_OUTBOX, Budgets(), NOW))
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        pytest.param({}, "", id="one that acts"),
+        pytest.param(
+            {"autoscaling": replace(autoscaling(2, 60), enabled=False)},
+            "autoscaling.enabled is false",
+            id="switched off: its advice is shown",
+        ),
+        pytest.param({"suspend": True}, "suspend is true", id="suspended"),
+    ],
+)
+def test_what_a_policy_would_do_is_shown_and_whether_it_may(
+    changes: dict[str, Any], why: str
+) -> None:
+    story = story_of(**changes)
+    assert story is not None
+    assert story.decision.steps
+    assert story.off.startswith(why)
+    assert bool(story.off) is bool(why)
+
+
+def test_a_workload_without_a_policy_has_no_story() -> None:
+    assert story_of(autoscaling=None) is None
+
 
 BUSY = Scaling(past=Past(demand=Demand(NOW - 60, serving=9, players=9)))
 """A minute ago nine rooms served players, and now three do: six matches ended."""

@@ -64,6 +64,13 @@ def test_a_policy_that_asks_others_is_not_decided_for() -> None:
     assert count_json(asking, NOW)["decision"] is None
 
 
+def test_a_policy_that_may_not_act_is_told_as_such() -> None:
+    off = replace(STORY, off="suspend is true: no policy decides")
+    assert "off|suspend is true: no policy decides" in lines(off)
+    assert count_json(off, NOW)["off"] == off.off
+    assert count_json(STORY, NOW)["off"] is None
+
+
 def test_programs_read_the_same() -> None:
     value = count_json(STORY, NOW)
     assert (value["inGit"], value["source"]) == (5, "arena.yaml:7")
