@@ -3,15 +3,13 @@
 A policy is written as a map of one key, wherever it stands: `{fixedBuffer: {amount: 5}}`.
 """
 
-import base64
-import binascii
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from reconciler.core.mistakes import Mistake, below, likely, shown
 from reconciler.core.places import Path
+from reconciler.core.policies import nested_memory
 from reconciler.core.policies.policy import Ask, Facts, Policy, held, parameters_of, policy_of
 from reconciler.core.schema_check import check
 from reconciler.core.schemas import validator_of
@@ -21,7 +19,7 @@ from reconciler.model.scaling import Advice, Look, PolicySpec
 
 Policies = Mapping[str, Policy]
 
-MOST_MEMORY_BYTES = 64 * 1024
+MOST_MEMORY_BYTES = 128 * 1024
 """What a workload's policy may remember: all of it stands in the state record, a third longer."""
 _MOST_REASON = 1000
 
@@ -121,7 +119,7 @@ def _kept(advice: Advice) -> Advice:
 
 def advise_each(values: Sequence[Json], look: Look, policies: Policies) -> list[Advice]:
     """Return the advice of each policy, each given what it remembers itself."""
-    remembered = _unpacked(look.memory)
+    remembered = nested_memory.unpack(look.memory)
     specs = [policy_of(value) for value in values]
     return [
         advise_by(spec, replace(look, memory=remembered.get(_place(at, spec), b"")), policies)
@@ -132,11 +130,11 @@ def advise_each(values: Sequence[Json], look: Look, policies: Policies) -> list[
 def memory_of(values: Sequence[Json], advices: Sequence[Advice]) -> bytes:
     """Return what several policies want to be given back, b"" where none wants anything."""
     kept = {
-        _place(at, policy_of(value)): base64.b64encode(advice.memory).decode()
+        _place(at, policy_of(value)): advice.memory
         for at, (value, advice) in enumerate(zip(values, advices, strict=True))
         if advice.memory
     }
-    return json.dumps(kept, sort_keys=True).encode() if kept else b""
+    return nested_memory.pack(kept)
 
 
 def wanted(advice: Advice, look: Look) -> int:
@@ -172,15 +170,6 @@ def _all_may(advices: Sequence[Advice]) -> bool:
 
 def _place(at: int, spec: PolicySpec) -> str:
     return f"{at} {spec.name}"
-
-
-def _unpacked(memory: bytes) -> dict[str, bytes]:
-    """Return what was remembered; nothing where the spec was another policy's before."""
-    try:
-        kept = json.loads(memory) if memory else {}
-        return {str(at): base64.b64decode(text) for at, text in kept.items()}
-    except (ValueError, AttributeError, TypeError, binascii.Error):
-        return {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.core import calendar
+from reconciler.core.autoscaling_checks import MOST_POLICIES
 from reconciler.core.policies import nested
 from reconciler.core.policies.policy import Facts, Policy
 from reconciler.core.policies.table import policy_table
@@ -150,6 +151,17 @@ def test_an_advice_is_kept_in_one_short_line_that_can_be_written() -> None:
     assert found.reason.startswith(r"a\u000ab\ud800xx")
     assert len(found.reason) < 1100
     assert len(found.hold) == 1000
+
+
+def test_as_many_policies_as_a_spec_may_hold_remember() -> None:
+    entries = [{"days": ["mon"], "policy": {"adaptive": {}}} for _ in range(MOST_POLICIES // 2 - 1)]
+    halves = [{"chain": entries}, {"schedule": entries}]
+    look = a_look(a_load(ready=4, occupied=3))
+
+    found = nested.advise_by(PolicySpec("max", {"of": halves}), look, policies())
+
+    assert "to remember" not in found.reason
+    assert len(found.memory) > 28 * 4000
 
 
 def test_a_memory_that_no_record_could_hold_is_forgotten() -> None:
