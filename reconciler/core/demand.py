@@ -57,6 +57,14 @@ def encode(counts: Mapping[int, int]) -> bytes:
     return MARK + struct.pack(f"<I{len(row)}I", newest, *kept)
 
 
+def newest_of(history: bytes) -> int | None:
+    """Return the number of the newest quarter of a history, None where there is none."""
+    try:
+        return _parts(history)[0]
+    except ValueError:
+        return None
+
+
 def append(history: bytes, quarter: int, count: int) -> bytes:
     """Return the history with one more quarter; what was known of it adds up.
 

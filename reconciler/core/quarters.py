@@ -2,6 +2,10 @@
 
 A quarter counts once it is over, and where at least four fifths of it were seen: it is then taken
 for whole. Any other is unknown, which is no demand of 0.
+
+A history holds 28 days up to its newest quarter, so that one quarter by a clock that is wrong by
+weeks would drop all of it. What is far from all that is known waits here, until a day of it was
+seen; where the clock is set right before, nothing was lost.
 """
 
 from dataclasses import dataclass
@@ -21,6 +25,11 @@ RETRY_SECONDS = 300.0
 MOST_BACK = 4
 """A clock that goes back by more quarters than that was wrong before."""
 
+NEAR = 96
+"""How many quarters the next one may be away from the last: a day without anybody who leads."""
+BELIEVED = 96
+"""So many of those that are further away are believed: then the clock was wrong before."""
+
 Over = tuple[int, int]
 """The number of a quarter that is over, and how many rooms turned occupied in it."""
 
@@ -34,6 +43,8 @@ class Quarters:
     over: tuple[Over, ...] = ()
     quarter: int | None = None
     """The one that runs."""
+    far: tuple[Over, ...] = ()
+    """What is over, and too far from all that is known to be believed yet."""
     starts: int = 0
     seen_seconds: float = 0.0
     _recorded: bytes = b""
@@ -59,8 +70,19 @@ class Quarters:
         if self.quarter is not None and self.seen_seconds >= LEAST_SEEN_SECONDS:
             seen = min(self.seen_seconds, float(QUARTER_SECONDS))
             whole = round(self.starts * QUARTER_SECONDS / seen)
-            self.over = (*self.over, (self.quarter, whole))[-demand.QUARTERS :]
+            self._take((self.quarter, whole))
         self.starts, self.seen_seconds = 0, 0.0
+
+    def _take(self, ended: Over) -> None:
+        last = self.over[-1][0] if self.over else demand.newest_of(self._recorded)
+        if last is not None and abs(ended[0] - last) > NEAR:
+            self.far = (*self.far, ended)
+            if len(self.far) < BELIEVED:
+                return
+            taken = self.far
+        else:
+            taken = (ended,)
+        self.over, self.far = (*self.over, *taken)[-demand.QUARTERS :], ()
 
     def is_due(self, now: float) -> bool:
         """Whether what is over goes on record now, even where nothing else is written."""

@@ -76,6 +76,39 @@ def test_a_clock_that_is_set_back(back_seconds: float, over: tuple[tuple[int, in
     assert found.over == over
 
 
+DAYS = 28 * 96
+"""In quarters."""
+
+
+@pytest.mark.parametrize("wrong", [DAYS, -DAYS, 97, -107], ids=lambda quarters: f"{quarters}")
+def test_a_clock_that_is_wrong_for_hours_drops_nothing_that_is_known(wrong: int) -> None:
+    recorded = demand.encode({FIRST - back: 7 for back in range(1, DAYS)})
+    found = Quarters(kept_at=BEGIN)
+    found.history(recorded)
+    away = 15 * wrong
+    followed(range(away, away + 10 * 15), quarters=found)
+    assert found.history(recorded) == recorded
+    assert (found.over, len(found.far)) == ((), 10)
+    followed(range(10 * 15, 12 * 15), quarters=found)
+
+    assert (set(dict(found.over)), found.far) == ({FIRST + 10, FIRST + 11}, ())
+    known = demand.decode(found.history(recorded))
+    assert (known[FIRST - 1], known[FIRST + 10], len(known)) == (7, 89, DAYS - 10)
+
+
+@pytest.mark.parametrize("away", [DAYS, -DAYS], ids=["later", "earlier"])
+def test_a_clock_that_tells_the_same_for_a_day_is_believed(away: int) -> None:
+    recorded = demand.encode({FIRST - back: 7 for back in range(1, 10)})
+    found = Quarters(kept_at=BEGIN)
+    found.history(recorded)
+    followed(range(15 * away, 15 * (away + 96)), quarters=found)
+    assert len(found.over) == 96
+
+    known = demand.decode(found.history(recorded))
+
+    assert set(known) == set(range(FIRST + away, FIRST + away + 96))
+
+
 @pytest.mark.parametrize(
     ("starts", "due_seconds"),
     [
