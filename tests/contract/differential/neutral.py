@@ -16,6 +16,7 @@ _NOW = re.compile(r"20(?:2[5-9]|3\d)-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
 _AGE = re.compile(r"(?:\d+m)?\d+s|\d+m")
 _RECORD = re.compile(r"(in (?:record|precondition) \()\d+\)")
+_META = re.compile(r"(ResourceVersion in (?:precondition|object meta): )\d+")
 # The server walks the amounts of a container in whatever order its map has that time.
 _AMOUNT = re.compile(
     r"spec\.(?:initC|c)ontainers\[\d+\]\.resources\.requests(?:\[[^]]*\])?: "
@@ -95,6 +96,7 @@ class Neutral:
         text = _NOW.sub("<now>", text)
         text = _TOKEN_VOLUME.sub("kube-api-access-<random>", text)
         text = _RECORD.sub(r"\1<revision>)", text)
+        text = _META.sub(r"\1<revision>", text)
         return _TOO_LARGE.sub(r"\1<revision>", text)
 
     def _uid(self, uid: str) -> str:
