@@ -61,7 +61,7 @@ def item_element(item: Any, schema: Schema) -> str:
     found: Json = {}
     for name in schema.list_map_keys:
         part = item.get(name, _absent_key(inner, name))
-        if part is not None:
+        if part is not None or name in item:
             found[name] = part
     if not found:
         missing = schema.list_map_keys[0] if schema.list_map_keys else ""

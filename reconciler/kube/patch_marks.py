@@ -20,6 +20,14 @@ class MixedTypes(ValueError):
         self.live, self.patch = live, patch
 
 
+class Keyless(PatchFailed):
+    """An item of a list of objects that lacks the key by which they are merged."""
+
+    def __init__(self, item: Any, key: str) -> None:
+        super().__init__(f"map: {item} does not contain declared merge key: {key}")
+        self.item, self.key = item, key
+
+
 def without_marks(value: Any) -> Any:
     """Drop the directives of a new list item, which the API server does not carry out there."""
     if isinstance(value, dict):

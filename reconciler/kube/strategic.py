@@ -17,6 +17,7 @@ from reconciler.kube.patch_marks import (
     without_directives,
     without_marks,
 )
+from reconciler.kube.patch_marks import Keyless as Keyless
 from reconciler.kube.patch_marks import MixedTypes as MixedTypes
 from reconciler.kube.patch_marks import PatchFailed as PatchFailed
 from reconciler.kube.schemas import UNTYPED, Schema
@@ -25,8 +26,8 @@ from reconciler.kube.schemas import UNTYPED, Schema
 def strategic_patch(doc: Json, patch: Json, schema: Schema) -> Json:
     """Lay a strategic merge patch over a document of this schema.
 
-    Raises PatchFailed for a directive that makes no sense or a list item without its key, and
-    MixedTypes where objects and other things would stand in one list.
+    Raises PatchFailed for a directive that makes no sense, Keyless for a list item without its
+    key, and MixedTypes where objects and other things would stand in one list.
     """
     return _merged_map(copied(doc), copied(patch), schema)
 
@@ -180,7 +181,7 @@ def _place_of(items: list[Any], key: str, name: Any) -> int | None:
 
 def _key_of(item: Any, key: str) -> Any:
     if not isinstance(item, dict) or key not in item:
-        raise PatchFailed(f"map: {item} does not contain declared merge key: {key}")
+        raise Keyless(item, key)
     return item[key]
 
 

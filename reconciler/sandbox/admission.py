@@ -11,6 +11,7 @@ from reconciler.sandbox.world import World
 _ACCOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
 _TOLERATION_SECONDS = 300
 _GONE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_PREEMPTION = "PreemptLowerPriority"
 _PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 _PROTECTED = ("default", "kube-system", "kube-public")
 
@@ -105,7 +106,14 @@ def _priority(pod: Json, spec: Json) -> None:
         )
         raise refusals.forbidden(POD, pod["metadata"].get("name", ""), why)
     spec["priority"] = computed
-    spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
+    policy = spec.setdefault("preemptionPolicy", _PREEMPTION)
+    if policy != _PREEMPTION:
+        why = (
+            f"the string value of PreemptionPolicy ({policy}) must not be provided in pod spec; "
+            f"priority admission controller computed {_PREEMPTION} from the given PriorityClass "
+            "name"
+        )
+        raise refusals.forbidden(POD, pod["metadata"].get("name", ""), why)
 
 
 def _account(world: World, pod: Json, spec: Json) -> None:

@@ -186,15 +186,15 @@ def _unrecognized(kind: Kind, why: str) -> Refused:
 
 
 class Undecoded(Refused):
-    """An object whose fields are not those of its kind; `why` lacks the name of the kind."""
+    """An object whose fields are not those of its kind; `why` and `alone` do not name that."""
 
-    why = ""
+    why = alone = ""
 
 
-def undecodable(intro: str, why: str) -> Undecoded:
+def undecodable(intro: str, why: str, alone: str = "") -> Undecoded:
     """Refuse an object that does not decode (400)."""
     refused = Undecoded(refusals.bad_request(intro + why).status)
-    refused.why = why
+    refused.why, refused.alone = why, alone
     return refused
 
 
@@ -210,7 +210,7 @@ def decode(body: Body, shape: Shape, kind: Kind, validation: str) -> tuple[Json,
     try:
         value: Json = reading.read(shape, body.value)
     except Mistyped as error:
-        raise undecodable(intro, str(error)) from error
+        raise undecodable(intro, str(error), error.alone) from error
     told = [f'duplicate field "{path}"' for path in body.duplicates]
     told += [f'unknown field "{path}"' for path in reading.unknown]
     if told and validation == "Strict":

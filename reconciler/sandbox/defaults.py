@@ -76,7 +76,8 @@ def _pod(spec: Json) -> None:
     for container in containers(spec):
         _container(container, host_network=bool(spec.get("hostNetwork")))
     spec.setdefault("restartPolicy", "Always")
-    spec.setdefault("terminationGracePeriodSeconds", 30)
+    grace = spec.setdefault("terminationGracePeriodSeconds", 30)
+    spec["terminationGracePeriodSeconds"] = 1 if grace < 0 else grace
     spec.setdefault("dnsPolicy", "ClusterFirst")
     spec.setdefault("securityContext", {})
     spec.setdefault("schedulerName", "default-scheduler")

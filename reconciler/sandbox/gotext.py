@@ -40,5 +40,5 @@ def json_type(value: Any) -> str:
         return "null"
     if isinstance(value, bool):
         return "bool"
-    known: dict[type, str] = {str: "string", list: "array", dict: "object"}
-    return known.get(type(value), "number")
+    known = ((str, "string"), (list, "array"), (dict, "object"))
+    return next((name for kind, name in known if isinstance(value, kind)), "number")

@@ -59,6 +59,7 @@ _KEEPS_ZERO = frozenset(
         "storageClassName",
         "terminationGracePeriodSeconds",
         "tolerationSeconds",
+        "unhealthyPodEvictionPolicy",
     }
 )
 _GO_NAMES = {
@@ -70,14 +71,15 @@ _GO_NAMES = {
     dict: "object",
 }
 _GO_TYPES = {"time": "string", "micro-time": "string", "int-or-string": "int32"}
-# Times that Go's types hold by value: they are written even when nobody set them.
-_ALWAYS_TIMES = {
+# What Go's types write even when nobody set it, as null: times held by value, and one list.
+_ALWAYS = {
     "v1.PodCondition": ("lastProbeTime", "lastTransitionTime"),
     "v1.NodeCondition": ("lastHeartbeatTime", "lastTransitionTime"),
     "v1.NamespaceCondition": ("lastTransitionTime",),
     "v1.Condition": ("lastTransitionTime",),
     "v1.ContainerStateRunning": ("startedAt",),
     "v1.ContainerStateTerminated": ("startedAt", "finishedAt"),
+    "v1.ProjectedVolumeSource": ("sources",),
 }
 _ZEROS = {"string": "", "int32": 0, "int64": 0, "bool": False}
 _NO_QUANTITY = (
@@ -89,7 +91,14 @@ _MICRO = re.compile(r".*[0-9]\.[0-9]{6}(Z|[-+][0-9:]+)")
 
 
 class Mistyped(Exception):
-    """A value of a type that its field cannot hold; the message is Go's."""
+    """A value of a type that its field cannot hold; the message is Go's.
+
+    `alone` is what is said where every value is decoded for itself, as apply does.
+    """
+
+    def __init__(self, message: str, alone: str = "") -> None:
+        super().__init__(message)
+        self.alone = alone or message
 
 
 @dataclass(slots=True)
@@ -130,7 +139,7 @@ class Reading:
         for name in shape.required:
             if name not in result and shape.fields[name].form in _ZEROS:
                 result[name] = _ZEROS[shape.fields[name].form]
-        for name in _ALWAYS_TIMES.get(shape.go_name, ()):
+        for name in _ALWAYS.get(shape.go_name, ()):
             result.setdefault(name, None)
         return result
 
@@ -180,13 +189,15 @@ class Reading:
 
     def _refuse(self, shape: Shape, value: Any, path: str, owner: str) -> Any:
         told = _GO_NAMES.get(type(value), "null")
-        if told == "number" and shape.form in ("int32", "int64"):
+        if told == "number" and shape.form in ("int32", "int64", "int-or-string"):
             told = f"number {value}"
         plain = "".join(part.split("]")[-1] for part in path.split("["))
-        raise Mistyped(
-            f"json: cannot unmarshal {told} into Go struct field {owner}.{plain} "
-            f"of type {_GO_TYPES.get(shape.form) or shape.go_name or shape.form}"
-        )
+        wanted = _GO_TYPES.get(shape.form) or shape.go_name or shape.form
+        intro = f"json: cannot unmarshal {told} into Go"
+        alone = f"{intro} value of type {wanted}"
+        if isinstance(value, float) and shape.form in ("int32", "int64"):
+            alone = f"cannot convert float64 to {wanted}"
+        raise Mistyped(f"{intro} struct field {owner}.{plain} of type {wanted}", alone)
 
 
 def _nothing(shape: Shape) -> Any:
@@ -209,7 +220,8 @@ def _bytes(text: str) -> str:
     if bad is None and len(plain) % 4 == 0 and "=" not in plain[:-2]:
         return text
     place = bad.start() if bad else len(plain) - len(plain) % 4
-    raise Mistyped(f"illegal base64 data at input byte {place}")
+    problem = f"illegal base64 data at input byte {place}"
+    raise Mistyped(problem, f"error decoding from json: {problem}")
 
 
 def _time(text: str, form: str) -> str:

@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 
 from tests.contract.api_server_world import MERGE, Speaker, pod
+from tests.contract.refused_patches import REFUSED_PATCHES
+from tests.contract.refused_pods import REFUSED_PODS
 from tests.contract.refused_reads import REFUSED_READS
 from tests.contract.refused_writes import REFUSED_WRITES
 
 
 @pytest.mark.parametrize(
     ("method", "path", "body", "media", "status", "reason", "message"),
-    REFUSED_WRITES + REFUSED_READS,
+    REFUSED_WRITES + REFUSED_READS + REFUSED_PODS + REFUSED_PATCHES,
 )
 def test_a_refusal_has_the_words_of_the_real_server(
     api: Speaker,
@@ -79,3 +81,37 @@ def test_the_default_namespace_cannot_be_deleted(api: Speaker) -> None:
         403,
         'namespaces "default" is forbidden: this namespace may not be deleted',
     )
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        pytest.param(
+            {"selector": {}, "unhealthyPodEvictionPolicy": ""},
+            'spec.unhealthyPodEvictionPolicy: Unsupported value: "": '
+            'supported values: "AlwaysAllow", "IfHealthyBudget"',
+            id="an unknown policy",
+        ),
+        pytest.param(
+            {"selector": {}, "minAvailable": "101%"},
+            'spec.minAvailable: Invalid value: "101%": must not be greater than 100%',
+            id="more than all",
+        ),
+    ],
+)
+def test_a_budget_that_makes_no_sense_is_refused(
+    api: Speaker, space: str, spec: dict[str, Any], told: str
+) -> None:
+    path = f"{space.replace('/api/v1', '/apis/policy/v1')}/poddisruptionbudgets"
+    reply = api.ask("POST", path, {"metadata": {"name": "b"}, "spec": spec})
+    assert (reply.status, reply.message) == (
+        422,
+        f'PodDisruptionBudget.policy "b" is invalid: {told}',
+    )
+
+
+def test_a_node_has_whole_pods(api: Speaker) -> None:
+    node = {"metadata": {"name": "half"}, "status": {"capacity": {"pods": 1.5}}}
+    reply = api.ask("POST", "/api/v1/nodes?dryRun=All", node)
+    assert reply.status == 422
+    assert 'status.capacity.pods: Invalid value: "1500m": must be an integer' in reply.message

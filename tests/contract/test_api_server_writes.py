@@ -86,12 +86,42 @@ def test_quantities_are_stored_in_their_shortest_form(
     assert made["spec"]["containers"][0]["resources"]["requests"]["cpu"] == stored
 
 
+def test_a_negative_grace_is_a_second(api: Speaker, space: str) -> None:
+    made = api.make(f"{space}/pods", pod("a", terminationGracePeriodSeconds=-5))
+    assert made["spec"]["terminationGracePeriodSeconds"] == 1
+    again = {"spec": {"terminationGracePeriodSeconds": -1}}
+    assert api.ask("PATCH", f"{space}/pods/a", again, MERGE).metadata == made["metadata"]
+
+
 def test_a_dry_run_answers_and_stores_nothing(api: Speaker, space: str) -> None:
     reply = api.ask("POST", f"{space}/pods?dryRun=All", pod("a"))
     assert reply.status == 201
     assert "uid" in reply.metadata
     assert "resourceVersion" not in reply.metadata
     assert api.ask("GET", f"{space}/pods/a").status == 404
+
+
+def test_a_dry_run_does_not_ask_what_only_the_storage_asks(api: Speaker, space: str) -> None:
+    claimed = {"metadata": {"name": "m", "resourceVersion": "1"}}
+    reply = api.ask("POST", f"{space}/configmaps?dryRun=All", claimed)
+    assert (reply.status, reply.metadata["resourceVersion"]) == (201, "1")
+    api.make(f"{space}/configmaps", config_map("m"))
+    assert api.ask("POST", f"{space}/configmaps?dryRun=All", claimed).status == 409
+
+
+def test_a_json_patch_of_null_changes_nothing(api: Speaker, space: str) -> None:
+    made = api.make(f"{space}/configmaps", config_map("m"))
+    reply = api.ask("PATCH", f"{space}/configmaps/m", b"null", JSON_PATCH)
+    assert (reply.status, reply.metadata) == (200, made["metadata"])
+
+
+def test_an_applied_null_is_part_of_a_key(api: Speaker, space: str) -> None:
+    port = {"containerPort": 7000, "protocol": None}
+    wanted = pod("p", containers=[{"name": "c", "image": "i", "ports": [port]}])
+    reply = api.ask("PATCH", f"{space}/pods/p?fieldManager=m", wanted, APPLY)
+    (entry,) = reply.metadata["managedFields"]
+    owned = entry["fieldsV1"]["f:spec"]["f:containers"]['k:{"name":"c"}']["f:ports"]
+    assert list(owned) == ['k:{"containerPort":7000,"protocol":null}']
 
 
 def test_a_write_that_changes_nothing_is_no_write(api: Speaker, space: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from reconciler.kube import names
@@ -16,6 +17,13 @@ _OWNER_TEXTS = {
     "uid": "must not be empty",
 }
 _ANNOTATIONS_LIMIT_BYTES = 256 * 1024
+_CONFIG_KEY = re.compile(r"[-._a-zA-Z0-9]+")
+_CONFIG_KEY_TEXT = (
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' "
+    "(e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
+    "'[-._a-zA-Z0-9]+')"
+)
+_CONFIG_KEY_LIMIT = 253
 
 
 def _path_problem(text: str) -> str | None:
@@ -86,6 +94,14 @@ def check_selector(selector: Json | None, path: str) -> Iterator[Cause]:
 
 
 def _requirement(one: Json, place: str) -> Iterator[Cause]:
+    yield from check_operator(one, place)
+    for told in key_problems(one.get("key", "")):
+        yield invalid_value(f"{place}.key", one.get("key", ""), told)
+    yield from check_values(one, place)
+
+
+def check_operator(one: Json, place: str) -> Iterator[Cause]:
+    """Check how a requirement of a selector compares, and with how many values."""
     operator = one.get("operator", "")
     if operator in ("In", "NotIn") and not one.get("values"):
         yield required(f"{place}.values", "must be specified when `operator` is 'In' or 'NotIn'")
@@ -94,8 +110,10 @@ def _requirement(one: Json, place: str) -> Iterator[Cause]:
         yield forbidden_value(f"{place}.values", detail)
     elif operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
         yield invalid_value(f"{place}.operator", operator, "not a valid selector operator")
-    for told in key_problems(one.get("key", "")):
-        yield invalid_value(f"{place}.key", one.get("key", ""), told)
+
+
+def check_values(one: Json, place: str) -> Iterator[Cause]:
+    """Check what a requirement of a selector compares with."""
     for index, value in enumerate(one.get("values") or ()):
         told = names.label_value_problem(value) or ""
         if told:
@@ -111,3 +129,15 @@ def key_problems(key: str) -> list[str]:
         return [told]
     # A key of one bad character earns the sentence about characters.
     return [told, names.label_key_problem("-") or ""]
+
+
+def config_key_problems(key: str) -> Iterator[str]:
+    """Say everything that keeps a text from being a key of a ConfigMap or Secret."""
+    if len(key) > _CONFIG_KEY_LIMIT:
+        yield f"must be no more than {_CONFIG_KEY_LIMIT} characters"
+    if not _CONFIG_KEY.fullmatch(key):
+        yield _CONFIG_KEY_TEXT
+    if key in (".", ".."):
+        yield f"must not be '{key}'"
+    elif key.startswith(".."):
+        yield "must not start with '..'"

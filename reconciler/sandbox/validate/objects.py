@@ -7,21 +7,28 @@ from collections.abc import Iterator
 
 from reconciler.kube import quantities
 from reconciler.sandbox.kinds import BUDGET, CONFIG_MAP, EVENT, LEASE, NODE, POD, SECRET, Kind
-from reconciler.sandbox.refusals import Cause, forbidden_value, invalid_value, required
+from reconciler.sandbox.refusals import (
+    Cause,
+    forbidden_value,
+    invalid_value,
+    required,
+    unsupported,
+)
 from reconciler.sandbox.requests import Json
-from reconciler.sandbox.validate.metadata import check_metadata, check_name, check_selector
+from reconciler.sandbox.validate.metadata import (
+    check_metadata,
+    check_name,
+    check_selector,
+    config_key_problems,
+)
 from reconciler.sandbox.validate.placement import check_taints
 from reconciler.sandbox.validate.pods import check_pod
 
 _BUDGET_FIELDS = ("minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy")
-_KEY = re.compile(r"[-._a-zA-Z0-9]+")
-_KEY_TEXT = (
-    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' "
-    "(e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
-    "'[-._a-zA-Z0-9]+')"
-)
 _SIZE_LIMIT_BYTES = 1024 * 1024
 _PERCENT_TEXT = "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
+_WHOLE = 100
+_UNHEALTHY = ("AlwaysAllow", "IfHealthyBudget")
 _PERCENT = re.compile(r"[0-9]+%")
 
 
@@ -61,8 +68,8 @@ def _content(value: Json) -> Iterator[Cause]:
     for part in ("data", "binaryData"):
         for key, content in (value.get(part) or {}).items():
             size += len(content)
-            if not _KEY.fullmatch(key):
-                yield invalid_value(f"{part}[{key}]", key, _KEY_TEXT)
+            for told in config_key_problems(key):
+                yield invalid_value(f"{part}[{key}]", key, told)
     for key in value.get("data") or ():
         if key in (value.get("binaryData") or {}):
             yield invalid_value(f"data[{key}]", key, "duplicate of key present in binaryData")
@@ -84,7 +91,12 @@ def _budget(spec: Json) -> Iterator[Cause]:
         elif isinstance(amount, int) and amount < 0:
             detail = "must be greater than or equal to 0"
             yield invalid_value(f"spec.{name}", amount, detail)
+        elif isinstance(amount, str) and int(amount.removesuffix("%")) > _WHOLE:
+            yield invalid_value(f"spec.{name}", amount, "must not be greater than 100%")
     yield from check_selector(spec.get("selector"), "spec.selector")
+    policy = spec.get("unhealthyPodEvictionPolicy")
+    if policy is not None and policy not in _UNHEALTHY:
+        yield unsupported("spec.unhealthyPodEvictionPolicy", policy, _UNHEALTHY)
 
 
 def _amounts(status: Json) -> Iterator[Cause]:
@@ -93,6 +105,8 @@ def _amounts(status: Json) -> Iterator[Cause]:
             if quantities.parse(amount) < 0:
                 detail = "must be greater than or equal to 0"
                 yield invalid_value(f"status.{part}.{name}", amount, detail)
+            if name == "pods" and quantities.parse(amount) % 1:
+                yield invalid_value(f"status.{part}.{name}", amount, "must be an integer")
 
 
 def _lease(spec: Json) -> Iterator[Cause]:

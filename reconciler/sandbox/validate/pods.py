@@ -13,8 +13,15 @@ from reconciler.sandbox.refusals import (
     unsupported,
 )
 from reconciler.sandbox.requests import Json
+from reconciler.sandbox.validate.environment import check_environment
+from reconciler.sandbox.validate.hosts import check_aliases, check_dns
 from reconciler.sandbox.validate.metadata import check_labels
-from reconciler.sandbox.validate.placement import check_affinity, check_spread, check_tolerations
+from reconciler.sandbox.validate.placement import (
+    check_affinity,
+    check_gates,
+    check_spread,
+    check_tolerations,
+)
 from reconciler.sandbox.validate.probes import (
     LARGEST_PORT,
     PORT_TEXT,
@@ -27,23 +34,10 @@ from reconciler.sandbox.validate.volumes import check_mounts, check_tokens, chec
 _POLICIES = ("Always", "OnFailure", "Never")
 _DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _PULLS = ("Always", "IfNotPresent", "Never")
+_SYSTEMS = ("linux", "windows")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
-_REFERENCES = (
-    ("fieldRef", "fieldPath"),
-    ("resourceFieldRef", "resource"),
-    ("configMapKeyRef", "key"),
-    ("secretKeyRef", "key"),
-)
-_FIELDS = (
-    "metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace",
-    "metadata.uid", "spec.nodeName", "spec.restartPolicy", "spec.schedulerName",
-    "spec.serviceAccountName", "spec.hostNetwork", "status.phase", "status.hostIP",
-    "status.hostIPs", "status.podIP", "status.podIPs", "status.nominatedNodeName",
-)  # fmt: skip
-_NO_SOURCE = (
-    "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` "
-    "or `fileKeyRef`"
-)
+_IDENTITIES = ("fsGroup", "runAsUser", "runAsGroup")
+_LARGEST_ID = 2**31 - 1
 _RESOURCES = ("cpu", "memory", "ephemeral-storage", "hugepages-")
 _UNKNOWN_RESOURCE = (
     "must be a standard resource type or fully qualified",
@@ -67,24 +61,36 @@ def check_pod(spec: Json) -> Iterator[Cause]:
             yield from (
                 check_run_once(container, path) if once else check_run(container, path, grace)
             )
-    yield from check_tokens(spec)
     yield from _host_ports(spec)
-    yield from _settings(spec)
+    yield from _policies(spec)
     yield from check_labels(spec.get("nodeSelector") or {}, "spec.nodeSelector")
+    yield from _identities(spec.get("securityContext") or {}, "spec.securityContext")
     yield from check_affinity(spec)
-    yield from check_tolerations(spec)
+    yield from check_dns(spec)
+    yield from check_gates(spec)
     yield from check_spread(spec)
+    yield from _settings(spec)
+    yield from check_tolerations(spec)
+    yield from check_aliases(spec)
+    yield from _system(spec.get("os"))
+    yield from check_tokens(spec)
 
 
-def _settings(spec: Json) -> Iterator[Cause]:
+def _system(system: Json | None) -> Iterator[Cause]:
+    if system is not None and not system.get("name"):
+        yield required("spec.os.name")
+    elif system is not None and system["name"] not in _SYSTEMS:
+        yield unsupported("spec.os", system["name"], _SYSTEMS)
+
+
+def _policies(spec: Json) -> Iterator[Cause]:
     if spec.get("restartPolicy") not in _POLICIES:
         yield unsupported("spec.restartPolicy", spec.get("restartPolicy", ""), sorted(_POLICIES))
     if spec.get("dnsPolicy") not in _DNS:
         yield unsupported("spec.dnsPolicy", spec.get("dnsPolicy", ""), _DNS)
-    grace = spec.get("terminationGracePeriodSeconds", 0)
-    if grace < 0:
-        detail = "must be greater than or equal to 0"
-        yield invalid_value("spec.terminationGracePeriodSeconds", grace, detail)
+
+
+def _settings(spec: Json) -> Iterator[Cause]:
     deadline = spec.get("activeDeadlineSeconds")
     if deadline is not None and deadline < 1:
         detail = "must be between 1 and 2147483647, inclusive"
@@ -112,13 +118,24 @@ def _container(container: Json, path: str, seen: set[str], volumes: set[str]) ->
         detail = "must not have leading or trailing whitespace"
         yield invalid_value(f"{path}.image", image, detail)
     yield from _ports(container, path)
-    yield from _environment(container, path)
+    yield from check_environment(container, path)
     yield from check_mounts(container, path, volumes)
     if container.get("imagePullPolicy") not in _PULLS:
         yield unsupported(
             f"{path}.imagePullPolicy", container.get("imagePullPolicy", ""), sorted(_PULLS)
         )
     yield from _resources(container.get("resources") or {}, f"{path}.resources")
+    yield from _identities(container.get("securityContext") or {}, f"{path}.securityContext")
+
+
+def _identities(context: Json, path: str) -> Iterator[Cause]:
+    ids = [(name, context[name]) for name in _IDENTITIES if name in context]
+    groups = context.get("supplementalGroups") or ()
+    ids += [(f"supplementalGroups[{index}]", group) for index, group in enumerate(groups)]
+    for name, number in ids:
+        if not 0 <= number <= _LARGEST_ID:
+            detail = f"must be between 0 and {_LARGEST_ID}, inclusive"
+            yield invalid_value(f"{path}.{name}", number, detail)
 
 
 def _ports(container: Json, path: str) -> Iterator[Cause]:
@@ -149,41 +166,12 @@ def _host_ports(spec: Json) -> Iterator[Cause]:
             host, number = port.get("hostPort", 0), port.get("containerPort", 0)
             path = f"spec.containers[{index}].ports[{place}]"
             if spec.get("hostNetwork") and host != number:
-                detail = "must match `hostPort` when `hostNetwork` is true"
-                yield invalid_value(f"{path}.containerPort", number, detail)
+                detail = "must match `containerPort` when `hostNetwork` is true"
+                yield invalid_value(f"{path}.hostPort", host, detail)
             taken = f"{port.get('protocol')}/{port.get('hostIP', '')}/{host}"
             if host and taken in seen:
                 yield duplicate(f"{path}.hostPort", taken)
             seen.add(taken)
-
-
-def _environment(container: Json, path: str) -> Iterator[Cause]:
-    for index, variable in enumerate(container.get("env") or ()):
-        place, name = f"{path}.env[{index}]", variable.get("name", "")
-        told = names.env_name_problem(name) if name else None
-        if not name:
-            yield required(f"{place}.name")
-        elif told:
-            yield invalid_value(f"{place}.name", name, told)
-        sources = variable.get("valueFrom")
-        if sources is not None and not sources:
-            yield invalid_value(f"{place}.valueFrom", "", _NO_SOURCE)
-        for source, part in _REFERENCES:
-            reference = (sources or {}).get(source)
-            if reference is not None and not reference.get(part):
-                yield required(f"{place}.valueFrom.{source}.{part}")
-        yield from _field(sources or {}, f"{place}.valueFrom.fieldRef.fieldPath")
-        if variable.get("value") and variable.get("valueFrom"):
-            detail = "may not be specified when `value` is not empty"
-            yield invalid_value(f"{place}.valueFrom", "", detail)
-
-
-def _field(sources: Json, path: str) -> Iterator[Cause]:
-    asked = (sources.get("fieldRef") or {}).get("fieldPath", "")
-    plain = asked.partition("[")[0] if asked.endswith("']") else asked
-    if asked and plain not in _FIELDS:
-        detail = f"error converting fieldPath: field label not supported: {asked}"
-        yield invalid_value(path, asked, detail)
 
 
 def _resources(resources: Json, path: str) -> Iterator[Cause]:

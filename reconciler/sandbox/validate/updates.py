@@ -126,7 +126,4 @@ def _fixed_part(live: Json, spec: Json) -> Json:
         fixed.pop("nodeSelector", None)
         if not live.get("affinity"):
             fixed.pop("affinity", None)
-    was, wanted = live.get("terminationGracePeriodSeconds", 0), 1
-    if was < 0 and fixed.get("terminationGracePeriodSeconds") == wanted:
-        fixed["terminationGracePeriodSeconds"] = was
     return fixed

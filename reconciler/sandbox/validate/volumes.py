@@ -68,7 +68,7 @@ def _source(volume: Json, path: str) -> Iterator[Cause]:
         inside = f"{path}.projected.sources[{place}]"
         yield from _fields(source.get("downwardAPI") or {}, f"{inside}.downwardAPI")
         if "serviceAccountToken" in source and not source["serviceAccountToken"].get("path"):
-            yield required(f"{inside}.path")
+            yield required(f"{path}.projected.path")
 
 
 def _fields(source: Json, path: str) -> Iterator[Cause]:
@@ -79,7 +79,7 @@ def _fields(source: Json, path: str) -> Iterator[Cause]:
             if not item["fieldRef"].get("fieldPath"):
                 yield required(f"{path}.fieldRef.fieldPath")
         elif "resourceFieldRef" not in item:
-            yield required(path, "fieldRef or resourceFieldRef must be specified")
+            yield required(path, "one of fieldRef and resourceFieldRef is required")
 
 
 def check_mounts(container: Json, path: str, volumes: set[str]) -> Iterator[Cause]:
@@ -97,12 +97,3 @@ def check_mounts(container: Json, path: str, volumes: set[str]) -> Iterator[Caus
         elif where in seen:
             yield invalid_value(f"{place}.mountPath", where, "must be unique")
         seen.add(where)
-
-
-def unprovided(pod: Json) -> tuple[str, ...]:
-    """Warn of volumes that hold nothing."""
-    return tuple(
-        f'volume "{volume["name"]}" (Projected) has no sources provided'
-        for volume in pod["spec"].get("volumes") or ()
-        if "projected" in volume and not volume["projected"].get("sources")
-    )

@@ -46,7 +46,7 @@ def apply(call: Call, options: WriteOptions) -> Response:
     try:
         result, _ = bodies.decode(Body(applied.object), shape, call.kind, "Ignore")
     except bodies.Undecoded as error:
-        raise _unconvertible(call, value, error.why) from error
+        raise _unconvertible(call, value, error.alone) from error
     strategy.normalise(call.kind, result)
     write.check_place(call, result)
     settled = Write(call, options, body.duplicates, applied.managed_fields)
@@ -94,7 +94,7 @@ def _unconvertible(call: Call, value: Json, why: str) -> refusals.Refused:
     place = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}; {what}"
     message = (
         f"failed to convert new object ({place}) to proper version: unable to convert "
-        f"unstructured object to {what}: error decoding from json: {why}"
+        f"unstructured object to {what}: {why}"
     )
     return refusals.failure(500, "", message)
 
@@ -116,9 +116,9 @@ def _checked_apply(call: Call, body: Body) -> Json:
         told = f"json: cannot unmarshal {gotext.json_type(value)} into Go value of type"
         why = f"error unmarshaling JSON: while decoding JSON: {told} map[string]interface {{}}"
         raise refusals.bad_request(f"error decoding YAML: {why}")
-    group, _, version = str(value.get("apiVersion", "")).rpartition("/")
-    if not kinds.named(group, version, str(value.get("kind", ""))):
-        kind = value.get("kind", "")
+    group, _, version = str(value.get("apiVersion") or "").rpartition("/")
+    kind = value.get("kind") or ""
+    if not kinds.named(group, version, str(kind)):
         raise refusals.bad_request(f"invalid object type: {group}/{version}, Kind={kind}")
     if (group, value.get("kind")) != (call.kind.group, call.kind.kind):
         raise refusals.bad_request(f"invalid object type: {group}/{version}, Kind={value['kind']}")

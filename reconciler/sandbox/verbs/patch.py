@@ -17,6 +17,7 @@ from reconciler.sandbox.world import Call
 _JSON = "application/json-patch+json"
 _MERGE = "application/merge-patch+json"
 _STRATEGIC = "application/strategic-merge-patch+json"
+_NO_PATCH = "Invalid JSON Patch"
 _KNOWN = (_JSON, _MERGE, _STRATEGIC, APPLY_TYPE)
 
 
@@ -42,33 +43,56 @@ def patch(call: Call) -> Response:
         value, told = write.decoded(call, Body(patched, body.duplicates), options)
     except bodies.Undecoded as error:
         raise _unpatchable(media, body.value, patched, error.why) from error
-    write.check_place(call, value)
+    with write.warned(told):
+        write.check_place(call, value)
+        _check_revision(call, stored, value)
     if not (isinstance(body.value, dict) and "uid" in (body.value.get("metadata") or {})):
         value["metadata"]["uid"] = stored.uid
-    _check_revision(call, stored, value)
     return write.update(Write(call, options, told), stored, value)
 
 
 def _parsed(call: Call, media: str) -> Body:
-    intro = "" if media == _STRATEGIC else "error decoding patch: "
+    # Who asks to ignore mistakes is not looked at strictly first, and meets another decoder.
     ignores = call.request.query.get("fieldValidation") == "Ignore"
+    intro = "" if media == _STRATEGIC or (media == _JSON and ignores) else "error decoding patch: "
     try:
         body = bodies.parse_json(call.request.body)
     except bodies.Unreadable as error:
         if media == _MERGE and ignores:
-            raise refusals.bad_request("Invalid JSON Patch") from error
+            raise refusals.bad_request(_NO_PATCH) from error
         raise refusals.bad_request(f"{intro}{error}") from error
-    wanted = list if media == _JSON else dict
-    if not isinstance(body.value, wanted):
-        told = f"cannot unmarshal {gotext.json_type(body.value)} into Go value of type "
-        of = "[]handlers.jsonPatchOp" if media == _JSON else "map[string]interface {}"
-        if media == _JSON and ignores:
-            # Who ignores is not looked at strictly first, and meets another decoder.
-            intro, of = "", "jsonpatch.Patch"
-        raise refusals.bad_request(f"{intro}json: {told}{of}")
-    if media == _JSON and not all(isinstance(operation, dict) for operation in body.value):
+    is_null = call.request.body.strip() == b"null"
+    if media == _JSON:
+        return _operations(Body([]) if is_null else body, intro)
+    if media == _MERGE and (is_null or (ignores and not isinstance(body.value, dict))):
+        raise _unmerged(body.value)
+    if not isinstance(body.value, dict):
+        raise _foreign(body.value, intro, "map[string]interface {}")
+    return body
+
+
+def _operations(body: Body, intro: str) -> Body:
+    if not isinstance(body.value, list):
+        of = "[]handlers.jsonPatchOp" if intro else "jsonpatch.Patch"
+        raise _foreign(body.value, intro, of)
+    if None in body.value:
+        raise refusals.not_processable()
+    if not all(isinstance(operation, dict) for operation in body.value):
         raise refusals.bad_request(f"{intro}an operation is no object")
     return body
+
+
+def _foreign(value: Any, intro: str, of: str) -> refusals.Refused:
+    told = f"cannot unmarshal {gotext.json_type(value)} into Go value of type {of}"
+    return refusals.bad_request(f"{intro}json: {told}")
+
+
+def _unmerged(value: Any) -> refusals.Refused:
+    """Refuse to merge what is no object; a list takes the place of the object."""
+    if isinstance(value, list):
+        why = "couldn't get version/kind; json parse error: json: cannot unmarshal array"
+        return _unpatchable(_MERGE, value, value, why)
+    return refusals.bad_request(_NO_PATCH)
 
 
 def _stay_kind(call: Call, patched: Json) -> None:
@@ -115,6 +139,10 @@ def _patched(call: Call, media: str, stored: Stored, body: Body) -> Json:
             result = strategic.strategic_patch(live, body.value, schema)
     except strategic.MixedTypes as error:
         raise refusals.failure(500, "", _mixed(error)) from error
+    except strategic.Keyless as error:
+        shown = gotext.shown(error.item)
+        message = f"map: {shown} does not contain declared merge key: {error.key}"
+        raise refusals.failure(500, "", message) from error
     except patches.PatchFailed as error:
         raise refusals.not_processable() from error
     except (TypeError, ValueError, AttributeError, KeyError) as error:

@@ -17,7 +17,7 @@ from reconciler.sandbox.store import Stored, encode
 from reconciler.sandbox.validate.metadata import check_metadata
 from reconciler.sandbox.validate.objects import check_event, check_new, check_object
 from reconciler.sandbox.validate.updates import check_identity, check_update
-from reconciler.sandbox.validate.volumes import unprovided
+from reconciler.sandbox.validate.warnings import pod_warnings
 from reconciler.sandbox.verbs import strategy
 from reconciler.sandbox.world import Call
 
@@ -93,24 +93,23 @@ def _create(write: Write, value: Json) -> Response:
     admission.admit_creation(call.world, kind, value)
     causes = _event_causes(call, value) or [*check_object(kind, value), *check_new(kind, value)]
     _refuse(call, value, causes)
-    hollow = unprovided(value) if kind is POD else ()
+    doubted = tuple(pod_warnings(value)) if kind is POD else ()
     strategy.first_status(kind, value, call.stamp)
     strategy.complete(kind, value)
     if managed:
         metadata["managedFields"] = managed
     # What is put where nothing was may carry a revision: it is no precondition then.
-    is_post = call.request.method == "POST"
-    if metadata.get("resourceVersion", "0") not in ("", "0") and is_post:
+    # Only the storage looks at it, and a dry run does not get that far.
+    is_stored = call.request.method == "POST" and not write.options.dry_run
+    if metadata.get("resourceVersion", "0") not in ("", "0") and is_stored:
         message = "resourceVersion should not be set on objects to be created"
         raise refusals.failure(500, "", message)
     taken = call.world.store.get(kind, call.target.namespace, name)
     if taken is not None:
-        with warned(hollow):
+        with warned(doubted):
             raise refusals.already_exists(kind, name, is_ending=taken.ending)
-    write = replace(write, warnings=(*write.warnings, *hollow))
+    write = replace(write, warnings=(*write.warnings, *doubted))
     if write.options.dry_run:
-        if is_post:
-            metadata.pop("resourceVersion", None)
         return _answer(write, encode(kind, value, 0), 201)
     return _answer(write, call.world.store.put(kind, value), 201)
 
