@@ -5,7 +5,7 @@ human's. Only the judged head is built upon: another one may hold a human's word
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -51,6 +51,28 @@ class Landed:
     refused: tuple[Refusal, ...] = ()
 
 
+@dataclass(slots=True)
+class Tries:
+    """What one committer put on record for pushes that did not, or may not, reach the branch.
+
+    `raced` is pushed again after a lost race. `lost` are ids of commits that never got there;
+    those whose push nobody answered are `unanswered`, each with its base and when (Unix seconds).
+    """
+
+    raced: dict[WorkloadKey, Intent] = field(default_factory=dict)
+    lost: set[str] = field(default_factory=set)
+    unanswered: dict[str, tuple[str, float]] = field(default_factory=dict)
+
+    def ended(self, base: str, now: float) -> set[str]:
+        """Return the ids of which nothing can come any more, where the branch stands at `base`."""
+        old = {
+            commit
+            for commit, (on, at) in self.unanswered.items()
+            if on == base and abs(now - at) > intents.UNANSWERED_SECONDS
+        }
+        return self.lost | old
+
+
 @dataclass(frozen=True, slots=True)
 class _Ground:
     """What a commit of ours stands on: `base` is what `branch` stands at, or is made from.
@@ -92,19 +114,19 @@ async def land(
     repository: WritableRepository,
     terms: Terms,
     now: float,
-    raced: dict[WorkloadKey, Intent],
+    tries: Tries,
 ) -> Landed:
     """Commit every waiting intent and push; `now` is Unix seconds.
 
     `repository` is the committer's own: the lane's may be busy with another fetch. Raises what
     `push` raises. Conflict: a branch moved, so it is to be judged first; what stands on record is
-    `raced` then, for the next push. After Unavailable the commit may stand there all the same.
+    in `tries` then, for the next push. After Unavailable the commit may stand there all the same.
     """
     found, reading = waiting(lane), lane.reading
     if not found or reading is None:
         return Landed()
     words = {key: _word_in(lane.home.store.state(key)) for key in found}
-    ground = await _ground(lane, repository, reading)
+    ground = await _ground(lane, repository, reading, ask=bool(tries.unanswered))
     made = await _rewritten(lane, repository, reading, ground, found)
     wrong = {refusal.edit.where for refusal in made.refused}
     landed = {key: intent for key, intent in found.items() if key not in wrong}
@@ -113,7 +135,7 @@ async def land(
     message = message_of(landed, lane.home.instance, terms.subject, made.gone)
     change = _change_of(ground, made, message, terms, now)
     commit = await repository.write(change)
-    await _record(lane, commit)
+    await _record(lane, commit, tries, tries.ended(ground.base, now))
 
     def pushing(key: WorkloadKey, known: StateRecord) -> Scaling:
         # A head stands on record before it is published: by then its word is heard already.
@@ -125,12 +147,17 @@ async def land(
         await _change(lane, landed, pushing)
         await repository.push(change, commit)
     except PortError as error:
-        await _lost(lane, raced, landed, error)
+        if isinstance(error, Unavailable):
+            tries.unanswered[commit] = ground.base, now
+        elif commit not in tries.unanswered:
+            tries.lost.add(commit)
+        await _lost(lane, tries.raced, landed, error)
         raise
     await _change(
         lane, landed, lambda key, known: intents.pushed(known.scaling, commit, landed[key])
     )
-    await withdraw(lane, raced, landed)
+    tries.unanswered.clear()
+    await withdraw(lane, tries.raced, landed)
     return Landed(commit, landed, made.refused)
 
 
@@ -186,13 +213,18 @@ async def withdraw(
     raced.clear()
 
 
-async def _ground(lane: HeadLane, repository: WritableRepository, reading: Reading) -> _Ground:
-    """Return what to build upon: the head that was judged. Raises Conflict where it moved."""
+async def _ground(
+    lane: HeadLane, repository: WritableRepository, reading: Reading, *, ask: bool
+) -> _Ground:
+    """Return what to build upon: the head that was judged. Raises Conflict where it moved.
+
+    With `ask` the host is asked in any case: one that is away gets no commit after the other.
+    """
     tracked, counts = reading.head
     branch = counts_in_git.counts_branch(reading.config, lane.branch)
     # Where our mirror has the head the push itself asks: it moves the branch from there or not at
     # all. To fetch first only gives those who push all the time another moment to come first.
-    if branch or not await repository.holds(tracked):
+    if branch or ask or not await repository.holds(tracked):
         newest = (await repository.fetch()).commit
         tip = await repository.tip(branch) if branch else ""
         if (newest, tip) != (tracked, counts):
@@ -222,10 +254,19 @@ async def _rewritten(
     return await rewrite(repository, ground.base, by_file, gone)
 
 
-async def _record(lane: HeadLane, commit: str) -> None:
+async def _record(lane: HeadLane, commit: str, tries: Tries, ended: Collection[str]) -> None:
+    """Put the id of a commit on record, in place of those that the branch never saw.
+
+    Else an outage of a day would fill the record with them, and none that stands would be known.
+    """
     store = lane.home.store
-    ids = (*store.repository.pushed, commit)[-IDS_KEPT:]
-    await store.save_repository(replace(store.repository, pushed=ids))
+    known = tuple(each for each in store.repository.pushed if each not in ended)
+    pushed = (*known, commit)[-IDS_KEPT:]
+    await store.save_repository(replace(store.repository, pushed=pushed))
+    tries.lost.clear()
+    tries.unanswered = {
+        each: tried for each, tried in tries.unanswered.items() if each not in ended
+    }
 
 
 async def _change(

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from reconciler.loop import landing
 from reconciler.loop.head import HeadLane
-from reconciler.loop.landing import Landed, Terms
+from reconciler.loop.landing import Landed, Terms, Tries
 from reconciler.model.errors import Conflict, PortError, Unavailable
 from reconciler.model.intents import Intent
 from reconciler.model.refs import WorkloadKey
@@ -91,8 +91,7 @@ class Committer:
         self._retries = Retries(FIRST_SECONDS, LONGEST_SECONDS)
         self._away = Retries(FIRST_SECONDS, LONGEST_AWAY_SECONDS)
         self._landed_at = 0.0
-        self._raced: dict[WorkloadKey, Intent] = {}
-        """What is on record for a push that lost its race."""
+        self._tries = Tries()
         self._refused = _Refused()
         self._lost: tuple[str, str] | None = None
         """The head on which a push was made that lost its race."""
@@ -139,11 +138,11 @@ class Committer:
         try:
             terms = self._terms()
             left = self._left_seconds(terms, now) if terms else None
-            if left is None and self._raced and landing.is_judged(self._lane):
-                await landing.withdraw(self._lane, self._raced)
+            if left is None and self._tries.raced and landing.is_judged(self._lane):
+                await landing.withdraw(self._lane, self._tries.raced)
             if terms is None or left is None or left > 0:
                 return LOOK_SECONDS if left is None else min(LOOK_SECONDS, left)
-            landed = await landing.land(self._lane, self._repository, terms, now, self._raced)
+            landed = await landing.land(self._lane, self._repository, terms, now, self._tries)
         except Conflict as error:
             return self._lose(base, error)
         except PortError as error:

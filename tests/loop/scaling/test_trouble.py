@@ -79,6 +79,34 @@ def test_rooms_follow_demand_the_trouble_is_told_and_one_commit_makes_it_good(
     in_virtual_time(main())
 
 
+LONG = [
+    ("a host that is down", MemoryHost.down, 2),
+    ("a full disk of the host", _refuses(Unavailable("no space left there")), 25),
+    ("a protected branch", _protects("protected branch hook declined"), 2),
+    ("a lock left behind", _refuses(Conflict("main.lock: File exists")), 2),
+]
+
+
+@pytest.mark.parametrize(("begin", "most"), [each[1:] for each in LONG], ids=[e[0] for e in LONG])
+def test_a_trouble_that_lasts_does_not_fill_the_record_with_commits_that_are_nowhere(
+    begin: Callable[[MemoryHost], None], most: int
+) -> None:
+    async def main() -> None:
+        async with scene(scaled(2, TIMES[:1])) as there:
+            there.start("one")
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            begin(there.world.host)
+            await there.until("three rooms", lambda: there.rooms() == 3, 300.0)
+            await asyncio.sleep(1800.0)
+            assert there.leader is not None
+            assert 1 <= len(there.leader.lane.store.repository.pushed) <= most
+            there.world.host.heal()
+            await there.until("three in Git", lambda: there.count_in_git() == 3, 700.0)
+            assert there.head() in there.leader.lane.store.repository.pushed
+
+    in_virtual_time(main())
+
+
 class FullDisk(MemoryRepository):
     """A mirror on a disk that is full half-way through a commit."""
 
