@@ -1,4 +1,8 @@
-"""Approvals: a hash that a person let through becomes the lines that it stands for."""
+"""Approvals: a hash that a person let through becomes the lines that it stands for.
+
+When one was given the API server's clock says, or ours. Both may be set: whatever was ahead, an
+approval lets nothing through for longer than an hour from when the clock is right.
+"""
 
 import hashlib
 import math
@@ -60,7 +64,10 @@ def offer(repository: RepositoryRecord, ask: Ask, waiting: Collection[str]) -> R
     that stood for another commit's specs, or is used up, is offered again: what was approved
     before does not count for it.
     """
-    offers = repository.offers
+    # Offered anew in the future, by a clock that was set back since: no approval is later.
+    offers = tuple(
+        replace(item, since=ask.now) if item.since > ask.now else item for item in repository.offers
+    )
     for part in (set(ask.marks), set(ask.marks) - set(waiting)):
         change_hash = hash_of_lines(part)
         if not change_hash:
@@ -99,37 +106,38 @@ def grant(
 
     `approvals` is by the name of the object that gave it. Returns the record and the names that
     were used up, overtaken or expired: their objects go. A hash that no offer knows is kept for a
-    later head, since CI shows the hash before the commit is merged.
+    later head, since CI shows the hash before the commit is merged. One whose time is an hour away
+    from now lets nothing through, be it before or after: a clock is wrong then.
     """
     offers = {offer.change_hash: offer for offer in repository.offers}
     granted: set[Approved] = set()
     done = set()
     for name, approval in approvals.items():
-        until = approval.at + APPROVAL_SECONDS
-        if until <= now:
+        if abs(now - approval.at) >= APPROVAL_SECONDS:
             done.add(name)
         elif approval.change_hash in offers:
             done.add(name)
-            granted |= _lines(offers[approval.change_hash], approval)
+            granted |= _lines(offers[approval.change_hash], approval, now)
     if not granted:
         return repository, frozenset(done)
     merged = tuple(sorted({*repository.approved, *granted}))
     return replace(repository, approved=merged), frozenset(done)
 
 
-def _lines(offer: Offer, approval: Approval) -> set[Approved]:
+def _lines(offer: Offer, approval: Approval, now: float) -> set[Approved]:
     # API servers tell times in whole seconds.
     if offer.end is not OfferEnd.WAITING or approval.at < math.floor(offer.since):
         return set()
-    until = approval.at + APPROVAL_SECONDS
+    until = min(approval.at, now) + APPROVAL_SECONDS
     marked = zip(offer.lines, offer.marks, strict=False)  # offers of older versions have no marks
     return {Approved(line, until, approval.by, mark) for line, mark in marked}
 
 
 def standing(repository: RepositoryRecord, ask: Ask) -> RepositoryRecord:
     """End what was approved for a spec that a later commit touched, or an hour ago."""
+    latest = ask.now + APPROVAL_SECONDS
     approved = tuple(
-        entry
+        replace(entry, until=latest) if entry.until > latest else entry
         for entry in repository.approved
         if entry.until > ask.now and ask.marks.get(entry.line) == entry.mark
     )

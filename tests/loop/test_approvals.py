@@ -12,6 +12,7 @@ from tests.loop.world import Process, World, spec
 
 SECOND = "registry.example/game:2"
 LOBBY = WorkloadKey("Scheduler", "lobby", "lobby")
+DAY_SECONDS = 86_400.0
 KEPT = {"schedulers/arena.yaml": spec("arena", 2)}
 
 
@@ -165,3 +166,16 @@ async def test_a_hash_that_ci_shows_may_be_approved_before_the_merge() -> None:
     fresh.commit({"schedulers/lobby.yaml": spec("lobby", 2)})
     await turns(fresh, process)
     assert len(fresh.pods("lobby")) == 2
+
+
+async def test_an_approval_given_while_the_clock_was_a_day_ahead_lets_nothing_through() -> None:
+    world, process, change_hash = await refused()
+    world.time.at += DAY_SECONDS
+    world.approve(change_hash)
+    world.time.at -= DAY_SECONDS
+    await turns(world, process)
+    assert wanted(process) == 12
+    assert not await read_approvals(process.lane), "it does not wait for a day that comes"
+    world.approve(change_hash)
+    await turns(world, process, 20)
+    assert (wanted(process), len(world.pods("lobby"))) == (2, 2)

@@ -64,6 +64,50 @@ def test_an_approval_says_who_gave_it_and_how_long_it_holds() -> None:
     assert record.approved == (Approved(ARENA, UNTIL - 60, "maria"),)
 
 
+@pytest.mark.parametrize(
+    ("ahead_seconds", "lets_through"),
+    [
+        pytest.param(2.0, True, id="clocks that are not quite alike"),
+        pytest.param(3599.0, True, id="nearly an hour ahead of ours"),
+        pytest.param(3600.0, False, id="an hour ahead: not for days, not even once"),
+        pytest.param(-3599.0, True, id="nearly an hour ago"),
+        pytest.param(-3600.0, False, id="an hour ago, or by a clock that far behind"),
+    ],
+)
+def test_an_approval_by_a_clock_that_is_ahead_holds_an_hour_at_most(
+    ahead_seconds: float, lets_through: bool
+) -> None:
+    record, used = approval.grant(OFFERED, {"x": given("aaa", NOW + ahead_seconds)}, NOW)
+
+    assert used == {"x"}
+    assert bool(record.approved) is lets_through
+    assert all(entry.until <= UNTIL for entry in record.approved)
+
+
+def test_one_for_a_later_head_from_days_ahead_is_not_kept_for_days() -> None:
+    waiting = {"x": given("unknown", NOW + 60), "y": given("unknown", NOW + 86_400)}
+
+    assert approval.grant(OFFERED, waiting, NOW)[1] == {"y"}
+
+
+def test_what_was_approved_while_the_clock_was_ahead_ends_an_hour_after_it_was_set_right() -> None:
+    before = replace(OFFERED, approved=(Approved(LOBBY, UNTIL + 86_400, "jo", "m"),))
+
+    right = approval.standing(before, Ask({LOBBY: "m"}, "c3", NOW))
+
+    assert right.approved == (Approved(LOBBY, UNTIL, "jo", "m"),)
+    assert not approval.standing(right, Ask({LOBBY: "m"}, "c3", UNTIL)).approved
+
+
+def test_what_was_offered_anew_while_the_clock_was_ahead_can_be_approved_once_it_is_right() -> None:
+    ahead = replace(OFFERED, offers=(replace(OFFERED.offers[1], since=NOW + 86_400),))
+
+    right = approval.offer(ahead, Ask({LOBBY: "m"}, "c2", NOW), ())
+
+    assert approval.grant(right, {"x": given("bbb", NOW + 1)}, NOW + 1)[0].approved
+    assert not approval.grant(right, {"x": given("bbb", NOW - 1.5)}, NOW + 1)[0].approved
+
+
 def test_what_was_approved_before_stays_so() -> None:
     before = replace(OFFERED, approved=(Approved(LOBBY, UNTIL, "jo"),))
     record, _ = approval.grant(before, {"x": given("aaa")}, NOW)

@@ -31,6 +31,13 @@ def test_another_persons_trailer_counts_from_when_it_was_first_seen() -> None:
     assert again.repository == found.repository
 
 
+def test_one_that_was_seen_while_the_clock_was_ahead_has_an_hour_from_when_it_is_right() -> None:
+    seen = Endorsement("c2", HASH, "bea@x in commit c2", NOW + 86_400)
+    found = judged(APPROVED, MADE, record=replace(RECORD, endorsements=(seen,)))
+    assert found.given == {f"c2 {HASH}": Approval(HASH, "bea@x in commit c2", NOW)}
+    assert found.repository.endorsements == (replace(seen, at=NOW),), "and no longer than that"
+
+
 def test_what_was_used_up_never_counts_again() -> None:
     first = judged(APPROVED, MADE)
     spent = trailers.spend(first.repository, first.given)
