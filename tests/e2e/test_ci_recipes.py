@@ -85,6 +85,20 @@ def test_a_broken_spec_fails_with_its_place(recipe: str, clone: Path) -> None:
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
+def test_a_branch_of_counts_is_judged_beside_the_tracked_branch_and_not_the_authors(
+    recipe: str, clone: Path
+) -> None:
+    config = clone / "gamekeeper.yaml"
+    kept = config.read_text().partition("spec:")[0]
+    for branch, code in (("topic/counts", 0), ("main/counts", 1)):
+        config.write_text(f"{kept}spec: {{writeBack: {{branch: {branch}}}}}\n")
+        git(clone, "commit", "--quiet", "--all", "--message", branch)
+        done = run(recipe, clone)
+        assert done.returncode == code, (branch, done.stdout, done.stderr)
+    assert "main/counts" in done.stdout
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
 def test_a_change_over_budget_passes_and_names_its_hash(recipe: str, clone: Path) -> None:
     commit(clone, SPEC, "replicas: 20", "replicas: 2")
     done = run(recipe, clone)
