@@ -34,8 +34,6 @@ class Rows:
         quarter = quarter_of(at)
         if not 0 <= starts <= MOST:
             self.problems.append((line, f"{starts:g} is no count of starts"))
-        elif quarter < 0:
-            self.problems.append((line, "its time is before 1970"))
         elif quarter >= quarter_of(now):
             self.problems.append((line, "its quarter of an hour is not over yet"))
         else:
