@@ -5,11 +5,10 @@ Rooms may always be added. They are taken away only on numbers that somebody att
 
 from dataclasses import replace
 
-from reconciler.core.policies.policy import held, plural
+from reconciler.core.policies.policy import MOST_ROOMS, held, plural
 from reconciler.model.decisions import Demand
 from reconciler.model.scaling import Activity, Advice, Load, Look
 
-MOST_ADVISED = 1_000_000
 DOUBTED_SECONDS = 900.0
 """How long a fall that nothing explains is not believed: players who lost a room come back."""
 COMPARED_SECONDS = 300.0
@@ -21,7 +20,7 @@ _FEWEST_LOST = 3
 def sound(advice: Advice, look: Look) -> Advice:
     """Return an advice that is a count; another one holds: policies of others say anything."""
     count: object = advice.replicas
-    if type(count) is not int or not 0 <= count <= MOST_ADVISED:
+    if type(count) is not int or not 0 <= count <= MOST_ROOMS:
         return held(look, f"the policy advised {str(count)[:40]}, which is no count of rooms")
     return advice
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from reconciler.core.commit_steps import believed, is_silent, told_of
 from reconciler.core.count_text import count_in
+from reconciler.core.spec_files import YAML_ENDINGS
 from reconciler.model.errors import Misconfigured
 from reconciler.model.history import CountChange, CountHistory, WrittenCount
 from reconciler.model.pushes import Logged
@@ -18,7 +19,6 @@ from reconciler.ports import Repository
 MOST_COMMITS = 1000
 """So many commits that touch the files are looked at for one history."""
 PAGE = 50
-_YAML = (".yaml", ".yml")
 
 
 @dataclass(slots=True)
@@ -91,7 +91,7 @@ class CountLog:
     async def _moved_from(self, logged: Logged) -> str:
         """Return the file that a commit took the document from, "" where it came with it."""
         for path in logged.paths:
-            if path in self.files or not path.endswith(_YAML):
+            if path in self.files or not path.endswith(YAML_ENDINGS):
                 continue
             was, still = [
                 await self._count_in(at, path) for at in (logged.parents[0], logged.commit)

@@ -21,7 +21,7 @@ from reconciler.core.policies.metric_memory import (
     followed,
     remembered,
 )
-from reconciler.core.policies.policy import Ask, Facts, held, plural
+from reconciler.core.policies.policy import MOST_ROOMS, Ask, Facts, held, plural
 from reconciler.core.policies.signals import (
     EVERY_SECONDS,
     STALE_SECONDS,
@@ -35,7 +35,6 @@ from reconciler.model.scaling import Advice, Look
 
 TOLERANCE_PERCENT = 10.0
 """The HPA's own."""
-_MOST_ROOMS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +109,7 @@ def _levelled(value: float, target: float, tolerance: float, running: int, look:
 
 
 def _up(amount: float) -> int:
-    return math.ceil(round(min(amount, _MOST_ROOMS), 9))
+    return math.ceil(round(min(amount, MOST_ROOMS), 9))
 
 
 def _ask(parameters: Json) -> Ask:

@@ -12,6 +12,8 @@ from reconciler.model.refs import Json
 from reconciler.model.scaling import Advice, Look, PolicySpec
 
 Form = Literal["gamekeeper", "agones"]
+MOST_ROOMS = 1_000_000
+"""A count above that is nobody's: who advises it is mistaken."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ which its controllers crashed, is no advice.
 from dataclasses import asdict
 from typing import Any
 
+from reconciler.core.policies.policy import MOST_ROOMS
 from reconciler.core.policies.signals import sound_number
 from reconciler.model.masks import redact
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.scaling import Bounds, Load
 
 _MOST_REASON = 200
-_MOST_ROOMS = 1_000_000
 
 
 def request_of(key: WorkloadKey, load: Load, bounds: Bounds) -> Json:
@@ -96,7 +96,7 @@ def agones_answer_of(answer: Any, replicas: int) -> tuple[int | None, str]:
 
 def _count(value: Any) -> int | None:
     number = sound_number(value)
-    if number is None or number != int(number) or number > _MOST_ROOMS:
+    if number is None or number != int(number) or number > MOST_ROOMS:
         return None
     return int(number)
 
