@@ -99,9 +99,9 @@ def test_commits_races_and_failures_are_counted() -> None:
     assert (read(hall, "commits_total"), read(hall, "commit_races_total")) == (1, 1)
     counts = [
         read(hall, "commit_failures_total", reason=reason)
-        for reason in ("Unavailable", "Denied", "Misconfigured")
+        for reason in ("Unavailable", "Denied", "Misconfigured", "Conflict")
     ]
-    assert counts == [1, 2, 0]
+    assert counts == [1, 2, 0, 0], "each is there before it happens"
 
 
 def test_an_edit_that_is_refused_again_and_again_counts_once_for_each_reason() -> None:
