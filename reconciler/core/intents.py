@@ -118,9 +118,9 @@ def decided(scaling: Scaling, in_git: int, step: Step) -> Scaling:
     # What an answered push told may be forced off the branch before it is taken in.
     told = intent.told_at
     known = intent.steps if scaling.landings else intent.untold
-    steps = _shortened((*known, step))
     if step.at <= told:
         told = 0.0  # the clock was set back; what was told is left out already
+    steps = _shortened((*known, step), told)
     return replace(scaling, intent=Intent(intent.base, step.after, steps, told))
 
 
@@ -198,9 +198,12 @@ def _after(landings: tuple[Landing, ...], number: int) -> tuple[tuple[Landing, .
     return None, 0.0
 
 
-def _shortened(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def _shortened(steps: tuple[Step, ...], told_at: float) -> tuple[Step, ...]:
+    """Return no more steps than are kept; what was told becomes one with nothing that was not."""
     if len(steps) <= STEPS_KEPT:
         return steps
-    first, second = steps[:2]
+    start = 1 if steps[0].at <= told_at < steps[1].at else 0
+    first, second = steps[start : start + 2]
     reason = f"{first.reason}; then {second.reason}"[:300]
-    return (replace(second, before=first.before, at=first.at, reason=reason), *steps[2:])
+    one = replace(second, before=first.before, at=first.at, reason=reason)
+    return (*steps[:start], one, *steps[start + 2 :])

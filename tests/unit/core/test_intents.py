@@ -321,6 +321,23 @@ def test_a_day_without_git_keeps_the_record_small_and_loses_no_step_between() ->
     assert all(one.after == other.before for one, other in pairwise(steps))
 
 
+def test_what_was_told_is_never_told_as_one_with_what_was_not() -> None:
+    """A commit of ours stands on a branch that is not read for hours, and demand flaps."""
+    decided = intents.decided(Scaling(), 5, Step(1.0, 5, 9, "buffer", "a"))
+    assert decided.intent is not None
+    scaling = intents.pushed(pushing(decided, "c1"), "c1", decided.intent)
+    before = 9
+    for turn in range(2 * intents.STEPS_KEPT):
+        after = 9 if before != 9 else 8
+        scaling = intents.decided(scaling, 5, Step(2.0 + turn, before, after, "buffer", "b"))
+        before = after
+    assert scaling.intent is not None
+    untold = scaling.intent.untold
+    assert len(scaling.intent.steps) == intents.STEPS_KEPT
+    assert (untold[0].at, untold[0].before) == (2.0, 9), "from the number that was told on"
+    assert all(one.after == other.before for one, other in pairwise(untold))
+
+
 @pytest.mark.parametrize(
     ("passages", "human"),
     [
