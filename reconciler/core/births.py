@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
+from reconciler.core.namesakes import other_kinds
 from reconciler.model.arrivals import Arrival
 from reconciler.model.records import RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
@@ -38,7 +39,7 @@ def enter(
     """
     known = frozenset() if arrival.blank else repository.known
     fresh = {digest_of(arrival.cluster, key): key for key in changed if key not in records}
-    unnamed = {digest for digest, key in fresh.items() if _is_unseen(arrival, key)}
+    unnamed = {digest for digest, key in fresh.items() if _is_unseen(arrival, key, known)}
     born = frozenset() if known is None else unnamed - known
     if known is not None:
         known = known | fresh.keys()
@@ -57,9 +58,14 @@ def newborn_among(
     return frozenset(key for key in keys if digest_of(cluster, key) in repository.newborn)
 
 
-def _is_unseen(arrival: Arrival, key: WorkloadKey) -> bool:
-    """Whether nothing in the cluster tells that a room of that workload ever was."""
-    return key not in arrival.unrecorded and key not in arrival.named
+def _is_unseen(arrival: Arrival, key: WorkloadKey, known: Collection[int] | None) -> bool:
+    """Whether nothing tells that a room of that name ever was: of that workload, or of its kind.
+
+    Where a commit changed the kind of a spec, its rooms go by the names that the old ones had.
+    """
+    if key in arrival.unrecorded or key in arrival.named:
+        return False
+    return not any(digest_of(arrival.cluster, each) in (known or ()) for each in other_kinds(key))
 
 
 def _nameless(arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]) -> set[int]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from reconciler.model.holds import Hold
 from reconciler.model.live import LiveWorkload
-from reconciler.model.plans import Desired, Plan, Sharing, Situation
+from reconciler.model.plans import Desired, Namesake, Plan, Sharing, Situation
 from reconciler.model.records import Ordinals, StateRecord
 from reconciler.model.rooms import Ears
 
@@ -14,7 +14,7 @@ class Basis(NamedTuple):
     """All that a lasting plan depends on.
 
     Snapshots are immutable and handed out again until something of them changes: an idle pass
-    compares twelve references a workload.
+    compares thirteen references a workload.
     """
 
     live: LiveWorkload
@@ -29,6 +29,7 @@ class Basis(NamedTuple):
     sharing: Sharing
     namespace_made: bool
     addresses: Mapping[str, str]
+    namesake: Namesake | None
 
 
 def basis_of(situation: Situation) -> Basis:
@@ -46,6 +47,7 @@ def basis_of(situation: Situation) -> Basis:
         situation.sharing,
         situation.namespace_made,
         situation.addresses,
+        situation.namesake,
     )
 
 

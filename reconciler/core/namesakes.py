@@ -1,4 +1,7 @@
-"""Workloads of one name in several namespaces: not every game can be told which one is its own.
+"""Workloads of one name: of two kinds in one namespace, or in several namespaces.
+
+In one namespace only one of them can be: rooms, objects and records would have the same names.
+In several, not every game can be told which one is its own.
 
 Maestro's paths name a workload and a room and no namespace. A game that shows its token or its
 code is told apart all the same; one that shows nothing hears 404.
@@ -7,6 +10,7 @@ code is told apart all the same; one that shows nothing hears 404.
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
+from reconciler.core.counts import KINDS
 from reconciler.core.documents import Document
 from reconciler.core.mistakes import Mistake, shown
 from reconciler.core.places import place_of_value
@@ -18,6 +22,12 @@ Documents = Mapping[WorkloadKey, Sequence[Document]]
 
 _NAME = ("metadata", "name")
 _MOST_PLACES = 5
+
+
+def other_kinds(key: WorkloadKey) -> tuple[WorkloadKey, ...]:
+    """Return the workloads that would have the same rooms, objects and records as `key`."""
+    kinds = (kind for kind in KINDS if kind != key.kind)
+    return tuple(WorkloadKey(kind, key.namespace, key.name) for kind in kinds)
 
 
 def find_namesakes(documents: Documents) -> Iterator[Finding]:

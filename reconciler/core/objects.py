@@ -118,7 +118,18 @@ def applied(situation: Situation) -> tuple[LiveObject, ...]:
 
 
 def foreign(situation: Situation) -> tuple[Hold, ...]:
-    """Return a hold for each object that another instance claims, unless people gave it to us."""
+    """Return a hold for each object that another instance claims, unless people gave it to us.
+
+    A spec whose kind was changed is another workload under names that are still taken: its own
+    room 0 would be the other's, and so would be its records.
+    """
+    if situation.namesake is not None:
+        reason = (
+            f"{situation.namesake.key} has the same name, and is not gone yet: {situation.key} "
+            "begins when the last of its rooms has ended. To have both, give this one a name of "
+            "its own"
+        )
+        return (Hold(HoldKind.FOREIGN, situation.key, reason),)
     return tuple(
         Hold(
             HoldKind.FOREIGN,

@@ -5,6 +5,7 @@ Stages are in order and each is empty when there is nothing to do; an empty plan
 every start must reach.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from reconciler.core import (
@@ -26,7 +27,7 @@ from reconciler.core.waits import soonest
 from reconciler.kube.schemas import Schemas
 from reconciler.model.changes import Cause
 from reconciler.model.holds import Hold, HoldKind
-from reconciler.model.live import LivePod
+from reconciler.model.live import LiveObject, LivePod
 from reconciler.model.plans import (
     ApplyObject,
     DeleteRoom,
@@ -34,6 +35,8 @@ from reconciler.model.plans import (
     Plan,
     Situation,
 )
+from reconciler.model.records import Owned
+from reconciler.model.refs import ObjectRef
 from reconciler.model.specs import Workload
 
 _BUDGET_COUNT = ".spec.minAvailable"
@@ -52,10 +55,15 @@ def plan(
     there = there or rooms.SortedOnce(situation, desired.workload).rooms()
     counts = rooms.count(there, desired.workload.replicas)
     holds = (*situation.holds, *objects.foreign(situation))
+    live = {item.ref: item for item in situation.live.objects}
     if desired.workload.suspend or any(hold.kind is HoldKind.FOREIGN for hold in holds):
         inventory = situation.record.inventory
-        return Plan(situation.key, counts, inventory, holds=holds, made_for=desired.wish)
-    live = {item.ref: item for item in situation.live.objects}
+        base = Plan(situation.key, counts, inventory, holds=holds, made_for=desired.wish)
+        if situation.namesake is None:
+            return base
+        # No event of its own says that a namesake is gone.
+        base = replace(base, wake_in_seconds=ending.NEIGHBOUR_LOOK_SECONDS)
+        return _with_namespace(base, situation, desired, live, schemas)
     standing = len(there.members) + len(there.leaving)
     budgeted = with_occupied(desired, standing, len(there.busy))
     proposed, confirmed = objects.to_apply(budgeted.objects, live, situation.confirmed, schemas)
@@ -71,6 +79,26 @@ def plan(
         wake_in_seconds=budget_in_seconds,
     )
     return _with_rooms(base, situation, desired, there, now)
+
+
+def _with_namespace(
+    base: Plan,
+    situation: Situation,
+    desired: Desired,
+    live: Mapping[ObjectRef, LiveObject],
+    schemas: Schemas,
+) -> Plan:
+    """Take over the namespace of a namesake that goes, and nothing else until it is gone.
+
+    Only its record says that we made it, and that goes with it.
+    """
+    if situation.namesake is None or not situation.namesake.goes:
+        return base
+    spaces = [item for item in desired.objects if item.ref.kind == "Namespace"]
+    proposed, confirmed = objects.to_apply(spaces, live, situation.confirmed, schemas)
+    taken = (Owned(item.ref, made=situation.namespace_made) for item in proposed)
+    inventory = base.inventory or tuple(taken)
+    return replace(base, objects=proposed, confirmed=confirmed, inventory=inventory)
 
 
 def _paced(

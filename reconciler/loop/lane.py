@@ -10,13 +10,14 @@ from reconciler.core import backoff, objects, pauses
 from reconciler.core.backoff import Failures
 from reconciler.core.desired import with_count
 from reconciler.core.lasting import Basis, basis_of, is_lasting
+from reconciler.core.namesakes import other_kinds
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.store import RecordStore
 from reconciler.model.errors import Conflict
 from reconciler.model.intents import Scaling
 from reconciler.model.masks import MASK
 from reconciler.model.pauses import Pause
-from reconciler.model.plans import Confirmed, Desired, Plan, Situation
+from reconciler.model.plans import Confirmed, Desired, Namesake, Plan, Situation
 from reconciler.model.records import Condition, Owned
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.rooms import NO_EARS, Ears
@@ -161,7 +162,20 @@ class Lane:
             budgeted_at=self.budgeted_at.get(key),
             sharing=objects.sharing_of(key, neighbours, self.wanted.deleting),
             namespace_made=self.made_for_others(key),
+            namesake=self._namesake(key),
         )
+
+    def _namesake(self, key: WorkloadKey) -> Namesake | None:
+        """Return the workload of another kind that had this name first, and has it still."""
+        if self._has_objects(key):
+            return None
+        others = (each for each in other_kinds(key) if each in self.wanted.keys)
+        first = next((each for each in others if self._has_objects(each)), None)
+        return None if first is None else Namesake(first, first in self.wanted.deleting)
+
+    def _has_objects(self, key: WorkloadKey) -> bool:
+        """Whether a workload has more than its namespace, by its record."""
+        return any(owned.ref.kind != "Namespace" for owned in self.store.state(key).inventory)
 
     def made_for_others(self, key: WorkloadKey) -> bool:
         """Whether we made a workload's namespace, on the record of another that shares it.

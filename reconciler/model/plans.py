@@ -61,6 +61,17 @@ class Sharing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Namesake:
+    """A workload of another kind that has the name of one, its rooms and all, until it is gone.
+
+    `goes` is whether it is on its way: its end may be held.
+    """
+
+    key: WorkloadKey
+    goes: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Situation:
     """All that the plan of one workload depends on, at one instant.
 
@@ -100,6 +111,7 @@ class Situation:
     sharing: Sharing = Sharing.ALONE
     namespace_made: bool = False
     """Whether we made its namespace for another workload that is in it too."""
+    namesake: Namesake | None = None
 
     @property
     def gone(self) -> bool:

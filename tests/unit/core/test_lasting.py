@@ -9,7 +9,7 @@ from reconciler.core.plan import plan
 from reconciler.kube.schemas import Schemas
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LiveWorkload
-from reconciler.model.plans import Sharing, Situation
+from reconciler.model.plans import Namesake, Sharing, Situation
 from reconciler.model.records import Ordinals, StateRecord
 from reconciler.model.rooms import Ears
 from tests.unit.core.making import (
@@ -118,6 +118,7 @@ CHANGED: dict[str, Any] = {
     "sharing": Sharing.WAITS,
     "namespace_made": True,
     "addresses": {"node-1": "203.0.113.9"},
+    "namesake": Namesake(a_key(), goes=True),
 }
 
 

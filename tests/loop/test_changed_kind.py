@@ -1,0 +1,105 @@
+"""A spec whose kind a commit changes: another workload, under a name that is still taken."""
+
+import yaml
+
+from reconciler.model.holds import HoldKind
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from tests.loop.world import CONFIG, Process, World, spec
+
+SCHEDULER = WorkloadKey("Scheduler", "arena", "arena")
+FLEET = WorkloadKey("Fleet", "arena", "arena")
+FILE = "schedulers/arena.yaml"
+
+
+def text(kind: str, replicas: int = 2) -> str:
+    document: Json = yaml.safe_load(spec("arena", replicas))
+    document["kind"] = kind
+    return yaml.safe_dump(document, sort_keys=False)
+
+
+async def begun(replicas: int = 2) -> tuple[World, Process]:
+    world = World()
+    world.commit(
+        {
+            "gamekeeper.yaml": CONFIG,
+            "schedulers/lobby.yaml": spec("lobby", 1),
+            FILE: text("Scheduler", replicas),
+        }
+    )
+    process = await world.process()
+    await world.settle(process)
+    return world, process
+
+
+async def mark(process: Process, name: str, state: str) -> None:
+    room = ObjectRef("v1", "Pod", "arena", name)
+    labels = {"gamekeeper.dev/state": state}
+    await process.cluster.merge_patch(room, {"metadata": {"labels": labels}})
+
+
+def kinds(world: World) -> dict[str, str]:
+    """The kind of every object of ours in the namespace."""
+    found = {}
+    for path in ("api/v1/namespaces/arena/pods", "api/v1/namespaces/arena/serviceaccounts"):
+        for item in world.objects(f"/{path}"):
+            marks = item["metadata"].get("labels") or {}
+            if "gamekeeper.dev/kind" in marks:
+                found[f"{path.rpartition('/')[2]}/{item['metadata']['name']}"] = marks[
+                    "gamekeeper.dev/kind"
+                ]
+    return found
+
+
+async def turns(world: World, process: Process, number: int = 6) -> list[str]:
+    """Turn; return what failed, and what was held of the fleet."""
+    told = []
+    for _ in range(number):
+        report = await process.turn()
+        told += [each.error for item in report.settled for each in item.outcomes if each.error]
+        world.pass_time(2.0)
+    holds = (hold for item in report.settled for hold in item.plan.holds)
+    return told + [hold.reason for hold in holds if (hold.kind, hold.key) == HELD]
+
+
+HELD = (HoldKind.FOREIGN, FLEET)
+
+
+async def test_it_waits_for_the_last_room_of_the_other_and_takes_nothing_from_it() -> None:
+    world, process = await begun()
+    await mark(process, "arena-0", "busy")
+    world.commit({FILE: text("Fleet")})
+    told = await turns(world, process)
+    assert kinds(world) == {"pods/arena-0": "Scheduler", "serviceaccounts/arena": "Scheduler"}
+    (held,) = told
+    assert "Scheduler/arena has the same name, and is not gone yet" in held
+
+    world.delete("/api/v1/namespaces/arena/pods/arena-0")
+    await world.settle(process)
+    names = world.names("arena")
+    assert len(names) == 2
+    assert not {"arena-0", "arena-1"} & set(names), "names never come back"
+    assert set(kinds(world).values()) == {"Fleet"}
+
+
+async def test_whoever_comes_after_it_takes_the_namespace_away() -> None:
+    world, process = await begun()
+    world.commit({FILE: text("Fleet")})
+    await world.settle(process)
+    assert set(kinds(world).values()) == {"Fleet"}
+    world.pass_time(700.0)  # both ends together are more rooms than may go in one window
+    world.commit({FILE: None})
+    await world.settle(process)
+    assert "arena" not in world.namespaces()
+
+
+async def test_while_the_end_of_the_other_is_held_neither_writes_over_the_other() -> None:
+    world, process = await begun(replicas=6)
+    world.commit({FILE: text("Fleet", 6)})
+    told = await turns(world, process)
+    assert set(kinds(world).values()) == {"Scheduler"}
+    assert len(world.names("arena")) == 6
+    (held,) = told
+    assert "Scheduler/arena has the same name" in held
+
+    report = await process.turn()
+    assert not report.changed
