@@ -28,12 +28,19 @@ NOT_ITS_FAULT = frozenset(
         "Shutdown",
         "Terminated",
         "UnexpectedAdmissionError",
-        "OutOfcpu",
-        "OutOfmemory",
-        "OutOfpods",
+        "NodePorts",
+        "TopologyAffinityError",
+        "DisruptionTarget",
+        "PreemptionByScheduler",
+        "DeletionByTaintManager",
+        "EvictionByEvictionAPI",
+        "DeletionByPodGC",
+        "TerminationByKubelet",
     }
 )
 """Reasons of a failed pod that are the cluster's: replaced at once, counted against nobody."""
+_FULL = "OutOf"
+"""So begins the reason of a kubelet that lacks something a pod asks for: cpu, pods, a device."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,7 @@ def is_failure(pod: LivePod, judged: Judged) -> bool:
     """Whether a room that is over or broken is so by its own fault."""
     if judged.state is not RoomState.ERROR or pod.phase is Phase.SUCCEEDED:
         return False
-    return pod.ended not in NOT_ITS_FAULT
+    return pod.ended not in NOT_ITS_FAULT and not pod.ended.startswith(_FULL)
 
 
 def decide(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from reconciler.core.room_facts import Facts
 from reconciler.model.live import LivePod, Phase
-from reconciler.model.rooms import Health, Judged, Mark, RoomState
+from reconciler.model.rooms import Health, Heard, Judged, Mark, RoomState
 
 UNPULLABLE = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"}
@@ -41,6 +41,26 @@ def starting(facts: Facts) -> Judged | None:
     return replace(starts, reason=reason, protected=reason, demand=True)
 
 
+def not_back(facts: Facts) -> Judged | None:
+    """Tell a room whose container ended and cannot begin anew: nobody plays there any more.
+
+    So it is where its image, or a secret of it, is gone meanwhile. Who has spoken since runs,
+    whatever the kubelet tells.
+    """
+    pod, heard = facts.pod, facts.heard
+    if pod.phase is Phase.PENDING or pod.running or not pod.waiting or facts.deaf:
+        return None
+    if not pod.seen.starting or _has_spoken_since(heard, pod.seen.starting):
+        return None
+    judged = _within_start(facts, RoomState.UNREADY, f"its container ended: {_waits_for(pod)}")
+    if judged.state is RoomState.ERROR:
+        return judged
+    if not facts.recorded_busy and not (heard is not None and heard.busy):
+        return None
+    reason = f"last known busy, and its container may come back: {judged.reason}"
+    return replace(judged, reason=reason, protected=reason, demand=True)
+
+
 def never_ready(facts: Facts) -> Judged | None:
     """Tell a pod that runs and was never ready: it has its time to start."""
     pod = facts.pod
@@ -63,6 +83,13 @@ def creating(facts: Facts) -> Judged | None:
     if facts.pod.mark is Mark.NONE:
         return _within_start(facts, RoomState.UNREADY, what)
     return Judged(RoomState.UNREADY, what)
+
+
+def _has_spoken_since(heard: Heard | None, since: float) -> bool:
+    """Whether a room said anything after `since`; one that repeats itself falls silent first."""
+    if heard is None:
+        return False
+    return (heard.periodic and not heard.silent) or heard.at > since
 
 
 def _waits_for(pod: LivePod) -> str:

@@ -201,6 +201,7 @@ RULES: tuple[Callable[[Facts], Judged | None], ...] = (
     room_starts.not_scheduled,
     room_starts.starting,
     _crash_loop,
+    room_starts.not_back,
     _given_up,
     _says_it_ends,
     _busy,

@@ -86,6 +86,8 @@ class LivePod:
     """Digest of the labels, annotations and finalizers that we own on this pod."""
     lapsed: bool = False
     """Was ready, is not, and its containers run on: perhaps full of players."""
+    played_since: float = 0.0
+    """Unix seconds of the start of the first container that players may be in, 0 if none runs."""
     mark: Mark = Mark.NONE
     odd_mark: str = ""
     """The text of its state label where it is none of ours: `mark` is busy then."""
@@ -101,7 +103,7 @@ class LivePod:
     bound_at: float = 0.0
     """Unix seconds of the moment when it was given a node, 0 while it has none."""
     running: bool = False
-    """Whether any container runs: somebody may be playing."""
+    """Whether any container runs, or nobody tells: somebody may be playing."""
     started_at: float = 0.0
     """Unix seconds of the start of the container that started last, 0 while none runs."""
     first_started_at: float = 0.0

@@ -4,7 +4,7 @@ Strings that repeat are interned: that, and dropping what is not asked for, make
 a few hundred bytes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from sys import intern
@@ -25,9 +25,8 @@ def pod_of(pod: Json) -> LivePod:
     metadata, spec, status = pod["metadata"], pod.get("spec") or {}, pod.get("status") or {}
     marks, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
     conditions = {each["type"]: each for each in status.get("conditions") or ()}
-    starts = _starts(status)
-    workload, state = intern(marks.get(labels.WORKLOAD, "")), marks.get(labels.STATE, "")
-    leaving = notes.get(labels.LEAVING, "")
+    workload, starts = intern(marks.get(labels.WORKLOAD, "")), _starts(status)
+    state, leaving = marks.get(labels.STATE, ""), notes.get(labels.LEAVING, "")
     return LivePod(
         uid=metadata["uid"],
         namespace=intern(metadata.get("namespace", "")),
@@ -47,7 +46,8 @@ def pod_of(pod: Json) -> LivePod:
         waiting=_waiting(status),
         unschedulable=_unschedulable(conditions.get("PodScheduled")),
         stamps=labels.digest_of(metadata),
-        lapsed=_is_lapsed(spec, status, conditions.get("Ready")),
+        lapsed=_is_lapsed(spec, status, conditions),
+        played_since=_played_since(spec, status),
         mark=_MARKS.get(state, Mark.BUSY),
         odd_mark="" if state in _MARKS else state,
         leaving=_WHYS.get(leaving, Why.REQUEST),
@@ -56,10 +56,10 @@ def pod_of(pod: Json) -> LivePod:
         guard=guard_of(notes),
         kept_report=notes.get(labels.REPORT, ""),
         bound_at=_since(conditions.get("PodScheduled")),
-        running=bool(starts),
+        running=bool(starts) or _is_untold(spec, status),
         started_at=max(starts, default=0.0),
         first_started_at=min(starts, default=0.0),
-        ended=_ending(status),
+        ended=_ending(status, conditions.get("DisruptionTarget")),
         runs=_runs(status),
         pod_ip=status.get("podIP") or "",
         host_network=bool(spec.get("hostNetwork")),
@@ -192,16 +192,27 @@ def _waiting(status: Json) -> str:
     return ""
 
 
-def _is_lapsed(spec: Json, status: Json, ready: Json | None) -> bool:
+def _is_lapsed(spec: Json, status: Json, conditions: Mapping[str, Json]) -> bool:
     """Whether a pod was ready, is not, and its game runs on, perhaps full of players.
 
     A pod that never was ready has been so since before its first container started; one whose
-    game ended has none that runs, or none that started before it lapsed.
+    game ended has none that runs, or none that started before it lapsed. Of a silent node it is
+    the control plane that says so, by another clock, and only of the pod: its containers stay
+    ready.
     """
+    ready = conditions.get("Ready")
     if ready is None or ready.get("status") != "False":
         return False
-    starts = [unix_seconds(each.get("startedAt")) for each in _games(spec, status)]
-    return unix_seconds(ready.get("lastTransitionTime")) > min(starts, default=0.0) > 0
+    started = _played_since(spec, status)
+    if _is_true(conditions.get("ContainersReady")) and not spec.get("readinessGates"):
+        return started > 0
+    return unix_seconds(ready.get("lastTransitionTime")) > started > 0
+
+
+def _played_since(spec: Json, status: Json) -> float:
+    """Return when the first container started that players may be in, 0 where none runs."""
+    starts = (unix_seconds(each.get("startedAt")) for each in _games(spec, status))
+    return min(starts, default=0.0)
 
 
 def _games(spec: Json, status: Json) -> list[Json]:
@@ -216,7 +227,7 @@ def _games(spec: Json, status: Json) -> list[Json]:
         if any(port.get("hostPort") for port in each.get("ports") or ())
     }
     states = {
-        one["name"]: (one.get("state") or {}).get("running")
+        one.get("name", ""): (one.get("state") or {}).get("running")
         for one in status.get("containerStatuses") or ()
     }
     running = [each for name, each in states.items() if each and (name in public or not public)]
@@ -240,18 +251,26 @@ def _starts(status: Json) -> list[float]:
     return [unix_seconds(each.get("startedAt")) for each in running if each is not None]
 
 
+def _is_untold(spec: Json, status: Json) -> bool:
+    """Whether a pod is past its start, and nobody tells of its containers: they may run."""
+    begun = status.get("phase") not in (*ENDED_PHASES, Phase.PENDING)
+    return begun and bool(spec.get("nodeName")) and not status.get("containerStatuses")
+
+
 def _runs(status: Json) -> tuple[int, ...]:
     """Return how often each container was restarted; () where none was, as in most pods."""
     runs = tuple(one.get("restartCount", 0) for one in status.get("containerStatuses") or ())
     return runs if any(runs) else ()
 
 
-def _ending(status: Json) -> str:
+def _ending(status: Json, disrupted: Json | None) -> str:
     """Return why a pod ended, as Kubernetes tells it, "" where it has not."""
     if status.get("phase") not in ENDED_PHASES:
         return ""
     if status.get("reason"):
         return intern(str(status["reason"]))
+    if disrupted is not None and disrupted.get("status") == "True":
+        return intern(disrupted.get("reason") or "DisruptionTarget")
     ends = [
         (one.get("state") or {}).get("terminated") or {}
         for one in status.get("containerStatuses") or ()

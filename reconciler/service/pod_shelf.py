@@ -11,7 +11,7 @@ from reconciler.model.live import ENDED_PHASES, NEVER_SEEN, LivePod
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.service.live_records import held_ports_of, key_of, pod_of
 from reconciler.service.port_shelf import NOTHING, Held, PortShelf
-from reconciler.service.seen import seen_of
+from reconciler.service.seen import has_lapsed, seen_of
 from reconciler.service.shelves import ByWorkload, Touched, is_older
 
 EXPECTATION_SECONDS = 180.0
@@ -174,7 +174,10 @@ class PodShelf:
         elif pod.uid in self._doomed:
             self._before[pod.uid] = pod
             pod = replace(pod, terminating=True)
-        seen = seen_of(pod, found[1] if found else None, self._now(), self._elapsed())
+        known = found[1] if found else None
+        if has_lapsed(pod, known) and not pod.lapsed:
+            pod = replace(pod, lapsed=True)
+        seen = seen_of(pod, known, self._now(), self._elapsed())
         if seen is not NEVER_SEEN:
             pod = replace(pod, seen=seen)
         if found == (key, pod):

@@ -26,6 +26,16 @@ def seen_of(pod: LivePod, before: LivePod | None, now: float, elapsed: float) ->
     return NEVER_SEEN if seen == NEVER_SEEN else seen
 
 
+def has_lapsed(pod: LivePod, before: LivePod | None) -> bool:
+    """Whether a room that is not ready was seen ready, and its game runs on since.
+
+    The times on a pod tell that too, unless a clock was set between them.
+    """
+    if pod.lapsed or pod.ready or before is None or not pod.played_since:
+        return pod.lapsed
+    return (before.ready or before.lapsed) and pod.played_since == before.played_since
+
+
 def _starting(pod: LivePod, before: LivePod | None, known: Seen, elapsed: float) -> float:
     if not pod.node or (pod.ready and not _is_awaited(pod)):
         return 0.0

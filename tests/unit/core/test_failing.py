@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from reconciler.core import failing
 from reconciler.core.room_state import judge
 from reconciler.model.live import LivePod, Phase
@@ -71,8 +73,9 @@ def test_a_count_that_a_policy_commits_mends_no_room() -> None:
     assert ordinals(committed.stuck) == [2]
 
 
-def test_what_the_cluster_did_is_nobodys_failure() -> None:
-    found = failing.decide(failed(5, ended="Evicted"), (), TWO_AN_HOUR, SPEC, NOW)
+@pytest.mark.parametrize("ended", ["Evicted", "NodePorts", "OutOfgpu", "DeletionByPodGC"])
+def test_what_the_cluster_did_is_nobodys_failure(ended: str) -> None:
+    found = failing.decide(failed(5, ended=ended), (), TWO_AN_HOUR, SPEC, NOW)
     assert ordinals(found.act) == [0, 1, 2, 3, 4]
     assert found.log is None
 

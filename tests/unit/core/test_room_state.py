@@ -19,6 +19,13 @@ BESIDE: dict[str, Any] = {
     "waiting": "ImagePullBackOff",
 }
 """One container runs, another was never started: Kubernetes calls that Pending."""
+NOT_BACK: dict[str, Any] = {
+    "mark": Mark.BUSY,
+    "ready": False,
+    "running": False,
+    "waiting": "ImagePullBackOff",
+}
+"""Its container ended, and its image cannot be pulled again: Kubernetes calls that Running."""
 IDLE_POD: dict[str, Any] = {"mark": Mark.IDLE}
 LISTENING = Ears(since=NOW - 1000)
 
@@ -242,6 +249,19 @@ def test_the_state_of(what: Judged, state: RoomState) -> None:
             judged(**BESIDE, mark=Mark.DRAINING),
             id="draining beside a container that never started, and not heard",
         ),
+        pytest.param(
+            judged(replace(BUSY, silent=True, at=NOW - 60), **NOT_BACK),
+            id="busy and silent, whose container ended and may begin anew",
+        ),
+        pytest.param(judged(**NOT_BACK), id="recorded busy, whose container may begin anew"),
+        pytest.param(
+            judged(replace(BUSY, at=NOW - 60), **NOT_BACK, seconds=1e6),
+            id="that says it is busy, whatever is told of its container",
+        ),
+        pytest.param(
+            judged(replace(BUSY, silent=True, at=NOW), **NOT_BACK, seconds=1e6),
+            id="busy and silent, that spoke after its container was seen to have ended",
+        ),
         pytest.param(judged(ready=False, lapsed=True, seconds=1e6), id="that was ready once"),
         pytest.param(judged(revision=""), id="whose revision somebody took away"),
         pytest.param(judged(), id="never heard"),
@@ -289,6 +309,18 @@ def test_a_room_may_not_go(what: Judged) -> None:
         pytest.param(
             judged(mark=Mark.BUSY, running=False, ready=False, waiting="CrashLoopBackOff"),
             id="recorded busy, of which nothing runs",
+        ),
+        pytest.param(
+            judged(replace(BUSY, silent=True, at=NOW - 60), **NOT_BACK, seconds=1000),
+            id="busy and silent, whose container ended and cannot begin anew",
+        ),
+        pytest.param(
+            judged(replace(BUSY, periodic=False, at=NOW - 60), **NOT_BACK, seconds=1000),
+            id="busy by what it told on change, whose container ended and cannot begin anew",
+        ),
+        pytest.param(
+            judged(**NOT_BACK, seconds=1000),
+            id="recorded busy and not heard, whose container ended and cannot begin anew",
         ),
         pytest.param(judged(a_heard(silent=True), **IDLE_POD), id="empty and silent"),
         pytest.param(
@@ -372,6 +404,7 @@ def test_unheard_is_who_was_ready_and_is_not_heard() -> None:
 
 
 def test_time_says_when_to_look_again() -> None:
+    assert judged(**NOT_BACK).again_in_seconds == 300 - 50
     assert judged(ready=False).again_in_seconds == 300 - 50
     assert judged(a_heard(said=Said.TERMINATING, said_since=NOW - 20)).again_in_seconds == 100
     assert judged(a_heard(), **IDLE_POD).again_in_seconds is None

@@ -186,6 +186,12 @@ def _runs_since(second: int) -> Json:
     return {"running": {"startedAt": f"2026-01-01T00:00:{second:02}Z"}}
 
 
+def _contained(pod: Json, *gates: str) -> Json:
+    """The same, whose containers are ready, with readiness gates."""
+    pod["status"]["conditions"].append({"type": "ContainersReady", "status": "True"})
+    return {**pod, "spec": {"readinessGates": [{"conditionType": each} for each in gates]}}
+
+
 @pytest.mark.parametrize(
     ("pod", "lapsed"),
     [
@@ -231,6 +237,16 @@ def _runs_since(second: int) -> Json:
             id="a container ends beside the one that players reach, and it never was ready",
         ),
         pytest.param(_pod("False", 30), False, id="nothing is known of its containers"),
+        pytest.param(
+            _contained(_pod("False", 2, _runs_since(5))),
+            True,
+            id="its node fell silent, by a clock that is slow",
+        ),
+        pytest.param(
+            _contained(_pod("False", 2, _runs_since(5)), "lobby.example/open"),
+            False,
+            id="its gate was never opened",
+        ),
     ],
 )
 def test_a_room_that_was_ready_and_runs_on_lapsed(pod: Json, lapsed: bool) -> None:
@@ -255,3 +271,42 @@ def test_how_often_each_container_was_restarted(
     record = pod_of(pod)
     assert (record.runs, record.restarts) == (runs, restarts)
     assert record.started_at - record.first_started_at == max(0, len(counts) - 1)
+
+
+@pytest.mark.parametrize(
+    ("phase", "node", "states", "running"),
+    [
+        pytest.param("Running", "n", [_runs_since(5)], True, id="one runs"),
+        pytest.param("Running", "n", [_CRASHES], False, id="none runs"),
+        pytest.param("Running", "n", [], True, id="nobody tells of any"),
+        pytest.param("", "n", [], True, id="its status was wiped"),
+        pytest.param("Pending", "n", [], False, id="it starts"),
+        pytest.param("", "", [], False, id="it has no node"),
+        pytest.param("Failed", "n", [], False, id="it is over"),
+    ],
+)
+def test_a_room_runs_unless_somebody_tells_that_it_does_not(
+    phase: str, node: str, states: list[Json], running: bool
+) -> None:
+    pod = _pod("True", 9, *states)
+    pod["spec"] = {"nodeName": node}
+    pod["status"]["phase"] = phase
+    assert pod_of(pod).running is running
+
+
+@pytest.mark.parametrize(
+    ("reason", "disrupted", "ended"),
+    [
+        pytest.param("", "True", "DeletionByPodGC", id="its node is gone"),
+        pytest.param("Evicted", "True", "Evicted", id="its kubelet says more"),
+        pytest.param("", "False", "Error (exit code 137)", id="what disrupted it was called off"),
+    ],
+)
+def test_why_a_room_that_kubernetes_disrupted_ended(
+    reason: str, disrupted: str, ended: str
+) -> None:
+    pod = _pod("False", 9, {"terminated": {"exitCode": 137, "reason": "Error"}})
+    condition = {"type": "DisruptionTarget", "status": disrupted, "reason": "DeletionByPodGC"}
+    pod["status"]["conditions"].append(condition)
+    pod["status"].update(phase="Failed", reason=reason)
+    assert pod_of(pod).ended == ended

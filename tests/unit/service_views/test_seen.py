@@ -1,8 +1,10 @@
 from dataclasses import replace
 
-from reconciler.model.live import NEVER_SEEN, Phase
+import pytest
+
+from reconciler.model.live import NEVER_SEEN, LivePod, Phase
 from reconciler.model.rooms import Mark, Why
-from reconciler.service.seen import seen_of
+from reconciler.service.seen import has_lapsed, seen_of
 from tests.unit.core.making import NOW, a_pod
 
 READY = a_pod(0, seen=NEVER_SEEN)
@@ -57,3 +59,26 @@ def test_who_was_seen_to_stay_is_told_now_whatever_clock_wrote_the_time() -> Non
     known = replace(READY, mark=Mark.BUSY)
     asked = replace(known, leaving=Why.REQUEST, leaving_since=NOW - 3600)
     assert seen_of(asked, known, NOW, 50.0).left == 50.0, "a person's clock may be an hour slow"
+
+
+UP = replace(READY, played_since=NOW)
+DOWN = replace(UP, ready=False)
+
+
+@pytest.mark.parametrize(
+    ("pod", "before", "lapsed"),
+    [
+        pytest.param(DOWN, UP, True, id="it was seen ready, and runs on"),
+        pytest.param(DOWN, replace(DOWN, lapsed=True), True, id="it is known to have lapsed"),
+        pytest.param(replace(DOWN, lapsed=True), None, True, id="its pod says so"),
+        pytest.param(DOWN, None, False, id="nothing is known of it"),
+        pytest.param(DOWN, DOWN, False, id="it was never ready"),
+        pytest.param(replace(DOWN, played_since=NOW + 9), UP, False, id="its game began anew"),
+        pytest.param(replace(DOWN, played_since=0.0), UP, False, id="its game ended"),
+        pytest.param(UP, replace(DOWN, lapsed=True), False, id="it is ready again"),
+    ],
+)
+def test_a_room_that_was_seen_ready_lapses_whatever_the_clocks_on_its_pod_say(
+    pod: LivePod, before: LivePod | None, lapsed: bool
+) -> None:
+    assert has_lapsed(pod, before) is lapsed
