@@ -60,11 +60,10 @@ class ScalingVoice:
             line = f"line {refusal.line}: " if refusal.line else ""
             said = f"a count cannot be committed: {line}{refusal.reason}"
             if self._refused.get(key) != refusal.reason:
-                self._refused[key] = refusal.reason
                 log.warning("%s", said, extra=_of(key))
             self._tell(_place(key), "CountNotCommitted", said)
-        for key in landed.intents:
-            self._refused.pop(key, None)
+        # Each try has all of them: what is missing was mended, by whomever.
+        self._refused = {each.edit.where: each.reason for each in landed.refused}
 
     def raced(self) -> None:
         """Somebody else's commit came first."""

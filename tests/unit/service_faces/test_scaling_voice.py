@@ -69,6 +69,16 @@ async def test_an_edit_that_is_refused_is_told_once_and_again_while_it_lasts(
     assert len([each for each in caplog.records if "an alias" in each.getMessage()]) == 1
 
 
+async def test_an_edit_that_is_refused_anew_after_a_person_mended_it_is_told_anew(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    room = await Room.make()
+    with caplog.at_level(logging.WARNING, "gamekeeper"):
+        for landed in (REFUSED, Landed("ab" * 20), REFUSED):
+            room.voice.landed(landed)
+    assert len([each for each in caplog.records if "an alias" in each.getMessage()]) == 2
+
+
 async def test_a_branch_that_takes_nothing_is_told_on_our_own_record() -> None:
     room = await Room.make()
     room.voice.unlanded(Denied("the host says: changes go through merge requests"))
