@@ -28,21 +28,27 @@ def remove(obj: Json, fields: FieldSet, schema: Schema) -> Json:
 
 
 def without_nulls(value: Any, schema: Schema) -> Any:
-    """Copy a value as the API server stores it: null fields go, null texts of a map are empty."""
+    """Copy a value as the API server stores it: null fields go, what is null in a map is empty."""
     if isinstance(value, dict):
-        return {
-            name: without_nulls("" if child is None else child, schema.field(name) or UNTYPED)
+        given = {
+            name: _nothing_of_map(name, schema) if child is None else child
             for name, child in value.items()
-            if child is not None or _is_text_of_map(name, schema)
+        }
+        return {
+            name: without_nulls(child, schema.field(name) or UNTYPED)
+            for name, child in given.items()
+            if child is not None
         }
     if isinstance(value, list):
         return [without_nulls(item, schema.items()) for item in value]
     return value
 
 
-def _is_text_of_map(name: str, schema: Schema) -> bool:
+def _nothing_of_map(name: str, schema: Schema) -> str | None:
     entry = schema.field(name)
-    return not schema.properties and entry is not None and entry.type == "string"
+    if schema.properties or entry is None:
+        return None
+    return "0" if entry.format == "quantity" else "" if entry.type == "string" else None
 
 
 def _merged(live: Any, applied: Any, schema: Schema) -> Any:

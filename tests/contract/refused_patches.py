@@ -84,6 +84,16 @@ REFUSED_PATCHES = [
     ),
     pytest.param(
         "PATCH",
+        "/pods/a?fieldManager=m",
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "uid": "bogus"}},
+        APPLY,
+        422,
+        "Invalid",
+        'Pod "a" is invalid: metadata.uid: Invalid value: "bogus": field is immutable',
+        id="an apply to another object of that name",
+    ),
+    pytest.param(
+        "PATCH",
         "/secrets/s?fieldManager=m",
         _secret("x"),
         APPLY,

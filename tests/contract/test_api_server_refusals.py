@@ -83,6 +83,33 @@ def test_the_default_namespace_cannot_be_deleted(api: Speaker) -> None:
     )
 
 
+def _needing(*keys: str) -> dict[str, Any]:
+    expressions = [{"key": key, "operator": "Exists"} for key in keys]
+    terms = [{"matchExpressions": expressions}] if keys else []
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    return {"affinity": {"nodeAffinity": required}}
+
+
+def test_what_a_gated_pod_needs_of_its_node_only_grows(api: Speaker, space: str) -> None:
+    gates = {"schedulingGates": [{"name": "example.com/one"}]}
+    api.make(f"{space}/pods", pod("a", **gates, **_needing("zone")))
+    path, terms = f"{space}/pods/a", "nodeSelectorTerms"
+    place = f"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.{terms}"
+    more = api.ask("PATCH", path, {"spec": _needing("zone", "disk")}, MERGE)
+    assert more.status == 200
+    less = api.ask("PATCH", path, {"spec": _needing("disk")}, MERGE)
+    shown = '{"MatchExpressions":[{"Key":"disk","Operator":"Exists","Values":null}],'
+    assert less.message == (
+        f'Pod "a" is invalid: {place}[0]: Invalid value: {shown}"MatchFields":null}}: '
+        "only additions are allowed (no mutations or deletions)"
+    )
+    none = api.ask("PATCH", path, {"spec": {"affinity": None}}, MERGE)
+    assert none.message == (
+        f'Pod "a" is invalid: {place}: Invalid value: null: '
+        "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
+    )
+
+
 @pytest.mark.parametrize(
     ("spec", "told"),
     [

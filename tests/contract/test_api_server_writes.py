@@ -115,6 +115,13 @@ def test_a_json_patch_of_null_changes_nothing(api: Speaker, space: str) -> None:
     assert (reply.status, reply.metadata) == (200, made["metadata"])
 
 
+def test_an_applied_null_amount_is_none(api: Speaker) -> None:
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "empty"}}
+    wanted = {**node, "status": {"capacity": {"cpu": None}}}
+    made = api.ask("PATCH", "/api/v1/nodes/empty?fieldManager=m&dryRun=All", wanted, APPLY).body
+    assert made["status"]["capacity"] == {"cpu": "0"}
+
+
 def test_an_applied_null_is_part_of_a_key(api: Speaker, space: str) -> None:
     port = {"containerPort": 7000, "protocol": None}
     wanted = pod("p", containers=[{"name": "c", "image": "i", "ports": [port]}])

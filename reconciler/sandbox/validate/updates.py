@@ -8,6 +8,7 @@ from copy import deepcopy
 from reconciler.sandbox.kinds import CONFIG_MAP, NAMESPACE, NODE, POD, SECRET, Kind
 from reconciler.sandbox.refusals import Cause, forbidden_value, invalid_value, quoted
 from reconciler.sandbox.requests import Json
+from reconciler.sandbox.validate.gated import check_nodes_only_narrow, keep_nodes
 from reconciler.sandbox.validate.placement import check_gates_only_shrink
 
 _FIXED = "field is immutable"
@@ -84,6 +85,8 @@ def _pod(live: Json, updated: Json) -> Iterator[Cause]:
     yield from _tolerations(live, updated)
     yield from check_gates_only_shrink(live, updated)
     yield from _selector(live, updated)
+    if live.get("schedulingGates"):
+        yield from check_nodes_only_narrow(live, updated)
     if _fixed_part(live, updated) != _fixed_part(live, live):
         yield forbidden_value("spec", _POD_TEXT)
 
@@ -124,6 +127,5 @@ def _fixed_part(live: Json, spec: Json) -> Json:
         container.pop("image", None)
     if live.get("schedulingGates"):
         fixed.pop("nodeSelector", None)
-        if not live.get("affinity"):
-            fixed.pop("affinity", None)
+        keep_nodes(live, fixed)
     return fixed

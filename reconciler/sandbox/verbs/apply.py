@@ -11,7 +11,7 @@ from reconciler.sandbox.requests import Json, Response
 from reconciler.sandbox.store import Stored
 from reconciler.sandbox.typed import scalar_problems
 from reconciler.sandbox.verbs import strategy, write
-from reconciler.sandbox.verbs.update import check_preconditions
+from reconciler.sandbox.verbs.update import check_revision
 from reconciler.sandbox.verbs.write import Write
 from reconciler.sandbox.world import Call
 
@@ -41,7 +41,7 @@ def apply(call: Call, options: WriteOptions) -> Response:
     if isinstance(applied, ownership.Conflicts):
         raise _conflicts(applied)
     if stored is not None:
-        check_preconditions(call, stored, value)
+        check_revision(call, stored, value)
     shape = call.world.shape(call.kind)
     try:
         result, _ = bodies.decode(Body(applied.object), shape, call.kind, "Ignore")

@@ -11,6 +11,7 @@ from reconciler.sandbox.requests import Json, Response
 from reconciler.sandbox.store import Stored
 from reconciler.sandbox.verbs import write
 from reconciler.sandbox.verbs.apply import apply
+from reconciler.sandbox.verbs.update import check_revision
 from reconciler.sandbox.verbs.write import Write
 from reconciler.sandbox.world import Call
 
@@ -45,7 +46,7 @@ def patch(call: Call) -> Response:
         raise _unpatchable(media, body.value, patched, error.why) from error
     with write.warned(told):
         write.check_place(call, value)
-        _check_revision(call, stored, value)
+        check_revision(call, stored, value)
     if not (isinstance(body.value, dict) and "uid" in (body.value.get("metadata") or {})):
         value["metadata"]["uid"] = stored.uid
     return write.update(Write(call, options, told), stored, value)
@@ -119,12 +120,6 @@ def _unpatchable(media: str, given: Any, patched: Any, why: str) -> refusals.Ref
     refused = refusals.unprocessable("", "", [cause], {})
     refused.status["details"].pop("kind")
     return refused
-
-
-def _check_revision(call: Call, stored: Stored, value: Json) -> None:
-    revision = value["metadata"].get("resourceVersion", "")
-    if revision and revision != str(stored.revision):
-        raise refusals.stale(call.kind, stored.name)
 
 
 def _patched(call: Call, media: str, stored: Stored, body: Body) -> Json:

@@ -26,7 +26,7 @@ def update(call: Call) -> Response:
         if stored is None and not is_new:
             raise refusals.not_found(target.kind, target.name)
         if stored is not None:
-            check_preconditions(call, stored, value)
+            _check_preconditions(call, stored, value)
         elif value["metadata"].get("uid"):
             raise _another(call, value["metadata"]["uid"], "")
     if stored is None:
@@ -34,7 +34,7 @@ def update(call: Call) -> Response:
     return write.update(Write(call, options, told), stored, value)
 
 
-def check_preconditions(call: Call, stored: Stored, value: Json) -> None:
+def _check_preconditions(call: Call, stored: Stored, value: Json) -> None:
     """Compare uid and resourceVersion of a body with the live object. Raises Refused."""
     metadata, kind = value["metadata"], call.kind
     uid, revision = metadata.get("uid"), metadata.get("resourceVersion", "")
@@ -47,6 +47,13 @@ def check_preconditions(call: Call, stored: Stored, value: Json) -> None:
             raise refusals.unprocessable(kind.resource, stored.name, [cause], details)
     elif revision != str(stored.revision):
         raise refusals.stale(kind, stored.name)
+
+
+def check_revision(call: Call, stored: Stored, value: Json) -> None:
+    """Compare the resourceVersion of a patched object with the live one. Raises Refused."""
+    revision = value["metadata"].get("resourceVersion", "")
+    if revision and revision != str(stored.revision):
+        raise refusals.stale(call.kind, stored.name)
 
 
 def _another(call: Call, uid: str, live_uid: str) -> refusals.Refused:

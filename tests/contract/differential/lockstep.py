@@ -18,6 +18,7 @@ from tests.contract.differential.unclaimed import without
 
 _SHOWN = 12
 _MARGIN_SECONDS = 0.15
+_MOST_SECONDS = 0.8
 _OPENING_SECONDS = 0.1  # a real server has then told what was there
 _LAST_BOOKMARK_SECONDS = 2  # before the end of a watch
 _TIMEOUT = re.compile(r"timeoutSeconds=(\d+)")
@@ -93,6 +94,7 @@ class Lockstep:
         self._sandbox, self._real = sandbox, real
         self._neutral = (Neutral(), Neutral())
         self._seconds_differ = False
+        self._write_seconds = 0.0  # of the slowest of the last writes
 
     def run(self, seed: str, steps: Iterable[Step | Together]) -> None:
         """Ask all of a scenario; it ends where the two no longer hold the same."""
@@ -119,11 +121,14 @@ class Lockstep:
 
     def _asked(self, seed: str, number: int, step: Step) -> Iterator[Difference]:
         if step.changes:
-            _await_same_second()
-        begun = int(time.time())
+            _await_same_second(1.5 * self._write_seconds)
+        begun = time.time()
         replies = self._sandbox.answer(step), self._real.answer(step)
-        # From here on they may list the owners of a field in two orders.
-        self._seconds_differ |= step.changes and int(time.time()) != begun
+        if step.changes:
+            ended = time.time()
+            # From here on they may list the owners of a field in two orders.
+            self._seconds_differ |= int(ended) != int(begun)
+            self._write_seconds = max(ended - begun, 0.9 * self._write_seconds)
         yield from self._compare(seed, number, step, *replies)
 
     def _watched(self, seed: str, number: int, watched: Together) -> Iterator[Difference]:
@@ -163,10 +168,10 @@ def _seconds_to_write(watch: Step) -> float:
     return max(1, lasts - _LAST_BOOKMARK_SECONDS) - _MARGIN_SECONDS
 
 
-def _await_same_second() -> None:
+def _await_same_second(needed_seconds: float) -> None:
     # Owners are listed by the second of their last write: both servers must see the same one.
     left = 1.0 - time.time() % 1.0
-    if left < _MARGIN_SECONDS:
+    if left < max(_MARGIN_SECONDS, min(needed_seconds, _MOST_SECONDS)):
         time.sleep(left)
 
 
