@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reconciler.loop import head
-from reconciler.loop.landing import Landed, Terms, land
+from reconciler.loop.landing import Landed, Terms, Tries, land
 from reconciler.model.errors import Denied
 from reconciler.model.intents import Intent, Scaling, Step
 from reconciler.model.pushes import Change
@@ -34,7 +34,7 @@ async def decided(process: Process, repository: WritableRepository, count: int) 
         return replace(newest, scaling=Scaling(Intent(known.replicas, count, (step,))))
 
     await store.change_state(ARENA, deciding)
-    return await land(process.head, repository, Terms(AUTHOR), START, {})
+    return await land(process.head, repository, Terms(AUTHOR), START, Tries())
 
 
 async def count_of(process: Process, later_seconds: float) -> int:
@@ -87,7 +87,7 @@ async def test_ours_land_beside_a_protected_branch_and_people_win_on_both(
         number = gitea.ask("POST", f"repos/{name}/pulls", asked)["number"]
         gitea.ask("POST", f"repos/{name}/pulls/{number}/merge", {"Do": "merge"})
         assert await count_of(process, 4.0) == 9
-        carried = await land(process.head, outbox, Terms(AUTHOR), START + 5.0, {})
+        carried = await land(process.head, outbox, Terms(AUTHOR), START + 5.0, Tries())
         assert gitea.head(name, "counts") == carried.commit
         assert await count_of(process, 6.0) == 9
     gitea.revoke("bot", token)
