@@ -20,7 +20,12 @@ from reconciler.model.trees import Relation, Tree
 from reconciler.ports import Compiler, Repository
 
 MOST_COMMITS = 100
-"""Of more commits of people the two ends are compared: a changed number is somebody's."""
+"""Of more commits of people the two ends are compared, and the newest of ours between them."""
+MOST_LISTED = 2000
+"""So many ids are listed to find ours among them: that costs no more than a moment."""
+MOST_SPECS = 3000
+"""So many specs are read for it: a person who pushes forty commits to a large repository must not
+wait for each of them to be read whole."""
 
 Counts = Mapping[WorkloadKey, int]
 Passages = Mapping[WorkloadKey, tuple[Passage, ...]]
@@ -57,8 +62,7 @@ class Trail:
         """Return the commits between two; cut where there are too many to look at each."""
         found = self.spans.get((base, head))
         if found is None:
-            most = MOST_COMMITS + len(self.ours)
-            found = await self.repository.lineage(base, head, most)
+            found = await self.repository.lineage(base, head, MOST_LISTED)
             self.spans[base, head] = found
         return found
 
@@ -142,10 +146,14 @@ async def read_passages(
     lineage = await trail.lineage(base, head)
     mine = frozenset(trail.ours)
     foreign = [commit for commit in reversed(lineage.commits) if commit not in mine]
+    _, before = await trail.read(base)
     # We force nothing: who sets a branch back, to a commit of ours even, is a person.
-    if lineage.cut or len(foreign) > MOST_COMMITS or relation is Relation.DIVERGED:
-        (_, before), (_, after) = await trail.read(base), await trail.read(head)
-        return {key: (Passage(head, after.get(key), (before.get(key),)),) for key in keys}
+    if relation is Relation.DIVERGED:
+        return await _ends(trail, head, (before,), keys)
+    if lineage.cut or len(foreign) > _most_commits(trail, before):
+        newest = next((commit for commit in lineage.commits if commit in mine), "")
+        between = [(await trail.read(newest))[1]] if newest else []
+        return await _ends(trail, head, (before, *between), keys)
     found: dict[WorkloadKey, list[Passage]] = {key: [] for key in keys}
     for commit in foreign:
         parents, after = await trail.read(commit)
@@ -154,6 +162,24 @@ async def read_passages(
             numbers = tuple(counts.get(key) for counts in behind)
             found[key].append(Passage(commit, after.get(key), numbers))
     return {key: tuple(passages) for key, passages in found.items()}
+
+
+def _most_commits(trail: Trail, before: Counts) -> int:
+    """Return of how many commits each is read; of a branch of counts that is one file each."""
+    if trail.own is not None:
+        return MOST_COMMITS
+    return min(MOST_COMMITS, max(2, MOST_SPECS // max(1, len(before))))
+
+
+async def _ends(
+    trail: Trail, head: str, before: Collection[Counts], keys: Collection[WorkloadKey]
+) -> Passages:
+    """Return the passage from what was known before to the head, as one of a single commit."""
+    _, after = await trail.read(head)
+    return {
+        key: (Passage(head, after.get(key), tuple(counts.get(key) for counts in before)),)
+        for key in keys
+    }
 
 
 async def read_counts_passages(

@@ -4,9 +4,16 @@ import asyncio
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
+import pytest
+
 from reconciler.adapters.git.memory import MemoryRepository
 from reconciler.adapters.git.memory_host import Commit
+from reconciler.loop import passages
 from reconciler.model.pushes import Change, Pushed
+from reconciler.model.readings import Reading
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Permissions
+from reconciler.model.trees import Tree
 from tests.loop.safety import Bounds
 from tests.loop.scaling.house import ARENA, FILE, Habits, Scene, scaled, stage
 from tests.loop.virtual_time import in_virtual_time
@@ -173,6 +180,79 @@ def test_a_commit_about_something_else_on_top_of_ours_holds_nothing() -> None:
             assert there.ledgers[0].pauses == []
 
     in_virtual_time(main())
+
+
+class Crowded(Overtaken):
+    """People push five commits right after our first one; the last of them may say a number."""
+
+    number: int | None = None
+
+    async def push(self, change: Change, commit: str = "") -> Pushed:
+        """Push, and let the people push."""
+        pushed = await MemoryRepository.push(self, change, commit)
+        host = self._host
+        if not any(each.subject == "People" for each in host.commits.values()):
+            text = host.commits[pushed.commit].files[FILE].decode()
+            for line in range(5):
+                text += f"# comment {line}\n"
+                if line == 4 and self.number is not None:
+                    text = text.replace("replicas: 6\n", f"replicas: {self.number}\n", 1)
+                host.commit({FILE: text}, "People")
+        return pushed
+
+
+class Numbered(Crowded):
+    """The last of them says a number."""
+
+    number = 9
+
+
+@pytest.mark.parametrize("opened", [Crowded, Numbered])
+def test_many_commits_on_top_of_ours_are_a_persons_word_only_where_they_say_one(
+    monkeypatch: pytest.MonkeyPatch, opened: type[Crowded]
+) -> None:
+    monkeypatch.setattr(passages, "MOST_COMMITS", 3)
+
+    async def main() -> None:
+        async with overtaken_scene(opened) as there:
+            there.start("one")
+            await there.until("people pushed", lambda: "comment 4" in there.text(), 500.0)
+            if opened.number is not None:
+                await holds(there, opened.number)
+                return
+            await asyncio.sleep(LOOK_SECONDS)
+            assert there.ledgers[0].pauses == []
+            assert (there.rooms(), there.count_in_git()) == (6, 6)
+
+    in_virtual_time(main())
+
+
+async def test_a_large_repository_is_not_read_once_for_each_commit_of_a_person(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(passages, "MOST_SPECS", 6)
+    world = World()
+    files = {f"schedulers/{name}.yaml": scaled(2, FROM_EIGHT).replace("arena", name)
+             for name in ("one", "two", "three")}  # fmt: skip
+    world.commit({"gamekeeper.yaml": CONFIG, **files})
+    process = await world.process()
+    await world.settle(process)
+    compiler, reads = process.head.compiler, list[str]()
+    read = compiler.read
+
+    async def counted(tree: Tree, permissions: Permissions) -> Reading:
+        reads.append(tree.commit)
+        return await read(tree, permissions)
+
+    monkeypatch.setattr(compiler, "read", counted)
+    for count in range(3, 13):
+        world.commit({"schedulers/two.yaml": files["schedulers/two.yaml"].replace(
+            "replicas: 2", f"replicas: {count}", 1)})  # fmt: skip
+    await process.turn()
+    record = process.lane.store.state(WorkloadKey("Scheduler", "two", "two"))
+    assert record.accepted is not None
+    assert (record.accepted.replicas, record.scaling.held_by) == (12, reads[-1])
+    assert len(reads) == 1
 
 
 async def test_a_commit_of_whoever_led_before_is_no_persons_word_though_its_id_comes_late() -> None:
