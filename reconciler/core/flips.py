@@ -139,11 +139,12 @@ def _turns(pod: LivePod, heard: Heard) -> bool:
 
     Its first word of all is such a turn: it is not said again, and a room that nobody heard is
     protected for ever. So is a count of 0 beside a match that its pings still tell of: the next
-    leader hears the pings again, and never the count.
+    leader hears the pings again, and never the count. And so are players that turned out to be of
+    the process that began since: the next leader would take them for those of the one before.
     """
     if _note(pod, heard) == pod.kept_report:
         return False
     kept = hearing.heard_of(pod.kept_report)
-    if kept is None or kept.busy != heard.busy:
+    if kept is None or kept.busy != heard.busy or (heard.players and kept.runs != heard.runs):
         return True
     return (kept.players > 0) != (heard.players > 0)

@@ -93,6 +93,22 @@ def test_nothing_is_written_on_a_pod_that_is_over(over: dict[str, Any]) -> None:
         pytest.param(
             Mark.BUSY, kept_of(THREE), replace(THREE, players=4), False, 10.0, id="one more"
         ),
+        pytest.param(
+            Mark.BUSY,
+            kept_of(THREE),
+            replace(THREE, runs=(1,)),
+            True,
+            0.0,
+            id="as many, of the process that began since",
+        ),
+        pytest.param(
+            Mark.IDLE,
+            kept_of(NOBODY),
+            replace(NOBODY, runs=(1,)),
+            False,
+            10.0,
+            id="nobody still, in the process that began since",
+        ),
         pytest.param(Mark.IDLE, kept_of(NOBODY), NOBODY, False, None, id="nobody as it stands"),
         pytest.param(
             Mark.BUSY,
