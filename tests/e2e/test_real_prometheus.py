@@ -15,7 +15,8 @@ from tests.e2e.commands import gamekeeper
 from tests.e2e.processes import Fleet, fleet, until
 from tests.e2e.test_signals import CONFIG, FLAGS, asking, rooms
 from tests.loop.world import spec
-from tests.monitoring.server import Exporter, Prometheus, exporter, prometheus
+from tests.monitoring.loopback import served
+from tests.monitoring.server import Exporter, Prometheus, prometheus
 
 pytestmark = pytest.mark.real
 
@@ -28,7 +29,7 @@ QUARTER_SECONDS = 900
 @pytest.fixture(scope="module")
 def watched() -> Iterator[tuple[Prometheus, Exporter]]:
     """A Prometheus that watches an exporter of two series."""
-    with exporter() as numbers, prometheus([f"127.0.0.1:{numbers.server_port}"]) as server:
+    with served(Exporter()) as numbers, prometheus([f"127.0.0.1:{numbers.server_port}"]) as server:
         numbers.text = QUEUE % (30, 40)
         until("a past", lambda: server.value(f"count_over_time({SUBQUERY})"), 30.0)
         yield server, numbers

@@ -1,82 +1,41 @@
 """Policies that ask others, with real processes: whom the operator lists moves a count."""
 
 import json
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from tests.e2e.processes import Fleet, fleet, until
 from tests.loop.world import spec
+from tests.monitoring.loopback import Loopback, Reply, served
 
 CONFIG = "apiVersion: gamekeeper.dev/v1\nkind: Config\nspec: {writeBack: {mode: 'off'}}\n"
 FLAGS = ("--no-lease", "--poll-seconds", "1", "--listen", "127.0.0.1:0")
 
 
-class Others(ThreadingHTTPServer):
+class Others(Loopback):
     """Answers Prometheus' query and a webhook of Agones with numbers that a test sets."""
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Answer)
+        super().__init__()
         self.value = "0"
         self.replicas: int | None = None
         self.queries: list[str] = []
 
-    @property
-    def origin(self) -> str:
-        """Where it is asked."""
-        return f"http://127.0.0.1:{self.server_port}"
+    def answer(self, path: str, body: bytes) -> Reply:
+        told = self._review(body) if body else self._query(path)
+        return 200, "application/json", json.dumps(told).encode()
 
+    def _query(self, path: str) -> Any:
+        self.queries.append(parse_qs(urlsplit(path).query)["query"][0])
+        sample = {"metric": {}, "value": [time.time(), self.value]}
+        return {"status": "success", "data": {"resultType": "vector", "result": [sample]}}
 
-class Answer(BaseHTTPRequestHandler):
-    """One answer."""
-
-    server: Others
-
-    def do_GET(self) -> None:
-        """Answer an instant query."""
-        asked = parse_qs(urlsplit(self.path).query)
-        self.server.queries.append(asked["query"][0])
-        sample = {"metric": {}, "value": [time.time(), self.server.value]}
-        self.say({"status": "success", "data": {"resultType": "vector", "result": [sample]}})
-
-    def do_POST(self) -> None:
-        """Answer a FleetAutoscaleReview."""
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["request"]
-        wanted = {"scale": self.server.replicas is not None, "replicas": self.server.replicas or 0}
-        self.say({"request": request, "response": {"uid": request["uid"], **wanted}})
-
-    def say(self, value: Any) -> None:
-        """Send JSON."""
-        body = json.dumps(value).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *words: object) -> None:
-        """Say nothing."""
-
-
-@contextmanager
-def others() -> Iterator[Others]:
-    """Serve from a thread."""
-    server = Others()
-    serving = threading.Thread(target=server.serve_forever, daemon=True)
-    serving.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        serving.join()
+    def _review(self, body: bytes) -> Any:
+        request = json.loads(body)["request"]
+        wanted = {"scale": self.replicas is not None, "replicas": self.replicas or 0}
+        return {"request": request, "response": {"uid": request["uid"], **wanted}}
 
 
 def asking(name: str, policy: dict[str, Any]) -> str:
@@ -88,7 +47,7 @@ def rooms(made: Fleet, name: str) -> int:
 
 
 def test_whom_the_operator_lists_moves_a_count_and_nobody_else(tmp_path: Path) -> None:
-    with others() as other, fleet(tmp_path) as made:
+    with served(Others()) as other, fleet(tmp_path) as made:
         other.value, other.replicas = "70", 4
         review = {"url": f"{other.origin}/scale", "form": "agones", "everySeconds": 5}
         named = {"url": f"http://localhost:{other.server_port}/scale", "form": "agones"}

@@ -4,58 +4,30 @@ from __future__ import annotations
 
 import json
 import subprocess
-import threading
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from reconciler.model.refs import Json
 from tests.controlplane.processes import ServerGroup, free_ports
 from tests.monitoring.install import find_programs
+from tests.monitoring.loopback import Loopback, Reply
 
 START_SECONDS = 60.0
 
 
-class Exporter(ThreadingHTTPServer):
+class Exporter(Loopback):
     """Serves `/metrics`; `text` is what it tells, "" lets it fail."""
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Metrics)
+        super().__init__()
         self.text = ""
 
-
-class _Metrics(BaseHTTPRequestHandler):
-    server: Exporter
-
-    def do_GET(self) -> None:
-        body = self.server.text.encode()
-        self.send_response(200 if body else 503)
-        self.send_header("Content-Type", "text/plain; version=0.0.4")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *words: object) -> None:
-        """Say nothing."""
-
-
-@contextmanager
-def exporter() -> Iterator[Exporter]:
-    """Serve from a thread."""
-    made = Exporter()
-    serving = threading.Thread(target=made.serve_forever, daemon=True)
-    serving.start()
-    try:
-        yield made
-    finally:
-        made.shutdown()
-        made.server_close()
-        serving.join()
+    def answer(self, path: str, body: bytes) -> Reply:
+        told = self.text.encode()
+        return 200 if told else 503, "text/plain; version=0.0.4", told
 
 
 class Prometheus:
