@@ -129,13 +129,13 @@ class Hosted:
 
 
 @contextmanager
-def hosted(folder: Path) -> Iterator[Hosted]:
+def hosted(folder: Path, made: type[HttpGitServer] = HttpGitServer) -> Iterator[Hosted]:
     """Start a sandbox, and serve the repository over https with a password."""
     with fleet(folder) as there:
         bare = BareRepository(there.bare)
         bare.git("config", "http.receivepack", "true")
         bare.git("config", "core.logAllRefUpdates", "always")
-        with HttpGitServer(folder, user=USER, password=PASSWORD) as host:
+        with made(folder, user=USER, password=PASSWORD) as host:
             yield Hosted(there, host)
 
 
