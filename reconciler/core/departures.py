@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from reconciler.core import fence, victims
+from reconciler.core import fence, victims, witness
 from reconciler.core.failing import Failing, is_failure
 from reconciler.core.guards import guard_for
 from reconciler.core.reporting import resting_mark
@@ -218,4 +218,7 @@ def next_of_all(
     if may_remove:
         of_step(going, step)
         going.on_their_way(pod for pod in there.leaving if pod.uid not in staying)
+        doubted = witness.place_for(there)
+        if doubted is not None:
+            going.tell(doubted, Why.FAILED, witness.REASON.format(name=doubted.name))
     return going

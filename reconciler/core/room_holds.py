@@ -63,9 +63,9 @@ def stuck(situation: Situation, there: rooms.Sorted) -> tuple[Hold, ...]:
 
 
 def deaf(situation: Situation) -> tuple[Hold, ...]:
-    """Say that our own ears are suspect, or what reaches them from nodes with rooms of it."""
+    """Say that our own ears are suspect, or what reaches them of it or from nodes it is on."""
     ears = situation.ears
-    reason = ears.deaf
+    reason = ears.deaf or ears.deaf_here
     if ears.deaf_on and not reason:
         nodes = sorted({pod.node for pod in situation.live.pods} & ears.deaf_on.keys())
         reason = "; ".join(ears.deaf_on[node] for node in nodes[:MOST_NODES_NAMED])

@@ -162,7 +162,7 @@ def _silent(facts: Facts) -> Judged | None:
     if heard is None or not heard.silent:
         return None
     if facts.deaf:
-        return _known(facts, f"silent, but so are others: {facts.deaf}")
+        return _known(facts, f"silent, and perhaps not heard: {facts.deaf}")
     limit = facts.workload.timeouts.ping_seconds
     return Judged(RoomState.ERROR, f"idle, and silent for more than pingSeconds ({limit:.0f} s)")
 

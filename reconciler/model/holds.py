@@ -41,7 +41,7 @@ class HoldKind(StrEnum):
     STUCK = "stuck"
     """Rooms are being deleted for longer than `terminateSeconds`: shown, never a stop."""
     DEAF = "deaf"
-    """So many rooms fell silent at once that our own ears are suspect."""
+    """So many rooms fell silent at once, or all of a workload, that our own ears are suspect."""
     INCOMPLETE_READ = "incomplete-read"
     """The cluster was not read completely: nothing is deleted."""
 

@@ -134,17 +134,18 @@ class Ears:
     The same value is handed out again until something that counts changes. `deaf` says why our
     own ears are suspect, "" while they are not: then nothing is replaced for its silence.
     `since` is when this process began to listen, on its clock that never jumps. `deaf_on` says of
-    single nodes why their rooms may be heard by nobody.
+    single nodes why their rooms may be heard by nobody, `deaf_here` of this workload.
     """
 
     rooms: Mapping[str, Heard] = field(default_factory=dict)
     deaf: str = ""
     since: float = 0.0
     deaf_on: Mapping[str, str] = field(default_factory=dict)
+    deaf_here: str = ""
 
     def deaf_to(self, node: str) -> str:
         """Return why a room on this node may be heard by nobody, "" where nothing says so."""
-        return self.deaf or self.deaf_on.get(node, "")
+        return self.deaf or self.deaf_here or self.deaf_on.get(node, "")
 
 
 NO_EARS = Ears()

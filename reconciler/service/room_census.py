@@ -84,7 +84,7 @@ class RoomCensus:
             try:
                 await self._count(key, ports)
                 ears = lane.reports.of(key)
-                deaf = deaf or bool(ears.deaf or ears.deaf_on)
+                deaf = deaf or bool(ears.deaf or ears.deaf_on or ears.deaf_here)
             except Exception:
                 self._stumble(key)
             else:
@@ -164,8 +164,8 @@ class RoomCensus:
         yield seconds
         deaf = GaugeMetricFamily(
             "gamekeeper_deaf",
-            "1 while so many rooms, or those of one node, fell silent at once that our own ears "
-            "are suspect",
+            "1 while so many rooms, or those of one node or workload, fell silent at once that our "
+            "own ears are suspect",
             labels=["cluster"],
         )
         deaf.add_metric([name], float(self._deaf))

@@ -88,7 +88,11 @@ async def rollup_of(key: WorkloadKey, memory: Count) -> Rollup:
 def judges_alike(memory: Count, fresh: Count) -> bool:
     """Whether a room that did not change is still what it was."""
     before, now = memory.ears, fresh.ears
-    deaf_alike = before.deaf == now.deaf and before.deaf_on == now.deaf_on
+    deaf_alike = (before.deaf, before.deaf_on, before.deaf_here) == (
+        now.deaf,
+        now.deaf_on,
+        now.deaf_here,
+    )
     return memory.spec is fresh.spec and deaf_alike
 
 

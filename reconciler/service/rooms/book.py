@@ -5,7 +5,7 @@ numbers, the first word after a silence or since the room began to drain, a sile
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from reconciler.core import hearing
 from reconciler.core.reporting import is_listened_to
@@ -103,7 +103,7 @@ class Book:
         if ears is None:
             lines = self._of.get(key, {})
             rooms = {uid: line.heard for uid, line in lines.items() if line.heard is not None}
-            self._ears[key] = ears = self._ears_of(rooms)
+            self._ears[key] = ears = self._suspicion.ears(key, rooms, self.since)
         return ears
 
     def of_room(self, key: WorkloadKey, uid: str) -> Ears:
@@ -111,10 +111,8 @@ class Book:
         if self._since is None:
             return NO_EARS
         heard = self.heard(uid)
-        return self._ears_of({} if heard is None else {uid: heard})
-
-    def _ears_of(self, rooms: Mapping[str, Heard]) -> Ears:
-        return Ears(rooms, self._suspicion.everywhere, self.since, self._suspicion.on)
+        rooms = {} if heard is None else {uid: heard}
+        return self._suspicion.ears(key, rooms, self.since)
 
     def heard(self, uid: str) -> Heard | None:
         """What one room has said, None for nothing."""

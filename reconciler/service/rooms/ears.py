@@ -116,11 +116,13 @@ class Silence:
         if hears.everywhere or not before:
             return []
         if before.everywhere:
-            # What is left of it is no outage of a node: nobody was heard anywhere.
+            # What is left of it is no outage of a node or a workload: nobody was heard anywhere.
             self.suspicion = hears = UNSUSPECTED
         silent = [line for line in lines if line.silent]
         forgiven = [
-            line for line in (*silent, *late) if before.of(line.node) and not hears.of(line.node)
+            line
+            for line in (*silent, *late)
+            if before.of(line.key, line.node) and not hears.of(line.key, line.node)
         ]
         for line in forgiven:
             line.last_at = max(line.last_at, now)
@@ -147,7 +149,7 @@ class Silence:
             limit = self._limit_of(line) if line.periodic else None
             if limit is not None:
                 news = not line.silent or now - line.last_at < 2 * limit
-                tally.count(line.node, _overdue(line, limit, now), news)
+                tally.count(line.key, line.node, _overdue(line, limit, now), news)
         return tally.verdict(self._is_lost)
 
     def _limit_of(self, line: Line) -> float | None:

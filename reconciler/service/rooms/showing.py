@@ -49,9 +49,9 @@ class Showing:
         if known is not None:
             (was, said, spec, place, deaf), until, view = known
             same = was is pod and said is heard and spec is workload and place is node
-            if same and deaf == self._deaf_to(pod) and self._elapsed() < until:
+            if same and deaf == self._deaf_to(key, pod) and self._elapsed() < until:
                 return view
-        return self._made(key, (pod, heard, workload, node, self._deaf_to(pod)))
+        return self._made(key, (pod, heard, workload, node, self._deaf_to(key, pod)))
 
     def rooms(self, key: WorkloadKey) -> Iterable[RoomView]:
         """Yield the rooms of a workload by name; none of one that is not known.
@@ -72,8 +72,8 @@ class Showing:
         """Forget what was shown."""
         self._shown.clear()
 
-    def _deaf_to(self, pod: LivePod) -> str:
-        return self._book.suspicion.of(pod.node)
+    def _deaf_to(self, key: WorkloadKey, pod: LivePod) -> str:
+        return self._book.suspicion.of(key, pod.node)
 
     def _made(self, key: WorkloadKey, basis: _Basis) -> RoomView:
         pod, heard, workload, node, deaf = basis

@@ -1,14 +1,17 @@
-"""Whether it is rather we who do not hear: everywhere, or on single nodes (ADR 10).
+"""Whether it is rather we who do not hear: everywhere, on single nodes, of single workloads.
 
 Rooms of one outage fall silent over as long as the pause between their reports. So it is told by
 those overdue, before the first of them counts as silent: whoever waited for the share to be
-silent would meanwhile have replaced the first.
+silent would meanwhile have replaced the first (ADR 10, and of workloads ADR 21).
 """
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
+
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.rooms import Ears, Heard
 
 log = logging.getLogger("gamekeeper")
 
@@ -23,21 +26,33 @@ _RATHER = "rather we do not hear them than that all of them hang"
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """Why our own ears are suspect, "" while they are not; `on` says it of single nodes."""
+    """Why our own ears are suspect, "" while they are not.
+
+    `on` says it of single nodes, `to` of workloads of which nobody is heard.
+    """
 
     everywhere: str = ""
     on: Mapping[str, str] = field(default_factory=dict)
+    to: Mapping[WorkloadKey, str] = field(default_factory=dict)
 
     def __or__(self, other: "Suspicion") -> "Suspicion":
         """Return the suspicions of both."""
-        return Suspicion(self.everywhere or other.everywhere, {**self.on, **other.on})
+        everywhere = self.everywhere or other.everywhere
+        return Suspicion(everywhere, {**self.on, **other.on}, {**self.to, **other.to})
 
     def __bool__(self) -> bool:
-        return bool(self.everywhere or self.on)
+        return bool(self.everywhere or self.on or self.to)
 
-    def of(self, node: str) -> str:
-        """Return why a room on this node may be heard by nobody, "" where that is not suspected."""
-        return self.everywhere or self.on.get(node, "")
+    def of(self, key: WorkloadKey, node: str) -> str:
+        """Return why a workload's room on a node may be heard by nobody, "" where nothing says so.
+
+        Its workload comes first: that is told of it where both are suspected.
+        """
+        return self.everywhere or self.to.get(key, "") or self.on.get(node, "")
+
+    def ears(self, key: WorkloadKey, rooms: Mapping[str, Heard], since: float) -> Ears:
+        """Return what is heard of a workload by whom we listen to `since` then."""
+        return Ears(rooms, self.everywhere, since, self.on, self.to.get(key, ""))
 
     def say(self, before: "Suspicion") -> None:
         """Tell people what is suspected since `before`, and what no longer."""
@@ -47,23 +62,29 @@ class Suspicion:
             log.info("heard again, whoever is silent has its whole time-out once more: %s", text)
 
     def _texts(self) -> frozenset[str]:
-        return frozenset({self.everywhere, *self.on.values()} - {""})
+        return frozenset({self.everywhere, *self.on.values(), *self.to.values()} - {""})
 
 
 UNSUSPECTED = Suspicion()
 
 
 class Tally:
-    """Counts who is overdue, everywhere and by node. `before` is what is suspected until now."""
+    """Counts who is overdue: everywhere, by node, by workload.
+
+    `before` is what is suspected until now.
+    """
 
     def __init__(self, before: Suspicion) -> None:
         self._before = before
         self._heard: Counter[str] = Counter()
         self._overdue: Counter[str] = Counter()
+        self._overdue_of: dict[str, set[WorkloadKey]] = {}
         self._late: Counter[str] = Counter()
         self._late_everywhere = 0
+        self._heard_of: set[WorkloadKey] = set()
+        self._late_of: dict[WorkloadKey, set[str]] = {}
 
-    def count(self, node: str, overdue: bool, news: bool) -> None:
+    def count(self, key: WorkloadKey, node: str, overdue: bool, news: bool) -> None:
         """Count a room that reports and is listened to.
 
         One whose silence was noted long before is no `news`: it tells nothing of an outage that
@@ -71,10 +92,14 @@ class Tally:
         """
         if not overdue:
             self._heard[node] += 1
+            self._heard_of.add(key)
             return
         self._overdue[node] += 1
+        self._overdue_of.setdefault(node, set()).add(key)
         self._late[node] += news or node in self._before.on
         self._late_everywhere += news or bool(self._before.everywhere)
+        if news or key in self._before.to:
+            self._late_of.setdefault(key, set()).add(node)
 
     def verdict(self, is_lost: Callable[[str], bool]) -> Suspicion:
         """Return what is to be suspected; the same words for as long as it lasts.
@@ -92,13 +117,37 @@ class Tally:
             for node in sorted(self._late)
             if is_lost(node) or self._is_cut_off(node)
         }
-        return Suspicion("", on)
+        cut_off = {node for node in on if is_lost(node) or self._is_reason(node)}
+        return Suspicion("", on, self._unheard_of(cut_off))
 
     def _is_cut_off(self, node: str) -> bool:
         """Whether one node's rooms fell silent together while others are heard."""
         rooms, late = self._heard[node] + self._overdue[node], self._late[node]
         most = 2 * late > rooms if late >= DEAF_ROOMS else late == rooms == PAIR
         return bool(node) and most and self._heard.total() > self._heard[node]
+
+    def _is_reason(self, node: str) -> bool:
+        """Whether what is wrong with a node is no other thing than what is wrong with a workload.
+
+        Rooms of several are on it, and none of them is heard.
+        """
+        return not self._heard[node] and len(self._overdue_of[node]) > 1
+
+    def _unheard_of(self, cut_off: Set[str]) -> dict[WorkloadKey, str]:
+        """Say of which workloads nobody is heard, while others are, and no node is the reason.
+
+        A single room may hang alone; and it may be the only one that a network policy cuts off.
+        """
+        if not self._heard:
+            return {}
+        return {
+            key: self._before.to.get(key)
+            or f"no room of {key} that reports is heard any more, while rooms of others are: a "
+            "network policy of its namespace, or a release of the game that hangs? They stay "
+            "until one of them is heard, or one that is made beside them"
+            for key, nodes in sorted(self._late_of.items())
+            if key not in self._heard_of and nodes - cut_off
+        }
 
     def _lost(self, node: str) -> str:
         return self._before.on.get(node) or (

@@ -182,6 +182,11 @@ def judged(
             id="silent like all others of its node",
         ),
         pytest.param(
+            judged(a_heard(silent=True), Ears(deaf_here="nobody is heard"), **IDLE_POD),
+            RoomState.READY,
+            id="silent like all others of its workload",
+        ),
+        pytest.param(
             judged(a_heard(silent=True), Ears(deaf_on={"node-2": "all of it"}), **IDLE_POD),
             RoomState.ERROR,
             id="silent, and those of another node too",
@@ -274,6 +279,10 @@ def test_the_state_of(what: Judged, state: RoomState) -> None:
         pytest.param(
             judged(a_heard(silent=True), Ears(deaf_on={"node-1": "all"}), **IDLE_POD),
             id="whose node we may not hear",
+        ),
+        pytest.param(
+            judged(a_heard(silent=True), Ears(deaf_here="all"), **IDLE_POD),
+            id="of whose workload nobody is heard",
         ),
         pytest.param(judged(a_heard(said=Said.TERMINATING, said_since=NOW)), id="that ends"),
         pytest.param(judged(BUSY, ready=False, lapsed=True), id="busy on a node that is lost"),

@@ -134,11 +134,19 @@ async def test_a_fleet_shows_its_face_and_a_scheduler_has_none(hall: Hall) -> No
     assert fleet.read("fleet_health", health="Failed") is None
 
 
-def test_deafness_shows(hall: Hall) -> None:
+@pytest.mark.parametrize(
+    "ears",
+    [
+        pytest.param(Ears(deaf="3 of 9 rooms fell silent"), id="all"),
+        pytest.param(Ears(deaf_on={"node-1": "three"}), id="a node"),
+        pytest.param(Ears(deaf_here="no room of it is heard"), id="a workload"),
+    ],
+)
+def test_deafness_shows(hall: Hall, ears: Ears) -> None:
     hall.put(0)
     hall.sweep()
     assert hall.registry.get_sample_value("gamekeeper_deaf", {"cluster": "local"}) == 0
-    hall.ears = Ears(deaf="3 of 9 rooms fell silent")
+    hall.ears = ears
     hall.sweep()
     assert hall.registry.get_sample_value("gamekeeper_deaf", {"cluster": "local"}) == 1
 

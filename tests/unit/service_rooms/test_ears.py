@@ -15,6 +15,7 @@ from tests.unit.core.making import a_pod
 from tests.unit.service_views.scripted import VirtualClock
 
 KEY = WorkloadKey("Scheduler", "arena", "arena")
+LONE = WorkloadKey("Scheduler", "lobby", "lobby")
 LIMIT = 240.0
 PAUSE = 10.0
 
@@ -40,8 +41,9 @@ class Crowd:
         count: int,
         limit: Callable[[Line], float | None] = lambda line: LIMIT,
         nodes: Sequence[str] = ("",),
+        lone: int = 0,
     ) -> None:
-        """Rooms stand on `nodes` in turn."""
+        """Rooms stand on `nodes` in turn; the last `lone` of them are of another workload."""
         self.at = 0.0
         self.clock = Breathing()
         self.lost: set[str] = set()
@@ -52,6 +54,8 @@ class Crowd:
         ]
         for line, node in zip(self.lines, cycle(nodes), strict=False):
             line.pod = a_pod(int(line.uid), node=node)
+        for line in self.lines[count - lone :]:
+            line.key = LONE
         self.mute: set[str] = set()
         self.first_silent_at: float | None = None
         self.silent_while_not_deaf = 0
@@ -68,12 +72,16 @@ class Crowd:
             silent, forgiven = await self.silence.sweep(self.lines)
             for line in silent:
                 line.heard = Heard(at=0.0, silent=True)
-                self.silent_while_not_deaf += not self.silence.suspicion.of(line.node)
+                self.silent_while_not_deaf += not self.why(line)
                 if self.first_silent_at is None:
                     self.first_silent_at = self.at
             for line in forgiven:
                 line.heard = Heard(at=0.0)
                 self.silence.follow(line)
+
+    def why(self, line: Line) -> str:
+        """Why a room may be heard by nobody."""
+        return self.silence.suspicion.of(line.key, line.node)
 
     @property
     def silent(self) -> int:
@@ -147,12 +155,14 @@ async def test_a_room_alone_on_a_node_that_is_not_ready_does_not_count_as_hung()
     crowd.mute, crowd.lost = {"3"}, {"n3"}
     await crowd.live(600)
     assert (crowd.silent, crowd.silent_while_not_deaf) == (1, 0)
-    assert crowd.silence.suspicion.of("n3").startswith("the kubelet of node n3 is not heard either")
-    assert crowd.silence.suspicion.of("n4") == ""
+    assert crowd.silence.suspicion.of(KEY, "n3").startswith(
+        "the kubelet of node n3 is not heard either"
+    )
+    assert crowd.silence.suspicion.of(KEY, "n4") == ""
     # The node is back, and its room is not: it has its whole time-out once more.
     crowd.lost = set()
     await crowd.live(200)
-    assert (crowd.silent, crowd.silence.suspicion.of("n3")) == (0, "")
+    assert (crowd.silent, crowd.silence.suspicion.of(KEY, "n3")) == (0, "")
     await crowd.live(60)
     assert (crowd.silent, crowd.silent_while_not_deaf) == (1, 1)
 
@@ -308,7 +318,7 @@ async def test_rooms_of_one_node_that_fall_silent_together_are_suspected_of_bein
     assert crowd.silent_while_not_deaf == (0 if suspect else mute)
     assert crowd.silence.suspicion.everywhere == ""
     if suspect:
-        told = crowd.silence.suspicion.of("node-7")
+        told = crowd.silence.suspicion.of(KEY, "node-7")
         assert told.startswith(f"{mute} of {rooms // 20} rooms on node node-7")
 
 
@@ -353,6 +363,71 @@ async def test_a_node_alone_and_then_all_are_told_as_one_outage() -> None:
     await crowd.live(600)
     assert list(crowd.silence.suspicion.on) == ["node-7"]
     assert crowd.silent_while_not_deaf == 0
+
+
+@pytest.mark.parametrize("rooms", [1, 2, 5])
+async def test_a_workload_of_which_nobody_is_heard_while_others_are_is_suspected_of_being_unheard(
+    rooms: int,
+) -> None:
+    crowd = Crowd(100, nodes=NODES, lone=rooms)
+    await crowd.live(60)
+    crowd.mute = {line.uid for line in crowd.lines[-rooms:]}
+    await crowd.live(3600)
+    assert (crowd.silent, crowd.silent_while_not_deaf) == (rooms, 0)
+    assert list(crowd.silence.suspicion.to) == [LONE]
+    assert (crowd.silence.suspicion.everywhere, crowd.silence.suspicion.on) == ("", {})
+    assert crowd.why(crowd.lines[-1]).startswith("no room of Scheduler/lobby that reports is heard")
+    assert crowd.why(crowd.lines[0]) == ""
+
+
+async def test_a_workload_of_which_one_room_is_heard_is_not_cut_off() -> None:
+    crowd = Crowd(100, lone=3)
+    await crowd.live(60)
+    crowd.mute = {"98", "99"}
+    await crowd.live(300)
+    assert (crowd.silent, crowd.silent_while_not_deaf) == (2, 2)
+    assert not crowd.silence.suspicion
+
+
+async def test_the_first_room_that_is_heard_gives_the_others_their_whole_time_out_once_more() -> (
+    None
+):
+    crowd = Crowd(100, lone=2)
+    await crowd.live(60)
+    crowd.mute = {"98", "99"}
+    await crowd.live(600)
+    crowd.mute = {"98"}
+    await crowd.live(20)
+    assert (crowd.silence.suspicion, crowd.silent) == (UNSUSPECTED, 0)
+    await crowd.live(200)
+    assert crowd.silent == 0
+    await crowd.live(60)
+    assert (crowd.silent, crowd.silent_while_not_deaf) == (1, 1)
+
+
+async def test_a_lone_room_of_a_node_that_is_not_heard_is_told_of_that_node() -> None:
+    crowd = Crowd(100, nodes=NODES, lone=1)
+    await crowd.live(60)
+    crowd.mute = on(crowd, "node-19")
+    assert crowd.lines[-1].uid in crowd.mute
+    await crowd.live(600)
+    assert list(crowd.silence.suspicion.on) == ["node-19"]
+    assert not crowd.silence.suspicion.to
+    assert crowd.silent_while_not_deaf == 0
+
+
+async def test_a_workload_that_hangs_on_a_node_where_others_are_heard_is_told_by_its_name() -> None:
+    crowd = Crowd(100, nodes=NODES, lone=3)
+    for line in crowd.lines[-3:]:
+        line.pod = a_pod(int(line.uid), node="node-1")
+    for uid in (1, 21, 41):
+        crowd.lines[uid].pod = a_pod(uid, node="node-2")
+    await crowd.live(60)
+    crowd.mute = {line.uid for line in crowd.lines[-3:]}
+    await crowd.live(600)
+    assert list(crowd.silence.suspicion.on) == ["node-1"], "three of its five"
+    assert list(crowd.silence.suspicion.to) == [LONE]
+    assert "Scheduler/lobby" in crowd.why(crowd.lines[-1])
 
 
 async def test_a_cluster_of_one_node_is_judged_as_a_whole() -> None:
