@@ -22,12 +22,18 @@ E = TypeVar("E", bound=StrEnum)
 
 
 def lay(
-    known: Heard | None, report: Report, matches_max: int, now: float, draining: bool = False
+    known: Heard | None,
+    report: Report,
+    matches_max: int,
+    now: float,
+    draining: bool = False,
+    down: tuple[int, ...] | None = None,
 ) -> Heard:
     """Return what is heard after a report; `known` itself where nothing that counts changed.
 
     `now` is seconds on a clock that never jumps. `draining` is whether the pod was seen draining
-    before the report came.
+    before the report came, `down` how often the containers of one had been restarted that was seen
+    not running.
     """
     before = known or Heard(at=now, periodic=report.periodic, said_since=now, tells=False)
     words = (report.said, report.matches, report.players)
@@ -49,6 +55,7 @@ def lay(
         mixed=before.mixed or (spoke and before.periodic is not report.periodic),
         runs=before.runs,
     )
+    laid = replace(laid, defies=down if laid.busy else None)
     return known if laid == known else replace(laid, at=now)
 
 

@@ -73,6 +73,9 @@ def _crash_loop(facts: Facts) -> Judged | None:
     pod = facts.pod
     if pod.running or pod.phase is Phase.PENDING or pod.waiting not in CRASHING:
         return None
+    heard = facts.heard
+    if heard is not None and heard.defies == pod.runs and not heard.silent:
+        return None  # it told of players since, so the kubelet is late
     if not pod.restarts:
         return Judged(RoomState.ERROR, f"its container ended, or cannot start ({pod.waiting})")
     times = "once" if pod.restarts == 1 else f"{pod.restarts} times"

@@ -116,6 +116,9 @@ class Heard:
     not said again, so its last report is kept on its pod all the same."""
     runs: tuple[int, ...] = ()
     """`LivePod.runs` when it told of its players on change: who began anew since has lost them."""
+    defies: tuple[int, ...] | None = None
+    """`LivePod.runs` of a pod that was seen not running when it told of players after all, None
+    where it was seen running: the kubelet tells late that a container was started again."""
 
     @property
     def busy(self) -> bool:

@@ -155,7 +155,7 @@ class Book:
             self.silence.spoke(line)
         if report.players is not None:
             line.counted_at = now
-        if line.is_no_news(report, pod.mark):
+        if line.is_no_news(report, pod):
             return False
         if not is_listened_to(pod, workload):
             self._ignore(line.key)
@@ -179,7 +179,8 @@ class Book:
         before = line.heard
         line.report, line.mark, line.told_at = report, asked, line.last_at
         line.drain = pod.leaving_since if draining else None
-        laid = hearing.lay(before, report, workload.matches_max, line.last_at, draining)
+        down = None if pod.running else pod.runs
+        laid = hearing.lay(before, report, workload.matches_max, line.last_at, draining, down)
         line.heard = laid if report.players is None else hearing.told_under(laid, pod.runs)
         if line.heard is before:
             return

@@ -71,21 +71,25 @@ class Line:
         """Whether its silence tells anything: it was recorded as heard, or repeats itself."""
         return self.heard is None or self.heard.periodic
 
-    def is_no_news(self, report: Report, mark: Mark) -> bool:
-        """Whether a report, of a room whose pod is marked so, changes nothing anywhere.
+    def is_no_news(self, report: Report, pod: LivePod) -> bool:
+        """Whether a report of the room of a pod changes nothing anywhere.
 
         It says the same as the last; the pod stands as it did then, so it confirms no draining;
         its silence is watched already, where that tells anything; nothing is to be written, and
-        nobody writes; and whoever says that players are there stands as busy.
+        nobody writes; and whoever says that players are there stands as busy, on a pod that runs as
+        it did when they were told of.
         """
         return (
-            self.mark is mark
+            self.mark is pod.mark
             and self.report == report
             and (self.followed or not self.periodic)
             and self.due_at is None
             and not self.lock.locked()
-            and (mark is Mark.BUSY or self.heard is None or not self.heard.busy)
+            and (self.heard is None or not self.heard.busy or self._stands_busy(self.heard, pod))
         )
+
+    def _stands_busy(self, heard: Heard, pod: LivePod) -> bool:
+        return pod.mark is Mark.BUSY and heard.defies == (None if pod.running else pod.runs)
 
     def in_order(self, report: Report, begun: float) -> Report:
         """Return what counts of a report that had `begun` to come in then.

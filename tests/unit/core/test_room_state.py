@@ -26,6 +26,12 @@ NOT_BACK: dict[str, Any] = {
     "waiting": "ImagePullBackOff",
 }
 """Its container ended, and its image cannot be pulled again: Kubernetes calls that Running."""
+CRASHED: dict[str, Any] = {
+    "running": False,
+    "ready": False,
+    "waiting": "CrashLoopBackOff",
+    "runs": (3,),
+}
 IDLE_POD: dict[str, Any] = {"mark": Mark.IDLE}
 LISTENING = Ears(since=NOW - 1000)
 
@@ -71,6 +77,20 @@ def judged(
             judged(running=False, ready=False, waiting="CrashLoopBackOff", runs=(3,)),
             RoomState.ERROR,
             id="one that crashes again and again",
+        ),
+        pytest.param(
+            judged(replace(BUSY, defies=(3,)), **CRASHED), RoomState.OCCUPIED, id="players since"
+        ),
+        pytest.param(judged(BUSY, **CRASHED), RoomState.ERROR, id="players before it crashed"),
+        pytest.param(
+            judged(replace(BUSY, defies=(2,)), **CRASHED),
+            RoomState.ERROR,
+            id="players since an earlier crash",
+        ),
+        pytest.param(
+            judged(replace(BUSY, defies=(3,), silent=True), **CRASHED),
+            RoomState.ERROR,
+            id="players since, and silence since them",
         ),
         pytest.param(
             judged(BUSY, running=True, ready=False, waiting="CrashLoopBackOff", mark=Mark.BUSY),

@@ -8,7 +8,7 @@ import pytest
 from reconciler.model import labels
 from reconciler.model.errors import Unavailable
 from reconciler.model.refs import Json
-from reconciler.model.rooms import Health, Mark, Report
+from reconciler.model.rooms import Health, Mark, Report, RoomState
 from reconciler.sandbox.behaviour import CRASH
 from tests.unit.core.making import a_key
 from tests.unit.service_rooms.stage import OCCUPIED, READY, Stage, on_stage, players
@@ -83,6 +83,20 @@ def test_players_are_gone_with_the_process_that_told_of_them() -> None:
         await it.say(players(2))
         await asyncio.sleep(20.0)
         assert it.label() == "busy"
+
+    on_stage(act)
+
+
+def test_players_who_are_told_of_while_the_pod_tells_of_a_crash_are_protected() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(OCCUPIED)
+        await it.patch(annotations={CRASH: "0.1"})
+        await until(lambda: "waiting" in game(it)["state"])
+        await it.seen()
+        room = it.desk.find("arena", "arena-0")
+        assert (room.judged.state, room.judged.protected) == (RoomState.ERROR, "")
+        await it.say(OCCUPIED)
+        assert it.desk.find("arena", "arena-0").judged.protected
 
     on_stage(act)
 
