@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from reconciler.core.reporting import is_heard
 from reconciler.core.revision import tells_reports
-from reconciler.model.live import LivePod
+from reconciler.model.live import LivePod, Phase
 from reconciler.model.rooms import BUSY_MARKS, Heard, Judged, Mark, RoomState, Why
 from reconciler.model.specs import Workload
 
@@ -84,11 +84,12 @@ def needs_fence(pod: LivePod, judged: Judged, heard: Heard | None) -> bool:
     """Whether anybody could be sent to a room: one without a running container takes no player.
 
     The kubelet tells late that one runs, and some tell of no containers: a room that has spoken,
-    or is ready, runs unless it has failed or ended.
+    or is ready, runs unless it has failed or ended. One whose pod is pending for too long has
+    failed to start as far as the kubelet knows, and so it may run.
     """
     if judged.state is RoomState.TERMINATING:
         return False
-    if pod.running or judged.state in _OVER:
+    if pod.running or (judged.state in _OVER and pod.phase is not Phase.PENDING):
         return pod.running
     return bool(pod.node) and (pod.ready or heard is not None or pod.mark is not Mark.NONE)
 

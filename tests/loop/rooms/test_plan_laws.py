@@ -18,7 +18,7 @@ from reconciler.model.records import Ordinals, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import BUSY_MARKS, Ears, Health, Heard, Mark, Said, Why
 from reconciler.model.shares import Share
-from reconciler.model.specs import Departure, FailurePolicy, Rollout, Timeouts, Workload
+from reconciler.model.specs import Departure, FailurePolicy, Rollout, Workload
 from tests.unit.core.making import NOW, REPORTS, a_heard, a_room, a_situation, a_workload
 
 SCHEMAS = Schemas({})
@@ -166,8 +166,7 @@ def speaks(pod: LivePod, heard: Heard | None) -> bool:
     """Whether a room that starts has spoken: the kubelet tells late that its container runs."""
     if heard is None or heard.silent or heard.said is Said.TERMINATED:
         return False
-    starts = pod.phase is Phase.PENDING and bool(pod.node)
-    return starts and NOW - pod.seen.starting < Timeouts().initialize_seconds
+    return pod.phase is Phase.PENDING and bool(pod.node)
 
 
 @settings(deadline=None, max_examples=60)

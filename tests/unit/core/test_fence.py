@@ -124,6 +124,7 @@ def test_a_room_that_may_have_reported_before_a_commit_said_none_do_has_as_long(
     assert verdict(a_room(0, revision="1-new", **DRAINING), None, silent).may, "it never could"
 
 
+LONG_AGO = Seen(starting=NOW - 1000)
 BEFORE: dict[str, Any] = {"phase": Phase.PENDING, "ready": False, "running": False}
 
 
@@ -135,6 +136,15 @@ BEFORE: dict[str, Any] = {"phase": Phase.PENDING, "ready": False, "running": Fal
         pytest.param(a_room(0, **BEFORE), PERHAPS, True, id="that speaks before the kubelet does"),
         pytest.param(
             a_room(0, **BEFORE, mark=Mark.IDLE), None, True, id="that spoke to another leader"
+        ),
+        pytest.param(
+            a_room(0, **BEFORE, mark=Mark.IDLE, seen=LONG_AGO),
+            PERHAPS,
+            True,
+            id="that speaks, and whose pod is pending for too long",
+        ),
+        pytest.param(
+            a_room(0, **BEFORE, seen=LONG_AGO), None, False, id="that is pending for too long"
         ),
         pytest.param(
             a_room(0, **BEFORE, node="", mark=Mark.DRAINING), None, False, id="without a node"
