@@ -13,6 +13,13 @@ from reconciler.model.rooms import Mark, Why
 
 _STATE = labels.STATE.replace("/", "~1")
 _LABEL_PATH = f"/metadata/labels/{_STATE}"
+_NOTES_PATH = "/metadata/annotations"
+_FIRST_NOTE: tuple[Json, ...] = (
+    {"op": "test", "path": _NOTES_PATH, "value": None},
+    {"op": "add", "path": _NOTES_PATH, "value": {}},
+)
+"""Where there are no annotations none can be added, nor even tested; whoever added one meanwhile
+keeps it, and we come again."""
 
 
 def operations(
@@ -34,6 +41,7 @@ def operations(
     patch: list[Json] = [
         {"op": "test", "path": "/metadata/uid", "value": pod.uid},
         {"op": "test", "path": _LABEL_PATH, "value": pod.odd_mark or pod.mark.value or None},
+        *(_FIRST_NOTE if pod.bare else ()),
     ]
     starts = retold or (mark is Mark.DRAINING and pod.mark is not Mark.DRAINING)
     if leaving is not pod.leaving or starts:
@@ -69,7 +77,7 @@ def kept(text: str, known: str) -> Json:
 
 
 def _note(name: str) -> str:
-    return "/metadata/annotations/" + name.replace("/", "~1")
+    return f"{_NOTES_PATH}/" + name.replace("/", "~1")
 
 
 def _set(path: str, text: str, there: bool) -> Json:

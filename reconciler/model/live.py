@@ -116,6 +116,8 @@ class LivePod:
     host_network: bool = False
     address: str = ""
     """The public address that its annotation says."""
+    bare: bool = False
+    """Whether it has no annotation at all, not even ours: somebody took them away."""
     seen: Seen = NEVER_SEEN
 
     @property

@@ -4,15 +4,16 @@ Strings that repeat are interned: that, and dropping what is not asked for, make
 a few hundred bytes.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Mapping
 from datetime import datetime
 from functools import lru_cache
 from sys import intern
 
 from reconciler.model import labels
-from reconciler.model.live import ENDED_PHASES, HostPort, LiveNode, LiveObject, LivePod, Phase
+from reconciler.model.live import ENDED_PHASES, LiveNode, LiveObject, LivePod, Phase
 from reconciler.model.refs import Json, WorkloadKey, ref_of
 from reconciler.model.rooms import Mark, Why
+from reconciler.service.pod_ports import host_ports_of
 
 MOST_DIGITS = 18
 """Of a room's number: seconds since 1970 have ten."""
@@ -26,7 +27,6 @@ def pod_of(pod: Json) -> LivePod:
     marks, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
     conditions = {each["type"]: each for each in status.get("conditions") or ()}
     workload, starts = intern(marks.get(labels.WORKLOAD, "")), _starts(status)
-    state, leaving = marks.get(labels.STATE, ""), notes.get(labels.LEAVING, "")
     return LivePod(
         uid=metadata["uid"],
         namespace=intern(metadata.get("namespace", "")),
@@ -48,10 +48,10 @@ def pod_of(pod: Json) -> LivePod:
         stamps=labels.digest_of(metadata),
         lapsed=_is_lapsed(spec, status, conditions),
         played_since=_played_since(spec, status),
-        mark=_MARKS.get(state, Mark.BUSY),
-        odd_mark="" if state in _MARKS else state,
-        leaving=_WHYS.get(leaving, Why.REQUEST),
-        odd_leaving="" if leaving in _WHYS else leaving,
+        mark=_MARKS.get(marks.get(labels.STATE, ""), Mark.BUSY),
+        odd_mark=_odd(marks.get(labels.STATE, ""), _MARKS),
+        leaving=_WHYS.get(notes.get(labels.LEAVING, ""), Why.REQUEST),
+        odd_leaving=_odd(notes.get(labels.LEAVING, ""), _WHYS),
         leaving_since=_number(notes.get(labels.LEAVING_SINCE)),
         guard=guard_of(notes),
         kept_report=notes.get(labels.REPORT, ""),
@@ -64,7 +64,13 @@ def pod_of(pod: Json) -> LivePod:
         pod_ip=status.get("podIP") or "",
         host_network=bool(spec.get("hostNetwork")),
         address=intern(notes.get(labels.ADDRESS, "")),
+        bare=not notes,
     )
+
+
+def _odd(text: str, ours: Container[str]) -> str:
+    """Return a text that is none of ours, "" for one that is."""
+    return "" if text in ours else text
 
 
 def node_of(node: Json) -> LiveNode:
@@ -123,38 +129,6 @@ def ordinal_of(name: str, workload: str) -> int:
     if len(number) > MOST_DIGITS:
         return -1  # strangers ask for rooms too, and int() takes no number of any length
     return int(number) if str(int(number)) == number else -1
-
-
-def host_ports_of(spec: Json) -> tuple[HostPort, ...]:
-    """Return the host ports that a pod's containers ask for."""
-    return tuple(_host_ports(spec.get("containers") or ()))
-
-
-def held_ports_of(spec: Json) -> tuple[HostPort, ...]:
-    """Return the same with those of sidecars among its init containers.
-
-    The kube-scheduler counts what runs for as long as the pod does.
-    """
-    inits = spec.get("initContainers") or ()
-    sidecars = [each for each in inits if each.get("restartPolicy") == "Always"]
-    return (*host_ports_of(spec), *_host_ports(sidecars))
-
-
-def _host_ports(containers: Iterable[Json]) -> Iterable[HostPort]:
-    for container in containers:
-        for port in container.get("ports") or ():
-            if port.get("hostPort"):
-                yield _host_port(
-                    port["hostPort"],
-                    port.get("protocol") or "TCP",
-                    port.get("name") or "",
-                    port.get("containerPort") or 0,
-                )
-
-
-@lru_cache(maxsize=1 << 17)
-def _host_port(port: int, protocol: str, name: str, container_port: int) -> HostPort:
-    return HostPort(port, protocol, name, container_port)
 
 
 @lru_cache(maxsize=16)

@@ -9,7 +9,8 @@ from dataclasses import replace
 from reconciler.model import labels
 from reconciler.model.live import ENDED_PHASES, NEVER_SEEN, LivePod
 from reconciler.model.refs import Json, WorkloadKey
-from reconciler.service.live_records import held_ports_of, key_of, pod_of
+from reconciler.service.live_records import key_of, pod_of
+from reconciler.service.pod_ports import held_ports_of
 from reconciler.service.port_shelf import NOTHING, Held, PortShelf
 from reconciler.service.seen import has_lapsed, seen_of
 from reconciler.service.shelves import ByWorkload, Touched, is_older

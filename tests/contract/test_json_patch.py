@@ -126,6 +126,41 @@ async def test_mark_and_last_report_are_written_in_one_patch(
     assert (written.mark, written.kept_report) == (Mark.BUSY, '{"players":3}')
 
 
+async def test_a_room_that_was_stripped_of_all_annotations_is_marked_all_the_same(
+    cluster: KubernetesCluster, namespace: str
+) -> None:
+    metadata = {"labels": {labels.WORKLOAD: "room"}}
+    bare = pod_of(await cluster.create(pod(namespace, "room-1", **metadata)))
+    assert bare.bare
+    patch = [
+        *room_patch.operations(bare, Mark.DRAINING, Why.ROLLOUT, SINCE, GUARD, "203.0.113.9"),
+        room_patch.keeps(""),
+        room_patch.kept('{"players":0}', ""),
+    ]
+    answer = await cluster.json_patch(ref(bare), patch)
+    assert answer is not None
+    marked = pod_of(answer)
+    assert (marked.mark, marked.leaving, marked.guard) == (Mark.DRAINING, Why.ROLLOUT, GUARD)
+    assert (marked.kept_report, marked.bare) == ('{"players":0}', False)
+
+
+async def test_what_somebody_notes_on_a_stripped_room_meanwhile_is_not_lost(
+    cluster: KubernetesCluster, namespace: str
+) -> None:
+    metadata = {"labels": {labels.WORKLOAD: "room"}}
+    bare = pod_of(await cluster.create(pod(namespace, "room-1", **metadata)))
+    other: Json = {"metadata": {"annotations": {"studio.example/note": "seen"}}}
+    await cluster.merge_patch(ref(bare), other)
+    with pytest.raises(Conflict):
+        await mark(cluster, bare, Mark.BUSY)
+    found = await cluster.get(ref(bare))
+    assert found is not None
+    assert found["metadata"]["annotations"] == {"studio.example/note": "seen"}
+    again = await mark(cluster, pod_of(found), Mark.BUSY)
+    assert again is not None
+    assert again.mark is Mark.BUSY
+
+
 async def test_a_public_address_is_written_with_the_mark_and_changed_without_one(
     cluster: KubernetesCluster, namespace: str
 ) -> None:

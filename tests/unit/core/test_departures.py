@@ -404,6 +404,12 @@ def test_a_node_that_is_not_heard_keeps_its_rooms_and_is_told_where_it_matters()
     assert planning.plan(elsewhere, SCHEMAS, NOW).holds == ()
 
 
+def test_a_room_that_was_stripped_of_all_annotations_leaves_as_one_of_an_old_revision() -> None:
+    bare = idle(0, revision="", guard=("", ""), bare=True)
+    made = plan(reporting(replicas=1), {bare: EMPTY, idle(1): EMPTY})
+    assert told(made) == [(0, "drain", Why.ROLLOUT)]
+
+
 def test_annotations_of_disruption_follow_the_state() -> None:
     made = plan(reporting(replicas=1), {idle(0, guard=KEEP): EMPTY})
     assert [(item.verb, item.guard) for item in made.marks] == [("mark", LET_GO)]

@@ -23,6 +23,23 @@ def test_a_room_that_turns_busy_is_busy_on_its_pod_before_it_is_answered() -> No
     on_stage(act)
 
 
+def test_a_room_that_was_stripped_of_all_annotations_turns_busy_and_is_told_to_leave() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(READY)
+        await asyncio.sleep(1.0)
+        await it.patch(annotations=None)
+        await it.seen()
+        await it.say(OCCUPIED)
+        assert it.label() == "busy"
+        assert it.note(labels.SAFE_TO_EVICT) == "false"
+        await it.patch(annotations=None)
+        await it.seen()
+        await it.desk.leave(it.desk.find("arena", "arena-0"), True, "a person")
+        assert it.note(labels.LEAVING) == "request"
+
+    on_stage(act)
+
+
 def test_the_first_word_of_an_empty_room_makes_it_idle_soon() -> None:
     async def act(it: Stage) -> None:
         shown = await it.say(READY)
