@@ -99,11 +99,12 @@ async def _drain(
 async def _target(cluster: Cluster, settings: Settings, word: str) -> tuple[Target, Around]:
     """Return what a word means. Raises Failure where it means nothing, or two things."""
     namespace = "" if word.startswith(NODE) else namespace_in(word)
+    name = word.removeprefix(NODE)
     pods, around = await asyncio.gather(
-        read_pods(cluster, settings.instance, namespace), read_around(cluster, settings)
+        read_pods(cluster, settings.instance, namespace),
+        read_around(cluster, settings, f"whether {name} is one, and takes new rooms, is"),
     )
     rooms = see(pods, around)
-    name = word.removeprefix(NODE)
     if name not in around.nodes and not any(room.pod.node == name for room in rooms):
         return Target([of_room(word, rooms)]), around
     named = [room for room in rooms if room.pod.name == word]

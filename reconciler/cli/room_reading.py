@@ -92,10 +92,17 @@ def _room(item: Json) -> tuple[WorkloadKey, LivePod] | None:
     return None if key is None else (key, pod_of(item))
 
 
-async def read_around(cluster: Cluster, settings: Settings) -> Around:
-    """Read nodes and records, as far as we may. Raises the cluster's other errors."""
+async def read_around(
+    cluster: Cluster, settings: Settings, nodes_tell: str = "addresses are"
+) -> Around:
+    """Read nodes and records, as far as we may. Raises the cluster's other errors.
+
+    `nodes_tell` is what is not known where nodes may not be listed.
+    """
     notes: list[str] = []
-    nodes, states = await asyncio.gather(_nodes(cluster, notes), _states(cluster, settings, notes))
+    nodes, states = await asyncio.gather(
+        _nodes(cluster, notes, nodes_tell), _states(cluster, settings, notes)
+    )
     specs = {
         key: workload_from_json(taken.spec_json, Source(taken.file, taken.line))
         for key, record in states.items()
@@ -149,11 +156,11 @@ async def with_api(around: Around, api: tuple[str, str], only: WorkloadKey | Non
     return Around(around.nodes, around.states, around.specs, told, around.notes)
 
 
-async def _nodes(cluster: Cluster, notes: list[str]) -> dict[str, LiveNode]:
+async def _nodes(cluster: Cluster, notes: list[str], they_tell: str) -> dict[str, LiveNode]:
     try:
         listing = await cluster.list("v1", "Node")
     except Denied:
-        notes.append("nodes may not be listed: addresses are not known")
+        notes.append(f"nodes may not be listed: {they_tell} not known")
         return {}
     return {node.name: node for node in map(node_of, listing.items)}
 
