@@ -69,7 +69,11 @@ def _stays(asked: Asked) -> str:
 
 
 def _back(asked: Asked) -> str:
-    return "has failed, and stays for a post-mortem" if asked.pod.mark is Mark.FAILED else "stays"
+    if asked.pod.mark is Mark.FAILED:
+        return "has failed, and stays for a post-mortem"
+    return (
+        "stays until the roll-out takes it: it is of an old revision" if asked.outdated else "stays"
+    )
 
 
 def _all_the_same(asked: Asked) -> str:

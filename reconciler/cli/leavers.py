@@ -42,11 +42,15 @@ class Course(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One room that was asked. `pod` is as it was left, `error` says what failed, "" if nothing."""
+    """One room that was asked. `pod` is as it was left, `error` says what failed, "" if nothing.
+
+    `outdated` is whether it is known to be of an old revision: a roll-out takes it some day.
+    """
 
     pod: LivePod
     course: Course
     error: str = ""
+    outdated: bool = False
 
     @property
     def name(self) -> str:
@@ -87,7 +91,8 @@ async def _ask(cluster: Cluster, room: SeenRoom, around: Around, leaves: bool) -
             if not patch:
                 if leaves:
                     return Asked(pod, _course(pod))
-                return Asked(pod, _course_back(pod, around.left_git(room.key)))
+                course = _course_back(pod, around.left_git(room.key))
+                return Asked(pod, course, outdated=room.current is False)
             try:
                 answer = await cluster.json_patch(ref, patch)
             except Conflict as error:

@@ -91,8 +91,10 @@ class Places:
         said, own = (item.get("data") or {}).get("key"), self._key_text(key)
         if said != own:
             raise Misconfigured(
-                f"{ref_of(item)} is the record of {said}, not of {own}: "
-                "delete it if nobody needs it"
+                f"{ref_of(item)} is the record of {said}, not of {own}. Where there are both, one "
+                "of them needs another name: both records have the same. Where somebody changed "
+                f"its `key`, write {own} there again. Who deletes it deletes what was accepted, "
+                "and which names were given"
             )
 
     def body(self, ref: ObjectRef, data: Texts, key: WorkloadKey | None, what: str) -> Json:

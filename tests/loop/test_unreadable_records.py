@@ -58,6 +58,14 @@ def kinds(process: Process) -> dict[str, HoldKind]:
     return {hold.key.name if hold.key else "": hold.kind for hold in process.lane.wanted.holds}
 
 
+async def test_a_record_that_says_it_is_anothers_is_told_with_what_mends_it() -> None:
+    _, process = await three()
+    await process.cluster.merge_patch(of(process, "state"), {"data": CORRUPT["another workload's"]})
+    await process.lane.store.load()
+    told = process.lane.store.unreadable(ARENA)
+    assert "write local/Scheduler/arena/arena there again" in told
+
+
 @pytest.mark.parametrize("what", ["state", "ordinals"])
 @pytest.mark.parametrize("data", CORRUPT.values(), ids=CORRUPT.keys())
 async def test_a_record_that_cannot_be_read_holds_its_own_workload_alone(

@@ -139,6 +139,27 @@ def test_what_becomes_of_a_room_that_is_taken_back_is_told(
     assert text_of(screen.out) == f"arena/arena-0 {line}\n"
 
 
+@pytest.mark.parametrize(
+    ("revision", "says"),
+    [
+        pytest.param("", "stays", id="of the revision that is wanted"),
+        pytest.param(
+            "1-next", "stays until the roll-out takes it: it is of an old revision", id="old"
+        ),
+    ],
+)
+async def test_a_room_of_an_old_revision_stays_until_the_roll_out(revision: str, says: str) -> None:
+    process = await place()
+    await mark(process, Mark.IDLE, **{labels.LEAVING: "request", labels.LEAVING_SINCE: "1"})
+    (pair,) = await read_pods(process.cluster, "main", "arena")
+    wanted = replace(REPORTS, revision=revision or pair[1].revision)
+    around = Around(specs={a_key(): wanted})
+    asked = await ask(process.cluster, see([pair], around), around, leaves=False)
+    screen = console()
+    print_asked(screen, "text", asked, "")
+    assert text_of(screen.out) == f"arena/arena-0 {says}\n"
+
+
 async def test_taking_back_leaves_a_kept_room_as_it_is() -> None:
     process = await place()
     await mark(process, Mark.FAILED, **{labels.LEAVING: "failed"})
