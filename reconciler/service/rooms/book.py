@@ -1,5 +1,7 @@
 """The book: what every room says, kept in memory; the lane is shown what counts of it.
 
+Its pages (`pages`) are the lines of the rooms there are, and what these take from their pods.
+
 A report that changes nothing costs a few lookups. What counts (DESIGN §4): other words or
 numbers, the first word after a silence or since the room began to drain, a silence that begins.
 """
@@ -9,15 +11,15 @@ from collections.abc import Callable
 
 from reconciler.core import hearing
 from reconciler.core.reporting import is_listened_to
-from reconciler.model.live import LivePod, LiveWorkload
+from reconciler.model.live import LivePod
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import NO_EARS, Ears, Heard, Mark, Report
 from reconciler.model.specs import Workload
 from reconciler.ports import Clock
 from reconciler.service.room_metrics import RoomObserver
-from reconciler.service.rooms import kept
 from reconciler.service.rooms.ears import SLICE, Silence
-from reconciler.service.rooms.lines import Line, line_of
+from reconciler.service.rooms.lines import Line
+from reconciler.service.rooms.pages import Pages
 from reconciler.service.rooms.roster import Roster
 from reconciler.service.rooms.suspicion import UNSUSPECTED, Suspicion
 
@@ -50,15 +52,12 @@ class Book:
         self._elapsed = elapsed
         self._changed = changed
         self._news = news
-        self._begun = begun
         self._observer = observer
+        self.pages = Pages(roster, clock, elapsed, begun, self._turn, self.silence.follow)
         self._since: float | None = None
-        self._seeded, self._sweeps = False, 0
+        self._sweeps = 0
         self._suspicion = UNSUSPECTED
-        self._lines: dict[str, Line] = {}
-        self._of: dict[WorkloadKey, dict[str, Line]] = {}
         self._ears: dict[WorkloadKey, Ears] = {}
-        self._synced: dict[WorkloadKey, LiveWorkload] = {}
         self._ignored: set[WorkloadKey] = set()
 
     @property
@@ -79,7 +78,7 @@ class Book:
     @property
     def count(self) -> int:
         """How many rooms have a line."""
-        return len(self._lines)
+        return len(self.pages)
 
     def begin(self) -> None:
         """Listen from now on; rooms that were heard before are known by what their pods say."""
@@ -87,21 +86,20 @@ class Book:
 
     def forget(self) -> None:
         """Forget all that was heard: whoever led before heard other things."""
-        self._since, self._seeded, self._suspicion = None, False, UNSUSPECTED
-        for line in self._lines.values():
-            line.closed = True
+        self._since, self._suspicion = None, UNSUSPECTED
         self.silence.forget()
-        for memory in (self._lines, self._of, self._ears, self._synced):
-            memory.clear()
+        self.pages.forget()
+        self._ears.clear()
 
     def of(self, key: WorkloadKey) -> Ears:
         """What is heard of one workload; the same value until something that counts changes."""
         if self._since is None:
             return NO_EARS
-        self._sync(key)
+        if self.pages.sync(key):
+            self._ears.pop(key, None)
         ears = self._ears.get(key)
         if ears is None:
-            lines = self._of.get(key, {})
+            lines = self.pages.of(key)
             rooms = {uid: line.heard for uid, line in lines.items() if line.heard is not None}
             self._ears[key] = ears = self._suspicion.ears(key, rooms, self.since)
         return ears
@@ -120,28 +118,18 @@ class Book:
 
     def told(self, uid: str) -> tuple[Heard | None, bool]:
         """What one room has said, and whether it was found to be overdue."""
-        line = self._lines.get(uid)
+        line = self.pages.find(uid)
         return (None, False) if line is None else (line.heard, line.overdue)
 
     def spoke_at(self, uid: str) -> float | None:
         """When a room spoke last, whatever it said; None where it never did to us."""
-        line = self._lines.get(uid)
+        line = self.pages.find(uid)
         return None if line is None or line.spoke_at < 0 else line.spoke_at
 
     def is_overdue(self, uid: str) -> bool:
         """Whether a room that repeats itself has not been heard for too long to send anybody."""
-        line = self._lines.get(uid)
+        line = self.pages.find(uid)
         return line is not None and self.silence.is_overdue(line)
-
-    def line(self, key: WorkloadKey, pod: LivePod) -> Line:
-        """Return the line of a room."""
-        line = self._lines.get(pod.uid)
-        if line is None:
-            line = self._lines[pod.uid] = line_of(key, pod, self._elapsed())
-            self._of.setdefault(key, {})[pod.uid] = line
-            self._seed(line, pod)
-            self._turn(line)
-        return line
 
     def take(
         self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark
@@ -164,12 +152,6 @@ class Book:
         self.silence.follow(line)
         return True
 
-    def renew(self, line: Line, pod: LivePod) -> None:
-        """Take over what another process kept on a pod, until the room tells of its players."""
-        if kept.renew(line, pod, self._elapsed()):
-            self._turn(line)
-            self._begun(line, pod)
-
     def _hear(
         self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark
     ) -> None:
@@ -191,16 +173,16 @@ class Book:
 
     async def sweep(self) -> None:
         """Take note of who fell silent; to be called about once a second."""
-        await self._seed_all()
+        await self.pages.seed(self._tell)
         await self._sweep()
         self._sweeps += 1
         if self._sweeps % AGE_EVERY_SWEEPS == 0:
             now = self._elapsed()
-            heard = (line.last_at for line in self._lines.values() if line.followed)
+            heard = (line.last_at for line in self.pages.all() if line.followed)
             self._observer.swept(max(0.0, now - min(heard, default=now)))
 
     async def _sweep(self) -> None:
-        silent, forgiven = await self.silence.sweep(self._lines.values())
+        silent, forgiven = await self.silence.sweep(self.pages.all())
         if not self.listening:
             return  # the term ended while we looked
         # Told before anybody counts as silent, and until everybody is forgiven.
@@ -220,7 +202,7 @@ class Book:
         self._suspicion = self.silence.suspicion
         if self._suspicion != before:
             self._suspicion.say(before)
-            keys.update(dict.fromkeys(self._of))
+            keys.update(dict.fromkeys(self.pages.workloads()))
         for key in keys:
             self._tell(key)
 
@@ -232,66 +214,6 @@ class Book:
         """Take in that something else is heard of a room by what its pod has kept."""
         self._ears.pop(line.key, None)
         self._news(line)
-
-    async def _seed_all(self) -> None:
-        """Begin a line for every room that was recorded as heard before this term."""
-        since = self._since
-        if self._seeded or not await self._roster.knows_codes():
-            return
-        for key in self._roster.workloads():
-            for number, pod in enumerate(self._roster.view.of(key).pods, 1):
-                if number % SLICE == 0:
-                    await self._clock.sleep(0)
-                if self._since != since:
-                    return  # the term ended meanwhile
-                if kept.is_recorded(pod) and self._roster.is_there(pod):
-                    self.line(key, pod)
-            self._tell(key)
-        self._seeded = True
-
-    def _sync(self, key: WorkloadKey) -> None:
-        """Follow what there is: lines of pods that are gone go, recorded rooms get one."""
-        live = self._roster.view.of(key)
-        if not self._seeded or self._synced.get(key) is live:
-            return
-        self._synced[key] = live
-        lines, known = self._of.setdefault(key, {}), 0
-        for pod in live.pods:
-            line = lines.get(pod.uid)
-            if line is None and kept.is_recorded(pod):
-                line = self.line(key, pod)
-            known += line is not None
-            if line is not None and line.pod is not pod:
-                self._see(line, pod)
-        if known < len(lines):
-            self._ears.pop(key, None)
-            for uid in lines.keys() - {pod.uid for pod in live.pods}:
-                lines.pop(uid).closed = True
-                del self._lines[uid]
-        if not live.pods:
-            del self._of[key], self._synced[key]
-
-    def _see(self, line: Line, pod: LivePod) -> None:
-        """Take in that a pod changed; where somebody took away what was said, it is said again."""
-        before, line.pod = line.pod, pod
-        if line.heard is None and kept.is_recalled(before, pod):
-            self._seed(line, pod)
-            self._turn(line)
-        self.renew(line, pod)
-        voided = kept.void(line, pod, self._elapsed(), self._clock.now())
-        if kept.undrain(line, pod) or voided:
-            self._turn(line)
-        if line.heard is not None and not line.heard.silent:
-            self._begun(line, pod)
-
-    def _seed(self, line: Line, pod: LivePod) -> None:
-        """Let a room begin with what its pod has kept."""
-        kept.begin(line, pod, self._roster.is_mute(pod))
-        if line.heard is not None:
-            kept.void(line, pod, self._elapsed(), self._clock.now())
-            self._begun(line, pod)
-        if pod.mark is not Mark.NONE:
-            self.silence.follow(line)
 
     def _ignore(self, key: WorkloadKey) -> None:
         if key not in self._ignored:

@@ -55,7 +55,12 @@ class RoomDesk:
         self._roster = Roster(lane, clock)
         # Each of the two tells the other: what a pod keeps may be news, and what is heard, too.
         self._flips = Flips(
-            cluster, self._roster, clock, elapsed, counts, lambda *read: self.book.renew(*read)
+            cluster,
+            self._roster,
+            clock,
+            elapsed,
+            counts,
+            lambda *read: self.book.pages.renew(*read),
         )
         self.book = Book(
             self._roster, clock, elapsed, changed, self._news, self._flips.arrange, counts
@@ -99,6 +104,7 @@ class RoomDesk:
     def room_changed(self, key: WorkloadKey, pod: LivePod) -> None:
         """The pod of a room changed in the cluster, or is gone."""
         self._watchers.touched(key, pod.name, pod.uid)
+        self.book.pages.touch(key, pod)
 
     def closed(self) -> str:
         """Why nothing is answered now, "" when it is."""
@@ -126,7 +132,7 @@ class RoomDesk:
         """
         self._open()
         key, pod = self._again(room)
-        line = self.book.line(key, pod)
+        line = self.book.pages.line(key, pod)
         report = report if begun == math.inf else line.in_order(report, begun)
         asked = room.pod.mark
         if asked is Mark.DRAINING and begun < room.pod.seen.draining:
@@ -149,7 +155,7 @@ class RoomDesk:
         """Ask that a room leave when it is empty, or take that back; `by` is told in the log."""
         self._open()
         key, pod = self._again(room)
-        line = self.book.line(key, pod)
+        line = self.book.pages.line(key, pod)
         async with line.lock:
             await self._flips.change(line, lambda pod: self._leaving(line, pod, leaves))
         key, pod = self._again(room)

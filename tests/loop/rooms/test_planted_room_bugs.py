@@ -10,8 +10,8 @@ from reconciler.core import budget_objects, fence, flips, hearing, room_holds, r
 from reconciler.core import rooms as sorting
 from reconciler.core.fence import Verdict
 from reconciler.model.live import LivePod
-from reconciler.service.rooms.book import Book
 from reconciler.service.rooms.ears import Silence
+from reconciler.service.rooms.pages import Pages
 from reconciler.service.rooms.suspicion import UNSUSPECTED, Suspicion
 from tests.loop.rooms import test_deafness, test_late_leader, test_rooms_weather
 from tests.loop.virtual_time import in_virtual_time
@@ -70,7 +70,7 @@ def deafness_is_not_suspected(patch: pytest.MonkeyPatch) -> None:
 
 
 def kept_reports_are_read_once(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Book, "renew", lambda self, line, pod: None)
+    patch.setattr(Pages, "renew", lambda self, line, pod: None)
 
 
 def deadlines_count_from_the_start(patch: pytest.MonkeyPatch) -> None:

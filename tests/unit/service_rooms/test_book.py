@@ -127,7 +127,7 @@ def test_a_report_that_came_slowly_and_was_overtaken_empties_nothing(
         async with stage() as it:
             room = await it.say(empty)
             await asyncio.sleep(2.0)
-            began = it.desk.book.line(room.key, room.pod).spoke_at + 1.0
+            began = it.desk.book.pages.line(room.key, room.pod).spoke_at + 1.0
             await it.say(full)
             await it.desk.report(it.desk.find("arena", "arena-0"), empty, began)
             assert it.desk.book.of(a_key()).rooms[it.live().uid].busy
@@ -156,7 +156,7 @@ def test_of_a_report_that_came_slowly_counts_what_nothing_has_overtaken(
         async with stage() as it:
             room = await it.say(players(2))
             await asyncio.sleep(2.0)
-            began = it.desk.book.line(room.key, room.pod).spoke_at + 1.0
+            began = it.desk.book.pages.line(room.key, room.pod).spoke_at + 1.0
             await it.say(after)
             await it.desk.report(it.desk.find("arena", "arena-0"), slow, began)
             assert it.desk.book.of(a_key()).rooms[it.live().uid].players == found

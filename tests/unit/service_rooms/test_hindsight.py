@@ -85,7 +85,7 @@ def test_a_read_that_tells_of_the_past_is_not_believed_over_what_is_seen() -> No
         await it.mark(Mark.BUSY)
         await it.mark(Mark.IDLE)
         await it.seen()
-        it.desk.book.line(a_key(), it.live()).doubtful = True
+        it.desk.book.pages.line(a_key(), it.live()).doubtful = True
         it.world.sandbox.faults.plant(Fault(verbs=("get",), stale_revisions=1))
         await it.say(OCCUPIED)
         assert it.label() == "busy"
