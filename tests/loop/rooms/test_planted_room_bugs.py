@@ -12,8 +12,13 @@ from reconciler.core.fence import Verdict
 from reconciler.model.live import LivePod
 from reconciler.service.rooms.ears import Silence
 from reconciler.service.rooms.pages import Pages
-from reconciler.service.rooms.suspicion import UNSUSPECTED, Suspicion
-from tests.loop.rooms import test_deafness, test_late_leader, test_rooms_weather
+from reconciler.service.rooms.suspicion import UNSUSPECTED, Suspicion, Tally
+from tests.loop.rooms import (
+    test_cut_off_workload,
+    test_deafness,
+    test_late_leader,
+    test_rooms_weather,
+)
 from tests.loop.virtual_time import in_virtual_time
 
 SEEDS = 6
@@ -60,6 +65,14 @@ def nothing_is_protected(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(sorting.Sorted, "_plain", lambda self, pod: None)
 
 
+def workload() -> None:
+    test_cut_off_workload.test_rooms_that_fill_up_in_a_namespace_that_is_cut_off_are_not_replaced(1)
+
+
+def workloads_are_not_suspected(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Tally, "_unheard_of", lambda self, cut_off: {})
+
+
 def deafness_is_not_suspected(patch: pytest.MonkeyPatch) -> None:
     async def never(self: Any, *arguments: Any) -> Suspicion:
         return UNSUSPECTED
@@ -97,6 +110,7 @@ def budgets_count_nobody(patch: pytest.MonkeyPatch) -> None:
         pytest.param(deadlines_count_from_the_start, weather, id="deadlines count from the start"),
         pytest.param(budgets_count_nobody, weather, id="budgets let busy rooms go"),
         pytest.param(deafness_is_not_suspected, deafness, id="our own ears are not suspected"),
+        pytest.param(workloads_are_not_suspected, workload, id="no workload is suspected"),
         pytest.param(kept_reports_are_read_once, late_leader, id="kept reports are read once"),
     ],
 )
