@@ -4,8 +4,6 @@ import asyncio
 import random
 from pathlib import Path
 
-import yaml
-
 from reconciler.adapters.git.mirror import Mirror
 from reconciler.adapters.git.source import Source
 from reconciler.ports import WritableRepository
@@ -14,6 +12,7 @@ from tests.gitservers.http import HttpGitServer
 from tests.gitservers.repositories import BareRepository
 from tests.loop.safety import Bounds
 from tests.loop.scaling.campaign import Campaign
+from tests.loop.scaling.counts import count_of
 from tests.loop.scaling.house import stage
 from tests.loop.world import CONFIG, World
 
@@ -56,7 +55,7 @@ async def _play(campaign: Campaign, bare: BareRepository, host: HttpGitServer, f
         await asyncio.to_thread(person.edit, path, line)
 
     def is_in_git() -> bool:
-        counts = {path: _count(text) for path, text in texts_of(bare).items()}
+        counts = {path: count_of(text) for path, text in texts_of(bare).items()}
         return counts == campaign.last()
 
     habits, bounds = campaign.habits(1.0, opened), dict.fromkeys(NAMES, Bounds(100))
@@ -68,7 +67,3 @@ async def _play(campaign: Campaign, bare: BareRepository, host: HttpGitServer, f
             return campaign.judge(there, commits_of(bare, "Gamekeeper"), texts_of(bare))
     finally:
         await mirror.close()
-
-
-def _count(text: str) -> int:
-    return int(yaml.safe_load(text)["spec"]["replicas"])

@@ -10,12 +10,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from tests.e2e.hosted import Hosted, hosted
 from tests.e2e.processes import free_address, until
 from tests.e2e.surge import AMOUNT, Players, surging
 from tests.loop.scaling.commits import foreign_bytes, steps_of
+from tests.loop.scaling.counts import count_of
 
 CONFIG = "apiVersion: gamekeeper.dev/v1\nkind: Config\nspec: {writeBack: {quietSeconds: 2}}\n"
 STEPS = 20
@@ -93,5 +92,4 @@ def _start(served: Hosted, name: str, rooms_address: str) -> subprocess.Popen[by
 
 
 def _count(served: Hosted) -> int:
-    text = served.texts()["schedulers/arena.yaml"]
-    return int(yaml.safe_load(text)["spec"]["replicas"])
+    return count_of(served.texts()["schedulers/arena.yaml"])

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.e2e.hosted import PASSWORD, Busybody, Hosted, hosted
 from tests.e2e.processes import free_address, until
 from tests.e2e.surge import AMOUNT, Players, surging
 from tests.gitservers.http import Fault
 from tests.loop.scaling.commits import foreign_bytes, steps_of
+from tests.loop.scaling.counts import count_of
 
 CONFIG = "apiVersion: gamekeeper.dev/v1\nkind: Config\nspec: {writeBack: {quietSeconds: 1}}\n"
 FILE = "schedulers/arena.yaml"
@@ -42,7 +42,7 @@ def players(served: Hosted) -> Iterator[Players]:
 
 
 def _count(served: Hosted) -> int:
-    return int(yaml.safe_load(served.texts()[FILE])["spec"]["replicas"])
+    return count_of(served.texts()[FILE])
 
 
 def _hook(served: Hosted, *lines: str) -> None:

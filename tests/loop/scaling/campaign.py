@@ -7,12 +7,11 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-import yaml
-
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Budgets
 from reconciler.ports import WritableRepository
 from tests.loop.scaling.commits import Step, Written, foreign_bytes, steps_of
+from tests.loop.scaling.counts import count_of
 from tests.loop.scaling.house import Habits, Ledger, Scene
 from tests.loop.scaling.script import ScriptedCompiler, policies_with, scripted
 from tests.loop.world import World
@@ -82,7 +81,7 @@ class Campaign:
         assert not lost, f"decided, and told by no commit: {sorted(lost)[:5]}"
         assert len(ledger.moves) == len(self._names) * self._changes
         for path, count in self.last().items():
-            assert yaml.safe_load(texts[path])["spec"]["replicas"] == count, path
+            assert count_of(texts[path]) == count, path
         everything = "\n".join(texts.values())
         assert [line for line in self.lines if f"{line}\n" not in everything] == []
         return (

@@ -6,8 +6,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from reconciler import registry
 from reconciler.adapters.git.memory import MemoryRepository
 from reconciler.core.policies.policy import Policy
@@ -25,6 +23,7 @@ from reconciler.service.scalers import Scalers
 from reconciler.service.signals import Signals
 from tests.loop.safety import Bounds, Watchman
 from tests.loop.scaling.commits import in_memory, steps_of
+from tests.loop.scaling.counts import count_of
 from tests.loop.service import Service, Theatre, theatre
 from tests.loop.virtual_time import LoopTime, elapsed
 from tests.loop.wires import Weather
@@ -184,7 +183,7 @@ class Scene(Theatre):
 
     def count_in_git(self) -> int:
         """The number in Git."""
-        return int(yaml.safe_load(self.text())["spec"]["replicas"])
+        return count_of(self.text())
 
     def told(self, name: str) -> list[tuple[int, int]]:
         """The steps of a workload that commits of ours tell, the oldest first."""

@@ -4,9 +4,9 @@ import asyncio
 from contextlib import AbstractAsyncContextManager
 
 import pytest
-import yaml
 
 from tests.loop.safety import Bounds
+from tests.loop.scaling.counts import counts_of
 from tests.loop.scaling.house import FILE, Scene, scaled, stage
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.world import CONFIG
@@ -26,7 +26,7 @@ def counts(there: Scene) -> dict[str, int]:
     host = there.world.host
     tip = host.branches.get("counts")
     text = host.commits[tip].files.get("replicas.yaml") if tip else None
-    return dict(yaml.safe_load(text)["spec"]["counts"]) if text else {}
+    return counts_of(text)
 
 
 async def six(there: Scene) -> None:

@@ -3,9 +3,8 @@
 import asyncio
 from contextlib import AbstractAsyncContextManager
 
-import yaml
-
 from tests.loop.safety import Bounds
+from tests.loop.scaling.counts import counts_of
 from tests.loop.scaling.house import FILE, Scene, scaled, stage
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.world import CONFIG, spec
@@ -26,7 +25,7 @@ def listed(there: Scene) -> dict[str, int]:
     """What `replicas.yaml` says; nothing where there is none."""
     host = there.world.host
     text = host.commits[host.branches["main"]].files.get("replicas.yaml")
-    return dict(yaml.safe_load(text)["spec"]["counts"]) if text else {}
+    return counts_of(text)
 
 
 def test_a_count_that_stands_nowhere_begins_at_min_and_is_written_with_the_first_decision() -> None:

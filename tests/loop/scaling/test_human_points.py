@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-import yaml
 
 from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
 from reconciler.core.deciding import Decided
@@ -23,6 +22,7 @@ from reconciler.model.specs import Workload
 from reconciler.service.scalers import Scalers
 from tests.loop.compiler import InlineCompiler
 from tests.loop.safety import Bounds
+from tests.loop.scaling.counts import count_of
 from tests.loop.scaling.house import (
     FILE,
     Habits,
@@ -142,13 +142,8 @@ class Act:
     comes_back: bool = True
 
 
-def number(text: str) -> int:
-    """Return the count of a spec."""
-    return int(yaml.safe_load(text)["spec"]["replicas"])
-
-
 def _renumbered(text: str, count: int) -> str:
-    return text.replace(f"replicas: {number(text)}\n", f"replicas: {count}\n", 1)
+    return text.replace(f"replicas: {count_of(text)}\n", f"replicas: {count}\n", 1)
 
 
 def before(count: int) -> int:
@@ -157,7 +152,7 @@ def before(count: int) -> int:
 
 
 ACTS = (
-    Act("revert", lambda text: _renumbered(text, before(number(text))), before, before),
+    Act("revert", lambda text: _renumbered(text, before(count_of(text))), before, before),
     Act("edit", lambda text: _renumbered(text, 7), lambda _: 7, lambda _: 7),
     Act(
         "suspend",
