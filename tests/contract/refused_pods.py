@@ -175,6 +175,20 @@ REFUSED_PODS = [
         tolerations=[{"key": "a", "operator": "text"}],
     ),
     _refused(
+        "two spreads of one kind",
+        "spec.topologySpreadConstraints[0].{topologyKey, whenUnsatisfiable}: "
+        'Duplicate value: "{a, DoNotSchedule}"',
+        topologySpreadConstraints=[
+            {"maxSkew": skew, "topologyKey": "a", "whenUnsatisfiable": "DoNotSchedule"}
+            for skew in (1, 2)
+        ],
+    ),
+    _refused(
+        "a subdomain of two parts",
+        'spec.subdomain: Invalid value: "a.b": must not contain dots',
+        subdomain="a.b",
+    ),
+    _refused(
         "a system that is none",
         'spec.os: Unsupported value: "x": supported values: "linux", "windows"',
         os={"name": "x"},

@@ -116,7 +116,9 @@ def _term(term: Json, path: str) -> Iterator[Cause]:
 
 def check_spread(spec: Json) -> Iterator[Cause]:
     """Check how pods are spread."""
-    for index, one in enumerate(spec.get("topologySpreadConstraints") or ()):
+    wanted = spec.get("topologySpreadConstraints") or ()
+    kinds = [(one["topologyKey"], one["whenUnsatisfiable"]) for one in wanted]
+    for index, one in enumerate(wanted):
         place = f"spec.topologySpreadConstraints[{index}]"
         if one["maxSkew"] <= 0:
             yield invalid_value(f"{place}.maxSkew", one["maxSkew"], "must be greater than zero")
@@ -124,6 +126,9 @@ def check_spread(spec: Json) -> Iterator[Cause]:
             yield required(f"{place}.topologyKey", "can not be empty")
         if one["whenUnsatisfiable"] not in _SPREADS:
             yield unsupported(f"{place}.whenUnsatisfiable", one["whenUnsatisfiable"], _SPREADS)
+        if kinds[index] in kinds[index + 1 :]:
+            told = f"{{{', '.join(kinds[index])}}}"
+            yield duplicate(f"{place}.{{topologyKey, whenUnsatisfiable}}", told)
 
 
 def check_tolerations(spec: Json) -> Iterator[Cause]:

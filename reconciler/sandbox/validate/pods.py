@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from reconciler.kube import names, quantities
 from reconciler.sandbox.refusals import (
@@ -91,12 +91,19 @@ def _policies(spec: Json) -> Iterator[Cause]:
 
 
 def _settings(spec: Json) -> Iterator[Cause]:
+    yield from _names(spec, ("serviceAccountName", "nodeName"), names.subdomain_problem)
     deadline = spec.get("activeDeadlineSeconds")
     if deadline is not None and deadline < 1:
         detail = "must be between 1 and 2147483647, inclusive"
         yield invalid_value("spec.activeDeadlineSeconds", deadline, detail)
-    for field in ("serviceAccountName", "nodeName"):
-        told = names.subdomain_problem(spec[field]) if spec.get(field) else None
+    yield from _names(spec, ("hostname", "subdomain"), names.label_problem)
+
+
+def _names(
+    spec: Json, fields: Sequence[str], problem: Callable[[str], str | None]
+) -> Iterator[Cause]:
+    for field in fields:
+        told = problem(spec[field]) if spec.get(field) else None
         if told:
             yield invalid_value(f"spec.{field}", spec[field], told)
 
