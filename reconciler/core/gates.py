@@ -65,6 +65,8 @@ def blocked(
         problem = _sticky(records.get(removal.key), removal)
         if problem is None:
             problem = _orphaned(arrival, removal) or (vanished if left_git else None)
+        if problem is None and left_git:
+            problem = _doubted(arrival, records.get(removal.key))
         if removal.line in approved:
             problem = None
         if problem is None and left_git:
@@ -83,7 +85,7 @@ def _sticky(record: StateRecord | None, removal: Removal) -> tuple[HoldKind, str
     if record is None or record.held is None or record.held.line != removal.line:
         return None
     # A file that can be read again ends its hold by itself; all others wait for a person.
-    if record.held.kind is HoldKind.UNREADABLE:
+    if record.held.kind in (HoldKind.UNREADABLE, HoldKind.FILE_IN_DOUBT):
         return None
     return record.held.kind, record.held.reason
 
@@ -96,6 +98,12 @@ def _orphaned(arrival: Arrival, removal: Removal) -> tuple[HoldKind, str] | None
     what = "replaces its rooms" if removal.cause is Cause.ROLLOUT else "takes rooms away"
     reason = f"its record is lost, so nobody knows what was accepted of it, and this {what}"
     return HoldKind.NO_ACCEPTED_COMMIT, reason
+
+
+def _doubted(arrival: Arrival, record: StateRecord | None) -> tuple[HoldKind, str] | None:
+    if record is None or record.accepted is None:
+        return None
+    return vanish.file_problem(record.accepted.file, arrival.reading)
 
 
 def _unreadable(arrival: Arrival) -> tuple[HoldKind, str] | None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from reconciler.core.compile import compile_config, compile_workload
 from reconciler.core.document_shelf import DocumentShelf
 from reconciler.core.documents import Document, ParsedFile
-from reconciler.core.mistakes import Mistake, likely, shown
+from reconciler.core.mistakes import MOST_MISTAKES, Mistake, likely, shown
 from reconciler.core.namesakes import find_namesakes
 from reconciler.core.numbers import Number, read_numbers
 from reconciler.core.spec_files import (
@@ -23,6 +23,7 @@ from reconciler.core.spec_files import (
 )
 from reconciler.core.spec_kit import SpecKit
 from reconciler.core.validate import check_config, doubt_branch
+from reconciler.core.vanish import EMPTY_FILE
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.readings import Reading
 from reconciler.model.specs import Config, Permissions, Workload
@@ -72,10 +73,17 @@ def _shelve(shelf: DocumentShelf, file: str, parsed: ParsedFile) -> None:
         shelf.findings.append(parsed.unreadable)
         shelf.unreadable.add(parsed.unreadable.file)
     elif not any(document.value is not None for document in parsed.documents):
-        message = "the file holds no document: what stood in it before counts as deleted"
+        message = "the file holds no document: what stood in it before is not deleted"
         fix = "delete the file, or take its documents back"
-        shelf.findings.append(Finding(file, 0, 0, "", message, fix, "empty-file", Severity.WARNING))
+        shelf.findings.append(Finding(file, 0, 0, "", message, fix, EMPTY_FILE, Severity.WARNING))
+    before = len(shelf.findings)
     for document in parsed.documents:
+        if len(shelf.findings) - before >= MOST_MISTAKES:
+            message = f"more than {MOST_MISTAKES} mistakes: from here on the file is not read"
+            fix = "mend the first ones and look again, or move what is no spec elsewhere"
+            shelf.findings.append(document.finding(Mistake((), message, fix, "mistakes")))
+            shelf.unreadable.add(file)
+            return
         shelf.add(document)
 
 

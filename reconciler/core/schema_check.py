@@ -193,7 +193,7 @@ def _type_fix(kinds: list[str], value: Any) -> str:
 
 def _number_fix(text: str) -> str:
     bare = text.replace("_", "").lstrip("+").lstrip("0") or "0"
-    if len(text) > 20 or not (bare.isascii() and bare.isdigit()):
+    if len(bare) > 18 or not (bare.isascii() and bare.isdigit()):
         return "write a plain number"
     if re.fullmatch("0[0-7]+", text) and bare != "0":
         return f"write {bare}, or {int(text, 8)} if octal was meant"

@@ -4,10 +4,14 @@ A deletion is planned only when a complete read of a fast-forward head with a va
 that kind and name (DESIGN §2 rule 3). Everything here is a reason to hold deletions and to ask.
 """
 
+from reconciler.model.findings import Severity
 from reconciler.model.holds import HoldKind
 from reconciler.model.readings import Reading
 from reconciler.model.specs import Config
 from reconciler.model.trees import Relation
+
+EMPTY_FILE = "empty-file"
+"""The rule of the Finding about a file without any document."""
 
 
 def head_problem(
@@ -48,3 +52,20 @@ def directory_problem(file: str, head: Reading) -> tuple[HoldKind, str] | None:
         return (HoldKind.PATH_VANISHED, f"the whole directory {parent} is gone")
     gone = [path for path in head.missing_paths if file.startswith(f"{path}/") or file == path]
     return (HoldKind.PATH_VANISHED, f"the path {gone[0]} is gone") if gone else None
+
+
+def file_problem(file: str, head: Reading) -> tuple[HoldKind, str] | None:
+    """Return whether the file that held a spec is there still, but in no state to be believed.
+
+    An editor that saved nothing, and a name mistyped beside, look like a spec taken out.
+    """
+    if file in head.unreadable:
+        return None  # which holds every deletion, not only those of this file
+    found = [finding for finding in head.findings if finding.file == file]
+    if any(finding.rule == EMPTY_FILE for finding in found):
+        return (HoldKind.FILE_IN_DOUBT, f"{file} is there, but holds no document: delete it")
+    mistakes = [finding for finding in found if finding.severity is Severity.ERROR]
+    if not mistakes:
+        return None
+    where = f"{file}:{mistakes[0].line}" if mistakes[0].line else file
+    return (HoldKind.FILE_IN_DOUBT, f"{where} has a mistake: mend it, then what left {file} goes")

@@ -1,5 +1,6 @@
 """Strict YAML: strangers' text to documents, in bounded time and memory (DESIGN §2 rule 7)."""
 
+import re
 from typing import Any
 
 import yaml
@@ -9,6 +10,11 @@ from reconciler.core.documents import ParsedFile
 from reconciler.model.findings import Finding
 
 MOST_BYTES = 1 << 20
+
+_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+"""What no editor shows. libyaml refuses some of it without a place, and takes three of them for the
+end of a line, as YAML 1.1 has it: a value could go on as a property that no reviewer saw."""
+_ENDS_A_LINE = "\x85\u2028\u2029"
 
 LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """libyaml's parser where it was built in, eight times as fast as the one in Python."""
@@ -26,6 +32,9 @@ def parse_file(file: str, data: bytes, loader: Any = LOADER) -> ParsedFile:
         column = error.start - data.rfind(b"\n", 0, error.start)
         message = "this is not UTF-8 text"
         return ParsedFile([], Finding(file, line, column, "", message, "save as UTF-8", "encoding"))
+    unseen = _UNSEEN.search(text)
+    if unseen is not None:
+        return ParsedFile([], _hidden(file, text, unseen.start()))
     return _documents(file, text, loader)
 
 
@@ -44,6 +53,16 @@ def _documents(file: str, text: str, loader: Any) -> ParsedFile:
     else:
         return ParsedFile(builder.done)
     return ParsedFile(builder.done, finding)
+
+
+def _hidden(file: str, text: str, at: int) -> Finding:
+    before = text[:at]
+    line = before.count("\n") + 1
+    column = at - before.rfind("\n")
+    what = "the end of a line that no editor shows" if text[at] in _ENDS_A_LINE else "not text"
+    message = f"this is not YAML: the character U+{ord(text[at]):04X} is {what}"
+    fix = f'take it out; where it is meant, write "\\u{ord(text[at]):04x}" in double quotes'
+    return Finding(file, line, column, "", message, fix, "syntax")
 
 
 def _broken(file: str, error: yaml.MarkedYAMLError) -> Finding:

@@ -16,6 +16,8 @@ class HoldKind(StrEnum):
     CONFIG = "config"
     """gamekeeper.yaml is missing or has an error: the whole commit is held."""
     PATH_VANISHED = "path-vanished"
+    FILE_IN_DOUBT = "file-in-doubt"
+    """The file that held the spec is there, but empty or with a mistake: deleted it is not."""
     PATHS_CHANGED = "paths-changed"
     REPOSITORY_CHANGED = "repository-changed"
     LAST_SPEC = "last-spec"

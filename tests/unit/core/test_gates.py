@@ -132,6 +132,16 @@ def test_an_unreadable_file_does_not_stand_in_for_a_force_push() -> None:
     assert held == {"arena": HoldKind.FORCE_PUSHED}
 
 
+def test_what_left_a_file_with_a_mistake_stays_until_it_is_mended_or_approved() -> None:
+    records = {ARENA.key: in_directory(ARENA, "arena.yaml")}
+    torn = a_reading(PLAZA, findings=(Finding("arena.yaml", 3, 1, "", "is wrong"),))
+    assert blocked(torn, gone(ARENA), records=records) == {"arena": HoldKind.FILE_IN_DOUBT}
+    assert blocked(torn, gone(ARENA), records=records, approved=(gone(ARENA),)) == {}
+    held = HeldRemoval(HoldKind.FILE_IN_DOUBT, gone(ARENA).line, "arena.yaml:3 has a mistake")
+    records = {ARENA.key: replace(records[ARENA.key], held=held)}
+    assert blocked(a_reading(PLAZA), gone(ARENA), records=records) == {}
+
+
 def test_a_vanished_directory_holds_deletions_elsewhere_too() -> None:
     records = {ARENA.key: in_directory(ARENA, "eu/arena.yaml")}
     held = blocked(a_reading(PLAZA), gone(ARENA), gone(LOBBY), records=records)
@@ -146,7 +156,9 @@ def test_a_directory_that_was_seen_gone_before_holds_no_new_deletion() -> None:
     assert later == {"lobby": HoldKind.PATH_VANISHED}
 
 
-@pytest.mark.parametrize("kind", sorted(set(HoldKind) - {HoldKind.UNREADABLE}))
+@pytest.mark.parametrize(
+    "kind", sorted(set(HoldKind) - {HoldKind.UNREADABLE, HoldKind.FILE_IN_DOUBT})
+)
 def test_what_needs_a_person_stays_held_whatever_the_next_head_is(kind: HoldKind) -> None:
     held = HeldRemoval(kind, gone(ARENA).line, "once upon a time")
     records = {ARENA.key: replace(accepted(ARENA), held=held)}

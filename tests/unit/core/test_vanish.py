@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from reconciler.core import vanish
-from reconciler.model.findings import Finding
+from reconciler.model.findings import Finding, Severity
 from reconciler.model.holds import HoldKind
 from reconciler.model.specs import Config
 from reconciler.model.trees import Relation
@@ -80,3 +80,26 @@ def test_of_directories(file: str, missing_paths: tuple[str, ...], vanished: boo
     found = vanish.directory_problem(file, reading)
     assert bool(found) is vanished
     assert found is None or found[0] is HoldKind.PATH_VANISHED
+
+
+EMPTY = Finding("a.yaml", 0, 0, "", "empty", "", vanish.EMPTY_FILE, Severity.WARNING)
+WARNED = Finding("a.yaml", 3, 1, "", "a hint", severity=Severity.WARNING)
+
+
+@pytest.mark.parametrize(
+    ("findings", "unreadable", "reason"),
+    [
+        pytest.param((), (), "", id="a file without mistakes, or none at all"),
+        pytest.param((WARNED,), (), "", id="a warning"),
+        pytest.param((Finding("b.yaml", 1, 1, "", "wrong"),), (), "", id="another file's mistake"),
+        pytest.param((EMPTY,), (), "a.yaml is there, but holds no document", id="an emptied file"),
+        pytest.param((FINDING,), (), "a.yaml:1 has a mistake", id="a mistake beside"),
+        pytest.param((FINDING,), ("a.yaml",), "", id="an unreadable file, which holds everything"),
+    ],
+)
+def test_of_files_that_are_there_still(
+    findings: tuple[Finding, ...], unreadable: tuple[str, ...], reason: str
+) -> None:
+    found = vanish.file_problem("a.yaml", a_reading(findings=findings, unreadable=unreadable))
+    assert bool(found) is bool(reason)
+    assert found is None or (found[0] is HoldKind.FILE_IN_DOUBT and reason in found[1])

@@ -1,0 +1,138 @@
+"""A story played: real git, the real compiler in its workers, and the loop over the sandbox.
+
+No virtual time crosses into git or a worker: it stands still while they are asked.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+
+from reconciler import assets
+from reconciler.adapters.compiler.compiler import WorkerCompiler
+from reconciler.adapters.compiler.zygote import Zygote
+from reconciler.adapters.git.memory import MemoryRepository
+from reconciler.adapters.git.mirror import Mirror
+from reconciler.adapters.git.source import Source
+from reconciler.loop import head
+from reconciler.loop.tick import tick
+from reconciler.model.errors import PortError
+from reconciler.model.printable import escaped
+from reconciler.model.readings import Reading
+from reconciler.ports import Repository
+from tests.corpora.stories import Host
+from tests.golden.telling import tell
+from tests.loop.world import CONFIG, Process, World, spec
+
+EXPECTED = "expected.txt"
+CANARY = "canary-5f1d8c02"
+"""Stands in files outside every repository; what is told may never hold it."""
+STEADY, ARENA = "steady", "arena"
+BASE: dict[str, str | None] = {
+    "gamekeeper.yaml": CONFIG,
+    "schedulers/arena.yaml": spec(ARENA, 3),
+    "schedulers/steady.yaml": spec(STEADY, 2),
+}
+NOTHING = Reading("", None, {}, {}, (), (), ())
+UPDATE = os.environ.get("GAMEKEEPER_UPDATE_GOLDEN") == "1"
+
+
+def folders(corpus: str) -> list[Path]:
+    """Return the folders of a corpus."""
+    root = Path(__file__).with_name(corpus)
+    return [path for path in sorted(root.iterdir()) if path.is_dir()]
+
+
+def held_to(expected: Path, said: str) -> None:
+    """Compare what is told with what stands in a file, or write that anew where it is asked for."""
+    if UPDATE:
+        expected.write_text(said, encoding="utf-8")
+    assert said == expected.read_text(encoding="utf-8")
+
+
+async def told_of_file(path: str, data: bytes, zygote: Zygote) -> str:
+    """Let a fleet stand, commit one file, and tell what the loop makes of it."""
+    world = World()
+    world.commit(BASE)
+    process = await _process(world, MemoryRepository(world.host), zygote)
+
+    def commit() -> None:
+        world.host.commit({path: data}, now=world.time.at)
+
+    return await _told(world, process, [("commit", commit)])
+
+
+async def told_of_story(story: Iterable[Mapping[str, Any]], folder: Path, zygote: Zygote) -> str:
+    """Let a fleet stand, play a story in a real repository, and tell what the loop makes of it."""
+    (folder / "canary").write_text(CANARY)
+    host, world = Host(folder / "srv", BASE), World()
+    mirror = Mirror(Source(f"file://{host.bare.path}"), str(folder / "cache"))
+    process = await _process(world, mirror, zygote)
+    steps = [
+        (what, partial(host.play, what, about)) for step in story for what, about in step.items()
+    ]
+    try:
+        said = await _told(world, process, steps)
+    finally:
+        await mirror.close()
+    assert CANARY not in said
+    return said.replace(str(folder), "<host>")
+
+
+async def _told(
+    world: World, process: Process, steps: Iterable[tuple[str, Callable[[], None]]]
+) -> str:
+    await world.settle(process)
+    steady = _uids(world, STEADY)
+    lines = []
+    for what, happen in steps:
+        happen()
+        lines += [f"== {what}", *await _looked(world, process)]
+        same = "the same" if _uids(world, STEADY) == steady else "NOT THE SAME"
+        lines.append(f"{len(world.pods(ARENA))} rooms of {ARENA}; of {STEADY} {same}")
+    return "\n".join(lines) + "\n"
+
+
+async def _process(world: World, repository: Repository, zygote: Zygote) -> Process:
+    process = Process(world)
+    process.head.repository = repository
+    process.head.compiler = WorkerCompiler(zygote, assets.templates())
+    await process.start()
+    return process
+
+
+async def _looked(world: World, process: Process) -> list[str]:
+    lines = []
+    await process.view.read()
+    try:
+        await head.look(process.head, world.time.now())
+    except PortError as error:
+        lines.append(f"{type(error).__name__}: {escaped(str(error))}")
+    keys = sorted({*process.lane.wanted.keys, *process.view.workloads()})
+    report = await tick(process.lane, keys, world.time.now())
+    lines += tell(report, process.lane.wanted.holds, process.head.reading)
+    lines += _read_as(process)
+    world.pass_time(2.0)
+    return lines
+
+
+def _read_as(process: Process) -> Iterator[str]:
+    """Yield the values of a new spec by whose types YAML 1.1 and 1.2 differ."""
+    for key, workload in (process.head.reading or NOTHING).workloads.items():
+        room = workload.template["spec"]["containers"][0]
+        if key.name != STEADY and "env" in room:
+            labels = workload.template.get("metadata", {}).get("labels")
+            values = [each.get("value") for each in room["env"]]
+            told = {"game": workload.game, "labels": labels, "values": values}
+            yield f"{key.name} reads: {_short(json.dumps(told))}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 400 else f"{text[:200]}… of {len(text)}"
+
+
+def _uids(world: World, namespace: str) -> list[str]:
+    return sorted(pod["metadata"]["uid"] for pod in world.pods(namespace))
