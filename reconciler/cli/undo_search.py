@@ -91,7 +91,7 @@ async def _logged(side: GitSide, commit: str) -> Logged:
 async def _numbers(side: GitSide, logged: Logged) -> Mapping[WorkloadKey, tuple[int, int]]:
     """Return what a commit changed, from which number to which."""
     before, after = dict[WorkloadKey, int](), dict[WorkloadKey, int]()
-    for path in filter(lambda each: each.endswith(YAML_ENDINGS), logged.paths):
+    for path in filter(lambda each: each.lower().endswith(YAML_ENDINGS), logged.paths):
         theirs = await _of_others(side, path)
         for commit, found in ((logged.parents[0], before), (logged.commit, after)):
             for key, count in (await _counts_at(side, commit, path)).items():

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from reconciler.core import budget, vanish
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal, leaves_git
+from reconciler.model.findings import Finding
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.readings import Reading
 from reconciler.model.records import HeldRemoval, LedgerEntry, RepositoryRecord, StateRecord
@@ -18,7 +19,11 @@ CONFIG_HELD = "gamekeeper.yaml is missing or has an error: the whole commit is h
 def config_held(reading: Reading) -> str:
     """Say why a whole commit is held, and where in gamekeeper.yaml."""
     first = next((item for item in reading.errors if item.file == CONFIG_FILE), None)
-    return f"{CONFIG_HELD}: {first.file}:{first.line}: {first.message}" if first else CONFIG_HELD
+    return f"{CONFIG_HELD}: {_place(first)}: {first.message}" if first else CONFIG_HELD
+
+
+def _place(finding: Finding) -> str:
+    return f"{finding.file}:{finding.line}" if finding.line else finding.file
 
 
 def holds_of(
@@ -28,8 +33,7 @@ def holds_of(
     for key, findings in reading.invalid.items():
         first = findings[0]
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
-        where = f"{first.file}:{first.line}"
-        yield Hold(HoldKind.FINDING, key, f"{where}: {first.message}{more}")
+        yield Hold(HoldKind.FINDING, key, f"{_place(first)}: {first.message}{more}")
     told = {finding for findings in reading.invalid.values() for finding in findings}
     for finding in reading.errors:
         if finding not in told and finding.file not in reading.unreadable:

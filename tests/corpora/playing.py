@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-
 from reconciler import assets
 from reconciler.adapters.compiler.compiler import WorkerCompiler
 from reconciler.adapters.compiler.zygote import Zygote

@@ -13,6 +13,8 @@ TOTAL_LIMIT_BYTES = 64 * 1024 * 1024
 _KINDS = {"120000": EntryKind.SYMLINK, "160000": EntryKind.SUBMODULE}
 
 
+_NEVER_A_NAME = (b"", b".", b"..")
+
 Listed = tuple[str, str, str, int, bool]
 """Path, kind, blob, size, readable."""
 
@@ -59,8 +61,8 @@ def entry_of(line: str) -> Listed:
 
 
 def is_spec(name: bytes) -> bool:
-    """Tell whether a path is read: YAML files are."""
-    return name.endswith((b".yaml", b".yml"))
+    """Tell whether a path is read: YAML files are, in whatever letters."""
+    return name.lower().endswith((b".yaml", b".yml"))
 
 
 def check_count(count: int) -> None:
@@ -74,7 +76,7 @@ def check_count(count: int) -> None:
 
 def parsed_listing(output: bytes) -> Listing:
     """Parse the output of ls-tree. Raises Misconfigured past the limits, Damaged if broken."""
-    listing = Listing()
+    listing, seen = Listing(), {b""}
     lines = output.split(b"\0")[:-1]
     check_count(len(lines))
     for line in lines:
@@ -82,6 +84,8 @@ def parsed_listing(output: bytes) -> Listing:
         words = attributes.decode("ascii", "replace").split()
         if len(words) != 4:
             raise Damaged("a tree cannot be read")
+        _refuse_malformed(name, seen)
+        seen.add(name)
         mode, what, identity, size = words
         if what == "tree":
             listing.directories.append(name.decode("utf-8", "replace"))
@@ -91,3 +95,20 @@ def parsed_listing(output: bytes) -> Listing:
             kind = _KINDS.get(mode, EntryKind.FILE)
             listing.add(name, kind, identity, 0 if size == "-" else int(size))
     return listing
+
+
+def _refuse_malformed(name: bytes, seen: set[bytes]) -> None:
+    """Raise Misconfigured for an entry that no git makes, and that each reader takes otherwise.
+
+    `seen` holds all paths before it, directories among them, which ls-tree tells before what is
+    in them.
+    """
+    folder, _, last = name.rpartition(b"/")
+    twice, inside = name in seen, folder in seen
+    if twice or not inside or last in _NEVER_A_NAME or last.lower() == b".git":
+        why = "stands there twice" if twice else "is no name that git takes"
+        shown = ascii(name.decode("utf-8", "replace"))
+        raise Misconfigured(
+            f"a tree of this commit was not made by git: {shown} {why}. "
+            "Commit again what should be there, with git; `git fsck` names such trees"
+        )

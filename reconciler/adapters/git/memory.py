@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from reconciler.adapters.git.listing import is_spec
 from reconciler.adapters.git.memory_host import Commit, Files, MemoryHost, git_id
 from reconciler.adapters.git.signatures import NOT_SIGNED
 from reconciler.adapters.git.trailers import COMMITS_LIMIT, approved
@@ -261,7 +262,7 @@ def _tree(files: Mapping[str, bytes]) -> Tree:
     entries = {
         path: Entry(EntryKind.FILE, git_id(content), len(content), content)
         for path, content in files.items()
-        if path.endswith((".yaml", ".yml"))
+        if is_spec(path.encode())
     }
     return Tree("", entries, frozenset(_directories(files)))
 

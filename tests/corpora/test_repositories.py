@@ -1,0 +1,41 @@
+"""Repositories as strangers and accidents make them, in real git, and exactly what comes of each.
+
+GAMEKEEPER_UPDATE_GOLDEN=1 rewrites `expected.txt`; read the difference before committing it.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from reconciler.adapters.compiler.zygote import Zygote
+from tests.corpora.playing import EXPECTED, folders, held_to, told_of_story
+
+STORY = "story.yaml"
+CASES = folders("repositories")
+
+
+@pytest.fixture(scope="module")
+def zygote() -> Iterator[Zygote]:
+    made = Zygote()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
+async def test_what_comes_of_a_story_stands_beside_it(
+    case: Path, zygote: Zygote, tmp_path: Path
+) -> None:
+    story = yaml.safe_load((case / STORY).read_text(encoding="utf-8"))
+
+    held_to(case / EXPECTED, await told_of_story(story, tmp_path, zygote))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
+def test_a_case_holds_nothing_that_is_not_played(case: Path) -> None:
+    assert {path.name for path in case.iterdir()} == {STORY, EXPECTED}
+
+
+def test_there_are_cases_enough() -> None:
+    assert len(CASES) >= 60
