@@ -8,13 +8,12 @@ from reconciler.cli.history_text import person_of
 from reconciler.cli.log_reading import GitSide, Recorded
 from reconciler.cli.room_names import names_of
 from reconciler.core.count_text import counts_in
-from reconciler.core.spec_files import YAML_ENDINGS
 from reconciler.model.errors import Misconfigured
 from reconciler.model.history import CountChange
 from reconciler.model.pushes import Logged
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Workload
-from reconciler.model.trees import Relation
+from reconciler.model.trees import Relation, is_yaml
 from reconciler.model.undo import Undo
 
 LOOKED_AT = 50
@@ -91,7 +90,7 @@ async def _logged(side: GitSide, commit: str) -> Logged:
 async def _numbers(side: GitSide, logged: Logged) -> Mapping[WorkloadKey, tuple[int, int]]:
     """Return what a commit changed, from which number to which."""
     before, after = dict[WorkloadKey, int](), dict[WorkloadKey, int]()
-    for path in filter(lambda each: each.lower().endswith(YAML_ENDINGS), logged.paths):
+    for path in filter(is_yaml, logged.paths):
         theirs = await _of_others(side, path)
         for commit, found in ((logged.parents[0], before), (logged.commit, after)):
             for key, count in (await _counts_at(side, commit, path)).items():

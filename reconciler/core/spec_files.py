@@ -15,7 +15,6 @@ from reconciler.model.trees import Entry, EntryKind, Tree
 CONFIG_FILE = "gamekeeper.yaml"
 REPLICAS_FILE = "replicas.yaml"
 """The file of counts that Gamekeeper writes, at the root."""
-YAML_ENDINGS = (".yaml", ".yml")
 _OF_THE_ROOT = (CONFIG_FILE, REPLICAS_FILE)
 _EVERYTHING = "."
 _NO_UTF8 = "\ufffd"

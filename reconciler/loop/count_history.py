@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 
 from reconciler.core.commit_steps import believed, is_silent, told_of
 from reconciler.core.count_text import count_in
-from reconciler.core.spec_files import YAML_ENDINGS
 from reconciler.model.errors import Misconfigured
 from reconciler.model.history import CountChange, CountHistory, WrittenCount
 from reconciler.model.pushes import Logged
 from reconciler.model.refs import WorkloadKey
+from reconciler.model.trees import is_yaml
 from reconciler.ports import Repository
 
 MOST_COMMITS = 1000
@@ -91,7 +91,7 @@ class CountLog:
     async def _moved_from(self, logged: Logged) -> str:
         """Return the file that a commit took the document from, "" where it came with it."""
         for path in logged.paths:
-            if path in self.files or not path.endswith(YAML_ENDINGS):
+            if path in self.files or not is_yaml(path):
                 continue
             was, still = [
                 await self._count_in(at, path) for at in (logged.parents[0], logged.commit)

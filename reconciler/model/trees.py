@@ -4,6 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+_YAML_ENDINGS = (".yaml", ".yml")
+
+
+def is_yaml(path: str) -> bool:
+    """Tell whether a path is one of a YAML file, in whatever letters: only those are read."""
+    return path.lower().endswith(_YAML_ENDINGS)
+
 
 class EntryKind(StrEnum):
     """What Git says a path is. Only files are read; the others are Findings where specs stand."""

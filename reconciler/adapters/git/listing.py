@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from reconciler.adapters.git.failures import Damaged
 from reconciler.model.errors import Misconfigured
-from reconciler.model.trees import EntryKind
+from reconciler.model.trees import EntryKind, is_yaml
 
 ENTRIES_LIMIT = 100_000
 SIZE_LIMIT_BYTES = 1024 * 1024
@@ -34,8 +34,7 @@ class Listing:
     def add(self, name: bytes, kind: EntryKind, blob: str, size: int) -> None:
         """Take a path in when it is a spec or a link. Raises Misconfigured past the limits."""
         path = name.decode("utf-8", "replace")
-        spec = is_spec(name)
-        if kind is EntryKind.FILE and not spec:
+        if kind is EntryKind.FILE and not is_yaml(path):
             return
         readable = kind is EntryKind.FILE and size <= SIZE_LIMIT_BYTES and "\ufffd" not in path
         if readable:
@@ -58,11 +57,6 @@ def entry_of(line: str) -> Listed:
     """Return the entry of a line."""
     kind, blob, size, readable, path = line.split(" ", 4)
     return path, kind, blob, int(size), readable == "1"
-
-
-def is_spec(name: bytes) -> bool:
-    """Tell whether a path is read: YAML files are, in whatever letters."""
-    return name.lower().endswith((b".yaml", b".yml"))
 
 
 def check_count(count: int) -> None:

@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from reconciler.adapters.git.listing import is_spec
 from reconciler.adapters.git.memory_host import Commit, Files, MemoryHost, git_id
 from reconciler.adapters.git.signatures import NOT_SIGNED
 from reconciler.adapters.git.trailers import COMMITS_LIMIT, approved
@@ -17,7 +16,7 @@ from reconciler.adapters.git.wire import check_change, check_commit, check_path,
 from reconciler.model.errors import Conflict, Misconfigured, Unavailable
 from reconciler.model.pushes import Change, Lineage, Logged, Person, Pushed
 from reconciler.model.trailers import History, SignedCommit, Signer
-from reconciler.model.trees import Entry, EntryKind, Head, Merged, Relation, Tree
+from reconciler.model.trees import Entry, EntryKind, Head, Merged, Relation, Tree, is_yaml
 
 __all__ = ["Commit", "Files", "MemoryHost", "MemoryRepository"]
 
@@ -262,7 +261,7 @@ def _tree(files: Mapping[str, bytes]) -> Tree:
     entries = {
         path: Entry(EntryKind.FILE, git_id(content), len(content), content)
         for path, content in files.items()
-        if is_spec(path.encode())
+        if is_yaml(path)
     }
     return Tree("", entries, frozenset(_directories(files)))
 
