@@ -63,6 +63,13 @@ class Tries:
     lost: set[str] = field(default_factory=set)
     unanswered: dict[str, tuple[str, float]] = field(default_factory=dict)
 
+    def failed(self, error: PortError, commit: str, base: str, now: float) -> None:
+        """Remember what became of a push onto `base` that failed."""
+        if isinstance(error, Unavailable):
+            self.unanswered[commit] = base, now
+        elif commit not in self.unanswered:
+            self.lost.add(commit)
+
     def ended(self, base: str, now: float) -> set[str]:
         """Return the ids of which nothing can come any more, where the branch stands at `base`."""
         old = {
@@ -128,8 +135,7 @@ async def land(
     words = {key: _word_in(lane.home.store.state(key)) for key in found}
     ground = await _ground(lane, repository, reading, ask=bool(tries.unanswered))
     made = await _rewritten(lane, repository, reading, ground, found)
-    wrong = {refusal.edit.where for refusal in made.refused}
-    landed = {key: intent for key, intent in found.items() if key not in wrong}
+    landed = _taken(found, made)
     if not landed or not made.files:
         return Landed(refused=made.refused)
     message = message_of(landed, lane.home.instance, terms.subject, made.gone)
@@ -147,18 +153,19 @@ async def land(
         await _change(lane, landed, pushing)
         await repository.push(change, commit)
     except PortError as error:
-        if isinstance(error, Unavailable):
-            tries.unanswered[commit] = ground.base, now
-        elif commit not in tries.unanswered:
-            tries.lost.add(commit)
+        tries.failed(error, commit, ground.base, now)
         await _lost(lane, tries.raced, landed, error)
         raise
-    await _change(
-        lane, landed, lambda key, known: intents.pushed(known.scaling, commit, landed[key])
-    )
+    pushed = intents.pushed
+    await _change(lane, landed, lambda key, known: pushed(known.scaling, commit, landed[key]))
     tries.unanswered.clear()
     await withdraw(lane, tries.raced, landed)
     return Landed(commit, landed, made.refused)
+
+
+def _taken(found: Mapping[WorkloadKey, Intent], made: Rewritten) -> dict[WorkloadKey, Intent]:
+    wrong = {refusal.edit.where for refusal in made.refused}
+    return {key: intent for key, intent in found.items() if key not in wrong}
 
 
 def _word_in(record: StateRecord) -> tuple[object, ...]:
