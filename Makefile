@@ -17,7 +17,7 @@ DEVELOPMENT := import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
 unexport PYTHONDONTWRITEBYTECODE
 
 TEST := $(BIN)/python -m pytest -q -m "not real"
-COMPUTING := tests/unit tests/golden
+COMPUTING := tests/unit tests/golden tests/corpora
 LOOP := tests/loop
 PLAYING := tests/loop/rooms tests/loop/scaling
 KILLING := tests/e2e/test_failover.py tests/e2e/test_kill.py
