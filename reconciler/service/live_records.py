@@ -193,19 +193,18 @@ def _games(spec: Json, status: Json) -> list[Json]:
     """Return the running states of the containers that players may be in, [] where none runs.
 
     They are those with host ports: a sidecar that ends beside one makes the pod unready, and
-    sends nobody home. Where no port tells, each may be the game, and all must run.
+    sends nobody home. Where no port tells, each may be the game: one that runs keeps the room.
     """
     public = {
         each["name"]
         for each in spec.get("containers") or ()
         if any(port.get("hostPort") for port in each.get("ports") or ())
     }
-    states = {
-        one.get("name", ""): (one.get("state") or {}).get("running")
+    states = (
+        (one.get("name", ""), (one.get("state") or {}).get("running"))
         for one in status.get("containerStatuses") or ()
-    }
-    running = [each for name, each in states.items() if each and (name in public or not public)]
-    return running if public or len(running) == len(states) else []
+    )
+    return [each for name, each in states if each and (name in public or not public)]
 
 
 def _since(condition: Json | None) -> float:

@@ -13,6 +13,11 @@ from reconciler.service.shelves import is_older
 
 TOLD_LATE_SECONDS = 10.0
 """So late a pod may tell that its containers were restarted, and players be there again."""
+CLOCKS_APART_SECONDS = 60.0
+"""So far ahead of ours a node's clock may be, by which the pod tells when its containers started.
+
+What was told within it of a start may be the word of either process, and stands: a game that tells
+its players on change, and crashed so soon after one, keeps its room until it tells of them anew."""
 
 
 def begin(line: Line, pod: LivePod, mute: bool) -> None:
@@ -60,15 +65,16 @@ def renew(line: Line, pod: LivePod, now: float) -> bool:
 def void(line: Line, pod: LivePod, now: float, unix_seconds: float) -> bool:
     """Forget the players of a room whose containers were all restarted since it told of them.
 
-    A pod tells of a restart late: what came in a moment ago, or after the start that the pod
-    tells, may be the new process's own word, and that stands. `now` is of the clock that never
-    jumps, `unix_seconds` the same moment.
+    A pod tells of a restart late: what came in a moment ago, or not surely before the start that
+    the pod tells, may be the new process's own word, and that stands. `now` is of the clock that
+    never jumps, `unix_seconds` the same moment.
     """
     heard = line.heard
     if heard is None or not pod.running:
         return False
     ago, anew = now - line.counted_at, hearing.began_anew(heard, pod.runs)
-    if ago < TOLD_LATE_SECONDS or (anew and unix_seconds - ago > pod.first_started_at):
+    surely_before = unix_seconds - ago < pod.first_started_at - CLOCKS_APART_SECONDS
+    if ago < TOLD_LATE_SECONDS or (anew and not surely_before):
         # Of one container alone too: when another one is restarted later, they stay all the same.
         line.heard = hearing.told_under(heard, pod.runs)
     elif anew:

@@ -71,3 +71,22 @@ def test_players_told_of_before_the_pod_tells_of_the_restart_outlive_one_of_a_si
     assert not kept.void(led_by_another, beside, 7000.0, 8000.0)
     assert led_by_another.heard is not None
     assert led_by_another.heard.players == 7
+
+
+@pytest.mark.parametrize(
+    ("told_before", "players"),
+    [
+        pytest.param(61.0, 0, id="surely before, by whatever clock"),
+        pytest.param(59.0, 7, id="perhaps since, by a node's clock that is ahead"),
+        pytest.param(-30.0, 7, id="since"),
+    ],
+)
+def test_players_go_with_a_restart_that_was_surely_after_they_were_told(
+    told_before: float, players: int
+) -> None:
+    made = line(pod(SEVEN, 10))
+    began = replace(pod(SEVEN, 11), runs=(1,), first_started_at=900.0 + told_before)
+    made.counted_at = 900.0
+    assert kept.void(made, began, 2000.0, 2000.0)
+    assert made.heard is not None
+    assert made.heard.players == players
