@@ -2,6 +2,7 @@
 
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import get_args
 
 from prometheus_client import CollectorRegistry
@@ -12,6 +13,7 @@ from prometheus_client.core import (
     Metric,
 )
 
+from reconciler.core.compile import config_from_json
 from reconciler.loop.landing import Landed
 from reconciler.loop.lane import Lane
 from reconciler.model.decisions import GIVEN_UP, Decision
@@ -26,6 +28,11 @@ SWEEP_SECONDS = 1.0
 ERRORS = ("Unavailable", "Unanswered", "Conflict", "Denied", "Misconfigured")
 REACTION_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 WAYS = ("up", "down", "given-up")
+
+
+@lru_cache(maxsize=1)
+def _writes_git(config_json: str) -> bool:
+    return not config_json or config_from_json(config_json).write_back.mode != "off"
 
 
 class ScalingMetrics:
@@ -59,7 +66,9 @@ class ScalingMetrics:
     def sweep(self) -> None:
         """Look at the records once: what is decided and not in Git, and which policies pause."""
         leads = self._leading()
-        states = self._lane.store.states() if leads else {}
+        store = self._lane.store
+        # Where Git is not written nothing is on its way there.
+        states = store.states() if leads and _writes_git(store.repository.config_json) else {}
         found = [record.scaling.intent for record in states.values()]
         since = [intent.waits_since for intent in found if intent is not None]
         self._waiting = len(since)

@@ -1,6 +1,7 @@
 """What Prometheus reads of scaling: what waits, what was decided, and what became of commits."""
 
 import asyncio
+import json
 from dataclasses import replace
 
 import pytest
@@ -48,6 +49,23 @@ def test_what_waits_is_shown_with_the_age_of_the_oldest_while_we_lead() -> None:
     hall.scaling.sweep()
     assert read(hall, "intent_age_seconds") == 3.0, "what a commit told waits no more"
     hall.leads = False
+    hall.scaling.sweep()
+    assert (read(hall, "intents"), read(hall, "intent_age_seconds")) == (0, 0.0)
+
+
+def test_where_git_is_not_written_nothing_is_on_its_way_there() -> None:
+    hall = Hall()
+    hall.world.create(
+        "/api/v1/namespaces",
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "gamekeeper"}},
+    )
+    step = Step(hall.world.time.now() - 40, 5, 8, "p", "why")
+    asyncio.run(keep(hall, Scaling(intent=Intent(5, 8, (step,)))))
+    config = {"apiVersion": "gamekeeper.dev/v1", "kind": "Config"}
+    written = json.dumps(config | {"spec": {"writeBack": {"mode": "off"}}})
+    asyncio.run(
+        hall.lane.store.save_repository(replace(hall.lane.store.repository, config_json=written))
+    )
     hall.scaling.sweep()
     assert (read(hall, "intents"), read(hall, "intent_age_seconds")) == (0, 0.0)
 
