@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from reconciler import assets
 from reconciler.adapters.compiler.compiler import WorkerCompiler
 from reconciler.adapters.compiler.zygote import Zygote
@@ -22,11 +24,11 @@ from reconciler.model.errors import PortError
 from reconciler.model.printable import escaped
 from reconciler.model.readings import Reading
 from reconciler.ports import Repository
-from tests.corpora.stories import Host
+from tests.corpora.stories import Host, content_of
 from tests.golden.telling import tell
 from tests.loop.world import CONFIG, Process, World, spec
 
-EXPECTED = "expected.txt"
+EXPECTED, MADE = "expected.txt", "made.yaml"
 CANARY = "canary-5f1d8c02"
 """Stands in files outside every repository; what is told may never hold it."""
 STEADY, ARENA = "steady", "arena"
@@ -43,6 +45,14 @@ def folders(corpus: str) -> list[Path]:
     """Return the folders of a corpus."""
     root = Path(__file__).with_name(corpus)
     return [path for path in sorted(root.iterdir()) if path.is_dir()]
+
+
+def data_of(case: Path, name: str) -> bytes:
+    """Return the file of a case: as it stands, or as `made.yaml` says how to make it."""
+    file = case / name
+    if file.exists():
+        return file.read_bytes()
+    return content_of(yaml.safe_load((case / MADE).read_text(encoding="utf-8")))
 
 
 def held_to(expected: Path, said: str) -> None:

@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from reconciler.adapters.compiler.zygote import Zygote
-from tests.corpora.playing import EXPECTED, folders, held_to, told_of_file
-from tests.corpora.stories import content_of
+from tests.corpora.playing import EXPECTED, MADE, data_of, folders, held_to, told_of_file
 
-FILE, MADE = "arena.yaml", "made.yaml"
+FILE = "arena.yaml"
 CASES = folders("yaml")
 
 
@@ -24,17 +22,9 @@ def zygote() -> Iterator[Zygote]:
     made.close()
 
 
-def _content(case: Path) -> bytes:
-    """Return the file of a case: as it stands, or as `made.yaml` says how to make it."""
-    file = case / FILE
-    if file.exists():
-        return file.read_bytes()
-    return content_of(yaml.safe_load((case / MADE).read_text(encoding="utf-8")))
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
 async def test_what_comes_of_a_file_stands_beside_it(case: Path, zygote: Zygote) -> None:
-    said = await told_of_file("schedulers/arena.yaml", _content(case), zygote)
+    said = await told_of_file("schedulers/arena.yaml", data_of(case, FILE), zygote)
 
     held_to(case / EXPECTED, said)
 

@@ -1,0 +1,61 @@
+"""Templates that want out, or never end: each ends in time, names itself, and harms nobody.
+
+GAMEKEEPER_UPDATE_GOLDEN=1 rewrites `expected.txt`; read the difference before committing it.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reconciler import assets
+from reconciler.adapters.compiler.compiler import WorkerCompiler
+from reconciler.adapters.compiler.zygote import Zygote
+from reconciler.model.errors import Misconfigured
+from tests.contract.compiler_world import workload
+from tests.corpora.playing import EXPECTED, MADE, data_of, folders, held_to
+
+FILE = "pod.yaml.j2"
+CASES = folders("jinja")
+RAN_AWAY = re.compile(
+    "took too long|used too much CPU time|needed too much memory|maximum recursion depth[^.]*"
+)
+"""Which limit ends a runaway first is the machine's, and where its recursion does, Python's."""
+
+
+@pytest.fixture(scope="module")
+def zygote() -> Iterator[Zygote]:
+    made = Zygote()
+    made.start()
+    yield made
+    made.close()
+
+
+async def _told(template: str, zygote: Zygote) -> str:
+    compiler = WorkerCompiler(zygote, {**assets.templates(), FILE: template})
+    try:
+        rendered = await compiler.render([workload()], "prod")
+    except Misconfigured as error:
+        return RAN_AWAY.sub("ran away", str(error)) + "\n"
+    (made,) = rendered.values()
+    return json.dumps(json.loads(made.room), indent=1) + "\n"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
+async def test_what_comes_of_a_template_stands_beside_it(case: Path, zygote: Zygote) -> None:
+    before = zygote.pid
+    held_to(case / EXPECTED, await _told(data_of(case, FILE).decode("utf-8", "replace"), zygote))
+
+    assert zygote.pid == before, "it ended more than its own worker"
+    assert '"kind": "Pod"' in await _told(assets.templates()[FILE], zygote), "and others render"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
+def test_a_case_holds_nothing_that_is_not_rendered(case: Path) -> None:
+    assert {path.name for path in case.iterdir()} in ({FILE, EXPECTED}, {MADE, EXPECTED})
+
+
+def test_there_are_cases_enough() -> None:
+    assert len(CASES) >= 50
