@@ -10,7 +10,8 @@ A story is a list of steps; the loop looks after each. A step is a map with one 
     reset: 1                    # force-pushed back to where the branch was after step 1 (0: before)
     branch: {name: content}     # a commit on the branch `other`
     run: [git words]            # anything else, by git in the bare repository
-    broken: lock                # something of our own mirror is broken; see `playing.BREAKAGES`
+
+`<host>` in it is a directory of the case: a `<host>/owned` in the end was made by what came in.
 
 A path is percent-decoded, so that it may be of any bytes. Content is text, or a map of one key:
 
@@ -82,9 +83,6 @@ class Host:
 
     def _run(self, words: list[str]) -> None:
         self.bare.git(*words)
-
-    def _broken(self, _what: str) -> None:
-        """Nothing happens here: the mirror's side plays it."""
 
     def _tree(self, files: Mapping[str, Any]) -> None:
         """Write a tree as bytes: fast-import and mktree refuse what a hostile host may send."""

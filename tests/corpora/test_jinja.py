@@ -5,7 +5,6 @@ GAMEKEEPER_UPDATE_GOLDEN=1 rewrites `expected.txt`; read the difference before c
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,14 +22,6 @@ RAN_AWAY = re.compile(
     "took too long|used too much CPU time|needed too much memory|maximum recursion depth[^.]*"
 )
 """Which limit ends a runaway first is the machine's, and where its recursion does, Python's."""
-
-
-@pytest.fixture(scope="module")
-def zygote() -> Iterator[Zygote]:
-    made = Zygote()
-    made.start()
-    yield made
-    made.close()
 
 
 async def _told(template: str, zygote: Zygote) -> str:

@@ -3,7 +3,6 @@
 GAMEKEEPER_UPDATE_GOLDEN=1 rewrites `expected.txt`; read the difference before committing it.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,20 +15,15 @@ STORY = "story.yaml"
 CASES = folders("repositories")
 
 
-@pytest.fixture(scope="module")
-def zygote() -> Iterator[Zygote]:
-    made = Zygote()
-    yield made
-    made.close()
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
 async def test_what_comes_of_a_story_stands_beside_it(
     case: Path, zygote: Zygote, tmp_path: Path
 ) -> None:
-    story = yaml.safe_load((case / STORY).read_text(encoding="utf-8"))
+    text = (case / STORY).read_text(encoding="utf-8").replace("<host>", str(tmp_path))
+    story = yaml.safe_load(text)
 
     held_to(case / EXPECTED, await told_of_story(story, tmp_path, zygote))
+    assert not (tmp_path / "owned").exists(), "something that came in was run"
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)

@@ -3,7 +3,6 @@
 GAMEKEEPER_UPDATE_GOLDEN=1 rewrites `expected.txt`; read the difference before committing it.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,6 @@ from tests.corpora.playing import EXPECTED, MADE, data_of, folders, held_to, tol
 
 FILE = "arena.yaml"
 CASES = folders("yaml")
-
-
-@pytest.fixture(scope="module")
-def zygote() -> Iterator[Zygote]:
-    made = Zygote()
-    yield made
-    made.close()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
