@@ -121,24 +121,32 @@ class Signals:
                 await turns.enter_async_context(self._any_turn)
                 told = await self._asked(line)
             before, line.signal = line.signal, _newest(line.signal, told)
-            self._observer.told(line.key, line.ask, told)
-            if before is None or replace(before, at=0.0) != replace(line.signal, at=0.0):
-                changed((line.key,))
+            try:
+                self._observer.told(line.key, line.ask, told)
+                if before is None or replace(before, at=0.0) != replace(line.signal, at=0.0):
+                    changed((line.key,))
+            except Exception:
+                # Who fails to hear of one answer hears of the next.
+                log.exception("a defect in telling of an answer", extra=_of(line.key))
             await self._clock.sleep(line.ask.every_seconds)
 
     async def _asked(self, line: _Line) -> Signal:
-        now, ask = self._clock.now(), line.ask
+        now = self._clock.now()
         try:
-            if ask.kind == "metric":
-                signal = await self._outside.query(ask.what, now)
-                return _taken(signal, signal.value, number_doubt(signal))
-            if ask.form == "agones":
-                return await self._reviewed_as_agones(line, now)
-            body = reviews.request_of(line.key, line.load, line.bounds)
-            signal = await self._outside.review(ask.what, body, now)
+            return await self._answered(line, now)
         except Exception as error:
-            log.exception("a defect in asking")
+            log.exception("a defect in asking", extra=_of(line.key))
             return Signal(now, trouble=f"asking failed: {type(error).__name__}")
+
+    async def _answered(self, line: _Line, now: float) -> Signal:
+        ask = line.ask
+        if ask.kind == "metric":
+            signal = await self._outside.query(ask.what, now)
+            return _taken(signal, signal.value, number_doubt(signal))
+        if ask.form == "agones":
+            return await self._reviewed_as_agones(line, now)
+        body = reviews.request_of(line.key, line.load, line.bounds)
+        signal = await self._outside.review(ask.what, body, now)
         kept = reviews.pertinent(signal.value)
         count, why = reviews.answer_of(kept)
         return _taken(signal, kept, why if count is None else "")
@@ -188,3 +196,7 @@ def _newest(before: Signal | None, told: Signal) -> Signal:
 def _end(line: _Line) -> None:
     if line.work is not None:
         line.work.cancel()
+
+
+def _of(key: WorkloadKey) -> dict[str, dict[str, str]]:
+    return {"fields": {"workload": str(key)}}

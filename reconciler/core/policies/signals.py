@@ -5,7 +5,6 @@ and the policy holds: an outage of a metric never moves a room. While an answer 
 and no newer one can be had, rooms may come by it and none goes.
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -20,6 +19,7 @@ STALE_SECONDS = 120
 _FUTURE_SECONDS = 30.0
 """Clocks of others may be a little ahead of ours."""
 _MOST_TOLD = 250
+_MOST = 1e308
 
 
 def doubt(ask: Ask, look: Look, stale_seconds: float) -> str:
@@ -72,4 +72,5 @@ def sound_number(value: Any) -> float | None:
     """Return a finite number that is not negative; None for all else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if math.isfinite(value) and value >= 0 else None
+    # An integer may be larger than any other number.
+    return float(value) if 0 <= value <= _MOST else None

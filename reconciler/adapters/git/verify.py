@@ -1,0 +1,139 @@
+"""Whether allowed keys signed the commits of a span. Child process only.
+
+Nothing of a repository has a say: the bytes of each commit are checked by programs of ours with
+the operator's keys. `git verify-commit` would take program, keys and time from configuration.
+"""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from reconciler.adapters.git.commits import split, texts
+from reconciler.adapters.git.objects import Objects
+from reconciler.adapters.git.openpgp import OpenPgp
+from reconciler.adapters.git.signatures import Signatures, Unverifiable, file_of_keys
+from reconciler.model.errors import Misconfigured
+from reconciler.model.signatures import SigningRules, Span, Unsigned, Verification
+from reconciler.model.trailers import Signer
+
+COMMITS_LIMIT = 1000
+UNSIGNED_LIMIT = 20
+"""From so many on the others are not looked at: it is not one commit that was forgotten."""
+COMMIT_LIMIT_BYTES = 1024 * 1024
+_BATCH = 32
+SIGNERS = "commit signers"
+OURS = "pushed by this Gamekeeper"
+
+
+class Checks:
+    """The operator's keys at one moment; the files are read when it is entered."""
+
+    def __init__(self, rules: SigningRules, now: float) -> None:
+        self._rules = rules
+        self._now = now
+        self._stack = ExitStack()
+        self._ssh: Signatures | None = None
+        self._openpgp: OpenPgp | None = None
+
+    def __enter__(self) -> "Checks":
+        """Read the keys. Raises Unverifiable: where one file is wrong no other counts."""
+        rules = self._rules
+        with ExitStack() as stack:
+            if rules.signers_file:
+                check_signers(rules.signers_file)
+                signatures = Signatures(rules.signers_file, self._now, SIGNERS)
+                self._ssh = stack.enter_context(signatures)
+            if rules.keys_file:
+                self._openpgp = stack.enter_context(OpenPgp(rules.keys_file, self._now))
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._stack.close()
+
+    def signer(self, commit: bytes) -> tuple[Signer | None, str]:
+        """Return who signed a commit, or None and what it is instead. Raises Unverifiable."""
+        if not commit:
+            return None, "not readable: it is larger than 1 MiB"
+        signed = split(commit)
+        if not signed.kind:
+            return None, signed.problem
+        if signed.kind == "ssh":
+            return self._ssh.signer(signed) if self._ssh else (None, _no_file("an SSH", "signers"))
+        return self._openpgp.signer(signed) if self._openpgp else (None, _no_file("a GPG", "keys"))
+
+
+def check_signers(path: str) -> None:
+    """See that an allowed_signers file has a line. Raises Unverifiable."""
+    lines = (line.strip() for line in file_of_keys(path, SIGNERS).splitlines())
+    if not any(line and not line.startswith(b"#") for line in lines):
+        raise Unverifiable(
+            f"the file of {SIGNERS} {path} names nobody: write a line for each person, as "
+            "ssh-keygen(1) has it under ALLOWED SIGNERS"
+        )
+
+
+def verify(objects: Objects, span: Span, rules: SigningRules, now: float) -> Verification:
+    """Look at the commits that count, the newest first; `now` is Unix seconds.
+
+    Raises Misconfigured where nothing can be checked, Damaged.
+    """
+    head, others = _asked(objects, span, strict=rules.strict)
+    if len(others) > COMMITS_LIMIT:
+        return Verification(span.tip, cut=True)
+    identities = list(dict.fromkeys((*head, *(each for each in others if each not in span.ours))))
+    by = OURS if span.tip in span.ours else ""
+    if not identities:
+        return Verification(span.tip, by)
+    unsigned: list[Unsigned] = []
+    try:
+        with Checks(rules, now) as checks:
+            for start in range(0, len(identities), _BATCH):
+                batch = identities[start : start + _BATCH]
+                for identity, text in _ordered(objects, batch):
+                    signer, problem = checks.signer(text)
+                    if signer is None:
+                        unsigned.append(Unsigned(identity, problem))
+                    elif identity == span.tip:
+                        by = signed_by(signer)
+                    if len(unsigned) > UNSIGNED_LIMIT:
+                        return Verification(span.tip, "", tuple(unsigned), cut=True)
+    except Unverifiable as error:
+        raise Misconfigured(f"no commit can be verified: {error}") from error
+    return Verification(span.tip, by, tuple(unsigned))
+
+
+def signed_by(signer: Signer) -> str:
+    """Return how a signature is told to people."""
+    return f"signed by {signer.name} ({signer.key})"
+
+
+def _asked(objects: Objects, span: Span, *, strict: bool) -> tuple[list[str], Sequence[str]]:
+    """Return the newest commit that is not ours, and where it is `strict` all of the span.
+
+    That newest one is asked about although it led to a known commit before: whoever sets a branch
+    back to a commit makes it the head, and beneath the first accepted head nobody has looked.
+    """
+    known = [found for each in span.known if (found := objects.find(each))]
+    without = ["--not", *known] if known else []
+    bound = f"--max-count={len(span.ours) + 1}"
+    straight = _listed(objects, bound, "--first-parent", span.tip, *without)
+    if not straight:
+        is_ours = span.tip in span.ours or span.tip in known
+        return [] if is_ours else [span.tip], ()
+    head = [each for each in straight if each not in span.ours][:1]
+    if not strict or not span.known:
+        return head, ()
+    return head, _listed(objects, f"--max-count={COMMITS_LIMIT + 1}", span.tip, *without)
+
+
+def _listed(objects: Objects, *words: str) -> Sequence[str]:
+    return objects.commands.read("rev-list", "--topo-order", *words).decode().split()
+
+
+def _ordered(objects: Objects, batch: list[str]) -> list[tuple[str, bytes]]:
+    found = texts(objects, batch, COMMIT_LIMIT_BYTES)
+    return [(identity, found[identity]) for identity in batch]
+
+
+def _no_file(kind: str, name: str) -> str:
+    return f"signed with {kind} key, and --commit-{name} names no file"
