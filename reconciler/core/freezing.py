@@ -1,0 +1,209 @@
+"""A freeze: what people changed in Git since it opened waits, and nothing else does (ADR 26).
+
+While one is open a head is judged as though people had changed nothing since: the accepted specs,
+with the numbers that are ours. So policies, healing and our own commits go on. What left Git is
+held at the gates. A commit stands under the windows of the Config that was accepted, under its
+own, and under those that were open before: no commit lifts the freeze that it stands under.
+"""
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+
+from reconciler.core import freeze_windows, intents
+from reconciler.core.calendar import Zones
+from reconciler.core.compile import canonical, config_from_json
+from reconciler.core.counts_in_git import ReadSpec, with_count
+from reconciler.core.suspension import in_time
+from reconciler.core.waits import soonest
+from reconciler.model.arrivals import Arrival
+from reconciler.model.changes import Removal
+from reconciler.model.freezes import Edit, Freeze, Window
+from reconciler.model.records import Accepted, RepositoryRecord, StateRecord
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Config, Source, Workload
+
+MOST_REMEMBERED = 20
+WAITING_PARTS = ("paths", "budgets", "freeze")
+"""What of gamekeeper.yaml decides about rooms: that waits, too."""
+
+
+def open_freezes(
+    arrival: Arrival, repository: RepositoryRecord, zones: Zones
+) -> tuple[Freeze, ...]:
+    """Return the freezes that a head stands under, the one that ends first before the others."""
+    now = arrival.dated
+    found = {each for each in repository.freezes if each.since <= now < each.until}
+    found |= set(freeze_windows.open_at(_windows(arrival), zones, now))
+    by_span = {(each.until, each.since, each.name): each for each in sorted(found, key=_told)}
+    return tuple(sorted(by_span.values()))[-MOST_REMEMBERED:]
+
+
+def _told(freeze: Freeze) -> tuple[bool, str]:
+    """Sort what knows its line last: that is told."""
+    return ":" in freeze.place, freeze.place
+
+
+def next_change(arrival: Arrival, repository: RepositoryRecord, zones: Zones) -> float | None:
+    """Return when the next freeze opens or ends (Unix seconds), None where none does soon."""
+    ends = (each.until for each in repository.freezes if each.until > arrival.dated)
+    return soonest(*ends, freeze_windows.next_change(_windows(arrival), zones, arrival.dated))
+
+
+def _windows(arrival: Arrival) -> list[Window]:
+    """Return the windows of the accepted Config and of the head's; one that both have once."""
+    found: dict[Window, Window] = {}
+    for config in (arrival.accepted_config, arrival.reading.config):
+        found |= {replace(each, line=0): each for each in (config.freeze if config else ())}
+    return list(found.values())
+
+
+def edits_of(
+    arrival: Arrival, records: Mapping[WorkloadKey, StateRecord], removals: Collection[Removal]
+) -> tuple[Edit, ...]:
+    """Return what people changed beside what was accepted, but what takes a workload away.
+
+    Nothing where no freeze is open. What waits for an approval already is no part of it.
+    """
+    if not arrival.freezes or arrival.reading.config is None:
+        return ()
+    lines = {removal.line for removal in removals}
+    return tuple(_edits(arrival, records, lines))
+
+
+def _edits(
+    arrival: Arrival, records: Mapping[WorkloadKey, StateRecord], lines: Collection[str]
+) -> Iterator[Edit]:
+    config, accepted = arrival.reading.config, arrival.accepted_config
+    if config and accepted and _settings(config) != _settings(accepted):
+        yield Edit(_line(arrival.cluster, "Config", "gamekeeper.yaml", _settings(config)), None)
+    for key, workload in arrival.reading.workloads.items():
+        record = records.get(key, StateRecord())
+        is_held = record.held is not None and record.held.line in lines
+        if key in arrival.unreadable or is_held:
+            continue
+        edit = _edit(arrival, workload, record)
+        if edit is not None:
+            yield edit
+
+
+def _edit(arrival: Arrival, workload: Workload, record: StateRecord) -> Edit | None:
+    key, accepted = workload.key, record.accepted
+    place = f"{key.namespace}/{key.name}"
+    if accepted is None:
+        if key in arrival.unrecorded:
+            return None  # it lives: the gates judge what is asked of it
+        return Edit(_line(arrival.cluster, key.kind, place, workload.spec_json), key, counted=True)
+    counted = _is_counted(arrival, workload, record, accepted)
+    same = workload.spec_json == accepted.spec_json
+    if not counted and (same or _uncounted(workload.spec_json) == _uncounted(accepted.spec_json)):
+        return None
+    content = _uncounted(workload.spec_json)
+    if counted:
+        content += f" {workload.replicas} {arrival.reading.own.get(key)}"
+    return Edit(_line(arrival.cluster, key.kind, place, content), key, counted)
+
+
+def _is_counted(
+    arrival: Arrival, workload: Workload, record: StateRecord, accepted: Accepted
+) -> bool:
+    """Whether people changed the number: it is neither what was accepted nor one that we pushed."""
+    own, key = arrival.reading.own.get(workload.key), workload.key
+    if None not in (own, record.scaling.own) and own != record.scaling.own:
+        return True
+    moved = (arrival.passages.get(key, ()), arrival.counts_passages.get(key, ()))
+    if any(map(intents.human_commit, moved)):
+        return True  # also where it is the accepted one again: that is said, and waits
+    ours = {landing.value for landing in record.scaling.landings}
+    return workload.replicas != accepted.replicas and workload.replicas not in ours
+
+
+def _line(cluster: str, kind: str, place: str, content: str) -> str:
+    digest = hashlib.sha256(content.encode()).hexdigest()[:12]
+    return f"{cluster} {kind} {place} change to={digest}"
+
+
+def _uncounted(spec_json: str) -> str:
+    document = json.loads(spec_json)
+    document["spec"].pop("replicas", None)
+    return canonical(document)
+
+
+def _settings(config: Config) -> str:
+    """Return what of a Config decides about rooms, as text."""
+    spec = json.loads(config.spec_json).get("spec") or {}
+    return canonical({name: spec[name] for name in WAITING_PARTS if name in spec})
+
+
+def lifted(
+    arrival: Arrival, edits: Collection[Edit], approved: Collection[str], zones: Zones
+) -> Arrival:
+    """Return a head whose change of gamekeeper.yaml was approved: only its own freezes count."""
+    if not any(edit.key is None and edit.line in approved for edit in edits):
+        return arrival
+    config = arrival.reading.config
+    windows = config.freeze if config else ()
+    return replace(arrival, freezes=freeze_windows.open_at(windows, zones, arrival.dated))
+
+
+def withheld(
+    arrival: Arrival,
+    edits: Collection[Edit],
+    approved: Collection[str],
+    records: Mapping[WorkloadKey, StateRecord],
+    read_spec: ReadSpec,
+) -> Arrival:
+    """Return a head as though people had not made those edits that wait.
+
+    Those that were `approved` do not, and none where no freeze is open any more.
+    """
+    waiting = tuple(each for each in edits if arrival.freezes and each.line not in approved)
+    if not waiting:
+        return arrival
+    reading = arrival.reading
+    workloads, own = dict(reading.workloads), dict(reading.own)
+    passages, counts_passages = dict(arrival.passages), dict(arrival.counts_passages)
+    config = reading.config
+    for edit in waiting:
+        if edit.key is None:
+            config = _with_settings(config, arrival.accepted_config)
+            continue
+        record = records.get(edit.key, StateRecord())
+        workload = workloads.pop(edit.key)
+        own.pop(edit.key, None)
+        if record.accepted is None:
+            continue
+        workloads[edit.key] = _unedited(edit, workload, record.accepted, arrival.dated, read_spec)
+        if record.scaling.own is not None:
+            own[edit.key] = record.scaling.own
+        if edit.counted:
+            passages.pop(edit.key, None)
+            counts_passages.pop(edit.key, None)
+    return replace(
+        arrival,
+        reading=replace(reading, workloads=workloads, own=own, config=config),
+        passages=passages,
+        counts_passages=counts_passages,
+        waiting=waiting,
+    )
+
+
+def _unedited(
+    edit: Edit, workload: Workload, accepted: Accepted, dated: float, read_spec: ReadSpec
+) -> Workload:
+    """Return the accepted workload, with the head's number where that is ours."""
+    before = in_time(read_spec(accepted.spec_json, Source(accepted.file, accepted.line)), dated)
+    count = accepted.replicas if edit.counted else workload.replicas
+    if count == accepted.replicas:
+        return replace(before, replicas=count)
+    return with_count(before, count)
+
+
+def _with_settings(config: Config | None, accepted: Config | None) -> Config | None:
+    if config is None or accepted is None:
+        return config
+    document, before = json.loads(config.spec_json), json.loads(accepted.spec_json)
+    spec = {k: v for k, v in (document.get("spec") or {}).items() if k not in WAITING_PARTS}
+    old = {k: v for k, v in (before.get("spec") or {}).items() if k in WAITING_PARTS}
+    return config_from_json(canonical({**document, "spec": {**spec, **old}}))

@@ -1,0 +1,193 @@
+"""What of a head waits while a freeze is open: what people changed, and nothing of ours."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from reconciler import assets
+from reconciler.core import freezing
+from reconciler.core.compile import canonical, compile_config, workload_from_json
+from reconciler.model.arrivals import Arrival
+from reconciler.model.changes import Cause, Removal
+from reconciler.model.freezes import Freeze
+from reconciler.model.holds import HoldKind
+from reconciler.model.intents import Intent, Landing, Passage, Scaling
+from reconciler.model.records import Accepted, HeldRemoval, RepositoryRecord, StateRecord
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Config, Source, Workload
+from tests.unit.core.arriving import an_arrival
+from tests.unit.core.making import NOW, a_key, a_reading
+
+ZONES = assets.TimeZones()
+FREEZE = Freeze(NOW + 600, NOW - 600, "cup", "", "gamekeeper.yaml:5")
+KEY = a_key()
+DAY = {"name": "day", "from": "2027-01-15", "until": "2027-01-15", "timeZone": "UTC"}
+"""NOW is 2027-01-15 08:00 UTC."""
+
+
+def the_spec(replicas: int = 3, image: str = "game:1", **more: Any) -> Workload:
+    document = {
+        "apiVersion": "gamekeeper.dev/v1",
+        "kind": "Scheduler",
+        "metadata": {"name": "arena"},
+        "spec": {
+            "replicas": replicas,
+            "reports": "none",
+            "template": {"spec": {"containers": [{"name": "game", "image": image}]}},
+            **more,
+        },
+    }
+    return workload_from_json(canonical(document), Source("schedulers/arena.yaml", 1))
+
+
+def on_record(workload: Workload, **changes: Any) -> dict[WorkloadKey, StateRecord]:
+    accepted = Accepted(workload.spec_json, workload.replicas, "c1", "schedulers/arena.yaml", 1)
+    return {KEY: StateRecord(accepted, **changes)}
+
+
+def a_config(**spec: Any) -> Config:
+    return compile_config({"apiVersion": "v1", "kind": "Config", "spec": spec})
+
+
+def a_head(workload: Workload | None, **changes: Any) -> Arrival:
+    reading = a_reading(*([] if workload is None else [workload]))
+    changes = {"freezes": (FREEZE,), "dated": NOW, **changes}
+    return an_arrival(reading, **changes)
+
+
+def a_landing(value: int) -> Scaling:
+    return Scaling(intent=Intent(3, value, ()), landings=(Landing("ours", value, NOW - 9),))
+
+
+def waits(arrival: Arrival, records: dict[WorkloadKey, StateRecord]) -> Arrival:
+    """Return the head as it is judged in the freeze."""
+    edits = freezing.edits_of(arrival, records, ())
+    return freezing.withheld(arrival, edits, (), records, workload_from_json)
+
+
+@pytest.mark.parametrize(
+    ("head", "record", "wanted"),
+    [
+        pytest.param(the_spec(), {}, None, id="nothing changed"),
+        pytest.param(the_spec(image="game:2"), {}, (3, "game:1"), id="another image"),
+        pytest.param(the_spec(5), {}, (3, "game:1"), id="a person's number"),
+        pytest.param(the_spec(5), {"scaling": a_landing(5)}, None, id="a number that we pushed"),
+        pytest.param(the_spec(5, "game:2"), {"scaling": a_landing(5)}, (5, "game:1"),
+                     id="an image beside a number that we pushed"),
+        pytest.param(the_spec(6, "game:2"), {"scaling": a_landing(5)}, (3, "game:1"),
+                     id="an image and a person's number beside one that we pushed"),
+        pytest.param(the_spec(suspend=True), {}, (3, "game:1"), id="suspended"),
+    ],
+)  # fmt: skip
+def test_a_head_is_judged_as_though_people_had_changed_nothing(
+    head: Workload, record: dict[str, Any], wanted: tuple[int, str] | None
+) -> None:
+    judged = waits(a_head(head), on_record(the_spec(), **record))
+    assert bool(judged.waiting) == (wanted is not None)
+    found = judged.reading.workloads[KEY]
+    image = found.template["spec"]["containers"][0]["image"]
+    assert (found.replicas, image, found.suspend) == (*(wanted or (head.replicas, image)), False)
+
+
+def test_a_persons_commit_is_no_human_word_before_the_end() -> None:
+    moved = {KEY: (Passage("theirs", 5, (3,)),)}
+    arrival = a_head(the_spec(5), passages=moved, counts_passages=moved)
+    judged = waits(arrival, on_record(the_spec(), scaling=a_landing(5)))
+    assert (judged.passages, judged.counts_passages) == ({}, {})
+    assert judged.reading.workloads[KEY].replicas == 3
+
+
+def test_a_persons_way_back_to_the_accepted_number_waits_too() -> None:
+    moved = {KEY: (Passage("theirs", 3, (12,)),)}
+    judged = waits(a_head(the_spec(), passages=moved), on_record(the_spec()))
+    assert [edit.counted for edit in judged.waiting] == [True]
+    assert judged.passages == {}, "it would hold the policy, and take back what was decided"
+
+
+def test_a_number_on_the_tracked_branch_under_one_of_the_branch_of_counts_waits() -> None:
+    reading = replace(a_reading(the_spec()), own={KEY: 9})
+    arrival = replace(a_head(None), reading=reading)
+    judged = waits(arrival, on_record(the_spec(), scaling=Scaling(own=4)))
+    assert [edit.counted for edit in judged.waiting] == [True]
+    assert judged.reading.own == {KEY: 4}
+
+
+def test_a_new_spec_waits_and_one_that_lives_without_a_record_does_not() -> None:
+    assert waits(a_head(the_spec()), {}).reading.workloads == {}
+    assert KEY in waits(a_head(the_spec(), unrecorded={KEY: 3}), {}).reading.workloads
+
+
+def test_what_waits_for_an_approval_is_left_to_it() -> None:
+    removal = Removal("local", KEY, Cause.SCALE_IN, 1, 2)
+    held = HeldRemoval(HoldKind.OVER_BUDGET, removal.line, "too much")
+    records = on_record(the_spec(), held=held)
+    assert not freezing.edits_of(a_head(the_spec(1)), records, [removal])
+    assert freezing.edits_of(a_head(the_spec(2)), records, [])
+
+
+def test_without_a_freeze_nothing_waits() -> None:
+    arrival = a_head(the_spec(9, "game:2"), freezes=())
+    assert waits(arrival, on_record(the_spec())) is arrival
+
+
+def test_of_the_config_what_decides_about_rooms_waits() -> None:
+    before = a_config(paths=["eu"], pollSeconds=30)
+    after = a_config(paths=["eu", "us"], pollSeconds=60, freeze=[DAY])
+    arrival = a_head(the_spec(), accepted_config=before)
+    arrival = replace(arrival, reading=replace(arrival.reading, config=after))
+    config = waits(arrival, on_record(the_spec())).reading.config
+    assert config is not None
+    assert (config.paths, config.freeze, config.poll_seconds) == (("eu",), (), 60)
+    assert json.loads(config.spec_json)["spec"] == {"paths": ["eu"], "pollSeconds": 60}
+    arrival = replace(arrival, reading=replace(arrival.reading, config=a_config(paths=["eu"])))
+    assert not waits(arrival, on_record(the_spec())).waiting, "pollSeconds acts at once"
+
+
+def test_the_line_of_an_edit_names_its_content_and_not_the_number_that_is_ours() -> None:
+    def line(head: Workload, **record: Any) -> str:
+        (edit,) = freezing.edits_of(a_head(head), on_record(the_spec(), **record), ())
+        return edit.line
+
+    ours = line(the_spec(5, "game:2"), scaling=a_landing(5))
+    assert ours == line(the_spec(3, "game:2")) != line(the_spec(3, "game:3"))
+    assert line(the_spec(5, "game:2")) not in (ours, line(the_spec(6, "game:2")))
+    assert ours.startswith("local Scheduler arena/arena change to=")
+
+
+def test_a_head_stands_under_what_was_accepted_its_own_and_what_was_open() -> None:
+    other = {**DAY, "name": "other", "until": "2027-01-16"}
+    arrival = a_head(None, accepted_config=a_config(freeze=[DAY]))
+    arrival = replace(arrival, reading=replace(arrival.reading, config=a_config(freeze=[other])))
+    known = RepositoryRecord(freezes=(FREEZE, replace(FREEZE, name="over", until=NOW)))
+    found = freezing.open_freezes(arrival, known, ZONES)
+    assert [each.name for each in found] == ["cup", "day", "other"]
+    later = replace(arrival, dated=NOW - 3600 * 9)
+    assert not freezing.open_freezes(later, known, ZONES), "one that has not begun counts for none"
+
+
+def test_one_window_is_told_once_and_with_its_line() -> None:
+    placed = a_config(freeze=[DAY])
+    placed = replace(placed, freeze=(replace(placed.freeze[0], line=7),))
+    arrival = a_head(None, accepted_config=a_config(freeze=[DAY]))
+    arrival = replace(arrival, reading=replace(arrival.reading, config=placed))
+    (found,) = freezing.open_freezes(arrival, RepositoryRecord(), ZONES)
+    assert found.place == "gamekeeper.yaml:7"
+
+
+def test_an_approved_change_of_the_config_leaves_its_own_freezes() -> None:
+    arrival = a_head(the_spec(9), accepted_config=a_config(freeze=[DAY]))
+    records = on_record(the_spec())
+    edits = freezing.edits_of(arrival, records, ())
+    lines = {edit.line for edit in edits if edit.key is None}
+    assert len(lines) == 1
+    assert freezing.lifted(arrival, edits, (), ZONES).freezes == (FREEZE,)
+    assert freezing.lifted(arrival, edits, lines, ZONES).freezes == ()
+
+
+def test_when_to_look_again() -> None:
+    arrival = a_head(None, accepted_config=a_config(freeze=[DAY]))
+    known = RepositoryRecord(freezes=(FREEZE,))
+    assert freezing.next_change(arrival, known, ZONES) == FREEZE.until
+    assert freezing.next_change(arrival, RepositoryRecord(), ZONES) == NOW + 16 * 3600
