@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Mapping
 
 from reconciler.kube.diff import left_scoped
 from reconciler.kube.schemas import UNTYPED, Schemas
-from reconciler.model import labels
+from reconciler.model import additional, labels
 from reconciler.model.holds import Hold, HoldKind
-from reconciler.model.live import LiveObject
+from reconciler.model.live import ENDED_PHASES, LiveObject
 from reconciler.model.plans import (
     ApplyObject,
     Confirmed,
@@ -18,7 +18,7 @@ from reconciler.model.plans import (
 from reconciler.model.records import Owned
 from reconciler.model.refs import ObjectRef, WorkloadKey
 
-APPLY_ORDER = ("Namespace", "ServiceAccount", "PodDisruptionBudget")
+APPLY_ORDER = ("Namespace", "ServiceAccount", *additional.KINDS, "PodDisruptionBudget")
 """What a pod needs comes first: a namespace to be in, an account to run as."""
 
 
@@ -91,6 +91,51 @@ def to_prune(situation: Situation) -> tuple[DeleteObject, ...]:
         for item in (inner or last)
         if not item.terminating
     )
+
+
+def to_drop(situation: Situation) -> tuple[DeleteObject, ...]:
+    """Return the additional objects that an accepted spec asks for no more, once nobody needs them.
+
+    Rooms of an older revision may: a container that starts again reads its ConfigMap anew. What
+    we did not make stays.
+    """
+    desired = situation.desired
+    if desired is None or situation.holds or not situation.complete:
+        return ()
+    wanted = {item.ref for item in desired.objects}
+    made = {owned.ref for owned in situation.record.inventory if owned.made} - wanted
+    dropped = [
+        item
+        for item in applied(situation)
+        if item.ref in made and item.ref.kind in additional.KINDS and not item.terminating
+    ]
+    revision = desired.workload.revision
+    if not dropped or any(
+        pod.revision != revision and pod.phase not in ENDED_PHASES for pod in situation.live.pods
+    ):
+        return ()
+    return tuple(
+        DeleteObject(item.ref, item.uid, item.resource_version, f"{item.ref} left Git")
+        for item in dropped
+    )
+
+
+def unseen(situation: Situation) -> tuple[Hold, ...]:
+    """Return a hold where we made objects of kinds that are not allowed, nor followed, any more."""
+    left = [
+        str(owned.ref)
+        for owned in situation.record.inventory
+        if owned.made
+        and owned.ref.kind in additional.KINDS
+        and owned.ref.kind not in situation.kinds
+    ]
+    if not left:
+        return ()
+    reason = (
+        f"{', '.join(left[:3])} cannot be seen, for --allow-kinds does not name its kind any more: "
+        f"allow it until {situation.key} is gone"
+    )
+    return (Hold(HoldKind.FOREIGN, situation.key, reason),)
 
 
 def sharing_of(

@@ -6,7 +6,7 @@ from typing import Any
 from reconciler.core.fields import differing
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
-from reconciler.model import labels
+from reconciler.model import additional, labels
 from reconciler.model.changes import FieldChange
 from reconciler.model.errors import PortError
 from reconciler.model.holds import HoldKind
@@ -32,6 +32,8 @@ async def apply(lane: Lane, plan: Plan, steps: Steps) -> bool:
             await lane.cluster.apply(wanted.body, force=True)
         except PortError as error:
             steps.failed("apply", str(wanted.ref), error, wanted.reason)
+            if wanted.live_version and wanted.ref.kind in additional.KINDS:
+                continue  # as it was it is there: a change that is refused may not stop healing
             return False
         if wanted.ref.kind == "PodDisruptionBudget":
             lane.budgeted_at[plan.key] = lane.view.elapsed()
@@ -58,7 +60,11 @@ async def _announce(lane: Lane, plan: Plan, steps: Steps) -> bool:
         if not is_ours(there, lane.instance):
             steps.held(HoldKind.FOREIGN, foreign_reason(wanted.ref, lane.instance))
             return False
-        if wanted.ref not in known:
+        owner = owner_of(there, lane.instance)
+        if wanted.ref.kind in additional.KINDS and owner not in (None, plan.key):
+            steps.held(HoldKind.FOREIGN, _taken(wanted.ref, owner))
+            return False
+        if wanted.ref not in known or (owner is None and wanted.ref.kind in additional.KINDS):
             shared = wanted.ref.kind == "Namespace" and lane.made_for_others(plan.key)
             made[wanted.ref] = shared
     inventory = tuple(sorted(Owned(ref, by_us) for ref, by_us in made.items()))
@@ -83,6 +89,23 @@ def is_ours(there: Json, instance: str) -> bool:
     owner = (metadata.get("labels") or {}).get(labels.INSTANCE)
     adopted_by = (metadata.get("annotations") or {}).get(labels.ADOPT)
     return instance in (owner, adopted_by)
+
+
+def owner_of(there: Json, instance: str) -> WorkloadKey | None:
+    """Return the workload of ours whose object it is; None for what people gave us."""
+    metadata = there.get("metadata", {})
+    marks = metadata.get("labels") or {}
+    if marks.get(labels.INSTANCE) != instance:
+        return None
+    kind, name = marks.get(labels.KIND, ""), marks.get(labels.WORKLOAD, "")
+    return WorkloadKey(kind, metadata.get("namespace", ""), name)
+
+
+def _taken(ref: ObjectRef, owner: WorkloadKey | None) -> str:
+    return (
+        f"{ref} is still that of {owner}: nothing of this workload is written until it lets go of "
+        "it. Where both keep it, give one of them another name"
+    )
 
 
 def foreign_reason(ref: ObjectRef, instance: str) -> str:

@@ -1,0 +1,36 @@
+"""docs/objects.md says what there is: kinds, names, filters, and its example."""
+
+import re
+from pathlib import Path
+
+from reconciler.adapters.compiler.context import context_of
+from reconciler.adapters.compiler.environment import TemplateEnvironment
+from reconciler.model.additional import KINDS
+from tests.contract.compiler_world import workload
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "objects.md").read_text(encoding="utf-8")
+
+
+def test_its_object_is_the_one_of_the_example() -> None:
+    folder = ROOT / "examples" / "good" / "objects-beside-the-rooms" / "objects" / "arena"
+    (shown,) = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    assert shown == (folder / "configmap.yaml.j2").read_text(encoding="utf-8")
+
+
+def test_it_names_the_kinds_that_can_be_allowed_and_no_other() -> None:
+    (listed,) = re.findall(r"lists kinds of (.*?);", PAGE)
+    assert re.findall(r"`(\w+)`", listed) == sorted(KINDS)
+
+
+def test_what_it_says_templates_see_is_there() -> None:
+    context = context_of(workload(), "main")
+    named = re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE, re.MULTILINE)
+    assert {name for name, _ in named} <= context.keys()
+    (of_workload,) = (text for name, text in named if name == "workload")
+    assert re.findall(r"`(\w+)`", of_workload) == list(context["workload"])
+
+
+def test_it_names_every_filter() -> None:
+    (listed,) = re.findall(r"^and the filters (.*)\.$", PAGE, re.MULTILINE)
+    assert re.findall(r"`(\w+)`", listed) == sorted(TemplateEnvironment().filters)
