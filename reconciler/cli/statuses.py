@@ -1,7 +1,7 @@
 """The state of a fleet as values: made from records and pods alone."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reconciler.cli import scaling_status
@@ -13,6 +13,7 @@ from reconciler.core import births, hearing, intake, rooms
 from reconciler.core.compile import config_from_json, workload_from_json
 from reconciler.core.conditions import STALLED, held_by
 from reconciler.core.departing import workload_of
+from reconciler.core.suspension import in_time, reason_of
 from reconciler.loop.lane import Lane
 from reconciler.model.changes import leaves_git
 from reconciler.model.holds import Hold, HoldKind
@@ -82,19 +83,33 @@ class Status:
 def notices_of(record: RepositoryRecord) -> tuple[Hold, ...]:
     """Return what is held of the head beside running workloads."""
     return tuple(
-        Hold(item.kind, None, f"{item.where}: {item.reason}" if item.where else item.reason)
+        Hold(item.kind, None, _placed(item.where, item.reason), item.change_hash)
         for item in record.notices
     )
 
 
-def status_of(lane: Lane, there: Iterable[WorkloadKey], seen: Sighting | None) -> Status:
-    """Return the status from records and view; no I/O."""
+def _placed(where: str, reason: str) -> str:
+    return f"{where}: {reason}" if where else reason
+
+
+def _frozen_hash(offers: Iterable[Offer]) -> str:
+    """Return the hash of all that waits for the end of a freeze."""
+    open_offers = [offer for offer in offers if offer.end is OfferEnd.WAITING]
+    return max(open_offers, key=lambda offer: len(offer.lines)).change_hash if open_offers else ""
+
+
+def status_of(
+    lane: Lane, there: Iterable[WorkloadKey], seen: Sighting | None, now: float
+) -> Status:
+    """Return the status from records and view at `now` (Unix seconds); no I/O."""
     repository = lane.store.repository
     # While a file is unreadable, approving a deletion does nothing.
     stuck = any(notice.kind is HoldKind.UNREADABLE for notice in repository.notices)
     offers = tuple(offer for offer in repository.offers if offer.end is OfferEnd.WAITING)
     keys = sorted({*lane.store.states(), *lane.store.unreadable_workloads(), *there})
-    workloads = tuple(_workload(lane, key, offers, stuck) for key in keys)
+    workloads = tuple(
+        _workload(lane, key, () if stuck and _goes(lane, key) else offers, now) for key in keys
+    )
     return Status(repository, seen, workloads, lane.store.repository_problem)
 
 
@@ -105,7 +120,18 @@ def as_json(status: Status, now: float) -> dict[str, Any]:
         "repository": record.repository,
         "branch": record.branch,
         "commit": record.commit,
+        "verified": record.verified or None,
         **(_seen_json(status.seen, now) if status.seen else {"leader": None, "git": None}),
+        "freezes": [
+            {
+                "name": each.name,
+                "since": _time(each.since),
+                "until": _time(each.until),
+                "reason": each.reason,
+                "source": each.place,
+            }
+            for each in record.freezes
+        ],
         "holds": holds_as_json(status.notices),
         "approvals": [
             {"line": item.line, "by": item.by, "until": item.until} for item in record.approved
@@ -129,6 +155,15 @@ def _seen_json(seen: Sighting, now: float) -> dict[str, Any]:
             "failingSince": _time(seen.blind_since),
             "error": seen.error,
         },
+        "notTold": [
+            {
+                "target": each.name,
+                "since": _time(each.since),
+                "error": each.error,
+                "givenUp": each.gave_up,
+            }
+            for each in seen.untold_at(now)
+        ],
     }
 
 
@@ -167,15 +202,13 @@ def _face_json(face: RoomsFace) -> dict[str, Any]:
 
 
 def _workload(
-    lane: Lane, key: WorkloadKey, offers: tuple[Offer, ...], stuck: bool
+    lane: Lane, key: WorkloadKey, offers: tuple[Offer, ...], now: float
 ) -> WorkloadStatus:
     record = lane.store.state(key)
-    accepted = record.accepted
-    spec = (
-        workload_from_json(accepted.spec_json, Source(accepted.file, accepted.line))
-        if accepted
-        else None
-    )
+    accepted, spec = record.accepted, None
+    if accepted:
+        source = Source(accepted.file, accepted.line)
+        spec = in_time(workload_from_json(accepted.spec_json, source), now)
     pods = lane.view.of(key).pods
     kept = {pod.uid: hearing.heard_of(pod.kept_report) for pod in pods}
     ears = Ears({uid: heard for uid, heard in kept.items() if heard is not None})
@@ -185,7 +218,7 @@ def _workload(
     holds = (
         (intake.unreadable_record(key, unreadable),)
         if unreadable
-        else _holds(key, record, spec, () if stuck and _goes(record) else offers)
+        else _holds(key, record, spec, offers)
     )
     return WorkloadStatus(
         key=key,
@@ -200,7 +233,8 @@ def _workload(
     )
 
 
-def _goes(record: StateRecord) -> bool:
+def _goes(lane: Lane, key: WorkloadKey) -> bool:
+    record = lane.store.state(key)
     return record.held is not None and leaves_git(record.held.line)
 
 
@@ -233,13 +267,15 @@ def _holds(
     """Return what is held: removals by their record, all else by its condition."""
     found = []
     if spec and spec.suspend:
-        found.append(
-            Hold(HoldKind.SUSPENDED, key, f"suspended by {spec.source}: nothing is written")
-        )
+        found.append(Hold(HoldKind.SUSPENDED, key, reason_of(spec)))
     if record.held:
         known = [offer.change_hash for offer in offers if record.held.line in offer.lines]
         approvable = known[-1] if known and record.held.kind is not HoldKind.UNREADABLE else ""
         found.append(Hold(record.held.kind, key, record.held.reason, approvable))
     seen = {hold.kind for hold in found}
-    found += [hold for hold in held_by(key, record.conditions) if hold.kind not in seen]
+    more = [hold for hold in held_by(key, record.conditions) if hold.kind not in seen]
+    found += [
+        replace(hold, change_hash=_frozen_hash(offers)) if hold.kind is HoldKind.FROZEN else hold
+        for hold in more
+    ]
     return tuple(found)

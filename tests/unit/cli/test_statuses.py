@@ -3,11 +3,20 @@ from dataclasses import replace
 import pytest
 
 from reconciler.cli.status_text import print_text
-from reconciler.cli.statuses import status_of
+from reconciler.cli.statuses import as_json, status_of
 from reconciler.core.births import digest_of
 from reconciler.core.compile import canonical
+from reconciler.model.freezes import Freeze
 from reconciler.model.holds import HoldKind
-from reconciler.model.records import Accepted, Condition, HeldRemoval, Notice, Offer, StateRecord
+from reconciler.model.records import (
+    Accepted,
+    Condition,
+    HeldRemoval,
+    Notice,
+    Offer,
+    RepositoryRecord,
+    StateRecord,
+)
 from reconciler.model.refs import Json
 from tests.loop.world import Process, World
 from tests.unit.cli.screens import console, text_of
@@ -79,7 +88,7 @@ async def test_a_record_is_told_in_a_word(
     process = Process(World())
     await process.start()
     await process.lane.store.change_state(KEY, lambda _: record)
-    (arena,) = status_of(process.lane, [], None).workloads
+    (arena,) = status_of(process.lane, [], None, 0.0).workloads
     assert (arena.state, [hold.kind for hold in arena.holds]) == (state, holds)
 
 
@@ -89,10 +98,10 @@ async def test_of_a_workload_that_was_taken_in_once_the_record_is_lost() -> None
     store = process.lane.store
     known = frozenset({digest_of("local", KEY)})
     await store.save_repository(replace(store.repository, known=known))
-    (arena,) = status_of(process.lane, [KEY], None).workloads
+    (arena,) = status_of(process.lane, [KEY], None, 0.0).workloads
     assert arena.state == "its record is lost"
     screen = console()
-    print_text(screen, status_of(process.lane, [KEY], None), 0.0)
+    print_text(screen, status_of(process.lane, [KEY], None, 0.0), 0.0)
     assert text_of(screen.out).splitlines()[-1].split()[1:7] == ["?", "0", "0", "0", "?", "0"]
 
 
@@ -105,7 +114,7 @@ async def test_no_deletion_is_offered_while_a_file_is_unreadable() -> None:
     offers = (Offer("a" * 12, (LINE,), "c1"),)
     notices = (Notice(HoldKind.UNREADABLE, "", "x.yaml cannot be read"),)
     await store.save_repository(replace(store.repository, offers=offers, notices=notices))
-    (arena,) = status_of(process.lane, [], None).workloads
+    (arena,) = status_of(process.lane, [], None, 0.0).workloads
     assert arena.holds[0].change_hash == ""
 
 
@@ -117,5 +126,51 @@ async def test_a_refused_removal_comes_with_the_hash_that_was_offered() -> None:
     await store.change_state(KEY, lambda _: replace(accepted(), held=held))
     offers = (Offer("a" * 12, (LINE,), "c1"), Offer("b" * 12, ("other", LINE), "c2"))
     await store.save_repository(replace(store.repository, offers=offers))
-    (arena,) = status_of(process.lane, [], None).workloads
+    (arena,) = status_of(process.lane, [], None, 0.0).workloads
     assert arena.holds[0].change_hash == "b" * 12
+
+
+async def test_an_unsigned_head_is_told_with_its_hash_and_who_signed_what_acts() -> None:
+    process = Process(World())
+    await process.start()
+    store = process.lane.store
+    notices = (Notice(HoldKind.UNSIGNED, "", "commit x is not signed", "0123456789ab"),)
+    record = RepositoryRecord(
+        "url", "main", "c" * 40, notices=notices, verified="signed by anna (SHA256:x)"
+    )
+    await store.save_repository(record)
+    await store.load()
+    status = status_of(process.lane, (), None, 0.0)
+    out = console()
+    print_text(out, status, 0.0)
+    told = text_of(out.out)
+    assert "\n    which is signed by anna (SHA256:x)\n" in told
+    assert "held: commit x is not signed (unsigned)\n" in told
+    assert "    none of it acts until: gamekeeper approve 0123456789ab\n" in told
+    as_told = as_json(status, 0.0)
+    assert as_told["verified"] == "signed by anna (SHA256:x)"
+    assert [hold["changeHash"] for hold in as_told["holds"]] == ["0123456789ab"]
+
+
+async def test_a_freeze_is_shown_while_it_is_open_with_what_lets_its_changes_through() -> None:
+    process = Process(World())
+    await process.start()
+    store = process.lane.store
+    notices = (Notice(HoldKind.FROZEN, "Scheduler/fresh", "frozen until then", "0123456789ab"),)
+    freezes = (Freeze(7200.0, 0.0, "cup", "the final", "gamekeeper.yaml:5"),)
+    record = RepositoryRecord("url", "main", "c" * 40, notices=notices, freezes=freezes)
+    await store.save_repository(record)
+    await store.load()
+    status = status_of(process.lane, (), None, 60.0)
+    out = console()
+    print_text(out, status, 60.0)
+    told = text_of(out.out)
+    said = 'frozen until 1970-01-01 02:00 UTC by "cup" (gamekeeper.yaml:5: the final): what people'
+    assert f"\n{said} change in Git waits\n" in told
+    assert "held: Scheduler/fresh: frozen until then (frozen)\n" in told
+    assert "    to let it act before then: gamekeeper approve 0123456789ab\n" in told
+    (shown,) = as_json(status, 60.0)["freezes"]
+    assert (shown["name"], shown["until"]) == ("cup", "1970-01-01T02:00:00Z")
+    later = console()
+    print_text(later, status, 7200.0)
+    assert "the final" not in text_of(later.out)

@@ -1,0 +1,60 @@
+"""What was judged is rendered and becomes what is wanted: the snapshot that every lane reads."""
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reconciler.core import desired, intake
+from reconciler.model.intents import Dropped
+from reconciler.model.plans import Desired
+from reconciler.model.readings import Rendered
+from reconciler.model.specs import Workload
+from reconciler.model.wanted import Wanted
+
+if TYPE_CHECKING:
+    from reconciler.loop.head import HeadLane
+
+STRETCH = 20
+"""So many workloads are parsed in one stretch of the event loop (a few milliseconds)."""
+
+
+async def publish(
+    lane: "HeadLane",
+    result: intake.Intake,
+    head: tuple[str, str],
+    dropped: tuple[Dropped, ...] = (),
+) -> Wanted:
+    """Render what is in effect and hand it to the lane; `head` is what was judged.
+
+    Raises the errors of the compiler.
+    """
+    workloads = list(result.effective.values())
+    rendered = await lane.compiler.render(workloads, lane.home.instance)
+    effective = {}
+    for number, workload in enumerate(workloads):
+        if number % STRETCH == 0:
+            await asyncio.sleep(0)
+        effective[workload.key] = _desired(lane, workload, rendered[workload.key])
+    lane.rendered = rendered
+    approved = result.repository.approved
+    wanted = lane.home.wanted = Wanted(
+        head[0],
+        effective,
+        result.deleting,
+        result.holds,
+        approved,
+        result.newborn,
+        dropped,
+        head[1],
+    )
+    return wanted
+
+
+def _desired(lane: "HeadLane", workload: Workload, rendered: Rendered) -> Desired:
+    """Return what is wanted of one workload; the same value where nothing of it changed."""
+    known = lane.home.wanted.effective.get(workload.key)
+    if known is not None and lane.rendered.get(workload.key) is rendered:
+        before = known.workload
+        if (before.spec_json, before.replicas) == (workload.spec_json, workload.replicas):
+            return replace(known, workload=workload)
+    return desired.build(workload, rendered, lane.home.kinds)

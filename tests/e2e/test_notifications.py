@@ -1,0 +1,100 @@
+"""Who is told, with real processes: once a state, by one after another that leads."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.commands import gamekeeper
+from tests.e2e.processes import Fleet, fleet, until
+from tests.loop.world import CONFIG, spec
+from tests.monitoring.loopback import Loopback, Reply, served
+
+FLAGS = ("--poll-seconds", "1", "--listen", "127.0.0.1:0")
+SECRET_PATH = "/services/T0/B0/hunter2"
+FILE = """\
+apiVersion: gamekeeper.dev/v1
+kind: Notifications
+spec:
+  targets:
+    - name: program
+      webhook: {url: "%s/hook"}
+    - name: chat
+      slack: {urlFile: "%s"}
+"""
+
+
+class Receiver(Loopback):
+    """Keeps what it was told by its path, and takes it while `status` is 200."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[tuple[str, Any]] = []
+        self.status = 200
+
+    def answer(self, path: str, body: bytes) -> Reply:
+        if self.status == 200:
+            self.told.append((path, json.loads(body)))
+        return self.status, "text/plain", b"ok"
+
+    def events(self) -> list[str]:
+        return [each["event"] for path, each in self.told if path == "/hook"]
+
+    def chats(self) -> list[str]:
+        return [each["text"] for path, each in self.told if path == SECRET_PATH]
+
+
+def started(made: Fleet, receiver: Receiver, cache: str) -> Any:
+    url, file = made.folder / "url", made.folder / "notifications.yaml"
+    url.write_text(receiver.origin + SECRET_PATH)
+    file.write_text(FILE % (receiver.origin, url))
+    return made.start_loop(cache, *FLAGS, "--notifications-file", str(file))
+
+
+def status(made: Fleet) -> Any:
+    words = ["--instance", "main", "--kubeconfig", str(made.kubeconfig), "--output", "json"]
+    done = gamekeeper("status", *words, cwd=made.folder)
+    return json.loads(done.stdout)
+
+
+def test_each_state_is_told_once_whoever_leads(tmp_path: Path) -> None:
+    with served(Receiver()) as receiver, fleet(tmp_path) as made:
+        made.commit(gamekeeper=CONFIG, schedulers__arena=spec("arena", 12))
+        first = started(made, receiver, "first")
+        until("the commit is applied", lambda: receiver.events() == ["applied"], 60.0)
+        made.commit(schedulers__arena=spec("arena", 0))
+        until("it is refused", lambda: receiver.events()[1:] == ["refused"], 30.0)
+        (applied, refused) = (each for path, each in receiver.told if path == "/hook")
+        assert refused["workload"]["name"] == "arena"
+        assert refused["approve"]
+        assert refused["commit"] != applied["commit"]
+
+        until("the chat, too", lambda: len(receiver.chats()) == 2, 10.0)
+        first.terminate()  # what was told is written as the Lease is given back
+        assert first.wait(timeout=20) == 0
+        second = started(made, receiver, "second")
+        until("another one leads", lambda: "we lead" in made.log("second"), 30.0)
+        time.sleep(5)
+        assert receiver.events() == ["applied", "refused"]
+        assert len(receiver.chats()) == 2
+
+        receiver.status = 503
+        made.commit(schedulers__arena=spec("arena", 12))
+        until("status says so", lambda: len(status(made)["notTold"]) == 2, 30.0)
+        (chat, program) = status(made)["notTold"]
+        assert (chat["target"], chat["error"]) == ("chat", "chat answers 503")
+        assert program["error"] == "program answers 503"
+        receiver.status = 200
+        until("it is told again", lambda: receiver.events()[2:] == ["applied"], 60.0)
+        assert second.poll() is None
+        said = made.log("first") + made.log("second") + json.dumps(status(made))
+        assert "hunter2" not in said
+
+
+def test_a_mistake_in_the_file_ends_the_start_with_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "notifications.yaml"
+    file.write_text(FILE.replace("webhook:", "webhok:") % ("https://a.example.com", "/url"))
+    words = ["--repo", str(tmp_path), "--instance", "main", "--notifications-file", str(file)]
+    done = gamekeeper("run", *words, "--server", "http://127.0.0.1:9", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "notifications.yaml:6:7: error: spec.targets[0].webhok: unknown property" in done.stderr

@@ -1,0 +1,84 @@
+"""Whose commits have statuses is settled at the start, or refused with its fix."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from reconciler.model.errors import Misconfigured, Unavailable
+from reconciler.model.notifications import CommitState, Verdict
+from reconciler.settings import Settings
+from reconciler.wiring.telling import hosted_by, make_statuses
+from tests.gitservers.certificates import make_certificate, server_context
+from tests.unit.adapters_outside.servers import answering
+
+HUB: dict[str, Any] = {"repo": "https://github.com/studio/fleet.git", "commit_status": "auto"}
+HERE: dict[str, Any] = {"repo": "http://127.0.0.1:3000/a/b.git", "commit_status": "gitea"}
+
+
+def test_nothing_is_set_unless_it_was_asked_for() -> None:
+    assert hosted_by(Settings(repo="https://github.com/studio/fleet.git")) is None
+    assert make_statuses(Settings(repo="https://github.com/studio/fleet.git")) is None
+
+
+async def test_the_token_of_git_is_good_for_statuses_unless_there_is_another() -> None:
+    each: tuple[dict[str, Any], ...] = ({"git_token_file": "t"}, {"commit_status_token_file": "t"})
+    for files in each:
+        made = make_statuses(Settings(**HUB, **files))
+        assert made is not None
+        assert made.kind == "github"
+        await made.close()
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        pytest.param({**HUB}, "needs a token", id="no token"),
+        pytest.param({**HUB, "repo": "https://git.example.com/a/b"}, "host is not known",
+                     id="an unknown host"),
+        pytest.param({**HUB, "repo": "https://me:hunter2@git.example.com/a/b"}, "is not known",
+                     id="a password"),
+        pytest.param({**HUB, "repo": "/srv/fleet.git"}, "is none of https", id="a path"),
+        pytest.param({**HERE, "repo": "http://git.example.com/a/b", "git_token_file": "t"},
+                     "show its token to everyone", id="plain http"),
+        pytest.param({**HUB, "git_token_file": "t", "commit_status_target_url": "javascript:x"},
+                     "--commit-status-target-url is no address", id="no target"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(given: dict[str, Any], why: str) -> None:
+    with pytest.raises(Misconfigured, match=why) as refused:
+        make_statuses(Settings(**given))
+    assert "hunter2" not in str(refused.value)
+
+
+async def test_the_authority_of_the_code_host_is_that_of_git(tmp_path: Path) -> None:
+    certificate = make_certificate(tmp_path)
+    token = tmp_path / "token"
+    token.write_text("hunter2")
+    verdict = Verdict("ab" * 20, CommitState.SUCCESS, "every workload is as Git says", "")
+    given: dict[str, Any] = {
+        "commit_status": "gitea",
+        "git_token_file": str(token),
+        "instance": "main",
+    }
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        return web.json_response({}, status=201)
+
+    async with answering(answer, server_context(certificate)) as server:
+        repository: dict[str, Any] = {"repo": f"{server.origin}/a/b.git"}
+        trusting: dict[str, Any] = {"git_certificate_authority_file": str(certificate)}
+        untrusting: dict[str, Any] = {}
+        for more in (untrusting, trusting):
+            made = make_statuses(Settings(**given, **repository, **more))
+            assert made is not None
+            if more:
+                await made.set(verdict)
+            else:
+                with pytest.raises(Unavailable, match="shows a certificate that is refused"):
+                    await made.set(verdict)
+            await made.close()
+    (asked,) = server.asked
+    assert asked["path"] == f"/api/v1/repos/a/b/statuses/{verdict.commit}"
+    assert asked["headers"]["Authorization"] == "token hunter2"
