@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from reconciler.core import hearing
 from reconciler.core.reporting import is_heard
 from reconciler.model.live import LivePod
 from reconciler.model.rooms import BUSY_MARKS, Ears, Heard, Mark
@@ -44,7 +45,8 @@ class Facts:
             return None
         if heard is not None:
             busy = self.recorded_busy or heard.busy
-            return heard.at + limit - self.now if busy and heard.silent else None
+            silent = heard.silent or hearing.is_doubtful(heard, self.pod)
+            return heard.at + limit - self.now if busy and silent else None
         if not self.ears.since or not (self.recorded_busy or self._is_awaited):
             return None
         begun = 0.0

@@ -1,0 +1,35 @@
+"""What a campaign plays: tests, each with which part of what they count."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tests.loop.rooms.seeds import SETTING as SEEDS
+from tests.loop.shares import SETTING as SHARE
+
+WEATHER = "tests/loop/rooms/test_rooms_weather.py"
+PLAYED_ON = "tests/loop/rooms/test_played_on.py"
+MOST_SEEDS, SEEDS_EACH = 1000, 50
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One run of pytest: what it is given, and what the environment says besides."""
+
+    name: str
+    arguments: tuple[str, ...]
+    setting: str = ""
+    value: str = ""
+
+
+def pieces() -> Iterator[Piece]:
+    """Yield all there is to play; each takes some minutes."""
+    yield Piece("what vanishes", ("tests/loop/rooms/test_vanishing.py",))
+    for part in range(10):
+        share = f"{part}/10"
+        yield Piece(f"deaths {share}", (PLAYED_ON, "-k", "dies"), SHARE, share)
+    for part in range(50):
+        share = f"{part}/50"
+        yield Piece(f"failures {share}", (PLAYED_ON, "-k", "fails"), SHARE, share)
+    for first in range(0, MOST_SEEDS, SEEDS_EACH):
+        seeds = f"{first}-{first + SEEDS_EACH - 1}"
+        yield Piece(f"seeds {seeds}", (WEATHER,), SEEDS, seeds)

@@ -1,0 +1,289 @@
+"""What happens to a house in which every match goes on, and what it comes to when nothing fails.
+
+An act is played once undisturbed, which numbers its requests, and then again with something wrong
+at one of them. Both must come to the same, and nobody who plays may have noticed.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from reconciler.adapters.kubernetes.calls import Call
+from reconciler.model.labels import STATE, WORKLOAD
+from reconciler.sandbox.kinds import POD
+from reconciler.sandbox.players.natures import Voice
+from tests.loop.rooms.house import Playhouse
+from tests.loop.rooms.matches import full, in_match
+from tests.loop.rooms.mishaps import cordon, evict, wake_all
+from tests.loop.rooms.wishes import CONFIG, SERVERS, Piece, Wish
+from tests.loop.service import Service
+from tests.loop.virtual_time import elapsed
+
+STILL_SECONDS = 60.0
+"""So long nothing is written any more in the end: more than any clock of a room here."""
+CONVERGED_SECONDS = 2400.0
+"""What was refused for good is tried again after 5 to 30 min."""
+FREE = 2
+PIECES = (
+    Piece("arena", Voice.MAESTRO, 6),
+    Piece("lobby", Voice.NATIVE, 5, 3),
+    Piece("duel", Voice.COLLECTIONS, 5, namespace=SERVERS),
+)
+NOT_NUMBERED = ("Lease", "Event")
+"""They go out by the clock, and change nothing of what is wanted."""
+
+Happening = Callable[[Playhouse, Wish], None]
+Rooms = Counter[tuple[str, str, str]]
+"""How many rooms there are, by workload, image and state."""
+
+
+class NotTheSame(AssertionError):
+    """An act came to something else than it does undisturbed."""
+
+
+@dataclass(frozen=True)
+class Act:
+    """Something that happens; `later` is what happens so many seconds after it."""
+
+    name: str
+    happens: Happening
+    later: tuple[tuple[float, Happening], ...] = ()
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What an act came to, and the requests on the way there."""
+
+    rooms: Rooms
+    spaces: frozenset[str]
+    calls: tuple[Call, ...]
+
+
+class Prompter:
+    """Numbers the requests of all processes from where an act begins, and lets one go wrong.
+
+    `before` is called before number `at` is carried out, `after` when it was; what they raise is
+    the answer. It is late by `stall_seconds`.
+    """
+
+    def __init__(
+        self,
+        at: int = -1,
+        before: "Wrong | None" = None,
+        after: "Wrong | None" = None,
+        stall_seconds: float = 0.0,
+    ) -> None:
+        self.begun = False
+        self.calls: list[Call] = []
+        self._at, self._before, self._after = at, before, after
+        self._stall_seconds = stall_seconds
+        self._stalled = False
+
+    async def pause(self) -> None:
+        """Wait, where the next request is the one that is late."""
+        if self.begun and len(self.calls) == self._at and not self._stalled:
+            self._stalled = True
+            await asyncio.sleep(self._stall_seconds)
+
+    def asked(self, house: "PromptedHouse", service: Service, call: Call) -> None:
+        """Number a request that is about to be carried out."""
+        if not self.begun or call.kind in NOT_NUMBERED:
+            return
+        self.calls.append(call)
+        if self._before is not None and len(self.calls) == self._at + 1:
+            self._before(house, service, call)
+
+    def done(self, house: "PromptedHouse", service: Service, call: Call) -> None:
+        """Hear of a request that was carried out."""
+        if self._after is not None and len(self.calls) == self._at + 1 and call is self.calls[-1]:
+            self._after(house, service, call)
+
+
+class PromptedHouse(Playhouse):
+    """A playhouse whose processes' requests a prompter hears."""
+
+    def __init__(self, prompter: Prompter, *parts: Any) -> None:
+        super().__init__(*parts)
+        self._prompter = prompter
+        self._dying: list[asyncio.Task[None]] = []
+
+    def enter(self, service: Service) -> Service:
+        """Start a process that was made."""
+        entered = super().enter(service)
+        transport, prompter = service.transport, self._prompter
+        judge, look = transport.before, transport.after
+
+        def before(number: int, call: Call) -> None:
+            judge(number, call)
+            prompter.asked(self, service, call)
+
+        def after(number: int, call: Call) -> None:
+            look(number, call)
+            prompter.done(self, service, call)
+
+        transport.before, transport.after = before, after
+        transport.pause = prompter.pause
+        return entered
+
+    def dies(self, service: Service) -> None:
+        """Let a process end here and now, and another one start."""
+        service.killed = True
+        service.transport.down = "this process is dead"
+        self._dying.append(asyncio.create_task(service.kill()))
+        self.start(f"process-{len(self.services)}")
+
+
+Wrong = Callable[[PromptedHouse, Service, Call], None]
+"""What goes wrong at one request."""
+
+
+async def play(act: Act, prompter: Prompter, wanted: Ending | None = None) -> Ending:
+    """Play an act to its end; with `wanted`, to that end.
+
+    Raises NotTheSame, and AssertionError for what may never be.
+    """
+    made = partial(PromptedHouse, prompter)
+    async with in_match(PIECES, free=FREE, config=CONFIG, made=made) as (there, wish):
+        playing = full(there)
+        prompter.begun = True
+        for seconds, happens in ((0.0, act.happens), *act.later):
+            await asyncio.sleep(seconds)
+            happens(there, wish)
+            _tell(there)
+        ending = await _ended(there, prompter, wanted)
+        assert playing <= full(there), f"{len(playing - full(there))} matches were ended"
+        return ending
+
+
+def _tell(there: Playhouse) -> None:
+    """Let everybody look: the cluster lives, and a webhook says that Git changed."""
+    there.changed()
+    for service in there.services:
+        if not service.killed:
+            service.app.head_service.wake()
+
+
+async def _ended(there: Playhouse, prompter: Prompter, wanted: Ending | None) -> Ending:
+    began = elapsed()
+    while True:
+        written = len(there.writes)
+        await asyncio.sleep(STILL_SECONDS)
+        is_still = len(there.writes) == written
+        ending = Ending(_rooms(there), _spaces(there), tuple(prompter.calls))
+        same = wanted is None or (ending.rooms, ending.spaces) == (wanted.rooms, wanted.spaces)
+        if is_still and same and there.leader is not None:
+            return ending
+        if elapsed() - began > CONVERGED_SECONDS:
+            differs = "" if wanted is None else _difference(ending, wanted)
+            raise NotTheSame(f"not as undisturbed: {differs or 'it goes on writing'}")
+
+
+def _difference(ending: Ending, wanted: Ending) -> str:
+    there, not_there = ending.rooms - wanted.rooms, wanted.rooms - ending.rooms
+    spaces = sorted(ending.spaces ^ wanted.spaces)
+    return f"too many {dict(there)}, missing {dict(not_there)}, namespaces {spaces}"
+
+
+def _rooms(there: Playhouse) -> Rooms:
+    pods = there.world.sandbox.world.store.shelves[POD].objects.values()
+    found: Rooms = Counter()
+    for pod in pods:
+        body = there.world.ask(f"/api/v1/namespaces/{pod.key.replace('/', '/pods/')}")
+        image = body["spec"]["containers"][0]["image"]
+        mark = "ending" if pod.ending else pod.labels.get(STATE, "")
+        found[(pod.labels.get(WORKLOAD, ""), image, mark)] += 1
+    return found
+
+
+def _spaces(there: Playhouse) -> frozenset[str]:
+    return frozenset(there.world.namespaces())
+
+
+def _free(there: Playhouse, namespace: str) -> list[str]:
+    """The rooms of a namespace in which nobody plays, as `namespace/name`."""
+    playing = full(there)
+    pods = there.world.pods(namespace)
+    names = [pod["metadata"]["name"] for pod in pods if pod["metadata"]["uid"] not in playing]
+    return sorted(f"{namespace}/{name}" for name in names)
+
+
+def _all(rooms: int | None = None, image: int = 1) -> Happening:
+    """Commit another count (None: the same) and image of every workload."""
+
+    def happens(there: Playhouse, wish: Wish) -> None:
+        for name in sorted(wish.pieces):
+            wish.change(name, wish.wanted[name][0] if rooms is None else rooms, image)
+
+    return happens
+
+
+def _one(name: str, number: int, image: int = 1) -> Happening:
+    """Commit another count and image of one workload; 0 deletes its spec."""
+    return lambda there, wish: wish.change(name, number, image)
+
+
+def _renamed(there: Playhouse, wish: Wish) -> None:
+    piece = Piece("stadium", Voice.MAESTRO, 3)
+    there.world.commit({wish.pieces["arena"].file: None, piece.file: piece.text(3, 1)})
+
+
+def _another_kind(there: Playhouse, wish: Wish) -> None:
+    arena = wish.pieces["arena"]
+    fleet = Piece("arena", arena.voice, arena.rooms, namespace="arena")
+    there.world.commit({arena.file: fleet.text(3, 1)})
+
+
+def _another_namespace(there: Playhouse, wish: Wish) -> None:
+    duel = wish.pieces["duel"]
+    moved = Piece("duel", duel.voice, duel.rooms, namespace="duels")
+    there.world.commit({duel.file: moved.text(3, 1)})
+
+
+def _by_hand(there: Playhouse, wish: Wish) -> None:
+    """Somebody deletes the free rooms."""
+    for piece in wish.pieces.values():
+        for room in _free(there, piece.place):
+            there.world.delete(f"/api/v1/namespaces/{room.replace('/', '/pods/')}")
+
+
+def _drained(there: Playhouse, wish: Wish) -> None:
+    """Somebody empties half of the nodes, as `kubectl drain` does."""
+    nodes = sorted(each["metadata"]["name"] for each in there.world.objects("/api/v1/nodes"))
+    for node in nodes[: len(nodes) // 2]:
+        cordon(there, node, True)
+        for piece in wish.pieces.values():
+            for pod in there.world.pods(piece.place):
+                if pod["spec"].get("nodeName") == node:
+                    evict(there, f"{piece.place}/{pod['metadata']['name']}")
+
+
+def _silent(there: Playhouse, wish: Wish) -> None:
+    """A node is heard no more."""
+    nodes = sorted(each["metadata"]["name"] for each in there.world.objects("/api/v1/nodes"))
+    there.world.sandbox.silence(nodes[0])
+
+
+def _heard_again(there: Playhouse, wish: Wish) -> None:
+    wake_all(there)
+
+
+ACTS = (
+    Act("scale out", _all(9)),
+    Act("scale in", _all(1)),
+    Act("scale in and out again", _all(1), ((4.0, _all(7)),)),
+    Act("roll out", _all(image=2)),
+    Act("roll out and back", _all(image=2), ((6.0, _all(image=1)),)),
+    Act("roll out and scale at once", _all(8, 2), ((8.0, _all(2, 3)),)),
+    Act("delete a spec", _one("lobby", 0)),
+    Act("delete a spec and make it again", _one("arena", 0), ((12.0, _one("arena", 6)),)),
+    Act("delete two of three", _one("arena", 0), ((1.0, _one("duel", 0)),)),
+    Act("rename a spec", _renamed),
+    Act("another kind under the same name", _another_kind),
+    Act("another namespace", _another_namespace),
+    Act("rooms deleted by hand", _by_hand, ((5.0, _by_hand),)),
+    Act("nodes that are drained", _drained),
+    Act("a node that is silent for a while", _silent, ((100.0, _heard_again),)),
+)

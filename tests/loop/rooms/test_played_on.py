@@ -1,0 +1,143 @@
+"""At every request of every act a process dies, or the request fails in every way: all play on.
+
+The rooms report and are full throughout. Which part of all that is played, `shares` says.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import pytest
+
+from reconciler.adapters.kubernetes.calls import Call
+from reconciler.adapters.kubernetes.fence import WRITES
+from reconciler.adapters.kubernetes.refusals import refusal
+from reconciler.model.errors import PortError, Unanswered, Unavailable
+from reconciler.model.refs import Json
+from tests.loop.rooms.acts import ACTS, Act, Ending, PromptedHouse, Prompter, Wrong, play
+from tests.loop.service import Service
+from tests.loop.shares import share
+from tests.loop.virtual_time import in_virtual_time
+from tests.scorecard import score
+
+SHOWN = 5
+LONG_SECONDS = 31.0
+"""Longer than a request is waited for."""
+Failure = Callable[[Call], PortError]
+
+
+def _status(status: int, body: Json | None = None, retry_after_seconds: float = 0.0) -> Failure:
+    said = body or {"message": "a planted fault"}
+    return lambda call: refusal(call.what, status, said, retry_after_seconds or None)
+
+
+def _forbidden(message: str, **more: Json) -> Failure:
+    return _status(403, {"reason": "Forbidden", "message": message, **more})
+
+
+def _lost(call: Call) -> PortError:
+    return Unanswered(f"{call.what}: no answer: connection reset")
+
+
+ENDING = {"causes": [{"reason": "NamespaceTerminating", "message": "it goes", "field": ""}]}
+NO_NAMESPACE = {"reason": "NotFound", "details": {"kind": "namespaces", "name": "arena"}}
+REFUSED: dict[str, Failure] = {
+    "403, no permission": _forbidden("User cannot do that"),
+    "403, over quota": _forbidden("exceeded quota: compute, requested: pods=1, limited: pods=0"),
+    "403, its namespace goes": _forbidden("it is being terminated", details=ENDING),
+    "404, its namespace is missing": _status(404, NO_NAMESPACE),
+    "409": _status(409, {"reason": "Conflict", "message": "changed meanwhile"}),
+    "410": _status(410),
+    "422": _status(422),
+    "429 and Retry-After": _status(429, retry_after_seconds=3.0),
+    "500": _status(500),
+    "504": _status(504),
+    "connection lost": _lost,
+}
+APPLIED: dict[str, Failure] = {
+    "500, carried out": _status(500),
+    "504, carried out": _status(504),
+    "connection lost, carried out": _lost,
+}
+STALLS = "no answer for half a minute"
+
+
+def _dies(house: PromptedHouse, service: Service, call: Call) -> None:
+    house.dies(service)
+    raise Unavailable("this process is dead")
+
+
+def _fails(failure: Failure) -> Wrong:
+    def fail(house: PromptedHouse, service: Service, call: Call) -> None:
+        raise failure(call)
+
+    return fail
+
+
+def _no_answer(house: PromptedHouse, service: Service, call: Call) -> None:
+    raise Unanswered(f"{call.what}: no answer in 30 s")
+
+
+def _wrongs(calls: tuple[Call, ...]) -> Iterator[tuple[int, str, Prompter]]:
+    """Yield all that can go wrong, at each request in turn."""
+    for at, call in enumerate(calls):
+        for name, failure in REFUSED.items():
+            yield at, name, Prompter(at, before=_fails(failure))
+        yield at, STALLS, Prompter(at, before=_no_answer, stall_seconds=LONG_SECONDS)
+        if call.verb in WRITES:
+            for name, failure in APPLIED.items():
+                yield at, name, Prompter(at, after=_fails(failure))
+
+
+def _deaths(calls: tuple[Call, ...]) -> Iterator[tuple[int, str, Prompter]]:
+    """Yield every death at a write: right before it, and right after."""
+    for at, call in enumerate(calls):
+        if call.verb in WRITES:
+            yield at, "it dies before", Prompter(at, before=_dies)
+            yield at, "it dies after", Prompter(at, after=_dies)
+
+
+@cache
+def _undisturbed(act: Act) -> Ending:
+    return _once(act, Prompter(), None)
+
+
+def _once(act: Act, prompter: Prompter, wanted: Ending | None) -> Ending:
+    endings = []
+
+    async def main() -> None:
+        endings.append(await play(act, prompter, wanted))
+
+    in_virtual_time(main())
+    return endings[0]
+
+
+def _tried(act: Act, row: int, points: list[tuple[int, str, Prompter]]) -> None:
+    wanted = _undisturbed(act)
+    failures: list[str] = []
+    for at, what, prompter in points:
+        score(row, points=1, failed=0)
+        try:
+            _once(act, prompter, wanted)
+        except AssertionError as error:
+            score(row, failed=1)
+            failures.append(f"{what}, request {at} ({wanted.calls[at].what}): {error}")
+            if len(failures) == SHOWN:
+                break  # they tell enough
+    assert not failures, "\n".join(failures)
+
+
+@pytest.mark.parametrize("act", ACTS, ids=lambda act: act.name)
+def test_a_process_that_dies_at_any_write_ends_no_match_and_is_gone_on_from(act: Act) -> None:
+    _tried(act, 1, share(list(_deaths(_undisturbed(act).calls)), act.name))
+
+
+@pytest.mark.parametrize("act", ACTS, ids=lambda act: act.name)
+def test_a_request_that_fails_in_any_way_ends_no_match_and_is_made_good(act: Act) -> None:
+    _tried(act, 2, share(list(_wrongs(_undisturbed(act).calls)), act.name))
+
+
+@pytest.mark.parametrize("act", ACTS, ids=lambda act: act.name)
+def test_an_act_undisturbed_is_the_same_twice(act: Act) -> None:
+    again = _once(act, Prompter(), None)
+    assert [call.what for call in again.calls] == [call.what for call in _undisturbed(act).calls]
+    assert again.rooms == _undisturbed(act).rooms

@@ -1,0 +1,41 @@
+"""The figures of the scorecard: what was tried of each row, and what went wrong.
+
+A test counts what it tried with `score`; the run prints the rows that it met. Where the
+environment names a file, they are added to it as JSON too: that is how a campaign gathers the
+figures of its pieces. The rows are those of the issue that asks for them.
+"""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+SETTING = "GAMEKEEPER_SCORECARD"
+ROWS = {
+    1: "crash before and after every write, rooms occupied",
+    2: "every request fails in every way, rooms occupied",
+    6: "seeds of all faults mixed",
+    11: "ways in which what is wanted vanishes",
+}
+FIGURES: dict[int, Counter[str]] = {}
+
+
+def score(row: int, **figures: int) -> None:
+    """Add to the figures of a row: what was tried, and what of it went wrong."""
+    assert row in ROWS, f"the scorecard has no row {row}"
+    FIGURES.setdefault(row, Counter()).update(figures)
+
+
+def told() -> Iterator[str]:
+    """Return a line for each row that was met."""
+    for row, figures in sorted(FIGURES.items()):
+        said = ", ".join(f"{number:,} {what.replace('_', ' ')}" for what, number in figures.items())
+        yield f"row {row}, {ROWS[row]}: {said}"
+
+
+def keep() -> None:
+    """Write the figures where the environment says."""
+    path = os.environ.get(SETTING)
+    if path:
+        Path(path).write_text(json.dumps(FIGURES), encoding="utf-8")
