@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from reconciler.core.hearing import began_anew
 from reconciler.core.room_facts import Facts
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.rooms import Health, Heard, Judged, Mark, RoomState
@@ -35,20 +36,30 @@ def starting(facts: Facts) -> Judged | None:
     if facts.heard is not None and facts.heard.busy:
         return None
     starts = _within_start(facts, RoomState.PENDING, _waits_for(pod))
-    if not facts.recorded_busy or starts.state is not RoomState.PENDING:
+    waits = facts.recorded_busy and starts.state is RoomState.PENDING
+    if not waits and not (facts.deaf and pod.mark is not Mark.NONE):
         return starts
-    reason = f"last recorded {pod.mark.value}, and not known to run yet: {starts.reason}"
-    return replace(starts, reason=reason, protected=reason, demand=True)
+    reason = f"last recorded {pod.mark.value}, and not known to run: {starts.reason}"
+    return replace(
+        starts,
+        state=RoomState.PENDING,
+        reason=reason,
+        protected=reason,
+        demand=facts.recorded_busy,
+    )
 
 
 def not_back(facts: Facts) -> Judged | None:
     """Tell a room whose container ended and cannot begin anew: nobody plays there any more.
 
-    So it is where its image, or a secret of it, is gone meanwhile. Who has spoken since runs,
-    whatever the kubelet tells.
+    So it is where its image, or a secret of it, is gone meanwhile. Its pod is pending anew where
+    its sandbox went, with its node for a moment, say. Who has spoken since runs, whatever the
+    kubelet tells.
     """
     pod, heard = facts.pod, facts.heard
-    if pod.phase is Phase.PENDING or pod.running or not pod.waiting or facts.deaf:
+    if pod.running or not pod.waiting or facts.deaf:
+        return None
+    if pod.phase is Phase.PENDING and not _ran_before(heard, pod):
         return None
     if not pod.seen.starting or _has_spoken_since(heard, pod.seen.starting):
         return None
@@ -90,6 +101,13 @@ def _has_spoken_since(heard: Heard | None, since: float) -> bool:
     if heard is None:
         return False
     return (heard.periodic and not heard.silent) or heard.at > since
+
+
+def _ran_before(heard: Heard | None, pod: LivePod) -> bool:
+    """Whether a pending pod tells that what spoke there has ended."""
+    if heard is None or heard.silent:
+        return pod.restarts > 0
+    return began_anew(heard, pod.runs)
 
 
 def _waits_for(pod: LivePod) -> str:

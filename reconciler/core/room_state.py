@@ -7,7 +7,7 @@ judged anew from what stands in the cluster and what was heard; nothing here rem
 
 from collections.abc import Callable
 
-from reconciler.core import room_starts
+from reconciler.core import hearing, room_starts
 from reconciler.core.reporting import is_listened_to
 from reconciler.core.room_facts import Facts
 from reconciler.model.live import LivePod, Phase
@@ -69,6 +69,27 @@ def _ended(facts: Facts) -> Judged | None:
     return None
 
 
+def _game_over(facts: Facts) -> Judged | None:
+    """Tell a room whose game ended for good, while a container beside it runs on.
+
+    Who tells of players since, for the game, is believed; a new leader listens for a while.
+    """
+    heard, pod = facts.heard, facts.pod
+    if not pod.ended or (heard is not None and heard.busy and not heard.silent):
+        return None
+    if facts.hears and facts.deaf:
+        return None
+    reason = f"its game ended, and does not begin anew: {pod.ended}"
+    if facts.recorded_busy and facts.hears and heard is None:
+        since = facts.ears.since
+        left = since + facts.workload.timeouts.ping_seconds - facts.now if since else None
+        if left is None or left > 0:
+            why = f"last recorded {pod.mark.value}, and not heard since; {reason}"
+            return Judged(RoomState.UNREADY, why, protected=why, demand=True, again_in_seconds=left)
+    has_failed = "exit code" in pod.ended
+    return Judged(RoomState.ERROR if has_failed else RoomState.TERMINATED, reason)
+
+
 def _crash_loop(facts: Facts) -> Judged | None:
     pod = facts.pod
     if pod.running or pod.phase is Phase.PENDING or pod.waiting not in CRASHING:
@@ -124,6 +145,8 @@ def _busy(facts: Facts) -> Judged | None:
         what += f", {heard.players} players"
     if heard.silent:
         what += "; it has been silent since"
+    elif hearing.is_doubtful(heard, facts.pod):
+        what += ", or did right before its game began anew"
     again = facts.patience_seconds
     return Judged(state, what, protected=what, demand=True, up=True, again_in_seconds=again)
 
@@ -201,6 +224,7 @@ RULES: tuple[Callable[[Facts], Judged | None], ...] = (
     _being_deleted,
     _failed_and_kept,
     _ended,
+    _game_over,
     room_starts.not_scheduled,
     room_starts.starting,
     _crash_loop,

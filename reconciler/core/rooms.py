@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from reconciler.core.hearing import is_doubtful
 from reconciler.core.reporting import is_heard
 from reconciler.core.room_state import CRASHING, judge
 from reconciler.core.waits import soonest
@@ -159,7 +160,7 @@ class Sorted:
         if heard is None:
             limited = self.workload.timeouts.silent_busy_seconds is not None
             return None if limited else _UNHEARD.get(pod.mark)
-        if heard.silent or heard.health is not None:
+        if heard.silent or heard.health is not None or (pod.runs and is_doubtful(heard, pod)):
             return None
         if pod.mark is Mark.IDLE:
             idle = heard.said in _PLAIN_SAID and not heard.matches and not heard.players
@@ -186,8 +187,8 @@ class Sorted:
         Kubernetes starts its container anew, or waits with that, and calls it a crash.
         """
         told = pod.leaving is not Why.FAILED and (pod.leaving or pod.mark is Mark.DRAINING)
-        ended = pod.phase in ENDED_PHASES or pod.waiting in CRASHING
-        if not told or not ended or pod.running:
+        over = pod.phase in ENDED_PHASES or bool(pod.ended)
+        if not told or not (over or (pod.waiting in CRASHING and not pod.running)):
             return False
         heard = self.heard(pod)
         return pod.mark not in BUSY_MARKS if heard is None else not heard.busy

@@ -12,7 +12,7 @@ from reconciler.model.errors import AlreadyExists, PortError, Unanswered
 from reconciler.model.holds import HoldKind
 from reconciler.model.plans import Desired, Plan, RoomSeat
 from reconciler.model.records import Ordinals
-from reconciler.model.refs import Json, ObjectRef
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 
 
 async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
@@ -99,7 +99,7 @@ class _Batch:
             return None
         if there is None:
             return 0
-        if not _is_our_room(there, self.lane.instance, self.desired.workload.key.name):
+        if not _is_our_room(there, self.lane.instance, self.desired.workload.key):
             self.steps.held(
                 HoldKind.FOREIGN, f"{ref} exists and is no room of ours: the name is skipped"
             )
@@ -113,6 +113,8 @@ def _version(pod: Json) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def _is_our_room(pod: Json, instance: str, workload: str) -> bool:
+def _is_our_room(pod: Json, instance: str, key: WorkloadKey) -> bool:
+    """Whether a pod is a room of a workload: one of another kind has rooms of the same names."""
     marks = pod["metadata"].get("labels") or {}
-    return (marks.get(labels.INSTANCE), marks.get(labels.WORKLOAD)) == (instance, workload)
+    known = tuple(marks.get(name) for name in (labels.INSTANCE, labels.KIND, labels.WORKLOAD))
+    return known == (instance, key.kind, key.name)

@@ -116,6 +116,9 @@ class Heard:
     not said again, so its last report is kept on its pod all the same."""
     runs: tuple[int, ...] = ()
     """`LivePod.runs` when it told of its players on change: who began anew since has lost them."""
+    counted: int = 0
+    """When that was, in Unix seconds by the clock of whoever led then; 0 for never, or not known.
+    It is kept on the pod, where an equal count that came later need not stand."""
     defies: tuple[int, ...] | None = None
     """`LivePod.runs` of a pod that was seen not running when it told of players after all, None
     where it was seen running: the kubelet tells late that a container was started again."""

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from reconciler.loop.config import config_in_force
 from reconciler.loop.head import HeadLane
 from reconciler.loop.landing import Terms
 from reconciler.loop.lane import Lane
@@ -23,7 +24,6 @@ from reconciler.service.rooms.desk import RoomDesk
 from reconciler.service.scalers import Scalers
 from reconciler.service.views import ClusterView
 
-RESYNC_SECONDS = 300.0
 REFOUND_SECONDS = 15.0
 STEP_DOWN_SECONDS = 3.0
 
@@ -269,10 +269,8 @@ class App:
         """Seconds between full passes."""
         if self._parts.resync_seconds:
             return self._parts.resync_seconds
-        reading = self._parts.head.reading
-        return (
-            float(reading.config.resync_seconds) if reading and reading.config else RESYNC_SECONDS
-        )
+        head = self._parts.head
+        return float(config_in_force(head.reading, head.home.store.repository).resync_seconds)
 
     async def _wake_on(self, waker: Callable[[], AsyncIterator[None]]) -> None:
         async for _ in waker():

@@ -13,8 +13,9 @@ from typing import Protocol
 
 from reconciler.loop import landing
 from reconciler.loop.head import HeadLane
-from reconciler.loop.landing import Landed, Terms, Tries
-from reconciler.model.errors import Conflict, PortError, Unavailable
+from reconciler.loop.landing import Landed, Terms
+from reconciler.loop.tries import Tries
+from reconciler.model.errors import Conflict, Misconfigured, PortError, Unavailable
 from reconciler.model.intents import Intent
 from reconciler.model.refs import WorkloadKey
 from reconciler.ports import Clock, WritableRepository
@@ -28,6 +29,8 @@ LONGEST_AWAY_SECONDS = 60.0
 """A host that is away is looked for as often as it is committed."""
 MOST_RACES = 5
 """So many lost ones over a head that nobody moves are no races: a lock was left behind there."""
+MOST_TAKEN = 3
+"""So many that the host says it took, over a head that stays: it does not move the branch."""
 LONGEST_SECONDS = 300.0
 """A branch that is protected, or a repaired credential, sends no event: it is tried again. What no
 edit can write is told again."""
@@ -90,7 +93,6 @@ class Committer:
         self._terms = terms
         self._retries = Retries(FIRST_SECONDS, LONGEST_SECONDS)
         self._away = Retries(FIRST_SECONDS, LONGEST_AWAY_SECONDS)
-        self._landed_at = 0.0
         self._tries = Tries()
         self._refused = _Refused()
         self._lost: tuple[str, str] | None = None
@@ -98,6 +100,12 @@ class Committer:
         self._raced_on: tuple[str, str] | None = None
         self._races = 0
         """How many races were lost over that head, one after the other."""
+        self._taken_on: tuple[str, str] | None = None
+        """The head on which the host took a commit last."""
+        self._taken = 0
+        """How many it took over that head, one after the other."""
+        self._doubtful: Landed | None = None
+        """The last of too many: whether it stands there the next head tells."""
         self._heads = 0
         self._moved = asyncio.Event()
         self._set_back_at: float | None = None
@@ -137,6 +145,9 @@ class Committer:
         now, base = self._clock.now(), self._lane.home.wanted.head
         try:
             terms = self._terms()
+            if self._doubtful and base != self._taken_on:
+                self._observer.landed(self._doubtful)
+                self._doubtful = None
             left = self._left_seconds(terms, now) if terms else None
             if left is None and self._tries.raced and landing.is_judged(self._lane):
                 await landing.withdraw(self._lane, self._tries.raced)
@@ -158,13 +169,32 @@ class Committer:
         self._retries.succeeded()
         self._away.succeeded()
         self._races = 0
-        self._observer.landed(landed)
+        if self._is_told_as_landed(landed, base):
+            self._observer.landed(landed)
         counts = {refusal.edit.where: refusal.edit.value for refusal in landed.refused}
         self._refused = _Refused(base, counts, now + LONGEST_SECONDS)
         if landed.commit:
-            self._landed_at = now
             self._wake()
         return LOOK_SECONDS
+
+    def _is_told_as_landed(self, landed: Landed, base: tuple[str, str]) -> bool:
+        """Whether a commit that the host took stands there, as far as anybody can know."""
+        if not landed.commit:
+            return True
+        if base != self._taken_on:
+            self._taken_on, self._taken = base, 0
+        self._taken += 1
+        if self._taken <= MOST_TAKEN:
+            return True
+        self._doubtful = landed
+        self._observer.unlanded(
+            Misconfigured(
+                f"the Git host says that it took {self._taken} commits, and the branch stands "
+                f"at {(base[1] or base[0])[:12]} all the same: see what sets it back, or whether "
+                "another host is read than is pushed to"
+            )
+        )
+        return False
 
     def _waiting(self, now: float) -> Mapping[WorkloadKey, Intent]:
         """Return what waits, without what cannot be written: its quiet time is no other's."""
@@ -193,10 +223,15 @@ class Committer:
         if not waits:
             return None
         first = min(intent.waits_since for intent in waits.values())
-        begin = max(first, self._landed_at)
+        begin = max(first, self._tries.taken_at, self._others_at())
         if begin <= now:
             self._set_back_at = None
         else:
             # The clock was set back: nothing waits longer than the quiet time from here on.
             begin = self._set_back_at = min(self._set_back_at or now, now)
         return begin + terms.quiet_seconds - now
+
+    def _others_at(self) -> float:
+        """Return when another process put a commit on record last: it may stand there."""
+        at = self._lane.home.store.repository.pushed_at
+        return 0.0 if at == self._tries.recorded_at else at

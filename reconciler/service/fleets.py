@@ -107,6 +107,12 @@ class FleetCommits:
             raise Conflict("the newest commit is not read yet")
         if terms is None:
             raise Unmade(409, "writeBack.mode is off in gamekeeper.yaml: nothing is committed")
+        if lane.rules is not None and terms.signing is None:
+            raise Unmade(
+                409,
+                "commits must be signed here (--verify-commits), and this process signs none "
+                "(--commit-signing): say it by a signed commit of your own",
+            )
         _check_branch(reading, lane.branch)
         tree = await self._repository.tree(head.commit)
         instance = escaped(lane.home.instance)
@@ -189,6 +195,8 @@ def _check_branch(reading: Reading, tracked: str) -> None:
 
 def _check_sound(reading: Reading, name: str) -> None:
     """Raises Unmade (409) where a Fleet may stand in Git, and what it says cannot be told."""
+    if reading.vouched.problem:
+        raise Unmade(409, reading.vouched.problem)
     if reading.config is None:
         raise Unmade(409, "gamekeeper.yaml is missing or has an error: mend it first")
     for key, findings in sorted(reading.invalid.items()):

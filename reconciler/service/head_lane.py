@@ -5,8 +5,10 @@ import contextlib
 from collections.abc import Callable
 from typing import Protocol
 
+from reconciler.core.waits import soonest
 from reconciler.loop import head, requests
 from reconciler.loop.approvals import approval_prefix
+from reconciler.loop.config import config_in_force
 from reconciler.loop.head import HeadLane
 from reconciler.model.errors import Conflict, PortError, Unavailable
 from reconciler.model.readings import Reading
@@ -18,6 +20,7 @@ from reconciler.service.wakes import Wakes
 
 FIRST_SECONDS = 1.0
 CONFLICT_SECONDS = 0.05
+DUE_SECONDS = 0.05
 LONGEST_SECONDS = 300.0
 """A repaired credential sends no event: it is tried again, at the latest after this."""
 
@@ -94,8 +97,8 @@ class HeadService:
         """How often to look without being woken: as the process says, else as the Config does."""
         if self._poll_seconds:
             return self._poll_seconds
-        reading = self.lane.reading
-        return float(reading.config.poll_seconds) if reading and reading.config else 60.0
+        config = config_in_force(self.lane.reading, self.lane.home.store.repository)
+        return float(config.poll_seconds)
 
     async def run(self) -> None:
         """Serve until cancelled."""
@@ -139,7 +142,9 @@ class HeadService:
         self._conflicts.succeeded()
         self._observer.looked(wanted, self.lane.reading, self._clock.now() - started)
         self._published(wanted)
-        return self.poll_seconds
+        due_seconds = head.due_in_seconds(self.lane, self._clock.now())
+        # What came due while this look was made is looked at in the next one.
+        return max(DUE_SECONDS, soonest(self.poll_seconds, due_seconds) or 0.0)
 
     async def _request(self) -> str:
         """Return what `gamekeeper reconcile` asked for; read only when its object changed."""
@@ -148,6 +153,6 @@ class HeadService:
     async def _resume(self) -> None:
         """Work from what was accepted before, while Git does not answer at a start."""
         try:
-            self._published(await head.resume(self.lane))
+            self._published(await head.resume(self.lane, self._clock.now()))
         except PortError as error:
             self._observer.blind(error)

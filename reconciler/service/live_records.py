@@ -13,6 +13,7 @@ from reconciler.model import labels
 from reconciler.model.live import ENDED_PHASES, LiveNode, LiveObject, LivePod, Phase
 from reconciler.model.refs import Json, WorkloadKey, ref_of
 from reconciler.model.rooms import Mark, Why
+from reconciler.service.pod_ends import end_of, public_of
 from reconciler.service.pod_ports import host_ports_of
 
 MOST_DIGITS = 18
@@ -59,7 +60,7 @@ def pod_of(pod: Json) -> LivePod:
         running=bool(starts) or _is_untold(spec, status),
         started_at=max(starts, default=0.0),
         first_started_at=min(starts, default=0.0),
-        ended=_ending(status, conditions.get("DisruptionTarget")),
+        ended=end_of(spec, status, conditions.get("DisruptionTarget")),
         runs=_runs(status),
         pod_ip=status.get("podIP") or "",
         host_network=bool(spec.get("hostNetwork")),
@@ -192,14 +193,10 @@ def _played_since(spec: Json, status: Json) -> float:
 def _games(spec: Json, status: Json) -> list[Json]:
     """Return the running states of the containers that players may be in, [] where none runs.
 
-    They are those with host ports: a sidecar that ends beside one makes the pod unready, and
-    sends nobody home. Where no port tells, each may be the game: one that runs keeps the room.
+    A sidecar that ends beside one makes the pod unready, and sends nobody home. Where no port
+    tells, each may be the game: one that runs keeps the room.
     """
-    public = {
-        each["name"]
-        for each in spec.get("containers") or ()
-        if any(port.get("hostPort") for port in each.get("ports") or ())
-    }
+    public = public_of(spec)
     states = (
         (one.get("name", ""), (one.get("state") or {}).get("running"))
         for one in status.get("containerStatuses") or ()
@@ -234,24 +231,6 @@ def _runs(status: Json) -> tuple[int, ...]:
     """Return how often each container was restarted; () where none was, as in most pods."""
     runs = tuple(one.get("restartCount", 0) for one in status.get("containerStatuses") or ())
     return runs if any(runs) else ()
-
-
-def _ending(status: Json, disrupted: Json | None) -> str:
-    """Return why a pod ended, as Kubernetes tells it, "" where it has not."""
-    if status.get("phase") not in ENDED_PHASES:
-        return ""
-    if status.get("reason"):
-        return intern(str(status["reason"]))
-    if disrupted is not None and disrupted.get("status") == "True":
-        return intern(disrupted.get("reason") or "DisruptionTarget")
-    ends = [
-        (one.get("state") or {}).get("terminated") or {}
-        for one in status.get("containerStatuses") or ()
-    ]
-    worst = max(ends, key=lambda end: bool(end.get("exitCode")), default={})
-    reason = str(worst.get("reason") or status["phase"])
-    code = worst.get("exitCode")
-    return intern(f"{reason} (exit code {code})" if code else reason)
 
 
 def _number(text: str | None) -> float:

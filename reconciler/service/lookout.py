@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from reconciler.model import labels
 from reconciler.model.errors import PortError
+from reconciler.model.notifications import Trouble
 from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
 from reconciler.model.plans import Plan
 from reconciler.model.readings import Reading
@@ -16,6 +17,7 @@ from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.reports import Report
 from reconciler.model.wanted import Wanted
 from reconciler.ports import Clock
+from reconciler.service.notifications.troubles import troubles_of
 from reconciler.service.outbox import outbox_of
 
 LONGEST_ERROR = 1000
@@ -92,10 +94,16 @@ class Sighting:
     blind_since: float
     error: str
     outbox: Outbox = EMPTY_OUTBOX
+    untold: tuple[Trouble, ...] = ()
+    """Which targets of notifications they do not reach."""
 
     def is_over(self, now: float) -> bool:
         """Whether the holder has let the Lease run out, as far as two clocks can agree."""
         return bool(self.holder) and now - self.renewed_at > self.lasts_seconds
+
+    def untold_at(self, now: float) -> tuple[Trouble, ...]:
+        """Return whom they do not reach; the last words of who leads no more say nothing."""
+        return self.untold if self.holder and not self.is_over(now) else ()
 
     def outbox_at(self, now: float) -> Outbox:
         """Return how commits fare; the last words of who leads no more say nothing of that."""
@@ -114,6 +122,7 @@ def sighting_of(lease: Json | None) -> Sighting:
         blind_since=_seconds(notes.get(labels.BLIND_SINCE)),
         error=str(notes.get(labels.BLIND_ERROR) or ""),
         outbox=outbox_of(notes),
+        untold=troubles_of(notes),
     )
 
 

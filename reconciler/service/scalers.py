@@ -8,10 +8,12 @@ with each count that moves, and else once an hour; where nobody played, every si
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Protocol
 
 from reconciler.core import deciding, hold_ends, loads, pauses
 from reconciler.core.activity import Following
+from reconciler.core.compile import config_from_json
 from reconciler.core.deciding import Decided
 from reconciler.core.hold_ends import HoldEnd
 from reconciler.core.policies.nested import Policies, asks_by
@@ -26,7 +28,7 @@ from reconciler.model.plans import Desired, Situation
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.scaling import Autoscaling, Load, Look, Signal
-from reconciler.model.specs import Budgets, Workload
+from reconciler.model.specs import Budgets, Config, Workload
 from reconciler.service.reactions import Reactions, Stage
 from reconciler.service.signals import Signals
 
@@ -144,10 +146,16 @@ class Scalers:
         return decided
 
     def _held_until(self, memory: _Memory, scaling: Scaling) -> float:
-        """Return when a person's hold ends, by the clock as it is set now."""
-        now, elapsed = self._now(), self._lane.view.elapsed()
-        memory.hold = hold_ends.followed(memory.hold, scaling, now, elapsed)
-        return memory.hold.at(now, elapsed)
+        """Return when a person's hold ends, by our clock as it is set now."""
+        now, elapsed = self._shared_now(), self._lane.view.elapsed()
+        most_seconds = _hold_seconds(self._lane.store.repository.config_json)
+        memory.hold = hold_ends.followed(memory.hold, scaling, now, elapsed, most_seconds)
+        ahead_seconds = now - self._now() if self._lane.server_now else 0.0
+        return memory.hold.at(now, elapsed) - ahead_seconds
+
+    def _shared_now(self) -> float:
+        """Return the time by which holds are on record: the next leader's clock may be another."""
+        return self._lane.server_now() if self._lane.server_now else self._now()
 
     def _watch(self, key: WorkloadKey, memory: _Memory, decided: Decided) -> None:
         """Note why a policy stands still; tell it when what is to be told changes."""
@@ -200,7 +208,7 @@ class Scalers:
             return False
         elapsed = self._lane.view.elapsed()
         hold = memory.hold
-        is_set = hold is not None and hold.at(now, elapsed) != hold.until
+        is_set = hold is not None and hold.at(self._shared_now(), elapsed) != hold.until
         is_set = is_set and elapsed - memory.moved_at >= RETRY_SECONDS
         return is_set or memory.quarters.is_due(now)
 
@@ -218,7 +226,7 @@ class Scalers:
             return  # nobody scales it any more
         quarters, over, past = memory.quarters, memory.quarters.over, memory.past
         hold, elapsed = memory.hold, self._lane.view.elapsed()
-        until = hold.at(self._now(), elapsed) if hold else 0.0
+        until = hold.at(self._shared_now(), elapsed) if hold else 0.0
         if hold and until != hold.until:
             memory.moved_at = elapsed
 
@@ -265,9 +273,16 @@ class Scalers:
         return True
 
 
+@lru_cache(maxsize=1)
+def _hold_seconds(config_json: str) -> float:
+    """Return how long a person's number holds by the accepted Config."""
+    config = config_from_json(config_json) if config_json else Config()
+    return float(config.write_back.human_hold_seconds)
+
+
 def _policy_of(situation: Situation) -> tuple[Desired, Autoscaling] | None:
     desired = situation.desired
     autoscaling = desired.workload.autoscaling if desired else None
-    if desired is None or desired.workload.suspend or not (autoscaling and autoscaling.enabled):
+    if desired is None or autoscaling is None or not desired.workload.scales:
         return None
     return desired, autoscaling

@@ -1,7 +1,11 @@
-"""Several who hear of scaling as one: what is said once is heard by logs, metrics and the Lease."""
+"""Several who hear of scaling as one: what is said once is heard by logs, metrics and the Lease.
 
-from collections.abc import Sequence
-from typing import Protocol
+One who fails to hear ends nothing that is told of, and the others hear it all the same.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol, TypeVar
 
 from reconciler.loop.landing import Landed
 from reconciler.model.decisions import Decision
@@ -11,6 +15,10 @@ from reconciler.model.refs import WorkloadKey
 from reconciler.service.committer import CommitObserver
 from reconciler.service.reactions import Stage
 from reconciler.service.scalers import ScalingObserver
+
+Voice = TypeVar("Voice")
+
+log = logging.getLogger("gamekeeper")
 
 
 class Observer(CommitObserver, ScalingObserver, Protocol):
@@ -28,35 +36,36 @@ class ScalingVoices:
 
     def decided(self, key: WorkloadKey, decision: Decision) -> None:
         """A policy moved a count: it is on record, and acts."""
-        for voice in self._voices:
-            voice.decided(key, decision)
+        _tell(self._voices, lambda voice: voice.decided(key, decision))
 
     def undecided(self, key: WorkloadKey, error: PortError) -> None:
         """A count could not be put on record, so it does not act yet."""
-        for voice in self._voices:
-            voice.undecided(key, error)
+        _tell(self._voices, lambda voice: voice.undecided(key, error))
 
     def paused(self, key: WorkloadKey, pause: Pause | None) -> None:
         """A policy stands still, or goes on."""
-        for voice in self._voices:
-            voice.paused(key, pause)
+        _tell(self._voices, lambda voice: voice.paused(key, pause))
 
     def reacted(self, stage: Stage, seconds: float) -> None:
         """A count that moves has come so far."""
-        for voice in self._voices:
-            voice.reacted(stage, seconds)
+        _tell(self._voices, lambda voice: voice.reacted(stage, seconds))
 
     def landed(self, landed: Landed) -> None:
         """A commit of ours stands on the branch, or edits were refused."""
-        for voice in self._committing:
-            voice.landed(landed)
+        _tell(self._committing, lambda voice: voice.landed(landed))
 
     def raced(self) -> None:
         """Somebody else's commit came first."""
-        for voice in self._committing:
-            voice.raced()
+        _tell(self._committing, lambda voice: voice.raced())
 
     def unlanded(self, error: PortError) -> None:
         """The host took no commit; what was decided acts all the same."""
-        for voice in self._committing:
-            voice.unlanded(error)
+        _tell(self._committing, lambda voice: voice.unlanded(error))
+
+
+def _tell(voices: Iterable[Voice], say: Callable[[Voice], None]) -> None:
+    for voice in voices:
+        try:
+            say(voice)
+        except Exception:
+            log.exception("a defect in telling of scaling: it goes on")

@@ -40,7 +40,8 @@ def _starting(pod: LivePod, before: LivePod | None, known: Seen, elapsed: float)
     if not pod.node or (pod.ready and not _is_awaited(pod)):
         return 0.0
     restarted = before is not None and pod.started_at > before.started_at > 0
-    return elapsed if restarted or not known.starting else known.starting
+    stopped = before is not None and before.running and not pod.running
+    return elapsed if restarted or stopped or not known.starting else known.starting
 
 
 def _is_awaited(pod: LivePod) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
-from reconciler.model import labels
+from reconciler.model import additional, labels
 from reconciler.model.live import LiveNode, LivePod, LiveWorkload, Nodes
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.ports import Clock, Cluster
@@ -20,6 +20,8 @@ OBJECT_KINDS = (
     ("policy/v1", "PodDisruptionBudget"),
 )
 """What stands beside rooms; of these, all that any instance owns."""
+_SELECTORS = {"ConfigMap": f"{labels.INSTANCE},!{labels.RECORD}"}
+"""Where not everything that carries our labels is meant: records are read elsewhere."""
 
 
 class ClusterView:
@@ -27,7 +29,8 @@ class ClusterView:
 
     `dirty` is called with the workloads of which something changed; `record_changed` with the
     ConfigMaps of this instance that did, and whether they are gone. `elapsed` never jumps
-    (seconds). `room_changed` may be set: it is called with each room that changed.
+    (seconds). `room_changed` may be set: it is called with each room that changed. `kinds` are
+    those of additional objects.
     """
 
     def __init__(
@@ -38,7 +41,9 @@ class ClusterView:
         dirty: Callable[[Iterable[WorkloadKey]], None],
         record_changed: Ring | None = None,
         elapsed: Callable[[], float] = time.monotonic,
+        kinds: Iterable[str] = (),
     ) -> None:
+        objects = (*OBJECT_KINDS, *((additional.KINDS[kind], kind) for kind in kinds))
         self._instance = instance
         self._dirty = dirty
         self._snapshots: dict[WorkloadKey, LiveWorkload] = {}
@@ -51,7 +56,7 @@ class ClusterView:
             lambda key, pod: self.room_changed(key, pod),
         )
         self._elapsed = elapsed
-        self._objects = {kind: ObjectShelf(self._touched) for _, kind in OBJECT_KINDS}
+        self._objects = {kind: ObjectShelf(self._touched) for _, kind in objects}
         self._nodes = NodeShelf()
 
         def reflector(api_version: str, kind: str, selector: str, shelf: Shelf) -> Reflector:
@@ -59,8 +64,8 @@ class ClusterView:
 
         self._needed = [reflector("v1", "Pod", "", self._pods)]
         self._needed += [
-            reflector(version, kind, labels.INSTANCE, self._objects[kind])
-            for version, kind in OBJECT_KINDS
+            reflector(version, kind, _SELECTORS.get(kind, labels.INSTANCE), self._objects[kind])
+            for version, kind in objects
         ]
         self._useful = [reflector("v1", "Node", "", self._nodes)]
         if record_changed is not None:

@@ -13,10 +13,11 @@ from reconciler.core import hearing
 from reconciler.core.reporting import is_listened_to
 from reconciler.model.live import LivePod
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.rooms import NO_EARS, Ears, Heard, Mark, Report
+from reconciler.model.rooms import NO_EARS, Ears, Health, Heard, Mark, Report
 from reconciler.model.specs import Workload
 from reconciler.ports import Clock
 from reconciler.service.room_metrics import RoomObserver
+from reconciler.service.rooms import kept
 from reconciler.service.rooms.ears import SLICE, Silence
 from reconciler.service.rooms.lines import Line
 from reconciler.service.rooms.pages import Pages
@@ -58,6 +59,8 @@ class Book:
         self._sweeps = 0
         self._suspicion = UNSUSPECTED
         self._ears: dict[WorkloadKey, Ears] = {}
+        self._turned: dict[WorkloadKey, dict[str, Line]] = {}
+        """Of whom something else is heard than `_ears` has, by uid."""
         self._ignored: set[WorkloadKey] = set()
 
     @property
@@ -90,6 +93,7 @@ class Book:
         self.silence.forget()
         self.pages.forget()
         self._ears.clear()
+        self._turned.clear()
 
     def of(self, key: WorkloadKey) -> Ears:
         """What is heard of one workload; the same value until something that counts changes."""
@@ -97,10 +101,16 @@ class Book:
             return NO_EARS
         if self.pages.sync(key):
             self._ears.pop(key, None)
-        ears = self._ears.get(key)
-        if ears is None:
-            lines = self.pages.of(key)
-            rooms = {uid: line.heard for uid, line in lines.items() if line.heard is not None}
+        ears, turned = self._ears.get(key), self._turned.pop(key, None)
+        if ears is None or turned:
+            # A workload of thousands is not looked through for the few that said something else.
+            rooms = {} if ears is None else dict(ears.rooms)
+            anew = self.pages.of(key) if ears is None else turned or {}
+            for uid, line in anew.items():
+                if line.heard is None or line.closed:
+                    rooms.pop(uid, None)
+                else:
+                    rooms[uid] = line.heard
             self._ears[key] = ears = self._suspicion.ears(key, rooms, self.since)
         return ears
 
@@ -143,6 +153,8 @@ class Book:
             self.silence.spoke(line)
         if report.players is not None:
             line.counted_at = now
+        if report.health is Health.CREATING:
+            line.creating_at = now
         if line.is_no_news(report, pod):
             return False
         if not is_listened_to(pod, workload):
@@ -163,13 +175,16 @@ class Book:
         line.drain = pod.leaving_since if draining else None
         down = None if pod.running else pod.runs
         laid = hearing.lay(before, report, workload.matches_max, line.last_at, draining, down)
-        line.heard = laid if report.players is None else hearing.told_under(laid, pod.runs)
-        if line.heard is before:
+        unix_seconds = self._clock.now()
+        if report.players is not None:
+            laid = hearing.told_under(laid, before, pod.runs, unix_seconds)
+        line.heard = laid
+        if not kept.void(line, pod, line.last_at, unix_seconds) and laid is before:
             return
         if before is None or before.busy or not before.tells or line.heard.busy:
             line.empty_at = line.last_at
-        self._news(line)
-        self._tell(line.key)
+        self._turn(line)
+        self._changed(line.key)
 
     async def sweep(self) -> None:
         """Take note of who fell silent; to be called about once a second."""
@@ -211,8 +226,8 @@ class Book:
         self._changed(key)
 
     def _turn(self, line: Line) -> None:
-        """Take in that something else is heard of a room by what its pod has kept."""
-        self._ears.pop(line.key, None)
+        """Take in that something else is heard of a room, by its word or what its pod has kept."""
+        self._turned.setdefault(line.key, {})[line.uid] = line
         self._news(line)
 
     def _ignore(self, key: WorkloadKey) -> None:

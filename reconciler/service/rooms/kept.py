@@ -3,21 +3,24 @@
 Each says whether what is heard of the room is another thing by it.
 """
 
+import math
 from dataclasses import replace
 
 from reconciler.core import hearing
 from reconciler.model.live import LivePod
-from reconciler.model.rooms import Mark
+from reconciler.model.rooms import Heard, Mark
 from reconciler.service.rooms.lines import Line
 from reconciler.service.shelves import is_older
 
 TOLD_LATE_SECONDS = 10.0
-"""So late a pod may tell that its containers were restarted, and players be there again."""
+"""So late a pod may tell of a restart: no clock of anybody is asked about a word as young as that.
+"""
 CLOCKS_APART_SECONDS = 60.0
 """So far ahead of ours a node's clock may be, by which the pod tells when its containers started.
 
 What was told within it of a start may be the word of either process, and stands: a game that tells
-its players on change, and crashed so soon after one, keeps its room until it tells of them anew."""
+its players on change, and crashed so soon after one, keeps its room until it tells of them anew,
+or is `Creating`, or begins once more."""
 
 
 def begin(line: Line, pod: LivePod, mute: bool) -> None:
@@ -65,24 +68,52 @@ def renew(line: Line, pod: LivePod, now: float) -> bool:
 def void(line: Line, pod: LivePod, now: float, unix_seconds: float) -> bool:
     """Forget the players of a room whose containers were all restarted since it told of them.
 
-    A pod tells of a restart late: what came in a moment ago, or not surely before the start that
-    the pod tells, may be the new process's own word, and that stands. `now` is of the clock that
-    never jumps, `unix_seconds` the same moment.
+    A pod tells of a restart late: what was not told surely before the start that the pod tells
+    may be the new process's own word, and that stands. `now` is of the clock that never jumps,
+    `unix_seconds` the same moment.
     """
     heard = line.heard
-    if heard is None or not pod.running:
+    if heard is None or not pod.running or not hearing.began_anew(heard, pod.runs):
         return False
-    ago, anew = now - line.counted_at, hearing.began_anew(heard, pod.runs)
-    surely_before = unix_seconds - ago < pod.first_started_at - CLOCKS_APART_SECONDS
-    if ago < TOLD_LATE_SECONDS or (anew and not surely_before):
-        # Of one container alone too: when another one is restarted later, they stay all the same.
-        line.heard = hearing.told_under(heard, pod.runs)
-    elif anew:
-        line.heard = hearing.emptied(heard, pod.runs, now)
+    if line.counted_at > -math.inf:
+        # The same count again is no news, and no older for it.
+        told = math.ceil(unix_seconds - (now - line.counted_at))
+        heard = replace(heard, counted=max(told, heard.counted))
+    if not heard.players or _is_surely_before(line, heard, pod, now):
+        heard = hearing.emptied(heard, pod.runs, now)
         line.empty_at = now
-    if line.heard is heard:
-        return False
+    # The same words of the process that began are news: they end the doubt.
     line.report = None
+    if line.heard == heard:
+        return False
+    line.heard = heard
+    return True
+
+
+def _is_surely_before(line: Line, heard: Heard, pod: LivePod, now: float) -> bool:
+    """Whether its players were told of before its containers started, by whatever clock.
+
+    A process says that it is `Creating` before it has any.
+    """
+    if line.creating_at > line.counted_at:
+        return True
+    if now - line.counted_at < TOLD_LATE_SECONDS:
+        return False
+    apart = CLOCKS_APART_SECONDS
+    if line.counted_at == -math.inf:
+        apart += (
+            hearing.KEPT_BEHIND_SECONDS
+        )  # another process may have heard more than stands there
+    return 0 < heard.counted < pod.first_started_at - apart
+
+
+def bury(line: Line, before: LivePod | None, pod: LivePod, now: float) -> bool:
+    """Forget who played in a game that is seen to have ended for good; words since then count."""
+    ended_before = before is not None and bool(before.ended)
+    if line.heard is None or ended_before or not (pod.ended and pod.running):
+        return False
+    line.heard = hearing.over(line.heard, now)
+    line.report, line.empty_at = None, now
     return True
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from reconciler.model.live import LivePod
 from reconciler.model.refs import ObjectRef, WorkloadKey
-from reconciler.model.rooms import Heard, Mark, Report, Said
+from reconciler.model.rooms import Health, Heard, Mark, Report, Said
 from reconciler.service.retries import Retries
 
 
@@ -18,7 +18,8 @@ class Line:
     changes nothing. `last_at` is when it was heard last, or when listening to it began; `gap` its
     longest pause of late. `spoke_at` is when it spoke last, below 0 for never: a silence that is
     forgiven moves `last_at` alone. `told_at` is when something new was heard, below 0 for never,
-    `counted_at` when it told how many players there are. `drain` is the
+    `counted_at` when it told how many players there are, `creating_at` when it said that it is
+    being created. `drain` is the
     `leaving_since` of the draining that it was heard in, None where it was not; `pod` is how its
     pod was known when it was looked at last. `empty_at` is since when it says that nobody plays
     there. `due_at` is when its pod is to be looked at; who writes on it holds
@@ -45,6 +46,7 @@ class Line:
     spoke_at: float = -1.0
     told_at: float = -1.0
     counted_at: float = -math.inf
+    creating_at: float = -math.inf
     due_at: float | None = None
     followed: bool = False
     overdue: bool = False
@@ -101,7 +103,10 @@ class Line:
         if begun >= self.spoke_at or busy:
             return report
         players = report.players if begun >= self.counted_at else None
-        return replace(report, said=None, matches=None, players=players)
+        # Who tells of players is created.
+        late = begun < self.counted_at and report.health is Health.CREATING
+        health = None if late else report.health
+        return replace(report, said=None, matches=None, players=players, health=health)
 
     @property
     def silent(self) -> bool:

@@ -80,6 +80,7 @@ class Pages:
         line = self._lines.get(pod.uid)
         if line is not None and line.key != key:  # somebody gave it to another workload
             self._close(line.key, (pod.uid,))
+            self._turned(line)
             line = None
         if line is None:
             line = self._lines[pod.uid] = line_of(key, pod, self._elapsed())
@@ -163,7 +164,8 @@ class Pages:
             self._turned(line)
         self.renew(line, pod)
         voided = kept.void(line, pod, self._elapsed(), self._clock.now())
-        if kept.undrain(line, pod) or voided:
+        buried = kept.bury(line, before, pod, self._elapsed())
+        if kept.undrain(line, pod) or voided or buried:
             self._turned(line)
         if line.heard is not None and not line.heard.silent:
             self._begun(line, pod)
@@ -173,6 +175,7 @@ class Pages:
         kept.begin(line, pod, self._roster.is_mute(pod))
         if line.heard is not None:
             kept.void(line, pod, self._elapsed(), self._clock.now())
+            kept.bury(line, None, pod, self._elapsed())
             self._begun(line, pod)
         if pod.mark is not Mark.NONE:
             self._follow(line)

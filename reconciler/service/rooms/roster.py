@@ -144,6 +144,8 @@ class Roster:
             return None
         if pod.mark is Mark.FAILED:
             return None  # it is kept as it is, though it says nothing for ever
+        if pod.ended and not (line.heard is not None and line.heard.busy):
+            return None  # its game is over, and nobody has told of players since
         return workload.timeouts.ping_seconds
 
     def _named(self, workload: str) -> tuple[WorkloadKey, ...]:

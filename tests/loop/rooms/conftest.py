@@ -1,7 +1,10 @@
 """Names the seeds that failed, with what plays each again; tames every run here."""
 
+from collections.abc import Iterator
+
 import pytest
 
+from tests.loop.rooms.savings import compared
 from tests.loop.rooms.seeds import replays
 
 
@@ -13,3 +16,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(autouse=True)
 def _no_time_of_this_machine(no_time_of_this_machine: None) -> None:
     """Every run here is in virtual time."""
+
+
+@pytest.fixture(autouse=True)
+def _what_is_spared_is_right(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every plan that is recalled here is made from nothing, too."""
+    with compared(monkeypatch):
+        yield

@@ -189,11 +189,11 @@ async def playhouse(
     natures: Mapping[str, Callable[[], Nature]],
     air: Air,
     laws: Laws = ORDINARY,
-    made: "type[Playhouse] | None" = None,
+    made: Callable[..., Playhouse] = Playhouse,
 ) -> AsyncIterator[Playhouse]:
     """Open a playhouse; all services and games end with it."""
     world.time = LoopTime()
-    there = (made or Playhouse)(world, weather, natures, air, laws)
+    there = made(world, weather, natures, air, laws)
     living = asyncio.create_task(there.live())
     try:
         yield there

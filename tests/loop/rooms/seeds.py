@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 TEST = "tests/loop/rooms/test_rooms_weather.py"
+SETTING = "GAMEKEEPER_SEEDS"
 FEW = "30"
 
 
@@ -23,7 +24,7 @@ def replays(tests: Iterable[str]) -> Iterator[str]:
         found = re.search(r"test_rooms_weather\.py::.*\[seed-(\d+)\]", name)
         if found:
             seed = found.group(1)
-            yield f"GAMEKEEPER_SEEDS={seed}-{seed} .venv/bin/python -m pytest {TEST} -k seed-{seed}"
+            yield f"{SETTING}={seed}-{seed} .venv/bin/python -m pytest {TEST} -k seed-{seed}"
 
 
-SEEDS = seeds_of(os.environ.get("GAMEKEEPER_SEEDS", FEW))
+SEEDS = seeds_of(os.environ.get(SETTING, FEW))

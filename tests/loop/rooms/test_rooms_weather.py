@@ -26,6 +26,7 @@ from tests.loop.rooms.wishes import QUIET_SECONDS, SERVERS, Piece, Wish
 from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import World
+from tests.scorecard import score
 
 NOTHING: Mapping[str, Json] = {}
 CONVERGED_SECONDS = 1500.0
@@ -240,4 +241,6 @@ def _count(there: Playhouse) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"seed-{seed}")
 def test_nobody_is_thrown_out_and_counts_converge_whatever_goes_wrong(seed: int) -> None:
+    score(6, seeds=1, failed=1)
     in_virtual_time(play(seed))
+    score(6, failed=-1)

@@ -26,6 +26,14 @@ NOT_BACK: dict[str, Any] = {
     "waiting": "ImagePullBackOff",
 }
 """Its container ended, and its image cannot be pulled again: Kubernetes calls that Running."""
+ANEW: dict[str, Any] = {
+    "phase": Phase.PENDING,
+    "mark": Mark.BUSY,
+    "ready": False,
+    "waiting": "PodInitializing",
+    "runs": (1,),
+}
+"""Its sandbox went, and its init containers run anew: Kubernetes calls that Pending."""
 CRASHED: dict[str, Any] = {
     "running": False,
     "ready": False,
@@ -287,6 +295,27 @@ def test_the_state_of(what: Judged, state: RoomState) -> None:
             judged(replace(BUSY, silent=True, at=NOW), **NOT_BACK, seconds=1e6),
             id="busy and silent, that spoke after its container was seen to have ended",
         ),
+        pytest.param(judged(**ANEW), id="recorded busy, whose pod is pending anew"),
+        pytest.param(
+            judged(replace(BUSY, periodic=False, at=NOW - 60), **ANEW),
+            id="busy by what it told on change, whose pod is pending anew",
+        ),
+        pytest.param(
+            judged(replace(BUSY, periodic=False, at=NOW), **ANEW, seconds=1e6),
+            id="that told of players after its pod was seen pending anew",
+        ),
+        pytest.param(
+            judged(replace(BUSY, periodic=False, at=NOW - 60), **{**ANEW, "runs": ()}, seconds=1e6),
+            id="busy by what it told on change, and nothing tells that it ever ended",
+        ),
+        pytest.param(
+            judged(None, Ears(deaf_on={"node-1": "all"}), **ANEW, seconds=1e6),
+            id="recorded busy, whose pod is pending, of a node that we may be deaf to",
+        ),
+        pytest.param(
+            judged(None, Ears(deaf="all"), **{**ANEW, "mark": Mark.IDLE, "runs": ()}, seconds=1e6),
+            id="recorded idle, whose pod is pending, and we may be deaf to",
+        ),
         pytest.param(judged(ready=False, lapsed=True, seconds=1e6), id="that was ready once"),
         pytest.param(judged(revision=""), id="whose revision somebody took away"),
         pytest.param(judged(), id="never heard"),
@@ -351,6 +380,11 @@ def test_a_room_may_not_go(what: Judged) -> None:
             judged(**NOT_BACK, seconds=1000),
             id="recorded busy and not heard, whose container ended and cannot begin anew",
         ),
+        pytest.param(judged(**ANEW, seconds=1000), id="recorded busy, pending anew for too long"),
+        pytest.param(
+            judged(replace(BUSY, periodic=False, at=NOW - 60), **ANEW, seconds=1000),
+            id="busy by what it told on change, pending anew for too long",
+        ),
         pytest.param(judged(a_heard(silent=True), **IDLE_POD), id="empty and silent"),
         pytest.param(
             judged(mark=Mark.FAILED, leaving=Why.REQUEST, phase=Phase.FAILED),
@@ -402,6 +436,19 @@ def test_only_a_limit_of_the_users_gives_up_a_busy_room_that_is_silent() -> None
     assert not judge(draining, limited, silent, LISTENING, NOW + 200).protected, "to the end"
 
 
+def test_the_same_limit_ends_a_count_of_which_nobody_knows_whose_word_it_was() -> None:
+    limited = replace(REPORTS, timeouts=Timeouts(silent_busy_seconds=600))
+    told = a_heard(periodic=False, said=None, players=3, at=NOW - 500)
+    pod = a_room(0, mark=Mark.BUSY, runs=(1,))
+    doubted = judge(pod, limited, told, LISTENING, NOW)
+    assert (doubted.state, doubted.again_in_seconds) == (RoomState.OCCUPIED, 100)
+    assert "before its game began anew" in doubted.reason
+    assert judge(pod, limited, told, LISTENING, NOW + 200).state is RoomState.ERROR
+    assert judge(pod, limited, told, Ears(deaf="all"), NOW + 200).protected
+    assert judge(pod, limited, replace(told, runs=(1,)), LISTENING, NOW + 200).protected, "its own"
+    assert judge(pod, REPORTS, told, LISTENING, NOW + 9e9).protected, "no limit is written"
+
+
 @pytest.mark.parametrize(
     ("heard", "ears"),
     [
@@ -444,3 +491,56 @@ def test_every_rule_is_needed() -> None:
     assert len(set(names)) == len(names)
     assert names.index("_ended") < names.index("_busy"), "a container that ended has no players"
     assert names.index("_busy") < names.index("_reports_failure"), "players come first"
+
+
+GAME_OVER: dict[str, Any] = {"ready": False, "ended": "Completed", "mark": Mark.BUSY}
+"""Its game ended for good, and a container beside it runs on."""
+DEAF = Ears(since=NOW - 1000, deaf="nobody is heard")
+
+
+@pytest.mark.parametrize(
+    ("what", "state", "protected"),
+    [
+        pytest.param(judged(a_heard(), **GAME_OVER), RoomState.TERMINATED, False, id="empty"),
+        pytest.param(
+            judged(a_heard(), **{**GAME_OVER, "ended": "Error (exit code 139)"}),
+            RoomState.ERROR,
+            False,
+            id="its game crashed for good",
+        ),
+        pytest.param(
+            judged(BUSY, **GAME_OVER), RoomState.OCCUPIED, True, id="told of players since"
+        ),
+        pytest.param(
+            judged(replace(BUSY, silent=True), **GAME_OVER),
+            RoomState.TERMINATED,
+            False,
+            id="whoever told of players is silent since",
+        ),
+        pytest.param(
+            judged(replace(BUSY, silent=True), DEAF, **GAME_OVER),
+            RoomState.OCCUPIED,
+            True,
+            id="while we may be deaf",
+        ),
+        pytest.param(
+            judged(None, Ears(since=NOW - 10), **GAME_OVER),
+            RoomState.UNREADY,
+            True,
+            id="recorded busy, and we have just begun to listen",
+        ),
+        pytest.param(
+            judged(None, Ears(), **GAME_OVER), RoomState.UNREADY, True, id="nobody listens"
+        ),
+        pytest.param(
+            judged(None, LISTENING, **GAME_OVER),
+            RoomState.TERMINATED,
+            False,
+            id="recorded busy, and nobody spoke for long",
+        ),
+    ],
+)
+def test_a_room_whose_game_is_over_ends_unless_somebody_tells_of_players(
+    what: Judged, state: RoomState, protected: bool
+) -> None:
+    assert (what.state, bool(what.protected)) == (state, protected)

@@ -1,10 +1,11 @@
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from reconciler.core import rooms
+from reconciler.core import flips, rooms
+from reconciler.core.fence import needs_fence
 from reconciler.core.room_state import judge
 from reconciler.model.live import Phase
 from reconciler.model.plans import Counts
@@ -46,6 +47,12 @@ def test_a_room_that_nobody_waits_for_and_that_says_it_is_busy_is_no_victim() ->
     assert found.busy == {"uid-0"}, "before its pod says so"
 
 
+def test_a_room_whose_game_ended_for_good_as_it_was_told_to_has_not_failed() -> None:
+    over = a_pod(0, ready=False, ended="Error (exit code 143)", leaving=Why.SCALE_IN)
+    found = rooms.sort_rooms([over, replace(over, leaving=Why.STAYS)], a_workload())
+    assert (found.left, found.failed) == ([over], [replace(over, leaving=Why.STAYS)])
+
+
 _REPORTS = st.builds(
     a_heard,
     said=st.sampled_from([None, *Said]),
@@ -54,6 +61,7 @@ _REPORTS = st.builds(
     silent=st.booleans(),
     health=st.sampled_from([None, *Health]),
     tells=st.booleans(),
+    periodic=st.booleans(),
 )
 _PODS = st.fixed_dictionaries(
     {
@@ -66,6 +74,7 @@ _PODS = st.fixed_dictionaries(
         "leaving": st.sampled_from([Why.STAYS, Why.STAYS, Why.SCALE_IN, Why.REQUEST]),
         "waiting": st.sampled_from(["", "CrashLoopBackOff"]),
         "revision": st.sampled_from([NEW, REPORTS, OLD]),
+        "runs": st.sampled_from([(), (1,)]),
     }
 )
 
@@ -94,3 +103,24 @@ def test_what_is_plain_is_what_the_rules_say(
         assert judged.up or room.lapsed
     if judged.again_in_seconds is not None and judged.again_in_seconds > 0:
         assert found.again_in_seconds is not None
+
+
+@example(pod={"runs": (1,)}, said=None, periodic=False, limit=60.0, ended="")
+@settings(deadline=None)
+@given(
+    pod=_PODS,
+    said=st.sampled_from([None, *Said]),
+    periodic=st.booleans(),
+    limit=st.sampled_from([None, 60.0]),
+    ended=st.sampled_from(["", "Completed"]),
+)
+def test_who_is_marked_to_go_is_not_called_back_by_players_told_of_before(
+    pod: dict[str, Any], said: Said | None, periodic: bool, limit: float | None, ended: str
+) -> None:
+    heard = a_heard(said=said, periodic=periodic, players=1)
+    timeouts = replace(a_workload().timeouts, silent_busy_seconds=limit)
+    workload = a_workload(reports="required", timeouts=timeouts)
+    marked = a_pod(0, **{**pod, "mark": Mark.DRAINING}, ended=ended)
+    judged = judge(marked, workload, heard, ears(r0=heard), NOW + 9000)
+    if not judged.protected and needs_fence(marked, judged, heard):
+        assert flips.wished(marked, heard, 0.0).mark is Mark.DRAINING

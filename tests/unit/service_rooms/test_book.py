@@ -425,3 +425,15 @@ def test_what_a_room_says_is_bounded_by_what_it_takes() -> None:
             assert (shown.heard.matches, shown.heard.players) == (4, 10**6)
 
     in_virtual_time(main())
+
+
+def test_a_room_that_another_workload_was_given_is_heard_there_alone() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(READY)
+            book, pod = it.desk.book, it.live()
+            assert pod.uid in book.of(a_key()).rooms
+            book.pages.line(a_key("palace"), pod)
+            assert pod.uid not in book.of(a_key()).rooms
+
+    in_virtual_time(main())

@@ -6,7 +6,7 @@ import pytest
 
 from reconciler.core.hearing import kept_of
 from reconciler.model.live import LivePod
-from reconciler.model.rooms import Mark
+from reconciler.model.rooms import Health, Mark, Report
 from reconciler.service.rooms import kept
 from reconciler.service.rooms.lines import Line, line_of
 from tests.unit.core.making import a_heard, a_key, a_pod
@@ -59,18 +59,47 @@ def test_of_a_room_that_failed_the_last_words_do_not_count() -> None:
 
 def test_players_told_of_before_the_pod_tells_of_the_restart_outlive_one_of_a_sidecar() -> None:
     """A game began anew and told of players at once; hours later its sidecar does, too."""
-    made = line(pod(SEVEN, 10))
+    told = kept_of(a_heard(periodic=False, players=7, counted=999))
+    made = line(pod(told, 10))
     made.counted_at = 99.0
-    began = replace(pod(SEVEN, 11), runs=(1, 0), first_started_at=900.0)
-    assert kept.void(made, began, 100.0, 1000.0)
-    assert not kept.void(made, began, 101.0, 1001.0), "that is known"
+    began = replace(pod(told, 11), runs=(1, 0), first_started_at=900.0)
+    assert not kept.void(made, began, 100.0, 1000.0)
+    beside = replace(began, runs=(1, 1))
+    for each in (made, line(beside)):
+        assert not kept.void(each, beside, 7000.0, 7900.0)
+        assert each.heard is not None
+        assert each.heard.players == 7
+
+
+def test_a_count_that_was_told_again_is_kept_as_that_once_it_matters() -> None:
+    told = kept_of(a_heard(periodic=False, players=7, counted=100))
+    made = line(pod(told, 10))
+    made.counted_at = 900.0
+    began = replace(pod(told, 11), runs=(1,), first_started_at=890.0)
+    assert kept.void(made, began, 910.0, 910.0)
+    assert not kept.void(made, began, 911.0, 911.0), "that is known"
     assert made.heard is not None
-    told = kept_of(made.heard)
-    led_by_another = line(replace(began, kept_report=told))
-    beside = replace(began, runs=(1, 1), kept_report=told)
-    assert not kept.void(led_by_another, beside, 7000.0, 8000.0)
-    assert led_by_another.heard is not None
-    assert led_by_another.heard.players == 7
+    assert (made.heard.players, made.heard.counted) == (7, 900)
+
+
+@pytest.mark.parametrize(
+    ("told", "creating", "players"),
+    [
+        pytest.param(879, False, 0, id="surely before"),
+        pytest.param(881, False, 7, id="what was told later need not stand there"),
+        pytest.param(0, False, 7, id="nobody knows when"),
+        pytest.param(1000, True, 0, id="it is being created"),
+    ],
+)
+def test_what_another_process_kept_goes_with_a_restart_that_was_surely_after_it(
+    told: int, creating: bool, players: int
+) -> None:
+    made = line(pod(kept_of(a_heard(periodic=False, players=7, counted=told)), 10))
+    made.creating_at = 1900.0 if creating else made.creating_at
+    began = replace(pod(SEVEN, 11), runs=(1,), first_started_at=1000.0)
+    kept.void(made, began, 2000.0, 2000.0)
+    assert made.heard is not None
+    assert made.heard.players == players
 
 
 @pytest.mark.parametrize(
@@ -87,6 +116,50 @@ def test_players_go_with_a_restart_that_was_surely_after_they_were_told(
     made = line(pod(SEVEN, 10))
     began = replace(pod(SEVEN, 11), runs=(1,), first_started_at=900.0 + told_before)
     made.counted_at = 900.0
-    assert kept.void(made, began, 2000.0, 2000.0)
+    kept.void(made, began, 2000.0, 2000.0)
     assert made.heard is not None
     assert made.heard.players == players
+
+
+def test_players_go_with_a_game_that_ended_for_good_and_words_since_then_count() -> None:
+    up = pod(SEVEN, 10)
+    made = line(up)
+    ended = replace(pod(SEVEN, 11), ended="Completed")
+    assert kept.bury(made, up, ended, 6.0)
+    assert made.heard is not None
+    assert not made.heard.busy
+    made.heard = replace(made.heard, players=2)
+    assert not kept.bury(made, ended, replace(ended, resource_version="12"), 7.0)
+    assert made.heard.players == 2
+
+
+def test_no_clock_empties_a_room_by_a_word_of_this_moment() -> None:
+    """This process' clock is two minutes behind that of the node."""
+    made = line(pod(SEVEN, 10))
+    made.counted_at = 99.0
+    began = replace(pod(SEVEN, 11), runs=(1,), first_started_at=1118.0)
+    kept.void(made, began, 100.0, 1000.0)
+    assert made.heard is not None
+    assert made.heard.players == 7
+    kept.void(made, began, 110.0, 1010.0)
+    assert made.heard.players == 0, "later it is told by clocks"
+
+
+def test_the_same_words_end_a_doubt() -> None:
+    made = line(pod(SEVEN, 10))
+    made.counted_at, made.report = 90.0, Report(periodic=False, players=7)
+    began = replace(pod(SEVEN, 11), runs=(1,), first_started_at=1000.0)
+    kept.void(made, began, 100.0, 1000.0)
+    made.report = Report(periodic=False, players=7)
+    assert not kept.void(made, began, 101.0, 1001.0)
+    assert made.report is None, "were they no news, nobody would know whose they are"
+
+
+def test_who_tells_of_players_is_created() -> None:
+    made = line(pod(SEVEN, 10))
+    made.spoke_at = made.counted_at = 50.0
+    late = Report(periodic=False, health=Health.CREATING)
+    assert made.in_order(late, 49.0).health is None
+    assert made.in_order(late, 51.0).health is Health.CREATING
+    unwell = Report(periodic=False, health=Health.FAILED)
+    assert made.in_order(unwell, 49.0).health is Health.FAILED
