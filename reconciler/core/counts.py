@@ -77,6 +77,10 @@ def read_counts(tree: Tree, kit: SpecKit, path: str = REPLICAS_FILE) -> Counts:
     only because nobody could read it.
     """
     entry, file = tree.entries.get(path), path.removeprefix("/")
+    if path in tree.directories:
+        message = "a directory stands where the counts would be: none can be told, or written"
+        finding = Finding(file, 0, 0, "", message, "rename the directory", "directory")
+        return Counts(file, findings=(finding,), is_whole=False)
     if entry is None:
         return Counts(file, is_whole=path == REPLICAS_FILE)
     parsed = read_entry(file, entry)

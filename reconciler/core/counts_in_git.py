@@ -42,7 +42,7 @@ def numbered(reading: Reading, records: Mapping[WorkloadKey, StateRecord]) -> Re
     """Return a reading whose workloads without a count keep the one that was accepted."""
     known = {key: records[key].accepted for key in reading.unnumbered if key in records}
     workloads = {
-        key: _with_count(reading.workloads[key], accepted.replicas)
+        key: with_count(reading.workloads[key], accepted.replicas)
         for key, accepted in known.items()
         if accepted is not None
     }
@@ -51,7 +51,8 @@ def numbered(reading: Reading, records: Mapping[WorkloadKey, StateRecord]) -> Re
     return replace(reading, workloads={**reading.workloads, **workloads})
 
 
-def _with_count(workload: Workload, count: int) -> Workload:
+def with_count(workload: Workload, count: int) -> Workload:
+    """Return a workload with another number in its spec."""
     document = json.loads(workload.spec_json)
     document["spec"]["replicas"] = count
     return replace(workload, replicas=count, spec_json=canonical(document))
@@ -150,7 +151,7 @@ def dropped(arrival: Arrival, workload: Workload, record: StateRecord) -> Droppe
 def _settled(arrival: Arrival, head: HeadCount, scaling: Scaling) -> tuple[Scaling, Fate]:
     config = arrival.reading.config or Config()
     hold_seconds = float(config.write_back.human_hold_seconds)
-    return intents.settle(scaling, head, arrival.now, hold_seconds)
+    return intents.settle(scaling, head, arrival.now, hold_seconds, arrival.shared_now)
 
 
 def is_reviewed(
@@ -168,7 +169,7 @@ def is_reviewed(
 
 def _allows(workload: Workload, count: int) -> bool:
     autoscaling = workload.autoscaling
-    if autoscaling is None or not autoscaling.enabled or workload.suspend:
+    if autoscaling is None or not workload.scales:
         return False
     return autoscaling.bounds.minimum <= count <= autoscaling.bounds.maximum
 

@@ -38,7 +38,7 @@ def decide(autoscaling: Autoscaling, look: Look, past: Past, policies: Policies)
     """
     past = _settled(past, look.now)
     look = replace(look, bounds=autoscaling.bounds, memory=past.memory)
-    advice = scaling_holds.sound(advise_by(autoscaling.policy, look, policies), look)
+    advice = advise_by(autoscaling.policy, look, policies)
     demand, doubt = scaling_holds.believed(look.load, look.activity, past.demand, look.now)
     course = _held(advice, look, scaling_holds.why_none_goes(look.load) or doubt)
     past = _remembered(replace(past, demand=demand), course.replicas, autoscaling, look)

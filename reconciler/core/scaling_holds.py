@@ -21,8 +21,15 @@ def sound(advice: Advice, look: Look) -> Advice:
     """Return an advice that is a count; another one holds: policies of others say anything."""
     count: object = advice.replicas
     if type(count) is not int or not 0 <= count <= MOST_ROOMS:
-        return held(look, f"the policy advised {str(count)[:40]}, which is no count of rooms")
+        return held(look, f"the policy advised {_shown(count)}, which is no count of rooms")
     return advice
+
+
+def _shown(count: object) -> str:
+    try:
+        return str(count)[:40]
+    except Exception:
+        return "what cannot be shown"  # a number of thousands of digits, say
 
 
 def why_none_goes(load: Load) -> str:

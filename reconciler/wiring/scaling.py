@@ -164,5 +164,6 @@ def make_committing(
 
 
 def _config(head: HeadLane) -> Config:
-    reading = head.reading
-    return (reading.config if reading else None) or Config()
+    from reconciler.loop.config import config_in_force
+
+    return config_in_force(head.reading, head.home.store.repository)

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from reconciler.loop import head
-from reconciler.loop.landing import Landed, Terms, Tries, land
+from reconciler.loop.landing import Landed, Terms, land
+from reconciler.loop.tries import Tries
 from reconciler.model.errors import Denied
 from reconciler.model.intents import Intent, Scaling, Step
 from reconciler.model.pushes import Change

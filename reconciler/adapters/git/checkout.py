@@ -11,6 +11,7 @@ from reconciler.adapters.git.reading import Reader
 from reconciler.adapters.git.urls import check_branch
 from reconciler.model.errors import Misconfigured
 from reconciler.model.pushes import Lineage, Logged
+from reconciler.model.signatures import SigningRules, Span, Verification
 from reconciler.model.trailers import History
 from reconciler.model.trees import Head, Merged, Relation, Tree
 
@@ -66,6 +67,10 @@ class LocalCheckout:
     async def history(self, base: str, head: str, signers: str, now: float) -> History:
         """Read the commits of `base..head`, what they approve and who signed them."""
         return await self._sound(self._reader.history(base, head, signers, now))
+
+    async def verify(self, span: Span, rules: SigningRules, now: float) -> Verification:
+        """Say which commits of a span no allowed key signed."""
+        return await self._sound(self._reader.verify(span, rules, now))
 
     async def log(
         self, revision: str, paths: Sequence[str] = (), limit: int = 100, before: str = ""

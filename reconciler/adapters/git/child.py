@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from reconciler.adapters.git import frames, local, logs, trailers, worktree
+from reconciler.adapters.git import frames, local, logs, trailers, verify, worktree
 from reconciler.adapters.git.failures import Damaged, one_line
 from reconciler.adapters.git.listing import Listing, line_of
 from reconciler.adapters.git.objects import Objects
@@ -23,6 +23,7 @@ from reconciler.adapters.git.pushing import Pushing
 from reconciler.adapters.git.source import Source
 from reconciler.adapters.git.store import Store
 from reconciler.model.errors import Misconfigured, PortError, Unavailable
+from reconciler.model.signatures import SigningRules, Span
 
 Answer = tuple[Mapping[str, Any], bytes]
 _FILE_LIMIT_BYTES = 1024 * 1024 * 1024
@@ -113,6 +114,13 @@ class Session:
         """Read the commits of `base..head`, what they approve and who signed them."""
         found = trailers.history(self._objects(), base, head, signers_file, now)
         return asdict(found), b""
+
+    def verify(self, span: Mapping[str, Any], rules: Mapping[str, Any], now: float) -> Answer:
+        """Say which commits of a span no allowed key signed."""
+        objects, ours = self._objects(), frozenset(span["ours"])
+        tip = self._resolved(objects, span["tip"])
+        asked = Span(tip, tuple(span["known"]), ours)
+        return asdict(verify.verify(objects, asked, SigningRules(**rules), now)), b""
 
     def merge(self, base: str, head: str) -> Answer:
         """Merge two commits and list the result."""
@@ -214,6 +222,7 @@ _OPERATIONS: Mapping[str, Callable[..., Answer]] = {
         Session.working,
         Session.relation,
         Session.history,
+        Session.verify,
         Session.merge,
         Session.log,
         Session.lineage,

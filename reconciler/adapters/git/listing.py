@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from reconciler.adapters.git.failures import Damaged
 from reconciler.model.errors import Misconfigured
-from reconciler.model.trees import EntryKind, is_yaml
+from reconciler.model.trees import EntryKind, is_read
 
 ENTRIES_LIMIT = 100_000
 SIZE_LIMIT_BYTES = 1024 * 1024
@@ -34,7 +34,7 @@ class Listing:
     def add(self, name: bytes, kind: EntryKind, blob: str, size: int) -> None:
         """Take a path in when it is a spec or a link. Raises Misconfigured past the limits."""
         path = name.decode("utf-8", "replace")
-        if kind is EntryKind.FILE and not is_yaml(path):
+        if kind is EntryKind.FILE and not is_read(path):
             return
         readable = kind is EntryKind.FILE and size <= SIZE_LIMIT_BYTES and "\ufffd" not in path
         if readable:

@@ -9,14 +9,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from reconciler.adapters.git.memory_host import Commit, Files, MemoryHost, git_id
-from reconciler.adapters.git.signatures import NOT_SIGNED
+from reconciler.adapters.git.memory_signing import allowed_by, verified
+from reconciler.adapters.git.signatures import NOT_ALLOWED, NOT_SIGNED
 from reconciler.adapters.git.trailers import COMMITS_LIMIT, approved
 from reconciler.adapters.git.urls import check_branch, check_revision
 from reconciler.adapters.git.wire import check_change, check_commit, check_path, expected, told
 from reconciler.model.errors import Conflict, Misconfigured, Unavailable
 from reconciler.model.pushes import Change, Lineage, Logged, Person, Pushed
+from reconciler.model.signatures import SigningRules, Span, Verification
 from reconciler.model.trailers import History, SignedCommit, Signer
-from reconciler.model.trees import Entry, EntryKind, Head, Merged, Relation, Tree, is_yaml
+from reconciler.model.trees import Entry, EntryKind, Head, Merged, Relation, Tree, is_read
 
 __all__ = ["Commit", "Files", "MemoryHost", "MemoryRepository"]
 
@@ -74,8 +76,13 @@ class MemoryRepository:
         newest = self._newest(self._resolved(head), self._host.ancestors(base))
         if len(newest) > COMMITS_LIMIT:
             return History(problem=f"more than {COMMITS_LIMIT} commits since {base[:12]}")
-        allowed = await asyncio.to_thread(_allowed, signers)
+        allowed = await asyncio.to_thread(allowed_by, signers)
         return History(tuple(self._signed(self._host.commits[name], allowed) for name in newest))
+
+    async def verify(self, span: Span, rules: SigningRules, now: float) -> Verification:
+        """Say which commits of a span no allowed key signed; keys of SSH alone."""
+        self._resolved(span.tip)
+        return verified(self._host, span, rules, self._newest)
 
     async def merge(self, base: str, head: str) -> Merged:
         """Return the tree of merging `head` into `base`, or the paths that conflict."""
@@ -209,7 +216,7 @@ class MemoryRepository:
     def _signed(self, commit: Commit, allowed: Mapping[str, Signer]) -> SignedCommit:
         parent = commit.parents[0] if len(commit.parents) == 1 else ""
         same = bool(parent) and self._host.commits[parent].files == commit.files
-        problem = "signed with a key that is not allowed" if commit.signed_by else NOT_SIGNED
+        problem = NOT_ALLOWED if commit.signed_by else NOT_SIGNED
         signer = allowed.get(commit.signed_by)
         return SignedCommit(
             commit.identity,
@@ -226,16 +233,6 @@ class MemoryRepository:
         if named not in self._known:
             raise Misconfigured(f"there is no revision {revision!r}: fetch it first")
         return named
-
-
-def _allowed(signers: str) -> Mapping[str, Signer]:
-    """Read `principals type key` lines of an allowed_signers file, by the key."""
-    with open(signers, encoding="utf-8") as stream:
-        rows = [line.split() for line in stream if line.strip()]
-    return {
-        f"{kind} {key}": Signer(tuple(principals.split(",")), key)
-        for principals, kind, key, *_ in rows
-    }
 
 
 def _touches(paths: Sequence[str], wanted: Sequence[str]) -> bool:
@@ -261,7 +258,7 @@ def _tree(files: Mapping[str, bytes]) -> Tree:
     entries = {
         path: Entry(EntryKind.FILE, git_id(content), len(content), content)
         for path, content in files.items()
-        if is_yaml(path)
+        if is_read(path)
     }
     return Tree("", entries, frozenset(_directories(files)))
 

@@ -13,6 +13,7 @@ from reconciler.adapters.git.urls import check_branch, checked
 from reconciler.adapters.git.wire import check_change, check_commit, told
 from reconciler.model.errors import PortError, Unavailable
 from reconciler.model.pushes import Change, Lineage, Logged, Pushed, SigningKey
+from reconciler.model.signatures import SigningRules, Span, Verification
 from reconciler.model.trailers import History
 from reconciler.model.trees import Head, Merged, Relation, Tree
 
@@ -89,6 +90,10 @@ class Mirror:
     async def history(self, base: str, head: str, signers: str, now: float) -> History:
         """Read the commits of `base..head`, what they approve and who signed them."""
         return await self._sound(lambda: self._reader.history(base, head, signers, now))
+
+    async def verify(self, span: Span, rules: SigningRules, now: float) -> Verification:
+        """Say which commits of a span no allowed key signed."""
+        return await self._sound(lambda: self._reader.verify(span, rules, now))
 
     async def log(
         self, revision: str, paths: Sequence[str] = (), limit: int = 100, before: str = ""

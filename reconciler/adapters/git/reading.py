@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from reconciler.adapters.git.listing import entry_of
@@ -9,10 +10,13 @@ from reconciler.adapters.git.process import GitProcess
 from reconciler.adapters.git.urls import check_revision
 from reconciler.adapters.git.wire import check_path, logged_of
 from reconciler.model.pushes import Lineage, Logged
+from reconciler.model.signatures import SigningRules, Span, Unsigned, Verification
 from reconciler.model.trailers import History, SignedCommit, Signer
 from reconciler.model.trees import Entry, EntryKind, Head, Merged, Relation, Tree
 
 _TREES_KEPT = 3
+_VERIFY_DEADLINE_SECONDS = 180.0
+"""A thousand signatures on a busy machine."""
 
 
 class Reader:
@@ -62,6 +66,17 @@ class Reader:
         asked = {"base": check_revision(base), "head": check_revision(head)}
         answer, _ = await self._ask("history", **asked, signers_file=signers, now=now)
         return History(tuple(_commit(item) for item in answer["commits"]), answer["problem"])
+
+    async def verify(self, span: Span, rules: SigningRules, now: float) -> Verification:
+        """Say which commits of a span no allowed key signed."""
+        commits = [check_revision(each) for each in (span.tip, *span.known)]
+        asked = {"tip": commits[0], "known": commits[1:], "ours": sorted(span.ours)}
+        deadline = max(self._deadline_seconds, _VERIFY_DEADLINE_SECONDS)
+        answer, _ = await self._process.ask(
+            "verify", deadline, span=asked, rules=asdict(rules), now=now
+        )
+        unsigned = tuple(Unsigned(**item) for item in answer["unsigned"])
+        return Verification(answer["tip"], answer["by"], unsigned, answer["cut"])
 
     async def log(
         self, revision: str, paths: Sequence[str], limit: int, before: str

@@ -9,7 +9,7 @@ from reconciler.adapters.git.commands import Commands, failed
 from reconciler.adapters.git.listing import SIZE_LIMIT_BYTES, Listing, check_count
 from reconciler.adapters.git.objects import blob_id
 from reconciler.model.errors import Misconfigured
-from reconciler.model.trees import EntryKind, is_yaml
+from reconciler.model.trees import EntryKind, is_read
 
 
 def tracked_and_new(commands: Commands) -> list[bytes]:
@@ -61,7 +61,7 @@ def _take(listing: Listing, top: bytes, name: bytes) -> bytes | None:
     if stat.S_ISDIR(found.st_mode):
         listing.add(name, EntryKind.SUBMODULE, "", 0)
         return None
-    if not stat.S_ISREG(found.st_mode) or not is_yaml(os.fsdecode(name)):
+    if not stat.S_ISREG(found.st_mode) or not is_read(os.fsdecode(name)):
         return None
     if found.st_size > SIZE_LIMIT_BYTES:
         listing.add(name, EntryKind.FILE, _streamed_id(path, found.st_size), found.st_size)

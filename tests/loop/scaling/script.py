@@ -61,7 +61,9 @@ class ScriptedCompiler(InlineCompiler):
     """Reads specs that may ask for the script; each commit once."""
 
     def __init__(self, policies: Mapping[str, Policy]) -> None:
-        self._kit = SpecKit(assets.schemas(), assets.KubernetesDefinitions(), policies)
+        self._kit = SpecKit(
+            assets.schemas(), assets.KubernetesDefinitions(), policies, assets.TimeZones()
+        )
         self._known: dict[tuple[str, Permissions], Reading] = {}
 
     async def read(self, tree: Tree, permissions: Permissions) -> Reading:

@@ -68,6 +68,25 @@ def test_an_answer_wakes_its_workload_only_where_it_says_something_new() -> None
     in_virtual_time(Stage().play(scene))
 
 
+class Deaf(Silence):
+    """Fails at what it is told."""
+
+    def told(self, key: WorkloadKey, ask: Ask, signal: Signal) -> None:
+        """Fail."""
+        raise ValueError("a pipe is full")
+
+
+def test_who_fails_to_hear_an_answer_ends_no_asking(caplog: pytest.LogCaptureFixture) -> None:
+    async def scene(stage: Stage) -> None:
+        stage.outsiders.tells = lambda asked, now: Signal(now, {"replicas": int(now) % 7})
+        stage.signals.of(key(1), [webhook("a")], LOAD, BOUNDS)
+        await asyncio.sleep(100.0)
+        assert len(stage.outsiders.asked) == 4
+        assert "a pipe is full" in caplog.text
+
+    in_virtual_time(Stage(Deaf()).play(scene))
+
+
 def test_the_last_answer_stays_with_the_trouble_since() -> None:
     async def scene(stage: Stage) -> None:
         stage.outsiders.tells = lambda asked, now: Signal(now, {"replicas": 4})

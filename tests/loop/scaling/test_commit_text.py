@@ -1,5 +1,8 @@
 """The message of a commit: every step, in one screen, and nothing that acts on a terminal."""
 
+import pytest
+
+from reconciler.core.commit_steps import told_of
 from reconciler.loop.commit_text import MOST_LINES, message_of
 from reconciler.model.intents import Intent, Step
 from reconciler.model.refs import WorkloadKey
@@ -39,6 +42,31 @@ def test_a_strangers_reason_is_one_harmless_line_of_bounded_length() -> None:
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert max(len(line) for line in text.splitlines()) < 400
+
+
+ORDERS = [
+    ("a cup [skip ci]", "a cup (skip ci)"),
+    ("a cup ***NO_CI***", "a cup *NO_CI*"),
+    ("a cup skip-checks: true", "a cup skip-checks  true"),
+    ("Closes #12, fixes games/arena#3", "Closes # 12, fixes games/arena# 3"),
+    (
+        "Fixes GH-12 and ARENA-7 for @someone in !4",
+        "Fixes GH- 12 and ARENA- 7 for @ someone in ! 4",
+    ),
+    ("Closes https://example.com/issues/1", "Closes https: //example.com/issues/1"),
+    ("Co-authored-by: A <a@example.com>", "Co-authored-by: A <a@ example.com>"),
+    ("GMT-3 is 50% and 4 != 5: as many!", "GMT-3 is 50% and 4 != 5: as many!"),
+]
+
+
+@pytest.mark.parametrize(("said", "written"), ORDERS, ids=[said for said, _ in ORDERS])
+def test_a_strangers_reason_gives_the_host_no_orders_and_can_be_read(
+    said: str, written: str
+) -> None:
+    text = message_of({ARENA: Intent(5, 7, (Step(AT, 5, 7, "webhook", said),))}, "main")
+    told = told_of(text.partition("\n")[2], ARENA)
+    assert told is not None
+    assert [step.reason for step in told.steps] == [written]
 
 
 def test_many_workloads_are_counted_in_the_first_line_and_a_huge_message_is_cut() -> None:

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import AbstractAsyncContextManager
 
 from tests.loop.safety import Bounds
-from tests.loop.scaling.counts import counts_of
+from tests.loop.scaling.counts import count_of, counts_of
 from tests.loop.scaling.house import FILE, Scene, scaled, stage
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.world import CONFIG, spec
@@ -81,5 +81,22 @@ def test_the_line_of_a_workload_that_left_git_goes_once_its_rooms_are_gone() -> 
             host = there.world.host
             message = host.commits[host.branches["main"]].subject
             assert "\nScheduler/lobby: taken out of replicas.yaml\n" in message
+
+    in_virtual_time(main())
+
+
+def test_a_directory_in_place_of_the_file_keeps_no_other_count_out_of_git() -> None:
+    async def main() -> None:
+        async with in_a_file(BARE) as there:
+            lobby = scaled(2, FROM_EIGHT).replace("arena", "lobby")
+            there.world.commit({"replicas.yaml/read.me": "", "schedulers/lobby.yaml": lobby})
+            there.start("one")
+
+            def of_lobby() -> int:
+                host = there.world.host
+                return count_of(host.commits[there.head()].files["schedulers/lobby.yaml"])
+
+            await there.until("six in Git", lambda: of_lobby() == 6, 500.0)
+            assert there.ledgers[0].troubles == []
 
     in_virtual_time(main())

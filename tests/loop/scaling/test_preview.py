@@ -20,7 +20,7 @@ async def shown(there: Scene, output: str = "text") -> tuple[str, int]:
     """What `diff --live` prints of the head, and its exit code."""
     process, screen = Process(there.world), console()
     codes = RoomCodes(process.cluster, "gamekeeper")
-    one = OneCluster(process.cluster, process.view, process.lane, codes)
+    one = OneCluster(process.cluster, process.view, process.lane, codes, there.world.time)
     code = (await show(Lanes(one, process.head, ""), output, screen)).code
     return text_of(screen.out), code
 

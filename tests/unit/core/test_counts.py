@@ -6,11 +6,13 @@ from reconciler.core.counts import key_named
 from reconciler.model.findings import Severity
 from reconciler.model.readings import Reading
 from reconciler.model.refs import WorkloadKey
-from tests.unit.core.reading import SPEC, read
+from tests.unit.core.reading import CONFIG, SPEC, read
 
 ARENA = WorkloadKey("Scheduler", "arena", "arena")
 LOBBY = SPEC.replace("name: arena", "name: lobby")
 BARE = SPEC.replace("  replicas: 10\n", "")
+MOVED = BARE.replace("  reports: none\n", "  reports: none\n  autoscaling: {min: 2, max: 50, "
+                     "policy: {schedule: [{replicas: 20}]}}\n")  # fmt: skip
 HEAD = "apiVersion: gamekeeper.dev/v1\nkind: Replicas\n"
 COUNTS = HEAD + "spec:\n  counts:\n"
 
@@ -131,6 +133,17 @@ def test_while_a_mistake_is_beside_the_counts_a_spec_without_one_is_held(text: s
     assert ("schedulers/a.yaml", 5, "replicas-file") in rules(reading)
     assert [str(key) for key in reading.workloads] == ["Scheduler/lobby"]
     assert reading.unreadable == ()
+
+
+def test_a_directory_in_place_of_the_file_holds_whose_count_would_stand_there() -> None:
+    files = {"schedulers/a.yaml": MOVED, "schedulers/b.yaml": LOBBY, "replicas.yaml/x.txt": ""}
+    config = CONFIG + "spec: {writeBack: {to: file}}\n"
+    reading = read(files | {"gamekeeper.yaml": config})
+
+    assert ("replicas.yaml", 0, "directory") in rules(reading)
+    assert list(reading.invalid) == [ARENA]
+    assert [str(key) for key in reading.workloads] == ["Scheduler/lobby"]
+    assert reading.unreadable == (), "what is wanted can be told: deletions go on"
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,12 @@ import pytest
 
 from reconciler.loop.landing import Landed
 from reconciler.model.edits import Edit, Refusal
-from reconciler.model.errors import Denied, Unavailable
+from reconciler.model.errors import Denied, PortError, Unavailable
 from reconciler.model.pauses import Pause
 from reconciler.model.refs import Json
 from reconciler.service.events import Events
 from reconciler.service.scaling_voice import ScalingVoice
+from reconciler.service.scaling_voices import ScalingVoices
 from tests.loop.world import Process, World, spec
 from tests.unit.core.making import a_key
 
@@ -95,3 +96,19 @@ async def test_a_host_that_is_down_is_no_event_for_it_comes_back_by_itself() -> 
     room.voice.paused(a_key(), Pause("PolicyHold", "the signal is old", 9.0, 9.0))
     room.voice.paused(a_key(), None)
     assert await room.events("arena") == []
+
+
+class Broken(ScalingVoice):
+    """Fails at what it is told."""
+
+    def unlanded(self, error: PortError) -> None:
+        """Fail."""
+        raise OSError("a pipe is full")
+
+
+def test_a_voice_that_fails_ends_nothing_and_the_others_hear(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    ScalingVoices([Broken(), ScalingVoice()]).unlanded(Unavailable("the host is away"))
+    assert "a pipe is full" in caplog.text
+    assert "not committed yet: the host is away" in caplog.text

@@ -1,0 +1,136 @@
+"""A host that takes a push and moves nothing, and the quiet time over a change of leader."""
+
+import asyncio
+from collections.abc import Callable
+
+from reconciler.adapters.git.memory import MemoryRepository
+from reconciler.adapters.git.memory_host import MemoryHost
+from reconciler.model.errors import Unavailable
+from reconciler.model.pushes import Change, Pushed
+from tests.loop.safety import Bounds
+from tests.loop.scaling.house import FILE, Habits, ScalingService, scaled, scene, stage
+from tests.loop.virtual_time import in_virtual_time
+
+FROM_EIGHT = [{"from": "08:05", "to": "20:00", "replicas": 6}]
+"""The world begins at 08:00."""
+
+
+class Forgetful(MemoryHost):
+    """A host that says yes to a push and stays where it is."""
+
+    forgets = True
+    taken = 0
+
+    def take(self, commit: str, branch: str, expected: str) -> None:
+        """Say yes."""
+        self.taken += 1
+        if not self.forgets:
+            super().take(commit, branch, expected)
+
+
+def test_a_host_that_takes_each_push_and_moves_nothing_is_told_and_nothing_is_lost() -> None:
+    async def main() -> None:
+        later = {"from": "08:20", "to": "20:00", "replicas": 8}
+        times = [{**FROM_EIGHT[0], "to": "08:20"}, later]
+        async with scene(scaled(2, times)) as there:
+            old = there.world.host
+            host = Forgetful(old.branches, old.commits)
+            there.world.host = host
+            one = there.start("one")
+            await there.until("six rooms", lambda: there.rooms() == 6, 500.0)
+            await there.until("told", lambda: bool(there.ledgers[0].troubles), 600.0)
+            assert "says that it took 4 commits" in str(there.ledgers[0].troubles[0])
+            assert len(there.ledgers[0].commits) == 3
+            await asyncio.sleep(1800.0)
+            assert there.rooms() == 8, "what is decided acts"
+            assert 5 <= host.taken <= 45, "tried again, and no more often than it is committed"
+            assert len(one.lane.store.repository.pushed) <= 15, "none of them stands there"
+            host.forgets = False
+            await there.until("eight in Git", lambda: there.count_in_git() == 8, 200.0)
+            assert there.told("arena") == [(2, 6), (6, 8)]
+            await asyncio.sleep(120.0)
+            assert there.ledgers[0].commits[-1].commit == there.head(), "that it ended is told"
+            assert there.head() in one.lane.store.repository.pushed
+            assert [count for _, count in there.ledgers[0].decisions] == [6, 8]
+
+    in_virtual_time(main())
+
+
+def test_who_leads_next_commits_no_sooner_than_the_quiet_time_allows() -> None:
+    async def main() -> None:
+        shared = scaled(2, FROM_EIGHT).replace("replicas: 2\n", "replicas: &n 2\n", 1)
+        shared = shared.replace("min: 2\n", "min: *n\n", 1)
+        lobby = "schedulers/lobby.yaml"
+        files = {FILE: shared, lobby: scaled(2, FROM_EIGHT).replace("arena", "lobby")}
+        async with stage(files, dict.fromkeys(("arena", "lobby"), Bounds(30, 0))) as there:
+            one, host = there.start("one"), there.world.host
+            await there.until("the lobby's commit", lambda: len(host.moves) == 1, 500.0)
+            await one.stop()
+            there.world.commit({FILE: shared.replace("&n 2", "2").replace("*n", "2")})
+            there.start("two")
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 200.0)
+            first, second = (host.commits[move.after].committed_at for move in host.moves)
+            assert 59.0 <= second - first <= 70.0
+
+    in_virtual_time(main())
+
+
+class Interrupting(MemoryRepository):
+    """A repository whose first push is taken when something else happens."""
+
+    then: Callable[[], None] = staticmethod(lambda: None)
+
+    async def push(self, change: Change, commit: str = "") -> Pushed:
+        """Push, and let it happen."""
+        pushed = await super().push(change, commit)
+        self.then()
+        self.then = lambda: None
+        return pushed
+
+
+def test_a_commit_counts_for_the_quiet_time_also_where_no_record_of_it_can_be_kept() -> None:
+    async def main() -> None:
+        shared = scaled(2, FROM_EIGHT).replace("replicas: 2\n", "replicas: &n 2\n", 1)
+        shared = shared.replace("min: 2\n", "min: *n\n", 1)
+        files = {FILE: shared, "schedulers/lobby.yaml": scaled(2, FROM_EIGHT)}
+        files["schedulers/lobby.yaml"] = files["schedulers/lobby.yaml"].replace("arena", "lobby")
+        habits = Habits(repository=lambda world, name: Interrupting(world.host))
+        bounds = dict.fromkeys(("arena", "lobby"), Bounds(30, 0))
+        async with stage(files, bounds, habits) as there:
+            one, host = there.start("one"), there.world.host
+            assert isinstance(one, ScalingService)
+            assert isinstance(one.repository, Interrupting)
+
+            def interrupt() -> None:
+                one.transport.down = "the API server is not reached"
+                there.world.commit({FILE: shared.replace("&n 2", "2").replace("*n", "2")})
+
+            one.repository.then = interrupt
+            await there.until("the lobby's commit", lambda: len(host.moves) == 1, 500.0)
+            await asyncio.sleep(5.0)
+            one.transport.down = ""
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 300.0)
+            first, second = (host.commits[move.after].committed_at for move in host.moves)
+            assert 59.0 <= second - first <= 90.0
+
+    in_virtual_time(main())
+
+
+def test_pushes_that_nobody_answers_fill_no_record_while_people_push_all_the_time() -> None:
+    async def main() -> None:
+        async with scene(scaled(2, FROM_EIGHT)) as there:
+            one, host = there.start("one"), there.world.host
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            host.refusal = Unavailable("the proxy says 502")
+            await there.until("six rooms", lambda: there.rooms() == 6, 400.0)
+            for number in range(45):
+                there.world.commit({"README.md": f"{number}\n"})
+                await asyncio.sleep(60.0)
+            assert len(one.lane.store.repository.pushed) <= 25, "none of them stands there"
+            host.heal()
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 200.0)
+            await asyncio.sleep(90.0)
+            assert there.head() in one.lane.store.repository.pushed
+            assert [count for _, count in there.ledgers[0].decisions] == [6]
+
+    in_virtual_time(main())
