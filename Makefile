@@ -25,7 +25,7 @@ LANDING := $(wildcard tests/e2e/test_scaling*.py tests/e2e/test_history*.py) \
 	tests/e2e/test_counts_branch.py tests/e2e/test_fleets_by_people.py tests/e2e/test_signals.py
 
 .PHONY: help setup demo test test-computing test-playing test-sweeping test-waiting \
-	test-killing test-landing check rooms rooms-first rooms-second yardstick real bench lock clean
+	test-killing test-landing check rooms rooms-first rooms-second campaign yardstick real bench lock clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -79,13 +79,15 @@ rooms: $(READY) ## rooms with players through 300 seeds of weather, and each cal
 		rooms-first rooms-second
 
 rooms-first: $(READY)
-	GAMEKEEPER_SEEDS=0-149 $(BIN)/python -m pytest -q tests/loop/rooms/test_rooms_weather.py \
+	GAMEKEEPER_SEEDS=0-299 $(BIN)/python -m pytest -q tests/loop/rooms/test_rooms_weather.py \
 		tests/loop/rooms/test_deafness.py
 
 rooms-second: $(READY)
-	GAMEKEEPER_SEEDS=150-299 GAMEKEEPER_SWEEPS=all $(BIN)/python -m pytest -q \
-		tests/loop/rooms/test_rooms_weather.py tests/loop/rooms/test_deafness.py \
-		tests/loop/test_faults.py
+	GAMEKEEPER_SHARE=10 GAMEKEEPER_SWEEPS=all $(BIN)/python -m pytest -q \
+		tests/loop/rooms/test_played_on.py tests/loop/test_faults.py
+
+campaign: $(READY) ## the whole counts of the scorecard, an hour of it; again, and it goes on
+	$(BIN)/python -m tests.campaign --minutes $(or $(MINUTES),50)
 
 yardstick: $(READY) ## adaptive on three cases beside an oracle, with fixed seeds, in a minute or two
 	@# The whole table, which takes hours, is `python -m benchmarks.yardstick`.

@@ -46,6 +46,18 @@ def policy_schemas() -> dict[str, Json]:
     return found
 
 
+def process_schema(name: str) -> Json:
+    """Return the JSON Schema of a file that belongs to the process, and to no repository.
+
+    Raises Misconfigured when the installation lacks it.
+    """
+    path = _ROOT / "schemas" / "process" / f"{name}.v1.json"
+    if not path.is_file():
+        raise Misconfigured(f"no schema {path}: install gamekeeper again")
+    schema: Json = json.loads(path.read_text(encoding="utf-8"))
+    return schema
+
+
 def templates() -> dict[str, str]:
     """Return the Jinja templates by file name.
 

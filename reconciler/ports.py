@@ -1,7 +1,6 @@
 """The seams: what the loop asks of the world, as Protocols. Adapters keep them, one each.
 
-Every method may raise the errors of `model.errors` and nothing else. Ids, times and text that
-come in are the caller's; no port reads a clock on behalf of the loop.
+Every method may raise the errors of `model.errors` and nothing else; none reads a clock.
 """
 
 from collections import Counter
@@ -15,6 +14,7 @@ from reconciler.model.pushes import Change, Lineage, Logged, Pushed
 from reconciler.model.readings import Reading, Rendered
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.model.rooms import Ears
+from reconciler.model.signatures import SigningRules, Span, Verification
 from reconciler.model.specs import Permissions, Workload
 from reconciler.model.trailers import History
 from reconciler.model.trees import Head, Merged, Relation, Tree
@@ -49,6 +49,9 @@ class Repository(Protocol):
         seconds). What cannot be told is said in the answer's `problem`; at most 100 commits.
         """
 
+    async def verify(self, span: Span, rules: SigningRules, now: float) -> Verification:
+        """Say which commits no key signed that holds `now`. Raises Misconfigured without keys."""
+
     async def log(
         self, revision: str, paths: Sequence[str] = (), limit: int = 100, before: str = ""
     ) -> Sequence[Logged]:
@@ -71,10 +74,7 @@ class Repository(Protocol):
         """
 
     async def tip(self, branch: str) -> str:
-        """Fetch another branch, and return the commit that it stands at, "" when there is none.
-
-        It can be read by its id from then on. Raises what `fetch` raises.
-        """
+        """Fetch another branch, and return its commit, which can be read; "" when there is none."""
 
     async def close(self) -> None:
         """End the child process."""
@@ -92,10 +92,9 @@ class WritableRepository(Repository, Protocol):
     async def write(self, change: Change) -> str:
         """Make the commit in the mirror, tell no host of it, and return its id.
 
-        Equal changes make equal commits (save with GPG, which signs the time). Returns
-        `change.base` where nothing would change. Raises Misconfigured (a path that is no regular
-        file, an unusable signing key), Conflict (`base` is not in the mirror: fetch, and decide
-        again), Unavailable (disk full).
+        Equal changes make equal commits (save with GPG, which signs the time); where nothing would
+        change it is `change.base`. Raises Misconfigured (a path that is no regular file, a signing
+        key), Conflict (`base` is not in the mirror: fetch, decide again), Unavailable (disk full).
         """
 
     async def push(self, change: Change, commit: str = "") -> Pushed:
@@ -103,9 +102,8 @@ class WritableRepository(Repository, Protocol):
 
         A branch moves from `base` (from `replaces`, a branch of ours) or not at all; it is never
         forced. When the answer was lost, the branch is looked at; when that cannot be done
-        either, Unavailable is raised and `commit` may stand there: look for its id. Raises
-        Conflict (the branch moved: fetch, and decide again), Denied (protected, refused by a
-        hook, in the host's words; credentials), Unavailable, Misconfigured.
+        either, Unavailable is raised and `commit` may stand there: look for its id. Raises Conflict
+        (the branch moved: fetch, decide again), Denied (in the host's words), Misconfigured.
         """
 
 

@@ -111,6 +111,15 @@ class Settings:
         "Pod Security level that templates must keep",
         choices=("baseline", "privileged"),
     )
+    allow_kinds: tuple[str, ...] = _setting(
+        (),
+        "safety",
+        "kinds that a repository may add beside its rooms, of ConfigMap, LimitRange, "
+        "NetworkPolicy, ResourceQuota, Role, RoleBinding, Service (none: no other objects)",
+    )
+    allow_namespaces: tuple[str, ...] = _setting(
+        ("*",), "safety", "namespaces that a repository may use, as names or globs: games-*"
+    )
     ceiling_workload_rooms: int = _setting(
         LOOSEST.workload_rooms,
         "safety",
@@ -148,6 +157,19 @@ class Settings:
         "",
         "safety",
         "allowed_signers file of OpenSSH: who may approve by a signed trailer (none: nobody)",
+    )
+    verify_commits: str = _setting(
+        "none",
+        "safety",
+        "which commits of the branch allowed keys must have signed before anything of them acts: "
+        "the head, or strict: every one since the last accepted",
+        choices=("none", "head", "strict"),
+    )
+    commit_signers: str = _setting(
+        "", "safety", "allowed_signers file of OpenSSH with those keys; read at each check"
+    )
+    commit_keys: str = _setting(
+        "", "safety", "file with those keys of OpenPGP, armored; read at each check (needs gpg)"
     )
     namespace_content_kinds: tuple[str, ...] = _setting(
         (), "safety", "kinds that keep a namespace from being removed (none: the built-in list)"
@@ -187,6 +209,25 @@ class Settings:
     )
     webhook_secret_file: str = _setting(
         "", "serving", "file with the webhook's secret (none: no webhook)"
+    )
+
+    notifications_file: str = _setting(
+        "", "telling", "file of those who are told of commits and holds (none: nobody)"
+    )
+    commit_status: str = _setting(
+        "off",
+        "telling",
+        "show at the code host what became of the newest commit; auto knows the host by its name",
+        choices=("off", "auto", "github", "gitlab", "gitea"),
+    )
+    commit_status_url: str = _setting(
+        "", "telling", "address of the code host's API (none: the usual one of the repository's)"
+    )
+    commit_status_token_file: str = _setting(
+        "", "telling", "file with the token for statuses; read at each (none: --git-token-file)"
+    )
+    commit_status_target_url: str = _setting(
+        "", "telling", "where a click on a status leads, as a dashboard of yours (none: nowhere)"
     )
 
     rooms_listen: str = _setting(

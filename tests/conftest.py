@@ -7,6 +7,7 @@ Nothing is skipped for want of a control plane: a test that needs one fails with
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import scorecard
 from tests.seeds import seed_of_the_program
 
 # How long an example takes is no property of the code, least of all on a machine that others use.
@@ -33,12 +34,15 @@ def contract_counts(reporter: pytest.TerminalReporter) -> tuple[int, int]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say on how many sides the contract was held."""
+    """Say on how many sides the contract was held, and which figures of the scorecard came out."""
     sandbox, real = contract_counts(terminalreporter)
     if sandbox or real:
         terminalreporter.write_line(
             f"contract: {sandbox} on the sandbox, {real} on the real API server"
         )
+    for line in scorecard.told():
+        terminalreporter.write_line(line)
+    scorecard.keep()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

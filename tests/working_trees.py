@@ -3,9 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from reconciler.model.trees import Entry, EntryKind, Tree
-
-_SPECS = (".yaml", ".yml")
+from reconciler.model.trees import Entry, EntryKind, Tree, is_read
 
 
 def tree_of(folder: Path) -> Tree:
@@ -17,7 +15,7 @@ def tree_of(folder: Path) -> Tree:
             entries[name] = Entry(EntryKind.SYMLINK, name, 0)
         elif path.is_dir():
             directories.add(name)
-        elif path.suffix in _SPECS:
+        elif is_read(name):
             entries[name] = entry_of(path.read_bytes())
     return Tree("", entries, frozenset(directories))
 

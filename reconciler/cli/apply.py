@@ -77,7 +77,7 @@ async def _look(lanes: Lanes) -> None:
     """Take the head in that was shown. Raises Failure where it moved since."""
     shown = lanes.one.lane.wanted.head
     await lanes.read()
-    newest = (await head.read(lanes.head)).head
+    newest = (await head.read(lanes.head, time.time())).head
     for before, after in zip(shown, newest, strict=True):
         if before != after:
             raise Failure(

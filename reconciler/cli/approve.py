@@ -98,6 +98,10 @@ async def _offer(
     unreadable = [item for item in record.notices if item.kind is HoldKind.UNREADABLE]
     if unreadable:
         console.note(f"Still held, whatever is approved: {unreadable[0].reason}.")
+    for item in record.notices:
+        if item.change_hash == change_hash and item.kind is HoldKind.UNSIGNED:
+            console.note(f"It lets through what is held now: {item.reason}")
+            return None
     known = [offer for offer in record.offers if offer.change_hash == change_hash]
     if known and known[-1].end is not OfferEnd.WAITING:
         _refuse(known[-1])

@@ -104,10 +104,12 @@ def hold_lines(console: Console, holds: Iterable[Hold]) -> Iterator[str]:
     for (kind, reason, change_hash), names in grouped.items():
         about = f" {', '.join(filter(None, sorted(names)))}:" if any(names) else ""
         word = console.paint("held:", "red")
-        if kind == HoldKind.TRAILER:
+        if kind in (HoldKind.TRAILER, HoldKind.UNSIGNED_COUNTS):
             word = console.paint("note:", "yellow")
         yield f"{word}{about} {escaped(reason)} ({kind})"
-        if change_hash:
+        if change_hash and kind == HoldKind.FROZEN:
+            yield f"    to let it act before then: gamekeeper approve {change_hash}"
+        elif change_hash:
             yield f"    none of it acts until: gamekeeper approve {change_hash}"
 
 

@@ -11,6 +11,7 @@ from reconciler.core.loads import load_of
 from reconciler.core.policies.nested import asks_by
 from reconciler.core.rooms import sort_rooms
 from reconciler.core.spec_files import REPLICAS_FILE
+from reconciler.core.suspension import reason_of
 from reconciler.loop.lane import Lane
 from reconciler.model.errors import PortError
 from reconciler.model.intents import Scaling
@@ -78,7 +79,7 @@ async def read_story(
 def _off(workload: Workload) -> str:
     """Say why the spec lets its policy change nothing, "" where it may."""
     if workload.suspend:
-        return "suspend is true: no policy decides"
+        return f"{reason_of(workload)}, and no policy decides"
     if workload.autoscaling and not workload.autoscaling.enabled:
         return "autoscaling.enabled is false: what follows is advice, and nothing acts on it"
     return ""

@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import time
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 
+from reconciler.assets import TimeZones
 from reconciler.cli.annotations import spots_of
 from reconciler.cli.changes import print_change
 from reconciler.cli.console import Console
@@ -12,14 +14,16 @@ from reconciler.cli.failures import Failure
 from reconciler.cli.options import add_output, add_settings, settings_of
 from reconciler.cli.progress import Progress
 from reconciler.cli.reading import counted
-from reconciler.core import change, trailers
+from reconciler.core import change, trailers, vouching
+from reconciler.core.change import Terms
 from reconciler.model.changes import Change
 from reconciler.model.readings import Reading
+from reconciler.model.signatures import NOBODY_ASKS, SigningRules, Span, Vouched
 from reconciler.model.specs import Permissions
 from reconciler.model.trees import Tree
-from reconciler.ports import Compiler
+from reconciler.ports import Compiler, Repository
 from reconciler.wiring.permits import ceiling_of, permissions_of
-from reconciler.wiring.repositories import make_checkout, make_compiler
+from reconciler.wiring.repositories import make_checkout, make_compiler, rules_of
 
 EXAMPLE = """\
 gamekeeper diff origin/main                    # what merging HEAD into main would do
@@ -77,7 +81,11 @@ async def _diff(arguments: Namespace, console: Console) -> int:
                 raise _conflict(arguments, merged.conflicts)
             permissions = permissions_of(settings)
             base, head = await _read(compiler, before, merged.tree, permissions)
-            compared = change.compare(base, head, settings.cluster_name, ceiling_of(settings))
+            rules = rules_of(settings)
+            vouched = await _vouched(checkout, before.commit, arguments.head, rules)
+            head = replace(head, vouched=vouched)
+            terms = Terms(ceiling_of(settings), time.time(), TimeZones())
+            compared = change.compare(base, head, settings.cluster_name, terms)
         if settings.approval_signers and compared.refused:
             hint = trailers.invitation(compared.change_hash)
             compared = replace(compared, holds=(*compared.holds, hint))
@@ -106,6 +114,16 @@ async def _read(
         compiler.read(before, permissions), compiler.read(after, permissions)
     )
     return base, head
+
+
+async def _vouched(
+    repository: Repository, base: str, head: str, rules: SigningRules | None
+) -> Vouched:
+    """Return whose word the commits are that the base has not, as the loop would ask of them."""
+    if rules is None:
+        return NOBODY_ASKS
+    found = await repository.verify(Span(head, (base,)), rules, time.time())
+    return vouching.vouched(found, head, rules, base)
 
 
 def _conflict(arguments: Namespace, paths: tuple[str, ...]) -> Failure:

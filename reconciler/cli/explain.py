@@ -104,11 +104,11 @@ async def _read(
                 one.lane.reports = Known(_ears(rooms))
                 # What stands on record is what the loop acts on: Git need not be asked.
                 lane = make_head_lane(settings, one.lane, compiler, repository)
-                await head.resume(lane)
+                await head.resume(lane, time.time())
                 plan = plan_key(one.lane, key, time.time())
                 here = Here(repository, await repository.prefix())
                 story = None if room else await _story(one, settings, key, here, seen)
-            status = status_of(one.lane, (key,), seen)
+            status = status_of(one.lane, (key,), seen, time.time())
             mine = next(each for each in status.workloads if each.key == key)
             there = tuple(each for each in rooms if each.key == key)
             asked = bool(api[0])

@@ -19,7 +19,7 @@ from reconciler.model.refs import WorkloadKey
 from reconciler.model.wanted import Wanted
 from reconciler.settings import Settings
 
-ASK_NOTHING = frozenset({HoldKind.SUSPENDED, HoldKind.CROWDED_PORTS})
+ASK_NOTHING = frozenset({HoldKind.SUSPENDED, HoldKind.CROWDED_PORTS, HoldKind.UNSIGNED_COUNTS})
 """Holds that are as somebody wants them, or that stop nothing: no change by themselves."""
 
 
@@ -67,7 +67,7 @@ async def show(lanes: Lanes, output: str, console: Console) -> Shown:
 
 async def _check_fetched(lanes: Lanes) -> None:
     """See that a checkout has the branch of counts (ADR 17). Raises Failure, PortErrors."""
-    reading, record = await head.read(lanes.head), lanes.one.lane.store.repository
+    reading, record = await head.read(lanes.head, time.time()), lanes.one.lane.store.repository
     branch = counts_in_git.unfetched(reading, record, lanes.head.branch)
     if branch:
         raise Failure(

@@ -12,6 +12,7 @@ from reconciler.kube.names import nearest
 from reconciler.loop.count_history import CountLog
 from reconciler.loop.read_head import Reader
 from reconciler.loop.store import RecordStore
+from reconciler.model.additional import KINDS
 from reconciler.model.errors import PortError
 from reconciler.model.readings import Reading
 from reconciler.model.records import RepositoryRecord, StateRecord
@@ -146,7 +147,8 @@ async def opened_git(settings: Settings) -> AsyncIterator[GitSide]:
         repository = mirror or checkout or make_checkout(".")
         try:
             prefix = await checkout.prefix() if checkout else ""
-            permissions = permissions_of(settings)
+            # Here counts are read and nothing is made: an object that is not allowed hides none.
+            permissions = replace(permissions_of(settings), kinds=tuple(KINDS))
             branch = settings.branch
             side = GitSide(repository, mirror, compiler, permissions, prefix, branch, "", _NOTHING)
             await side.look()

@@ -17,6 +17,7 @@ GROUPS = {
     "safety": "what a repository may do",
     "scaling": "autoscaling",
     "serving": "serving",
+    "telling": "who is told",
     "rooms": "rooms that report",
     "log": "log",
 }

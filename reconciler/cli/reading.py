@@ -43,6 +43,7 @@ def add_place(parser: ArgumentParser) -> None:
         "of the repository here",
     )
     without = ["namespace_content_kinds", "approval_signers"]
+    without += ["verify_commits", "commit_signers", "commit_keys"]
     add_settings(parser, "safety", "namespace", "branch", without=without)
 
 

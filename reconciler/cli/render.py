@@ -19,18 +19,16 @@ from reconciler.core import desired, host_ports
 from reconciler.core.grounds import NO_GROUND
 from reconciler.core.reach import Reach
 from reconciler.core.stamp import stamp_room
-from reconciler.model import labels
+from reconciler.model import additional, labels
 from reconciler.model.plans import Desired, RoomSeat
 from reconciler.model.refs import Json
 from reconciler.model.specs import Workload
 from reconciler.wiring.clusters import rooms_url
+from reconciler.wiring.permits import NO_INSTANCE
 
 EXAMPLE = """\
 gamekeeper render > manifests.yaml
 gamekeeper render my-fleet | kubectl diff -f -"""
-
-INSTANCE = "render"
-"""The instance in labels where none is set: these manifests belong to no installation."""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -47,7 +45,7 @@ def run(arguments: Namespace, console: Console) -> int:
 
 async def _render(arguments: Namespace, console: Console) -> int:
     settings = settings_of(arguments, console.environment)
-    instance, url = settings.instance or INSTANCE, rooms_url(settings)
+    instance, url = settings.instance or NO_INSTANCE, rooms_url(settings)
     async with opened(arguments, console) as specs:
         if specs.reading.errors:
             aside = Console(console.err, console.err, console.environment)
@@ -56,7 +54,11 @@ async def _render(arguments: Namespace, console: Console) -> int:
         workloads = [specs.reading.workloads[key] for key in sorted(specs.reading.workloads)]
         async with Progress(console, f"rendering {len(workloads)} workloads"):
             rendered = await specs.compiler.render(workloads, instance)
-        wanted = [desired.build(workload, rendered[workload.key]) for workload in workloads]
+        # What is not allowed was refused when it was read.
+        wanted = [
+            desired.build(workload, rendered[workload.key], additional.KINDS)
+            for workload in workloads
+        ]
         if arguments.output == "json":
             items = list(_manifests(wanted, url))
             print_json(console, {"apiVersion": "v1", "kind": "List", "items": items})
@@ -80,4 +82,4 @@ def _manifests(wanted: list[Desired], url: str) -> Iterator[Json]:
 
 def _set_apart(workload: Workload) -> Workload:
     """Return a workload of whose name no room is: its pods are `<name>-render-<n>`."""
-    return replace(workload, key=replace(workload.key, name=f"{workload.key.name}-{INSTANCE}"))
+    return replace(workload, key=replace(workload.key, name=f"{workload.key.name}-{NO_INSTANCE}"))

@@ -27,9 +27,8 @@ as long for its turn after every system call that let go of the interpreter."""
 
 def configure(parser: ArgumentParser) -> None:
     """Add the command's arguments."""
-    add_settings(
-        parser, "git", "identity", "cluster", "loop", "safety", "scaling", "serving", "rooms", "log"
-    )
+    groups = ("git", "identity", "cluster", "loop", "safety", "scaling", "serving", "telling")
+    add_settings(parser, *groups, "rooms", "log")
 
 
 def run(arguments: Namespace, console: Console) -> int:

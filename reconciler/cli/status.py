@@ -47,7 +47,7 @@ async def _read(settings: Settings, console: Console) -> Status:
             seen, _, _ = await asyncio.gather(
                 read_sighting(one, settings), one.view.read(), read_records(one)
             )
-        return status_of(one.lane, one.view.workloads(), seen)
+        return status_of(one.lane, one.view.workloads(), seen, time.time())
     finally:
         await one.cluster.close()
 

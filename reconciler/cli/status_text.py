@@ -7,9 +7,13 @@ from reconciler.cli.ages import age
 from reconciler.cli.changes import hold_lines
 from reconciler.cli.console import Console
 from reconciler.cli.output import print_table
+from reconciler.cli.reading import counted
 from reconciler.cli.statuses import LOST, Status, WorkloadStatus
 from reconciler.core.conditions import READY
+from reconciler.core.freeze_windows import sentence
+from reconciler.model.freezes import Freeze
 from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.printable import escaped
 from reconciler.service.lookout import Sighting, written
 
 HEADS = (
@@ -30,18 +34,17 @@ TRAILERS_SHOWN = 3
 def print_text(console: Console, status: Status, now: float) -> None:
     """Print where the fleet comes from, a line a workload, and what is held or failing."""
     record = status.repository
-    if status.unreadable:
-        console.print("What was taken in cannot be told.")
-    elif not record.commit:
-        console.print("No commit was taken in yet.")
-    else:
-        console.print(f"commit {record.commit} of {record.branch} at {record.repository}")
+    for line in _taken_in(status):
+        console.print(line)
     for line in _seen_lines(console, status.seen, now) if status.seen else ():
         console.print(line)
     face = status.scaling(now)
     for line in scaling_status.face_lines(console, face, now):
         console.print(line)
-    for line in hold_lines(console, status.notices):
+    for line in (
+        *_frozen_lines(console, record.freezes, now),
+        *hold_lines(console, status.notices),
+    ):
         console.print(line)
     for item in record.endorsements[-TRAILERS_SHOWN:]:
         console.print(f"{item.change_hash} is approved by {item.by}")
@@ -50,6 +53,26 @@ def print_text(console: Console, status: Status, now: float) -> None:
     for each in status.workloads:
         for line in scaling_status.workload_lines(console, face, each.key, each.record, now):
             console.print(line)
+
+
+def _taken_in(status: Status) -> Iterator[str]:
+    """Say which commit is in effect, and whose word it is."""
+    record = status.repository
+    if status.unreadable:
+        yield "What was taken in cannot be told."
+    elif not record.commit:
+        yield "No commit was taken in yet."
+    else:
+        yield f"commit {record.commit} of {record.branch} at {record.repository}"
+        if record.verified:
+            yield f"    which is {escaped(record.verified)}"
+
+
+def _frozen_lines(console: Console, freezes: Iterable[Freeze], now: float) -> Iterator[str]:
+    for freeze in freezes:
+        if freeze.since <= now < freeze.until:
+            said = sentence(freeze).removeprefix("frozen ")
+            yield f"{console.paint('frozen', 'yellow')} {said}: what people change in Git waits"
 
 
 def _print_workloads(console: Console, workloads: Sequence[WorkloadStatus]) -> None:
@@ -117,5 +140,10 @@ def _seen_lines(console: Console, seen: Sighting, now: float) -> Iterator[str]:
         since = f"since {written(seen.blind_since)} ({age(now - seen.blind_since)})"
         yield f"{failing} {since}: {seen.error}"
         yield f"    {GOES_ON}"
+    for trouble in seen.untold_at(now):
+        failing = console.paint(f"{trouble.name} is not told", "red")
+        since = f"since {written(trouble.since)} ({age(now - trouble.since)})"
+        lost = f"; {counted(trouble.gave_up, 'message')} given up" if trouble.gave_up else ""
+        yield f"{failing} {since}: {trouble.error}{lost}"
     if seen.looked_at:
         yield f"last look at Git {age(now - seen.looked_at)} ago"

@@ -1,9 +1,11 @@
 """`gamekeeper undo`: take back what a commit did to a number, as a commit of your own."""
 
 import asyncio
+import time
 from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 
+from reconciler.assets import TimeZones
 from reconciler.cli.ages import age
 from reconciler.cli.console import Console
 from reconciler.cli.identity import identity_of
@@ -14,6 +16,7 @@ from reconciler.cli.prompts import confirm
 from reconciler.cli.undo_diff import Edited, edited, print_diff
 from reconciler.cli.undo_push import push_undo
 from reconciler.cli.undo_search import found_undos
+from reconciler.core.freeze_windows import open_at, sentence
 from reconciler.model.pushes import Person, Pushed
 from reconciler.model.specs import Config
 from reconciler.setting_rows import Row
@@ -94,6 +97,11 @@ async def _undo(ask: Ask, arguments: Namespace, console: Console) -> int:
 
 def _say(console: Console, side: GitSide, change: Edited, pushed: Pushed) -> None:
     console.print(f"Pushed {pushed.commit[:12]} to {change.branch}.")
+    windows = side.reading.config.freeze if side.reading.config else ()
+    for freeze in open_at(windows, TimeZones(), time.time()):
+        console.print(
+            f"It waits, {sentence(freeze)}. gamekeeper status shows what lets it through."
+        )
     workloads = side.reading.workloads
     specs = [workloads[each.key] for each in change.undos if each.key in workloads]
     if any(spec.autoscaling and spec.autoscaling.enabled for spec in specs):

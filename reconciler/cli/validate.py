@@ -1,8 +1,12 @@
 """`gamekeeper validate`: every mistake at once, with its place and its fix."""
 
 import asyncio
+import time
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from dataclasses import replace
 
+from reconciler.assets import TimeZones
 from reconciler.cli.console import Console
 from reconciler.cli.options import add_output
 from reconciler.cli.output import print_json, print_yaml
@@ -15,8 +19,10 @@ from reconciler.cli.reading import (
     print_annotations,
     print_findings,
 )
+from reconciler.core import freeze_windows, suspension
 from reconciler.core.messages import workflow_command
 from reconciler.core.report_checks import lost_protection
+from reconciler.model.readings import Reading
 
 EXAMPLE = """\
 gamekeeper validate                      # the directory here, committed or not
@@ -37,19 +43,37 @@ def run(arguments: Namespace, console: Console) -> int:
 
 async def _validate(arguments: Namespace, console: Console) -> int:
     async with opened(arguments, console) as specs:
+        specs = replace(specs, reading=_dated(specs.reading, time.time()))
         _print(specs, arguments.output, console)
         return 1 if specs.reading.errors else 0
 
 
+def _dated(reading: Reading, now: float) -> Reading:
+    """Return a reading with the Findings that only today's date makes some."""
+    return replace(
+        reading,
+        findings=(*reading.findings, *suspension.doubt_ended(reading.workloads.values(), now)),
+    )
+
+
+def _notes(reading: Reading) -> Iterator[str]:
+    """Yield what is no mistake, and good to know: which protection is lost, what is frozen now."""
+    if protection := lost_protection(reading.workloads.values()):
+        yield protection
+    windows = reading.config.freeze if reading.config else ()
+    for freeze in freeze_windows.open_at(windows, TimeZones(), time.time()):
+        yield f"{freeze_windows.sentence(freeze)}; what people change in Git waits until then"
+
+
 def _print(specs: Specs, output: str, console: Console) -> None:
     findings = specs.reading.findings
-    note = lost_protection(specs.reading.workloads.values())
+    notes = list(_notes(specs.reading))
     if output in ("json", "yaml"):
         value = {
             "commit": specs.reading.commit,
             "workloads": len(specs.reading.workloads),
             "findings": findings_as_json(findings),
-            "notes": [note] if note else [],
+            "notes": notes,
         }
         if output == "json":
             print_json(console, value)
@@ -57,11 +81,11 @@ def _print(specs: Specs, output: str, console: Console) -> None:
             print_yaml(console, [value])
     elif output == "github":
         print_annotations(console, findings, specs.root)
-        if note:
-            console.print(workflow_command("notice", {"title": "reports"}, note))
+        for note in notes:
+            console.print(workflow_command("notice", {"title": "note"}, note))
     else:
         print_findings(console, findings, specs.root)
-        if note:
+        for note in notes:
             console.print(f"note: {note}.")
         console.print(_summary(specs, console))
 

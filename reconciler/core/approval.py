@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 
 from reconciler.core.change import hash_of_lines
 from reconciler.model.changes import Removal
+from reconciler.model.freezes import Edit
 from reconciler.model.readings import Reading
-from reconciler.model.records import Approved, Offer, OfferEnd, RepositoryRecord
+from reconciler.model.records import Approved, Offer, OfferEnd, RepositoryRecord, StateRecord
+from reconciler.model.refs import WorkloadKey
 
 APPROVAL_SECONDS = 3600.0
 """How long an approval holds, from when it was given."""
@@ -41,15 +43,32 @@ class Ask:
     now: float
 
 
-def ask_of(reading: Reading, removals: Iterable[Removal], now: float) -> Ask:
-    """Return what a head takes away. A spec that left Git has an empty mark."""
-    marks = {
+def ask_of(reading: Reading, removals: Iterable[Removal], edits: Iterable[Edit], now: float) -> Ask:
+    """Return what a head takes away, and what of it is frozen.
+
+    A spec that left Git has an empty mark, and an edit, whose line tells the spec itself.
+    """
+    marks = dict.fromkeys((edit.line for edit in edits), "")
+    marks |= {
         removal.line: _mark(reading.workloads[removal.key].spec_json)
         if removal.key in reading.workloads
         else ""
         for removal in removals
     }
     return Ask(marks, reading.commit, now)
+
+
+def waiting(
+    repository: RepositoryRecord,
+    records: Mapping[WorkloadKey, StateRecord],
+    edits: Iterable[Edit],
+) -> frozenset[str]:
+    """Return the lines that earlier heads asked for and that wait."""
+    held = {record.held.line for record in records.values() if record.held}
+    shown = {
+        line for offer in repository.offers if offer.end is OfferEnd.WAITING for line in offer.lines
+    }
+    return frozenset(held | shown.intersection(edit.line for edit in edits))
 
 
 def _mark(spec_json: str) -> str:

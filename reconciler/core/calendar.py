@@ -42,6 +42,24 @@ def day_of(text: str) -> int | None:
     return 365 * years + years // 4 - years // 100 + years // 400 + since_march - 719_468
 
 
+def date_of(day: int) -> str:
+    """Return the date of a day that is counted from 1970-01-01: what `day_of` reads."""
+    year, month, of_month = parts_of(day)
+    return f"{year:04}-{month:02}-{of_month:02}"
+
+
+def parts_of(day: int) -> tuple[int, int, int]:
+    """Return year, month and day of the month of a day that is counted from 1970-01-01."""
+    # Eras of 400 years, which all have as many days, and years that begin in March.
+    era, of_era = divmod(day + 719_468, 146_097)
+    of_year = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
+    since_march = of_era - (365 * of_year + of_year // 4 - of_year // 100)
+    month = (5 * since_march + 2) // 153
+    of_month = since_march - (153 * month + 2) // 5 + 1
+    month = month + 3 if month < 10 else month - 9
+    return of_year + era * 400 + (month <= 2), month, of_month
+
+
 def time_of(text: str) -> int | None:
     """Return the seconds since midnight of a time as `18:30`, up to `24:00`; None for others."""
     found = _TIME.fullmatch(text)

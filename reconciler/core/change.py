@@ -6,13 +6,16 @@ is the hash that the loop asks to be approved.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
-from reconciler.core import gates, rollout
+from reconciler.core import freezing, gates, rollout
+from reconciler.core.calendar import Zones
 from reconciler.core.counts_in_git import numbered
 from reconciler.core.fields import compare_fields
+from reconciler.core.instants import told
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Change, Removal, Verb, WorkloadChange
-from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.holds import Hold
 from reconciler.model.readings import Reading
 from reconciler.model.records import Accepted, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
@@ -50,11 +53,19 @@ def removals_between(
     return tuple(sorted(found))
 
 
-def compare(base: Reading, head: Reading, cluster: str, ceiling: Budgets = LOOSEST) -> Change:
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """By what a change is judged: the operator's budget, and freezes at `now` (Unix seconds)."""
+
+    ceiling: Budgets = LOOSEST
+    now: float = 0.0
+    zones: Zones = field(default_factory=dict)
+
+
+def compare(base: Reading, head: Reading, cluster: str, terms: Terms = Terms()) -> Change:
     """Return what changes from `base` to `head`, and what of it the loop would hold.
 
-    `ceiling` is the operator's budget. What earlier commits removed in the budgets' window is
-    not known here; the loop counts it too.
+    What earlier commits removed in the budgets' window is not known here; the loop counts it too.
     """
     records = {key: _accepted(workload, base.commit) for key, workload in base.workloads.items()}
     head = numbered(head, records)
@@ -65,38 +76,48 @@ def compare(base: Reading, head: Reading, cluster: str, ceiling: Budgets = LOOSE
         present,
         cluster,
     )
+    arrival = _arrival(base, head, cluster, terms)
+    edits = freezing.edits_of(arrival, records, removals)
+    lines = {removal.line for removal in removals} | {edit.line for edit in edits}
     return Change(
         workloads=tuple(_changes(base.workloads, head.workloads, present)),
         removals=removals,
-        change_hash=change_hash(removals),
-        holds=_holds(base, head, records, removals, cluster, ceiling),
+        change_hash=hash_of_lines(lines),
+        holds=_holds(replace(arrival, waiting=edits), records, removals, hash_of_lines(lines)),
     )
 
 
-def _holds(
-    base: Reading,
-    head: Reading,
-    records: Mapping[WorkloadKey, StateRecord],
-    removals: tuple[Removal, ...],
-    cluster: str,
-    ceiling: Budgets,
-) -> tuple[Hold, ...]:
-    """Return what the loop's gates hold where `base` is what was accepted, as `records` say."""
-    if head.config is None:
-        return (Hold(HoldKind.CONFIG, None, gates.config_held(head)),)
+def _arrival(base: Reading, head: Reading, cluster: str, terms: Terms) -> Arrival:
     arrival = Arrival(
         reading=head,
         repository="",
         branch="",
         relation=Relation.FORWARD,
         cluster=cluster,
-        ceiling=ceiling,
+        ceiling=terms.ceiling,
         accepted_config=base.config,
         unrecorded={},
         now=0.0,
+        dated=terms.now,
     )
+    freezes = freezing.open_freezes(arrival, RepositoryRecord(), terms.zones)
+    return replace(arrival, freezes=freezes)
+
+
+def _holds(
+    arrival: Arrival,
+    records: Mapping[WorkloadKey, StateRecord],
+    removals: tuple[Removal, ...],
+    change_hash: str,
+) -> tuple[Hold, ...]:
+    """Return what the loop holds where the base is what was accepted, as `records` say."""
+    head = arrival.reading
+    whole = gates.commit_held(head)
+    if whole is not None:
+        return (whole,)
     held = gates.blocked(arrival, RepositoryRecord(), records, removals)
-    return tuple(gates.holds_of(head, held, change_hash(removals)))
+    frozen = gates.frozen_holds(arrival, change_hash)
+    return (*gates.holds_of(head, held, change_hash), *frozen)
 
 
 def _accepted(workload: Workload, commit: str) -> StateRecord:
@@ -136,7 +157,9 @@ def _effect(before: Workload, after: Workload) -> str:
     """Say what an update does to rooms, in the order in which a reader cares."""
     said = []
     if after.suspend and not before.suspend:
-        said.append("suspended: nothing is written until it is resumed")
+        until = after.suspension.until
+        end = "it is resumed" if until is None else told(until)
+        said.append(f"suspended: nothing is written until {end}")
     if before.suspend and not after.suspend:
         said.append("resumed")
     if after.replicas < before.replicas:

@@ -1,10 +1,14 @@
 """Valid documents to what the engine knows: Workload and Config."""
 
 import json
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from reconciler.core.autoscaling_spec import autoscaling_of, share_of
 from reconciler.core.documents import Document
+from reconciler.core.freeze_windows import windows_of
+from reconciler.core.instants import instant_of_text
 from reconciler.core.places import place_of_value
 from reconciler.core.revision import revision_of
 from reconciler.model.refs import Json, WorkloadKey
@@ -18,11 +22,14 @@ from reconciler.model.specs import (
     Rollout,
     Scheduling,
     Source,
+    Suspension,
     Timeouts,
     Workload,
     WriteBack,
 )
 
+OBJECTS = "objects"
+"""Where the accepted spec of a workload has its additional objects, beside `spec`."""
 FLEET_PORTS = {"start": 20000, "end": 30000}
 """The `portRange` of a Fleet that names none."""
 
@@ -34,17 +41,37 @@ def workload_key(kind: str, name: str, namespace: str | None = None) -> Workload
 
 def compile_workload(document: Document) -> Workload:
     """Return the workload of a valid Scheduler or Fleet document, with the lines it stands on."""
-    return _workload(
+    workload = _workload(
         document.value,
         canonical(document.value),
         _source(document, ()),
         _source(document, ("spec", "replicas")),
     )
+    if not workload.suspend:
+        return workload
+    place = _source(document, ("spec", "suspend"))
+    return replace(workload, suspension=replace(workload.suspension, source=place))
 
 
 def workload_from_json(spec_json: str, source: Source) -> Workload:
     """Return the workload of an accepted spec: the `spec_json` of a Workload read before."""
     return _workload(json.loads(spec_json), spec_json, source, source)
+
+
+def with_objects(workload: Workload, bodies: Iterable[Json]) -> Workload:
+    """Return a workload with its additional objects, which are kept with its accepted spec.
+
+    What was rendered is kept, not what it was rendered from: an accepted spec is whole without
+    the repository, and another version of Gamekeeper renders nothing of it anew.
+    """
+    value = json.loads(workload.spec_json)
+    value[OBJECTS] = {f"{body['kind']}/{body['metadata']['name']}": body for body in bodies}
+    text = canonical(value)
+    return replace(workload, spec_json=text, objects=_objects(json.loads(text)))
+
+
+def _objects(value: Json) -> tuple[str, ...]:
+    return tuple(map(canonical, (value.get(OBJECTS) or {}).values()))
 
 
 def compile_config(value: Json) -> Config:
@@ -75,6 +102,7 @@ def compile_config(value: Json) -> Config:
             to=back.get("to", plain_back.to),
             branch=back.get("branch", plain_back.branch),
         ),
+        freeze=windows_of(spec.get("freeze") or ()),
         spec_json=canonical(value),
     )
 
@@ -108,7 +136,7 @@ def _workload(value: Json, spec_json: str, source: Source, replicas_source: Sour
         port_range=PortRange(ports["start"], ports["end"]) if ports else None,
         disruption=_disruption(spec),
         scheduling=Scheduling(spec.get("scheduling", Scheduling.PACKED)),
-        suspend=spec.get("suspend", False),
+        suspend=spec.get("suspend", False) is not False,
         template=spec["template"],
         revision=revision_of(spec["template"], spec["reports"] == "required"),
         spec_json=spec_json,
@@ -119,8 +147,18 @@ def _workload(value: Json, spec_json: str, source: Source, replicas_source: Sour
         departure=_departure(spec.get("removal") or {}),
         failure=_failure(spec.get("failure") or {}),
         ports_to_expose=None if exposed is None else tuple(exposed),
+        suspension=_suspension(spec.get("suspend")),
         autoscaling=autoscaling_of(spec),
+        templates=spec.get("objects") or "",
+        objects=_objects(value),
     )
+
+
+def _suspension(suspend: Any) -> Suspension:
+    if not isinstance(suspend, dict):
+        return Suspension()
+    until = suspend.get("until")
+    return Suspension(suspend.get("reason", ""), instant_of_text(until) if until else None)
 
 
 def _disruption(spec: Json) -> Disruption:

@@ -116,19 +116,27 @@ def moment_of(text: str) -> float | str:
         return seconds if 0.0 <= seconds < 1e10 else f"{text} is no time in Unix seconds"
     found = _MOMENT.fullmatch(text)
     day = calendar.day_of(found[1]) if found else None
-    time = calendar.time_of(found[2]) if found else None
-    if found is None or day is None or time is None:
+    time = _time_of(found[2], int(found[3] or 0)) if found else None
+    ahead = _ahead(found[4] or "Z") if found else None
+    if found is None or day is None or time is None or ahead is None:
         return f'"{text}" is no time: write Unix seconds or 2026-11-22T18:30:00Z'
     if found[4] is None:
         return f'"{text}" names no time zone: end it with Z for UTC, or +01:00'
-    return day * calendar.DAY_SECONDS + time + float(found[3] or 0) - _ahead(found[4])
+    return float(day * calendar.DAY_SECONDS + time - ahead)
 
 
-def _ahead(zone: str) -> float:
+def _time_of(text: str, seconds: int) -> int | None:
+    """Return the seconds since midnight; None where no clock shows that."""
+    time = calendar.time_of(text)
+    return None if time is None or seconds > 59 else time + seconds
+
+
+def _ahead(zone: str) -> int | None:
+    """Return how far a zone as `+01:00` is ahead of UTC; None where there is none."""
     if zone == "Z":
-        return 0.0
-    hours, _, minutes = zone[1:].partition(":")
-    return (1.0 if zone[0] == "+" else -1.0) * (3600.0 * int(hours) + 60.0 * int(minutes))
+        return 0
+    time = calendar.time_of(zone[1:])
+    return time if time is None or zone[0] == "+" else -time
 
 
 def _number(text: str) -> float | None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Collection
 from dataclasses import replace
 
 from reconciler.core.budget_objects import counts_occupied, stamp_budget
@@ -14,15 +15,19 @@ from reconciler.model.specs import Workload
 _BUDGET = "PodDisruptionBudget"
 
 
-def build(workload: Workload, rendered: Rendered) -> Desired:
-    """Return what is wanted of `workload`.
+def build(workload: Workload, rendered: Rendered, kinds: Collection[str] = ()) -> Desired:
+    """Return what is wanted of `workload`, with its additional objects that are of `kinds`.
 
     Until `with_occupied` says better, every room counts as occupied.
     """
+    more = (_object(text, workload) for text in workload.objects)
     metadata = json.loads(rendered.room)["metadata"]
     return Desired(
         workload,
-        tuple(_object(text, workload) for text in rendered.objects),
+        (
+            *(_object(text, workload) for text in rendered.objects),
+            *(item for item in more if item.ref.kind in kinds),
+        ),
         rendered.room,
         marks=labels.owned_of(metadata),
         stamps=labels.digest_of(metadata),

@@ -7,6 +7,7 @@ from reconciler.core.compile import workload_key
 from reconciler.core.documents import Document
 from reconciler.core.mistakes import MOST_MISTAKES, Mistake, likely, shown
 from reconciler.core.numbers import Number, Numbers, filled
+from reconciler.core.object_files import check_directory, templates_by_directory
 from reconciler.core.places import place_of_value
 from reconciler.core.pod_parts import child
 from reconciler.core.spec_files import CONFIG_FILE, REPLICAS_FILE
@@ -16,6 +17,7 @@ from reconciler.kube.names import label_problem
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.specs import Permissions
+from reconciler.model.trees import Tree
 
 KINDS = ("Scheduler", "Fleet")
 _OF_THE_ROOT = {"Config": CONFIG_FILE, "Replicas": REPLICAS_FILE}
@@ -78,6 +80,16 @@ class DocumentShelf:
             found = check_workload(whole, self.kit, self.permissions, self.version)
             return [*self.numbers.mistakes(document, key), *found]
         return [_unknown_kind(value)]
+
+    def look_for_objects(self, tree: Tree) -> None:
+        """Hold workloads whose directory of additional objects has none."""
+        templates = templates_by_directory(tree)
+        for key, documents in self.documents.items():
+            for document in documents:
+                mistakes = check_directory(document, templates, tree.directories)
+                found = [document.finding(one) for one in mistakes]
+                if found:
+                    self._refuse(key, iter(found))
 
     def refuse_duplicates(self) -> None:
         """Hold workloads that several documents claim, naming every place."""

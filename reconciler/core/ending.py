@@ -29,6 +29,9 @@ def plan_removal(situation: Situation) -> Plan:
         base = replace(base, holds=(*base.holds, room_holds.stranger(situation, strangers)))
     if situation.live.pods:
         return _empty(base, situation, there)
+    unseen = objects.unseen(situation)
+    if unseen:
+        return replace(base, holds=(*base.holds, *unseen))
     prunes = objects.to_prune(situation)
     left = [item for item in objects.applied(situation) if item.terminating]
     if not prunes and situation.sharing is Sharing.WAITS:

@@ -114,7 +114,8 @@ def _mark(pod: LivePod, heard: Heard, empty_seconds: float) -> Mark:
     if pod.mark is Mark.FAILED and not (pod.running and heard.busy and not heard.silent):
         return Mark.FAILED
     if heard.busy:
-        return Mark.BUSY
+        given_up = pod.mark is Mark.DRAINING and hearing.is_doubtful(heard, pod)
+        return Mark.DRAINING if given_up else Mark.BUSY
     if not heard.tells and (heard.silent or pod.mark is Mark.BUSY):
         return pod.mark  # it never said that nobody plays there
     empty = Mark.DRAINING if pod.leaving else Mark.IDLE
@@ -139,12 +140,15 @@ def _turns(pod: LivePod, heard: Heard) -> bool:
 
     Its first word of all is such a turn: it is not said again, and a room that nobody heard is
     protected for ever. So is a count of 0 beside a match that its pings still tell of: the next
-    leader hears the pings again, and never the count. And so are players that turned out to be of
-    the process that began since: the next leader would take them for those of the one before.
+    leader hears the pings again, and never the count. And so are players of whom a process
+    told that may have begun since: the next leader would take them for those of the one before.
     """
     if _note(pod, heard) == pod.kept_report:
         return False
     kept = hearing.heard_of(pod.kept_report)
-    if kept is None or kept.busy != heard.busy or (heard.players and kept.runs != heard.runs):
+    if kept is None or kept.busy != heard.busy:
+        return True
+    later = kept.runs != heard.runs or heard.counted >= kept.counted + hearing.KEPT_BEHIND_SECONDS
+    if heard.players and later:
         return True
     return (kept.players > 0) != (heard.players > 0)

@@ -1,8 +1,9 @@
-"""Which removals a head may not make by itself: the three gates of DESIGN §2 rule 3 and §6."""
+"""What of a head does not act by itself: the three gates of DESIGN §2 rule 3 and §6, freezes."""
 
 from collections.abc import Iterator, Mapping
 
 from reconciler.core import budget, vanish
+from reconciler.core.freeze_windows import frozen_reason
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal, leaves_git
 from reconciler.model.findings import Finding
@@ -16,10 +17,16 @@ CONFIG_FILE = "gamekeeper.yaml"
 CONFIG_HELD = "gamekeeper.yaml is missing or has an error: the whole commit is held"
 
 
-def config_held(reading: Reading) -> str:
-    """Say why a whole commit is held, and where in gamekeeper.yaml."""
+def commit_held(reading: Reading) -> Hold | None:
+    """Return why a whole commit is held: nobody vouches for it, or its gamekeeper.yaml is none."""
+    vouched = reading.vouched
+    if vouched.problem:
+        return Hold(HoldKind.UNSIGNED, None, vouched.problem, vouched.change_hash)
+    if reading.config is not None:
+        return None
     first = next((item for item in reading.errors if item.file == CONFIG_FILE), None)
-    return f"{CONFIG_HELD}: {_place(first)}: {first.message}" if first else CONFIG_HELD
+    reason = f"{CONFIG_HELD}: {_place(first)}: {first.message}" if first else CONFIG_HELD
+    return Hold(HoldKind.CONFIG, None, reason)
 
 
 def _place(finding: Finding) -> str:
@@ -49,6 +56,12 @@ def holds_of(
         yield Hold(removal.kind, key, removal.reason, approvable)
 
 
+def frozen_holds(arrival: Arrival, change_hash: str) -> Iterator[Hold]:
+    """Yield what people changed that waits for the end of a freeze."""
+    for edit in arrival.waiting:
+        yield Hold(HoldKind.FROZEN, edit.key, frozen_reason(arrival.freezes), change_hash)
+
+
 def blocked(
     arrival: Arrival,
     repository: RepositoryRecord,
@@ -70,7 +83,7 @@ def blocked(
         if problem is None:
             problem = _orphaned(arrival, removal) or (vanished if left_git else None)
         if problem is None and left_git:
-            problem = _doubted(arrival, records.get(removal.key))
+            problem = _doubted(arrival, records.get(removal.key)) or _frozen(arrival)
         if removal.line in approved:
             problem = None
         if problem is None and left_git:
@@ -88,8 +101,9 @@ def blocked(
 def _sticky(record: StateRecord | None, removal: Removal) -> tuple[HoldKind, str] | None:
     if record is None or record.held is None or record.held.line != removal.line:
         return None
-    # A file that can be read again ends its hold by itself; all others wait for a person.
-    if record.held.kind in (HoldKind.UNREADABLE, HoldKind.FILE_IN_DOUBT):
+    # A file that can be read again, or a freeze that is over, ends its hold by itself; all others
+    # wait for a person.
+    if record.held.kind in (HoldKind.UNREADABLE, HoldKind.FILE_IN_DOUBT, HoldKind.FROZEN):
         return None
     return record.held.kind, record.held.reason
 
@@ -108,6 +122,10 @@ def _doubted(arrival: Arrival, record: StateRecord | None) -> tuple[HoldKind, st
     if record is None or record.accepted is None:
         return None
     return vanish.file_problem(record.accepted.file, arrival.reading)
+
+
+def _frozen(arrival: Arrival) -> tuple[HoldKind, str] | None:
+    return (HoldKind.FROZEN, frozen_reason(arrival.freezes)) if arrival.freezes else None
 
 
 def _unreadable(arrival: Arrival) -> tuple[HoldKind, str] | None:

@@ -5,16 +5,22 @@ never said.
 """
 
 import json
+import math
 from dataclasses import replace
 from enum import StrEnum
 from itertools import zip_longest
 from typing import Any, TypeVar
 
+from reconciler.model.live import LivePod
 from reconciler.model.rooms import GameState, Health, Heard, Report, Said
 
 MOST_PLAYERS = 1_000_000
 """So many players, or matches, a room may tell of; more is a slip of the game's."""
 MOST_RESTARTS = 2**31
+LATEST = 253_402_300_800
+"""The year 10000 in Unix seconds."""
+KEPT_BEHIND_SECONDS = 60.0
+"""So much later than the count on its pod may be one that was answered and does not stand there."""
 LONGEST_KEPT = 400
 """Bytes of the annotation that keeps the last report; a longer one is not ours."""
 
@@ -54,6 +60,7 @@ def lay(
         tells=tells or before.tells,
         mixed=before.mixed or (spoke and before.periodic is not report.periodic),
         runs=before.runs,
+        counted=before.counted,
     )
     laid = replace(laid, defies=down if laid.busy else None)
     return known if laid == known else replace(laid, at=now)
@@ -65,16 +72,26 @@ def renewed(known: Heard | None, kept: str, now: float) -> Heard | None:
     Whoever led before may have kept another one than was seen when we began to listen.
     """
     fresh = heard_of(kept, now)
-    if fresh is None or known is None or known.players == fresh.players:
+    if fresh is None or known is None:
         return known or fresh
-    return replace(known, players=fresh.players, runs=fresh.runs, at=now)
+    laid = replace(known, players=fresh.players, runs=fresh.runs, counted=fresh.counted)
+    return known if laid == known else replace(laid, at=now)
 
 
-def told_under(heard: Heard, runs: tuple[int, ...]) -> Heard:
-    """Note with what is kept of a room how often its containers had been restarted then."""
-    if heard.runs == runs or not keeps(heard):
+def told_under(
+    heard: Heard, before: Heard | None, runs: tuple[int, ...], unix_seconds: float
+) -> Heard:
+    """Note with what is kept of a room when it was told, and how often it had been restarted.
+
+    A count that is told again is no news for as long as the one on its pod may be behind: a game
+    that says two things by turns would else have its pod written at each word.
+    """
+    if not keeps(heard):
         return heard
-    return replace(heard, runs=runs)
+    same = before is not None and (before.players, before.runs) == (heard.players, runs)
+    if same and 0 <= unix_seconds - heard.counted < KEPT_BEHIND_SECONDS:
+        return heard
+    return replace(heard, runs=runs, counted=math.ceil(unix_seconds))
 
 
 def began_anew(heard: Heard, runs: tuple[int, ...]) -> bool:
@@ -86,18 +103,38 @@ def began_anew(heard: Heard, runs: tuple[int, ...]) -> bool:
     return bool(runs) and keeps(heard) and all(now > then for now, then in pairs)
 
 
+def is_doubtful(heard: Heard, pod: LivePod) -> bool:
+    """Whether nobody knows if players were told of by the process of now, or the one before."""
+    return heard.players > 0 and began_anew(heard, pod.runs)
+
+
 def emptied(heard: Heard, runs: tuple[int, ...], now: float) -> Heard:
     """Return what is heard of a room of which no process is left that said anything of it.
 
     Whoever played there is gone; of a game that repeats itself its next words tell the rest. That
     it was over is no word of the process that began since.
     """
-    anew = replace(heard, players=0, health=None, game_state=None, at=now, runs=runs)
+    anew = replace(heard, players=0, health=None, game_state=None, at=now, runs=runs, counted=0)
     if heard.periodic and heard.said not in (Said.TERMINATING, Said.TERMINATED):
         return anew
     if heard.periodic:
         return replace(anew, said=None, said_since=now, confirmed=False)
     return replace(anew, said=None, matches=0, said_since=now, confirmed=False, tells=True)
+
+
+def over(heard: Heard, now: float) -> Heard:
+    """Return what is heard of a room whose game is over: nobody plays there by its own word."""
+    return replace(
+        heard,
+        players=0,
+        matches=0,
+        said=None,
+        health=None,
+        game_state=None,
+        at=now,
+        said_since=now,
+        confirmed=False,
+    )
 
 
 def keeps(heard: Heard) -> bool:
@@ -131,6 +168,7 @@ def kept_of(heard: Heard) -> str:
         "health": heard.health,
         "periodic": heard.periodic,
         "runs": heard.runs,
+        "at": heard.counted,
     }
     # The count always: it is what a process that starts anew must not guess.
     kept = {name: value for name, value in said.items() if value or name == "players"}
@@ -158,6 +196,7 @@ def heard_of(text: str, now: float = 0.0) -> Heard | None:
             game_state=_one_of(GameState, kept.get("state")),
             said_since=now,
             runs=tuple(_count(each, MOST_RESTARTS) for each in kept.get("runs", ())),
+            counted=_count(kept.get("at", 0), LATEST),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None

@@ -37,13 +37,16 @@ class HoldEnd:
         return self.until if is_over or abs(moved - self.until) < JUMP_SECONDS else moved
 
 
-def followed(known: HoldEnd | None, scaling: Scaling, now: float, elapsed: float) -> HoldEnd:
+def followed(
+    known: HoldEnd | None, scaling: Scaling, now: float, elapsed: float, most_seconds: float
+) -> HoldEnd:
     """Return the end of the hold on record: as it is known, or of one that is seen first.
 
-    Where the end on record moved and the hold is the same one, it ends when it was meant to: what
-    moved it went by a clock that may have been wrong then, or is now.
+    That one lasts for `most_seconds` at most: whoever led before may have had a clock ahead. Where
+    the end on record moved and the hold is the same one, it ends when it was meant to: what moved
+    it went by a clock that may have been wrong then, or is now.
     """
     until, hold = scaling.held_until, (scaling.held_by, scaling.held_at)
     if known is None or known.hold != hold:
-        return HoldEnd(until, elapsed + until - now, hold)
+        return HoldEnd(until, elapsed + min(until - now, most_seconds), hold)
     return known if known.until == until else replace(known, until=until)

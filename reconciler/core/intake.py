@@ -4,30 +4,26 @@ The only place where Git's word becomes the effective state. Additions and chang
 removals pass the gates. A document with a Finding holds its own workload, nothing else.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from reconciler.core import approval, births, budget, change, counts_in_git, gates
+from reconciler.core import approval, births, budget, change, counts_in_git, gates, suspension
 from reconciler.core.counts_in_git import ReadSpec
+from reconciler.core.notices import notices_of
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.intents import NO_SCALING
-from reconciler.model.readings import Reading
 from reconciler.model.records import (
     Accepted,
     Departed,
     HeldRemoval,
     LedgerEntry,
-    Notice,
     RepositoryRecord,
     StateRecord,
 )
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Source, Workload
-
-NOTICES_KEPT = 50
-NOTICE_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +45,10 @@ def take_in(
     read_spec: ReadSpec,
 ) -> Intake:
     """Judge `arrival` against what is on record and return what is effective now."""
-    if arrival.reading.config is None:
-        reason = gates.config_held(arrival.reading)
-        held = {key: Hold(HoldKind.CONFIG, key, reason) for key in records}
-        holds = (Hold(HoldKind.CONFIG, None, reason), *held.values())
-        return _intake(arrival, repository, records, {}, holds, read_spec)
+    whole = gates.commit_held(arrival.reading)
+    if whole is not None:
+        each = (replace(whole, key=key) for key in records)
+        return _intake(arrival, repository, records, {}, (whole, *each), read_spec)
     removals = removals_of(arrival, records, read_spec)
     blocked = gates.blocked(arrival, repository, records, removals)
     by_key = {removal.key: removal for removal in removals}
@@ -67,16 +62,18 @@ def take_in(
         after = _next_record(arrival, key, _in_time(before, arrival.now), asked)
         if after != before:
             changed[key] = after
-    change_hash = change.change_hash(removals)
+    asked_lines = arrival.asked | {removal.line for removal in removals}
+    change_hash = change.hash_of_lines(asked_lines)
     holds = tuple(gates.holds_of(arrival.reading, blocked, change_hash))
+    holds += tuple(gates.frozen_holds(arrival, change_hash))
     in_step = repository.in_step if holds or arrival.unreadable else arrival.reading.commit
-    following = replace(_next_repository(arrival, repository, removals), in_step=in_step)
+    following = replace(_next_repository(arrival, repository, asked_lines), in_step=in_step)
     held_lines = {held.line for held in blocked.values()}
-    asked_lines = {removal.line for removal in removals}
+    held_lines |= {edit.line for edit in arrival.waiting}
     following = replace(
         following, offers=approval.close(repository.offers, asked_lines, held_lines)
     )
-    if blocked:
+    if held_lines:
         holds = (*holds, *arrival.doubts)
     free = (item for item in removals if item.key not in blocked and item.line not in approved)
     following = replace(following, departed=_departed(arrival, repository, free))
@@ -93,12 +90,12 @@ def _intake(
 ) -> Intake:
     known = {**records, **changed}
     effective = {
-        key: _effective(arrival.reading, key, record.accepted, read_spec)
+        key: _effective(arrival, key, record.accepted, read_spec)
         for key, record in known.items()
         if record.accepted and not record.deleting
     }
     suspended = tuple(
-        Hold(HoldKind.SUSPENDED, key, f"suspended by {workload.source}: nothing is written")
+        Hold(HoldKind.SUSPENDED, key, suspension.reason_of(workload))
         for key, workload in effective.items()
         if workload.suspend
     )
@@ -106,9 +103,9 @@ def _intake(
     complete = arrival.reading.config is not None and not arrival.reading.unreadable
     deleting = frozenset(key for key, record in known.items() if record.deleting and complete)
     unreadable = (unreadable_record(key, why) for key, why in arrival.unreadable.items())
-    found = (*holds, *suspended, *unreadable)
+    found = (*holds, *suspended, *unreadable, *arrival.remarks)
     everything = tuple(sorted(found, key=lambda hold: (str(hold.key), hold.kind)))
-    noticed = replace(repository, notices=_notices(everything, known))
+    noticed = replace(repository, notices=notices_of(everything, known))
     entered = births.enter(noticed, arrival, records, changed)
     newborn = births.newborn_among(entered, arrival.cluster, effective)
     return Intake(entered, changed, effective, deleting, everything, newborn)
@@ -122,22 +119,6 @@ def unreadable_record(key: WorkloadKey, reason: str) -> Hold:
         f"{reason}; nothing of {key} is written or deleted until somebody restores the record, "
         "or deletes it: then what takes away from what lives waits for an approval",
     )
-
-
-def _notices(
-    holds: Iterable[Hold], records: Mapping[WorkloadKey, StateRecord]
-) -> tuple[Notice, ...]:
-    """Return what no state record will tell: `status` reads it off the repository's."""
-    return tuple(
-        Notice(hold.kind, str(hold.key or ""), hold.reason[:NOTICE_CHARACTERS])
-        for hold in holds
-        if hold.kind is not HoldKind.UNREADABLE_RECORD and not _is_told(records, hold.key)
-    )[:NOTICES_KEPT]
-
-
-def _is_told(records: Mapping[WorkloadKey, StateRecord], key: WorkloadKey | None) -> bool:
-    record = records.get(key) if key else None
-    return record is not None and bool(record.accepted or record.held)
 
 
 def removals_of(
@@ -241,11 +222,13 @@ def _window_seconds(arrival: Arrival) -> int:
 
 
 def _effective(
-    reading: Reading, key: WorkloadKey, accepted: Accepted, read_spec: ReadSpec
+    arrival: Arrival, key: WorkloadKey, accepted: Accepted, read_spec: ReadSpec
 ) -> Workload:
+    reading = arrival.reading
     workload = reading.workloads.get(key)
     if workload is None or workload.spec_json != accepted.spec_json or reading.config is None:
         workload = read_spec(accepted.spec_json, Source(accepted.file, accepted.line))
+        workload = suspension.in_time(workload, arrival.dated)
     if workload.replicas == accepted.replicas:
         return workload
     return replace(workload, replicas=accepted.replicas)
@@ -274,10 +257,9 @@ def _left(item: Departed, now: float) -> Departed:
 def _next_repository(
     arrival: Arrival,
     repository: RepositoryRecord,
-    removals: tuple[Removal, ...],
+    lines: Collection[str],
 ) -> RepositoryRecord:
     """Remember the head. An approval lapses when its line is asked for no more, or expires."""
-    lines = {removal.line for removal in removals}
     config = arrival.reading.config
     return replace(
         repository,
@@ -286,6 +268,8 @@ def _next_repository(
         commit=arrival.reading.commit,
         counts_commit=arrival.reading.counts_commit,
         config_json=config.spec_json if config else repository.config_json,
+        verified=arrival.reading.vouched.by,
+        freezes=arrival.freezes,
         approved=tuple(
             entry
             for entry in repository.approved

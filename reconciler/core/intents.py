@@ -19,23 +19,29 @@ same, its number acts as any of ours, and is decided over."""
 
 
 def settle(
-    scaling: Scaling, head: HeadCount, now: float, hold_seconds: float
+    scaling: Scaling,
+    head: HeadCount,
+    now: float,
+    hold_seconds: float,
+    shared_now: float | None = None,
 ) -> tuple[Scaling, Fate]:
     """Return what is remembered once a head is known, and what became of the intent.
 
-    `now` is Unix seconds; a human's change holds the policy for `hold_seconds` from now on.
+    `now` is Unix seconds; a human's change holds the policy for `hold_seconds` from now on, by
+    `shared_now` of the clock that all replicas share, where that is another.
     """
-    after, fate = _settled(scaling, head, now, hold_seconds)
+    shared = now if shared_now is None else shared_now
+    after, fate = _settled(scaling, head, now, hold_seconds, shared)
     return (after if after.own == head.own else replace(after, own=head.own)), fate
 
 
 def _settled(
-    scaling: Scaling, head: HeadCount, now: float, hold_seconds: float
+    scaling: Scaling, head: HeadCount, now: float, hold_seconds: float, shared_now: float
 ) -> tuple[Scaling, Fate]:
     if head.human and not _is_heard(scaling, head):
         heard = replace(scaling, intent=_asked(head, now), landings=())
-        return _held(heard, head.human, now, hold_seconds), "human"
-    scaling = _in_time(scaling, now, hold_seconds)
+        return _held(heard, head.human, shared_now, hold_seconds), "human"
+    scaling = _in_time(scaling, now, shared_now + hold_seconds)
     intent = scaling.intent
     if not head.acts or head.autoscaling is None:
         return replace(scaling, intent=None, landings=()), "off" if intent else "none"
@@ -44,12 +50,12 @@ def _settled(
         # Theirs, though no commit tells: an approval let it in, or a file that is mended.
         heard = replace(scaling, intent=None, landings=())
         fate: Fate = "overruled" if intent else "none"
-        return _held(heard, head.foreign, now, hold_seconds), fate
+        return _held(heard, head.foreign, shared_now, hold_seconds), fate
     if intent is None:
         return scaling if later is None else replace(scaling, landings=later), "none"
     # What a person wrote stands as it is while it holds, outside the bounds, too (ADR 19): nobody
     # else decides then.
-    held = now < scaling.held_until
+    held = shared_now < scaling.held_until
     value = intent.value if held else head.autoscaling.bounds.clamp(intent.value)
     kept = intent if value == intent.value else replace(intent, value=value)
     # A number of ours that is on its way would be the head's next: then this one is needed yet.
@@ -62,7 +68,7 @@ def _settled(
     if head.replicas == intent.base:
         if value == intent.base and abs(now - intent.decided_at) > UNANSWERED_SECONDS:
             return replace(scaling, intent=None, landings=()), "landed"
-        return replace(scaling, intent=_untold(kept, scaling.landings)), "kept"
+        return replace(scaling, intent=untold(kept, scaling.landings)), "kept"
     return replace(scaling, intent=None, landings=()), "overruled"
 
 
@@ -70,12 +76,15 @@ def _held(scaling: Scaling, by: str, now: float, hold_seconds: float) -> Scaling
     return replace(scaling, held_until=now + hold_seconds, held_by=by, held_at=now)
 
 
-def _in_time(scaling: Scaling, now: float, hold_seconds: float) -> Scaling:
-    """Return it without a future: a clock that was set back lengthens no hold and no budget."""
+def _in_time(scaling: Scaling, now: float, latest: float) -> Scaling:
+    """Return it without a future: a clock that was set back lengthens no hold and no budget.
+
+    No hold ends after `latest`.
+    """
     lowered = scaling.lowered
     if any(at > now for at, _ in lowered):
         lowered = tuple((min(at, now), count) for at, count in lowered)
-    held_until = min(scaling.held_until, now + hold_seconds)
+    held_until = min(scaling.held_until, latest)
     return replace(scaling, held_until=held_until, lowered=lowered)
 
 
@@ -149,13 +158,22 @@ def pushed(scaling: Scaling, commit: str, landed: Intent) -> Scaling:
     """Return what is on record once `commit` stands on the branch: its steps are told there."""
     if scaling.intent is None or not any(_is_of(each, landed) for each in scaling.landings):
         return scaling
-    known = scaling.intent.told_at
+    known = min(scaling.intent.told_at, landed.told_at)
     landings = tuple(
         replace(each, commit=commit, told_before=known) if _is_of(each, landed) else each
         for each in scaling.landings
     )
     intent = replace(scaling.intent, told_at=landed.decided_at)
     return replace(scaling, intent=intent, landings=landings)
+
+
+def untold(intent: Intent, landings: tuple[Landing, ...]) -> Intent:
+    """Return the intent at its base: what later commits told is told again, one may be forced off.
+
+    Where the head is only older than they are, they tell it when they come.
+    """
+    befores = (each.told_before for each in landings if each.told_before is not None)
+    return replace(intent, told_at=min((intent.told_at, *befores)))
 
 
 def human_commit(passages: Iterable[Passage]) -> str:
@@ -171,15 +189,6 @@ def human_commit(passages: Iterable[Passage]) -> str:
             if known and passage.after not in known:
                 found = passage.commit
     return found
-
-
-def _untold(intent: Intent, landings: tuple[Landing, ...]) -> Intent:
-    """Return the intent at its base: what later commits told is told again, one may be forced off.
-
-    Where the head is only older than they are, they tell it when they come.
-    """
-    befores = (each.told_before for each in landings if each.told_before is not None)
-    return replace(intent, told_at=min((intent.told_at, *befores)))
 
 
 def _is_of(landing: Landing, landed: Intent) -> bool:

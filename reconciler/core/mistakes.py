@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from reconciler.core.places import Path
 from reconciler.kube import names
 from reconciler.model.findings import Severity
+from reconciler.model.masks import redact
 
 MOST_MISTAKES = 200
 """How many mistakes of a document are told: nobody reads more, and a hostile file makes many."""
@@ -31,9 +32,11 @@ def below(prefix: Path, mistake: Mistake) -> Mistake:
 
 
 def shown(value: object) -> str:
-    """Return a value as it may stand in a message: short, quoted, without control characters."""
+    """Return a value as it may stand in a message: short, quoted, nothing secret or unprintable."""
     if isinstance(value, str):
-        kept = value if len(value) <= 60 else f"{value[:57]}..."
+        # Cut before, too: it may be of any length.
+        plain = redact(value[:500])
+        kept = plain if len(plain) <= 60 else f"{plain[:57]}..."
         return '"' + "".join(c if c.isprintable() else "?" for c in kept) + '"'
     if value is None:
         return "null"

@@ -63,6 +63,8 @@ def plan(
             return base
         # No event of its own says that a namesake is gone.
         base = replace(base, wake_in_seconds=ending.NEIGHBOUR_LOOK_SECONDS)
+        if not situation.namesake.goes:
+            return base
         return _with_namespace(base, situation, desired, live, schemas)
     standing = len(there.members) + len(there.leaving)
     budgeted = with_occupied(desired, standing, len(there.busy))
@@ -73,6 +75,7 @@ def plan(
         counts,
         inventory=objects.inventory_of(situation),
         objects=proposed,
+        prunes=objects.to_drop(situation),
         holds=holds,
         confirmed=confirmed,
         made_for=desired.wish,
@@ -92,8 +95,6 @@ def _with_namespace(
 
     Only its record says that we made it, and that goes with it.
     """
-    if situation.namesake is None or not situation.namesake.goes:
-        return base
     spaces = [item for item in desired.objects if item.ref.kind == "Namespace"]
     proposed, confirmed = objects.to_apply(spaces, live, situation.confirmed, schemas)
     taken = (Owned(item.ref, made=situation.namespace_made) for item in proposed)

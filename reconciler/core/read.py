@@ -13,6 +13,7 @@ from reconciler.core.documents import Document, ParsedFile
 from reconciler.core.mistakes import MOST_MISTAKES, Mistake, likely, shown
 from reconciler.core.namesakes import find_namesakes
 from reconciler.core.numbers import Number, read_numbers
+from reconciler.core.places import place_of_value
 from reconciler.core.spec_files import (
     CONFIG_FILE,
     REPLICAS_FILE,
@@ -41,6 +42,7 @@ def read_tree(tree: Tree, permissions: Permissions, kit: SpecKit) -> Reading:
         shelf.unreadable.add(REPLICAS_FILE)
     for file in spec_files(tree, paths):
         _shelve(shelf, file, read_entry(file, tree.entries[file]))
+    shelf.look_for_objects(tree)
     shelf.refuse_duplicates()
     shelf.refuse_taken_namespaces()
     shelf.findings.extend(find_namesakes(shelf.documents))
@@ -124,9 +126,17 @@ def _read_config(
     paths = paths_of(first.value)
     if findings:
         return None, paths, findings
-    config = compile_config(first.value)
+    config = _placed(compile_config(first.value), first)
     doubts = (*_absent_paths(tree, config), *doubt_branch(config, tracked))
     return config, paths, [first.finding(one) for one in doubts]
+
+
+def _placed(config: Config, document: Document) -> Config:
+    """Return a Config whose freezes know on which line they stand."""
+    windows = enumerate(config.freeze)
+    lines = (place_of_value(document.places, ("spec", "freeze", n))[0] for n, _ in windows)
+    freeze = tuple(replace(one, line=at) for one, at in zip(config.freeze, lines, strict=True))
+    return replace(config, freeze=freeze)
 
 
 def _config_mistakes(document: Document, kit: SpecKit, tracked: str) -> list[Mistake]:

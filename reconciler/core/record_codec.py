@@ -12,6 +12,8 @@ from typing import Any
 from reconciler.core import demand
 from reconciler.core.births import DIGEST_BYTES
 from reconciler.core.intent_codec import dump_scaling, load_scaling
+from reconciler.core.policies.signals import sound_number
+from reconciler.model.freezes import Freeze
 from reconciler.model.holds import HoldKind
 from reconciler.model.intents import NO_SCALING
 from reconciler.model.masks import without_userinfo
@@ -86,6 +88,8 @@ def dump_ordinals(ordinals: Ordinals) -> Texts:
 def load_ordinals(data: Texts, what: str) -> Ordinals:
     """Read an ordinal record; `what` names it in errors. Raises UnreadableRecord."""
     value = _load(data, what)
+    if type(value["next"]) is not int:
+        raise UnreadableRecord(f"{what} cannot be read: the next room has no number")
     ranges = value.get("outstanding", [])
     if sum(last - first + 1 for first, last in ranges) > MOST_OUTSTANDING:
         raise UnreadableRecord(f"{what} names more than {MOST_OUTSTANDING} outstanding rooms")
@@ -186,10 +190,17 @@ def dump_repository(record: RepositoryRecord) -> Texts:
             ],
             "known": None if record.known is None else _digests(record.known),
             "newborn": _digests(record.newborn),
-            "notices": [[n.kind, n.where, n.reason] for n in record.notices],
+            "notices": [_notice(each) for each in record.notices],
             "inStep": record.in_step,
             **({"pushed": record.pushed} if record.pushed else {}),
+            **({"pushedAt": record.pushed_at} if record.pushed_at else {}),
+            **(
+                {"freezes": [[f.until, f.since, f.name, f.reason, f.place] for f in record.freezes]}
+                if record.freezes
+                else {}
+            ),
             **({"countsCommit": record.counts_commit} if record.counts_commit else {}),
+            **({"verified": record.verified} if record.verified else {}),
             "endorsements": [
                 [e.commit, e.change_hash, e.by, e.at, e.spent] for e in record.endorsements
             ],
@@ -213,17 +224,25 @@ def load_repository(data: Texts, what: str) -> RepositoryRecord:
         newborn=_from_digests(value.get("newborn", "")),
         in_step=value.get("inStep", ""),
         pushed=tuple(value.get("pushed", ())),
+        pushed_at=sound_number(value.get("pushedAt")) or 0.0,
         counts_commit=value.get("countsCommit", ""),
+        verified=value.get("verified", ""),
+        freezes=tuple(Freeze(*parts) for parts in value.get("freezes", [])),
         endorsements=tuple(Endorsement(*parts) for parts in value.get("endorsements", [])),
         notices=tuple(
-            Notice(HoldKind(kind), where, reason)
-            for kind, where, reason in value.get("notices", [])
+            Notice(HoldKind(kind), where, reason, *more)
+            for kind, where, reason, *more in value.get("notices", [])
         ),
         departed=tuple(
             Departed(WorkloadKey(*parts[:3]), LedgerEntry(*parts[3:]))
             for parts in value.get("departed", [])
         ),
     )
+
+
+def _notice(notice: Notice) -> list[str]:
+    told = [notice.kind, notice.where, notice.reason]
+    return [*told, notice.change_hash] if notice.change_hash else told
 
 
 def _offer(

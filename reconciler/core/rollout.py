@@ -6,6 +6,7 @@ delays its replacement, an old room that is not ready goes before one that is, a
 serves players, or may, does not go at all: it is counted until it is empty.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from reconciler.core.rooms import TAKEN_BACK, Sorted
@@ -72,6 +73,15 @@ def _tells_busy_rooms(rooms: Sorted) -> bool:
     return workload.key.kind == "Fleet" or workload.departure.drain_deadline_seconds is not None
 
 
+def _quiet(rooms: Sorted, pods: Iterable[LivePod]) -> int:
+    """Return how many of `pods` may not go, and nobody is known to play there.
+
+    They were free when they were last heard, and are heard again in a moment, or fail: a leader
+    that has just begun would else tell full rooms to leave, and keep free ones.
+    """
+    return sum(pod.uid not in rooms.busy for pod in rooms.held(pods))
+
+
 def next_step(
     rooms: Sorted, desired: int, rollout: Rollout, may_remove: bool = True, failed: int = 0
 ) -> Step:
@@ -98,13 +108,14 @@ def next_step(
     excess_ready = min(len(free_new), max(0, excess - going_first))
     remove_excess = min(excess, len(free_new) + len(free_unready))
     leaves = _tells_busy_rooms(rooms)
-    leave_excess = excess - remove_excess if leaves else 0
+    leave_excess = max(0, excess - remove_excess - _quiet(rooms, rooms.new_ready)) if leaves else 0
     ready_after = len(rooms.new_ready) - excess_ready - leave_excess + len(rooms.old_ready)
     spare = max(0, ready_after - max(0, desired - unavailable))
     free_old = len(rooms.free(rooms.old_ready))
     remove_old_ready = min(free_old, spare)
-    busy_old = len(rooms.old_ready) - free_old
-    leave_old = min(busy_old, spare - remove_old_ready) if leaves else 0
+    quiet_old = _quiet(rooms, rooms.old_ready)
+    busy_old = len(rooms.old_ready) - free_old - quiet_old
+    leave_old = min(busy_old, max(0, spare - remove_old_ready - quiet_old)) if leaves else 0
     return Step(
         create,
         len(rooms.free(rooms.old_unready)),

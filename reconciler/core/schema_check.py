@@ -27,7 +27,7 @@ _WORDS = {
 _SWITCHES = {"yes": "true", "on": "true", "True": "true", "TRUE": "true", "y": "true"} | {
     "no": "false", "off": "false", "False": "false", "FALSE": "false", "n": "false"
 }  # fmt: skip
-_MOST_LISTED = 15
+_MOST_LISTED = 16
 _ALONE = ("type", "oneOf")
 _TEXT = ("minLength", "maxLength", "pattern")
 _RANGE = ("minimum", "maximum")
@@ -182,7 +182,7 @@ def _type_fix(kinds: list[str], value: Any) -> str:
         return "put it in quotes"
     if "integer" in kinds and isinstance(value, float):
         return formats.whole(value)
-    if kinds == ["boolean"] and isinstance(value, str):
+    if "boolean" in kinds and isinstance(value, str):
         return f"write {_SWITCHES.get(value, 'true or false')} without quotes"
     if set(kinds) <= {"integer", "number"} and isinstance(value, str):
         return _number_fix(value)

@@ -10,7 +10,7 @@ from reconciler.model.findings import Finding
 from reconciler.model.printable import escaped
 from reconciler.model.refs import Json
 from reconciler.model.specs import Config
-from reconciler.model.trees import Entry, EntryKind, Tree
+from reconciler.model.trees import Entry, EntryKind, Tree, is_template
 
 CONFIG_FILE = "gamekeeper.yaml"
 REPLICAS_FILE = "replicas.yaml"
@@ -31,22 +31,27 @@ def paths_of(config: Json) -> tuple[str, ...]:
 
 
 def spec_files(tree: Tree, paths: Iterable[str]) -> list[str]:
-    """Return every entry under `paths`, sorted, without the two files of the root."""
+    """Return every entry under `paths`, sorted, without the two files of the root.
+
+    A template is never one of them, wherever it stands: no spec can be hidden among templates.
+    """
     prefixes = tuple(paths)
     return sorted(
         file
         for file in tree.entries
         if file not in (*_OF_THE_ROOT, tree.counts_file)
+        and not (is_template(file) and tree.entries[file].kind is EntryKind.FILE)
         and any(_under(file, prefix) for prefix in prefixes)
     )
 
 
 def lay_over(tree: Tree, branch: str, counts: Tree) -> Tree:
     """Return a tree with the `replicas.yaml` of a branch of counts over its own (ADR 17)."""
-    entry = counts.entries.get(REPLICAS_FILE)
+    entry, file = counts.entries.get(REPLICAS_FILE), f"/{branch}:{REPLICAS_FILE}"
+    if REPLICAS_FILE in counts.directories:
+        return replace(tree, directories=tree.directories | {file}, counts_file=file)
     if entry is None:
         return tree
-    file = f"/{branch}:{REPLICAS_FILE}"
     return replace(tree, entries={**tree.entries, file: entry}, counts_file=file)
 
 
@@ -63,6 +68,12 @@ def missing_paths(tree: Tree, paths: Iterable[str]) -> tuple[str, ...]:
 
 def read_entry(file: str, entry: Entry) -> ParsedFile:
     """Return the documents of one entry, or the Finding that says why it cannot be read."""
+    text = text_of(file, entry)
+    return ParsedFile([], text) if isinstance(text, Finding) else parse_file(file, text)
+
+
+def text_of(file: str, entry: Entry) -> bytes | Finding:
+    """Return the bytes of one entry, or the Finding that says why they cannot be read."""
     if not file.isprintable() or _NO_UTF8 in file:
         message = "the path has characters that cannot be printed, or is not UTF-8"
         return _unreadable(escaped(file), message, "rename the file", "file-name")
@@ -77,12 +88,12 @@ def read_entry(file: str, entry: Entry) -> ParsedFile:
     if entry.text.startswith(_LFS):
         message = "this is a pointer of Git LFS, not the file"
         return _unreadable(file, message, "keep specs out of Git LFS (.gitattributes)", "lfs")
-    return parse_file(file, entry.text)
+    return entry.text
 
 
 def _under(file: str, path: str) -> bool:
     return path == _EVERYTHING or file == path or file.startswith(f"{path}/")
 
 
-def _unreadable(file: str, message: str, fix: str, rule: str) -> ParsedFile:
-    return ParsedFile([], Finding(file, 0, 0, "", message, fix, rule))
+def _unreadable(file: str, message: str, fix: str, rule: str) -> Finding:
+    return Finding(file, 0, 0, "", message, fix, rule)

@@ -6,6 +6,7 @@ from typing import Literal
 
 from jsonschema.protocols import Validator
 
+from reconciler.core.metadata_check import KEY, VALUE, check_metadata, is_bad_value
 from reconciler.core.mistakes import MOST_MISTAKES, Mistake, below, shown
 from reconciler.core.pod_parts import child, entries
 from reconciler.core.pod_rules import CONTAINER
@@ -15,16 +16,6 @@ from reconciler.core.references import check_references
 from reconciler.core.schema_check import check
 from reconciler.kube import names
 from reconciler.model.refs import Json
-
-_PREFIX = "gamekeeper.dev"
-_KEY = (
-    "a key must be at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both "
-    "ends, after an optional domain and one '/'"
-)
-_VALUE = (
-    "a label's value must be at most 63 letters, digits, '-', '_' and '.', with a letter or digit "
-    "at both ends"
-)
 
 
 def check_template(
@@ -60,25 +51,11 @@ def _restart_policies(spec: Json, validator: Validator) -> Iterator[Mistake]:
 
 
 def _labels(template: Json) -> Iterator[Mistake]:
-    for part in ("labels", "annotations"):
-        for name, value in child(template, "metadata", part).items():
-            at = ("metadata", part, name)
-            prefix = name.rpartition("/")[0]
-            problem = names.label_key_problem(name)
-            if prefix == _PREFIX or prefix.endswith(f".{_PREFIX}"):
-                message = f"{part} of {_PREFIX} are Gamekeeper's own"
-                yield Mistake(at, message, "use a prefix of yours", "reserved-property", True)
-            elif problem is not None:
-                yield Mistake(at, _KEY, "", "name", at_key=True)
-            if part == "labels" and _is_bad_value(value):
-                yield Mistake(at, f"{_VALUE}, not {shown(value)}", "", "name")
+    for mistake in check_metadata(child(template, "metadata")):
+        yield below(("metadata",), mistake)
     for name, value in child(template, "spec", "nodeSelector").items():
         at = ("spec", "nodeSelector", name)
         if names.label_key_problem(name) is not None:
-            yield Mistake(at, _KEY, "", "name", at_key=True)
-        if _is_bad_value(value):
-            yield Mistake(at, f"{_VALUE}, not {shown(value)}", "", "name")
-
-
-def _is_bad_value(value: object) -> bool:
-    return isinstance(value, str) and names.label_value_problem(value) is not None
+            yield Mistake(at, KEY, "", "name", at_key=True)
+        if is_bad_value(value):
+            yield Mistake(at, f"{VALUE}, not {shown(value)}", "", "name")

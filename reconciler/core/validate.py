@@ -1,15 +1,18 @@
 """Check one document: its schema, and what a schema cannot say."""
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from reconciler.core.autoscaling_checks import check_autoscaling
 from reconciler.core.compile import canonical
+from reconciler.core.freeze_windows import check_freeze
 from reconciler.core.mistakes import Mistake, below, shown
 from reconciler.core.pod_parts import child, text
 from reconciler.core.port_checks import check_ports
 from reconciler.core.report_checks import check_reports
 from reconciler.core.schema_check import check
 from reconciler.core.spec_kit import SpecKit
+from reconciler.core.suspension import check_suspend
 from reconciler.core.template_check import check_template
 from reconciler.model.findings import Severity
 from reconciler.model.refs import Json
@@ -18,6 +21,8 @@ from reconciler.model.specs import Config, Permissions
 MOST_SPEC_BYTES = 128 * 1024
 """The accepted spec is kept in a record of 256 KiB beside much else."""
 _NOTHING = (0, "0%")
+_NOT_OURS = "whoever runs Gamekeeper lets this repository use other namespaces"
+_ASK = "choose one of those, or have it added to --allow-namespaces"
 _BRANCH = ("spec", "writeBack", "branch")
 
 
@@ -30,6 +35,8 @@ def check_config(value: Json, kit: SpecKit, tracked: str = "") -> list[Mistake]:
         message = f"the definitions of Kubernetes {version} are not installed"
         fix = f"installed are {known}"
         found.append(Mistake(("spec", "kubernetesVersion"), message, fix, "version"))
+    if not found:
+        found.extend(check_freeze(child(value, "spec").get("freeze") or [], kit.zones))
     if not found and tracked:
         found.extend(_branch(child(child(value, "spec"), "writeBack").get("branch", ""), tracked))
     return found
@@ -65,6 +72,7 @@ def check_workload(
     spec = child(value, "spec")
     found.extend(_rollout(spec))
     found.extend(check_reports(spec))
+    found.extend(check_suspend(spec))
     found.extend(check_autoscaling(spec, kit.policies, permissions.egress))
     template = spec.get("template")
     if isinstance(template, dict):
@@ -81,10 +89,12 @@ def check_workload(
 def _namespace(kind: str, value: Json, permissions: Permissions) -> Iterator[Mistake]:
     named = text(child(value, "spec"), "namespace") if kind == "Fleet" else ""
     name = named or text(child(value, "metadata"), "name")
+    at = ("spec", "namespace") if named else ("metadata", "name")
     if name not in permissions.reserved_namespaces and not name.startswith("kube-"):
+        if name and not any(fnmatchcase(name, allowed) for allowed in permissions.namespaces):
+            yield Mistake(at, f"{_NOT_OURS}: {shown(name)}", _ASK, "namespace-not-allowed")
         return
     message, fix = f"{shown(name)} is reserved", "choose another one"
-    at = ("spec", "namespace") if named else ("metadata", "name")
     if not named:
         message += f": a {kind.lower()}'s name is also its namespace"
         fix = "write spec.namespace" if kind == "Fleet" else "choose another name"

@@ -1,6 +1,8 @@
 """Approvals as objects of their own, so that RBAC says who may give one."""
 
+import logging
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from reconciler.core.approval import Approval
@@ -9,6 +11,10 @@ from reconciler.model import labels
 from reconciler.model.refs import Json, ObjectRef
 
 APPROVAL = "approval"
+OFF_SECONDS = 600.0
+"""So far off is a clock that nobody sets; less, a look that lasts may be."""
+
+log = logging.getLogger("gamekeeper")
 
 
 def approval_prefix(instance: str) -> str:
@@ -40,6 +46,33 @@ async def read_approvals(lane: Lane) -> Mapping[str, Approval]:
         )
         for item in await _listed(lane)
     }
+
+
+def by_our_clock(lane: Lane, given: Mapping[str, Approval], now: float) -> Mapping[str, Approval]:
+    """Return approvals with the times of our clock, where that is far from the API server's.
+
+    When they were given the server says: by a clock that is an hour off all would have expired, or
+    be of a time to come. `now` is ours, of when this look began: looks may last for minutes.
+    """
+    ahead = _ahead_seconds(lane, now)
+    return {name: replace(each, at=each.at - ahead) for name, each in given.items()}
+
+
+def tell_clock(lane: Lane, given: Mapping[str, Approval], now: float) -> None:
+    """Say that our clock is not the API server's, where approvals were given."""
+    minutes = _ahead_seconds(lane, now) / 60.0 if given else 0.0
+    if minutes:
+        log.warning(
+            "the clock of this process is %.0f minutes %s the API server's, which says how old "
+            "approvals are",
+            abs(minutes),
+            "behind" if minutes > 0.0 else "ahead of",
+        )
+
+
+def _ahead_seconds(lane: Lane, now: float) -> float:
+    ahead = lane.server_now() - now if lane.server_now else 0.0
+    return ahead if abs(ahead) >= OFF_SECONDS else 0.0
 
 
 async def drop_approvals(lane: Lane, names: Collection[str]) -> None:

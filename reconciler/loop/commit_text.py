@@ -1,9 +1,10 @@
 """The message of a commit of ours: every step since the last one, readable in `git log`.
 
 Reasons are sentences that policies made of numbers; a webhook's is a stranger's text, so all of
-them are escaped and cut. Nothing a room or a player said stands here.
+them are escaped, cut, and give no orders to the host. Nothing a room or a player said stands here.
 """
 
+import re
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from string import Template
@@ -18,6 +19,18 @@ REASON_CHARACTERS = 300
 MOST_LINES = 2000
 """A host shows so many; a longer message says how many steps it leaves out."""
 DEFAULT_SUBJECT = "$summary"
+_ORDERS = (
+    # An issue, a merge request or a person: they would be closed, or called.
+    (re.compile(r"([#@!])(?=\w)"), r"\1 "),
+    (re.compile(r"\b((?!GMT|UTC)[A-Z][A-Z0-9_]+-|gh-)(?=[0-9]+\b)"), r"\1 "),
+    (re.compile("://"), ": //"),
+    # What CI skips a commit for: only our operator's first line says that.
+    (re.compile(r"\["), "("),
+    (re.compile(r"\]"), ")"),
+    (re.compile(r"\*{2,}"), "*"),
+    (re.compile(r"\b(skip-checks)\s*:", re.IGNORECASE), r"\1 "),
+)
+"""What hosts and CI obey anywhere in a message, and how the same is only read."""
 
 
 def message_of(
@@ -57,7 +70,14 @@ def _summary(landed: Mapping[WorkloadKey, Intent]) -> str:
 
 def _line(step: Step) -> str:
     at = datetime.fromtimestamp(step.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    reason = escaped(step.reason)
+    reason = powerless(escaped(step.reason))
     if len(reason) > REASON_CHARACTERS:
         reason = reason[: REASON_CHARACTERS - 1] + "…"
     return f"  {at} {step.before} -> {step.after} ({step.policy}): {reason}"
+
+
+def powerless(text: str) -> str:
+    """Return text that calls nobody, closes nothing and skips no CI, as a person still reads it."""
+    for order, words in _ORDERS:
+        text = order.sub(words, text)
+    return text

@@ -7,39 +7,49 @@ what was accepted before stays wanted, and nothing is deleted for having left Gi
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from reconciler.core import approval, counts_in_git, desired, intake, trailers
-from reconciler.core.approval import Approval
-from reconciler.core.change import change_hash
-from reconciler.core.compile import config_from_json, workload_from_json
+from reconciler.core import (
+    approval,
+    counts_in_git,
+    freezing,
+    intake,
+    suspension,
+    trailers,
+    vouching,
+)
+from reconciler.core.approval import Approval, Ask
+from reconciler.core.change import hash_of_lines
+from reconciler.core.compile import workload_from_json
 from reconciler.core.trailers import Endorsed
-from reconciler.loop.approvals import drop_approvals, read_approvals
+from reconciler.core.waits import soonest
+from reconciler.loop.approvals import by_our_clock, drop_approvals, read_approvals, tell_clock
+from reconciler.loop.arriving import arrival_of
+from reconciler.loop.dates import Dates
 from reconciler.loop.dropped import read_dropped
 from reconciler.loop.keep_records import Verdict, keep_records
 from reconciler.loop.lane import Lane
 from reconciler.loop.lost_records import restore
 from reconciler.loop.passages import Trail, counts_of, ours_since, read_both
+from reconciler.loop.publish import publish
 from reconciler.loop.read_head import Reader
 from reconciler.loop.trailers import Asked, read_trailers
+from reconciler.loop.vouching import Vouching
 from reconciler.model.arrivals import Arrival
 from reconciler.model.errors import PortError
-from reconciler.model.holds import HoldKind
-from reconciler.model.intents import Dropped
-from reconciler.model.plans import Desired
+from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.readings import Reading, Rendered
 from reconciler.model.records import RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.specs import Budgets, Config, Permissions, Workload
+from reconciler.model.signatures import SigningRules
+from reconciler.model.specs import Budgets, Permissions
 from reconciler.model.trees import Head, Relation
 from reconciler.model.wanted import Wanted
 from reconciler.ports import Compiler, Repository
 
 JUDGED_SECONDS = 300.0
 HELD_WITHOUT_GIT = (HoldKind.SUSPENDED, HoldKind.UNREADABLE_RECORD)
-STRETCH = 20
-"""So many workloads are parsed in one stretch of the event loop (a few milliseconds)."""
 BIG_HEAD_WORKLOADS = 100
 """From so many on a head is judged in a thread."""
 
@@ -53,7 +63,8 @@ class HeadLane:
     have changed since; `counts` are those of the last two heads, by commit. `approvals_changed`
     is where a person may have given one, `records_doubted` where one asks whether all records are
     there. `approval_signers` is the file of who may approve by a signed trailer; without it none
-    counts.
+    counts. `rules` say who must have signed what acts, None where nobody asks; `signs` is whether
+    commits of ours are signed.
     """
 
     url: str
@@ -71,7 +82,19 @@ class HeadLane:
     approvals_changed: bool = True
     records_doubted: bool = False
     approval_signers: str = ""
+    rules: SigningRules | None = None
+    signs: bool = False
+    dates: Dates = field(default_factory=Dates)
     given: Mapping[str, Approval] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Granted:
+    """The record with what approvals let through, which of them are used up, and which doubted."""
+
+    repository: RepositoryRecord
+    used: frozenset[str]
+    doubts: tuple[Hold, ...]
 
 
 async def look(lane: HeadLane, now: float) -> Wanted:
@@ -83,7 +106,7 @@ async def look(lane: HeadLane, now: float) -> Wanted:
     # Before Git, which may not answer for long.
     await restore(lane.home.store, lane.home.cluster, search=lane.records_doubted)
     lane.records_doubted = False
-    reading = await read(lane)
+    reading = await read(lane, now)
     if await lane.home.store.recheck():
         lane.home.doubted = True
     if _is_judged(lane, reading, now):
@@ -98,7 +121,7 @@ async def look(lane: HeadLane, now: float) -> Wanted:
     await drop_approvals(lane.home, verdict.used)
     lane.given = {name: given for name, given in lane.given.items() if name not in verdict.used}
     dropped = await read_dropped(lane.repository, verdict)
-    wanted = await _publish(lane, verdict.result, reading.head, dropped)
+    wanted = await publish(lane, verdict.result, reading.head, dropped)
     lane.judged_at = now
     return wanted
 
@@ -110,8 +133,14 @@ def _is_judged(lane: HeadLane, reading: Reading, now: float) -> bool:
     """
     home = lane.home
     same = home.wanted.head == reading.head and not (lane.approvals_changed or home.doubted)
+    same = same and due_in_seconds(lane, now) != 0.0
     waiting = lane.given or lane.home.store.repository.approved
     return same and not waiting and abs(now - lane.judged_at) < JUDGED_SECONDS
+
+
+def due_in_seconds(lane: HeadLane, now: float) -> float | None:
+    """Return when a date in Git changes what acts, None where none does; 0 where one has."""
+    return lane.dates.due_in_seconds(now, lane.home.view.elapsed())
 
 
 async def preview(lane: HeadLane, now: float) -> Wanted:
@@ -119,29 +148,34 @@ async def preview(lane: HeadLane, now: float) -> Wanted:
 
     Raises what `look` raises.
     """
-    reading = await read(lane)
+    reading = await read(lane, now)
     verdict = await _judge(lane, reading, now)
     records = verdict.result.records
     lane.home.previewed = {key: record.scaling for key, record in records.items()}
-    return await _publish(lane, verdict.result, reading.head)
+    return await publish(lane, verdict.result, reading.head)
 
 
-async def resume(lane: HeadLane) -> Wanted:
-    """Publish what is on record as accepted: all that can be had while Git does not answer."""
+async def resume(lane: HeadLane, now: float) -> Wanted:
+    """Publish what is on record as accepted: all that can be had while Git does not answer.
+
+    `now` is Unix seconds.
+    """
     await lane.home.store.recheck()
     records = lane.home.store.states()
     reading = Reading("", None, {}, {}, (), (), ())
-    arrival = _arrival(lane, reading, None, 0.0)
+    dated = lane.dates.now(now, lane.home.view.elapsed())
+    arrival = replace(arrival_of(lane, reading, None, 0.0), dated=dated)
     result = intake.take_in(arrival, lane.home.store.repository, records, workload_from_json)
     known = lane.home.store.repository
     lasting = tuple(hold for hold in result.holds if hold.kind in HELD_WITHOUT_GIT)
     head = known.commit, known.counts_commit
-    return await _publish(lane, replace(result, holds=lasting), head)
+    return await publish(lane, replace(result, holds=lasting), head)
 
 
-async def read(lane: HeadLane) -> Reading:
+async def read(lane: HeadLane, now: float) -> Reading:
     """Fetch and return the newest head; nothing is judged. Raises what `look` raises."""
-    reader = Reader(lane.repository, lane.compiler, lane.permissions, lane.branch)
+    sources = lane.repository, lane.compiler, lane.permissions
+    reader = Reader(*sources, lane.branch, await _vouching(lane, now))
     head, reading = await reader.read(lane.reading)
     if reading is not lane.reading:
         lane.counts = _known(lane.reading) | _known(reading)
@@ -150,9 +184,17 @@ async def read(lane: HeadLane) -> Reading:
     return reading
 
 
+async def _vouching(lane: HeadLane, now: float) -> Vouching | None:
+    if lane.rules is None:
+        return None
+    record = lane.home.store.repository
+    given = await _given(lane, now)
+    return Vouching(lane.repository, lane.rules, record, lane.url, given, now)
+
+
 def _known(reading: Reading | None) -> dict[str, Mapping[WorkloadKey, int]]:
     """Return the counts of a head by its commit; a branch of counts may have changed them."""
-    if reading is None or reading.counts_commit:
+    if reading is None or reading.counts_commit or reading.vouched.problem:
         return {}
     return {reading.commit: counts_of(reading)}
 
@@ -167,25 +209,43 @@ async def _judge(lane: HeadLane, reading: Reading, now: float) -> Verdict:
     ours = await ours_since(trail, before, reading, relation, lane.branch)
     # All at one instant: records may be read again at any await from here on.
     records = store.states()
-    reading = counts_in_git.numbered(reading, records)
-    arrival = _arrival(lane, reading, relation, now)
+    dated = lane.dates.now(now, lane.home.view.elapsed())
+    reading = suspension.all_in_time(counts_in_git.numbered(reading, records), dated)
+    arrival = replace(arrival_of(lane, reading, relation, now), dated=dated)
     arrival = replace(arrival, passages=passages[0], counts_passages=passages[1], ours=ours)
-    waiting = {record.held.line for record in records.values() if record.held}
+    freezes = freezing.open_freezes(arrival, before, lane.dates.zones)
+    arrival = replace(arrival, freezes=freezes)
     removals = intake.removals_of(arrival, records, workload_from_json) if reading.config else ()
-    asked = approval.ask_of(reading, removals, now)
+    edits = freezing.edits_of(arrival, records, removals)
+    asked = approval.ask_of(reading, removals, edits, now)
+    granted = await _granted(lane, before, asked, approval.waiting(before, records, edits))
+    approved = {entry.line for entry in granted.repository.approved if entry.until > now}
+    arrival = freezing.lifted(arrival, edits, approved, lane.dates.zones)
+    arrival = freezing.withheld(arrival, edits, approved, records, workload_from_json)
+    arrival = replace(arrival, doubts=granted.doubts, asked=frozenset(asked.marks))
+    result = await _taken_in(arrival, granted.repository, records)
+    ends = suspension.next_end({**arrival.reading.workloads, **result.effective})
+    lane.dates.due_at = soonest(ends, freezing.next_change(arrival, before, lane.dates.zones))
+    used = granted.used | vouching.used(result.repository, reading)
+    return Verdict(result, used, before, records, arrival)
+
+
+async def _granted(
+    lane: HeadLane, before: RepositoryRecord, asked: Ask, waiting: Collection[str]
+) -> _Granted:
+    """Return what approvals let through of what is asked for, of which some was `waiting`."""
+    now, has_config = asked.now, lane.reading is not None and lane.reading.config is not None
     offered = approval.offer(before, asked, waiting)
     endorsed = Endorsed(offered, {})
-    if removals:
-        ask = Asked(lane.approval_signers, reading.commit, change_hash(removals))
+    if asked.marks:
+        ask = Asked(lane.approval_signers, asked.commit, hash_of_lines(asked.marks))
         endorsed = await read_trailers(lane.repository, ask, offered, now)
-    given = {**await _given(lane), **endorsed.given}
+    given = {**await _given(lane, now), **endorsed.given}
     repository, used = approval.grant(endorsed.repository, given, now)
     repository = trailers.spend(repository, used)
-    if reading.config:
+    if has_config:
         repository = approval.standing(repository, asked)
-    arrival = replace(arrival, doubts=endorsed.doubts)
-    result = await _taken_in(arrival, repository, records)
-    return Verdict(result, used - endorsed.given.keys(), before, records, arrival)
+    return _Granted(repository, used - endorsed.given.keys(), endorsed.doubts)
 
 
 async def _taken_in(
@@ -197,7 +257,7 @@ async def _taken_in(
     return await asyncio.to_thread(intake.take_in, arrival, repository, records, workload_from_json)
 
 
-async def _given(lane: HeadLane) -> Mapping[str, Approval]:
+async def _given(lane: HeadLane, now: float) -> Mapping[str, Approval]:
     """Return the approvals that are not used up; asked for only when there may be new ones."""
     if lane.approvals_changed:
         lane.approvals_changed = False
@@ -206,80 +266,11 @@ async def _given(lane: HeadLane) -> Mapping[str, Approval]:
         except PortError:
             lane.approvals_changed = True
             raise
-    return lane.given
+        tell_clock(lane.home, lane.given, now)
+    return by_our_clock(lane.home, lane.given, now)
 
 
 async def _relation(lane: HeadLane, accepted: str, commit: str) -> Relation | None:
     if not accepted:
         return None
     return await lane.repository.relation(accepted, commit)
-
-
-def _arrival(lane: HeadLane, reading: Reading, relation: Relation | None, now: float) -> Arrival:
-    store, view = lane.home.store, lane.home.view
-    records, unreadable = store.states(), store.unreadable_workloads()
-    recorded = {key for key, record in records.items() if record.accepted or record.deleting}
-    unrecorded = {
-        key: [pod.revision for pod in view.of(key).pods if not pod.terminating]
-        for key in view.workloads()
-        if key not in recorded and key not in unreadable
-    }
-    wanted = {key: workload.revision for key, workload in reading.workloads.items()}
-    outdated = {key for key, revisions in unrecorded.items() if set(revisions) - {wanted.get(key)}}
-    return Arrival(
-        reading=reading,
-        repository=lane.url,
-        branch=lane.branch,
-        relation=relation,
-        cluster=lane.home.name,
-        ceiling=lane.ceiling,
-        accepted_config=_accepted_config(lane.home.store.repository.config_json),
-        unrecorded={key: len(revisions) for key, revisions in unrecorded.items()},
-        now=now,
-        unreadable=unreadable,
-        outdated=frozenset(outdated & wanted.keys()),
-        named=store.named(),
-        blank=store.is_blank and not view.workloads(),
-    )
-
-
-def _accepted_config(config_json: str) -> Config | None:
-    return config_from_json(config_json) if config_json else None
-
-
-async def _publish(
-    lane: HeadLane,
-    result: intake.Intake,
-    head: tuple[str, str],
-    dropped: tuple[Dropped, ...] = (),
-) -> Wanted:
-    workloads = list(result.effective.values())
-    rendered = await lane.compiler.render(workloads, lane.home.instance)
-    effective = {}
-    for number, workload in enumerate(workloads):
-        if number % STRETCH == 0:
-            await asyncio.sleep(0)
-        effective[workload.key] = _desired(lane, workload, rendered[workload.key])
-    lane.rendered = rendered
-    approved = result.repository.approved
-    wanted = lane.home.wanted = Wanted(
-        head[0],
-        effective,
-        result.deleting,
-        result.holds,
-        approved,
-        result.newborn,
-        dropped,
-        head[1],
-    )
-    return wanted
-
-
-def _desired(lane: HeadLane, workload: Workload, rendered: Rendered) -> Desired:
-    """Return what is wanted of one workload; the same value where nothing of it changed."""
-    known = lane.home.wanted.effective.get(workload.key)
-    if known is not None and lane.rendered.get(workload.key) is rendered:
-        before = known.workload
-        if (before.spec_json, before.replicas) == (workload.spec_json, workload.replicas):
-            return replace(known, workload=workload)
-    return desired.build(workload, rendered)

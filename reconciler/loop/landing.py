@@ -11,9 +11,11 @@ from functools import partial
 
 from reconciler.core import counts_in_git, intents
 from reconciler.core.spec_files import REPLICAS_FILE
+from reconciler.core.suspension import in_time
 from reconciler.loop.commit_text import DEFAULT_SUBJECT, message_of
 from reconciler.loop.count_files import Rewritten, rewrite
 from reconciler.loop.head import HeadLane
+from reconciler.loop.tries import Tries
 from reconciler.model.edits import Refusal
 from reconciler.model.errors import Conflict, PortError, Unavailable
 from reconciler.model.intents import Intent, Scaling
@@ -21,6 +23,7 @@ from reconciler.model.pushes import Change, Person, SigningKey
 from reconciler.model.readings import Reading
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
+from reconciler.model.trees import Relation
 from reconciler.ports import WritableRepository
 
 IDS_KEPT = 1000
@@ -51,35 +54,6 @@ class Landed:
     refused: tuple[Refusal, ...] = ()
 
 
-@dataclass(slots=True)
-class Tries:
-    """What one committer put on record for pushes that did not, or may not, reach the branch.
-
-    `raced` is pushed again after a lost race. `lost` are ids of commits that never got there;
-    those whose push nobody answered are `unanswered`, each with its base and when (Unix seconds).
-    """
-
-    raced: dict[WorkloadKey, Intent] = field(default_factory=dict)
-    lost: set[str] = field(default_factory=set)
-    unanswered: dict[str, tuple[str, float]] = field(default_factory=dict)
-
-    def failed(self, error: PortError, commit: str, base: str, now: float) -> None:
-        """Remember what became of a push onto `base` that failed."""
-        if isinstance(error, Unavailable):
-            self.unanswered[commit] = base, now
-        elif commit not in self.unanswered:
-            self.lost.add(commit)
-
-    def ended(self, base: str, now: float) -> set[str]:
-        """Return the ids of which nothing can come any more, where the branch stands at `base`."""
-        old = {
-            commit
-            for commit, (on, at) in self.unanswered.items()
-            if on == base and abs(now - at) > intents.UNANSWERED_SECONDS
-        }
-        return self.lost | old
-
-
 @dataclass(frozen=True, slots=True)
 class _Ground:
     """What a commit of ours stands on: `base` is what `branch` stands at, or is made from.
@@ -105,14 +79,18 @@ def waiting(lane: HeadLane) -> dict[WorkloadKey, Intent]:
     if reading is None or not is_judged(lane):
         return {}
     records = {key: lane.home.store.state(key) for key in reading.workloads}
+    dated = lane.dates.at(lane.home.view.elapsed())
     for key, workload in counts_in_git.numbered(reading, records).workloads.items():
         record = records[key]
         intent = record.scaling.intent
-        takes = workload.autoscaling is not None and workload.autoscaling.enabled
-        if intent is None or record.held or workload.suspend or not takes:
+        acting = lane.home.wanted.effective.get(key)
+        if intent is None or record.held or acting is None or not acting.workload.scales:
             continue
+        if not in_time(workload, dated).scales:
+            continue  # in a freeze what acts scales still: who switched it off is not overruled
         if workload.replicas == intent.base != intent.value:
-            found[key] = intent
+            # A host may say that it took a commit, and stay at the base.
+            found[key] = intents.untold(intent, record.scaling.landings)
     return found
 
 
@@ -133,7 +111,7 @@ async def land(
     if not found or reading is None:
         return Landed()
     words = {key: _word_in(lane.home.store.state(key)) for key in found}
-    ground = await _ground(lane, repository, reading, ask=bool(tries.unanswered))
+    ground = await _ground(lane, repository, reading, tries)
     made = await _rewritten(lane, repository, reading, ground, found)
     landed = _taken(found, made)
     if not landed or not made.files:
@@ -141,7 +119,7 @@ async def land(
     message = message_of(landed, lane.home.instance, terms.subject, made.gone)
     change = _change_of(ground, made, message, terms, now)
     commit = await repository.write(change)
-    await _record(lane, commit, tries, tries.ended(ground.base, now))
+    await _record(lane, commit, tries, tries.ended(ground.base, now), now)
 
     def pushing(key: WorkloadKey, known: StateRecord) -> Scaling:
         # A head stands on record before it is published: by then its word is heard already.
@@ -156,9 +134,9 @@ async def land(
         tries.failed(error, commit, ground.base, now)
         await _lost(lane, tries.raced, landed, error)
         raise
+    tries.took(commit, ground.base, now)
     pushed = intents.pushed
     await _change(lane, landed, lambda key, known: pushed(known.scaling, commit, landed[key]))
-    tries.unanswered.clear()
     await withdraw(lane, tries.raced, landed)
     return Landed(commit, landed, made.refused)
 
@@ -221,21 +199,27 @@ async def withdraw(
 
 
 async def _ground(
-    lane: HeadLane, repository: WritableRepository, reading: Reading, *, ask: bool
+    lane: HeadLane, repository: WritableRepository, reading: Reading, tries: Tries
 ) -> _Ground:
     """Return what to build upon: the head that was judged. Raises Conflict where it moved.
 
-    With `ask` the host is asked in any case: one that is away gets no commit after the other.
+    After a push in doubt the host is asked in any case: one that is away gets no commit after
+    the other.
     """
     tracked, counts = reading.head
     branch = counts_in_git.counts_branch(reading.config, lane.branch)
     # Where our mirror has the head the push itself asks: it moves the branch from there or not at
     # all. To fetch first only gives those who push all the time another moment to come first.
-    if branch or ask or not await repository.holds(tracked):
+    tries.begun(counts or tracked)
+    if branch or tries.unanswered or not await repository.holds(tracked):
         newest = (await repository.fetch()).commit
         tip = await repository.tip(branch) if branch else ""
         if (newest, tip) != (tracked, counts):
             raise Conflict("somebody pushed since the head was judged: judge that first")
+        for commit in tries.overtaken(counts or tracked):
+            relations = {await repository.relation(commit, at) for at in reading.head if at}
+            stands = not relations.isdisjoint((Relation.FORWARD, Relation.SAME))
+            tries.answered(commit, stands=stands)
     if not branch:
         return _Ground(reading.head, lane.branch, tracked)
     return _Ground(reading.head, branch, counts or tracked, creates=not counts)
@@ -261,7 +245,9 @@ async def _rewritten(
     return await rewrite(repository, ground.base, by_file, gone)
 
 
-async def _record(lane: HeadLane, commit: str, tries: Tries, ended: Collection[str]) -> None:
+async def _record(
+    lane: HeadLane, commit: str, tries: Tries, ended: Collection[str], now: float
+) -> None:
     """Put the id of a commit on record, in place of those that the branch never saw.
 
     Else an outage of a day would fill the record with them, and none that stands would be known.
@@ -269,7 +255,8 @@ async def _record(lane: HeadLane, commit: str, tries: Tries, ended: Collection[s
     store = lane.home.store
     known = tuple(each for each in store.repository.pushed if each not in ended)
     pushed = (*known, commit)[-IDS_KEPT:]
-    await store.save_repository(replace(store.repository, pushed=pushed))
+    await store.save_repository(replace(store.repository, pushed=pushed, pushed_at=now))
+    tries.recorded_at = now
     tries.lost.clear()
     tries.unanswered = {
         each: tried for each, tried in tries.unanswered.items() if each not in ended

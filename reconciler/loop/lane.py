@@ -2,12 +2,13 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from reconciler.core import backoff, objects, pauses
 from reconciler.core.backoff import Failures
+from reconciler.core.carrying import carry
 from reconciler.core.desired import with_count
 from reconciler.core.lasting import Basis, basis_of, is_lasting
 from reconciler.core.namesakes import other_kinds
@@ -86,6 +87,8 @@ class Lane:
     store: RecordStore
     schemas: Schemas
     content_kinds: Sequence[tuple[str, str]]
+    kinds: tuple[str, ...] = ()
+    """The kinds of additional objects that are allowed: no other one is followed, or written."""
     slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(IN_FLIGHT))
     wanted: Wanted = field(default_factory=Wanted)
     confirmed: dict[WorkloadKey, frozenset[Confirmed]] = field(default_factory=dict)
@@ -103,6 +106,8 @@ class Lane:
     """Why policies stand still, of the workloads whose policy was asked here."""
     rooms_url: str = ""
     codes: Codes = field(default_factory=Uncoded)
+    server_now: Callable[[], float] | None = None
+    """Unix seconds by the API server's clock."""
 
     def desired(self, key: WorkloadKey) -> Desired | None:
         """Return what is wanted of a workload now: a count that was decided goes before Git's.
@@ -163,15 +168,20 @@ class Lane:
             sharing=objects.sharing_of(key, neighbours, self.wanted.deleting),
             namespace_made=self.made_for_others(key),
             namesake=self._namesake(key),
+            kinds=self.kinds,
         )
 
     def _namesake(self, key: WorkloadKey) -> Namesake | None:
-        """Return the workload of another kind that had this name first, and has it still."""
-        if self._has_objects(key):
-            return None
+        """Return the workload of another kind that had this name first, and has it still.
+
+        One that goes comes first though both have objects: an older version began too early.
+        """
         others = (each for each in other_kinds(key) if each in self.wanted.keys)
         first = next((each for each in others if self._has_objects(each)), None)
-        return None if first is None else Namesake(first, first in self.wanted.deleting)
+        if first is None:
+            return None
+        goes = first in self.wanted.deleting
+        return Namesake(first, goes) if goes or not self._has_objects(key) else None
 
     def _has_objects(self, key: WorkloadKey) -> bool:
         """Whether a workload has more than its namespace, by its record."""
@@ -203,14 +213,17 @@ class Lane:
             raise Conflict(f"another commit of {plan.key} was taken in meanwhile: planned anew")
 
     def recall(self, situation: Situation) -> Plan | None:
-        """Return the plan that was made of the same situation, None where none is known."""
+        """Return the plan of a situation by the last that lasts, None where it must be made."""
         known = self.planned.get(situation.key)
-        basis = basis_of(situation)
-        if known is None or known[0] != basis:
+        if known is None:
+            return None
+        before, basis = known[0], basis_of(situation)
+        plan = known[1] if before == basis else carry(known[1], before, situation)
+        if plan is None:
             return None
         # Equal things that were made anew take the place of the old: no second copy is kept.
-        self.planned[situation.key] = basis, known[1]
-        return known[1]
+        self.planned[situation.key] = basis, plan
+        return plan
 
     def remember(self, plan: Plan, situation: Situation) -> None:
         """Keep a plan that lasts, and what it found equal: what it did not see is no more."""

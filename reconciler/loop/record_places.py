@@ -6,7 +6,6 @@ from typing import Generic, TypeVar
 
 from reconciler.core.record_codec import (
     Texts,
-    UnreadableRecord,
     dump_repository,
     load_repository,
 )
@@ -34,7 +33,8 @@ def kept_of(item: Json, load: Callable[[Texts, str], T]) -> Kept[T]:
     metadata, what = item["metadata"], str(ref_of(item))
     try:
         value = load(item.get("data") or {}, what)
-    except (UnreadableRecord, KeyError, TypeError, ValueError) as error:
+    except Exception as error:
+        # Who may write in our namespace may have written anything there.
         raise Misconfigured(f"{what} is no record that can be read: {error}") from error
     return Kept(value, metadata["uid"], metadata["resourceVersion"])
 

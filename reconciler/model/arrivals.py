@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from reconciler.model.freezes import Edit, Freeze
 from reconciler.model.holds import Hold
 from reconciler.model.intents import Passage
 from reconciler.model.readings import Reading
@@ -18,9 +19,10 @@ class Arrival:
     `relation` is how it stands to the accepted commit, None when none is on record. `ceiling`
     is the operator's budget. `unrecorded` are workloads that live in the cluster without a state
     record, by their rooms; `outdated` those of them whose rooms are of another revision than
-    the head's. `now` is Unix seconds; `doubts` say why trailers do not count. `unreadable` are
-    workloads a record of which cannot be read, by the reason; `named` those with an ordinal
-    record. `blank` is whether nothing of this instance is on record or in the cluster.
+    the head's. `now` is Unix seconds, `shared_now` the same by the API server's clock, which all
+    replicas share, None where that is not known. `doubts` say why trailers do not count.
+    `unreadable` are workloads a record of which cannot be read, by the reason; `named` those with
+    an ordinal record. `blank` is whether nothing of this instance is on record or in the cluster.
     """
 
     reading: Reading
@@ -41,5 +43,16 @@ class Arrival:
     """The commits since the accepted one that people made, by the workloads that have a policy."""
     counts_passages: Mapping[WorkloadKey, tuple[Passage, ...]] = field(default_factory=dict)
     """The same of the branch of counts."""
+    dated: float = 0.0
+    """The time by which dates in Git are read (Unix seconds)."""
+    freezes: tuple[Freeze, ...] = ()
+    """Those that are open: what people changed waits."""
+    waiting: tuple[Edit, ...] = ()
+    """What of it does; the reading is as though nobody had changed it."""
+    asked: frozenset[str] = frozenset()
+    """All lines of the change hash, those of what waits among them."""
     ours: frozenset[str] | None = None
     """Which commits since the accepted one are ours, None where nobody can tell."""
+    shared_now: float | None = None
+    remarks: tuple[Hold, ...] = ()
+    """What is shown beside what is held, and stops nothing."""

@@ -76,9 +76,9 @@ class Scaling:
     """What is remembered of the scaling of one workload.
 
     `landings` may still come back as the head's number; the newest is last. Until `held_until`
-    (Unix seconds) its policy changes nothing, since a human changed the number in `held_by`. A hold
-    is the same one while `held_by` and `held_at` are, however its end moves with a clock that is
-    set: `held_at` is when it began, as the clock said then.
+    (Unix seconds by the API server's clock) its policy changes nothing, since a human changed the
+    number in `held_by`. A hold is the same one while `held_by` and `held_at` are, however its end
+    moves with a clock that is set: `held_at` is when it began, as the clock said then.
     """
 
     intent: Intent | None = None

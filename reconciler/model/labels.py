@@ -87,5 +87,12 @@ BLIND_ERROR = "gamekeeper.dev/blind-error"
 OUTBOX = "gamekeeper.dev/outbox"
 """Annotation on the Lease: how the commits of its holder fare, as JSON."""
 
-ON_LEASE = frozenset({LOOKED_AT, BLIND_SINCE, BLIND_ERROR, OUTBOX})
-"""What whoever leads writes on the Lease."""
+NOTIFYING = "gamekeeper.dev/notifying"
+"""Annotation on the Lease: which targets of notifications its holder does not reach, as JSON."""
+
+TOLD = "gamekeeper.dev/told"
+"""Annotation on the Lease: what people were told, as JSON. Whoever leads next goes on from there,
+so it stays until it is written anew."""
+
+ON_LEASE = frozenset({LOOKED_AT, BLIND_SINCE, BLIND_ERROR, OUTBOX, NOTIFYING})
+"""What whoever leads writes on the Lease, and what goes with them."""

@@ -109,7 +109,10 @@ class LivePod:
     first_started_at: float = 0.0
     """The same of the one that started first."""
     ended: str = ""
-    """Why it ended: Evicted, OOMKilled, Completed, Error (exit code 139), NodeLost; "" if not."""
+    """Why it ended: Evicted, OOMKilled, Completed, Error (exit code 139), NodeLost; "" if not.
+
+    Or why its game did, for good, while a container beside it runs on.
+    """
     runs: tuple[int, ...] = ()
     """How often each of its containers was restarted; () where none was."""
     pod_ip: str = ""

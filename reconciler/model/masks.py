@@ -5,6 +5,7 @@ import re
 MASK = "***"
 _USERINFO = re.compile(r"^(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<userinfo>[^/]*)@", re.IGNORECASE)
 _NAMED = r"(?:token|password|passwd|secret|api[_-]?key)"
+_IN_QUERIES = r"(?:code|key|sig|signature|auth|jwt|pwd|pass|credentials?)"
 _WORD = r"[^\s\"',;&]+"
 _SECRETS = (
     # userinfo of a URL, whole: a token may stand in either half
@@ -14,7 +15,10 @@ _SECRETS = (
         rf"\g<keep>{MASK}",
     ),
     (re.compile(r"(?P<keep>\bAPI_SERVER_CODE\W{1,4}(?:value\W{1,5})?)\w+"), rf"\g<keep>{MASK}"),
-    (re.compile(r"(?P<keep>[?&]code=)[^\s&#\"']+"), rf"\g<keep>{MASK}"),
+    (
+        re.compile(rf"(?P<keep>[?&][\w.-]{{0,40}}{_IN_QUERIES}=)[^\s&#\"']+", re.IGNORECASE),
+        rf"\g<keep>{MASK}",
+    ),
     (re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+"), MASK),
     (re.compile(r"\b(?:gh[pousr]_|github_pat_|glpat-|xox[abp]-)\w[\w-]{8,}"), MASK),
     (

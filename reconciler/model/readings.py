@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.refs import WorkloadKey
+from reconciler.model.signatures import NOBODY_ASKS, Vouched
 from reconciler.model.specs import Config, Workload
 
 
@@ -38,6 +39,8 @@ class Reading:
     """What the tracked branch says where a count of that branch lies over it."""
     unnumbered: frozenset[WorkloadKey] = frozenset()
     """Workloads whose count stands nowhere yet: `min`, unless more is known of them."""
+    vouched: Vouched = NOBODY_ASKS
+    """Whose word it is. While that has a problem the tree was not read, and all else is empty."""
 
     @property
     def head(self) -> tuple[str, str]:

@@ -7,6 +7,7 @@ an ordinal record a workload stands beside its rooms (DESIGN §2 rule 5, §5).
 from dataclasses import dataclass
 from enum import StrEnum
 
+from reconciler.model.freezes import Freeze
 from reconciler.model.holds import HoldKind
 from reconciler.model.intents import NO_SCALING, Scaling
 from reconciler.model.refs import ObjectRef, WorkloadKey
@@ -188,11 +189,15 @@ class Departed:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What is held of the head and stands in no state record: whole commits, files, new specs."""
+    """What is held of the head and stands in no state record: whole commits, files, new specs.
+
+    `change_hash` is what to approve where no offer tells it.
+    """
 
     kind: HoldKind
     where: str
     reason: str
+    change_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +208,10 @@ class RepositoryRecord:
     which nothing was held: whatever is held now was asked for by a commit after it. `known` are
     the digests of all workloads that ever were, None where that cannot be told; `newborn` those
     of them of which no name may have been given yet (`core.births`). `pushed` are the ids of our
-    last commits, the newest last: by them ours are told from people's. `counts_commit` is that
-    of the branch of counts that `commit` was judged with.
+    last commits, the newest last: by them ours are told from people's. The newest was put on
+    record at `pushed_at` (Unix seconds). `counts_commit` is that of the branch of counts that
+    `commit` was judged with. `verified` says whose word `commit` is ("signed by anna"), "" where
+    nobody asked.
     """
 
     repository: str = ""
@@ -220,4 +227,8 @@ class RepositoryRecord:
     known: frozenset[int] | None = None
     newborn: frozenset[int] = frozenset()
     pushed: tuple[str, ...] = ()
+    pushed_at: float = 0.0
     counts_commit: str = ""
+    verified: str = ""
+    freezes: tuple[Freeze, ...] = ()
+    """Those that were open when the head was judged: no commit lifts one that it stands under."""

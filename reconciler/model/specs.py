@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from reconciler.model.freezes import Window
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.scaling import Autoscaling
 from reconciler.model.shares import Share
@@ -96,6 +97,18 @@ class FailurePolicy:
     window_seconds: float = 3600.0
 
 
+@dataclass(frozen=True, slots=True)
+class Suspension:
+    """Why nothing of a workload is written, and until when (Unix seconds); None is for good.
+
+    `source` is where that stands, None in what is on record.
+    """
+
+    reason: str = ""
+    until: float | None = None
+    source: Source | None = field(default=None, compare=False)
+
+
 class Scheduling(StrEnum):
     """Whether rooms are drawn together, so that nodes can empty, or left to the scheduler."""
 
@@ -131,8 +144,20 @@ class Workload:
     failure: FailurePolicy = FailurePolicy()
     ports_to_expose: tuple[int, ...] | None = None
     """The containerPorts that get a host port; None is all of them."""
+    suspension: Suspension = Suspension()
+    """What is told of `suspend`, which is false once `until` has passed (`core/suspension.py`)."""
     autoscaling: Autoscaling | None = None
     """No part of the revision: how many rooms there are is no reason to replace one."""
+    templates: str = ""
+    """The directory of the templates of its additional objects, "" for none."""
+    objects: tuple[str, ...] = ()
+    """Its additional objects, as JSON: rendered when the repository was read."""
+
+    @property
+    def scales(self) -> bool:
+        """Whether its policy decides how many rooms there are."""
+        autoscaling = self.autoscaling
+        return autoscaling is not None and autoscaling.enabled and not self.suspend
 
     @property
     def hears(self) -> bool:
@@ -191,6 +216,7 @@ class Config:
     resync_seconds: int = 300
     poll_seconds: int = 60
     write_back: WriteBack = WriteBack()
+    freeze: tuple[Window, ...] = ()
     spec_json: str = "{}"
 
 
@@ -202,9 +228,14 @@ class Permissions:
     branch that says what is wanted, "" where that is not known.
     `reserved_namespaces` may not be used as workload names. `egress` are those whom webhooks of
     policies may ask, as `core/egress.py` reads them; None where that is not known here.
+    `kinds` are those of additional objects, `namespaces` globs of where rooms may be. `instance`
+    is whose labels additional objects carry.
     """
 
     pod_security: Literal["privileged", "baseline"] = "baseline"
     reserved_namespaces: frozenset[str] = frozenset({"default", "gamekeeper"})
     egress: tuple[str, ...] | None = None
     tracked: str = ""
+    kinds: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ("*",)
+    instance: str = ""

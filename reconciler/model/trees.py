@@ -5,11 +5,22 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 _YAML_ENDINGS = (".yaml", ".yml")
+_TEMPLATE_ENDINGS = (".yaml.j2", ".yml.j2")
 
 
 def is_yaml(path: str) -> bool:
-    """Tell whether a path is one of a YAML file, in whatever letters: only those are read."""
+    """Tell whether a path is one of a YAML file, in whatever letters: only those hold specs."""
     return path.lower().endswith(_YAML_ENDINGS)
+
+
+def is_template(path: str) -> bool:
+    """Tell whether a path is one of a template of an additional object, in whatever letters."""
+    return path.lower().endswith(_TEMPLATE_ENDINGS)
+
+
+def is_read(path: str) -> bool:
+    """Tell whether what stands at a path is read at all."""
+    return path.lower().endswith((*_YAML_ENDINGS, *_TEMPLATE_ENDINGS))
 
 
 class EntryKind(StrEnum):
@@ -38,11 +49,11 @@ class Entry:
 class Tree:
     """A complete read of one commit (or of a working tree: then `commit` is empty).
 
-    `entries` has every path that ends in .yaml or .yml, and `gamekeeper.yaml`, by its path from
-    the root, with `/`. `directories` are all directories, so that a vanished one can be told
-    from an emptied one. `truncated` is never true: a reader that cannot read everything raises.
-    `counts_file` is the path in `entries` of the file of another branch whose counts lie over
-    this one's; it begins with a slash, as no path of Git does.
+    `entries` has every path that `is_read`, by its path from the root, with `/`. `directories` are
+    all directories, so that a vanished one can be told from an emptied one. `truncated` is never
+    true: a reader that cannot read everything raises. `counts_file` is the path in `entries` of
+    the file of another branch whose counts lie over this one's; it begins with a slash, as no
+    path of Git does.
     """
 
     commit: str

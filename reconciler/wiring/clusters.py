@@ -11,13 +11,14 @@ from reconciler.kube.names import label_problem
 from reconciler.model.errors import Misconfigured
 from reconciler.model.refs import WorkloadKey
 from reconciler.settings import Settings
-from reconciler.wiring.clock import SystemClock
+from reconciler.wiring.permits import kinds_of
 
 if TYPE_CHECKING:
     from reconciler.adapters.kubernetes.calls import OnRequest
     from reconciler.adapters.kubernetes.client import KubernetesCluster
     from reconciler.adapters.kubernetes.server_clock import ServerClock
     from reconciler.loop.lane import Lane
+    from reconciler.ports import Clock
     from reconciler.sandbox.http import SandboxServer
     from reconciler.service.app import App
     from reconciler.service.doors.codes import RoomCodes
@@ -84,6 +85,8 @@ class OneCluster:
     view: ClusterView
     lane: Lane
     codes: RoomCodes
+    clock: Clock
+    """The API server's: machines' own are apart."""
 
 
 def make_one_cluster(
@@ -107,7 +110,8 @@ def make_one_cluster(
 
     clock = ServerClock()
     cluster = make_cluster(settings, on_request, clock)
-    view = ClusterView(cluster, settings.instance, clock, dirty, record_changed)
+    kinds = kinds_of(settings)
+    view = ClusterView(cluster, settings.instance, clock, dirty, record_changed, kinds=kinds)
     newest = assets.kubernetes_versions()[-1]
     fenced = cluster.fenced(may_write)
     codes = RoomCodes(fenced, settings.namespace)
@@ -119,11 +123,13 @@ def make_one_cluster(
         store=RecordStore(fenced, settings.namespace, settings.instance),
         schemas=Schemas(assets.kubernetes_definitions(newest)),
         content_kinds=_content_kinds(settings) or CONTENT_KINDS,
+        kinds=kinds,
         slots=asyncio.Semaphore(settings.creates_in_flight),
         rooms_url=rooms_url(settings),
         codes=codes,
+        server_now=clock.now,
     )
-    return OneCluster(cluster, view, lane, codes)
+    return OneCluster(cluster, view, lane, codes, clock)
 
 
 def rooms_url(settings: Settings) -> str:
@@ -147,7 +153,7 @@ def make_desk(one: OneCluster, app: Callable[[], App], observer: RoomObserver) -
     desk = RoomDesk(
         one.lane,
         one.cluster.apart().fenced(lambda: app().may_write()),
-        SystemClock(),
+        one.clock,
         lambda: app().may_act(),
         lambda key: app().touched((key,)),
         observer,

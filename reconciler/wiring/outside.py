@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +24,7 @@ def make_outside(settings: Settings) -> HttpOutside:
     from reconciler.adapters.outside.resolver import CheckedResolver
     from reconciler.core.addresses import never_asked
 
-    trust = _trust(settings.egress_certificate_authority_file)
+    trust = trust_of(settings.egress_certificate_authority_file)
     return HttpOutside(
         Exchange(CheckedResolver(never_asked), trust),
         egress_of(settings),
@@ -40,8 +41,9 @@ def egress_of(settings: Settings) -> tuple[Allowed, ...]:
         allowed = allowed_of(entry)
         if allowed is None:
             raise Misconfigured(
-                f"--egress-hosts {entry!r} is no host: write scaler.example.com, *.example.com, "
-                "10.0.0.7:8443, or http://scaler.tools.svc:8000 where nothing is encrypted"
+                f"--egress-hosts {_without_secrets(entry)!r} is no host: write scaler.example.com, "
+                "*.example.com, 10.0.0.7:8443, or http://scaler.tools.svc:8000 where nothing is "
+                "encrypted"
             )
         found.append(allowed)
     return tuple(found)
@@ -56,7 +58,7 @@ def _prometheus(settings: Settings) -> Prometheus | None:
     place = place_of(url)
     if place is None or "?" in place.path:
         raise Misconfigured(
-            f"--prometheus-url {_without_user(url)!r} is no address: write "
+            f"--prometheus-url {_without_secrets(url)!r} is no address: write "
             "https://prometheus.example.com, without a user, a query or /api"
         )
     origin = place.origin
@@ -84,18 +86,20 @@ def _token_of(path: str) -> Callable[[], str]:
     return read
 
 
-def _trust(path: str) -> ssl.SSLContext | None:
+def trust_of(path: str, flag: str = "--egress-certificate-authority-file") -> ssl.SSLContext | None:
+    """Return whom to trust beside the usual authorities, None for nobody.
+
+    Raises Misconfigured, naming the flag that names the file.
+    """
     if not path:
         return None
     try:
         context = ssl.create_default_context()
         context.load_verify_locations(cafile=path)
     except (OSError, ssl.SSLError) as error:
-        raise Misconfigured(
-            f"--egress-certificate-authority-file {path} cannot be read as PEM certificates"
-        ) from error
+        raise Misconfigured(f"{flag} {path} cannot be read as PEM certificates") from error
     return context
 
 
-def _without_user(url: str) -> str:
-    return url.rpartition("@")[2][:200]
+def _without_secrets(url: str) -> str:
+    return re.split("[?#]", url.rpartition("@")[2], maxsplit=1)[0][:200]

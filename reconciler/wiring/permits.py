@@ -2,9 +2,14 @@
 
 from dataclasses import replace
 
+from reconciler.model.additional import KINDS
+from reconciler.model.errors import Misconfigured
 from reconciler.model.specs import LOOSEST, Budgets, Permissions
 from reconciler.settings import Settings
 from reconciler.wiring.outside import egress_of
+
+NO_INSTANCE = "render"
+"""The instance in labels where none is set: such manifests belong to no installation."""
 
 
 def permissions_of(settings: Settings) -> Permissions:
@@ -15,10 +20,25 @@ def permissions_of(settings: Settings) -> Permissions:
     """
     egress_of(settings)
     reserved = frozenset({*settings.reserved_namespaces, settings.namespace})
-    egress = settings.egress_hosts or None
-    if settings.pod_security == "privileged":
-        return Permissions("privileged", reserved, egress)
-    return Permissions("baseline", reserved, egress)
+    return Permissions(
+        "privileged" if settings.pod_security == "privileged" else "baseline",
+        reserved,
+        settings.egress_hosts or None,
+        kinds=kinds_of(settings),
+        namespaces=settings.allow_namespaces,
+        instance=settings.instance or NO_INSTANCE,
+    )
+
+
+def kinds_of(settings: Settings) -> tuple[str, ...]:
+    """Return the kinds of additional objects that are allowed. Raises Misconfigured."""
+    for kind in settings.allow_kinds:
+        if kind not in KINDS:
+            raise Misconfigured(
+                f"--allow-kinds {kind}: repositories may be allowed {', '.join(sorted(KINDS))}, "
+                "and nothing else"
+            )
+    return tuple(kind for kind in KINDS if kind in settings.allow_kinds)
 
 
 def ceiling_of(settings: Settings) -> Budgets:

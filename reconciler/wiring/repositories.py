@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.model.errors import Misconfigured
 from reconciler.model.masks import without_userinfo
+from reconciler.model.signatures import SigningRules
 from reconciler.settings import Settings
 from reconciler.wiring.permits import ceiling_of, permissions_of
 
@@ -30,6 +31,25 @@ def repository_of(settings: Settings) -> str:
 def _address_of(settings: Settings) -> str:
     here = os.path.abspath(settings.repo) if settings.repo else ""
     return here if os.path.isdir(here) else settings.repo
+
+
+def rules_of(settings: Settings) -> SigningRules | None:
+    """Return who must have signed what acts, None where nobody asks. Raises Misconfigured."""
+    mode, files = settings.verify_commits, (settings.commit_signers, settings.commit_keys)
+    if mode == "none":
+        if any(files):
+            raise Misconfigured(
+                "--commit-signers and --commit-keys verify nothing by themselves: add "
+                "--verify-commits head or strict"
+            )
+        return None
+    if not any(files):
+        raise Misconfigured(
+            f"--verify-commits {mode} has no keys: add --commit-signers, an allowed_signers file "
+            "of OpenSSH, or --commit-keys, a file of OpenPGP keys"
+        )
+    signers, keys = (os.path.abspath(os.path.expanduser(file)) if file else "" for file in files)
+    return SigningRules(mode == "strict", signers, keys)
 
 
 def make_compiler() -> WorkerCompiler:
@@ -106,4 +126,6 @@ def make_head_lane(
         ceiling=ceiling_of(settings),
         home=home,
         approval_signers=settings.approval_signers,
+        rules=rules_of(settings),
+        signs=settings.commit_signing != "none",
     )

@@ -1,16 +1,18 @@
 """The whole service from its pieces: what `run` and `demo` start, and what they show of it."""
 
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from reconciler.adapters.git.watch import local_path, watch_local
+from reconciler.loop.head import HeadLane
 from reconciler.loop.lost_records import ensure_namespace
 from reconciler.loop.requests import request_ref
 from reconciler.ports import Clock, Cluster
-from reconciler.service.app import App, Leadership, Parts
+from reconciler.service.app import App, Leadership, Parts, Voice
 from reconciler.service.doors.door import RoomDoor
 from reconciler.service.events import Events
 from reconciler.service.faces import Faces
@@ -38,6 +40,7 @@ from reconciler.wiring.repositories import (
     repository_of,
 )
 from reconciler.wiring.scaling import add_scaling, check_signing, hear_scaling
+from reconciler.wiring.telling import Telling, make_telling
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ class Serving:
     rooms: RoomMetrics
     scaling: ScalingMetrics
     door: RoomDoor
+    telling: Telling
 
     def faces(self) -> Faces:
         """Return what the HTTP server shows."""
@@ -72,7 +76,9 @@ class Serving:
         beat = partial(keep_beating, self.health, self.metrics.lagged, time.monotonic)
         lane, registry = self.app.cluster_lane.lane, self.metrics.registry
         census = RoomCensus(lane, self.app.may_act, SystemClock(), registry)
-        await self.app.run(self.leadership, [beat, census.run, self.scaling.run])
+        faces: list[Callable[[], Coroutine[Any, Any, None]]] = [beat]
+        faces += [census.run, self.scaling.run, *self.telling.faces]
+        await self.app.run(self.leadership, faces)
 
 
 @asynccontextmanager
@@ -95,19 +101,12 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
     head = make_head_lane(settings, one.lane, compiler, read)
     events = Events(one.lane.cluster, settings.instance, clock := SystemClock())
     heard = hear_scaling(one.lane, lambda: apps[0].may_act(), events, metrics.registry)
-    lookout = Lookout(clock, heard.outbox.notes)
-    parts = Parts(
-        lane=one.lane,
-        head=head,
-        view=one.view,
-        clock=clock,
-        voice=Voices([LogVoice(events), metrics, health, lookout]),
-        found=partial(ensure_namespace, one.cluster, settings.namespace),
-        pass_on=_relay(settings, one.cluster, clock).ask,
-        poll_seconds=settings.poll_seconds,
-        resync_seconds=settings.resync_seconds,
-        wakers=_wakers(settings),
+    telling = make_telling(
+        settings, one.cluster, heard.outbox, lambda: apps[0].may_act(), metrics.registry
     )
+    lookout = Lookout(clock, telling.notes)
+    voices = Voices([LogVoice(events), metrics, health, lookout, *telling.voices])
+    parts = _parts(settings, one, head, voices, clock)
     mirror = add_scaling(parts, settings, heard.voice, read, lambda: apps[0].may_act())
     rooms = RoomMetrics(metrics.registry)
     desk = _listen(parts, one, settings, lambda: apps[0], rooms)
@@ -115,12 +114,31 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
     _watch_over(app, metrics, health, settings.cluster_name)
     try:
         await check_signing(settings, mirror)
-        leadership = make_leadership(settings, one.cluster, app.leadership_changed, lookout.notes)
+        changed = partial(_leadership_changed, app, telling)
+        leadership = make_leadership(settings, one.cluster, changed, lookout.notes)
         door = make_door(settings, one)
-        yield Serving(app, leadership, health, metrics, settings, desk, rooms, heard.metrics, door)
+        counted = rooms, heard.metrics
+        yield Serving(app, leadership, health, metrics, settings, desk, *counted, door, telling)
     finally:
         for each in (mirror, head.repository, compiler, one.cluster):
             await each.close()
+
+
+def _parts(
+    settings: Settings, one: OneCluster, head: HeadLane, voice: Voice, clock: Clock
+) -> Parts:
+    return Parts(
+        lane=one.lane,
+        head=head,
+        view=one.view,
+        clock=clock,
+        voice=voice,
+        found=partial(ensure_namespace, one.cluster, settings.namespace),
+        pass_on=_relay(settings, one.cluster, clock).ask,
+        poll_seconds=settings.poll_seconds,
+        resync_seconds=settings.resync_seconds,
+        wakers=_wakers(settings),
+    )
 
 
 def _listen(
@@ -135,6 +153,12 @@ def _listen(
         one.lane.reports = Unlistened(Roster(one.lane, parts.clock).workload)
     parts.label = make_label(settings, one, lambda: app().leading)
     return desk
+
+
+def _leadership_changed(app: App, telling: Telling) -> None:
+    """Let what was remembered be read anew: whoever led before wrote, and told, since."""
+    app.leadership_changed()
+    telling.forget()
 
 
 def _watch_over(app: App, metrics: Metrics, health: Health, cluster: str) -> None:

@@ -1,13 +1,17 @@
-"""Fixtures of the contract of `Cluster`: each test runs on the sandbox and on the real one."""
+"""Fixtures of the contracts: each test of a cluster runs on the sandbox and on the real one."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
+from reconciler.adapters.git.memory import MemoryHost
 from reconciler.adapters.kubernetes.client import KubernetesCluster
 from tests.contract.api_server_world import Speaker, real_speaker, sandbox_speaker
 from tests.contract.cluster_world import ApiServer, make_namespace, real_server, sandbox_server
+from tests.contract.far import Far
+from tests.gitservers.repositories import BareRepository
+from tests.gitservers.signing import Person
 
 SIDES = [
     pytest.param("sandbox", marks=pytest.mark.paired),
@@ -53,3 +57,13 @@ def api(request: pytest.FixtureRequest) -> Iterator[Speaker]:
 def space(api: Speaker) -> str:
     """Make a namespace of the test's own and give its path."""
     return api.namespace()
+
+
+@pytest.fixture(params=["memory", "file"])
+def far(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Far]:
+    """Have a Git host in memory, or on disk."""
+    people = [Person.create(tmp_path, name) for name in ("anna", "bea", "carl")]
+    if request.param == "memory":
+        yield Far(tmp_path, MemoryHost(), None, *people)
+    else:
+        yield Far(tmp_path, None, BareRepository.create(tmp_path / "srv", "fleet.git"), *people)

@@ -1,65 +1,11 @@
 """What every Repository keeps of `history`: the same tests on memory and on git with real keys."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-
 import pytest
 
-from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
-from reconciler.adapters.git.mirror import Mirror
-from reconciler.adapters.git.source import Source
 from reconciler.model.errors import Misconfigured
-from reconciler.ports import Repository
-from tests.gitservers import signing
-from tests.gitservers.repositories import BareRepository
-from tests.gitservers.signing import Person, signers_file
+from tests.contract.far import NOW, Far
 
-NOW = 1_800_000_000.0
 HASH, OTHER = "d1007e0425df", "bd7085a350de"
-
-
-@dataclass(slots=True)
-class Far:
-    """A host of either kind, and three people of whom two are allowed."""
-
-    folder: Path
-    host: MemoryHost | None
-    bare: BareRepository | None
-    anna: Person
-    bea: Person
-    carl: Person
-
-    @property
-    def signers(self) -> str:
-        return signers_file(self.folder, self.anna, self.bea)
-
-    def commit(self, files: dict[str, str], message: str, signer: Person | None = None) -> str:
-        if self.host:
-            return self.host.commit(files, message, signed_by=signer.public_key if signer else "")
-        assert self.bare
-        return signing.commit(self.bare, files, message, signer)
-
-    def force(self, commit: str) -> None:
-        if self.host:
-            self.host.branch("main", commit)
-        elif self.bare:
-            self.bare.reset(commit)
-
-    def repository(self) -> Repository:
-        if self.host:
-            return MemoryRepository(self.host)
-        assert self.bare
-        return Mirror(Source(f"file://{self.bare.path}"), str(self.folder / "cache"))
-
-
-@pytest.fixture(params=["memory", "file"])
-def far(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Far]:
-    people = [Person.create(tmp_path, name) for name in ("anna", "bea", "carl")]
-    if request.param == "memory":
-        yield Far(tmp_path, MemoryHost(), None, *people)
-    else:
-        yield Far(tmp_path, None, BareRepository.create(tmp_path / "srv", "fleet.git"), *people)
 
 
 async def test_a_history_is_newest_first_with_changes_trailers_and_signers(far: Far) -> None:

@@ -75,14 +75,17 @@ class Tally:
 
 
 class Voice(threading.Thread):
-    """One room: pings until its pod is gone; `busy` is what it says of itself."""
+    """One room: pings until its pod is gone; `busy` is what it says of itself.
+
+    While it is `cut` off it reaches nobody.
+    """
 
     def __init__(self, pod: Json, token: str, service: Service, tally: Tally) -> None:
         super().__init__(daemon=True)
         self.pod, self.uid = pod, pod["metadata"]["uid"]
         self.namespace, self.room = pod["metadata"]["namespace"], pod["metadata"]["name"]
         self.node = pod["spec"]["nodeName"]
-        self.busy = False
+        self.busy, self.cut = False, False
         self.spans: list[Span] = []
         self._said, self._taken_in = 1, 0
         self._token, self._service, self._tally = token, service, tally
@@ -119,7 +122,7 @@ class Voice(threading.Thread):
 
     def _ping(self, busy: bool) -> bool:
         """Say it once; return whether it was taken in."""
-        if self._service.cut:
+        if self.cut or self._service.cut:
             self._drop()
             return False
         if not busy and self.spans and self.spans[-1].ended is None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.commands import commit, fleet, gamekeeper, git
+from tests.gitservers.signing import Person, signers_file
 
 SPEC = "schedulers/arena.yaml"
 
@@ -146,3 +147,21 @@ def test_a_thousand_specs_are_compared(tmp_path: Path) -> None:
     git(made, "commit", "-qam", "one more room each")
     done = gamekeeper("diff", "main", cwd=made)
     assert "0 to create, 1000 to update, 0 to delete" in done.stdout
+
+
+def test_what_no_allowed_key_signed_is_held_before_it_is_merged(
+    repository: Path, tmp_path: Path
+) -> None:
+    anna = Person.create(tmp_path, "anna")
+    rules = ("--verify-commits", "strict", "--commit-signers", signers_file(tmp_path, anna))
+    commit(repository, SPEC, "replicas: 20", "replicas: 21")
+    done = gamekeeper("diff", "main", *rules, cwd=repository)
+    assert done.returncode == 2, done.stderr
+    assert "of HEAD is not signed" in done.stdout
+    assert "none of it acts until: gamekeeper approve " in done.stdout
+    key = ("-c", "gpg.format=ssh", "-c", f"user.signingkey={anna.key_file}")
+    git(repository, *key, "commit", "-q", "--amend", "--no-edit", "-S")
+    done = gamekeeper("diff", "main", *rules, cwd=repository)
+    assert (done.returncode, "(unsigned)" in done.stdout) == (2, False)
+    done = gamekeeper("diff", "main", "--verify-commits", "head", cwd=repository)
+    assert (done.returncode, "has no keys" in done.stderr) == (1, True)

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from reconciler import assets, registry
 from reconciler.core.messages import as_text
-from reconciler.core.read import read_tree
-from reconciler.core.spec_kit import SpecKit
 from reconciler.model.readings import Reading
 from reconciler.model.specs import Permissions
+from tests.loop.compiler import read_whole
 from tests.working_trees import tree_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -22,13 +20,13 @@ GOOD = sorted(path for path in (EXAMPLES / "good").iterdir() if path.is_dir())
 BAD = sorted(path for path in (EXAMPLES / "bad").iterdir() if path.is_dir())
 
 
-@pytest.fixture(scope="module")
-def kit() -> SpecKit:
-    return SpecKit(assets.schemas(), assets.KubernetesDefinitions(), registry.policies())
+ALLOWED = Permissions(
+    kinds=("ResourceQuota", "NetworkPolicy", "ConfigMap", "RoleBinding"), instance="main"
+)
 
 
-def read(folder: Path, kit: SpecKit) -> Reading:
-    return read_tree(tree_of(folder), Permissions(), kit)
+def read(folder: Path) -> Reading:
+    return read_whole(tree_of(folder), ALLOWED)
 
 
 def told(reading: Reading) -> str:
@@ -41,8 +39,8 @@ def told(reading: Reading) -> str:
 
 
 @pytest.mark.parametrize("folder", GOOD, ids=lambda path: path.name)
-def test_a_good_example_has_nothing_to_find(folder: Path, kit: SpecKit) -> None:
-    reading = read(folder, kit)
+def test_a_good_example_has_nothing_to_find(folder: Path) -> None:
+    reading = read(folder)
 
     assert [as_text(finding) for finding in reading.findings] == []
     assert reading.workloads
@@ -50,8 +48,8 @@ def test_a_good_example_has_nothing_to_find(folder: Path, kit: SpecKit) -> None:
 
 
 @pytest.mark.parametrize("folder", BAD, ids=lambda path: path.name)
-def test_a_bad_example_has_exactly_the_mistakes_it_says(folder: Path, kit: SpecKit) -> None:
-    reading = read(folder, kit)
+def test_a_bad_example_has_exactly_the_mistakes_it_says(folder: Path) -> None:
+    reading = read(folder)
     found = told(reading)
     expected = folder / "expected.txt"
     if UPDATE:

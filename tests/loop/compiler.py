@@ -6,7 +6,10 @@ from functools import cache
 
 from reconciler import assets, registry
 from reconciler.adapters.compiler.context import context_of
+from reconciler.adapters.compiler.objecting import serve_objects
+from reconciler.adapters.compiler.objects import all_questions, outcome_of, result_of, setup_of
 from reconciler.adapters.compiler.rendering import serve_render
+from reconciler.core import object_intake
 from reconciler.core.read import read_tree
 from reconciler.core.spec_kit import SpecKit
 from reconciler.model.readings import Reading, Rendered
@@ -19,7 +22,9 @@ ORDER = ("namespace", "serviceaccount", "poddisruptionbudget", "pod")
 
 @cache
 def spec_kit() -> SpecKit:
-    return SpecKit(assets.schemas(), assets.KubernetesDefinitions(), registry.policies())
+    return SpecKit(
+        assets.schemas(), assets.KubernetesDefinitions(), registry.policies(), assets.TimeZones()
+    )
 
 
 class InlineCompiler:
@@ -32,7 +37,7 @@ class InlineCompiler:
     async def read(self, tree: Tree, permissions: Permissions) -> Reading:
         known = (tree.commit, _content(tree), permissions)
         if known not in _READ:
-            _READ[known] = read_tree(tree, permissions, spec_kit())
+            _READ[known] = read_whole(tree, permissions)
         return _READ[known]
 
     async def render(
@@ -45,6 +50,19 @@ class InlineCompiler:
 
 
 _READ: dict[tuple[str, tuple[tuple[str, str], ...], Permissions], Reading] = {}
+
+
+def read_whole(tree: Tree, permissions: Permissions) -> Reading:
+    """Read a tree with its additional objects."""
+    reading = read_tree(tree, permissions, spec_kit())
+    asked, outcomes = object_intake.asked_for(reading, tree), []
+    setup = {**setup_of(reading, permissions), "cpu_seconds": 0}
+    questions = all_questions(reading, asked, setup)
+    for key, templates in asked.items():
+        answers: list[dict[str, object]] = []
+        serve_objects(setup, iter([one.question for one in questions[key]]), answers.append)
+        outcomes.append(outcome_of(key, templates, [result_of(one) for one in answers]))
+    return object_intake.take_in(reading, outcomes) if asked else reading
 
 
 def _content(tree: Tree) -> tuple[tuple[str, str], ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from reconciler.adapters.kubernetes.calls import Call
+from reconciler.model import labels
 from reconciler.model.refs import Json
 from reconciler.sandbox.kinds import POD
 from reconciler.sandbox.store import Stored
@@ -131,6 +132,12 @@ def end_state(world: World) -> Json:
         "budgets": sorted(
             (_name(item), json.dumps(item["spec"], sort_keys=True))
             for item in world.objects("/apis/policy/v1/poddisruptionbudgets")
+        ),
+        "objects": sorted(
+            (_name(item), json.dumps(item["data"], sort_keys=True))
+            for item in world.objects("/api/v1/configmaps")
+            if labels.WORKLOAD in item["metadata"].get("labels", {})
+            and labels.RECORD not in item["metadata"]["labels"]
         ),
         "records": sorted(
             _record(item)

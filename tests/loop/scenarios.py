@@ -40,6 +40,30 @@ async def refused() -> World:
     return world
 
 
+def _objects(**texts: str | None) -> dict[str, str | None]:
+    """Return the templates of ConfigMaps by their names, each with a text."""
+    head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {motd: %s}\n"
+    return {
+        f"objects/configmap-{name}.yaml.j2": text and head % (name, text)
+        for name, text in texts.items()
+    }
+
+
+async def with_objects() -> World:
+    """Return a world in which a fleet has two ConfigMaps beside its rooms."""
+    world = World(kinds=("ConfigMap",))
+    arena = spec("arena", 2, rollout=SURGE, objects="objects")
+    world.commit({"schedulers/arena.yaml": arena, **_objects(old="a", kept="a")})
+    await world.settle(await world.process())
+    return world
+
+
+def changes_objects(world: World) -> None:
+    """Let one ConfigMap come, one change and one go, while the fleet gets a new image."""
+    arena = spec("arena", 2, SECOND, rollout=SURGE, objects="objects")
+    world.commit({"schedulers/arena.yaml": arena, **_objects(old=None, kept="b", new="a")})
+
+
 def commits(**files: str | None) -> Event:
     """Commit specs; None removes one."""
 
@@ -124,6 +148,12 @@ SCENARIOS = (
         fleet(**PAIR),
         {0: commits(arena=None)},
         {"arena": Bounds(2), "lobby": Bounds(2, 2)},
+    ),
+    Scenario(
+        "objects come, change and go beside a roll-out",
+        with_objects,
+        {0: changes_objects},
+        {"arena": Bounds(3, 2)},
     ),
     Scenario(
         "fleets that share a namespace leave it together",

@@ -1,14 +1,20 @@
 """An approval counts for what was asked when it was given, and once."""
 
 import asyncio
+from dataclasses import replace
+
+import pytest
 
 from reconciler.adapters.kubernetes.calls import Call
+from reconciler.cli import approve
 from reconciler.loop.approvals import read_approvals
 from reconciler.model.errors import Unavailable
 from reconciler.model.holds import HoldKind
-from reconciler.model.records import OfferEnd
+from reconciler.model.records import Notice, OfferEnd
 from reconciler.model.refs import WorkloadKey
+from reconciler.settings import Settings
 from tests.loop.world import Process, World, spec
+from tests.unit.cli.screens import console
 
 SECOND = "registry.example/game:2"
 LOBBY = WorkloadKey("Scheduler", "lobby", "lobby")
@@ -179,3 +185,37 @@ async def test_an_approval_given_while_the_clock_was_a_day_ahead_lets_nothing_th
     world.approve(change_hash)
     await turns(world, process, 20)
     assert (wanted(process), len(world.pods("lobby"))) == (2, 2)
+
+
+async def test_an_approval_counts_where_the_clock_of_the_loop_is_off_for_good(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    world, process, change_hash = await refused()
+    process.lane.server_now = lambda: world.time.now() + DAY_SECONDS
+
+    def approve(age_seconds: float) -> None:
+        world.time.at += DAY_SECONDS - age_seconds
+        world.approve(change_hash)
+        world.time.at -= DAY_SECONDS - age_seconds
+
+    approve(age_seconds=3700.0)
+    await turns(world, process)
+    assert wanted(process) == 12, "it was given more than an hour ago"
+    assert "1440 minutes behind the API server's" in caplog.text
+    approve(age_seconds=5.0)
+    await turns(world, process, 20)
+    assert (wanted(process), len(world.pods("lobby"))) == (2, 2)
+    (approved,) = [each.until for each in process.lane.store.repository.approved] or [0.0]
+    assert approved <= world.time.now() + 3600.0
+
+
+async def test_approve_shows_all_that_a_hash_lets_through() -> None:
+    """It stands for all of a commit: in a freeze for new specs, and for deletions beside."""
+    _, process, change_hash = await refused()
+    store = process.lane.store
+    new = Notice(HoldKind.FROZEN, "Scheduler/new", "frozen until Monday", change_hash)
+    await store.save_repository(replace(store.repository, notices=(new,)))
+    settings, screen = Settings(instance="main"), console()
+    offer = await approve._offer(process.cluster, settings, change_hash, screen)
+    assert offer is not None
+    assert offer.lines == ("local Scheduler lobby/lobby scale-in to=2",)

@@ -1,7 +1,9 @@
 """A spec whose kind a commit changes: another workload, under a name that is still taken."""
 
+import pytest
 import yaml
 
+from reconciler.loop.lane import Lane
 from reconciler.model.holds import HoldKind
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from tests.loop.world import CONFIG, Process, World, spec
@@ -103,3 +105,40 @@ async def test_while_the_end_of_the_other_is_held_neither_writes_over_the_other(
 
     report = await process.turn()
     assert not report.changed
+
+
+async def test_one_that_began_beside_the_other_waits_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An older version knew no namesakes: its installations have the objects of both."""
+    world, process = await begun()
+    await mark(process, "arena-0", "busy")
+    world.commit({FILE: text("Fleet")})
+    with monkeypatch.context() as older:
+        older.setattr(Lane, "_namesake", lambda _self, _key: None)
+        await turns(world, process)
+    assert kinds(world) == {"pods/arena-0": "Scheduler", "serviceaccounts/arena": "Fleet"}
+
+    process = await world.process()
+    (held,) = await turns(world, process)
+    assert "Scheduler/arena has the same name" in held
+    world.delete("/api/v1/namespaces/arena/pods/arena-0")
+    await world.settle(process)
+    assert len(world.names("arena")) == 2
+    assert set(kinds(world).values()) == {"Fleet"}
+
+
+async def test_a_room_of_the_other_kind_is_not_taken_for_one_that_was_made() -> None:
+    world = World()
+    world.commit({"schedulers/lobby.yaml": spec("lobby", 1), FILE: text("Fleet", 1)})
+    process = await world.process()
+    await world.settle(process)
+    labels = world.ask("/api/v1/namespaces/arena/pods/arena-0")["metadata"]["labels"]
+    metadata = {"name": "arena-1", "labels": {**labels, "gamekeeper.dev/kind": "Scheduler"}}
+    containers = [{"name": "game", "image": "registry.example/game:1"}]
+    body = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
+    world.create("/api/v1/namespaces/arena/pods", {**body, "spec": {"containers": containers}})
+    world.commit({FILE: text("Fleet", 2)})
+    report = await process.turn()
+    skipped = [hold.reason for item in report.settled for hold in item.holds]
+    assert "the name is skipped" in " ".join(skipped)
+    await turns(world, process)
+    assert world.names("arena") == ["arena-0", "arena-1", "arena-2"]

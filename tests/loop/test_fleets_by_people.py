@@ -10,6 +10,7 @@ from reconciler.loop.landing import Terms
 from reconciler.model.errors import Denied, Unavailable
 from reconciler.model.pushes import Person
 from reconciler.model.refs import Json
+from reconciler.model.signatures import SigningRules
 from reconciler.room_ports import Unmade
 from reconciler.service.fleets import RACES, FleetCommits
 from tests.loop.world import CONFIG, Process, World, spec
@@ -233,3 +234,13 @@ async def test_a_lost_race_loses_nothing() -> None:
     await place.fleets.make(ARENA, "ada")
     assert {"README", FILE} <= place.files().keys()
     assert not any(move.forced for move in place.world.host.moves)
+
+
+async def test_where_commits_must_be_signed_none_is_made_without_a_key() -> None:
+    place = await Place.make()
+    before = place.world.host.branches["main"]
+    place.process.head.rules = SigningRules(strict=True)
+    for asked in (place.fleets.make(ARENA, "ada"), place.fleets.remove("openarena", "ada")):
+        with pytest.raises(Unmade, match="must be signed here"):
+            await asked
+    assert place.world.host.branches["main"] == before

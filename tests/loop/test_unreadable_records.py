@@ -18,6 +18,7 @@ FILES: dict[str, str | None] = {f"schedulers/{name}.yaml": spec(name, 2) for nam
 SECOND = "registry.example/game:2"
 CORRUPT = {
     "JSON that is none": {"record": "{"},
+    "another form": {"record": '{"scaling": "x", "next": {}, "outstanding": []}', "schema": "1"},
     "a newer schema": {"schema": "9"},
     "another workload's": {"key": "local/Scheduler/lobby/lobby"},
 }
@@ -85,7 +86,9 @@ async def test_a_record_that_cannot_be_read_holds_its_own_workload_alone(
     await turns(world, fresh)
     assert rooms(world)["arena"] == 1
     assert not [call for call in fresh.transport.writes if "arena" in call.what]
-    (shown,) = (each for each in status_of(fresh.lane, [], None).workloads if each.key == ARENA)
+    (shown,) = (
+        each for each in status_of(fresh.lane, [], None, 0.0).workloads if each.key == ARENA
+    )
     assert (shown.state, shown.holds[0].kind) == ("held", HoldKind.UNREADABLE_RECORD)
     assert "until somebody restores the record" in shown.holds[0].reason
     await process.cluster.merge_patch(of(process, what), {"data": record})
@@ -126,7 +129,7 @@ async def test_where_no_record_of_the_repository_can_be_read_the_whole_instance_
     fresh = Process(world)
     with pytest.raises(Misconfigured, match="schema version '9'"):
         await fresh.start()
-    status = status_of(fresh.lane, fresh.view.workloads(), None)
+    status = status_of(fresh.lane, fresh.view.workloads(), None, 0.0)
     assert [each.key.name for each in status.workloads] == ["arena", "lobby", "plaza"]
     assert status.notices[0].kind is HoldKind.UNREADABLE_RECORD
     assert "nothing at all is written" in status.notices[0].reason
@@ -182,7 +185,7 @@ async def test_of_a_lost_record_what_removes_waits_for_an_approval(
     (hold,) = fresh.lane.wanted.holds
     (offer,) = fresh.lane.store.repository.offers
     assert (offer.change_hash, offer.lines[0].endswith(line)) == (hold.change_hash, True)
-    status = status_of(fresh.lane, fresh.view.workloads(), None)
+    status = status_of(fresh.lane, fresh.view.workloads(), None, 0.0)
     shown = [*status.notices, *(held for each in status.workloads for held in each.holds)]
     assert [held.kind for held in shown].count(HoldKind.NO_ACCEPTED_COMMIT) >= 1
     world.approve(hold.change_hash)

@@ -90,7 +90,12 @@ class Process:
         self.transport = SandboxTransport(world.sandbox, world.time.now)
         self.cluster = KubernetesCluster(self.transport, "main", name=cluster)
         self.view = ClusterView(
-            self.cluster, "main", world.time, lambda keys: None, elapsed=world.time.now
+            self.cluster,
+            "main",
+            world.time,
+            lambda keys: None,
+            elapsed=world.time.now,
+            kinds=world.kinds,
         )
         self.lane = Lane(
             name=cluster,
@@ -100,6 +105,7 @@ class Process:
             store=RecordStore(self.cluster, "gamekeeper", "main"),
             schemas=Schemas(definitions()),
             content_kinds=(("v1", "Service"), ("v1", "ConfigMap"), ("v1", "ServiceAccount")),
+            kinds=world.kinds,
         )
         self.heard = 0
         self.head = HeadLane(
@@ -107,7 +113,7 @@ class Process:
             branch="main",
             repository=MemoryRepository(world.host),
             compiler=InlineCompiler(),
-            permissions=Permissions(),
+            permissions=Permissions(kinds=world.kinds, instance="main"),
             ceiling=Budgets(),
             home=self.lane,
         )
@@ -128,7 +134,7 @@ class Process:
             await head.look(self.head, self.world.time.now())
         except PortError:
             if not self.lane.wanted.commit:
-                await head.resume(self.head)
+                await head.resume(self.head, self.world.time.now())
         keys = {*self.lane.wanted.keys, *self.view.workloads()}
         self._check_recalled(keys)
         return await tick(self.lane, sorted(keys), self.world.time.now())
@@ -144,9 +150,13 @@ class Process:
 
 
 class World:
-    """A Git host and a cluster, and as many processes as a test starts."""
+    """A Git host and a cluster, and as many processes as a test starts.
 
-    def __init__(self, seed: int = 1, **behaviour: Any) -> None:
+    `kinds` are those of additional objects that their operator allows.
+    """
+
+    def __init__(self, seed: int = 1, kinds: tuple[str, ...] = (), **behaviour: Any) -> None:
+        self.kinds = kinds
         self.time = Time()
         self.host = MemoryHost()
         self.approvals = 0

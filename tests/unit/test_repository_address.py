@@ -41,7 +41,7 @@ def _write_password(world: World) -> None:
 
 
 def _shown(process: Process) -> str:
-    status = status_of(process.lane, [], None)
+    status = status_of(process.lane, [], None, 0.0)
     screen = console()
     print_text(screen, status, 0.0)
     return text_of(screen.out) + json.dumps(as_json(status, 0.0))

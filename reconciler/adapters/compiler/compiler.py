@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from reconciler.adapters.compiler.limits import Patience
+from reconciler.adapters.compiler.objects import ObjectRenderer
 from reconciler.adapters.compiler.reader import TreeReader
 from reconciler.adapters.compiler.renderer import Renderer
 from reconciler.adapters.compiler.zygote import Zygote
@@ -29,13 +30,15 @@ class WorkerCompiler:
         slots = asyncio.Semaphore(_WORKERS)
         self._renderer = Renderer(zygote, templates, slots, patience or Patience())
         self._reader = TreeReader(zygote, slots, patience or Patience())
+        self._objects = ObjectRenderer(zygote, slots, patience or Patience())
 
     async def read(self, tree: Tree, permissions: Permissions) -> Reading:
-        """Validate a whole tree; never raises for what the user wrote.
+        """Validate a whole tree, additional objects too; never raises for what the user wrote.
 
         Raises Unavailable.
         """
-        return await self._reader.read(tree, permissions)
+        reading = await self._reader.read(tree, permissions)
+        return await self._objects.complete(reading, tree, permissions)
 
     async def render(
         self, workloads: Sequence[Workload], instance: str

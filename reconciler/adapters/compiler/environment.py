@@ -6,6 +6,7 @@ out of quotes, whatever it holds and wherever it stands (`skeleton.fill`).
 """
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -45,6 +46,10 @@ _WORDS = {
     nodes.Macro: "defines a macro",
     nodes.FilterBlock: "filters its own text",
     nodes.AssignBlock: "keeps its own text as a value",
+    nodes.CallBlock: "calls something",
+    nodes.Block: "defines a block",
+    nodes.With: "opens a `with`",
+    nodes.Scope: "switches escaping",
 }
 
 
@@ -127,8 +132,15 @@ def _check(node: nodes.Node) -> None:
     """
     if not isinstance(node, _STATEMENTS + _EXPRESSIONS):
         what = _WORDS.get(type(node), f"uses {type(node).__name__}")
-        raise NotAllowed(f"it {what}, which templates may not do", node.lineno)
+        raise NotAllowed(f"it {what}, which templates may not do", _line(node))
+    if isinstance(node, nodes.Const) and node.value in (math.inf, -math.inf):
+        raise NotAllowed("it writes a number larger than any that there is", node.lineno)
     if isinstance(node, nodes.For) and node.recursive:
         raise NotAllowed("it loops recursively, which templates may not do", node.lineno)
     for child in node.iter_child_nodes():
         _check(child)
+
+
+def _line(node: nodes.Node) -> int:
+    """Return its line; Jinja wraps some statements in nodes that have none."""
+    return node.lineno or next((child.lineno for child in node.iter_child_nodes()), 0)

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from reconciler.adapters.compiler import reading, rendering
+from reconciler.adapters.compiler import objecting, reading, rendering
 from reconciler.adapters.compiler.frames import Garbled, packed, receive
 from reconciler.adapters.compiler.limits import EXIT_CRASHED, EXIT_GARBLED, EXIT_MEMORY
 
@@ -16,6 +16,7 @@ TASKS: dict[str, Task] = {
     "render": rendering.serve_render,
     "read": reading.serve_read,
     "probe": reading.serve_probe,
+    "objects": objecting.serve_objects,
 }
 
 

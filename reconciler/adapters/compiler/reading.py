@@ -1,15 +1,13 @@
 """In a worker: read a whole tree, or one file after the other to find the one that kills."""
 
-import functools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from reconciler import assets, registry
 from reconciler.adapters.compiler.codec import decode, encode
+from reconciler.adapters.compiler.kit import spec_kit
 from reconciler.adapters.compiler.limits import allow_cpu
 from reconciler.core import read
-from reconciler.core.spec_kit import SpecKit
 from reconciler.model.findings import Finding
 from reconciler.model.readings import Reading
 from reconciler.model.refs import WorkloadKey
@@ -21,14 +19,9 @@ Answer = Callable[[Any], None]
 _FINDINGS_A_FRAME = 100
 
 
-@functools.cache
-def _kit() -> SpecKit:
-    return SpecKit(assets.schemas(), assets.KubernetesDefinitions(), registry.policies())
-
-
 def warm() -> None:
     """Load the schemas and the Kubernetes definitions."""
-    _kit().pod_spec(Config().kubernetes_version)
+    spec_kit().pod_spec(Config().kubernetes_version)
 
 
 def serve_read(setup: Any, items: Iterator[Any], answer: Answer) -> None:
@@ -36,7 +29,7 @@ def serve_read(setup: Any, items: Iterator[Any], answer: Answer) -> None:
     tree = decode(Tree, setup["tree"])
     entries = {path: decode(Entry, entry) for path, entry in items}
     permissions = decode(Permissions, setup["permissions"])
-    reading = read.read_tree(replace(tree, entries=entries), permissions, _kit())
+    reading = read.read_tree(replace(tree, entries=entries), permissions, spec_kit())
     for workload in reading.workloads.values():
         answer({"workload": encode(Workload, workload)})
     for key, findings in reading.invalid.items():
@@ -54,7 +47,7 @@ def serve_probe(setup: Any, items: Iterator[Any], answer: Answer) -> None:
     for path, entry in items:
         allow_cpu(setup["cpu_seconds"])
         alone = {**tree.entries, path: decode(Entry, entry)}
-        read.read_tree(replace(tree, entries=alone), permissions, _kit())
+        read.read_tree(replace(tree, entries=alone), permissions, spec_kit())
         answer({})
         allow_cpu(0)
 

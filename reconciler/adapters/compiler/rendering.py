@@ -13,9 +13,9 @@ from jinja2 import Template, TemplateError
 from reconciler.adapters.compiler.environment import TemplateEnvironment, as_json
 from reconciler.adapters.compiler.limits import allow_cpu
 from reconciler.adapters.compiler.skeleton import Malformed, fill
+from reconciler.adapters.compiler.words import words_of
 
 SUFFIX = ".yaml.j2"
-_MESSAGE_CHARACTERS = 300
 
 Answer = Callable[[Any], None]
 
@@ -34,7 +34,7 @@ def serve_render(setup: Any, items: Iterator[Any], answer: Answer) -> None:
         try:
             compiled.append(environment.compiled(source, name))
         except (TemplateError, ArithmeticError, RecursionError, TypeError, ValueError) as error:
-            answer(_refusal(error))
+            answer(refusal(error))
         else:
             answer({})
     for context in items:
@@ -52,10 +52,23 @@ def _outcome(
     except MemoryError:
         raise
     except Exception as error:  # whatever a template does is an answer, not our failure
-        return _refusal(error)
+        return refusal(error)
 
 
 def _rendered(template: Template, context: Any, values: list[Any], most_bytes: int) -> str:
+    document = fill(generated(template, context, values, most_bytes), values)
+    _check_kind(template.name or "", document)
+    text = as_json(document)
+    if len(text) > most_bytes:
+        raise Malformed(f"it renders to {len(text)} bytes; at most {most_bytes} are taken")
+    return text
+
+
+def generated(template: Template, context: Any, values: list[Any], most_bytes: int) -> str:
+    """Return the text that a template makes, with marks for `values`, which are made anew.
+
+    Raises Malformed where it is too long, and whatever the template does.
+    """
     values.clear()
     pieces: list[str] = []
     length = 0
@@ -64,12 +77,7 @@ def _rendered(template: Template, context: Any, values: list[Any], most_bytes: i
         length += len(piece)
         if length > most_bytes:
             raise Malformed(f"it renders to more than {most_bytes} bytes")
-    document = fill("".join(pieces), values)
-    _check_kind(template.name or "", document)
-    text = as_json(document)
-    if len(text) > most_bytes:
-        raise Malformed(f"it renders to {len(text)} bytes; at most {most_bytes} are taken")
-    return text
+    return "".join(pieces)
 
 
 def _check_kind(name: str, document: Any) -> None:
@@ -84,15 +92,14 @@ def _check_kind(name: str, document: Any) -> None:
             raise Malformed(f"it renders to an object without {field}")
 
 
-def _refusal(error: Exception) -> dict[str, Any]:
+def refusal(error: Exception) -> dict[str, Any]:
+    """Return what is told of a template that failed: the error, and the line where it is known."""
     line = getattr(error, "line", None) or getattr(error, "lineno", None)
     if line is None:
         line = _template_line(error.__traceback__)
-    # Strangers wrote parts of it: no control characters, no novel.
-    words = "".join(c if c.isprintable() else " " for c in str(error)[:_MESSAGE_CHARACTERS])
     rendered = isinstance(error, Malformed)
     return {
-        "error": words.rstrip(".") or type(error).__name__,
+        "error": words_of(error),
         "line": 0 if rendered else line,
         "rendered_line": line if rendered else 0,
     }

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reconciler.adapters.compiler.environment import MARK
+from reconciler.core.places import Place
 from reconciler.core.yaml_strict import parse_file
 
 _WHOLE = re.compile(f"{MARK}([0-9]+){MARK}")
@@ -23,13 +24,21 @@ def fill(text: str, values: Sequence[Any]) -> Any:
 
     Raises Malformed.
     """
+    return fill_with_places(text, values)[0]
+
+
+def fill_with_places(text: str, values: Sequence[Any]) -> tuple[Any, Place]:
+    """Return the same, and where everything stands in `text`.
+
+    Raises Malformed.
+    """
     parsed = parse_file("", text.encode())
     findings = [found for document in parsed.documents for found in document.findings]
     for found in [*([parsed.unreadable] if parsed.unreadable else []), *findings]:
         raise Malformed(f"what it renders to is refused: {found.message}", found.line)
     if len(parsed.documents) != 1:
         raise Malformed(f"it renders to {len(parsed.documents)} documents instead of one")
-    return _filled(parsed.documents[0].value, values)
+    return _filled(parsed.documents[0].value, values), parsed.documents[0].places
 
 
 def _filled(value: Any, values: Sequence[Any]) -> Any:

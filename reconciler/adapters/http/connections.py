@@ -145,6 +145,8 @@ class Ledger:
 
     def serve(self, connection: Connection) -> None:
         """A request has its whole head."""
+        if connection.transport is None:
+            return  # it went before anybody looked at what it sent, and would stay here for ever
         if self._reading.pop(connection, 0) is not None:
             # It was sent right behind the one before.
             self._idle.pop(connection, None)

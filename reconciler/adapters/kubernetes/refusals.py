@@ -99,6 +99,11 @@ def _forbidden(what: str, said: str, body: Json) -> PortError:
     for pattern, advice in _PATIENT:
         if pattern.search(said):
             return Unavailable(f"{what}: {said} (403): {advice}")
+    if "attempting to grant RBAC permissions not currently held" in said:
+        return Denied(
+            f"{what}: {said} (403): a Role can give no more than Gamekeeper's own account has: "
+            "take the rest out of its template, or have it granted to Gamekeeper"
+        )
     return Denied(f"{what}: {said} (403): grant this, or change what is asked for")
 
 

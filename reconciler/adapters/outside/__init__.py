@@ -1,1 +1,1 @@
-"""Asks others: webhooks that a repository names and the operator allows, and one Prometheus."""
+"""Asks and tells others: webhooks that a repository names, one Prometheus, whom operators tell."""

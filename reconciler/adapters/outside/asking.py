@@ -13,6 +13,7 @@ from reconciler.core import prometheus_answers
 from reconciler.core.addresses import is_loopback, never_asked
 from reconciler.core.egress import Allowed, Place, is_allowed, place_of
 from reconciler.model.errors import PortError
+from reconciler.model.masks import MASK
 from reconciler.model.refs import Json
 from reconciler.model.scaling import Signal
 
@@ -76,10 +77,11 @@ class HttpOutside:
             answer = await self._queries.ask(Question("Prometheus", url, headers))
         except (NoAnswer, PortError) as error:
             return Signal(now, trouble=str(error))
-        found = _json(answer.body)
         if answer.status == 200:
-            return prometheus_answers.signal_of(found, now)
-        return Signal(now, trouble=_refused(answer.status, found))
+            return prometheus_answers.signal_of(_json(answer.body), now)
+        # A proxy before it may say back what it was told.
+        body = answer.body.replace(token.encode(), MASK.encode()) if token else answer.body
+        return Signal(now, trouble=_refused(answer.status, _json(body)))
 
     async def close(self) -> None:
         """End what is open."""

@@ -38,6 +38,8 @@ class Answer:
 
     status: int
     body: bytes
+    retry_after: str = ""
+    """What it says of when to ask again, as it came."""
 
 
 class Exchange:
@@ -85,7 +87,8 @@ class Exchange:
                     f"{question.who} answers {answer.status}, a redirect, which is not followed: "
                     "name the address where it leads"
                 )
-            return Answer(answer.status, await _read(answer, question.who))
+            body = await _read(answer, question.who)
+            return Answer(answer.status, body, answer.headers.get("Retry-After", ""))
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:

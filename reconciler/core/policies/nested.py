@@ -10,7 +10,16 @@ from typing import Any
 from reconciler.core.mistakes import Mistake, below, likely, shown
 from reconciler.core.places import Path
 from reconciler.core.policies import nested_memory
-from reconciler.core.policies.policy import Ask, Facts, Policy, held, parameters_of, policy_of
+from reconciler.core.policies.policy import (
+    Ask,
+    Facts,
+    Policy,
+    held,
+    is_ask,
+    parameters_of,
+    policy_of,
+)
+from reconciler.core.scaling_holds import sound
 from reconciler.core.schema_check import check
 from reconciler.core.schemas import validator_of
 from reconciler.model.printable import escaped
@@ -44,6 +53,15 @@ def check_policy(value: Any, at: Path, policies: Policies, facts: Facts) -> Iter
         yield Mistake((*at, str(name)), message, fix, "policy", at_key=True)
         return
     inside = (*at, name)
+    try:
+        yield from _problems(policy, written, inside, facts)
+    except Exception as failure:
+        # Policies of others come with others' mistakes: such a one holds its workload alone.
+        message = f"the policy {name} cannot be checked: {type(failure).__name__}"
+        yield Mistake(inside, message, "mend its package, or take another policy", "policy")
+
+
+def _problems(policy: Policy, written: Any, inside: Path, facts: Facts) -> Iterator[Mistake]:
     found = check(validator_of(policy.schema), {} if written is None else written, inside)
     yield from found
     # The items of a list are judged one by one, also where another one is wrong.
@@ -64,17 +82,16 @@ def asks_of(values: Sequence[Json], policies: Policies) -> tuple[Ask, ...]:
     """Return what policies have to know from others, each thing once."""
     found: dict[Ask, None] = {}
     for value in values:
-        spec = policy_of(value)
-        if spec.name in policies:
-            found |= dict.fromkeys(policies[spec.name].asks(spec.parameters))
+        found |= dict.fromkeys(asks_by(policy_of(value), policies))
     return tuple(found)
 
 
 def asks_by(spec: PolicySpec, policies: Policies) -> tuple[Ask, ...]:
-    """Return what one policy has to know from others; nothing where it fails."""
+    """Return what one policy has to know from others; nothing where it fails, or asks none."""
     policy = policies.get(spec.name)
     try:
-        return tuple(policy.asks(spec.parameters)) if policy is not None else ()
+        asks = tuple(policy.asks(spec.parameters)) if policy is not None else ()
+        return asks if all(map(is_ask, asks)) else ()
     except Exception:
         # What it advises without is told by `advise_by`.
         return ()
@@ -86,35 +103,34 @@ def advise_by(spec: PolicySpec, look: Look, policies: Policies) -> Advice:
     if policy is None:
         return held(look, f"no policy {shown(spec.name)} is installed")
     try:
-        return _kept(policy.advise(spec.parameters, look))
+        return sound(_kept(policy.advise(spec.parameters, look)), look)
     except Exception as failure:
         # Policies of others come with others' mistakes: such a one holds its workload alone.
         return held(look, f"the policy {spec.name} failed: {type(failure).__name__}")
 
 
 def _kept(advice: Advice) -> Advice:
-    """Return an advice as it can be told and put on record; its count is judged by the envelope.
-
-    Raises where it is none.
-    """
+    """Return an advice as it can be told and put on record. Raises where it is none."""
     parts: Sequence[tuple[Any, type]] = (
         (advice, Advice),
         (advice.reason, str),
         (advice.hold, str),
         (advice.missing, str),
         (advice.memory, bytes),
+        (advice.may_remove, bool),
     )
     if not all(isinstance(part, form) for part, form in parts):
         raise TypeError("this is no advice")
-    reason, hold = escaped(advice.reason[:_MOST_REASON]), escaped(advice.hold[:_MOST_REASON])
+    reason, hold, missing = (
+        escaped(text[:_MOST_REASON]) for text in (advice.reason, advice.hold, advice.missing)
+    )
     memory = advice.memory
     if len(memory) > MOST_MEMORY_BYTES:
         # With it no record of the workload could be written any more.
         memory = b""
         reason += f"; forgets {len(advice.memory)} bytes, more than {MOST_MEMORY_BYTES} to remember"
-    if (reason, hold, memory) == (advice.reason, advice.hold, advice.memory):
-        return advice
-    return replace(advice, reason=reason, hold=hold, memory=memory)
+    kept = replace(advice, reason=reason, hold=hold, missing=missing, memory=memory)
+    return advice if kept == advice else kept
 
 
 def advise_each(values: Sequence[Json], look: Look, policies: Policies) -> list[Advice]:

@@ -12,6 +12,7 @@ from reconciler.model.refs import Json
 from reconciler.model.scaling import Advice, Look, PolicySpec
 
 Form = Literal["gamekeeper", "agones"]
+MOST_EVERY_SECONDS = 86_400.0
 MOST_ROOMS = 1_000_000
 """A count above that is nobody's: who advises it is mistaken."""
 
@@ -41,6 +42,14 @@ class Ask:
     form: Form = "gamekeeper"
     every_seconds: float = 30.0
     """As Agones and Kubernetes' HPA have it, roughly."""
+
+
+def is_ask(ask: object) -> bool:
+    """Whether somebody can be asked that, at a pace that hurts nobody."""
+    if not isinstance(ask, Ask) or ask.kind not in ("webhook", "metric"):
+        return False
+    texts = isinstance(ask.name, str) and isinstance(ask.what, str)
+    return texts and 1.0 <= ask.every_seconds <= MOST_EVERY_SECONDS
 
 
 class Policy(Protocol):

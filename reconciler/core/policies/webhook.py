@@ -18,6 +18,8 @@ from reconciler.core.policies.signals import (
     doubt,
     pace_mistakes,
 )
+from reconciler.model.findings import Severity
+from reconciler.model.masks import redact
 from reconciler.model.refs import Json
 from reconciler.model.scaling import Advice, Look
 
@@ -31,13 +33,18 @@ class Webhook:
 
     def problems(self, parameters: Json, facts: Facts) -> Iterable[Mistake]:
         """Return what is wrong with its address: a password, say; and with its times."""
+        place = place_of(parameters["url"])
         if "@" in parameters["url"].partition("://")[2].partition("/")[0]:
             message = "the address holds a user or a password, which Git keeps for ever"
             yield Mistake(("url",), message, "take it out", "webhook")
-        elif place_of(parameters["url"]) is None:
+        elif place is None:
             message = "the address is none, or could be read in two ways"
             fix = "write https://scaler.example.com/path: a name in ASCII or a plain address"
             yield Mistake(("url",), message, fix, "webhook")
+        elif redact(place.path) != place.path:
+            message = "the address holds what looks like a secret, which Git keeps for ever"
+            fix = "take it out: let the network tell who asks, or a proxy of yours add it"
+            yield Mistake(("url",), message, fix, "webhook", severity=Severity.WARNING)
         yield from pace_mistakes(parameters)
 
     def asks(self, parameters: Json) -> tuple[Ask, ...]:

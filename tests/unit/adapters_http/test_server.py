@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from reconciler.adapters.http import connections, server
+from reconciler.adapters.http.connections import Connection, Ledger
 from reconciler.adapters.http.server import Caps, serving_rooms
 from reconciler.model.errors import Misconfigured, Unavailable
 from reconciler.room_ports import RoomView
@@ -496,3 +497,13 @@ async def test_head_is_answered_as_get_without_the_body(listener: Listener, path
     assert heads[0][0] == heads[2][0]
     length = [each for each in heads[2] if each.startswith("Content-Length")]
     assert [each for each in heads[0] if each.startswith("Content-Length")] == length
+
+
+def test_who_goes_before_its_request_is_begun_takes_no_place() -> None:
+    ledger = Ledger(10, 10, lambda: 0.0)
+    gone = Connection.__new__(Connection)
+    gone.transport = None  # it went right behind its request: nobody has looked at that yet
+    ledger.serve(gone)
+    ledger.done(gone)
+    assert not ledger.idle()
+    assert not ledger.late()

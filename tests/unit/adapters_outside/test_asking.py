@@ -275,6 +275,7 @@ REFUSED = {"status": "error", "errorType": "bad_data", "error": "parse error: un
         pytest.param(json_answer(vector(*["1"] * 5)), "gives 5 series", id="several series"),
         pytest.param(json_answer(vector(*["1"] * 5000)), "more than 64 KiB", id="thousands"),
         pytest.param(json_answer(REFUSED, 400), "refuses the query: parse error", id="a bad query"),
+        pytest.param(json_answer({"error": "no s3cret here"}, 422), "no *** here", id="an echo"),
         pytest.param(json_answer({}, 401), "--prometheus-token-file", id="no token"),
         pytest.param(json_answer({}, 403), "--prometheus-token-file", id="a wrong token"),
         pytest.param(json_answer({}, 404), "--prometheus-url", id="another path"),

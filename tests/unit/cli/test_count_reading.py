@@ -46,7 +46,7 @@ def story_of(**changes: Any) -> CountStory | None:
             "autoscaling.enabled is false",
             id="switched off: its advice is shown",
         ),
-        pytest.param({"suspend": True}, "suspend is true", id="suspended"),
+        pytest.param({"suspend": True}, "suspended by", id="suspended"),
     ],
 )
 def test_what_a_policy_would_do_is_shown_and_whether_it_may(

@@ -13,8 +13,8 @@ from reconciler.settings import rows
 
 def every_setting() -> argparse.ArgumentParser:
     parser = command_parser("run", "run", "gamekeeper run")
-    groups = ("git", "identity", "cluster", "loop", "safety", "scaling", "serving", "rooms", "log")
-    add_settings(parser, *groups)
+    groups = ("git", "identity", "cluster", "loop", "safety", "scaling", "serving", "telling")
+    add_settings(parser, *groups, "rooms", "log")
     return parser
 
 

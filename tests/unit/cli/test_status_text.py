@@ -8,6 +8,7 @@ import pytest
 from reconciler.cli.ages import age
 from reconciler.cli.status_text import print_text
 from reconciler.cli.statuses import Status, as_json
+from reconciler.model.notifications import Trouble
 from reconciler.model.records import RepositoryRecord
 from reconciler.service.lookout import Sighting
 from tests.unit.cli.screens import console, text_of
@@ -38,6 +39,16 @@ def said(seen: Sighting | None) -> str:
                 "last look at Git 10 min ago",
             ],
             id="Git cannot be read",
+        ),
+        pytest.param(
+            replace(WELL, untold=(Trouble("chat", NOW - 120, "chat answers 503", 2),)),
+            [
+                "led by loop-1",
+                "chat is not told since 1970-01-12T13:44:40Z (2 min): chat answers 503; "
+                "2 messages given up",
+                "last look at Git 12 s ago",
+            ],
+            id="somebody is not told",
         ),
         pytest.param(
             replace(WELL, holder="", renewed_at=0.0, looked_at=0.0),

@@ -39,7 +39,9 @@ spec:
 @cache
 def kit() -> SpecKit:
     """Return the kit of the checkout, made once."""
-    return SpecKit(assets.schemas(), assets.KubernetesDefinitions(), registry.policies())
+    return SpecKit(
+        assets.schemas(), assets.KubernetesDefinitions(), registry.policies(), assets.TimeZones()
+    )
 
 
 def document_of(text: str) -> Document:

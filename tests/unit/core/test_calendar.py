@@ -81,3 +81,8 @@ def test_instants_are_those_of_pythons_own_time_zones(at: int, name: str, shift:
     found = calendar.instant_of(assets.TimeZones()[name], day, of_day)
 
     assert found == shown.timestamp()
+
+
+@given(st.integers(-700_000, 2_000_000))
+def test_a_date_is_that_of_its_day(day: int) -> None:
+    assert calendar.day_of(calendar.date_of(day)) == day

@@ -5,15 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reconciler import assets
 from reconciler.core import change
-from reconciler.model.changes import Cause, Removal, Verb
+from reconciler.core.compile import canonical
+from reconciler.model.changes import Cause, Change, Removal, Verb
 from reconciler.model.findings import Finding
+from reconciler.model.freezes import Window
 from reconciler.model.holds import HoldKind
 from reconciler.model.readings import Reading
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.specs import Budgets, Config, Source
+from reconciler.model.specs import Budgets, Config, Source, Workload
 from tests.unit.core.arriving import take_in
-from tests.unit.core.making import a_key, a_reading, a_workload
+from tests.unit.core.making import NOW, a_key, a_reading, a_workload
 
 ARENA, LOBBY = a_workload("arena", 2), a_workload("lobby", 20)
 removals = st.builds(
@@ -187,3 +190,39 @@ def test_an_update_says_what_it_does(changes: dict[str, object], effect: str) ->
     (updated,) = change.compare(a_reading(LOBBY), a_reading(after), "local").workloads
     assert (updated.verb, updated.effect) == (Verb.UPDATE, effect)
     assert updated.fields
+
+
+CUP = Window("cup", begin="2027-01-15", end="2027-01-15", time_zone="UTC", line=5)
+"""NOW is in it."""
+
+
+def written(*workloads: Workload) -> Reading:
+    """A reading of documents that have a spec, and of the freeze."""
+    documents = (
+        replace(each, spec_json=canonical({"spec": {"replicas": each.replicas}}))
+        for each in workloads
+    )
+    return replace(a_reading(*documents), config=Config(freeze=(CUP,)))
+
+
+def in_a_freeze(head: Reading, now: float = NOW) -> Change:
+    terms = change.Terms(now=now, zones=assets.TimeZones())
+    return change.compare(written(ARENA, LOBBY), head, "local", terms)
+
+
+def test_what_would_wait_in_a_freeze_is_told_with_its_end_and_its_hash() -> None:
+    head = written(a_workload("arena", 4), a_workload("fresh", 1))
+    compared = in_a_freeze(head)
+    assert {hold.key.name: hold.kind for hold in compared.holds if hold.key} == dict.fromkeys(
+        ["arena", "fresh", "lobby"], HoldKind.FROZEN
+    )
+    assert compared.refused == (
+        'frozen until 2027-01-16 00:00 UTC by "cup" (gamekeeper.yaml:5): what people changed '
+        "waits, and acts then by itself"
+    )
+    assert {hold.change_hash for hold in compared.holds} == {compared.change_hash}
+
+
+def test_after_a_freeze_nothing_waits() -> None:
+    compared = in_a_freeze(written(a_workload("arena", 4), LOBBY), NOW + 86_400)
+    assert (compared.holds, compared.change_hash) == ((), "")

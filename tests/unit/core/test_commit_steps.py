@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.core.commit_steps import believed, is_silent, told_of
-from reconciler.loop.commit_text import REASON_CHARACTERS, message_of
+from reconciler.loop.commit_text import REASON_CHARACTERS, message_of, powerless
 from reconciler.model.history import Told
 from reconciler.model.intents import Intent, Step
 from reconciler.model.printable import escaped
@@ -31,7 +31,7 @@ def body_of(message: str) -> str:
 
 
 def as_told(step: Step) -> Step:
-    reason = escaped(step.reason)
+    reason = powerless(escaped(step.reason))
     if len(reason) > REASON_CHARACTERS:
         reason = reason[: REASON_CHARACTERS - 1] + "…"
     return Step(float(int(step.at)), step.before, step.after, step.policy, reason)

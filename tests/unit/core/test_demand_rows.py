@@ -42,6 +42,8 @@ def test_a_table_says_how_many_rooms_turned_occupied(text: str, counts: dict[int
         pytest.param("time,starts\n1795329900\n", 2, "1 cells", id="a cell is missing"),
         pytest.param("time,starts\n1795329900,7\nyesterday,1", 3, "is no time", id="no time"),
         pytest.param("time,starts\n2026-02-30T00:00Z,1", 2, "is no time", id="no day"),
+        pytest.param("time,starts\n2026-11-22T06:45:99Z,1", 2, "is no time", id="no second"),
+        pytest.param("time,starts\n2026-11-22T06:45+01:99,1", 2, "is no time", id="no zone"),
         pytest.param("time,starts\n2026-11-22T06:45:00,1", 2, "time zone", id="no time zone"),
         pytest.param("time,starts\n1795329900,many", 2, '"many" is no number', id="no number"),
         pytest.param("time,starts\n1795329900,nan", 2, "no number", id="NaN"),

@@ -228,6 +228,20 @@ def _set_by(patch: list[Json]) -> dict[str, str]:
     }
 
 
+def test_a_count_that_was_given_up_does_not_call_its_room_back() -> None:
+    told = {"mark": Mark.DRAINING, "leaving": Why.LEFT_GIT, "kept_report": kept_of(THREE)}
+    pod = a_pod(0, **told, runs=(1,))
+    assert flips.wished(pod, THREE, 0.0) == flips.standing_of(pod)
+    since = replace(THREE, runs=(1,))
+    assert flips.wished(pod, since, 0.0).mark is Mark.BUSY, "players came after all"
+
+
+def test_a_count_much_later_than_the_one_that_stands_there_stands_before_it_is_answered() -> None:
+    pod = a_pod(0, mark=Mark.BUSY, kept_report=kept_of(replace(THREE, counted=100)))
+    assert not flips.is_prompt(pod, replace(THREE, players=4, counted=159))
+    assert flips.is_prompt(pod, replace(THREE, players=4, counted=160))
+
+
 def test_of_a_busy_room_no_count_is_kept_that_it_never_told() -> None:
     pod = a_pod(0, mark=Mark.BUSY)
     assert flips.wished(pod, WELL, 99) == flips.standing_of(pod)

@@ -6,6 +6,7 @@ import pytest
 from reconciler.core import gates
 from reconciler.model.changes import Cause, Removal
 from reconciler.model.findings import Finding, Severity
+from reconciler.model.freezes import Freeze
 from reconciler.model.holds import HoldKind
 from reconciler.model.readings import Reading
 from reconciler.model.records import Approved, HeldRemoval, LedgerEntry, StateRecord
@@ -49,6 +50,7 @@ def in_directory(workload: Workload, file: str) -> StateRecord:
 
 
 BUDGET, UNREADABLE = HoldKind.OVER_BUDGET, HoldKind.UNREADABLE
+FROZEN = (Freeze(NOW + 60, NOW - 60, "cup"),)
 STRICT = Budgets(0, 0.0, 0, 0.0)
 
 
@@ -157,7 +159,8 @@ def test_a_directory_that_was_seen_gone_before_holds_no_new_deletion() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", sorted(set(HoldKind) - {HoldKind.UNREADABLE, HoldKind.FILE_IN_DOUBT})
+    "kind",
+    sorted(set(HoldKind) - {HoldKind.UNREADABLE, HoldKind.FILE_IN_DOUBT, HoldKind.FROZEN}),
 )
 def test_what_needs_a_person_stays_held_whatever_the_next_head_is(kind: HoldKind) -> None:
     held = HeldRemoval(kind, gone(ARENA).line, "once upon a time")
@@ -222,3 +225,29 @@ def test_no_deletion_is_offered_while_a_file_is_unreadable() -> None:
     for reading, offered in ((whole, ["h", "h"]), (torn, ["", "h"])):
         holds = [hold for hold in gates.holds_of(reading, held, "h") if hold.key]
         assert [hold.change_hash for hold in holds] == offered
+
+
+@pytest.mark.parametrize(
+    ("changes", "wanted"),
+    [
+        pytest.param({"freezes": FROZEN}, HoldKind.FROZEN, id="a freeze is open"),
+        pytest.param({}, None, id="it is over"),
+        pytest.param(
+            {"freezes": FROZEN, "relation": Relation.DIVERGED},
+            HoldKind.FORCE_PUSHED,
+            id="what needs a person is told first",
+        ),
+    ],
+)
+def test_a_deletion_waits_for_the_end_of_a_freeze(
+    changes: dict[str, Any], wanted: HoldKind | None
+) -> None:
+    held = HeldRemoval(HoldKind.FROZEN, gone(ARENA).line, "frozen")
+    records = {ARENA.key: replace(accepted(ARENA), held=held)}
+    found = blocked(a_reading(PLAZA), gone(ARENA), records=records, **changes)
+    assert found == ({} if wanted is None else {"arena": wanted})
+
+
+def test_a_deletion_that_was_approved_waits_for_no_freeze() -> None:
+    free = blocked(a_reading(PLAZA), gone(ARENA), approved=(gone(ARENA),), freezes=FROZEN)
+    assert free == {}

@@ -119,6 +119,7 @@ def test_what_is_kept_is_read_back_as_it_was(both: bool) -> None:
         game_state=GameState.POST_MATCH,
         said_since=NOW,
         runs=tuple([10_000] * 20),
+        counted=1_800_000_001,
     )
     text = kept_of(heard)
     assert heard_of(text, NOW) == heard
@@ -168,12 +169,36 @@ COUNTED = Heard(at=NOW, periodic=False, players=3, health=Health.HEALTHY)
     ],
 )
 def test_a_room_has_begun_anew(told: tuple[int, ...], now: tuple[int, ...], anew: bool) -> None:
-    assert began_anew(told_under(COUNTED, told), now) is anew
+    assert began_anew(told_under(COUNTED, None, told, NOW), now) is anew
+
+
+def test_a_word_about_its_health_makes_a_count_no_younger_and_no_older() -> None:
+    told = told_under(COUNTED, None, (1,), 77.5)
+    unwell = lay(told, Report(periodic=False, health=Health.FAILED), 4, NOW + 9)
+    assert (unwell.runs, unwell.counted) == ((1,), 78)
+
+
+@pytest.mark.parametrize(
+    ("count", "runs", "later", "counted"),
+    [
+        pytest.param(7, (1,), 59.0, 100, id="the same count a moment later"),
+        pytest.param(7, (1,), 60.0, 160, id="once the one on its pod may be behind"),
+        pytest.param(6, (1,), 1.0, 101, id="another count"),
+        pytest.param(7, (2,), 1.0, 101, id="another process"),
+        pytest.param(7, (1,), -9.0, 91, id="a clock that was set back"),
+    ],
+)
+def test_a_count_that_is_told_again_is_news_once_a_minute(
+    count: int, runs: tuple[int, ...], later: float, counted: int
+) -> None:
+    before = replace(COUNTED, players=7, runs=(1,), counted=100)
+    heard = replace(before, players=count)
+    assert told_under(heard, before, runs, 100.0 + later).counted == counted
 
 
 def test_a_room_that_only_repeats_itself_says_itself_that_it_is_empty() -> None:
     assert not began_anew(HEARD, (1,))
-    assert told_under(HEARD, (1,)) is HEARD
+    assert told_under(HEARD, None, (1,), NOW) is HEARD
 
 
 def test_whoever_played_where_every_container_began_anew_is_gone() -> None:

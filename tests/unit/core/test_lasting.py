@@ -43,7 +43,11 @@ BESIDE_IT: dict[str, tuple[str, Any]] = {
 }
 """What a lasting plan does not depend on, why, and another value that must not change it."""
 
-OF_THE_LANE = {"key": "plans are kept by key", "instance": "a lane has one"}
+OF_THE_LANE = {
+    "key": "plans are kept by key",
+    "instance": "a lane has one",
+    "kinds": "a lane has one set",
+}
 
 
 @pytest.mark.parametrize(

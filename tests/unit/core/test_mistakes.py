@@ -11,6 +11,7 @@ from reconciler.core.mistakes import Mistake, below, likely, shown
         pytest.param("a", '"a"', id="text is quoted"),
         pytest.param("a\n::error::\x1b[2J", '"a?::error::?[2J"', id="no control character passes"),
         pytest.param("x" * 100, '"' + "x" * 57 + '..."', id="long text is cut"),
+        pytest.param("ftp://me:t0p@h/", '"ftp://***@h/"', id="no password is told"),
         pytest.param(True, "true", id="true as YAML writes it"),
         pytest.param(False, "false", id="false as YAML writes it"),
         pytest.param(None, "null", id="null as YAML writes it"),

@@ -90,6 +90,16 @@ def test_a_count_that_cannot_be_told_holds_its_workload_and_nothing_is_taken_for
     assert "counts:replicas.yaml has a mistake" in reading.invalid[ARENA][0].message
 
 
+def test_a_directory_on_the_branch_of_counts_holds_what_would_be_listed_there() -> None:
+    tree = tree_of({"gamekeeper.yaml": CONFIG, "schedulers/a.yaml": MOVED})
+    laid = lay_over(tree, "counts", tree_of({"replicas.yaml/x.yaml": "a: 1"}))
+
+    reading = read_tree(laid, Permissions(), kit())
+
+    assert (list(reading.invalid), reading.unreadable) == ([ARENA], ())
+    assert "counts:replicas.yaml" in {one.file for one in reading.errors}
+
+
 def test_a_file_of_counts_that_nobody_could_read_is_not_absent() -> None:
     tree = tree_of({"gamekeeper.yaml": CONFIG, "schedulers/a.yaml": MOVED})
     laid = lay_over(tree, "counts", tree_of({"replicas.yaml": TWELVE}))

@@ -158,7 +158,7 @@ def test_mistakes_of_a_hostile_document_are_bounded_and_say_so() -> None:
 
 def test_a_version_that_is_not_installed_is_told_and_specs_are_judged_by_the_newest() -> None:
     definitions = {"1.35": assets.kubernetes_definitions("1.35")}
-    lean = SpecKit(assets.schemas(), definitions, {})
+    lean = SpecKit(assets.schemas(), definitions, {}, {})
     tree = tree_of({"gamekeeper.yaml": CONFIG, "schedulers/a.yaml": SPEC})
     reading = read_tree(tree, Permissions(), lean)
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from reconciler.core import demand, record_codec
 from reconciler.core.record_codec import Texts, UnreadableRecord
 from reconciler.model.decisions import Advised, Demand, Past
+from reconciler.model.freezes import Freeze
 from reconciler.model.holds import HoldKind
 from reconciler.model.intents import Intent, Landing, Scaling, Step
 from reconciler.model.records import (
@@ -92,6 +93,8 @@ repositories = st.builds(
     known=st.none() | digests,
     newborn=digests,
     pushed=many(text),
+    pushed_at=moment,
+    freezes=many(st.builds(Freeze, moment, moment, text, text, text)),
 )
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -5,6 +7,7 @@ from hypothesis import strategies as st
 from reconciler.core import rollout
 from reconciler.core.rollout import Step
 from reconciler.core.rooms import Sorted, sort_rooms
+from reconciler.model.refs import WorkloadKey
 from reconciler.model.shares import Share
 from reconciler.model.specs import Rollout
 from tests.unit.core.making import a_workload, pending, pods
@@ -219,3 +222,32 @@ def test_a_roll_out_ends_though_old_rooms_were_never_heard(
         new_ready += new_unready - excess_unready - (step.remove_excess - excess_unready)
         new_unready = step.create
     assert (new_ready, new_unready, old_ready, old_unready) == (desired, 0, 0, 0)
+
+
+def _in_fleet(there: Sorted, playing: int, quiet: int) -> Sorted:
+    """Let the first of the rooms be busy, and of the next nothing be known yet."""
+    ready = [*there.new_ready, *there.old_ready]
+    uids = [pod.uid for pod in ready]
+    key = WorkloadKey("Fleet", "servers", "arena")
+    return replace(
+        there,
+        workload=replace(there.workload, key=key),
+        busy=set(uids[:playing]),
+        protected=set(uids[: playing + quiet]),
+    )
+
+
+def test_full_rooms_are_not_told_to_leave_for_free_ones_that_are_heard_in_a_moment() -> None:
+    there = _in_fleet(rooms(new_ready=5), playing=3, quiet=2)
+    assert rollout.next_step(there, 1, ONE_BY_ONE).leave_excess == 2
+
+    heard = _in_fleet(rooms(new_ready=5), playing=3, quiet=0)
+    step = rollout.next_step(heard, 1, ONE_BY_ONE)
+    assert (step.remove_excess, step.leave_excess) == (2, 2), "as many as when all are heard"
+
+
+def test_nor_are_full_rooms_of_an_old_revision() -> None:
+    policy = Rollout(Share(0), Share(2))
+    there = _in_fleet(rooms(old_ready=5), playing=3, quiet=2)
+    step = rollout.next_step(there, 5, policy)
+    assert (step.remove_old_ready, step.leave_old) == (0, 0)

@@ -93,7 +93,7 @@ ENGINE = loaded(
     "silentBusySeconds: 7200}, removal: {quietSeconds: 5, drainDeadlineSeconds: 60}, "
     "failure: {action: Remove, maxFailures: 3, windowSeconds: 60}, "
     "disruption: {mode: count, safetyPercentage: 0.05, intervalSeconds: 5}, "
-    "scheduling: packed, suspend: false, "
+    "scheduling: packed, objects: objects/arena, suspend: false, "
     "autoscaling: {enabled: true, min: 1, max: 9, policy: {fixedBuffer: {amount: 5}}, "
     "scaleUp: {cooldownSeconds: 60, stabilizationSeconds: 30, step: 5}, "
     "scaleDown: {cooldownSeconds: 60, stabilizationSeconds: 300, step: 20%}}}"
@@ -116,7 +116,9 @@ WHOLE: dict[str, Any] = {
     "Config": loaded(
         "{apiVersion: gamekeeper.dev/v1, kind: Config, spec: {paths: [a, b/c], kubernetesVersion: "
         "'1.36', budgets: {workload: {rooms: 3, percent: 1.5}, windowSeconds: 600}, "
-        "resyncSeconds: 60, pollSeconds: 60, "
+        "resyncSeconds: 60, pollSeconds: 60, freeze: [{name: cup, reason: x, "
+        "schedule: 0 9 * * fri, timeZone: UTC, durationSeconds: 60}, "
+        "{name: day, from: '2026-12-23', until: '2026-12-24', timeZone: UTC}], "
         "writeBack: {mode: direct, quietSeconds: 60, humanHoldSeconds: 900, message: $summary}}}"
     ),
     "Replicas": loaded(

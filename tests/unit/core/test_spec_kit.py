@@ -11,7 +11,7 @@ def test_a_template_is_judged_once_by_content() -> None:
         judged.append(name)
         return (Mistake((name,), "wrong"),)
 
-    kit = SpecKit({}, {}, {})
+    kit = SpecKit({}, {}, {}, {})
     first = kit.remembered(("1.36", "a"), lambda: judge("a"))
     again = kit.remembered(("1.36", "a"), lambda: judge("a"))
     kit.remembered(("1.35", "a"), lambda: judge("b"))
@@ -21,7 +21,7 @@ def test_a_template_is_judged_once_by_content() -> None:
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    kit = SpecKit({}, {}, {})
+    kit = SpecKit({}, {}, {}, {})
     for number in range(10_000):
         kit.remembered((str(number),), lambda: ())
 

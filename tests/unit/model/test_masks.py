@@ -33,6 +33,8 @@ def test_an_address_is_stored_without_credentials(url: str, stored: str) -> None
             '{"name": "API_SERVER_CODE", "value": "***"}',
             id="as a pod has it",
         ),
+        pytest.param("GET /a?x=1&Sig=t0p now", "GET /a?x=1&Sig=*** now", id="a signature"),
+        pytest.param("https://h/?access_key=t0p", "https://h/?access_key=***", id="a key"),
         pytest.param("exit code=1", "exit code=1", id="another code"),
     ],
 )

@@ -17,6 +17,7 @@ from reconciler.model.rooms import Ears
 from reconciler.model.specs import PortRange
 from reconciler.model.wanted import Wanted
 from reconciler.service.metrics import Metrics
+from reconciler.service.notifications.metrics import NotificationMetrics
 from reconciler.service.room_census import RoomCensus
 from reconciler.service.room_metrics import RoomMetrics
 from reconciler.service.scaling_metrics import ScalingMetrics
@@ -62,6 +63,7 @@ class Hall:
         self.rooms = RoomMetrics(self.registry)
         self.census = RoomCensus(self.lane, lambda: self.leads, self.world.time, self.registry)
         self.scaling = ScalingMetrics(self.lane, lambda: self.leads, self.world.time, self.registry)
+        NotificationMetrics(self.registry)
         self._version = 0
 
     def of(self, key: WorkloadKey) -> Ears:

@@ -182,6 +182,10 @@ def _public(pod: Json, *public: str) -> Json:
     return {**pod, "spec": {"containers": spec}}
 
 
+def _in_its_nodes_network(pod: Json) -> Json:
+    return {**pod, "spec": {**pod["spec"], "hostNetwork": True}}
+
+
 def _runs_since(second: int) -> Json:
     return {"running": {"startedAt": f"2026-01-01T00:00:{second:02}Z"}}
 
@@ -235,6 +239,11 @@ def _contained(pod: Json, *gates: str) -> Json:
             _public(_pod("False", 0, _runs_since(5), _CRASHES), "c0"),
             False,
             id="a container ends beside the one that players reach, and it never was ready",
+        ),
+        pytest.param(
+            _in_its_nodes_network(_public(_pod("False", 30, _CRASHES, _runs_since(5)), "c0")),
+            True,
+            id="in its node's network, where a game need not declare its port",
         ),
         pytest.param(_pod("False", 30), False, id="nothing is known of its containers"),
         pytest.param(
@@ -310,3 +319,58 @@ def test_why_a_room_that_kubernetes_disrupted_ended(
     pod["status"]["conditions"].append(condition)
     pod["status"].update(phase="Failed", reason=reason)
     assert pod_of(pod).ended == ended
+
+
+_OVER = {"terminated": {"exitCode": 0, "reason": "Completed"}}
+
+
+@pytest.mark.parametrize(
+    ("policy", "states", "public", "more", "ended"),
+    [
+        pytest.param("Never", [_OVER, _runs_since(5)], ["c0"], {}, "Completed", id="over"),
+        pytest.param("Never", [_CRASHES, _runs_since(5)], ["c0"], {}, "", id="not over yet"),
+        pytest.param("OnFailure", [_OVER, _runs_since(5)], ["c0"], {}, "Completed", id="well"),
+        pytest.param(
+            "OnFailure",
+            [{"terminated": {"exitCode": 1}}, _runs_since(5)],
+            ["c0"],
+            {},
+            "",
+            id="it begins anew after a failure",
+        ),
+        pytest.param("Always", [_OVER, _runs_since(5)], ["c0"], {}, "", id="it begins anew"),
+        pytest.param("Never", [_OVER, _runs_since(5)], ["c1"], {}, "", id="a helper ended"),
+        pytest.param("Never", [_OVER, _runs_since(5)], [], {}, "", id="nobody knows the game"),
+        pytest.param("Never", [_OVER], ["c0", "c1"], {}, "", id="one of two is not told of"),
+        pytest.param(
+            "Never", [_OVER, _runs_since(5)], ["c0"], {"hostNetwork": True}, "", id="its node's"
+        ),
+    ],
+)
+def test_a_game_that_ended_for_good_beside_a_container_that_runs_on(
+    policy: str, states: list[Json], public: list[str], more: Json, ended: str
+) -> None:
+    pod = _public(_pod("False", 30, *states), *public)
+    pod["spec"] |= {"restartPolicy": policy, **more}
+    assert pod_of(pod).ended == ended
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param({"restartPolicy": "Always"}, id="a policy of its own"),
+        pytest.param({"restartPolicyRules": [{"action": "Restart"}]}, id="rules of its own"),
+    ],
+)
+def test_a_game_that_its_own_rules_begin_anew_is_not_over(more: Json) -> None:
+    pod = _public(_pod("False", 30, _OVER, _runs_since(5)), "c0")
+    pod["spec"]["restartPolicy"] = "Never"
+    pod["spec"]["containers"][0] |= more
+    assert not pod_of(pod).ended
+
+
+def test_a_container_beside_it_that_declares_a_port_may_be_the_game() -> None:
+    pod = _public(_pod("False", 30, _OVER, _runs_since(5)), "c0")
+    pod["spec"]["restartPolicy"] = "Never"
+    pod["spec"]["containers"][1]["ports"] = [{"containerPort": 9000}]
+    assert not pod_of(pod).ended

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from reconciler.model.live import NEVER_SEEN, LivePod, Phase
+from reconciler.model.live import NEVER_SEEN, LivePod, Phase, Seen
 from reconciler.model.rooms import Mark, Why
 from reconciler.service.seen import has_lapsed, seen_of
 from tests.unit.core.making import NOW, a_pod
@@ -22,6 +22,14 @@ def test_a_start_counts_from_when_we_saw_it_whatever_the_clocks_say() -> None:
     assert seen_of(STARTING, known, NOW + 3600, 51.0) is first
     again = replace(STARTING, started_at=NOW)
     assert seen_of(again, known, NOW, 52.0).starting == 52.0, "its container started again"
+
+
+def test_a_start_begins_anew_when_a_room_is_seen_to_run_no_more() -> None:
+    lapsed = replace(READY, ready=False, lapsed=True, seen=Seen(starting=10.0))
+    pending = replace(STARTING, waiting="PodInitializing", running=False)
+    stopped = seen_of(pending, lapsed, NOW, 700.0)
+    assert stopped.starting == 700.0
+    assert seen_of(pending, replace(pending, seen=stopped), NOW, 701.0) is stopped
 
 
 def test_a_room_without_a_node_does_not_start_yet() -> None:

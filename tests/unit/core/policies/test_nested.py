@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reconciler.core import calendar
 from reconciler.core.autoscaling_checks import MOST_POLICIES
 from reconciler.core.policies import nested
-from reconciler.core.policies.policy import Facts, Policy
+from reconciler.core.policies.policy import Ask, Facts, Policy
 from reconciler.core.policies.table import policy_table
 from reconciler.model.refs import Json
 from reconciler.model.scaling import Advice, Look, PolicySpec
@@ -132,6 +132,9 @@ class Saying(Counting):
         pytest.param(Advice(7, "x", hold=cast(Any, None)), id="no hold"),
         pytest.param(Advice(7, "x", missing=cast(Any, 5)), id="a number for who is missing"),
         pytest.param(Advice(7, "x", memory=cast(Any, "x")), id="a memory that is text"),
+        pytest.param(
+            Advice(7, "x", may_remove=cast(Any, "no")), id="a word for whether any may go"
+        ),
     ],
 )
 def test_what_is_no_advice_holds_its_workload_alone(words: Any) -> None:
@@ -141,6 +144,66 @@ def test_what_is_no_advice_holds_its_workload_alone(words: Any) -> None:
 
     assert found.replicas == 4
     assert found.hold.startswith("the policy odd failed: ")
+
+
+@pytest.mark.parametrize(
+    "count", [cast(Any, float("nan")), -3, 10**9, pytest.param(10**5000, id="a huge number")]
+)
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_one_of_several_that_advises_no_count_takes_no_room(name: str, count: int) -> None:
+    odd = Saying("counting", words=Advice(count, "x"))
+    table = policy_table(schemas(), {"UTC": calendar.utc}, [odd])
+    of = [{"schedule": [{"replicas": 2}]}, {"counting": {}}]
+
+    found = nested.advise_by(PolicySpec(name, {"of": of}), a_look(a_load(ready=9)), table)
+
+    assert nested.wanted(found, a_look(a_load(ready=9))) == 9
+    assert "policy 2 of 2 cannot tell: the policy advised " in found.missing + found.hold
+
+
+def test_who_is_missing_is_told_in_one_short_line() -> None:
+    said = Advice(7, "x", missing="a\nb" + "x" * 5000)
+
+    found = nested.advise_by(PolicySpec("odd"), a_look(), {"odd": Saying(words=said)})
+
+    assert found.missing.startswith(r"a\u000abxx")
+    assert len(found.missing) < 1100
+
+
+@dataclass(frozen=True, slots=True)
+class Nosy(Counting):
+    """A policy that asks what it is told to, and fails where it is checked."""
+
+    what: Any = None
+
+    def problems(self, parameters: Json, facts: Facts) -> tuple[()]:
+        raise KeyError("its own affair")
+
+    def asks(self, parameters: Json) -> Any:
+        return self.what
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param(None, id="nothing"),
+        pytest.param(["https://a.example.com"], id="an address"),
+        pytest.param([Ask("x", "webhook", "https://a/", every_seconds=0.0)], id="all the time"),
+        pytest.param([Ask("x", "webhook", "https://a/", every_seconds=float("nan"))], id="never"),
+        pytest.param([Ask("x", cast(Any, "mail"), "a")], id="in another way"),
+    ],
+)
+def test_what_a_strangers_policy_asks_amiss_is_asked_of_nobody(what: Any) -> None:
+    table: dict[str, Policy] = {"counting": Nosy(what=what)}
+
+    assert nested.asks_by(PolicySpec("counting"), table) == ()
+    assert nested.asks_of([{"counting": {}}], table) == ()
+
+
+def test_a_strangers_policy_that_cannot_be_checked_is_one_mistake() -> None:
+    (found,) = nested.check_policy({"counting": {}}, ("p",), {"counting": Nosy()}, FACTS)
+
+    assert found.message == "the policy counting cannot be checked: KeyError"
 
 
 def test_an_advice_is_kept_in_one_short_line_that_can_be_written() -> None:

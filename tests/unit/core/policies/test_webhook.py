@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from reconciler.core.policies.policy import Ask, Facts
+from reconciler.model.findings import Severity
 from tests.unit.core.policies.looks import a_load, a_look, advice, policies, signal
 from tests.unit.core.reading import rules
 
@@ -68,3 +69,14 @@ def test_an_address_with_a_password_is_refused() -> None:
 
     assert rules(found) == {("url", "webhook")}
     assert not list(policy.problems({"url": "https://a.example.com/@me"}, facts))
+
+
+@pytest.mark.parametrize("query", ["token=t0p", "x=1&sig=t0p", "api_key=t0p", "code=t0p"])
+def test_an_address_with_what_looks_like_a_secret_is_warned_of(query: str) -> None:
+    policy, facts = policies()["webhook"], Facts(reports=False)
+
+    (found,) = policy.problems({"url": f"https://scaler.example.com/a?{query}"}, facts)
+
+    assert (found.rule, found.severity) == ("webhook", Severity.WARNING)
+    assert "t0p" not in found.message + found.fix
+    assert not list(policy.problems({"url": "https://token.example.com:8443/?x=1"}, facts))
