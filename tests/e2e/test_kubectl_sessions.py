@@ -125,7 +125,8 @@ _MASKS = (
     (re.compile(r"/\S*/(LIVE|MERGED)-\d+"), r"\1"),
     (re.compile(r"kube-api-access-[a-z0-9]{5}"), "kube-api-access-<random>"),
     (re.compile(r'(resourceVersion: )"\d+"'), r"\1<revision>"),
-    (re.compile(r"(?<=\s)(?:\d+m)?\d+s(?=\s)"), "<age>"),
+    # Whole minutes and hours have no smaller part: 5m00s is printed as "5m".
+    (re.compile(r"(?<=\s)(?=\d)(?:\d+h)?(?:\d+m)?(?:\d+s)?(?=\s)"), "<age>"),
     (re.compile(r" v\d+\.\d+\.\d+\S*"), " <version>"),
     # The difference of two pods in Go's notation, which the sandbox does not claim.
     (re.compile(r"(?<=previously negative\))\n@@ .*", re.DOTALL), ""),
