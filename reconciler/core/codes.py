@@ -9,6 +9,8 @@ import hmac
 import json
 from collections.abc import Iterable
 
+KEYS = "gamekeeper-room-codes"
+"""The Secret in our namespace that holds the keys."""
 LENGTH = 32
 """Letters of a code: 128 bits in hex."""
 

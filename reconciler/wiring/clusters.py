@@ -11,7 +11,7 @@ from reconciler.kube.names import label_problem
 from reconciler.model.errors import Misconfigured
 from reconciler.model.refs import WorkloadKey
 from reconciler.settings import Settings
-from reconciler.wiring.permits import kinds_of
+from reconciler.wiring.permits import content_kinds_of, kinds_of
 
 if TYPE_CHECKING:
     from reconciler.adapters.kubernetes.calls import OnRequest
@@ -26,24 +26,6 @@ if TYPE_CHECKING:
     from reconciler.service.rooms.desk import RoomDesk
     from reconciler.service.shelves import Ring
     from reconciler.service.views import ClusterView
-
-CONTENT_KINDS = (
-    ("v1", "Service"),
-    ("v1", "ConfigMap"),
-    ("v1", "Secret"),
-    ("v1", "ServiceAccount"),
-    ("v1", "PersistentVolumeClaim"),
-    ("apps/v1", "Deployment"),
-    ("apps/v1", "StatefulSet"),
-    ("apps/v1", "DaemonSet"),
-    ("apps/v1", "ReplicaSet"),
-    ("batch/v1", "Job"),
-    ("batch/v1", "CronJob"),
-    ("policy/v1", "PodDisruptionBudget"),
-    ("networking.k8s.io/v1", "Ingress"),
-    ("networking.k8s.io/v1", "NetworkPolicy"),
-)
-"""What keeps a namespace from being removed, unless a setting names other kinds."""
 
 
 def make_cluster(
@@ -122,7 +104,7 @@ def make_one_cluster(
         view=view,
         store=RecordStore(fenced, settings.namespace, settings.instance),
         schemas=Schemas(assets.kubernetes_definitions(newest)),
-        content_kinds=_content_kinds(settings) or CONTENT_KINDS,
+        content_kinds=content_kinds_of(settings),
         kinds=kinds,
         slots=asyncio.Semaphore(settings.creates_in_flight),
         rooms_url=rooms_url(settings),
@@ -161,19 +143,6 @@ def make_desk(one: OneCluster, app: Callable[[], App], observer: RoomObserver) -
     one.lane.reports = desk.book
     one.view.room_changed = desk.room_changed
     return desk
-
-
-def _content_kinds(settings: Settings) -> tuple[tuple[str, str], ...]:
-    """Read `v1/Service` and `apps/v1/Deployment`. Raises Misconfigured."""
-    found = []
-    for text in settings.namespace_content_kinds:
-        api_version, _, kind = text.rpartition("/")
-        if not api_version or not kind:
-            raise Misconfigured(
-                f"{text!r} is no kind: write it as v1/Service or apps/v1/Deployment"
-            )
-        found.append((api_version, kind))
-    return tuple(found)
 
 
 def make_sandbox(node_count: int, host: str, port: int, reached_at: str = "") -> SandboxServer:

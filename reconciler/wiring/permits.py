@@ -8,6 +8,23 @@ from reconciler.model.specs import LOOSEST, Budgets, Permissions
 from reconciler.settings import Settings
 from reconciler.wiring.outside import egress_of
 
+_CONTENT_KINDS = (
+    ("v1", "Service"),
+    ("v1", "ConfigMap"),
+    ("v1", "Secret"),
+    ("v1", "ServiceAccount"),
+    ("v1", "PersistentVolumeClaim"),
+    ("apps/v1", "Deployment"),
+    ("apps/v1", "StatefulSet"),
+    ("apps/v1", "DaemonSet"),
+    ("apps/v1", "ReplicaSet"),
+    ("batch/v1", "Job"),
+    ("batch/v1", "CronJob"),
+    ("policy/v1", "PodDisruptionBudget"),
+    ("networking.k8s.io/v1", "Ingress"),
+    ("networking.k8s.io/v1", "NetworkPolicy"),
+)
+"""What keeps a namespace from being removed, unless a setting names other kinds."""
 NO_INSTANCE = "render"
 """The instance in labels where none is set: such manifests belong to no installation."""
 
@@ -39,6 +56,22 @@ def kinds_of(settings: Settings) -> tuple[str, ...]:
                 "and nothing else"
             )
     return tuple(kind for kind in KINDS if kind in settings.allow_kinds)
+
+
+def content_kinds_of(settings: Settings) -> tuple[tuple[str, str], ...]:
+    """Return the kinds that keep a namespace from being removed, as (apiVersion, kind).
+
+    Written `v1/Service` and `apps/v1/Deployment`. Raises Misconfigured.
+    """
+    found = []
+    for text in settings.namespace_content_kinds:
+        api_version, _, kind = text.rpartition("/")
+        if not api_version or not kind:
+            raise Misconfigured(
+                f"{text!r} is no kind: write it as v1/Service or apps/v1/Deployment"
+            )
+        found.append((api_version, kind))
+    return tuple(found) or _CONTENT_KINDS
 
 
 def ceiling_of(settings: Settings) -> Budgets:

@@ -51,6 +51,7 @@ def test_help_imports_nothing_heavy() -> None:
         pytest.param(["init", "."], "is not empty", id="a directory that is not empty"),
         pytest.param(["demo", "--keep", "."], "is not empty", id="a demo kept among files"),
         pytest.param(["init", "x", "--name", "A_b"], "lower case", id="a name Kubernetes refuses"),
+        pytest.param(["rbac", "--account", "keeper"], "NAMESPACE/NAME", id="half an account"),
         pytest.param(["sandbox", "--nodes", "-1"], "from 0 to", id="a number out of bounds"),
     ],
 )

@@ -12,7 +12,7 @@ import yaml
 from reconciler.model.additional import KINDS
 from tests.controlplane.cluster import ControlPlane, Parts
 from tests.controlplane.programs import kubectl
-from tests.e2e.test_real_story import ACCOUNT, ROOT, installed, running
+from tests.e2e.test_real_story import ACCOUNT, PROGRAM, ROOT, installed, running
 from tests.gitservers.repositories import BareRepository
 from tests.loop.world import CONFIG, spec
 
@@ -68,16 +68,34 @@ def conditions(cluster: ControlPlane) -> str:
     return " ".join(record.values())
 
 
+def roles() -> bytes:
+    """What an administrator applies, so that every kind may be made."""
+    asked = ["rbac", "--rooms-listen", "0.0.0.0:8090", "--allow-kinds", ",".join(KINDS)]
+    return subprocess.run([str(PROGRAM), *asked], check=True, capture_output=True).stdout
+
+
 def granted() -> set[tuple[str, str, str]]:
-    documents = yaml.safe_load_all((ROOT / "deploy/objects.yaml").read_text())
-    return {
-        (group, resource, verb)
-        for document in documents
-        for rule in document.get("rules", ())
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-        for verb in rule["verbs"]
-    }
+    """What these roles give beyond those of deploy/."""
+    documents = (
+        *yaml.safe_load_all(roles()),
+        *(
+            each
+            for each in yaml.safe_load_all((ROOT / "deploy/gamekeeper.yaml").read_text())
+            if "rules" in each
+        ),
+    )
+    asked, deployed = (
+        {
+            (group, resource, verb)
+            for document in each
+            for rule in document.get("rules", ())
+            for group in rule.get("apiGroups", ())
+            for resource in rule["resources"]
+            for verb in rule["verbs"]
+        }
+        for each in (documents[:4], documents[4:])
+    )
+    return asked - deployed
 
 
 def test_every_kind_comes_changes_and_goes_under_the_deployed_account(tmp_path: Path) -> None:
@@ -86,8 +104,8 @@ def test_every_kind_comes_changes_and_goes_under_the_deployed_account(tmp_path: 
     start = {"gamekeeper.yaml": CONFIG, "schedulers/lobby.yaml": spec("lobby", 1)}
     git.commit({**start, "schedulers/arena.yaml": asking, **templates()}, "change")
     with installed(Parts(audited=True)) as cluster:
-        words = [str(kubectl("1.36")), "--kubeconfig", str(cluster.kubeconfig), "apply", "-f"]
-        subprocess.run([*words, str(ROOT / "deploy/objects.yaml")], check=True, capture_output=True)
+        words = [str(kubectl("1.36")), "--kubeconfig", str(cluster.kubeconfig), "apply", "-f", "-"]
+        subprocess.run(words, input=roles(), check=True, capture_output=True)
         settings = {
             "REPO": str(git.path),
             "INSTANCE": "main",

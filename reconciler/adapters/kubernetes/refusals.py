@@ -104,7 +104,10 @@ def _forbidden(what: str, said: str, body: Json) -> PortError:
             f"{what}: {said} (403): a Role can give no more than Gamekeeper's own account has: "
             "take the rest out of its template, or have it granted to Gamekeeper"
         )
-    return Denied(f"{what}: {said} (403): grant this, or change what is asked for")
+    return Denied(
+        f"{what}: {said} (403): grant this (`gamekeeper rbac` prints "
+        "all that is needed), or change what is asked for"
+    )
 
 
 def _not_found(what: str, said: str, body: Json) -> PortError:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from reconciler.core.codes import code_of, is_code
+from reconciler.core.codes import KEYS, code_of, is_code
 from reconciler.model.errors import AlreadyExists, Misconfigured, PortError, Unavailable
 from reconciler.model.refs import Json, ObjectRef
 from reconciler.ports import Cluster
@@ -22,7 +22,6 @@ from reconciler.service.live_records import unix_seconds
 
 log = logging.getLogger(__name__)
 
-OBJECT = "gamekeeper-room-codes"
 KEY_BYTES = 32
 LEAST_KEY_BYTES = 16
 KEYS_SINCE = "gamekeeper.dev/keys-since"
@@ -66,7 +65,7 @@ class RoomCodes:
         make_key: Callable[[], bytes] = new_key,
     ) -> None:
         self._cluster = cluster
-        self._ref = ObjectRef("v1", "Secret", namespace, OBJECT)
+        self._ref = ObjectRef("v1", "Secret", namespace, KEYS)
         self._elapsed = elapsed
         self._make_key = make_key
         self._keys: Keys | None = None
