@@ -1,7 +1,8 @@
 """Cron's five fields: minute, hour, day of the month, month, day of the week.
 
-As cron has it a day counts where both of its fields are `*` or match, and where both are limited,
-when either one matches. Days and times are those on a wall clock; whose is no matter of this file.
+As Vixie's cron has it a day counts when both of its fields match; where neither of them begins
+with `*`, when either one does. Days and times are those on a wall clock; whose is no matter of this
+file.
 """
 
 from dataclasses import dataclass
@@ -39,24 +40,23 @@ _FIELDS = (
 class Cron:
     """When a schedule begins: `times` are seconds after midnight, in order.
 
-    `days` and `weekdays` are None where the field says `*`.
+    `either` is whether one of `days` and `weekdays` (0 is Sunday) is enough.
     """
 
     times: tuple[int, ...]
     months: frozenset[int]
-    days: frozenset[int] | None
-    weekdays: frozenset[int] | None
+    days: frozenset[int]
+    weekdays: frozenset[int]
+    either: bool
 
     def is_on(self, day: int) -> bool:
         """Whether it begins on a day, which is counted from 1970-01-01."""
         _, month, of_month = parts_of(day)
         if month not in self.months:
             return False
-        on_day = self.days is None or of_month in self.days
-        on_weekday = self.weekdays is None or _DAYS.index(weekday_of(day)) in self.weekdays
-        if self.days is None or self.weekdays is None:
-            return on_day and on_weekday
-        return on_day or on_weekday
+        on_day = of_month in self.days
+        on_weekday = _DAYS.index(weekday_of(day)) in self.weekdays
+        return on_day or on_weekday if self.either else on_day and on_weekday
 
 
 def parse(text: str) -> Cron | str:
@@ -71,19 +71,16 @@ def parse(text: str) -> Cron | str:
             return f"{part} is no {field.name}, {field.first} to {field.last}"
         found.append(numbers)
     minutes, hours, days, months, weekdays = found
-    is_any_day, is_any_weekday = parts[2].startswith("*"), parts[4].startswith("*")
+    # By how it begins, not by what it names: */1 is every day, and limits none, as * does.
+    either = not (parts[2].startswith("*") or parts[4].startswith("*"))
     if len(minutes) * len(hours) > MOST_TIMES:
         return f"begins more than {MOST_TIMES} times a day"
     times = tuple(hour * 3600 + minute * 60 for hour in sorted(hours) for minute in sorted(minutes))
     longest = max(_LONGEST_MONTH.get(month, 31) for month in months)
-    if is_any_weekday and min(days) > longest:
+    if not either and min(days) > longest:
         return "there is no such day in these months"
-    return Cron(
-        times,
-        frozenset(months),
-        None if is_any_day and parts[2] == "*" else frozenset(days),
-        None if is_any_weekday and parts[4] == "*" else frozenset(each % 7 for each in weekdays),
-    )
+    days_of_week = frozenset(each % 7 for each in weekdays)
+    return Cron(times, frozenset(months), frozenset(days), days_of_week, either)
 
 
 def _numbers(field: _Field, text: str) -> set[int] | None:
