@@ -7,7 +7,10 @@ touch in time, whatever the clocks do.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+
+from reconciler.core.mistakes import Mistake, likely, shown
+from reconciler.core.places import Path
 
 DAY_SECONDS = 86_400
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -23,6 +26,17 @@ _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 def utc(_: float) -> int:
     """The zone of UTC."""
     return 0
+
+
+def check_zone(name: str, zones: Zones, at: Path) -> Iterator[Mistake]:
+    """Yield the mistake of a name that is none of `zones`; `at` is where it stands."""
+    if name in zones:
+        return
+    # Compared with those of its region alone: there are more zones than `likely` looks at.
+    region = name.partition("/")[0].casefold()
+    near = likely(name, [each for each in zones if each.casefold().startswith(region)])
+    fix = f"did you mean {near}?" if near else "write one as Europe/Berlin"
+    yield Mistake(at, f"there is no time zone {shown(name)}", fix, "time-zone")
 
 
 def day_of(text: str) -> int | None:

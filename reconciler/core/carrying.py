@@ -30,7 +30,9 @@ def carry(plan: Plan, before: Basis, situation: Situation) -> Plan | None:
     desired, after = situation.desired, basis_of(situation)
     if desired is None or not _is_calm(plan, desired, situation):
         return None
-    if before._replace(live=after.live, ears=after.ears) != after or not _hears(before, after):
+    if before._replace(live=after.live, ears=after.ears) != after:
+        return None
+    if before.live.objects != after.live.objects or not _hear_alike(before.ears, after.ears):
         return None
     turned = _turned(before, after)
     if turned is None or len(turned) > MOST_TURNED:
@@ -55,12 +57,10 @@ def _is_calm(plan: Plan, desired: Desired, situation: Situation) -> bool:
     return calm and not counts_occupied(desired.workload)
 
 
-def _hears(before: Basis, after: Basis) -> bool:
-    """Whether our ears were and are good, and the same objects stand beside the rooms."""
-    was, now = before.ears, after.ears
+def _hear_alike(was: Ears, now: Ears) -> bool:
+    """Whether our ears were good and are, since the same time."""
     deaf = [(each.deaf, each.deaf_on, each.deaf_here) for each in (was, now)]
-    same = was.since == now.since and before.live.objects == after.live.objects
-    return same and not any(map(any, deaf))
+    return was.since == now.since and not any(map(any, deaf))
 
 
 def _turned(before: Basis, after: Basis) -> _Turned | None:

@@ -9,16 +9,16 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from reconciler.core import calendar, cron
-from reconciler.core.calendar import DAY_SECONDS, Zone, Zones
+from reconciler.core.calendar import DAY_SECONDS, Zone, Zones, check_zone
 from reconciler.core.cron import Cron
 from reconciler.core.instants import instant_of_text, told
-from reconciler.core.mistakes import Mistake, likely, shown
+from reconciler.core.mistakes import Mistake, shown
 from reconciler.core.places import Path
+from reconciler.core.spec_files import CONFIG_FILE
 from reconciler.core.waits import soonest
 from reconciler.model.freezes import Freeze, Window
 from reconciler.model.refs import Json
 
-CONFIG_FILE = "gamekeeper.yaml"
 _AHEAD_DAYS = 2
 """So far ahead the next one is looked for: Git is looked at much more often."""
 _JOINED_DAYS = 8
@@ -46,11 +46,8 @@ def check_freeze(entries: list[Json], zones: Zones) -> Iterator[Mistake]:
 
 def _zone_mistakes(entry: Json, at: Path, zones: Zones) -> Iterator[Mistake]:
     name = entry.get("timeZone")
-    if name and name not in zones:
-        region = name.partition("/")[0].casefold()
-        near = likely(name, [each for each in zones if each.casefold().startswith(region)])
-        fix = f"did you mean {near}?" if near else "write one as Europe/Berlin"
-        yield Mistake((*at, "timeZone"), f"there is no time zone {shown(name)}", fix, "time-zone")
+    if name:
+        yield from check_zone(name, zones, (*at, "timeZone"))
     dated = [entry.get(edge) for edge in ("from", "until")]
     needed = entry.get("schedule") or any(
         each and calendar.day_of(each) is not None for each in dated

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from reconciler.core import budget, vanish
 from reconciler.core.freeze_windows import frozen_reason
+from reconciler.core.spec_files import CONFIG_FILE
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal, leaves_git
 from reconciler.model.findings import Finding
@@ -13,8 +14,7 @@ from reconciler.model.records import HeldRemoval, LedgerEntry, RepositoryRecord,
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Budgets, Config
 
-CONFIG_FILE = "gamekeeper.yaml"
-CONFIG_HELD = "gamekeeper.yaml is missing or has an error: the whole commit is held"
+CONFIG_HELD = f"{CONFIG_FILE} is missing or has an error: the whole commit is held"
 
 
 def commit_held(reading: Reading) -> Hold | None:

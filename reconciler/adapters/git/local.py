@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from reconciler.adapters.git.commands import Commands
 from reconciler.adapters.git.failures import last_words
 from reconciler.adapters.git.objects import Objects
+from reconciler.core.spec_files import CONFIG_FILE
 from reconciler.model.errors import Denied, Misconfigured
-
-_CONFIG_FILE = "gamekeeper.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def _nearest(folder: str, top: str) -> str:
     """Return the nearest directory with a Config at or above `folder`, else `folder` itself."""
     looked = folder
     while True:
-        if os.path.lexists(os.path.join(looked, _CONFIG_FILE)):
+        if os.path.lexists(os.path.join(looked, CONFIG_FILE)):
             return looked
         if looked in (top, os.path.dirname(looked)):
             return folder

@@ -6,7 +6,8 @@ is thrown away, asks no network and no user's configuration, and leaves no agent
 
 import os
 import tempfile
-from types import TracebackType
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Self
 from urllib.parse import unquote
 
@@ -40,31 +41,26 @@ _WRONG = (
 class OpenPgp:
     """Checks signatures at one moment, with one state of the file of keys."""
 
-    def __init__(self, keys_file: str, now: float) -> None:
-        self._source = keys_file
+    def __init__(self, folder: str, now: float) -> None:
+        self._folder = folder
         self._moment = int(now)
-        self._folder = tempfile.TemporaryDirectory(prefix="gamekeeper-keys-")
 
-    def __enter__(self) -> Self:
-        """Take the keys in. Raises Unverifiable where there are none, and without gpg."""
-        try:
-            self._import(file_of_keys(self._source, WHAT))
-        except (OSError, Unverifiable):
-            self._folder.cleanup()
-            raise
-        return self
+    @classmethod
+    @contextmanager
+    def with_keys(cls, keys_file: str, now: float) -> Iterator[Self]:
+        """Take the keys in; `now` is Unix seconds.
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._folder.cleanup()
+        Raises Unverifiable where there are none, and without gpg.
+        """
+        keys = file_of_keys(keys_file, WHAT)
+        with tempfile.TemporaryDirectory(prefix="gamekeeper-keys-") as folder:
+            openpgp = cls(folder, now)
+            openpgp._import(keys, keys_file)
+            yield openpgp
 
     def signer(self, commit: Signed) -> tuple[Signer | None, str]:
         """Return who signed a commit, or None and why that is not known. Raises Unverifiable."""
-        signature = os.path.join(self._folder.name, "signature")
+        signature = os.path.join(self._folder, "signature")
         with open(signature, "wb") as stream:
             stream.write(commit.signature)
         output = self._run("--verify", "--", signature, "-", stdin=commit.payload)
@@ -79,30 +75,30 @@ class OpenPgp:
         name = one_line(unquote(" ".join(good[0][1:])), 100)
         return Signer((name,), valid[0][9]), ""
 
-    def _import(self, keys: bytes) -> None:
+    def _import(self, keys: bytes, source: str) -> None:
         if b"PRIVATE KEY" in keys:
             raise Unverifiable(
-                f"the file of {WHAT} {self._source} holds a private key: write it with "
+                f"the file of {WHAT} {source} holds a private key: write it with "
                 "gpg --armor --export"
             )
         # With it no gpg looks for a daemon of keys.
-        with open(os.path.join(self._folder.name, "common.conf"), "wb"):
+        with open(os.path.join(self._folder, "common.conf"), "wb"):
             pass
         output = self._run("--import", stdin=keys)
         if "IMPORT_OK" not in _told(output):
             raise Unverifiable(
-                f"the file of {WHAT} {self._source} holds no OpenPGP key: write it with "
+                f"the file of {WHAT} {source} holds no OpenPGP key: write it with "
                 "gpg --armor --export"
             )
 
     def _run(self, *words: str, stdin: bytes) -> Output:
         argv = [
-            "gpg", "--homedir", self._folder.name, "--no-options", "--batch", "--no-tty",
+            "gpg", "--homedir", self._folder, "--no-options", "--batch", "--no-tty",
             "--no-autostart", "--disable-dirmngr", "--no-auto-key-retrieve", "--lock-never",
             "--no-auto-check-trustdb", "--trust-model", "always", "--display-charset", "utf-8",
             "--faked-system-time", f"{self._moment}!", "--status-fd", "1", *words,
         ]  # fmt: skip
-        return checked_by(argv, stdin, {"GNUPGHOME": self._folder.name}, _REMEDY)
+        return checked_by(argv, stdin, {"GNUPGHOME": self._folder}, _REMEDY)
 
 
 def _told(output: Output) -> dict[str, list[list[str]]]:

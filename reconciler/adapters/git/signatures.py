@@ -3,8 +3,9 @@
 import os
 import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import Self
 
 from git.cmd import Git
@@ -37,33 +38,23 @@ class Signatures:
     The file is copied first: whoever replaces it halfway changes the next check, not this one.
     """
 
-    def __init__(self, signers_file: str, now: float, what: str = "approval signers") -> None:
-        """`what` is how people know the file; `now` is Unix seconds."""
-        self._source = signers_file
-        self._what = what
+    def __init__(self, folder: str, now: float) -> None:
         self._moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d%H%M%S")
-        self._folder = tempfile.TemporaryDirectory(prefix="gamekeeper-signers-")
-        self._signers = os.path.join(self._folder.name, "allowed_signers")
-        self._signature = os.path.join(self._folder.name, "signature")
+        self._signers = os.path.join(folder, "allowed_signers")
+        self._signature = os.path.join(folder, "signature")
 
-    def __enter__(self) -> Self:
-        """Copy the file. Raises Unverifiable."""
-        try:
-            content = file_of_keys(self._source, self._what)
-            with open(self._signers, "wb") as stream:
+    @classmethod
+    @contextmanager
+    def with_signers(
+        cls, signers_file: str, now: float, what: str = "approval signers"
+    ) -> Iterator[Self]:
+        """Copy the file, known to people as `what`; `now` is Unix seconds. Raises Unverifiable."""
+        content = file_of_keys(signers_file, what)
+        with tempfile.TemporaryDirectory(prefix="gamekeeper-signers-") as folder:
+            signatures = cls(folder, now)
+            with open(signatures._signers, "wb") as stream:
                 stream.write(content)
-        except (OSError, Unverifiable):
-            self._folder.cleanup()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._folder.cleanup()
+            yield signatures
 
     def signer(self, commit: Signed) -> tuple[Signer | None, str]:
         """Return who signed a commit, or None and why that is not known. Raises Unverifiable."""

@@ -42,7 +42,7 @@ def history(objects: Objects, base: str, head: str, signers_file: str, now: floa
     if not any(commit.approves for commit in commits):
         return History(tuple(commits))
     try:
-        with Signatures(signers_file, now) as signatures:
+        with Signatures.with_signers(signers_file, now) as signatures:
             checked = tuple(_checked(commit, found, signatures) for commit in commits)
     except Unverifiable as error:
         return History(problem=str(error))

@@ -40,10 +40,10 @@ class Checks:
         with ExitStack() as stack:
             if rules.signers_file:
                 check_signers(rules.signers_file)
-                signatures = Signatures(rules.signers_file, self._now, SIGNERS)
+                signatures = Signatures.with_signers(rules.signers_file, self._now, SIGNERS)
                 self._ssh = stack.enter_context(signatures)
             if rules.keys_file:
-                self._openpgp = stack.enter_context(OpenPgp(rules.keys_file, self._now))
+                self._openpgp = stack.enter_context(OpenPgp.with_keys(rules.keys_file, self._now))
             self._stack = stack.pop_all()
         return self
 

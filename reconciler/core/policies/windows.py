@@ -8,8 +8,8 @@ those on which it begins. Dates that have passed are no mistake: such an entry j
 from collections.abc import Iterator
 
 from reconciler.core import calendar
-from reconciler.core.calendar import DAY_SECONDS, Zone, Zones
-from reconciler.core.mistakes import Mistake, likely, shown
+from reconciler.core.calendar import DAY_SECONDS, Zone, Zones, check_zone
+from reconciler.core.mistakes import Mistake, shown
 from reconciler.model.refs import Json
 
 UTC = "UTC"
@@ -18,12 +18,7 @@ _NAMES = ("timeZone", "days", "from", "to", "start", "end")
 
 def check_window(entry: Json, zones: Zones) -> Iterator[Mistake]:
     """Yield the mistakes of an entry that its schema cannot know of."""
-    name = entry.get("timeZone") or UTC
-    if name not in zones:
-        region = name.partition("/")[0].casefold()
-        near = likely(name, [each for each in zones if each.casefold().startswith(region)])
-        fix = f"did you mean {near}?" if near else "write one as Europe/Berlin"
-        yield Mistake(("timeZone",), f"there is no time zone {shown(name)}", fix, "time-zone")
+    yield from check_zone(entry.get("timeZone") or UTC, zones, ("timeZone",))
     days = {}
     for edge in ("start", "end"):
         text = entry.get(edge)

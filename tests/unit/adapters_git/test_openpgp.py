@@ -31,7 +31,7 @@ class Scene:
 
     def verdict(self, commit: Signed, allowed: str, now: float | None = None) -> str:
         self.keys.write_text(allowed)
-        with OpenPgp(str(self.keys), now or time.time()) as openpgp:
+        with OpenPgp.with_keys(str(self.keys), now or time.time()) as openpgp:
             signer, problem = openpgp.signer(commit)
         return signer.name if signer else problem
 
@@ -49,7 +49,7 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
 @pytest.mark.real
 def test_an_allowed_key_is_told_by_its_name_and_its_whole_fingerprint(scene: Scene) -> None:
     scene.keys.write_text(scene.ring.exported("anna"))
-    with OpenPgp(str(scene.keys), time.time()) as openpgp:
+    with OpenPgp.with_keys(str(scene.keys), time.time()) as openpgp:
         signer, problem = openpgp.signer(scene.made("anna"))
     assert signer is not None
     assert (signer.name, problem) == ("anna <anna@example.test>", "")
@@ -126,7 +126,10 @@ def test_keys_that_cannot_be_used_are_told_and_no_file_or_agent_is_left(
     for text, said in ((secret, "holds a private key"), ("", "no OpenPGP key"), ("x", "no Open")):
         with pytest.raises(Unverifiable, match=said):
             scene.verdict(Signed(), text)
-    with pytest.raises(Unverifiable, match="cannot be read"), OpenPgp(str(tmp_path / "no"), 0.0):
+    with (
+        pytest.raises(Unverifiable, match="cannot be read"),
+        OpenPgp.with_keys(str(tmp_path / "no"), 0.0),
+    ):
         pass
     assert scene.verdict(scene.made("anna"), scene.ring.exported("anna")).startswith("anna")
     assert list(folder.iterdir()) == []
@@ -149,5 +152,8 @@ def test_without_gpg_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (programs / "git").symlink_to(found)
     monkeypatch.setenv("PATH", str(programs))
     (tmp_path / "keys").write_text("-----BEGIN PGP PUBLIC KEY BLOCK-----\n")
-    with pytest.raises(Unverifiable, match="install GnuPG"), OpenPgp(str(tmp_path / "keys"), 0.0):
+    with (
+        pytest.raises(Unverifiable, match="install GnuPG"),
+        OpenPgp.with_keys(str(tmp_path / "keys"), 0.0),
+    ):
         pass
