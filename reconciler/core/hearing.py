@@ -83,15 +83,25 @@ def told_under(
 ) -> Heard:
     """Note with what is kept of a room when it was told, and how often it had been restarted.
 
-    A count that is told again is no news for as long as the one on its pod may be behind: a game
-    that says two things by turns would else have its pod written at each word.
+    A count that is told again is no news until it is to be renewed: a game that says two things by
+    turns would else have its pod written at each word.
     """
     if not keeps(heard):
         return heard
     same = before is not None and (before.players, before.runs) == (heard.players, runs)
-    if same and 0 <= unix_seconds - heard.counted < KEPT_BEHIND_SECONDS:
+    if same and not is_to_renew(heard, unix_seconds):
         return heard
     return replace(heard, runs=runs, counted=math.ceil(unix_seconds))
+
+
+def is_to_renew(heard: Heard, unix_seconds: float) -> bool:
+    """Whether players who are told of again are to stand on the pod with the time of now.
+
+    It may be a new process that tells of them, before the pod tells of its restart: by the time
+    that stands there the next leader would take them for those of the one before.
+    """
+    late = not 0 <= unix_seconds - heard.counted < KEPT_BEHIND_SECONDS
+    return heard.players > 0 and keeps(heard) and late
 
 
 def began_anew(heard: Heard, runs: tuple[int, ...]) -> bool:

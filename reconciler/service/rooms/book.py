@@ -155,7 +155,7 @@ class Book:
             line.counted_at = now
         if report.health is Health.CREATING:
             line.creating_at = now
-        if line.is_no_news(report, pod):
+        if line.is_no_news(report, pod) and not self._is_to_renew(line, report):
             return False
         if not is_listened_to(pod, workload):
             self._ignore(line.key)
@@ -163,6 +163,15 @@ class Book:
         self._hear(line, pod, workload, report, asked)
         self.silence.follow(line)
         return True
+
+    def _is_to_renew(self, line: Line, report: Report) -> bool:
+        """Whether a count that is no news is to stand on the pod with the time of now.
+
+        Never one that is repeated by itself: the next leader hears it again within seconds.
+        """
+        if line.heard is None or report.periodic or not report.players:
+            return False
+        return hearing.is_to_renew(line.heard, self._clock.now())
 
     def _hear(
         self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark

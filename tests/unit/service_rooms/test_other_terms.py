@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -179,12 +180,64 @@ def test_a_game_that_says_two_things_by_turns_is_not_written_each_time() -> None
     on_stage(act)
 
 
+def test_a_game_that_repeats_its_count_is_written_once_a_minute() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(players(3))
+        await it.say(players(3))
+        await asyncio.sleep(12.0)
+        before = len(it.patches)
+        for _ in range(60):
+            await asyncio.sleep(5.0)
+            await it.say(players(3))
+        assert 4 <= len(it.patches) - before <= 5
+
+    on_stage(act)
+
+
+@pytest.mark.parametrize("said", [players(0), Report(periodic=False, health=Health.HEALTHY)])
+def test_a_game_that_repeats_that_nobody_plays_is_not_written(said: Report) -> None:
+    async def act(it: Stage) -> None:
+        await it.say(players(0))
+        await asyncio.sleep(12.0)
+        await it.say(said)
+        await asyncio.sleep(12.0)
+        before = len(it.patches)
+        for _ in range(60):
+            await asyncio.sleep(5.0)
+            await it.say(said)
+            await it.say(players(0))
+        assert len(it.patches) == before
+
+    on_stage(act)
+
+
+def test_pings_that_tell_of_players_are_not_written() -> None:
+    """The next leader hears them again within seconds, whatever the room says beside them."""
+
+    async def act(it: Stage) -> None:
+        ping = replace(OCCUPIED, players=3)
+        await it.say(Report(periodic=False, health=Health.HEALTHY))
+        await it.say(ping)
+        await asyncio.sleep(12.0)
+        before = len(it.patches)
+        for _ in range(60):
+            await asyncio.sleep(10.0)
+            await it.say(ping)
+        assert len(it.patches) == before
+
+    on_stage(act)
+
+
+@pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("count", [1, 3, 5])
-def test_players_told_of_before_the_pod_tells_of_the_restart_outlive_the_leader(count: int) -> None:
+def test_players_told_of_before_the_pod_tells_of_the_restart_outlive_the_leader(
+    count: int, times: int
+) -> None:
     """The kubelet is late, the game is quick, and whoever heard it dies at once."""
 
     async def act(it: Stage) -> None:
-        await it.say(players(3))
+        for _ in range(times):
+            await it.say(players(3))
         await asyncio.sleep(200.0)
         it.flows.clear()
         restart = asyncio.create_task(crashes(it))
