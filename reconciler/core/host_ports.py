@@ -9,31 +9,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from reconciler.core.exposed_ports import container_ports
 from reconciler.core.grounds import Ground
 from reconciler.model.live import LivePod
-from reconciler.model.refs import Json
 from reconciler.model.specs import PortRange, Workload
 
 REPLAN_AFTER_SECONDS = 5.0
 """How long a room may be pending for its host port before it is planned again."""
 MOST_NAMED = 5
 """So many nodes are named."""
-
-
-def container_ports(template: Json, expose: Collection[int] | None = None) -> tuple[int, ...]:
-    """Return the distinct containerPorts of a pod template that get a host port, in order.
-
-    Only those of `expose`, where it is given. Entries of one containerPort with several protocols
-    are a pair and share one host port, as games that speak TCP and UDP on one number expect.
-    """
-    return tuple(
-        dict.fromkeys(
-            entry["containerPort"]
-            for container in template.get("spec", {}).get("containers", [])
-            for entry in container.get("ports") or []
-            if expose is None or entry["containerPort"] in expose
-        )
-    )
 
 
 def choose_for(workload: Workload, rooms: int, ground: Ground) -> list[tuple[int, ...]]:

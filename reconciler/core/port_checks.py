@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any
 
 from reconciler.core.compile import FLEET_PORTS
-from reconciler.core.host_ports import container_ports
+from reconciler.core.exposed_ports import container_ports
 from reconciler.core.mistakes import Mistake
 from reconciler.core.pod_parts import child, entries
 from reconciler.core.podspec import check_pod_spec

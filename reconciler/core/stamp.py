@@ -7,7 +7,7 @@ import json
 import re
 from functools import lru_cache
 
-from reconciler.core.host_ports import container_ports
+from reconciler.core.exposed_ports import container_ports
 from reconciler.core.reach import CONTAINERS, UNREACHED, Reach, variable, with_token
 from reconciler.core.reach import environment as reporting
 from reconciler.model.plans import RoomSeat

@@ -3,10 +3,12 @@
 A worker ran strangers' text, so what it says is checked for size and form before it is used.
 """
 
-import asyncio
 import json
 import struct
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader  # a worker has no event loop: it starts without one
 
 _LENGTH = struct.Struct(">I")
 MAX_FRAME_BYTES = 16 * 1024 * 1024
@@ -34,7 +36,7 @@ def receive(stream: BinaryIO) -> Any | None:
     return _unpacked(body)
 
 
-async def receive_from(reader: asyncio.StreamReader) -> Any | None:
+async def receive_from(reader: "StreamReader") -> Any | None:
     """Read one frame; None where the stream ends, in the middle of a frame too.
 
     Raises Garbled.
@@ -42,7 +44,7 @@ async def receive_from(reader: asyncio.StreamReader) -> Any | None:
     try:
         head = await reader.readexactly(_LENGTH.size)
         body = await reader.readexactly(_body_length(head))
-    except (asyncio.IncompleteReadError, ConnectionError):
+    except (EOFError, ConnectionError):
         return None
     return _unpacked(body)
 

@@ -2,9 +2,11 @@
 
 import json
 import struct
-from asyncio import StreamReader
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader  # the child has no event loop: it starts without one
 
 _LENGTHS = struct.Struct(">II")
 
@@ -30,7 +32,7 @@ def receive(stream: BinaryIO) -> tuple[Header, bytes] | None:
     return json.loads(header), body
 
 
-async def receive_raw(stream: StreamReader) -> tuple[bytes, bytes]:
+async def receive_raw(stream: "StreamReader") -> tuple[bytes, bytes]:
     """Read one frame, header not yet parsed. Raises asyncio.IncompleteReadError at the end."""
     header_length, body_length = _LENGTHS.unpack(await stream.readexactly(_LENGTHS.size))
     return await stream.readexactly(header_length), await stream.readexactly(body_length)

@@ -27,30 +27,6 @@ def a_ground(in_use: Mapping[int, int], nodes: int = 4, out_of: int | None = Non
     return Ground(names, nodes if out_of is None else out_of, Counter(in_use))
 
 
-def test_only_what_is_exposed_gets_a_host_port_in_the_order_of_the_template() -> None:
-    template = a_template(9, 7, 8)
-    assert host_ports.container_ports(template, (8, 9, 1)) == (9, 8)
-    assert host_ports.container_ports(template, ()) == ()
-
-
-@pytest.mark.parametrize(
-    ("template", "ports"),
-    [
-        pytest.param({}, (), id="nothing"),
-        pytest.param(a_template(), (), id="no ports"),
-        pytest.param(a_template(9, 7, 8), (9, 7, 8), id="ports in their order"),
-        pytest.param(a_template(7, 8, 7), (7, 8), id="TCP and UDP of one port are a pair"),
-        pytest.param(
-            a_template(1, beside=({"name": "b"}, {"ports": None})),
-            (1,),
-            id="a sidecar without ports",
-        ),
-    ],
-)
-def test_container_ports_are(template: Json, ports: tuple[int, ...]) -> None:
-    assert host_ports.container_ports(template) == ports
-
-
 def one_by_one(
     ports: int, rooms: int, port_range: PortRange, in_use: Counter[int]
 ) -> list[tuple[int, ...]]:
