@@ -101,8 +101,10 @@ def head_count(arrival: Arrival, workload: Workload, record: StateRecord) -> Hea
         if not human and None not in (own, record.scaling.own) and own != record.scaling.own:
             human = reading.commit  # we write no number there, so it is theirs
         asked = own if human else None
-    if not human and _is_taken_back(arrival, workload, record.scaling):
-        human = reading.commit
+    newest = reading.counts_commit or reading.commit
+    if not human and is_taken_back(arrival, workload, record.scaling):
+        human = newest
+    is_theirs = arrival.wrote is not None and workload.key not in arrival.wrote
     return HeadCount(
         workload.replicas,
         workload.autoscaling,
@@ -111,21 +113,22 @@ def head_count(arrival: Arrival, workload: Workload, record: StateRecord) -> Hea
         asked,
         own,
         accepted=record.accepted.replicas if record.accepted else None,
-        foreign=(reading.counts_commit or reading.commit) if arrival.ours == frozenset() else "",
+        foreign=newest if is_theirs else "",
     )
 
 
-def _is_taken_back(arrival: Arrival, workload: Workload, scaling: Scaling) -> bool:
-    """Whether a commit of ours is behind the head, and the number is none of ours all the same.
+def is_taken_back(arrival: Arrival, workload: Workload, scaling: Scaling) -> bool:
+    """Whether a number of ours is behind the head, and its own is none of ours all the same.
 
     A merge can do that without a number that neither side has: a person chose the older one. Where
     the number stands nowhere any more, nobody wrote one.
     """
-    reading, ours = arrival.reading, arrival.ours or ()
-    if reading.counts_commit or workload.key in reading.unnumbered:
+    reading, wrote = arrival.reading, (arrival.wrote or {}).get(workload.key)
+    if wrote is None or workload.key in reading.unnumbered:
         return False
-    behind = any(each.commit in ours for each in scaling.landings)
-    return behind and workload.replicas not in [each.value for each in scaling.landings]
+    if reading.counts_commit and not (workload.key in reading.over and _is_moved(workload)):
+        return False  # the tracked branch's number stands: we wrote none there
+    return workload.replicas not in [wrote, *(each.value for each in scaling.landings)]
 
 
 def settled(arrival: Arrival, workload: Workload, record: StateRecord) -> tuple[Scaling, int]:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from reconciler.core import freeze_windows, intents
 from reconciler.core.calendar import Zones
 from reconciler.core.compile import canonical, config_from_json
-from reconciler.core.counts_in_git import ReadSpec, with_count
+from reconciler.core.counts_in_git import ReadSpec, is_taken_back, with_count
 from reconciler.core.suspension import in_time
 from reconciler.core.waits import soonest
 from reconciler.model.arrivals import Arrival
@@ -115,6 +115,8 @@ def _is_counted(
     moved = (arrival.passages.get(key, ()), arrival.counts_passages.get(key, ()))
     if any(map(intents.human_commit, moved)):
         return True  # also where it is the accepted one again: that is said, and waits
+    if is_taken_back(arrival, workload, record.scaling):
+        return True
     ours = {landing.value for landing in record.scaling.landings}
     return workload.replicas != accepted.replicas and workload.replicas not in ours
 
@@ -174,7 +176,8 @@ def withheld(
         own.pop(edit.key, None)
         if record.accepted is None:
             continue
-        workloads[edit.key] = _unedited(edit, workload, record.accepted, arrival.dated, read_spec)
+        count = _unedited_count(arrival, edit, workload, record.accepted)
+        workloads[edit.key] = _unedited(count, record.accepted, arrival.dated, read_spec)
         if record.scaling.own is not None:
             own[edit.key] = record.scaling.own
         if edit.counted:
@@ -189,12 +192,16 @@ def withheld(
     )
 
 
-def _unedited(
-    edit: Edit, workload: Workload, accepted: Accepted, dated: float, read_spec: ReadSpec
-) -> Workload:
-    """Return the accepted workload, with the head's number where that is ours."""
+def _unedited_count(arrival: Arrival, edit: Edit, workload: Workload, accepted: Accepted) -> int:
+    """Return the number without what people changed: one that we wrote meanwhile is under it."""
+    if not edit.counted:
+        return workload.replicas
+    return (arrival.wrote or {}).get(workload.key, accepted.replicas)
+
+
+def _unedited(count: int, accepted: Accepted, dated: float, read_spec: ReadSpec) -> Workload:
+    """Return the accepted workload with that number."""
     before = in_time(read_spec(accepted.spec_json, Source(accepted.file, accepted.line)), dated)
-    count = accepted.replicas if edit.counted else workload.replicas
     if count == accepted.replicas:
         return replace(before, replicas=count)
     return with_count(before, count)

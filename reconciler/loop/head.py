@@ -31,7 +31,7 @@ from reconciler.loop.dropped import read_dropped
 from reconciler.loop.keep_records import Verdict, keep_records
 from reconciler.loop.lane import Lane
 from reconciler.loop.lost_records import restore
-from reconciler.loop.passages import Trail, counts_of, ours_since, read_both
+from reconciler.loop.passages import Trail, counts_of, read_moves
 from reconciler.loop.publish import publish
 from reconciler.loop.read_head import Reader
 from reconciler.loop.trailers import Asked, read_trailers
@@ -205,14 +205,15 @@ async def _judge(lane: HeadLane, reading: Reading, now: float) -> Verdict:
     relation = await _relation(lane, before.commit, reading.commit)
     sources = lane.repository, lane.compiler, lane.permissions
     trail = Trail(*sources, before.pushed, heads=lane.counts)
-    passages = await read_both(trail, before, reading, relation, lane.branch)
-    ours = await ours_since(trail, before, reading, relation, lane.branch)
+    moves = await read_moves(trail, before, reading, relation, lane.branch)
     # All at one instant: records may be read again at any await from here on.
     records = store.states()
     dated = lane.dates.now(now, lane.home.view.elapsed())
     reading = suspension.all_in_time(counts_in_git.numbered(reading, records), dated)
     arrival = replace(arrival_of(lane, reading, relation, now), dated=dated)
-    arrival = replace(arrival, passages=passages[0], counts_passages=passages[1], ours=ours)
+    arrival = replace(
+        arrival, passages=moves.tracked, counts_passages=moves.apart, wrote=moves.wrote
+    )
     freezes = freezing.open_freezes(arrival, before, lane.dates.zones)
     arrival = replace(arrival, freezes=freezes)
     removals = intake.removals_of(arrival, records, workload_from_json) if reading.config else ()

@@ -83,52 +83,76 @@ class Trail:
         return known or counts_of(await self.compiler.read(tree, self.permissions))
 
 
-async def read_both(
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Who moved counts since the accepted head: people on either branch, and we.
+
+    `wrote` are the counts that our newest commits wrote, None where nobody can tell.
+    """
+
+    tracked: Passages = field(default_factory=dict)
+    apart: Passages = field(default_factory=dict)
+    wrote: Counts | None = None
+
+
+async def read_moves(
     trail: Trail,
     before: RepositoryRecord,
     reading: Reading,
     relation: Relation | None,
     tracked: str,
-) -> tuple[Passages, Passages]:
+) -> Moves:
     """Return who moved counts that a policy may move, on the tracked branch and on that of counts.
 
     `before` is what was accepted, to which the tracked head stands in `relation`; `tracked` is the
     name of its branch. Raises the errors of the repository and the compiler.
     """
     if relation is None:
-        return {}, {}
+        return Moves()
     keys = [key for key, workload in reading.workloads.items() if workload.autoscaling]
-    found = await read_passages(trail, (before.commit, reading.commit), relation, keys)
+    span = before.commit, reading.commit
+    found = await read_passages(trail, span, relation, keys)
     accepted = config_from_json(before.config_json) if before.config_json else None
     branch = counts_branch(reading.config, tracked)
     base = before.counts_commit if counts_branch(accepted, tracked) == branch else ""
-    if not branch or base == reading.counts_commit:
-        return found, {}
-    apart = replace(trail, own={**counts_of(reading), **reading.own}, known={})
-    span = base, reading.counts_commit
-    return found, await read_counts_passages(apart, span, reading.commit, keys)
+    if not branch:
+        return Moves(found, {}, await _written(trail, span, relation))
+    if base == reading.counts_commit:
+        # Nobody moved it; where it is not there yet, the tracked one counts.
+        return Moves(found, {}, {} if base else await _written(trail, span, relation))
+    trail = replace(trail, own={**counts_of(reading), **reading.own}, known={})
+    tip = reading.counts_commit
+    # It begins at a commit of the tracked branch.
+    span, relation = (base or reading.commit, tip), Relation.FORWARD
+    if base:
+        relation = await trail.repository.relation(base, tip or reading.commit)
+    if not tip:
+        return Moves(found, await _taken_away(trail, base, relation, keys))
+    theirs = await read_passages(trail, span, relation, keys)
+    return Moves(found, theirs, await _written(trail, span, relation))
 
 
-async def ours_since(
-    trail: Trail,
-    before: RepositoryRecord,
-    reading: Reading,
-    relation: Relation | None,
-    tracked: str,
-) -> frozenset[str] | None:
-    """Return which commits since the accepted head are ours; None where nobody can tell.
+async def _written(trail: Trail, span: tuple[str, str], relation: Relation) -> Counts | None:
+    """Return the counts that commits of ours wrote in a span, of each workload the newest.
 
-    Of a branch of counts the newest one tells. Raises the errors of the repository.
+    Of many commits only the newest are read.
     """
-    mine = frozenset(trail.ours)
-    if relation is None:
-        return None
-    if counts_branch(reading.config, tracked):
-        return mine & {reading.counts_commit} if reading.counts_commit else None
     if relation in (Relation.SAME, Relation.UNKNOWN):
-        return frozenset()
-    lineage = await trail.lineage(before.commit, reading.commit)
-    return None if lineage.cut else mine.intersection(lineage.commits)
+        return {}
+    lineage = await trail.lineage(*span)
+    if lineage.cut:
+        return None
+    mine = frozenset(trail.ours)
+    ours = [commit for commit in lineage.commits if commit in mine]
+    found: dict[WorkloadKey, int] = {}
+    most = len(ours) and _most_commits(trail, (await trail.read(ours[0]))[1])
+    for commit in ours[:most]:
+        parents, after = await trail.read(commit)
+        behind = [(await trail.read(parent))[1] for parent in parents]
+        for key, count in after.items():
+            if count not in [counts.get(key) for counts in behind]:
+                found.setdefault(key, count)
+    return found
 
 
 async def read_passages(
@@ -182,19 +206,14 @@ async def _ends(
     }
 
 
-async def read_counts_passages(
-    trail: Trail, span: tuple[str, str], tracked: str, keys: Collection[WorkloadKey]
+async def _taken_away(
+    trail: Trail, tip: str, relation: Relation, keys: Collection[WorkloadKey]
 ) -> Passages:
-    """Return the same of a branch of counts, whose ends are "" while it is not there.
+    """Return what it did to the counts of `keys` that the branch of counts, at `tip`, was deleted.
 
-    It begins at a commit of the `tracked` branch, whose head this is. Whoever deletes it brings
-    the tracked branch's counts back, as a commit would. Raises what `read_passages` raises.
+    That brings the tracked branch's counts back, as a commit would.
     """
-    base, head = span
-    relation = await trail.repository.relation(base, head or tracked) if base else Relation.FORWARD
-    if head:
-        return await read_passages(trail, (base or tracked, head), relation, keys)
     if relation is Relation.UNKNOWN:
         return {}
-    (_, before), after = await trail.read(base), trail.own or {}
-    return {key: (Passage(base, after.get(key), (before.get(key),)),) for key in keys}
+    (_, before), after = await trail.read(tip), trail.own or {}
+    return {key: (Passage(tip, after.get(key), (before.get(key),)),) for key in keys}

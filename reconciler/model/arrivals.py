@@ -51,8 +51,8 @@ class Arrival:
     """What of it does; the reading is as though nobody had changed it."""
     asked: frozenset[str] = frozenset()
     """All lines of the change hash, those of what waits among them."""
-    ours: frozenset[str] | None = None
-    """Which commits since the accepted one are ours, None where nobody can tell."""
+    wrote: Mapping[WorkloadKey, int] | None = None
+    """The counts that our newest commits since the accepted head wrote; None: nobody can tell."""
     shared_now: float | None = None
     remarks: tuple[Hold, ...] = ()
     """What is shown beside what is held, and stops nothing."""

@@ -9,6 +9,7 @@ from reconciler.core import counts_in_git
 from reconciler.model.findings import Finding
 from reconciler.model.intents import Intent, Landing, Passage, Scaling, Step
 from reconciler.model.records import LedgerEntry, RepositoryRecord, StateRecord
+from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Config, Workload, WriteBack
 from tests.unit.core.arriving import an_arrival, kinds, take_in
 from tests.unit.core.making import NOW, a_key, a_reading, a_workload, accepted, autoscaling
@@ -16,6 +17,7 @@ from tests.unit.core.making import NOW, a_key, a_reading, a_workload, accepted, 
 ARENA = a_workload("arena", 20, autoscaling=autoscaling(2, 100))
 INTENT = Intent(20, 60, (Step(NOW - 30, 20, 60, "buffer", "55 busy and 5 spare"),))
 DECIDED = replace(accepted(ARENA), scaling=Scaling(INTENT))
+WROTE = {ARENA.key: 30}
 
 
 def at(replicas: int, minimum: int = 2, maximum: int = 100) -> StateRecord:
@@ -89,35 +91,41 @@ def test_a_human_holds_the_policy() -> None:
 def test_a_number_that_no_commit_tells_of_holds_the_policy_too() -> None:
     workload = a_workload("arena", 10, autoscaling=autoscaling(2, 100))
     head = a_reading(workload)
-    result = take_in(head, records={a_key("arena"): DECIDED}, ours=frozenset())
+    result = take_in(head, records={a_key("arena"): DECIDED}, wrote={})
     record = result.records[a_key("arena")]
     assert record.scaling == Scaling(held_until=NOW + 900, held_by=head.commit, held_at=NOW)
     assert record.in_effect == 10
-    again = take_in(head, records={a_key("arena"): record}, ours=frozenset(), now=NOW + 60)
+    beside = take_in(head, records={a_key("arena"): DECIDED}, wrote={a_key("lobby"): 7})
+    assert beside.records == result.records, "what we wrote of another changes nothing"
+    again = take_in(head, records={a_key("arena"): record}, wrote={}, now=NOW + 60)
     assert again.records == {}, "it is accepted by now"
 
 
 @pytest.mark.parametrize(
-    ("replicas", "ours", "changes", "human"),
+    ("replicas", "wrote", "changes", "human"),
     [
-        pytest.param(20, {"o1"}, {}, True, id="ours is behind it, and the number of before"),
-        pytest.param(30, {"o1"}, {}, False, id="it is the number of ours"),
-        pytest.param(40, {"o1"}, {}, False, id="it is a later one of ours"),
-        pytest.param(20, set(), {}, False, id="ours is not behind it yet"),
+        pytest.param(20, WROTE, {}, True, id="ours is behind it, and the number of before"),
+        pytest.param(30, WROTE, {}, False, id="it is the number of ours"),
+        pytest.param(40, WROTE, {}, False, id="it is a later one of ours"),
+        pytest.param(50, {ARENA.key: 50}, {}, False, id="it is one of ours that was given up"),
+        pytest.param(20, {}, {}, False, id="ours is not behind it yet"),
+        pytest.param(20, {a_key("lobby"): 30}, {}, False, id="ours is another workload's"),
         pytest.param(20, None, {}, False, id="nobody can tell what is behind it"),
-        pytest.param(20, {"o1"}, {"unnumbered": {ARENA.key}}, False, id="it stands nowhere now"),
-        pytest.param(20, {"o1"}, {"counts_commit": "b1"}, False, id="it is another branch's"),
+        pytest.param(20, WROTE, {"unnumbered": {ARENA.key}}, False, id="it stands nowhere now"),
+        pytest.param(20, WROTE, {"counts_commit": "b1"}, False, id="it is another branch's"),
+        pytest.param(20, WROTE, {"counts_commit": "b1", "over": {ARENA.key: 20}}, True,
+                     id="it is that of the branch of counts"),
     ],
-)
+)  # fmt: skip
 def test_who_takes_a_number_of_ours_back_by_a_merge_holds_the_policy(
-    replicas: int, ours: set[str] | None, changes: dict[str, Any], human: bool
+    replicas: int, wrote: dict[WorkloadKey, int] | None, changes: dict[str, Any], human: bool
 ) -> None:
     """A merge that takes the older side has a number that one of its parents has, too."""
     workload = a_workload("arena", replicas, autoscaling=autoscaling(2, 100))
     landings = (Landing("o1", 30, NOW), Landing("o2", 40, NOW))
     record = replace(DECIDED, scaling=replace(DECIDED.scaling, landings=landings))
     passages = {a_key("arena"): (Passage("c2", replicas, (replicas, 30)),)}
-    arrived = an_arrival(a_reading(workload, **changes), passages=passages, ours=ours)
+    arrived = an_arrival(a_reading(workload, **changes), passages=passages, wrote=wrote)
     found = counts_in_git.head_count(arrived, workload, record)
     assert bool(found.human) is human
 

@@ -106,6 +106,23 @@ def test_a_persons_way_back_to_the_accepted_number_waits_too() -> None:
     assert judged.passages == {}, "it would hold the policy, and take back what was decided"
 
 
+@pytest.mark.parametrize(
+    ("number", "moved"),
+    [
+        pytest.param(3, (Passage("theirs", 3, (5,)),), id="a revert"),
+        pytest.param(4, (Passage("theirs", 4, (5,)),), id="another number"),
+        pytest.param(3, (Passage("theirs", 3, (3, 5)),), id="a merge that takes the older side"),
+    ],
+)
+def test_under_a_persons_number_is_the_one_that_we_wrote_meanwhile(
+    number: int, moved: tuple[Passage, ...]
+) -> None:
+    arrival = a_head(the_spec(number), passages={KEY: moved}, wrote={KEY: 5})
+    judged = waits(arrival, on_record(the_spec(), scaling=a_landing(5)))
+    assert [edit.counted for edit in judged.waiting] == [True]
+    assert (judged.passages, judged.reading.workloads[KEY].replicas) == ({}, 5)
+
+
 def test_a_number_on_the_tracked_branch_under_one_of_the_branch_of_counts_waits() -> None:
     reading = replace(a_reading(the_spec()), own={KEY: 9})
     arrival = replace(a_head(None), reading=reading)
