@@ -33,6 +33,10 @@ def plan_removal(situation: Situation) -> Plan:
     if unseen:
         return replace(base, holds=(*base.holds, *unseen))
     prunes = objects.to_prune(situation)
+    passing = () if prunes else objects.to_pass_on(situation)
+    if passing:
+        holds = (*base.holds, *passing)
+        return replace(base, holds=holds, wake_in_seconds=NEIGHBOUR_LOOK_SECONDS)
     left = [item for item in objects.applied(situation) if item.terminating]
     if not prunes and situation.sharing is Sharing.WAITS:
         return replace(base, wake_in_seconds=NEIGHBOUR_LOOK_SECONDS)

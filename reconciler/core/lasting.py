@@ -7,6 +7,7 @@ from reconciler.model.holds import Hold
 from reconciler.model.live import LiveWorkload
 from reconciler.model.plans import Desired, Namesake, Plan, Sharing, Situation
 from reconciler.model.records import Ordinals, StateRecord
+from reconciler.model.refs import ObjectRef
 from reconciler.model.rooms import Ears
 
 
@@ -14,7 +15,7 @@ class Basis(NamedTuple):
     """All that a lasting plan depends on.
 
     Snapshots are immutable and handed out again until something of them changes: an idle pass
-    compares thirteen references a workload.
+    compares fourteen references a workload.
     """
 
     live: LiveWorkload
@@ -30,6 +31,7 @@ class Basis(NamedTuple):
     namespace_made: bool
     addresses: Mapping[str, str]
     namesake: Namesake | None
+    elsewhere: frozenset[ObjectRef]
 
 
 def basis_of(situation: Situation) -> Basis:
@@ -48,6 +50,7 @@ def basis_of(situation: Situation) -> Basis:
         situation.namespace_made,
         situation.addresses,
         situation.namesake,
+        situation.elsewhere,
     )
 
 

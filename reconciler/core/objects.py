@@ -78,7 +78,8 @@ def to_prune(situation: Situation) -> tuple[DeleteObject, ...]:
     """Return what may be deleted now of a workload that is going: the namespace alone and last.
 
     Called when no pod of it is left. What we did not make stays, and what is another instance's,
-    and the namespace while another workload of ours is in it.
+    and the namespace while another workload of ours is in it. What another asks for now is left
+    for it to take over.
     """
     made = {owned.ref for owned in situation.record.inventory if owned.made}
     ours = [item for item in applied(situation) if item.ref in made]
@@ -89,7 +90,7 @@ def to_prune(situation: Situation) -> tuple[DeleteObject, ...]:
     return tuple(
         DeleteObject(item.ref, item.uid, item.resource_version, f"{situation.key} left Git")
         for item in (inner or last)
-        if not item.terminating
+        if not item.terminating and item.ref not in situation.elsewhere
     )
 
 
@@ -97,13 +98,14 @@ def to_drop(situation: Situation) -> tuple[DeleteObject, ...]:
     """Return the additional objects that an accepted spec asks for no more, once nobody needs them.
 
     Rooms of an older revision may: a container that starts again reads its ConfigMap anew. What
-    we did not make stays.
+    we did not make stays, and what another workload asks for now is left for it to take over.
     """
     desired = situation.desired
     if desired is None or situation.holds or not situation.complete:
         return ()
     wanted = {item.ref for item in desired.objects}
-    made = {owned.ref for owned in situation.record.inventory if owned.made} - wanted
+    made = {owned.ref for owned in situation.record.inventory if owned.made}
+    made -= wanted | situation.elsewhere
     dropped = [
         item
         for item in applied(situation)
@@ -134,6 +136,21 @@ def unseen(situation: Situation) -> tuple[Hold, ...]:
     reason = (
         f"{', '.join(left[:3])} cannot be seen, for --allow-kinds does not name its kind any more: "
         f"allow it until {situation.key} is gone"
+    )
+    return (Hold(HoldKind.FOREIGN, situation.key, reason),)
+
+
+def to_pass_on(situation: Situation) -> tuple[Hold, ...]:
+    """Return a hold where a workload that goes has objects that another asks for and has not got.
+
+    They end with neither: the other takes them over when nothing of its own is in the way.
+    """
+    left = [str(item.ref) for item in applied(situation) if item.ref in situation.elsewhere]
+    if not left:
+        return ()
+    reason = (
+        f"{', '.join(left[:3])} is left for the workload that asks for it now: {situation.key} is "
+        "gone when that has taken it over"
     )
     return (Hold(HoldKind.FOREIGN, situation.key, reason),)
 

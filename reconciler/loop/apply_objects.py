@@ -22,9 +22,10 @@ async def apply(lane: Lane, plan: Plan, steps: Steps) -> bool:
 
     Raises the cluster's errors for records only; those of objects are outcomes.
     """
-    if not await _announce(lane, plan, steps):
+    announced = await _announce(lane, plan, steps)
+    if announced is None:
         return False
-    for wanted in plan.objects:
+    for wanted in announced:
         try:
             if wanted.live_version and await differing_fields(lane, plan.key, wanted) == ():
                 continue
@@ -41,30 +42,38 @@ async def apply(lane: Lane, plan: Plan, steps: Steps) -> bool:
     return True
 
 
-async def _announce(lane: Lane, plan: Plan, steps: Steps) -> bool:
-    """Put what will be made on record, after a look at who has those names already."""
+async def _announce(lane: Lane, plan: Plan, steps: Steps) -> tuple[ApplyObject, ...] | None:
+    """Put what will be made on record, after a look at who has those names already.
+
+    Returns what is to be applied; None where nothing may be, and no room after it.
+    """
     made = {owned.ref: owned.made for owned in plan.inventory}
     known = {owned.ref for owned in lane.store.state(plan.key).inventory}
     if not plan.objects and plan.creates is None:
-        return True
+        return ()
+    found = []
     for wanted in plan.objects:
+        found.append(wanted)
         if wanted.live_version:
             continue
         try:
             there = await lane.cluster.get(wanted.ref)
         except PortError as error:
             steps.failed("read", str(wanted.ref), error, wanted.reason)
-            return False
+            return None
         if there is None:
             continue
         if not is_ours(there, lane.instance):
             steps.held(HoldKind.FOREIGN, foreign_reason(wanted.ref, lane.instance))
-            return False
+            return None
         owner = owner_of(there, lane.instance)
         if wanted.ref.kind in additional.KINDS and owner not in (None, plan.key):
-            steps.held(HoldKind.FOREIGN, _taken(wanted.ref, owner))
-            return False
-        if wanted.ref not in known or (owner is None and wanted.ref.kind in additional.KINDS):
+            if not lane.lets_go(owner, wanted.ref):
+                steps.held(HoldKind.FOREIGN, _taken(wanted.ref, owner))
+                return None
+            found[-1] = _passing(wanted, there, owner)
+            made[wanted.ref] = Owned(wanted.ref, made=True) in lane.store.state(owner).inventory
+        elif wanted.ref not in known or (owner is None and wanted.ref.kind in additional.KINDS):
             shared = wanted.ref.kind == "Namespace" and lane.made_for_others(plan.key)
             made[wanted.ref] = shared
     inventory = tuple(sorted(Owned(ref, by_us) for ref, by_us in made.items()))
@@ -76,7 +85,18 @@ async def _announce(lane: Lane, plan: Plan, steps: Steps) -> bool:
             record, inventory=inventory, highest=_higher(record.highest, raised)
         ),
     )
-    return True
+    return tuple(found)
+
+
+def _passing(wanted: ApplyObject, there: Json, owner: WorkloadKey) -> ApplyObject:
+    """Return the taking over of an object from another workload, exactly as it was seen.
+
+    It is never gone in between. As with any other change its content acts at once: were it to wait
+    for rooms of the owner, two that swap objects would wait for each other for ever.
+    """
+    seen = {name: there["metadata"][name] for name in ("uid", "resourceVersion")}
+    body = {**wanted.body, "metadata": {**wanted.body["metadata"], **seen}}
+    return replace(wanted, body=body, reason=f"{owner} asks for {wanted.ref} no more: taken over")
 
 
 def _higher(known: int | None, raised: int | None) -> int | None:

@@ -143,11 +143,12 @@ class Lane:
         """Gather what the plan of one workload depends on; no I/O."""
         failures = self.failures.get(key)
         neighbours = self.wanted.neighbours(key)
+        record = self.store.state(key)
         return Situation(
             key=key,
             desired=self.desired(key),
             live=self.view.of(key),
-            record=self.store.state(key),
+            record=record,
             ordinals=self.store.ordinals(key),
             in_use=self._in_use(),
             confirmed=self.confirmed.get(key, _NOTHING),
@@ -168,6 +169,7 @@ class Lane:
             sharing=objects.sharing_of(key, neighbours, self.wanted.deleting),
             namespace_made=self.made_for_others(key),
             namesake=self._namesake(key),
+            elsewhere=self.wanted.asked_by_others(key, (owned.ref for owned in record.inventory)),
             kinds=self.kinds,
         )
 
@@ -186,6 +188,17 @@ class Lane:
     def _has_objects(self, key: WorkloadKey) -> bool:
         """Whether a workload has more than its namespace, by its record."""
         return any(owned.ref.kind != "Namespace" for owned in self.store.state(key).inventory)
+
+    def lets_go(self, owner: WorkloadKey, ref: ObjectRef) -> bool:
+        """Whether a workload of ours asks for an object no more, and another may have it.
+
+        One that goes keeps its own until its last room has ended, one that is suspended as long
+        as it is. Of one that nobody knows nothing is known.
+        """
+        desired = self.desired(owner)
+        if desired is None:
+            return owner in self.wanted.deleting and not self.view.of(owner).pods
+        return not desired.workload.suspend and all(item.ref != ref for item in desired.objects)
 
     def made_for_others(self, key: WorkloadKey) -> bool:
         """Whether we made a workload's namespace, on the record of another that shares it.

@@ -8,9 +8,10 @@ import asyncio
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from reconciler.loop.apply_objects import differing_fields, foreign_reason, is_ours
+from reconciler.loop.apply_objects import differing_fields, foreign_reason, is_ours, owner_of
 from reconciler.loop.lane import Lane
 from reconciler.loop.tick import plan_key
+from reconciler.model import additional
 from reconciler.model.changes import Cause, ObjectChange, Verb
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.plans import ApplyObject, MarkRoom, Plan
@@ -95,7 +96,10 @@ async def _look(
         if there is not None and not is_ours(there, lane.instance):
             return foreign_reason(wanted.ref, lane.instance)
         if there is not None:
+            owner = owner_of(there, lane.instance)
             verb, reason = Verb.UPDATE, f"{wanted.ref} is there without our label: adopted"
+            if wanted.ref.kind in additional.KINDS and owner not in (None, key):
+                reason = f"{wanted.ref} is that of {owner}: taken over when that lets go of it"
             return ObjectChange(
                 wanted.ref, verb, reason, await differing_fields(lane, key, wanted) or ()
             )

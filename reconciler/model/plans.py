@@ -112,6 +112,8 @@ class Situation:
     namespace_made: bool = False
     """Whether we made its namespace for another workload that is in it too."""
     namesake: Namesake | None = None
+    elsewhere: frozenset[ObjectRef] = frozenset()
+    """Additional objects of its inventory that another workload asks for now."""
     kinds: tuple[str, ...] = ()
     """The kinds of additional objects that are allowed, and followed."""
 

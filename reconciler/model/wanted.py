@@ -1,13 +1,14 @@
 """What is wanted now, as one immutable snapshot: published by the repository lane, used by all."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from reconciler.model import additional
 from reconciler.model.holds import Hold
 from reconciler.model.intents import Dropped
 from reconciler.model.plans import Desired
 from reconciler.model.records import Approved
-from reconciler.model.refs import WorkloadKey
+from reconciler.model.refs import ObjectRef, WorkloadKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,10 @@ class Wanted:
     keys: frozenset[WorkloadKey] = field(init=False, repr=False, compare=False)
     """Every workload that there is something to do about."""
     _inside: Mapping[str, tuple[WorkloadKey, ...]] = field(init=False, repr=False, compare=False)
+    _asking: Mapping[ObjectRef, frozenset[WorkloadKey]] = field(
+        init=False, repr=False, compare=False
+    )
+    """Who asks for each additional object of the namespaces that several workloads share."""
     _held: Mapping[WorkloadKey | None, tuple[Hold, ...]] = field(
         init=False, repr=False, compare=False
     )
@@ -45,6 +50,12 @@ class Wanted:
             inside.setdefault(key.namespace, []).append(key)
         shared = {name: tuple(keys) for name, keys in inside.items() if len(keys) > 1}
         object.__setattr__(self, "_inside", shared)
+        asking: dict[ObjectRef, frozenset[WorkloadKey]] = {}
+        for key in (key for keys in shared.values() for key in keys if key in self.effective):
+            for item in self.effective[key].objects:
+                if item.ref.kind in additional.KINDS:
+                    asking[item.ref] = asking.get(item.ref, frozenset()) | {key}
+        object.__setattr__(self, "_asking", asking)
 
     @property
     def head(self) -> tuple[str, str]:
@@ -59,6 +70,12 @@ class Wanted:
         """Other workloads that are wanted, or going, in the namespace of one."""
         # One by one: of a thousand fleets in one namespace the first mostly settles it.
         return (each for each in self._inside.get(key.namespace, ()) if each != key)
+
+    def asked_by_others(self, key: WorkloadKey, refs: Iterable[ObjectRef]) -> frozenset[ObjectRef]:
+        """Return those additional objects that another workload than `key` asks for."""
+        if key.namespace not in self._inside:
+            return frozenset()
+        return frozenset(ref for ref in refs if self._asking.get(ref, frozenset()) - {key})
 
     def holds_of(self, key: WorkloadKey) -> tuple[Hold, ...]:
         """Holds of one workload; those of the whole commit are not repeated for each."""

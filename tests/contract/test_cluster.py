@@ -238,6 +238,21 @@ async def test_an_apply_conflict_names_managers_and_fields(
     assert forced["data"] == {"n": "2", "m": "1"}
 
 
+async def test_an_apply_is_fenced_by_uid_and_version(
+    cluster: KubernetesCluster, namespace: str
+) -> None:
+    made = (await cluster.apply(config_map(namespace, "a", {"n": "1"})))["metadata"]
+    seen = {name: made[name] for name in ("uid", "resourceVersion")}
+    await cluster.merge_patch(ObjectRef("v1", "ConfigMap", namespace, "a"), {"data": {"m": "1"}})
+    for fence in (seen, {"uid": "6d4b1f4e-0000-4000-8000-000000000000"}):
+        body = config_map(namespace, "a", {"n": "2"})
+        with pytest.raises(Conflict):
+            await cluster.apply({**body, "metadata": {**body["metadata"], **fence}}, force=True)
+    body = config_map(namespace, "gone", {"n": "2"})
+    with pytest.raises(Conflict):
+        await cluster.apply({**body, "metadata": {**body["metadata"], **seen}}, force=True)
+
+
 async def test_a_dry_run_leaves_nothing(cluster: KubernetesCluster, namespace: str) -> None:
     ref = ObjectRef("v1", "ConfigMap", namespace, "a")
     assert (await cluster.create(config_map(namespace, "a", {"n": "1"}), dry_run=True))["data"]

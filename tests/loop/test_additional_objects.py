@@ -3,6 +3,8 @@
 import json
 from typing import Any, cast
 
+import pytest
+
 from reconciler.model import labels
 from reconciler.model.errors import Denied
 from reconciler.model.holds import HoldKind
@@ -271,3 +273,135 @@ async def test_a_kind_that_is_allowed_no_more_is_left_as_it_is_and_holds_the_end
         await again.turn()
         world.pass_time(2.0)
     assert "arena" not in world.namespaces()
+
+
+GAME = "registry.example/game:1"
+
+
+class Swap:
+    """Two fleets in one namespace, each with a ConfigMap of its own, which they exchange."""
+
+    def __init__(self) -> None:
+        self.world = World(kinds=("ConfigMap",))
+        self.give(duel="maps", quake="rules")
+
+    def give(self, image: str = GAME, **names: str) -> None:
+        """Commit that each fleet asks for the ConfigMap of a name, "" for none."""
+        files: dict[str, str | None] = {**LOBBY}
+        for fleet_name, name in names.items():
+            spec_text = fleet(fleet_name).replace(GAME, image)
+            if name:
+                asking = f"  objects: objects/{fleet_name}\n  reports:"
+                spec_text = spec_text.replace("  reports:", asking)
+            body = SETTINGS.replace('{{ workload.name ~ "-settings" }}', name)
+            text = body.replace("welcome", f"{fleet_name}s") if name else None
+            files[f"objects/{fleet_name}/configmap.yaml.j2"] = text
+            files[f"schedulers/{fleet_name}.yaml"] = spec_text
+        self.world.commit(files)
+
+    def owners(self) -> dict[str, tuple[str, str]]:
+        """Whose each ConfigMap is by its label, and by its content."""
+        return {
+            name: (item["metadata"]["labels"][labels.WORKLOAD], item["data"]["motd"])
+            for name, item in maps(self.world, "servers").items()
+        }
+
+    async def pass_turns(self, process: Process, turns: int = 6) -> None:
+        for _ in range(turns):
+            await process.turn()
+            self.world.pass_time(2.0)
+
+
+@pytest.mark.parametrize("image", [GAME, "registry.example/game:2"])
+async def test_fleets_that_swap_their_objects_do_not_wait_for_each_other(image: str) -> None:
+    swap = Swap()
+    process = await swap.world.process()
+    await swap.world.settle(process)
+    uids = {name: item["metadata"]["uid"] for name, item in maps(swap.world, "servers").items()}
+    assert swap.owners() == {"maps": ("duel", "duels"), "rules": ("quake", "quakes")}
+
+    swap.give(image, duel="rules", quake="maps")
+    swap.world.delete("/api/v1/namespaces/servers/pods/duel-0")
+    await swap.pass_turns(process, 12)
+
+    assert swap.owners() == {"rules": ("duel", "duels"), "maps": ("quake", "quakes")}
+    assert [pod["spec"]["containers"][0]["image"] for pod in swap.world.pods("servers")] == [
+        image
+    ] * 2
+    after = {name: item["metadata"]["uid"] for name, item in maps(swap.world, "servers").items()}
+    assert after == uids, "none was gone in between"
+    await swap.world.settle(process)
+    swap.give(image, duel="", quake="maps")
+    await swap.pass_turns(process)
+    assert swap.owners() == {"maps": ("quake", "quakes")}
+
+
+class Touching:
+    """A cluster in which somebody writes to a ConfigMap right before it is taken over."""
+
+    def __init__(self, world: World, cluster: Any) -> None:
+        self._world, self._cluster, self.left = world, cluster, 1
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cluster, name)
+
+    async def apply(self, body: Json, *, dry_run: bool = False, force: bool = False) -> Json:
+        if self.left and "resourceVersion" in body["metadata"]:
+            self.left -= 1
+            path = f"/api/v1/namespaces/servers/configmaps/{body['metadata']['name']}"
+            patch(self._world, path, {"data": {"touched": "yes"}})
+        return dict(await self._cluster.apply(body, dry_run=dry_run, force=force))
+
+
+async def test_an_object_is_taken_over_exactly_as_it_was_seen() -> None:
+    swap = Swap()
+    process = await swap.world.process()
+    await swap.world.settle(process)
+    process.lane.cluster = cast("Any", Touching(swap.world, process.lane.cluster))
+    swap.give(duel="rules", quake="maps")
+    report = await process.turn()
+    (error,) = [one.error for item in report.settled for one in item.outcomes if one.error]
+    assert "has been modified" in error
+    assert "duel" not in [owner for owner, _ in swap.owners().values()]
+    await swap.pass_turns(process)
+    assert swap.owners() == {"rules": ("duel", "duels"), "maps": ("quake", "quakes")}
+
+
+async def test_what_a_suspended_owner_has_is_not_taken() -> None:
+    swap = Swap()
+    process = await swap.world.process()
+    await swap.world.settle(process)
+    text = fleet("duel").replace("  reports:", "  suspend: true\n  reports:")
+    swap.give(duel="", quake="maps")
+    swap.world.commit({"schedulers/duel.yaml": text})
+    await swap.pass_turns(process)
+    assert swap.owners()["maps"] == ("duel", "duels")
+    swap.world.commit({"schedulers/duel.yaml": fleet("duel")})
+    await swap.pass_turns(process)
+    assert swap.owners() == {"maps": ("quake", "quakes")}
+
+
+async def test_what_another_asks_for_does_not_go_with_who_leaves_git() -> None:
+    swap = Swap()
+    process = await swap.world.process()
+    await swap.world.settle(process)
+    uid = maps(swap.world, "servers")["maps"]["metadata"]["uid"]
+    swap.give(duel="", quake="maps")
+    text = fleet("quake").replace(
+        "  reports:", "  objects: objects/quake\n  suspend: true\n  reports:"
+    )
+    swap.world.commit({"schedulers/quake.yaml": text, "schedulers/duel.yaml": None})
+    report: Any = None
+    for _ in range(8):
+        report = await process.turn()
+        swap.world.pass_time(2.0)
+    assert swap.world.names("servers") == ["quake-0"]
+    assert swap.owners()["maps"] == ("duel", "duels")
+    duel = WorkloadKey("Fleet", "servers", "duel")
+    (ending,) = [each.plan for each in report.settled if each.plan.key == duel]
+    assert "is left for the workload that asks for it now" in ending.holds[-1].reason
+    swap.world.commit({"schedulers/quake.yaml": text.replace("  suspend: true\n", "")})
+    await swap.world.settle(process)
+    assert swap.owners() == {"maps": ("quake", "quakes")}
+    assert maps(swap.world, "servers")["maps"]["metadata"]["uid"] == uid
+    assert duel not in process.lane.wanted.deleting

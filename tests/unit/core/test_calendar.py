@@ -18,6 +18,20 @@ def seconds(text: str) -> float:
     return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        pytest.param("Europe/Berlin", [], id="one that there is"),
+        pytest.param("europe/berlin", ["did you mean Europe/Berlin?"], id="capitals count"),
+        pytest.param("Berlin", ["write one as Europe/Berlin"], id="no region, nothing near"),
+    ],
+)
+def test_a_name_of_no_time_zone(name: str, said: list[str]) -> None:
+    found = list(calendar.check_zone(name, assets.TimeZones(), ("spec", "timeZone")))
+    assert [mistake.fix for mistake in found] == said
+    assert all(mistake.path == ("spec", "timeZone") for mistake in found)
+
+
 @settings(deadline=None)
 @given(st.dates(min_value=date(1900, 1, 1)))
 def test_a_day_is_that_of_the_calendar(day: date) -> None:

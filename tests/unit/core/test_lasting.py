@@ -22,6 +22,7 @@ from tests.unit.core.making import (
     pending,
     pods,
     port_range,
+    ref,
     waiting_for_port,
 )
 
@@ -123,6 +124,7 @@ CHANGED: dict[str, Any] = {
     "namespace_made": True,
     "addresses": {"node-1": "203.0.113.9"},
     "namesake": Namesake(a_key(), goes=True),
+    "elsewhere": frozenset({ref("ConfigMap", namespace="arena")}),
 }
 
 

@@ -151,6 +151,21 @@ def test_a_namespace_in_which_others_are_is_not_pruned(sharing: Sharing) -> None
     assert {item.ref.kind for item in inner} == {"ServiceAccount", "PodDisruptionBudget"}
 
 
+def test_what_another_workload_asks_for_is_left_for_it() -> None:
+    there = ref("ConfigMap", namespace="arena")
+    extra = LiveObject(there, "uid-x", "1", "main", "arena", {})
+    record = StateRecord(inventory=(Owned(there, made=True),))
+    live = LiveWorkload((), (extra,))
+    living = a_situation(WORKLOAD, record=record, live=live)
+    ending = replace(a_situation(None), record=record, live=live)
+    for decide, situation in ((objects.to_drop, living), (objects.to_prune, ending)):
+        assert [item.ref for item in decide(situation)] == [there]
+        assert decide(replace(situation, elsewhere=frozenset({there}))) == ()
+    assert objects.to_pass_on(ending) == ()
+    (hold,) = objects.to_pass_on(replace(ending, elsewhere=frozenset({there})))
+    assert "is left for the workload that asks for it now" in hold.reason
+
+
 A, B, C = (WorkloadKey("Fleet", "servers", name) for name in "abc")
 
 

@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 from reconciler.model.holds import Hold, HoldKind
-from reconciler.model.refs import WorkloadKey
+from reconciler.model.plans import DesiredObject
+from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.wanted import Wanted
 from tests.unit.core.making import a_key, a_workload, wanted
 
@@ -21,6 +24,18 @@ def test_there_is_something_to_do_about_what_is_wanted_and_what_goes() -> None:
 
 def test_snapshots_of_the_same_are_equal() -> None:
     assert Wanted("c1", WANTED.effective, WANTED.deleting, WANTED.holds) == WANTED
+
+
+def test_an_object_is_asked_for_elsewhere_where_another_of_the_namespace_wants_it() -> None:
+    duel, quake = (WorkloadKey("Fleet", "servers", name) for name in ("duel", "quake"))
+    maps, rules = (ObjectRef("v1", "ConfigMap", "servers", name) for name in ("maps", "rules"))
+    plain = wanted(a_workload())
+    asking = replace(plain, objects=(*plain.objects, DesiredObject(maps, {}, "")))
+    snapshot = Wanted("c1", {duel: plain, quake: asking})
+    assert snapshot.asked_by_others(duel, (maps, rules)) == {maps}
+    assert snapshot.asked_by_others(quake, (maps, rules)) == frozenset()
+    account = next(item.ref for item in plain.objects if item.ref.kind == "ServiceAccount")
+    assert snapshot.asked_by_others(duel, (account,)) == frozenset()
 
 
 def test_neighbours_are_who_is_wanted_or_going_in_the_same_namespace() -> None:
