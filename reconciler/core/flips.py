@@ -148,7 +148,12 @@ def _turns(pod: LivePod, heard: Heard) -> bool:
     kept = hearing.heard_of(pod.kept_report)
     if kept is None or kept.busy != heard.busy:
         return True
-    later = kept.runs != heard.runs or heard.counted >= kept.counted + hearing.KEPT_BEHIND_SECONDS
-    if heard.players and later:
+    later = heard.counted >= kept.counted + hearing.KEPT_BEHIND_SECONDS
+    if heard.players and (later or _under(kept) != _under(heard)):
         return True
     return (kept.players > 0) != (heard.players > 0)
+
+
+def _under(heard: Heard) -> tuple[tuple[int, ...], bool]:
+    """Return what tells under which process, and which end of its game, players were told of."""
+    return heard.runs, heard.after_end

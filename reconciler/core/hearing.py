@@ -61,6 +61,7 @@ def lay(
         mixed=before.mixed or (spoke and before.periodic is not report.periodic),
         runs=before.runs,
         counted=before.counted,
+        after_end=before.after_end,
     )
     laid = replace(laid, defies=down if laid.busy else None)
     return known if laid == known else replace(laid, at=now)
@@ -74,24 +75,29 @@ def renewed(known: Heard | None, kept: str, now: float) -> Heard | None:
     fresh = heard_of(kept, now)
     if fresh is None or known is None:
         return known or fresh
-    laid = replace(known, players=fresh.players, runs=fresh.runs, counted=fresh.counted)
+    laid = replace(
+        known,
+        players=fresh.players,
+        runs=fresh.runs,
+        counted=fresh.counted,
+        after_end=fresh.after_end,
+    )
     return known if laid == known else replace(laid, at=now)
 
 
-def told_under(
-    heard: Heard, before: Heard | None, runs: tuple[int, ...], unix_seconds: float
-) -> Heard:
-    """Note with what is kept of a room when it was told, and how often it had been restarted.
+def told_under(heard: Heard, before: Heard | None, pod: LivePod, unix_seconds: float) -> Heard:
+    """Note with what is kept of a room when it was told, and how its pod stood then.
 
     A count that is told again is no news until it is to be renewed: a game that says two things by
     turns would else have its pod written at each word.
     """
     if not keeps(heard):
         return heard
-    same = before is not None and (before.players, before.runs) == (heard.players, runs)
+    laid = replace(heard, runs=pod.runs, after_end=bool(pod.ended))
+    same = before is not None and before.players == heard.players and laid == heard
     if same and not is_to_renew(heard, unix_seconds):
         return heard
-    return replace(heard, runs=runs, counted=math.ceil(unix_seconds))
+    return replace(laid, counted=math.ceil(unix_seconds))
 
 
 def is_to_renew(heard: Heard, unix_seconds: float) -> bool:
@@ -114,8 +120,13 @@ def began_anew(heard: Heard, runs: tuple[int, ...]) -> bool:
 
 
 def is_doubtful(heard: Heard, pod: LivePod) -> bool:
-    """Whether nobody knows if players were told of by the process of now, or the one before."""
-    return heard.players > 0 and began_anew(heard, pod.runs)
+    """Whether nobody knows if players were told of by the process of now, or the one before.
+
+    So it is with those who were told of right after a game ended for good, or right before.
+    """
+    if not heard.players or not keeps(heard):
+        return False
+    return began_anew(heard, pod.runs) or (bool(pod.ended) and not heard.after_end)
 
 
 def emptied(heard: Heard, runs: tuple[int, ...], now: float) -> Heard:
@@ -144,6 +155,7 @@ def over(heard: Heard, now: float) -> Heard:
         at=now,
         said_since=now,
         confirmed=False,
+        after_end=False,
     )
 
 
@@ -179,6 +191,7 @@ def kept_of(heard: Heard) -> str:
         "periodic": heard.periodic,
         "runs": heard.runs,
         "at": heard.counted,
+        "ended": heard.after_end,
     }
     # The count always: it is what a process that starts anew must not guess.
     kept = {name: value for name, value in said.items() if value or name == "players"}
@@ -207,6 +220,7 @@ def heard_of(text: str, now: float = 0.0) -> Heard | None:
             said_since=now,
             runs=tuple(_count(each, MOST_RESTARTS) for each in kept.get("runs", ())),
             counted=_count(kept.get("at", 0), LATEST),
+            after_end=kept.get("ended", False) is True,
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None

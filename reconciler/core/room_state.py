@@ -146,7 +146,7 @@ def _busy(facts: Facts) -> Judged | None:
     if heard.silent:
         what += "; it has been silent since"
     elif hearing.is_doubtful(heard, facts.pod):
-        what += ", or did right before its game began anew"
+        what += f", or did right before its game {'ended' if facts.pod.ended else 'began anew'}"
     again = facts.patience_seconds
     return Judged(state, what, protected=what, demand=True, up=True, again_in_seconds=again)
 

@@ -160,7 +160,9 @@ class Sorted:
         if heard is None:
             limited = self.workload.timeouts.silent_busy_seconds is not None
             return None if limited else _UNHEARD.get(pod.mark)
-        if heard.silent or heard.health is not None or (pod.runs and is_doubtful(heard, pod)):
+        if heard.silent or heard.health is not None or pod.ended:
+            return None
+        if pod.runs and is_doubtful(heard, pod):
             return None
         if pod.mark is Mark.IDLE:
             idle = heard.said in _PLAIN_SAID and not heard.matches and not heard.players

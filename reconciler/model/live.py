@@ -100,8 +100,6 @@ class LivePod:
     """Our two disruption annotations as they stand (safe-to-evict, do-not-disrupt)."""
     kept_report: str = ""
     """The annotation that holds the last report of a game that reports on change only."""
-    bound_at: float = 0.0
-    """Unix seconds of the moment when it was given a node, 0 while it has none."""
     running: bool = False
     """Whether any container runs, or nobody tells: somebody may be playing."""
     started_at: float = 0.0
@@ -113,6 +111,8 @@ class LivePod:
 
     Or why its game did, for good, while a container beside it runs on.
     """
+    game_ended_at: float = 0.0
+    """Unix seconds of that, by its node's clock and rounded down; 0 where nobody tells."""
     runs: tuple[int, ...] = ()
     """How often each of its containers was restarted; () where none was."""
     pod_ip: str = ""

@@ -119,6 +119,9 @@ class Heard:
     counted: int = 0
     """When that was, in Unix seconds by the clock of whoever led then; 0 for never, or not known.
     It is kept on the pod, where an equal count that came later need not stand."""
+    after_end: bool = False
+    """Whether it told of its players on change after its pod told that its game ended for good.
+    By order, never by clocks; it is kept on the pod."""
     defies: tuple[int, ...] | None = None
     """`LivePod.runs` of a pod that was seen not running when it told of players after all, None
     where it was seen running: the kubelet tells late that a container was started again."""

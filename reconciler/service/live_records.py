@@ -13,7 +13,7 @@ from reconciler.model import labels
 from reconciler.model.live import ENDED_PHASES, LiveNode, LiveObject, LivePod, Phase
 from reconciler.model.refs import Json, WorkloadKey, ref_of
 from reconciler.model.rooms import Mark, Why
-from reconciler.service.pod_ends import end_of, public_of
+from reconciler.service.pod_ends import end_of, game_ends_of, public_of
 from reconciler.service.pod_ports import host_ports_of
 
 MOST_DIGITS = 18
@@ -26,8 +26,8 @@ def pod_of(pod: Json) -> LivePod:
     """Return the record of a pod; a room of ours where the labels say so."""
     metadata, spec, status = pod["metadata"], pod.get("spec") or {}, pod.get("status") or {}
     marks, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
-    conditions = {each["type"]: each for each in status.get("conditions") or ()}
-    workload, starts = intern(marks.get(labels.WORKLOAD, "")), _starts(status)
+    conditions, starts = _conditions(status), _starts(status)
+    workload, ends = intern(marks.get(labels.WORKLOAD, "")), game_ends_of(spec, status)
     return LivePod(
         uid=metadata["uid"],
         namespace=intern(metadata.get("namespace", "")),
@@ -56,11 +56,11 @@ def pod_of(pod: Json) -> LivePod:
         leaving_since=_number(notes.get(labels.LEAVING_SINCE)),
         guard=guard_of(notes),
         kept_report=notes.get(labels.REPORT, ""),
-        bound_at=_since(conditions.get("PodScheduled")),
         running=bool(starts) or _is_untold(spec, status),
         started_at=max(starts, default=0.0),
         first_started_at=min(starts, default=0.0),
-        ended=end_of(spec, status, conditions.get("DisruptionTarget")),
+        ended=end_of(status, conditions.get("DisruptionTarget"), ends),
+        game_ended_at=max((unix_seconds(end.get("finishedAt")) for end in ends), default=0.0),
         runs=_runs(status),
         pod_ip=status.get("podIP") or "",
         host_network=bool(spec.get("hostNetwork")),
@@ -77,7 +77,7 @@ def _odd(text: str, ours: Container[str]) -> str:
 def node_of(node: Json) -> LiveNode:
     """Return the record of a node."""
     metadata, spec, status = node["metadata"], node.get("spec") or {}, node.get("status") or {}
-    conditions = {each["type"]: each for each in status.get("conditions") or ()}
+    conditions = _conditions(status)
     return LiveNode(
         name=intern(metadata["name"]),
         ready=_is_true(conditions.get("Ready")),
@@ -148,6 +148,10 @@ def _key(kind: str, namespace: str, name: str) -> WorkloadKey:
     return WorkloadKey(intern(kind), intern(namespace), intern(name))
 
 
+def _conditions(status: Json) -> dict[str, Json]:
+    return {each["type"]: each for each in status.get("conditions") or ()}
+
+
 def _is_true(condition: Json | None) -> bool:
     return condition is not None and condition.get("status") == "True"
 
@@ -202,13 +206,6 @@ def _games(spec: Json, status: Json) -> list[Json]:
         for one in status.get("containerStatuses") or ()
     )
     return [each for name, each in states if each and (name in public or not public)]
-
-
-def _since(condition: Json | None) -> float:
-    """Return since when a condition is true, 0 where it is not."""
-    if condition is None or condition.get("status") != "True":
-        return 0.0
-    return unix_seconds(condition.get("lastTransitionTime"))
 
 
 def _starts(status: Json) -> list[float]:

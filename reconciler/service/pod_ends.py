@@ -1,4 +1,4 @@
-"""Why a pod ended, or the game in it; and which of its containers is the game."""
+"""Why a pod ended, or the game in it, and when; and which of its containers is the game."""
 
 from collections.abc import Sequence
 from sys import intern
@@ -7,13 +7,13 @@ from reconciler.model.live import ENDED_PHASES
 from reconciler.model.refs import Json
 
 
-def end_of(spec: Json, status: Json, disrupted: Json | None) -> str:
+def end_of(status: Json, disrupted: Json | None, game_ends: Sequence[Json]) -> str:
     """Return why a pod ended, or its game did for good, as Kubernetes tells it; "" where not.
 
-    `disrupted` is its condition of that name.
+    `disrupted` is its condition of that name, `game_ends` what `game_ends_of` returns of it.
     """
     if status.get("phase") not in ENDED_PHASES:
-        return _end_of_game(spec, status)
+        return _worst(game_ends, "Ended") if game_ends else ""
     if status.get("reason"):
         return intern(str(status["reason"]))
     if disrupted is not None and disrupted.get("status") == "True":
@@ -39,8 +39,8 @@ def public_of(spec: Json) -> set[str]:
     }
 
 
-def _end_of_game(spec: Json, status: Json) -> str:
-    """Return why a room's game ended for good while a container beside it runs on, "" if not.
+def game_ends_of(spec: Json, status: Json) -> list[Json]:
+    """Return how a room's game ended for good while a container beside it runs on, [] if not.
 
     Only where each other container declares no port at all, for else it may be the game.
     """
@@ -51,7 +51,7 @@ def _end_of_game(spec: Json, status: Json) -> str:
         for each in containers
         if each["name"] in public or each.get("ports")
     ]
-    return _worst(ends, "Ended") if public and all(ends) else ""
+    return ends if public and all(ends) else []
 
 
 def _end_for_good(spec: Json, container: Json, told: Json) -> Json:

@@ -186,7 +186,7 @@ class Book:
         laid = hearing.lay(before, report, workload.matches_max, line.last_at, draining, down)
         unix_seconds = self._clock.now()
         if report.players is not None:
-            laid = hearing.told_under(laid, before, pod.runs, unix_seconds)
+            laid = hearing.told_under(laid, before, pod, unix_seconds)
         line.heard = laid
         if not kept.void(line, pod, line.last_at, unix_seconds) and laid is before:
             return

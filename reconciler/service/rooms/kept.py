@@ -107,14 +107,33 @@ def _is_surely_before(line: Line, heard: Heard, pod: LivePod, now: float) -> boo
     return 0 < heard.counted < pod.first_started_at - apart
 
 
-def bury(line: Line, before: LivePod | None, pod: LivePod, now: float) -> bool:
-    """Forget who played in a game that is seen to have ended for good; words since then count."""
-    ended_before = before is not None and bool(before.ended)
-    if line.heard is None or ended_before or not (pod.ended and pod.running):
+def bury(line: Line, before: LivePod | None, pod: LivePod, now: float, unix_seconds: float) -> bool:
+    """Forget who played in a game that is seen to have ended for good; words since then count.
+
+    A pod tells of it late, and another process may have heard them. `now` and `unix_seconds` are
+    as of `void`.
+    """
+    was_seen = before is not None and before.ended and before.running
+    if line.heard is None or was_seen or not (pod.ended and pod.running):
+        return False
+    # The same words, told again, are news: of these it is known by order that they came since.
+    line.report = None
+    if line.heard.after_end or 0 < pod.game_ended_at < _told_at(
+        line, line.heard, now, unix_seconds
+    ):
         return False
     line.heard = hearing.over(line.heard, now)
-    line.report, line.empty_at = None, now
+    line.empty_at = now
     return True
+
+
+def _told_at(line: Line, heard: Heard, now: float, unix_seconds: float) -> float:
+    """Return when a room told of its players last, in Unix seconds: a ping tells of them, too."""
+    counts = heard.players > 0 and hearing.keeps(heard)
+    at = line.counted_at if counts else line.spoke_at
+    if at < 0:
+        return heard.counted
+    return unix_seconds - (now - at)
 
 
 def undrain(line: Line, pod: LivePod) -> bool:

@@ -163,8 +163,8 @@ class Pages:
             self._seed(line, pod)
             self._turned(line)
         self.renew(line, pod)
-        voided = kept.void(line, pod, self._elapsed(), self._clock.now())
-        buried = kept.bury(line, before, pod, self._elapsed())
+        moment = self._elapsed(), self._clock.now()
+        voided, buried = kept.void(line, pod, *moment), kept.bury(line, before, pod, *moment)
         if kept.undrain(line, pod) or voided or buried:
             self._turned(line)
         if line.heard is not None and not line.heard.silent:
@@ -174,8 +174,9 @@ class Pages:
         """Let a room begin with what its pod has kept."""
         kept.begin(line, pod, self._roster.is_mute(pod))
         if line.heard is not None:
-            kept.void(line, pod, self._elapsed(), self._clock.now())
-            kept.bury(line, None, pod, self._elapsed())
+            moment = self._elapsed(), self._clock.now()
+            kept.void(line, pod, *moment)
+            kept.bury(line, None, pod, *moment)
             self._begun(line, pod)
         if pod.mark is not Mark.NONE:
             self._follow(line)

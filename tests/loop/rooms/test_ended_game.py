@@ -10,6 +10,7 @@ from functools import partial
 import pytest
 
 from reconciler.model.refs import Json
+from reconciler.sandbox import clock
 from reconciler.sandbox.behaviour import READY
 from reconciler.sandbox.players.natures import Nature, Voice
 from reconciler.sandbox.requests import Request
@@ -55,12 +56,17 @@ def _states(it: Playhouse) -> list[str]:
 
 def _ends(it: Playhouse, actor: Actor, code: int) -> None:
     """Let a game end, and the container beside it run on."""
-    world, name = it.world, actor.game.where.room
     it.cast.forget(actor.uid)
+    _leaves_the_rest(it, actor, {"exitCode": code, "reason": "Error"})
+
+
+def _leaves_the_rest(it: Playhouse, actor: Actor, end: Json) -> None:
+    """Let the container with a host port end, whoever tells of its players."""
+    world, name = it.world, actor.game.where.room
     path = f"/api/v1/namespaces/{NAME}/pods/{name}"
     pod = world.ask(path)
     game, beside = pod["status"]["containerStatuses"]
-    game |= {"state": {"terminated": {"exitCode": code, "reason": "Error"}}, "ready": False}
+    game |= {"state": {"terminated": end}, "ready": False}
     unready = {"type": "Ready", "status": "False", "reason": "ContainersNotReady"}
     _patch(world, path, {"metadata": {"annotations": {READY: "false"}}})
     status = {"containerStatuses": [game, beside], "conditions": [unready]}
@@ -110,6 +116,33 @@ def test_its_room_goes_and_another_is_made(voice: Voice, code: int, led_anew: bo
             there = {pod["metadata"]["uid"] for pod in it.world.pods(NAME)}
             assert actor.uid not in there
             assert {each.uid for each in others} < there
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize("voice", [Voice.COLLECTIONS, Voice.MAESTRO, Voice.BOTH])
+@pytest.mark.parametrize("told_late", [False, True])
+def test_players_told_of_after_it_ended_stay_for_the_next_leader(
+    voice: Voice, told_late: bool
+) -> None:
+    """Somebody else in the pod tells of them, perhaps before the pod tells of the end."""
+
+    async def main() -> None:
+        async with _game(voice) as it:
+            actor, *_ = it.cast.playing(NAME)
+            await asyncio.sleep(30.0)
+            ended_at = clock.stamp(it.world.time.at - 2.0 * told_late)
+            end = {"exitCode": 0, "reason": "Completed", "finishedAt": ended_at}
+            joins, ends = partial(it.cast.join, actor, 1), partial(_leaves_the_rest, it, actor, end)
+            for happens in (joins, ends) if told_late else (ends, joins):
+                happens()
+                it.changed()
+                await asyncio.sleep(1.0)
+            await asyncio.sleep(20.0)
+            await it.services[0].kill()
+            it.start("two")
+            await asyncio.sleep(120.0)
+            assert _states(it).count("busy") == ROOMS, "another may have been made meanwhile"
 
     in_virtual_time(main())
 

@@ -106,7 +106,6 @@ def a_pod(ordinal: int, **changes: Any) -> LivePod:
         created_at=NOW - 60,
         stamps=STAMPS,
         guard=("false", "true"),
-        bound_at=NOW - 60,
         started_at=NOW - 50,
         seen=Seen(starting=NOW - 50),
     )

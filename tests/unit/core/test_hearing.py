@@ -15,6 +15,7 @@ from reconciler.core.hearing import (
     told_under,
 )
 from reconciler.model.rooms import GameState, Health, Heard, Report, Said
+from tests.unit.core.making import a_pod
 
 NOW = 1_800_000_000.0
 HEARD = Heard(at=NOW, said=Said.OCCUPIED, matches=2, players=7, said_since=NOW)
@@ -169,11 +170,11 @@ COUNTED = Heard(at=NOW, periodic=False, players=3, health=Health.HEALTHY)
     ],
 )
 def test_a_room_has_begun_anew(told: tuple[int, ...], now: tuple[int, ...], anew: bool) -> None:
-    assert began_anew(told_under(COUNTED, None, told, NOW), now) is anew
+    assert began_anew(told_under(COUNTED, None, a_pod(0, runs=told), NOW), now) is anew
 
 
 def test_a_word_about_its_health_makes_a_count_no_younger_and_no_older() -> None:
-    told = told_under(COUNTED, None, (1,), 77.5)
+    told = told_under(COUNTED, None, a_pod(0, runs=(1,)), 77.5)
     unwell = lay(told, Report(periodic=False, health=Health.FAILED), 4, NOW + 9)
     assert (unwell.runs, unwell.counted) == ((1,), 78)
 
@@ -193,12 +194,12 @@ def test_a_count_that_is_told_again_is_news_once_a_minute(
 ) -> None:
     before = replace(COUNTED, players=7, runs=(1,), counted=100)
     heard = replace(before, players=count)
-    assert told_under(heard, before, runs, 100.0 + later).counted == counted
+    assert told_under(heard, before, a_pod(0, runs=runs), 100.0 + later).counted == counted
 
 
 def test_a_room_that_only_repeats_itself_says_itself_that_it_is_empty() -> None:
     assert not began_anew(HEARD, (1,))
-    assert told_under(HEARD, None, (1,), NOW) is HEARD
+    assert told_under(HEARD, None, a_pod(0, runs=(1,)), NOW) is HEARD
 
 
 def test_whoever_played_where_every_container_began_anew_is_gone() -> None:

@@ -1,12 +1,13 @@
 """What a line takes from its pod: the last words that are kept there, and which of them count."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from reconciler.core.hearing import kept_of
 from reconciler.model.live import LivePod
-from reconciler.model.rooms import Health, Mark, Report
+from reconciler.model.rooms import Health, Mark, Report, Said
 from reconciler.service.rooms import kept
 from reconciler.service.rooms.lines import Line, line_of
 from tests.unit.core.making import a_heard, a_key, a_pod
@@ -125,12 +126,61 @@ def test_players_go_with_a_game_that_ended_for_good_and_words_since_then_count()
     up = pod(SEVEN, 10)
     made = line(up)
     ended = replace(pod(SEVEN, 11), ended="Completed")
-    assert kept.bury(made, up, ended, 6.0)
+    assert kept.bury(made, up, ended, 6.0, 6.0)
     assert made.heard is not None
     assert not made.heard.busy
     made.heard = replace(made.heard, players=2)
-    assert not kept.bury(made, ended, replace(ended, resource_version="12"), 7.0)
+    assert not kept.bury(made, ended, replace(ended, resource_version="12"), 7.0, 7.0)
     assert made.heard.players == 2
+
+
+@pytest.mark.parametrize(
+    ("counted", "after_end", "players"),
+    [
+        pytest.param(899, False, 0, id="before it ended"),
+        pytest.param(0, False, 0, id="nobody knows when"),
+        pytest.param(901, False, 7, id="after it ended, before its pod told so"),
+        pytest.param(850, True, 7, id="after its pod told so, whatever clocks say"),
+    ],
+)
+def test_another_leader_believes_who_was_told_of_after_a_game_had_ended(
+    counted: int, after_end: bool, players: int
+) -> None:
+    told = a_heard(periodic=False, players=7, counted=counted, after_end=after_end)
+    up = replace(pod(kept_of(told), 11), ended="Completed", game_ended_at=900.0)
+    made = line(up)
+    assert kept.bury(made, None, up, 2000.0, 2000.0) is not bool(players)
+    assert made.heard is not None
+    assert made.heard.players == players
+
+
+def test_players_go_with_a_game_that_ended_while_nothing_beside_it_ran() -> None:
+    up = pod(SEVEN, 10)
+    made = line(up)
+    ended = replace(up, resource_version="11", ended="Completed", running=False)
+    assert not kept.bury(made, up, ended, 6.0, 6.0)
+    assert kept.bury(made, ended, replace(ended, resource_version="12", running=True), 7.0, 7.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "told", "stays"),
+    [
+        pytest.param({"periodic": False, "players": 7}, 899.0, False, id="a count before"),
+        pytest.param({"periodic": False, "players": 7}, 901.0, True, id="a count since"),
+        pytest.param({"said": Said.OCCUPIED, "matches": 1}, 899.0, False, id="a ping before"),
+        pytest.param({"said": Said.OCCUPIED, "matches": 1}, 901.0, True, id="a ping since"),
+    ],
+)
+def test_players_told_of_after_a_game_ended_stay_when_its_pod_tells_of_that(
+    words: dict[str, Any], told: float, stays: bool
+) -> None:
+    up = pod("", 10)
+    made = line(up)
+    made.heard, made.spoke_at = a_heard(**words), told
+    made.counted_at = made.spoke_at if "players" in words else made.counted_at
+    ended = replace(up, resource_version="11", ended="Completed", game_ended_at=900.0)
+    assert kept.bury(made, up, ended, 905.0, 905.0) is not stays
+    assert made.heard.busy is stays
 
 
 def test_no_clock_empties_a_room_by_a_word_of_this_moment() -> None:

@@ -355,6 +355,15 @@ def test_a_game_that_ended_for_good_beside_a_container_that_runs_on(
     assert pod_of(pod).ended == ended
 
 
+def test_when_a_game_ended_is_when_the_last_of_its_containers_did() -> None:
+    times = ("1970-01-01T00:00:02Z", "1970-01-01T00:00:07Z")
+    ends = [{"terminated": {"exitCode": 0, "finishedAt": at}} for at in times]
+    assert pod_of(_public(_pod("False", 30, *ends, _runs_since(5)), "c0", "c1")).game_ended_at == 0
+    over = _public(_pod("False", 30, *ends, _runs_since(5)), "c0", "c1")
+    over["spec"]["restartPolicy"] = "Never"
+    assert pod_of(over).game_ended_at == 7.0
+
+
 @pytest.mark.parametrize(
     "more",
     [
