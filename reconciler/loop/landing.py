@@ -15,7 +15,7 @@ from reconciler.core.suspension import in_time
 from reconciler.loop.commit_text import DEFAULT_SUBJECT, message_of
 from reconciler.loop.count_files import Rewritten, rewrite
 from reconciler.loop.head import HeadLane
-from reconciler.loop.tries import Tries
+from reconciler.loop.tries import Place, Tries
 from reconciler.model.edits import Refusal
 from reconciler.model.errors import Conflict, PortError, Unavailable
 from reconciler.model.intents import Intent, Scaling
@@ -65,6 +65,11 @@ class _Ground:
     branch: str
     base: str
     creates: bool = False
+
+    @property
+    def place(self) -> Place:
+        """Where the push goes to."""
+        return self.branch, "" if self.creates else self.base
 
 
 def is_judged(lane: HeadLane) -> bool:
@@ -119,7 +124,7 @@ async def land(
     message = message_of(landed, lane.home.instance, terms.subject, made.gone)
     change = _change_of(ground, made, message, terms, now)
     commit = await repository.write(change)
-    await _record(lane, commit, tries, tries.ended(ground.base, now), now)
+    await _record(lane, commit, tries, tries.ended(now), now)
 
     def pushing(key: WorkloadKey, known: StateRecord) -> Scaling:
         # A head stands on record before it is published: by then its word is heard already.
@@ -131,10 +136,10 @@ async def land(
         await _change(lane, landed, pushing)
         await repository.push(change, commit)
     except PortError as error:
-        tries.failed(error, commit, ground.base, now)
+        tries.failed(error, commit, ground.place, now)
         await _lost(lane, tries.raced, landed, error)
         raise
-    tries.took(commit, ground.base, now)
+    tries.took(commit, ground.place, now)
     pushed = intents.pushed
     await _change(lane, landed, lambda key, known: pushed(known.scaling, commit, landed[key]))
     await withdraw(lane, tries.raced, landed)
@@ -208,21 +213,21 @@ async def _ground(
     """
     tracked, counts = reading.head
     branch = counts_in_git.counts_branch(reading.config, lane.branch)
+    creates = bool(branch) and not counts
+    ground = _Ground(reading.head, branch or lane.branch, counts or tracked, creates)
     # Where our mirror has the head the push itself asks: it moves the branch from there or not at
     # all. To fetch first only gives those who push all the time another moment to come first.
-    tries.begun(counts or tracked)
+    tries.begun(ground.place)
     if branch or tries.unanswered or not await repository.holds(tracked):
         newest = (await repository.fetch()).commit
         tip = await repository.tip(branch) if branch else ""
         if (newest, tip) != (tracked, counts):
             raise Conflict("somebody pushed since the head was judged: judge that first")
-        for commit in tries.overtaken(counts or tracked):
+        for commit in tries.overtaken(ground.place):
             relations = {await repository.relation(commit, at) for at in reading.head if at}
             stands = not relations.isdisjoint((Relation.FORWARD, Relation.SAME))
             tries.answered(commit, stands=stands)
-    if not branch:
-        return _Ground(reading.head, lane.branch, tracked)
-    return _Ground(reading.head, branch, counts or tracked, creates=not counts)
+    return ground
 
 
 async def _rewritten(

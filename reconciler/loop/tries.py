@@ -3,9 +3,13 @@
 from dataclasses import dataclass, field
 
 from reconciler.core import intents
-from reconciler.model.errors import PortError, Unavailable
+from reconciler.model.errors import Conflict, PortError
 from reconciler.model.intents import Intent
 from reconciler.model.refs import WorkloadKey
+
+Place = tuple[str, str]
+"""A branch, and the commit that it stands at when a push begins, "" where it is not there yet."""
+_NOWHERE = ("", "")
 
 
 @dataclass(slots=True)
@@ -13,48 +17,55 @@ class Tries:
     """What one committer put on record for pushes that did not, or may not, reach the branch.
 
     `raced` is pushed again after a lost race. `lost` are ids of commits that never got there;
-    those whose push nobody answered are `unanswered`, each with its base and when (Unix seconds).
-    `taken` is the last one that the host said it took, at `taken_at`. `recorded_at` is when this
-    committer put an id on record: another time there is another process'.
+    those whose push may come there yet are `unanswered`, each with its place and when (Unix
+    seconds): what stands between us and the host may say no to one that the host took. `taken` is
+    the last one that the host said it took, at `taken_at`. `recorded_at` is when this committer
+    put an id on record: another time there is another process'.
     """
 
     raced: dict[WorkloadKey, Intent] = field(default_factory=dict)
     lost: set[str] = field(default_factory=set)
-    unanswered: dict[str, tuple[str, float]] = field(default_factory=dict)
-    taken: tuple[str, str] = ("", "")
+    unanswered: dict[str, tuple[Place, float]] = field(default_factory=dict)
+    taken: tuple[str, Place] = ("", _NOWHERE)
     taken_at: float = 0.0
     recorded_at: float = 0.0
 
-    def begun(self, base: str) -> None:
-        """Judge what the host took last, where `base` is built upon now.
+    def begun(self, place: Place) -> None:
+        """Judge what the host took last, where the next one goes to `place`.
 
-        It stands there no longer, or never did, where that is what it was built upon: nobody
-        knows then whether it comes.
+        It stands there no longer, or never did, where that is where it went to: nobody knows then
+        whether it comes.
         """
         commit, on = self.taken
-        self.taken = "", ""
-        if commit and on == base:
+        self.taken = "", _NOWHERE
+        if commit and on == place:
             self.unanswered[commit] = on, self.taken_at
-        elif commit:
-            self.unanswered.clear()
+        elif commit and on[0] == place[0]:
+            self.unanswered = {
+                each: tried for each, tried in self.unanswered.items() if tried[0][0] != on[0]
+            }
 
-    def took(self, commit: str, base: str, now: float) -> None:
-        """Remember that the host said that it took a commit onto `base`."""
-        self.taken, self.taken_at = (commit, base), now
+    def took(self, commit: str, place: Place, now: float) -> None:
+        """Remember that the host said that it took a commit."""
+        self.taken, self.taken_at = (commit, place), now
 
-    def failed(self, error: PortError, commit: str, base: str, now: float) -> None:
-        """Remember what became of a push onto `base` that failed."""
-        if isinstance(error, Unavailable):
-            self.unanswered[commit] = base, now
+    def failed(self, error: PortError, commit: str, place: Place, now: float) -> None:
+        """Remember what became of a push that failed: only a lost race says it is not there."""
+        if not isinstance(error, Conflict):
+            self.unanswered[commit] = place, now
         elif commit not in self.unanswered:
             self.lost.add(commit)
 
-    def overtaken(self, base: str) -> list[str]:
+    def overtaken(self, place: Place) -> list[str]:
         """Return the unanswered ids over which the branch has moved: it holds each, or never will.
 
-        We push forward only, each from the very commit that it was made of.
+        We push forward only, each from the very commit that it was made of; one that makes the
+        branch may come for as long as that is not there, whatever happens to the tracked one.
         """
-        return [commit for commit, (on, _) in self.unanswered.items() if on != base]
+        branch, at = place
+        return [
+            commit for commit, ((to, on), _) in self.unanswered.items() if to == branch and on != at
+        ]
 
     def answered(self, commit: str, *, stands: bool) -> None:
         """Remember what became of a push that nobody answered, now that the branch tells it."""
@@ -62,11 +73,11 @@ class Tries:
         if not stands:
             self.lost.add(commit)
 
-    def ended(self, base: str, now: float) -> set[str]:
-        """Return the ids of which nothing can come any more, where the branch stands at `base`."""
+    def ended(self, now: float) -> set[str]:
+        """Return the ids of which nothing can come any more."""
         old = {
             commit
-            for commit, (on, at) in self.unanswered.items()
-            if on == base and abs(now - at) > intents.UNANSWERED_SECONDS
+            for commit, (_, at) in self.unanswered.items()
+            if abs(now - at) > intents.UNANSWERED_SECONDS
         }
         return self.lost | old

@@ -149,6 +149,18 @@ async def test_a_push_that_landed_though_the_host_then_went_away_is_found_later(
         assert (await repository.lineage(base, head)).commits == (written,)
 
 
+@pytest.mark.parametrize("status", [302, 401, 403, 404, 410, 500])
+async def test_a_push_that_landed_and_was_answered_with_a_refusal_is_found(
+    http: OverHttp, status: int
+) -> None:
+    base = http.commit(START)
+    async with opened(http) as repository:
+        await repository.fetch()
+        http.server.break_with(Fault(status=status, only=ONLY, done=True))
+        pushed = await repository.push(change(base))
+    assert http.head() == pushed.commit == pushed.head
+
+
 @pytest.mark.parametrize("only", ["", ONLY], ids=["every answer", "the push alone"])
 async def test_a_proxy_that_stalls_is_left_at_the_deadline(http: OverHttp, only: str) -> None:
     base = http.commit(START)

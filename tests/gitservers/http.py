@@ -30,7 +30,8 @@ class Fault:
     `stall_seconds` passes before anything is answered; `status` is answered instead of git, `page`
     as well, as a web page; `cut_after_bytes` of the true body are sent, and the connection is
     closed; with `hang_up` it is closed while the request still comes in. `only` is how the path
-    ends of what fails; with `then_down` every request after it is answered 503.
+    ends of what fails; with `then_down` every request after it is answered 503. With `done` git
+    does what it was asked before `status` is answered.
     """
 
     status: int | None = None
@@ -42,6 +43,7 @@ class Fault:
     hang_up: bool = False
     only: str = ""
     then_down: bool = False
+    done: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,8 @@ class HttpGitServer:
     def reply(self, call: Call, fault: Fault | None) -> Reply:
         """Return the whole answer to a request."""
         if fault is not None and fault.status is not None:
+            if fault.done:
+                answer(self.root, call)
             retry = fault.retry_after_seconds
             headers = () if retry is None else (("Retry-After", str(retry)),)
             return Reply(fault.status, headers, b"the test asked for this failure\n")

@@ -17,7 +17,7 @@ from reconciler.adapters.git.commands import failed
 from reconciler.adapters.git.failures import has_no_branch, transport_failure
 from reconciler.adapters.git.store import Store
 from reconciler.adapters.git.urls import check_branch
-from reconciler.model.errors import Conflict, Misconfigured
+from reconciler.model.errors import Conflict, Misconfigured, PortError, Unavailable
 
 _TIPS = "refs/gamekeeper/tips/"
 _PUSH = (
@@ -74,13 +74,26 @@ class Pushing:
             return commit
         stderr = self._without_secrets(output.stderr)
         if not answer.reason or answer.unknown:
-            raise self._failure("push to", branch, stderr)
+            return self._unanswered(branch, commit, stderr)
         if not answer.moved:
             verdicts.check(self._store.shown, branch, answer, stderr)
         tip = self.tip(branch)
         if tip and self._holds(tip, commit):
             return tip
         raise self._lost(branch, at, tip) if tip != at else self._unmoved(branch, answer, stderr)
+
+    def _unanswered(self, branch: str, commit: str, stderr: str) -> str:
+        """Return where the branch stands where it has `commit` all the same.
+
+        A proxy may refuse what the host behind it took. Raises what git's words mean.
+        """
+        failure = self._failure("push to", branch, stderr)
+        if not isinstance(failure, Unavailable):  # that is looked for with a deadline of its own
+            with contextlib.suppress(PortError):
+                tip = self.landed(branch, commit)
+                if tip:
+                    return tip
+        raise failure
 
     def _check(self, change: Mapping[str, Any], commit: str) -> None:
         parents = self._store.objects().parents(commit)

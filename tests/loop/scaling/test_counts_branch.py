@@ -5,9 +5,12 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
+from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
+from reconciler.model.errors import Unavailable
+from reconciler.model.pushes import Change, Pushed
 from tests.loop.safety import Bounds
 from tests.loop.scaling.counts import counts_of
-from tests.loop.scaling.house import FILE, Scene, scaled, stage
+from tests.loop.scaling.house import ARENA, FILE, Habits, Scene, scaled, stage
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.world import CONFIG
 
@@ -208,5 +211,43 @@ def test_a_number_on_the_branch_of_counts_that_an_approval_lets_in_holds() -> No
             await there.until("four rooms", lambda: there.rooms() == 4, 90.0)
             await asyncio.sleep(600.0)
             assert (there.rooms(), counts(there)) == (4, {"Scheduler/arena": 4})
+
+    in_virtual_time(main())
+
+
+class Lost(MemoryRepository):
+    """The answer to the first push is lost, and the push comes to the host `late` seconds later."""
+
+    def __init__(self, host: MemoryHost, late: float) -> None:
+        super().__init__(host)
+        self._late = late
+
+    async def push(self, change: Change, commit: str = "") -> Pushed:
+        """Push, sooner or later."""
+        late, self._late = self._late, 0.0
+        if not late:
+            return await super().push(change, commit)
+        branches, branch = self._host.branches, change.branch
+        asyncio.get_running_loop().call_later(late, branches.setdefault, branch, commit)
+        raise Unavailable("the connection ended before the Git host had answered")
+
+
+def test_a_branch_of_counts_that_is_made_late_is_ours_though_a_person_pushed_meanwhile() -> None:
+    habits = Habits(repository=lambda world, name: Lost(world.host, 40.0))
+
+    async def main() -> None:
+        files = {"gamekeeper.yaml": APART, FILE: scaled(2, FROM_EIGHT)}
+        async with stage(files, {"arena": Bounds(30, 0)}, habits) as there:
+            one = there.start("one")
+            await there.until("asked", lambda: bool(there.ledgers[0].troubles), 500.0)
+            host = there.world.host
+            there.world.commit({"NOTES.md": "a person was here\n"})
+            host.refusal = Unavailable("the proxy says 502")
+            await there.until("it comes late", lambda: "counts" in host.branches, 60.0)
+            host.heal()
+            assert host.branches["counts"] in one.lane.store.repository.pushed
+            await asyncio.sleep(120.0)
+            assert one.lane.store.state(ARENA).scaling.held_until == 0.0
+            assert (there.rooms(), counts(there)) == (6, {"Scheduler/arena": 6})
 
     in_virtual_time(main())

@@ -3,12 +3,15 @@
 import asyncio
 from collections.abc import Callable
 
+import pytest
+
 from reconciler.adapters.git.memory import MemoryRepository
 from reconciler.adapters.git.memory_host import MemoryHost
-from reconciler.model.errors import Unavailable
+from reconciler.model.errors import Denied, Misconfigured, PortError, Unavailable
 from reconciler.model.pushes import Change, Pushed
+from reconciler.model.trees import Head
 from tests.loop.safety import Bounds
-from tests.loop.scaling.house import FILE, Habits, ScalingService, scaled, scene, stage
+from tests.loop.scaling.house import ARENA, FILE, Habits, ScalingService, scaled, scene, stage
 from tests.loop.virtual_time import in_virtual_time
 
 FROM_EIGHT = [{"from": "08:05", "to": "20:00", "replicas": 6}]
@@ -132,5 +135,49 @@ def test_pushes_that_nobody_answers_fill_no_record_while_people_push_all_the_tim
             await asyncio.sleep(90.0)
             assert there.head() in one.lane.store.repository.pushed
             assert [count for _, count in there.ledgers[0].decisions] == [6]
+
+    in_virtual_time(main())
+
+
+class Refusing(MemoryRepository):
+    """The host takes the first push, and `error` is the answer; every fetch takes a while."""
+
+    def __init__(self, host: MemoryHost, error: PortError) -> None:
+        super().__init__(host)
+        self._error: PortError | None = error
+
+    async def fetch(self) -> Head:
+        """Tell what stood there when it was asked."""
+        head = await super().fetch()
+        await asyncio.sleep(3.0)
+        return head
+
+    async def push(self, change: Change, commit: str = "") -> Pushed:
+        """Push, and hear that it was refused."""
+        pushed = await super().push(change, commit)
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+        return pushed
+
+
+@pytest.mark.parametrize("error", [Denied("HTTP 403"), Misconfigured("HTTP 404")], ids=str)
+def test_a_push_that_the_host_takes_and_says_it_refused_is_no_persons(error: PortError) -> None:
+    habits = Habits(repository=lambda world, name: Refusing(world.host, error))
+
+    async def main() -> None:
+        later = {"from": "08:08", "to": "20:00", "replicas": 12}
+        text = scaled(2, [{**FROM_EIGHT[0], "to": "08:08"}, later])
+        async with stage({FILE: text}, {"arena": Bounds(30, 0)}, habits) as there:
+            one = there.start("one")
+            one.clock.ahead = 0.3
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 500.0)
+            first = there.head()
+            await asyncio.sleep(30.0)
+            assert first in one.lane.store.repository.pushed
+            assert one.lane.store.state(ARENA).scaling.held_until == 0.0
+            await there.until("twelve rooms", lambda: there.rooms() == 12, 200.0)
+            await there.until("twelve in Git", lambda: there.count_in_git() == 12, 200.0)
+            assert there.told("arena") == [(2, 6), (6, 12)]
 
     in_virtual_time(main())
