@@ -69,6 +69,9 @@ async def _approve(settings: Settings, change_hash: str, by: str, console: Conso
         console.print(f"It lets through, as commit {offer.commit[:12]} asks:")
         for line in offer.lines:
             console.print(f"  {line}")
+        more = len(offer.asks) - len(offer.lines)
+        if more:
+            console.print(f"  and {more} more: gamekeeper diff shows all of them")
     return 0
 
 

@@ -13,6 +13,7 @@ from reconciler.core import births, hearing, intake, rooms
 from reconciler.core.compile import config_from_json, workload_from_json
 from reconciler.core.conditions import STALLED, held_by
 from reconciler.core.departing import workload_of
+from reconciler.core.offers import print_of
 from reconciler.core.suspension import in_time, reason_of
 from reconciler.loop.lane import Lane
 from reconciler.model.changes import leaves_git
@@ -95,7 +96,7 @@ def _placed(where: str, reason: str) -> str:
 def _frozen_hash(offers: Iterable[Offer]) -> str:
     """Return the hash of all that waits for the end of a freeze."""
     open_offers = [offer for offer in offers if offer.end is OfferEnd.WAITING]
-    return max(open_offers, key=lambda offer: len(offer.lines)).change_hash if open_offers else ""
+    return max(open_offers, key=lambda offer: len(offer.asks)).change_hash if open_offers else ""
 
 
 def status_of(
@@ -269,7 +270,7 @@ def _holds(
     if spec and spec.suspend:
         found.append(Hold(HoldKind.SUSPENDED, key, reason_of(spec)))
     if record.held:
-        known = [offer.change_hash for offer in offers if record.held.line in offer.lines]
+        known = [offer.change_hash for offer in offers if print_of(record.held.line) in offer.asks]
         approvable = known[-1] if known and record.held.kind is not HoldKind.UNREADABLE else ""
         found.append(Hold(record.held.kind, key, record.held.reason, approvable))
     seen = {hold.kind for hold in found}

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from reconciler.core.change import hash_of_lines
+from reconciler.core.offers import asks_of, print_of, shown_of
 from reconciler.model.changes import Removal
 from reconciler.model.freezes import Edit
 from reconciler.model.readings import Reading
@@ -65,10 +66,8 @@ def waiting(
 ) -> frozenset[str]:
     """Return the lines that earlier heads asked for and that wait."""
     held = {record.held.line for record in records.values() if record.held}
-    shown = {
-        line for offer in repository.offers if offer.end is OfferEnd.WAITING for line in offer.lines
-    }
-    return frozenset(held | shown.intersection(edit.line for edit in edits))
+    shown = {print_ for offer in repository.offers for print_ in offer.asks}
+    return frozenset(held | {edit.line for edit in edits if print_of(edit.line) in shown})
 
 
 def _mark(spec_json: str) -> str:
@@ -87,41 +86,49 @@ def offer(repository: RepositoryRecord, ask: Ask, waiting: Collection[str]) -> R
     offers = tuple(
         replace(item, since=ask.now) if item.since > ask.now else item for item in repository.offers
     )
-    for part in (set(ask.marks), set(ask.marks) - set(waiting)):
+    new = {line: mark for line, mark in ask.marks.items() if line not in waiting}
+    for part in (ask.marks, new):
         change_hash = hash_of_lines(part)
         if not change_hash:
             continue
-        lines = tuple(sorted(part))
-        marks = tuple(ask.marks[line] for line in lines)
+        asks = asks_of(part)
         known = next((item for item in offers if item.change_hash == change_hash), None)
-        if known is not None and known.marks == marks and known.end is OfferEnd.WAITING:
+        if known is not None and known.asks == asks and known.end is OfferEnd.WAITING:
             continue
         since = 0.0 if known is None else ask.now
         others = tuple(item for item in offers if item is not known)
-        offers = (*others, Offer(change_hash, lines, ask.commit, marks, since))
+        offers = (*others, Offer(change_hash, shown_of(part), ask.commit, asks, since))
     return replace(repository, offers=offers[-OFFERS_KEPT:])
 
 
 def close(
-    offers: Collection[Offer], asked: Collection[str], held: Collection[str]
+    offers: Collection[Offer], marks: Mapping[str, str], held: Collection[str]
 ) -> tuple[Offer, ...]:
-    """Return the offers after a head that asks for some lines, of which some are `held`."""
-    return tuple(replace(offer, end=_end(offer, set(asked), set(held))) for offer in offers)
+    """Return the offers after a head that asks for lines with these marks; some are `held`.
+
+    What it does not ask for any more nobody can let through: an offer forgets it, and one that is
+    over all. So what is kept is bounded by what one head asks for.
+    """
+    asked, waits = asks_of(marks), {print_of(line) for line in held}
+    return tuple(_closed(offer, marks, asked, waits) for offer in offers)
 
 
-def _end(offer: Offer, asked: set[str], held: set[str]) -> OfferEnd:
-    lines = set(offer.lines)
-    if lines & held:
-        return OfferEnd.WAITING
-    if lines & asked:
-        return OfferEnd.DONE
-    return offer.end or OfferEnd.OVERTAKEN
+def _closed(
+    offer: Offer, marks: Mapping[str, str], asked: Mapping[str, str], waits: set[str]
+) -> Offer:
+    if offer.end:
+        return replace(offer, lines=(), asks={})
+    asks = {each: mark for each, mark in offer.asks.items() if asked.get(each) == mark}
+    if asks.keys() & waits:
+        lines = tuple(line for line in offer.lines if line in marks)
+        return replace(offer, lines=lines, asks=asks)
+    return replace(offer, lines=(), asks={}, end=OfferEnd.DONE if asks else OfferEnd.OVERTAKEN)
 
 
 def grant(
-    repository: RepositoryRecord, approvals: Mapping[str, Approval], now: float
+    repository: RepositoryRecord, approvals: Mapping[str, Approval], ask: Ask
 ) -> tuple[RepositoryRecord, frozenset[str]]:
-    """Let the lines of approved offers through; approvals add up.
+    """Let those lines of approved offers through that are asked for; approvals add up.
 
     `approvals` is by the name of the object that gave it. Returns the record and the names that
     were used up, overtaken or expired: their objects go. A hash that no offer knows is kept for a
@@ -130,26 +137,29 @@ def grant(
     """
     offers = {offer.change_hash: offer for offer in repository.offers}
     granted: set[Approved] = set()
-    done = set()
+    done, now = set(), ask.now
     for name, approval in approvals.items():
         if abs(now - approval.at) >= APPROVAL_SECONDS:
             done.add(name)
         elif approval.change_hash in offers:
             done.add(name)
-            granted |= _lines(offers[approval.change_hash], approval, now)
+            granted |= _lines(offers[approval.change_hash], approval, ask)
     if not granted:
         return repository, frozenset(done)
     merged = tuple(sorted({*repository.approved, *granted}))
     return replace(repository, approved=merged), frozenset(done)
 
 
-def _lines(offer: Offer, approval: Approval, now: float) -> set[Approved]:
+def _lines(offer: Offer, approval: Approval, ask: Ask) -> set[Approved]:
     # API servers tell times in whole seconds.
     if offer.end is not OfferEnd.WAITING or approval.at < math.floor(offer.since):
         return set()
-    until = min(approval.at, now) + APPROVAL_SECONDS
-    marked = zip(offer.lines, offer.marks, strict=False)  # offers of older versions have no marks
-    return {Approved(line, until, approval.by, mark) for line, mark in marked}
+    until = min(approval.at, ask.now) + APPROVAL_SECONDS
+    return {
+        Approved(line, until, approval.by, mark)
+        for line, mark in ask.marks.items()
+        if offer.asks.get(print_of(line)) == mark
+    }
 
 
 def standing(repository: RepositoryRecord, ask: Ask) -> RepositoryRecord:

@@ -62,7 +62,7 @@ def take_in(
         after = _next_record(arrival, key, _in_time(before, arrival.now), asked)
         if after != before:
             changed[key] = after
-    asked_lines = arrival.asked | {removal.line for removal in removals}
+    asked_lines = {**{removal.line: "" for removal in removals}, **arrival.asked}
     change_hash = change.hash_of_lines(asked_lines)
     holds = tuple(gates.holds_of(arrival.reading, blocked, change_hash))
     holds += tuple(gates.frozen_holds(arrival, change_hash))

@@ -5,13 +5,13 @@ missing takes its default, so that an older and a newer version read each other'
 import base64
 import json
 import zlib
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from reconciler.core import demand
 from reconciler.core.births import DIGEST_BYTES
 from reconciler.core.intent_codec import dump_scaling, load_scaling
+from reconciler.core.offers import dump_offers, load_offers
 from reconciler.core.policies.signals import sound_number
 from reconciler.model.freezes import Freeze
 from reconciler.model.holds import HoldKind
@@ -27,8 +27,6 @@ from reconciler.model.records import (
     HeldRemoval,
     LedgerEntry,
     Notice,
-    Offer,
-    OfferEnd,
     Ordinals,
     Owned,
     RepositoryRecord,
@@ -185,9 +183,7 @@ def dump_repository(record: RepositoryRecord) -> Texts:
             "commit": record.commit,
             "config": record.config_json,
             "approved": [[a.line, a.until, a.by, a.mark] for a in record.approved],
-            "offers": [
-                [o.change_hash, o.lines, o.commit, o.marks, o.since, o.end] for o in record.offers
-            ],
+            **dump_offers(record.offers),
             "known": None if record.known is None else _digests(record.known),
             "newborn": _digests(record.newborn),
             "notices": [_notice(each) for each in record.notices],
@@ -219,7 +215,7 @@ def load_repository(data: Texts, what: str) -> RepositoryRecord:
         commit=value.get("commit", ""),
         config_json=value.get("config", ""),
         approved=tuple(Approved(*parts) for parts in value.get("approved", [])),
-        offers=tuple(_offer(*parts) for parts in value.get("offers", [])),
+        offers=load_offers(value),
         known=None if value.get("known") is None else _from_digests(value["known"]),
         newborn=_from_digests(value.get("newborn", "")),
         in_step=value.get("inStep", ""),
@@ -243,13 +239,6 @@ def load_repository(data: Texts, what: str) -> RepositoryRecord:
 def _notice(notice: Notice) -> list[str]:
     told = [notice.kind, notice.where, notice.reason]
     return [*told, notice.change_hash] if notice.change_hash else told
-
-
-def _offer(
-    change_hash: str, lines: list[str], commit: str, marks: Sequence[str] = (), *more: Any
-) -> Offer:
-    since, end = more or (0.0, OfferEnd.WAITING)
-    return Offer(change_hash, tuple(lines), commit, tuple(marks), since, OfferEnd(end))
 
 
 def _digests(digests: frozenset[int]) -> str:

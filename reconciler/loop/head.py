@@ -223,7 +223,7 @@ async def _judge(lane: HeadLane, reading: Reading, now: float) -> Verdict:
     approved = {entry.line for entry in granted.repository.approved if entry.until > now}
     arrival = freezing.lifted(arrival, edits, approved, lane.dates.zones)
     arrival = freezing.withheld(arrival, edits, approved, records, workload_from_json)
-    arrival = replace(arrival, doubts=granted.doubts, asked=frozenset(asked.marks))
+    arrival = replace(arrival, doubts=granted.doubts, asked=asked.marks)
     result = await _taken_in(arrival, granted.repository, records)
     ends = suspension.next_end({**arrival.reading.workloads, **result.effective})
     lane.dates.due_at = soonest(ends, freezing.next_change(arrival, before, lane.dates.zones))
@@ -242,10 +242,12 @@ async def _granted(
         ask = Asked(lane.approval_signers, asked.commit, hash_of_lines(asked.marks))
         endorsed = await read_trailers(lane.repository, ask, offered, now)
     given = {**await _given(lane, now), **endorsed.given}
-    repository, used = approval.grant(endorsed.repository, given, now)
-    repository = trailers.spend(repository, used)
+    repository, used = endorsed.repository, frozenset[str]()
     if has_config:
+        # Else nobody knows what is asked for: approvals wait for a head that says it.
+        repository, used = approval.grant(repository, given, asked)
         repository = approval.standing(repository, asked)
+    repository = trailers.spend(repository, used)
     return _Granted(repository, used - endorsed.given.keys(), endorsed.doubts)
 
 

@@ -49,8 +49,8 @@ class Arrival:
     """Those that are open: what people changed waits."""
     waiting: tuple[Edit, ...] = ()
     """What of it does; the reading is as though nobody had changed it."""
-    asked: frozenset[str] = frozenset()
-    """All lines of the change hash, those of what waits among them."""
+    asked: Mapping[str, str] = field(default_factory=dict)
+    """All lines of the change hash, those of what waits among them, with their marks."""
     wrote: Mapping[WorkloadKey, int] | None = None
     """The counts that our newest commits since the accepted head wrote; None: nobody can tell."""
     shared_now: float | None = None

@@ -4,7 +4,8 @@ A state record a workload and one repository record an instance stand in Gamekee
 an ordinal record a workload stands beside its rooms (DESIGN §2 rule 5, §5).
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from reconciler.model.freezes import Freeze
@@ -146,16 +147,18 @@ class OfferEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A change hash that was shown, and the removal lines that approving it lets through.
+    """A change hash that was shown, and what approving it lets through.
 
-    `marks` name the spec of each line's workload in `commit`. `since` (Unix seconds) is when the
-    hash was offered again, 0 where it was not: what was approved before meant another commit.
+    `asks` are the lines by their prints (`core/offers.py`), each with the mark of its workload's
+    spec in `commit`; `lines` are those of them that are kept to be shown. One that is over has
+    neither. `since` (Unix seconds) is when the hash was offered again, 0 where it was not: what was
+    approved before meant another commit.
     """
 
     change_hash: str
     lines: tuple[str, ...]
     commit: str
-    marks: tuple[str, ...] = ()
+    asks: Mapping[str, str] = field(default_factory=dict)
     since: float = 0.0
     end: OfferEnd = OfferEnd.WAITING
 

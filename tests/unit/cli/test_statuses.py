@@ -6,6 +6,7 @@ from reconciler.cli.status_text import print_text
 from reconciler.cli.statuses import as_json, status_of
 from reconciler.core.births import digest_of
 from reconciler.core.compile import canonical
+from reconciler.core.offers import asks_of
 from reconciler.model.freezes import Freeze
 from reconciler.model.holds import HoldKind
 from reconciler.model.records import (
@@ -111,7 +112,7 @@ async def test_no_deletion_is_offered_while_a_file_is_unreadable() -> None:
     held = HeldRemoval(HoldKind.LAST_SPEC, LINE, "the last one")
     store = process.lane.store
     await store.change_state(KEY, lambda _: replace(accepted(), held=held))
-    offers = (Offer("a" * 12, (LINE,), "c1"),)
+    offers = (Offer("a" * 12, (LINE,), "c1", asks_of({LINE: ""})),)
     notices = (Notice(HoldKind.UNREADABLE, "", "x.yaml cannot be read"),)
     await store.save_repository(replace(store.repository, offers=offers, notices=notices))
     (arena,) = status_of(process.lane, [], None, 0.0).workloads
@@ -124,7 +125,10 @@ async def test_a_refused_removal_comes_with_the_hash_that_was_offered() -> None:
     held = HeldRemoval(HoldKind.OVER_BUDGET, LINE, "too many")
     store = process.lane.store
     await store.change_state(KEY, lambda _: replace(accepted(), held=held))
-    offers = (Offer("a" * 12, (LINE,), "c1"), Offer("b" * 12, ("other", LINE), "c2"))
+    offers = tuple(
+        Offer(digit * 12, (), commit, asks_of({LINE: ""}))
+        for digit, commit in (("a", "c1"), ("b", "c2"))
+    )
     await store.save_repository(replace(store.repository, offers=offers))
     (arena,) = status_of(process.lane, [], None, 0.0).workloads
     assert arena.holds[0].change_hash == "b" * 12

@@ -6,6 +6,9 @@ import pytest
 from reconciler.core import approval
 from reconciler.core.approval import APPROVAL_SECONDS, Approval, Ask
 from reconciler.core.change import hash_of_lines
+from reconciler.core.offers import asks_of
+from reconciler.core.record_codec import dump_repository, load_repository
+from reconciler.model.freezes import Edit
 from reconciler.model.records import Approved, Offer, OfferEnd, RepositoryRecord
 from tests.unit.core.making import NOW
 
@@ -15,11 +18,12 @@ OFFERED = RepositoryRecord(
     "main",
     "c1",
     offers=(
-        Offer("aaa", (ARENA,), "c1", ("",)),
-        Offer("bbb", (LOBBY,), "c2", ("m",)),
-        Offer("ab", (ARENA, LOBBY), "c2", ("", "m")),
+        Offer("aaa", (ARENA,), "c1", asks_of({ARENA: ""})),
+        Offer("bbb", (LOBBY,), "c2", asks_of({LOBBY: "m"})),
+        Offer("ab", (ARENA, LOBBY), "c2", asks_of({ARENA: "", LOBBY: "m"})),
     ),
 )
+ASK = Ask({ARENA: "", LOBBY: "m"}, "c2", NOW)
 UNTIL = NOW + APPROVAL_SECONDS
 
 
@@ -54,13 +58,13 @@ def given(change_hash: str, at: float = NOW) -> Approval:
     ],
 )
 def test_granting(approvals: dict[str, Approval], lines: set[str], done: set[str]) -> None:
-    record, used = approval.grant(OFFERED, approvals, NOW)
+    record, used = approval.grant(OFFERED, approvals, ASK)
     assert {entry.line for entry in record.approved} == lines
     assert used == done
 
 
 def test_an_approval_says_who_gave_it_and_how_long_it_holds() -> None:
-    record, _ = approval.grant(OFFERED, {"x": given("aaa", NOW - 60)}, NOW)
+    record, _ = approval.grant(OFFERED, {"x": given("aaa", NOW - 60)}, ASK)
     assert record.approved == (Approved(ARENA, UNTIL - 60, "maria"),)
 
 
@@ -77,7 +81,7 @@ def test_an_approval_says_who_gave_it_and_how_long_it_holds() -> None:
 def test_an_approval_by_a_clock_that_is_ahead_holds_an_hour_at_most(
     ahead_seconds: float, lets_through: bool
 ) -> None:
-    record, used = approval.grant(OFFERED, {"x": given("aaa", NOW + ahead_seconds)}, NOW)
+    record, used = approval.grant(OFFERED, {"x": given("aaa", NOW + ahead_seconds)}, ASK)
 
     assert used == {"x"}
     assert bool(record.approved) is lets_through
@@ -87,7 +91,7 @@ def test_an_approval_by_a_clock_that_is_ahead_holds_an_hour_at_most(
 def test_one_for_a_later_head_from_days_ahead_is_not_kept_for_days() -> None:
     waiting = {"x": given("unknown", NOW + 60), "y": given("unknown", NOW + 86_400)}
 
-    assert approval.grant(OFFERED, waiting, NOW)[1] == {"y"}
+    assert approval.grant(OFFERED, waiting, ASK)[1] == {"y"}
 
 
 def test_what_was_approved_while_the_clock_was_ahead_ends_an_hour_after_it_was_set_right() -> None:
@@ -103,20 +107,21 @@ def test_what_was_offered_anew_while_the_clock_was_ahead_can_be_approved_once_it
     ahead = replace(OFFERED, offers=(replace(OFFERED.offers[1], since=NOW + 86_400),))
 
     right = approval.offer(ahead, Ask({LOBBY: "m"}, "c2", NOW), ())
+    later = replace(ASK, now=NOW + 1)
 
-    assert approval.grant(right, {"x": given("bbb", NOW + 1)}, NOW + 1)[0].approved
-    assert not approval.grant(right, {"x": given("bbb", NOW - 1.5)}, NOW + 1)[0].approved
+    assert approval.grant(right, {"x": given("bbb", NOW + 1)}, later)[0].approved
+    assert not approval.grant(right, {"x": given("bbb", NOW - 1.5)}, later)[0].approved
 
 
 def test_what_was_approved_before_stays_so() -> None:
     before = replace(OFFERED, approved=(Approved(LOBBY, UNTIL, "jo"),))
-    record, _ = approval.grant(before, {"x": given("aaa")}, NOW)
+    record, _ = approval.grant(before, {"x": given("aaa")}, ASK)
     assert {entry.line for entry in record.approved} == {ARENA, LOBBY}
 
 
 def test_the_same_approval_twice_counts_once() -> None:
-    once, _ = approval.grant(OFFERED, {"x": given("aaa")}, NOW)
-    twice, _ = approval.grant(once, {"x": given("aaa")}, NOW)
+    once, _ = approval.grant(OFFERED, {"x": given("aaa")}, ASK)
+    twice, _ = approval.grant(once, {"x": given("aaa")}, ASK)
     assert twice == once
 
 
@@ -132,19 +137,18 @@ def test_the_same_approval_twice_counts_once() -> None:
 )
 def test_an_approval_counts_for(changes: dict[str, Any], at: float, counts: bool) -> None:
     offered = replace(OFFERED, offers=(replace(OFFERED.offers[0], **changes),))
-    record, used = approval.grant(offered, {"x": given("aaa", at)}, NOW)
+    record, used = approval.grant(offered, {"x": given("aaa", at)}, ASK)
     assert bool(record.approved) is counts
     assert used == {"x"}
 
 
 def test_two_approvals_of_one_hash_count_as_one_and_both_are_used_up() -> None:
     twice = {"x": given("aaa"), "y": Approval("aaa", "jo", NOW)}
-    record, used = approval.grant(OFFERED, twice, NOW)
+    record, used = approval.grant(OFFERED, twice, ASK)
     assert {entry.line for entry in record.approved} == {ARENA}
     assert used == {"x", "y"}
-    late, used = approval.grant(
-        replace(record, offers=approval.close(record.offers, {ARENA}, ())), {"z": given("aaa")}, NOW
-    )
+    closed = replace(record, offers=approval.close(record.offers, {ARENA: ""}, ()))
+    late, used = approval.grant(closed, {"z": given("aaa")}, ASK)
     assert late.approved == record.approved
     assert used == {"z"}
 
@@ -178,7 +182,7 @@ def test_a_hash_is_offered_once_for_one_state_of_the_specs() -> None:
 
 def test_a_hash_that_is_used_up_is_offered_anew_when_it_is_asked_for_again() -> None:
     first = approval.offer(RepositoryRecord(), Ask({LOBBY: "m"}, "c1", NOW), ())
-    done = replace(first, offers=approval.close(first.offers, {LOBBY}, ()))
+    done = replace(first, offers=approval.close(first.offers, {LOBBY: "m"}, ()))
     again = approval.offer(done, Ask({LOBBY: "m"}, "c3", NOW + 9), ())
     assert hashes(again) == [(hash_of_lines([LOBBY]), "c3", NOW + 9)]
     assert again.offers[0].end is OfferEnd.WAITING
@@ -186,7 +190,42 @@ def test_a_hash_that_is_used_up_is_offered_anew_when_it_is_asked_for_again() -> 
 
 def test_an_offer_of_an_older_version_lets_nothing_through() -> None:
     old = RepositoryRecord(offers=(Offer("aaa", (ARENA,), "c1"),))
-    assert not approval.grant(old, {"x": given("aaa")}, NOW)[0].approved
+    assert not approval.grant(old, {"x": given("aaa")}, ASK)[0].approved
+
+
+def test_a_line_that_is_asked_with_another_spec_is_let_through_by_no_offer_of_the_old_one() -> None:
+    touched = replace(ASK, marks={ARENA: "", LOBBY: "n"})
+    record, used = approval.grant(OFFERED, {"x": given("ab")}, touched)
+    assert {entry.line for entry in record.approved} == {ARENA}
+    assert used == {"x"}
+    (_, old, both) = approval.close(OFFERED.offers, touched.marks, {ARENA, LOBBY})
+    assert old.end is OfferEnd.OVERTAKEN
+    assert both.asks == asks_of({ARENA: ""})
+
+
+@pytest.mark.parametrize("changed", [1, 500, 1000])
+def test_a_thousand_edits_in_forty_commits_of_a_freeze_leave_a_small_record(changed: int) -> None:
+    record, contents = RepositoryRecord(), [0] * 1000
+    for number in range(40):
+        for each in range(changed):
+            contents[(number * changed + each) % 1000] = number + 1
+        edits = [
+            Edit(f"local Scheduler a-{at:04}/a-{at:04} change to={at:04x}{content:08x}", None)
+            for at, content in enumerate(contents)
+        ]
+        ask = Ask(dict.fromkeys((edit.line for edit in edits), ""), f"c{number}", NOW)
+        record = approval.offer(record, ask, approval.waiting(record, {}, edits))
+        record = replace(record, offers=approval.close(record.offers, ask.marks, set(ask.marks)))
+        assert sum(map(len, dump_repository(record).values())) < 128 * 1024
+
+    record = load_repository(dump_repository(record), "the record")
+    newest = record.offers[-1 if changed == 1000 else -2]
+    assert newest.change_hash == hash_of_lines(ask.marks)
+    assert len(newest.asks) == 1000
+    assert newest.lines == tuple(sorted(ask.marks))[:20]
+    assert all(offer.asks or offer.end for offer in record.offers)
+    approved, _ = approval.grant(record, {"x": given(newest.change_hash)}, ask)
+    assert {entry.line for entry in approved.approved} == set(ask.marks)
 
 
 WAITING, DONE, OVERTAKEN = OfferEnd.WAITING, OfferEnd.DONE, OfferEnd.OVERTAKEN
@@ -201,9 +240,12 @@ WAITING, DONE, OVERTAKEN = OfferEnd.WAITING, OfferEnd.DONE, OfferEnd.OVERTAKEN
         pytest.param(WAITING, "a", "", DONE, id="or those of them that are asked for are"),
         pytest.param(WAITING, "c", "c", OVERTAKEN, id="it is overtaken when none is asked for"),
         pytest.param(DONE, "", "", DONE, id="what is done stays done"),
-        pytest.param(OVERTAKEN, "ab", "ab", WAITING, id="what is asked for again waits"),
+        pytest.param(OVERTAKEN, "ab", "ab", OVERTAKEN, id="what is over is offered anew first"),
     ],
 )
 def test_an_offer_ends(before: OfferEnd, asked: str, held: str, after: OfferEnd) -> None:
-    offer = Offer("h", ("a", "b"), "c1", ("", ""), 0.0, before)
-    assert [item.end for item in approval.close([offer], asked, held)] == [after]
+    offer = Offer("h", ("a", "b"), "c1", asks_of({"a": "", "b": ""}), 0.0, before)
+    (closed,) = approval.close([offer], dict.fromkeys(asked, ""), held)
+    assert closed.end is after
+    assert closed.lines == tuple(line for line in "ab" if line in asked and not after)
+    assert closed.asks == asks_of(dict.fromkeys(closed.lines, ""))

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.core import demand, record_codec
+from reconciler.core.offers import print_of
 from reconciler.core.record_codec import Texts, UnreadableRecord
 from reconciler.model.decisions import Advised, Demand, Past
 from reconciler.model.freezes import Freeze
@@ -40,6 +41,7 @@ def many(of: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.lists(of, max_size=4).map(tuple)
 
 
+asks = st.dictionaries(text.map(print_of), st.sampled_from(["", "0a1b2c3d4e5f", "f" * 12]))
 entries = st.builds(LedgerEntry, moment, number)
 spans = many(st.builds(Advised, moment, number))
 pasts = st.builds(
@@ -86,7 +88,7 @@ repositories = st.builds(
     text,
     text,
     many(st.builds(Approved, text, moment, text, text)),
-    many(st.builds(Offer, text, many(text), text, many(text), moment, st.sampled_from(OfferEnd))),
+    many(st.builds(Offer, text, many(text), text, asks, moment, st.sampled_from(OfferEnd))),
     many(st.builds(Departed, st.builds(WorkloadKey, text, text, text), entries)),
     in_step=text,
     endorsements=many(st.builds(Endorsement, text, text, text, moment, st.booleans())),
