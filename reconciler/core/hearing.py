@@ -122,9 +122,11 @@ def began_anew(heard: Heard, runs: tuple[int, ...]) -> bool:
 def is_doubtful(heard: Heard, pod: LivePod) -> bool:
     """Whether nobody knows if players were told of by the process of now, or the one before.
 
-    So it is with those who were told of right after a game ended for good, or right before.
+    So it is with those who were told of right after a game ended for good, or right before. Where
+    pings tell of a match, somebody plays there whoever told of the players.
     """
-    if not heard.players or not keeps(heard):
+    pinged = heard.periodic and (heard.said is Said.OCCUPIED or heard.matches > 0)
+    if not heard.players or pinged or not keeps(heard):
         return False
     return began_anew(heard, pod.runs) or (bool(pod.ended) and not heard.after_end)
 

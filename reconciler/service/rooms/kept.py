@@ -18,9 +18,11 @@ TOLD_LATE_SECONDS = 10.0
 CLOCKS_APART_SECONDS = 60.0
 """So far ahead of ours a node's clock may be, by which the pod tells when its containers started.
 
-What was told within it of a start may be the word of either process, and stands: a game that tells
-its players on change, and crashed so soon after one, keeps its room until it tells of them anew,
-or is `Creating`, or begins once more."""
+What was told within it before a start may be the word of either process, and stands: a game that
+tells its players on change, and crashed so soon after one, keeps its room until it tells of them
+anew, or is `Creating`, or begins once more. What was told after it is taken for the new one's."""
+START_SECONDS = 1.0
+"""A pod tells its containers' starts in whole seconds, rounded down."""
 
 
 def begin(line: Line, pod: LivePod, mute: bool) -> None:
@@ -78,10 +80,13 @@ def void(line: Line, pod: LivePod, now: float, unix_seconds: float) -> bool:
     if line.counted_at > -math.inf:
         # The same count again is no news, and no older for it.
         told = math.ceil(unix_seconds - (now - line.counted_at))
-        heard = replace(heard, counted=max(told, heard.counted))
+        at = max(heard.at, line.counted_at)
+        heard = replace(heard, at=at, counted=max(told, heard.counted))
     if not heard.players or _is_surely_before(line, heard, pod, now):
         heard = hearing.emptied(heard, pod.runs, now)
         line.empty_at = now
+    elif heard.counted > pod.first_started_at + START_SECONDS:
+        heard = replace(heard, runs=pod.runs)
     # The same words of the process that began are news: they end the doubt.
     line.report = None
     if line.heard == heard:
@@ -117,12 +122,11 @@ def bury(line: Line, before: LivePod | None, pod: LivePod, now: float, unix_seco
     if line.heard is None or was_seen or not (pod.ended and pod.running):
         return False
     # The same words, told again, are news: of these it is known by order that they came since.
-    line.report = None
-    if line.heard.after_end or 0 < pod.game_ended_at < _told_at(
-        line, line.heard, now, unix_seconds
-    ):
+    line.report, heard = None, line.heard
+    if heard.after_end or 0 < pod.game_ended_at < _told_at(line, heard, now, unix_seconds):
+        line.heard = replace(heard, at=max(heard.at, line.counted_at))
         return False
-    line.heard = hearing.over(line.heard, now)
+    line.heard = hearing.over(heard, now)
     line.empty_at = now
     return True
 

