@@ -17,6 +17,7 @@ ROWS = {
     2: "every request fails in every way, rooms occupied",
     6: "seeds of all faults mixed",
     11: "ways in which what is wanted vanishes",
+    20: "webhooks that are forged, and that are sent again",
 }
 FIGURES: dict[int, Counter[str]] = {}
 

@@ -4,6 +4,7 @@ A connection carries one request and lives for seconds, so a slow sender holds n
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -99,7 +100,9 @@ def _app(faces: Faces) -> web.Application:
     app.router.add_get("/metrics", metrics)
     if faces.webhook_secret_file:
         secret = Path(faces.webhook_secret_file)
-        app.router.add_post("/webhook", Webhook(lambda: _read(secret), faces.wake).receive)
+        webhook = Webhook(lambda: _read(secret), faces.wake, time.time)
+        app.router.add_post("/webhook", webhook.receive)
+        app.on_cleanup.append(webhook.close)
     return app
 
 

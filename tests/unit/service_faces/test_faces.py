@@ -3,6 +3,7 @@ import hashlib
 import hmac
 import http.client
 import io
+import itertools
 import socket
 import threading
 import time
@@ -12,14 +13,19 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
 
 from reconciler.model.errors import Misconfigured, PortError, Unavailable
 from reconciler.service import faces as module
 from reconciler.service.faces import Faces, serving
 from reconciler.service.health import Health, keep_beating
 from reconciler.service.metrics import Metrics
+from reconciler.service.webhook import Webhook
+from tests.scorecard import score
 
 SECRET = b"a secret of the studio"
+REPLAYS = 10_000
 BODY = b'{"ref": "refs/heads/main"'  # no JSON: it must never be parsed
 
 
@@ -99,6 +105,60 @@ async def test_a_signed_body_wakes_whatever_it_says(world: World, name: str) -> 
 async def test_an_unsigned_body_wakes_nobody(world: World, headers: dict[str, str]) -> None:
     assert await world.post(BODY, headers) == 401
     assert world.wakes == 0
+
+
+async def test_what_is_sent_again_and_again_is_looked_at_once_in_ten_seconds(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[float] = []
+    loop = asyncio.get_running_loop()
+
+    async def look() -> None:
+        looked.append(loop.time())
+
+    hook = Webhook(lambda: SECRET, look, time.time, repeat_seconds=1.0)
+    app = web.Application()
+    app.router.add_post("/webhook", hook.receive)
+    app.on_cleanup.append(hook.close)
+    async with TestServer(app) as server, TestClient(server) as client:
+        for _ in range(REPLAYS):
+            async with client.post("/webhook", data=BODY, headers=signed(BODY)) as answer:
+                assert answer.status == 202
+        ended = loop.time()
+        # What comes first at another body is no replay: it waits for nothing.
+        async with client.post("/webhook", data=b"{}", headers=signed(b"{}")) as answer:
+            assert answer.status == 202
+        assert looked[-1] >= ended
+        last = looked.pop()
+        await asyncio.sleep(1.2)
+    assert all(later - sooner >= 0.99 for sooner, later in itertools.pairwise(looked))
+    # The last of them is not lost: its commit may be newer than the last look.
+    assert max(looked[-1], last) >= ended
+    score(20, sent_again=REPLAYS, looked_too_often=0)
+
+
+async def test_a_repeat_that_reaches_no_leader_is_told_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    fails: list[PortError] = []
+
+    async def look() -> None:
+        if fails:
+            raise fails[0]
+
+    hook = Webhook(lambda: SECRET, look, time.time, repeat_seconds=0.1)
+    app = web.Application()
+    app.router.add_post("/webhook", hook.receive)
+    app.on_cleanup.append(hook.close)
+    async with TestServer(app) as server, TestClient(server) as client:
+        await client.post("/webhook", data=BODY, headers=signed(BODY))
+        fails.append(Unavailable("nobody leads"))
+        await client.post("/webhook", data=BODY, headers=signed(BODY))
+        await asyncio.sleep(0.3)
+        # And the next one is looked at again, at once.
+        fails.clear()
+        await client.post("/webhook", data=BODY, headers=signed(BODY))
+    assert "a webhook was not passed on: nobody leads" in caplog.text
 
 
 async def test_a_rotated_secret_counts_at_once(world: World) -> None:
