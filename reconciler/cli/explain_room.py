@@ -8,7 +8,7 @@ from reconciler.cli.room_detail import dated, detail_json, leaving_of, report_of
 from reconciler.cli.room_reading import SeenRoom
 from reconciler.core import fence
 from reconciler.model.printable import escaped
-from reconciler.model.rooms import BUSY_MARKS, Mark, Why
+from reconciler.model.rooms import BUSY_MARKS, NO_EARS, Ears, Mark, Why
 from reconciler.model.specs import Workload
 
 
@@ -100,7 +100,8 @@ def _next(explained: Explained, room: SeenRoom, now: float) -> Iterator[str]:
     spec = explained.spec
     leaves = room.pod.leaving is not Why.STAYS or room.pod.mark is Mark.DRAINING
     if leaves and spec is not None and not steps and not room.pod.terminating:
-        verdict = fence.verdict(dated(room.pod), spec, room.judged, room.heard, now)
+        ears = NO_EARS if room.heard is None else Ears({uid: room.heard})
+        verdict = fence.verdict(dated(room.pod), spec, room.judged, ears, now)
         yield f"it is {'deleted' if verdict.may else 'not deleted yet'}: {verdict.reason}"
     elif not steps:
         yield "nothing is to be done with it"

@@ -55,7 +55,7 @@ class Departures:
             self.marks.append(MarkRoom(pod, Mark.DRAINING, why, reason, guard))
             self.wait(there.workload.departure.quiet_seconds)
             return
-        verdict = fence.verdict(pod, there.workload, judged, there.heard(pod), there.now)
+        verdict = fence.verdict(pod, there.workload, judged, there.ears, there.now)
         if verdict.may:
             self.removals.append(DeleteRoom(pod, CAUSES[why], reason, blames))
         self.wait(verdict.again_in_seconds)

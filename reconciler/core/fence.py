@@ -3,7 +3,8 @@
 Matchmakers act on an older *ready*, so between the mark and the delete a room must have been left
 alone for a while and be known empty since: by a report that came in after the mark where the game
 repeats itself, by its last count where it reports on change only, by its pod alone where it does
-not report, was never ready, has failed or has ended.
+not report, was never ready, has failed or has ended. Whoever listens since a moment ago knows a
+last count from the pod alone: what a game told meanwhile nobody answered, and it tells it again.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from reconciler.core.reporting import is_heard
 from reconciler.core.revision import tells_reports
 from reconciler.model.live import LivePod, Phase
-from reconciler.model.rooms import BUSY_MARKS, Heard, Judged, Mark, RoomState, Why
+from reconciler.model.rooms import BUSY_MARKS, Ears, Heard, Judged, Mark, RoomState, Why
 from reconciler.model.specs import Workload
 
 BY_POD_ALONE = frozenset(
@@ -34,14 +35,13 @@ class Verdict:
     again_in_seconds: float | None = None
 
 
-def verdict(
-    pod: LivePod, workload: Workload, judged: Judged, heard: Heard | None, now: float
-) -> Verdict:
+def verdict(pod: LivePod, workload: Workload, judged: Judged, ears: Ears, now: float) -> Verdict:
     """Say whether a room may be deleted; `now` is seconds on a clock that never jumps.
 
-    `judged` and `heard` are of the same instant as `pod`, and the delete carries its version:
+    `judged` and `ears` are of the same instant as `pod`, and the delete carries its version:
     whatever changed the pod since makes it fail.
     """
+    heard = ears.rooms.get(pod.uid)
     if judged.protected:
         return Verdict(False, judged.protected, judged.again_in_seconds)
     if not needs_fence(pod, judged, heard):
@@ -59,6 +59,10 @@ def verdict(
         # none to tell of need not tell, one that has will.
         left = max(left, heard.said_since + workload.timeouts.ping_seconds - now)
         why = "; it has told of its health alone, and not yet how many play there"
+    if _tells_on_change(pod, workload, judged, heard):
+        begun = ears.since + workload.timeouts.ping_seconds - now
+        if begun > max(left, 0):
+            why, left = "; its game may have told of players while nobody listened", begun
     if left > 0:
         return Verdict(False, f"marked draining, left alone for {left:.1f} s more{why}", left)
     if not speaks or judged.state in BY_POD_ALONE:
@@ -68,6 +72,16 @@ def verdict(
     if heard.periodic and not heard.confirmed:
         return Verdict(False, "waits for a report that says it is empty")
     return Verdict(True, "known empty since it was marked draining")
+
+
+def _tells_on_change(pod: LivePod, workload: Workload, judged: Judged, heard: Heard | None) -> bool:
+    """Whether a room may have told of players before we listened, and need not say it again soon.
+
+    One that repeats itself is asked for a report since its mark anyway.
+    """
+    if heard is None:
+        return _may_speak(pod, workload) and judged.state not in BY_POD_ALONE
+    return not heard.periodic or heard.mixed
 
 
 def _may_speak(pod: LivePod, workload: Workload) -> bool:

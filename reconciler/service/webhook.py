@@ -78,9 +78,11 @@ class Webhook:
 
     async def _look_later(self) -> None:
         try:
-            # Others may make us look meanwhile.
-            while (rest_seconds := self._rest_seconds()) > 0:
-                await asyncio.sleep(rest_seconds)
+            await asyncio.sleep(self._rest_seconds())
+            if self._rest_seconds() > 0:
+                # Another body made us look meanwhile, and so after whatever this one was of.
+                self._later = None
+                return
             # Whatever is said again from here on may be of a commit that this look misses.
             self._later = None
             await self._look()

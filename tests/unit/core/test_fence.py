@@ -21,9 +21,12 @@ PERHAPS = a_heard(confirmed=False)
 BY_CHANGE = a_heard(periodic=False)
 
 
-def verdict(pod: LivePod, heard: Heard | None, workload: Any = REPORTS) -> fence.Verdict:
-    judged = judge(pod, workload, heard, Ears(since=NOW - 1000), NOW)
-    return fence.verdict(pod, workload, judged, heard, NOW)
+def verdict(
+    pod: LivePod, heard: Heard | None, workload: Any = REPORTS, since: float = NOW - 1000
+) -> fence.Verdict:
+    ears = Ears({} if heard is None else {pod.uid: heard}, since=since)
+    judged = judge(pod, workload, heard, ears, NOW)
+    return fence.verdict(pod, workload, judged, ears, NOW)
 
 
 @pytest.mark.parametrize(
@@ -81,6 +84,30 @@ def verdict(pod: LivePod, heard: Heard | None, workload: Any = REPORTS) -> fence
 )
 def test_the_fence_lets_a_room_go(pod: LivePod, heard: Heard | None, may: bool) -> None:
     assert verdict(pod, heard).may is may
+
+
+@pytest.mark.parametrize(
+    "heard",
+    [
+        pytest.param(BY_CHANGE, id="its count is told on change"),
+        pytest.param(replace(EMPTY, mixed=True), id="its count is told on change, beside pings"),
+        pytest.param(replace(BY_CHANGE, health=Health.FAILED), id="it failed, and runs"),
+    ],
+)
+def test_who_listens_since_a_moment_ago_leaves_time_to_be_told_again(heard: Heard) -> None:
+    pod, limit = a_room(0, **DRAINING), REPORTS.timeouts.ping_seconds
+    assert verdict(pod, heard, since=NOW - limit).may
+    waits = verdict(pod, heard, since=NOW - limit + 7)
+    assert waits == fence.Verdict(
+        False,
+        "marked draining, left alone for 7.0 s more; its game may have told of players while"
+        " nobody listened",
+        7.0,
+    )
+
+
+def test_a_room_that_repeats_itself_need_not_wait_for_who_just_began_to_listen() -> None:
+    assert verdict(a_room(0, **DRAINING), EMPTY, since=NOW).may
 
 
 def test_a_room_that_told_of_its_health_alone_has_a_whole_ping_time_out_to_tell_of_players() -> (
