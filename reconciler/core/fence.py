@@ -48,23 +48,10 @@ def verdict(pod: LivePod, workload: Workload, judged: Judged, ears: Ears, now: f
         return Verdict(True, judged.reason)
     if pod.mark is not Mark.DRAINING or not pod.seen.draining:
         return Verdict(False, "it was not seen marked draining yet")
-    speaks = heard is not None or is_heard(pod, workload)
-    quiet_seconds, why = workload.departure.quiet_seconds, ""
-    if not speaks and _may_speak(pod, workload) and judged.state not in BY_POD_ALONE:
-        quiet_seconds = max(quiet_seconds, workload.timeouts.ping_seconds)
-        why = "; its workload reports no more, or did not when it was made: it may still speak"
-    left = pod.seen.draining + quiet_seconds - now
-    if heard is not None and not heard.tells and judged.state not in BY_POD_ALONE:
-        # It told of its health alone, perhaps a moment ago and full of players: a game that has
-        # none to tell of need not tell, one that has will.
-        left = max(left, heard.said_since + workload.timeouts.ping_seconds - now)
-        why = "; it has told of its health alone, and not yet how many play there"
-    if _tells_on_change(pod, workload, judged, heard):
-        begun = ears.since + workload.timeouts.ping_seconds - now
-        if begun > max(left, 0):
-            why, left = "; its game may have told of players while nobody listened", begun
+    left, why = _alone(pod, workload, judged, ears, now)
     if left > 0:
         return Verdict(False, f"marked draining, left alone for {left:.1f} s more{why}", left)
+    speaks = heard is not None or is_heard(pod, workload)
     if not speaks or judged.state in BY_POD_ALONE:
         return Verdict(True, f"left alone for quietSeconds; {judged.reason}")
     if heard is None:
@@ -72,6 +59,27 @@ def verdict(pod: LivePod, workload: Workload, judged: Judged, ears: Ears, now: f
     if heard.periodic and not heard.confirmed:
         return Verdict(False, "waits for a report that says it is empty")
     return Verdict(True, "known empty since it was marked draining")
+
+
+def _alone(
+    pod: LivePod, workload: Workload, judged: Judged, ears: Ears, now: float
+) -> tuple[float, str]:
+    """Return for how many seconds a room is still left alone, and why that is more than usual."""
+    heard, ping_seconds = ears.rooms.get(pod.uid), workload.timeouts.ping_seconds
+    left, why = pod.seen.draining + workload.departure.quiet_seconds - now, ""
+    silent = heard is None and not is_heard(pod, workload)
+    if silent and _may_speak(pod, workload) and judged.state not in BY_POD_ALONE:
+        left = max(left, pod.seen.draining + ping_seconds - now)
+        why = "; its workload reports no more, or did not when it was made: it may still speak"
+    if heard is not None and not heard.tells and judged.state not in BY_POD_ALONE:
+        # It told of its health alone, perhaps a moment ago and full of players: a game that has
+        # none to tell of need not tell, one that has will.
+        left = max(left, heard.said_since + ping_seconds - now)
+        why = "; it has told of its health alone, and not yet how many play there"
+    begun = ears.since + ping_seconds - now
+    if begun > max(left, 0) and _tells_on_change(pod, workload, judged, heard):
+        left, why = begun, "; its game may have told of players while nobody listened"
+    return left, why
 
 
 def _tells_on_change(pod: LivePod, workload: Workload, judged: Judged, heard: Heard | None) -> bool:

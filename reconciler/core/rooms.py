@@ -179,7 +179,10 @@ class Sorted:
             return self.left if self._has_left(pod) else self.failed
         if pod.leaving or pod.mark is Mark.DRAINING:
             return self.leaving
-        if judged.up or (pod.lapsed and not is_new):
+        # Nobody will hear of one that never spoke that it is free: it is told to leave, else it
+        # would take its place in a roll-out for ever.
+        never_spoke = judged.unheard and pod.mark is Mark.NONE
+        if judged.up or (pod.lapsed and not is_new and not never_spoke):
             return self.new_ready if is_new else self.old_ready
         return self.new_unready if is_new else self.old_unready
 

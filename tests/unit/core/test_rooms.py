@@ -1,15 +1,16 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reconciler.core import flips, rooms
 from reconciler.core.fence import needs_fence
 from reconciler.core.room_state import judge
-from reconciler.model.live import Phase
+from reconciler.model.live import Phase, Seen
 from reconciler.model.plans import Counts
-from reconciler.model.rooms import Health, Heard, Mark, Said, Why
+from reconciler.model.rooms import Ears, Health, Heard, Mark, Said, Why
 from tests.unit.core.making import NEW, NOW, OLD, REPORTS, a_heard, a_pod, a_workload, ears
 
 
@@ -124,3 +125,16 @@ def test_who_is_marked_to_go_is_not_called_back_by_players_told_of_before(
     judged = judge(marked, workload, heard, ears(r0=heard), NOW + 9000)
     if not judged.protected and needs_fence(marked, judged, heard):
         assert flips.wished(marked, heard, 0.0).mark is Mark.DRAINING
+
+
+@pytest.mark.parametrize("ready", [True, False], ids=["ready", "no more ready"])
+def test_an_old_room_that_never_spoke_is_none_of_those_that_are_up(ready: bool) -> None:
+    # It takes its place until it is told to leave, and what is up is waited for.
+    spec = a_workload(reports="required", revision=REPORTS)
+    seen, old = Seen(starting=NOW - 9000), "1-oldr"
+    silent = a_pod(0, revision=old, ready=ready, lapsed=not ready, mark=Mark.NONE, seen=seen)
+    spoke = replace(a_pod(1), revision=old, ready=ready, lapsed=not ready, mark=Mark.IDLE)
+    found = rooms.sort_rooms([silent, spoke], spec, Ears(since=NOW - 9000), NOW)
+    assert found.old_unready == [silent]
+    assert found.old_ready == [spoke]
+    assert silent.uid in found.protected
