@@ -52,6 +52,7 @@ async def _played(retry_seconds: float, standby: bool) -> None:
         await first.kill()
         await asyncio.sleep(1.0)
         actor = it.cast.named(f"{NAME}/{name}")
+        assert actor is not None
         assert it.cast.join(actor, 4)
         if not standby:
             it.start("two")

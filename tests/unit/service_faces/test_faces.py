@@ -120,7 +120,8 @@ async def test_what_is_sent_again_and_again_is_looked_at_once_in_ten_seconds(
     app = web.Application()
     app.router.add_post("/webhook", hook.receive)
     app.on_cleanup.append(hook.close)
-    async with TestServer(app) as server, TestClient(server) as client:
+    client: TestClient[web.Request, web.Application] = TestClient(TestServer(app))
+    async with client:
         for _ in range(REPLAYS):
             async with client.post("/webhook", data=BODY, headers=signed(BODY)) as answer:
                 assert answer.status == 202
@@ -150,7 +151,8 @@ async def test_a_repeat_that_reaches_no_leader_is_told_in_the_log(
     app = web.Application()
     app.router.add_post("/webhook", hook.receive)
     app.on_cleanup.append(hook.close)
-    async with TestServer(app) as server, TestClient(server) as client:
+    client: TestClient[web.Request, web.Application] = TestClient(TestServer(app))
+    async with client:
         await client.post("/webhook", data=BODY, headers=signed(BODY))
         fails.append(Unavailable("nobody leads"))
         await client.post("/webhook", data=BODY, headers=signed(BODY))
