@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from reconciler.core.compile import with_objects
 from reconciler.core.object_files import template_of, templates_by_directory
-from reconciler.core.validate import MOST_SPEC_BYTES
+from reconciler.core.spec_files import MOST_SPEC_BYTES
 from reconciler.model.additional import Made, Outcome, Template
 from reconciler.model.findings import Finding
 from reconciler.model.readings import Reading

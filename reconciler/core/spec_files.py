@@ -15,6 +15,8 @@ from reconciler.model.trees import Entry, EntryKind, Tree, is_template
 CONFIG_FILE = "gamekeeper.yaml"
 REPLICAS_FILE = "replicas.yaml"
 """The file of counts that Gamekeeper writes, at the root."""
+MOST_SPEC_BYTES = 128 * 1024
+"""The accepted spec is kept in a record of 256 KiB beside much else."""
 _OF_THE_ROOT = (CONFIG_FILE, REPLICAS_FILE)
 _EVERYTHING = "."
 _NO_UTF8 = "\ufffd"

@@ -11,6 +11,7 @@ from reconciler.core.pod_parts import child, text
 from reconciler.core.port_checks import check_ports
 from reconciler.core.report_checks import check_reports
 from reconciler.core.schema_check import check
+from reconciler.core.spec_files import MOST_SPEC_BYTES
 from reconciler.core.spec_kit import SpecKit
 from reconciler.core.suspension import check_suspend
 from reconciler.core.template_check import check_template
@@ -18,8 +19,6 @@ from reconciler.model.findings import Severity
 from reconciler.model.refs import Json
 from reconciler.model.specs import Config, Permissions
 
-MOST_SPEC_BYTES = 128 * 1024
-"""The accepted spec is kept in a record of 256 KiB beside much else."""
 _NOTHING = (0, "0%")
 _NOT_OURS = "whoever runs Gamekeeper lets this repository use other namespaces"
 _ASK = "choose one of those, or have it added to --allow-namespaces"
