@@ -52,7 +52,7 @@ async def test_a_value_is_a_value_wherever_it_stands(
 ) -> None:
     variable = "template.spec.value"
     async with compiler(
-        pod(place.replace("V }", f"{variable} }}").replace("V}", f"{variable}}}"))
+        pod(place.replace("V }", f"{variable} }}").replace("V}", f"{variable}}}")), zygote
     ) as made:
         result = await made.render([workload(template={"spec": {"value": value}})], "prod")
     document: Json = json.loads(next(iter(result.values())).room)
