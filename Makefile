@@ -73,14 +73,16 @@ check: $(READY) ## format, lint, types, and who imports whom
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-rooms: $(READY) ## rooms with players through 300 seeds of weather, and each call failing each way
+rooms: $(READY) ## rooms with players through 300 seeds of weather, and every sweep as a whole
 	@echo "two halves side by side; each is printed when it ends, and names what failed"
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=target \
 		rooms-first rooms-second
 
 rooms-first: $(READY)
-	GAMEKEEPER_SEEDS=0-299 $(BIN)/python -m pytest -q tests/loop/rooms/test_rooms_weather.py \
-		tests/loop/rooms/test_deafness.py
+	GAMEKEEPER_SEEDS=0-299 GAMEKEEPER_SWEEPS=all $(BIN)/python -m pytest -q \
+		tests/loop/rooms/test_rooms_weather.py tests/loop/rooms/test_deafness.py \
+		tests/loop/rooms/test_planted_room_bugs.py tests/loop/rooms/test_vanishing.py \
+		tests/loop/test_planted_bugs.py tests/loop/test_crash.py
 
 rooms-second: $(READY)
 	GAMEKEEPER_SHARE=10 GAMEKEEPER_SWEEPS=all $(BIN)/python -m pytest -q \

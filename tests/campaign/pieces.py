@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from tests.loop.rooms.seeds import SETTING as SEEDS
 from tests.loop.shares import SETTING as SHARE
+from tests.loop.sweeps import ALL
+from tests.loop.sweeps import SETTING as SWEEPS
 
 WEATHER = "tests/loop/rooms/test_rooms_weather.py"
 PLAYED_ON = "tests/loop/rooms/test_played_on.py"
@@ -23,7 +25,7 @@ class Piece:
 
 def pieces() -> Iterator[Piece]:
     """Yield all there is to play; each takes some minutes."""
-    yield Piece("what vanishes", ("tests/loop/rooms/test_vanishing.py",))
+    yield Piece("what vanishes", ("tests/loop/rooms/test_vanishing.py",), SWEEPS, ALL)
     for part in range(10):
         share = f"{part}/10"
         yield Piece(f"deaths {share}", (PLAYED_ON, "-k", "dies"), SHARE, share)

@@ -1,7 +1,8 @@
 """Which part of a campaign is played: `make test` and CI play a share of it, a campaign all.
 
 `GAMEKEEPER_SHARE` is `10` for a tenth, or `3/10` for that of the number 3, from 0. Which tenth is
-meant by `10` follows from the program's text: another program is tried with another tenth.
+meant by `10` follows from the program's text: another program is tried with another tenth. Where
+nothing is set, as in `make test`, it is a thousandth: of most acts one point.
 """
 
 import os
@@ -13,15 +14,17 @@ from tests.seeds import seed_of_the_program
 T = TypeVar("T")
 
 SETTING = "GAMEKEEPER_SHARE"
-USUAL = "100"
+USUAL = "1000"
 
 
 def share(points: Sequence[T], name: str = "") -> list[T]:
-    """Return the points to play, of those of the campaign `name`.
+    """Return the points to play, of those of the campaign `name`; a share of their own has one.
 
     Raises ValueError.
     """
     which, slash, parts = os.environ.get(SETTING, USUAL).rpartition("/")
     of = int(parts)
-    begin = int(which) if slash else seed_of_the_program(of) + sum(map(ord, name))
-    return list(points[begin % of :: of])
+    if slash:
+        return list(points[int(which) % of :: of])
+    begin = (seed_of_the_program(of) + sum(map(ord, name))) % of
+    return list(points[begin % max(1, min(of, len(points))) :: of])

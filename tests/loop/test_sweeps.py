@@ -2,7 +2,10 @@
 
 import pytest
 
-from tests.loop.sweeps import ALL, SETTING, some
+from tests.loop import sweeps
+from tests.loop.shares import SETTING as SHARE
+from tests.loop.shares import share
+from tests.loop.sweeps import ALL, SETTING, part, some
 
 WAYS = "abcdefg"
 
@@ -15,6 +18,30 @@ def test_a_part_takes_all_ways_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {way for at in range(7) for way in some(WAYS, at, 1)} == set(WAYS)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_part_is_every_so_many_points_and_never_none(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(SETTING, raising=False)
+    monkeypatch.setattr(sweeps, "seed_of_the_program", lambda below: seed)
+    assert part(range(13), 5) == list(range(13))[seed::5]
+    assert len(part("ab", 5)) == 1
+    assert part("", 5) == []
+
+
+def test_all_shares_together_are_all_and_a_share_of_its_own_is_never_empty(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv(SHARE, raising=False)
+    assert len(share("abc", "a campaign")) == 1
+    played = []
+    for number in range(5):
+        monkeypatch.setenv(SHARE, f"{number}/5")
+        played += share(range(13))
+    assert sorted(played) == list(range(13))
+
+
 def test_a_whole_sweep_takes_all_at_each_point(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SETTING, ALL)
     assert some(WAYS, 5, 1) == list(WAYS)
+    assert part(WAYS, 5) == list(WAYS)

@@ -19,6 +19,7 @@ from tests.loop.rooms import (
     test_late_leader,
     test_rooms_weather,
 )
+from tests.loop.sweeps import part
 from tests.loop.virtual_time import in_virtual_time
 
 SEEDS = 30
@@ -101,20 +102,20 @@ def budgets_count_nobody(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(budget_objects, "min_available", lambda workload, total, occupied: 0)
 
 
-@pytest.mark.parametrize(
-    ("plant", "check"),
-    [
-        pytest.param(no_fence, weather, id="a room goes as soon as it is to leave"),
-        pytest.param(answered_before_it_stands, weather, id="answered before it stands"),
-        pytest.param(every_report_confirms, weather, id="what it said before the fence counts"),
-        pytest.param(nothing_is_protected, weather, id="nothing is protected"),
-        pytest.param(deadlines_count_from_the_start, weather, id="deadlines count from the start"),
-        pytest.param(budgets_count_nobody, weather, id="budgets let busy rooms go"),
-        pytest.param(deafness_is_not_suspected, deafness, id="our own ears are not suspected"),
-        pytest.param(workloads_are_not_suspected, workload, id="no workload is suspected"),
-        pytest.param(kept_reports_are_read_once, late_leader, id="kept reports are read once"),
-    ],
-)
+PLANTED = [
+    pytest.param(no_fence, weather, id="a room goes as soon as it is to leave"),
+    pytest.param(answered_before_it_stands, weather, id="answered before it stands"),
+    pytest.param(every_report_confirms, weather, id="what it said before the fence counts"),
+    pytest.param(nothing_is_protected, weather, id="nothing is protected"),
+    pytest.param(deadlines_count_from_the_start, weather, id="deadlines count from the start"),
+    pytest.param(budgets_count_nobody, weather, id="budgets let busy rooms go"),
+    pytest.param(deafness_is_not_suspected, deafness, id="our own ears are not suspected"),
+    pytest.param(workloads_are_not_suspected, workload, id="no workload is suspected"),
+    pytest.param(kept_reports_are_read_once, late_leader, id="kept reports are read once"),
+]
+
+
+@pytest.mark.parametrize(("plant", "check"), part(PLANTED, 5))
 def test_a_planted_bug_is_caught(
     plant: Plant, check: Check, monkeypatch: pytest.MonkeyPatch
 ) -> None:
