@@ -131,13 +131,13 @@ def is_doubtful(heard: Heard, pod: LivePod) -> bool:
     return began_anew(heard, pod.runs) or (bool(pod.ended) and not heard.after_end)
 
 
-def emptied(heard: Heard, runs: tuple[int, ...], now: float) -> Heard:
-    """Return what is heard of a room of which no process is left that said anything of it.
+def emptied(heard: Heard, runs: tuple[int, ...], now: float, health: Health | None = None) -> Heard:
+    """Return what is heard of a room of which no process is left that told of players in it.
 
     Whoever played there is gone; of a game that repeats itself its next words tell the rest. That
-    it was over is no word of the process that began since.
+    it was over is no word of the process that began since; `health` is, or None.
     """
-    anew = replace(heard, players=0, health=None, game_state=None, at=now, runs=runs, counted=0)
+    anew = replace(heard, players=0, health=health, game_state=None, at=now, runs=runs, counted=0)
     if heard.periodic and heard.said not in (Said.TERMINATING, Said.TERMINATED):
         return anew
     if heard.periodic:

@@ -13,7 +13,7 @@ from reconciler.core import hearing
 from reconciler.core.reporting import is_listened_to
 from reconciler.model.live import LivePod
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.rooms import NO_EARS, Ears, Health, Heard, Mark, Report
+from reconciler.model.rooms import NO_EARS, Ears, Heard, Mark, Report
 from reconciler.model.specs import Workload
 from reconciler.ports import Clock
 from reconciler.service.room_metrics import RoomObserver
@@ -153,8 +153,8 @@ class Book:
             self.silence.spoke(line)
         if report.players is not None:
             line.counted_at = now
-        if report.health is Health.CREATING:
-            line.creating_at = now
+        if report.health is not None:
+            line.health_at = now
         if line.is_no_news(report, pod) and not self._is_to_renew(line, report):
             return False
         if not is_listened_to(pod, workload):

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from reconciler.core import hearing
 from reconciler.model.live import LivePod
-from reconciler.model.rooms import Heard, Mark
+from reconciler.model.rooms import Health, Heard, Mark
 from reconciler.service.rooms.lines import Line
 from reconciler.service.shelves import is_older
 
 TOLD_LATE_SECONDS = 10.0
-"""So late a pod may tell of a restart: no clock of anybody is asked about a word as young as that.
-"""
+"""So late a pod may tell of a restart: no clock is believed, then or later, that takes players who
+were told of within it before the pod told."""
 CLOCKS_APART_SECONDS = 60.0
 """So far ahead of ours a node's clock may be, by which the pod tells when its containers started.
 
@@ -82,11 +82,16 @@ def void(line: Line, pod: LivePod, now: float, unix_seconds: float) -> bool:
         told = math.ceil(unix_seconds - (now - line.counted_at))
         at = max(heard.at, line.counted_at)
         heard = replace(heard, at=at, counted=max(told, heard.counted))
-    if not heard.players or _is_surely_before(line, heard, pod, now):
-        heard = hearing.emptied(heard, pod.runs, now)
+    if now - line.counted_at < TOLD_LATE_SECONDS:
+        line.unclear = pod.runs
+    # A process may tell how it is before its pod tells of it; a word of this moment is its own.
+    age = now - line.health_at
+    health = heard.health if not age or unix_seconds - age >= pod.first_started_at else None
+    if heard.players and heard.counted > pod.first_started_at + START_SECONDS:
+        heard = replace(heard, runs=pod.runs, health=health)
+    elif not heard.players or _is_surely_before(line, heard, pod):
+        heard = hearing.emptied(heard, pod.runs, now, health)
         line.empty_at = now
-    elif heard.counted > pod.first_started_at + START_SECONDS:
-        heard = replace(heard, runs=pod.runs)
     # The same words of the process that began are news: they end the doubt.
     line.report = None
     if line.heard == heard:
@@ -95,14 +100,14 @@ def void(line: Line, pod: LivePod, now: float, unix_seconds: float) -> bool:
     return True
 
 
-def _is_surely_before(line: Line, heard: Heard, pod: LivePod, now: float) -> bool:
+def _is_surely_before(line: Line, heard: Heard, pod: LivePod) -> bool:
     """Whether its players were told of before its containers started, by whatever clock.
 
     A process says that it is `Creating` before it has any.
     """
-    if line.creating_at > line.counted_at:
+    if heard.health is Health.CREATING and line.health_at > line.counted_at:
         return True
-    if now - line.counted_at < TOLD_LATE_SECONDS:
+    if line.unclear == pod.runs:
         return False
     apart = CLOCKS_APART_SECONDS
     if line.counted_at == -math.inf:

@@ -18,12 +18,12 @@ class Line:
     changes nothing. `last_at` is when it was heard last, or when listening to it began; `gap` its
     longest pause of late. `spoke_at` is when it spoke last, below 0 for never: a silence that is
     forgiven moves `last_at` alone. `told_at` is when something new was heard, below 0 for never,
-    `counted_at` when it told how many players there are, `creating_at` when it said that it is
-    being created. `drain` is the
-    `leaving_since` of the draining that it was heard in, None where it was not; `pod` is how its
-    pod was known when it was looked at last. `empty_at` is since when it says that nobody plays
-    there. `due_at` is when its pod is to be looked at; who writes on it holds
-    the `lock`. `followed` is whether its silence is watched, `overdue` whether it was found to say
+    `counted_at` when it told how many players there are, `health_at` when it told of its health.
+    `unclear` is `LivePod.runs` of a restart that its pod told of right after such a count.
+    `drain` is the `leaving_since` of the draining that it was heard in, None where it was not;
+    `pod` is how its pod was known when it was looked at last. `empty_at` is since when it says that
+    nobody plays there. `due_at` is when its pod is to be looked at; who writes on it holds the
+    `lock`. `followed` is whether its silence is watched, `overdue` whether it was found to say
     nothing for longer than it ever paused, `doubtful` whether a write of ours may stand that we
     were not told of, `inherited` whether another process marked it busy, who may have taken that
     back unseen, `rests_on` the kept report that its players are known by, None once it told of them
@@ -46,7 +46,8 @@ class Line:
     spoke_at: float = -1.0
     told_at: float = -1.0
     counted_at: float = -math.inf
-    creating_at: float = -math.inf
+    health_at: float = -math.inf
+    unclear: tuple[int, ...] | None = None
     due_at: float | None = None
     followed: bool = False
     overdue: bool = False

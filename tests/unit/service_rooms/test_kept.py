@@ -129,13 +129,16 @@ def test_players_told_of_after_a_start_are_of_the_process_that_began(
         pytest.param(881, False, 7, id="what was told later need not stand there"),
         pytest.param(0, False, 7, id="nobody knows when"),
         pytest.param(1000, True, 0, id="it is being created"),
+        pytest.param(1002, True, 7, id="it was being created, and told of players since it began"),
     ],
 )
 def test_what_another_process_kept_goes_with_a_restart_that_was_surely_after_it(
     told: int, creating: bool, players: int
 ) -> None:
     made = line(pod(kept_of(a_heard(periodic=False, players=7, counted=told)), 10))
-    made.creating_at = 1900.0 if creating else made.creating_at
+    if creating:
+        assert made.heard is not None
+        made.heard, made.health_at = replace(made.heard, health=Health.CREATING), 1900.0
     began = replace(pod(SEVEN, 11), runs=(1,), first_started_at=1000.0)
     kept.void(made, began, 2000.0, 2000.0)
     assert made.heard is not None
@@ -231,7 +234,30 @@ def test_no_clock_empties_a_room_by_a_word_of_this_moment() -> None:
     assert made.heard is not None
     assert made.heard.players == 7
     kept.void(made, began, 110.0, 1010.0)
-    assert made.heard.players == 0, "later it is told by clocks"
+    assert made.heard.players == 7, "nor does that clock later"
+    kept.void(made, replace(began, runs=(2,), first_started_at=1400.0), 290.0, 1190.0)
+    assert made.heard.players == 0, "it began once more"
+
+
+@pytest.mark.parametrize(
+    ("health_at", "health"),
+    [
+        pytest.param(899.0, None, id="the word of the one before"),
+        pytest.param(900.5, Health.FAILED, id="its own, before its pod told of it"),
+        pytest.param(-math.inf, None, id="another process heard it"),
+    ],
+)
+@pytest.mark.parametrize("count", [0, 7])
+def test_how_it_is_a_new_process_may_say_before_its_pod_tells_of_the_restart(
+    health_at: float, health: Health | None, count: int
+) -> None:
+    told = a_heard(periodic=False, players=count, health=Health.FAILED, counted=count and 902)
+    made = line(pod(kept_of(told), 10))
+    made.health_at = health_at
+    began = replace(pod(kept_of(told), 11), runs=(1,), first_started_at=900.0)
+    assert kept.void(made, began, 903.0, 903.0)
+    assert made.heard is not None
+    assert (made.heard.players, made.heard.health) == (count, health)
 
 
 def test_the_same_words_end_a_doubt() -> None:

@@ -228,6 +228,30 @@ def test_pings_that_tell_of_players_are_not_written() -> None:
     on_stage(act)
 
 
+@pytest.mark.parametrize("health", [Health.FAILED, Health.CREATING])
+@pytest.mark.parametrize("seen", [False, True])
+def test_how_a_new_process_says_it_is_counts_before_and_after_its_pod_tells_of_the_restart(
+    health: Health, seen: bool
+) -> None:
+    async def act(it: Stage) -> None:
+        await it.say(Report(periodic=False, players=0, health=Health.HEALTHY))
+        await asyncio.sleep(60.0)
+        it.flows.clear()
+        restart = asyncio.create_task(crashes(it))
+        await until(lambda: game(it)["restartCount"] > 0)
+        await until(lambda: "running" in game(it)["state"])
+        if seen:
+            it.flows.set()
+            await it.seen()
+        await it.say(Report(periodic=False, health=health))
+        it.flows.set()
+        await restart
+        heard = it.desk.book.of(a_key()).rooms[it.live().uid]
+        assert (heard.health, heard.runs) == (health, (1,))
+
+    on_stage(act)
+
+
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("count", [1, 3, 5])
 def test_players_told_of_before_the_pod_tells_of_the_restart_outlive_the_leader(
