@@ -6,28 +6,25 @@ What is accepted stands in the records before anything acts on it. When Git does
 what was accepted before stays wanted, and nothing is deleted for having left Git.
 """
 
-import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.core import (
     approval,
     counts_in_git,
-    freezing,
     intake,
-    suspension,
     trailers,
     vouching,
 )
-from reconciler.core.approval import Approval, Ask
+from reconciler.core.approval import Approval
 from reconciler.core.change import hash_of_lines
 from reconciler.core.compile import workload_from_json
 from reconciler.core.trailers import Endorsed
-from reconciler.core.waits import soonest
 from reconciler.loop.approvals import by_our_clock, drop_approvals, read_approvals, tell_clock
 from reconciler.loop.arriving import arrival_of
 from reconciler.loop.dates import Dates
 from reconciler.loop.dropped import read_dropped
+from reconciler.loop.judging import Asking, Scene, asked_for, beside, judged
 from reconciler.loop.keep_records import Verdict, keep_records
 from reconciler.loop.lane import Lane
 from reconciler.loop.lost_records import restore
@@ -36,11 +33,10 @@ from reconciler.loop.publish import publish
 from reconciler.loop.read_head import Reader
 from reconciler.loop.trailers import Asked, read_trailers
 from reconciler.loop.vouching import Vouching
-from reconciler.model.arrivals import Arrival
 from reconciler.model.errors import PortError
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.readings import Reading, Rendered
-from reconciler.model.records import RepositoryRecord, StateRecord
+from reconciler.model.records import RepositoryRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.signatures import SigningRules
 from reconciler.model.specs import Budgets, Permissions
@@ -50,8 +46,6 @@ from reconciler.ports import Compiler, Repository
 
 JUDGED_SECONDS = 300.0
 HELD_WITHOUT_GIT = (HoldKind.SUSPENDED, HoldKind.UNREADABLE_RECORD)
-BIG_HEAD_WORKLOADS = 100
-"""From so many on a head is judged in a thread."""
 
 
 @dataclass(slots=True)
@@ -209,55 +203,35 @@ async def _judge(lane: HeadLane, reading: Reading, now: float) -> Verdict:
     # All at one instant: records may be read again at any await from here on.
     records = store.states()
     dated = lane.dates.now(now, lane.home.view.elapsed())
-    reading = suspension.all_in_time(counts_in_git.numbered(reading, records), dated)
     arrival = replace(arrival_of(lane, reading, relation, now), dated=dated)
     arrival = replace(
         arrival, passages=moves.tracked, counts_passages=moves.apart, wrote=moves.wrote
     )
-    freezes = freezing.open_freezes(arrival, before, lane.dates.zones)
-    arrival = replace(arrival, freezes=freezes)
-    removals = intake.removals_of(arrival, records, workload_from_json) if reading.config else ()
-    edits = freezing.edits_of(arrival, records, removals)
-    asked = approval.ask_of(reading, removals, edits, now)
-    granted = await _granted(lane, before, asked, approval.waiting(before, records, edits))
-    approved = {entry.line for entry in granted.repository.approved if entry.until > now}
-    arrival = freezing.lifted(arrival, edits, approved, lane.dates.zones)
-    arrival = freezing.withheld(arrival, edits, approved, records, workload_from_json)
-    arrival = replace(arrival, doubts=granted.doubts, asked=asked.marks)
-    result = await _taken_in(arrival, granted.repository, records)
-    ends = suspension.next_end({**arrival.reading.workloads, **result.effective})
-    lane.dates.due_at = soonest(ends, freezing.next_change(arrival, before, lane.dates.zones))
-    used = granted.used | vouching.used(result.repository, reading)
-    return Verdict(result, used, before, records, arrival)
+    scene = Scene(arrival, before, records, lane.dates.zones)
+    asking = await beside(scene, asked_for, scene)
+    granted = await _granted(lane, asking)
+    asking = replace(asking, arrival=replace(asking.arrival, doubts=granted.doubts))
+    found = await beside(scene, judged, scene, asking, granted.repository)
+    lane.dates.due_at = found.due_at
+    used = granted.used | vouching.used(found.result.repository, reading)
+    return Verdict(found.result, used, before, records, found.arrival)
 
 
-async def _granted(
-    lane: HeadLane, before: RepositoryRecord, asked: Ask, waiting: Collection[str]
-) -> _Granted:
-    """Return what approvals let through of what is asked for, of which some was `waiting`."""
-    now, has_config = asked.now, lane.reading is not None and lane.reading.config is not None
-    offered = approval.offer(before, asked, waiting)
-    endorsed = Endorsed(offered, {})
+async def _granted(lane: HeadLane, asking: Asking) -> _Granted:
+    """Return what approvals let through of what is asked for."""
+    asked, now = asking.ask, asking.ask.now
+    endorsed = Endorsed(asking.repository, {})
     if asked.marks:
         ask = Asked(lane.approval_signers, asked.commit, hash_of_lines(asked.marks))
-        endorsed = await read_trailers(lane.repository, ask, offered, now)
+        endorsed = await read_trailers(lane.repository, ask, asking.repository, now)
     given = {**await _given(lane, now), **endorsed.given}
     repository, used = endorsed.repository, frozenset[str]()
-    if has_config:
+    if asking.arrival.reading.config is not None:
         # Else nobody knows what is asked for: approvals wait for a head that says it.
         repository, used = approval.grant(repository, given, asked)
         repository = approval.standing(repository, asked)
     repository = trailers.spend(repository, used)
     return _Granted(repository, used - endorsed.given.keys(), endorsed.doubts)
-
-
-async def _taken_in(
-    arrival: Arrival, repository: RepositoryRecord, records: Mapping[WorkloadKey, StateRecord]
-) -> intake.Intake:
-    """Take a head in; beside the event loop where there is much of it: all of it is immutable."""
-    if max(len(records), len(arrival.reading.workloads)) < BIG_HEAD_WORKLOADS:
-        return intake.take_in(arrival, repository, records, workload_from_json)
-    return await asyncio.to_thread(intake.take_in, arrival, repository, records, workload_from_json)
 
 
 async def _given(lane: HeadLane, now: float) -> Mapping[str, Approval]:

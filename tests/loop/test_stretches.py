@@ -1,12 +1,17 @@
 """What is long is done in turns: others on the event loop are served meanwhile."""
 
 import asyncio
+import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+import pytest
+
+from reconciler.core import approval, freezing, intake
 from reconciler.loop import head, keep_records
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
+from tests.loop.test_freezes import HOUR, config
 from tests.loop.world import World, spec
 
 RECORDS = 200
@@ -61,3 +66,38 @@ async def test_a_large_head_is_judged_and_kept_in_turns() -> None:
     await turns_during(head.look(process.head, world.time.now()), count)
     assert len(process.lane.store.states()) == RECORDS
     assert 0 < max(begun) <= keep_records.WRITES
+
+
+async def test_a_large_head_in_a_freeze_is_judged_beside_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World()
+    world.commit({"gamekeeper.yaml": config()})
+    world.commit({f"schedulers/w{n}.yaml": spec(f"w{n}", 1) for n in range(RECORDS)})
+    process = await world.process()
+    await process.view.read()
+    await head.look(process.head, world.time.now())
+    world.pass_time(HOUR + 1800)
+    world.commit({f"schedulers/w{n}.yaml": spec(f"w{n}", 2) for n in range(RECORDS)})
+    on_the_loop: list[str] = []
+
+    def watched(judge: Callable[..., Any]) -> Callable[..., Any]:
+        def judging(*args: Any, **named: Any) -> Any:
+            if threading.current_thread() is threading.main_thread():
+                on_the_loop.append(judge.__name__)
+            return judge(*args, **named)
+
+        return judging
+
+    for module, name in (
+        (freezing, "open_freezes"),
+        (intake, "removals_of"),
+        (freezing, "edits_of"),
+        (approval, "offer"),
+        (freezing, "withheld"),
+        (intake, "take_in"),
+    ):
+        monkeypatch.setattr(module, name, watched(getattr(module, name)))
+    wanted = await head.look(process.head, world.time.now())
+    assert len(wanted.holds) == RECORDS
+    assert not on_the_loop
