@@ -59,13 +59,18 @@ def with_count(workload: Workload, count: int) -> Workload:
 
 
 def gone(
-    reading: Reading, records: Mapping[WorkloadKey, StateRecord], *, apart: bool
+    reading: Reading,
+    records: Mapping[WorkloadKey, StateRecord],
+    acting: Mapping[WorkloadKey, Workload],
+    *,
+    apart: bool,
 ) -> frozenset[WorkloadKey]:
     """Return the workloads whose lines in the file of counts nobody needs any more.
 
     None of a reading that is not complete: what cannot be told is not gone. What is on record
     lives still, or its removal is held. A branch of counts, `apart` from the tracked one, counts
-    for workloads with a policy alone.
+    for workloads with a policy alone: one that is switched off in Git and acts still, by a freeze
+    or a gate, may be switched on again, and its line is the number that goes on then.
     """
     if reading.config is None or reading.unreadable or reading.missing_paths:
         return frozenset()
@@ -74,11 +79,16 @@ def gone(
         key
         for key in lines.keys() - reading.invalid.keys()
         if (
-            apart and not _is_moved(reading.workloads[key])
+            apart and _is_still(reading.workloads[key]) and _is_still(acting.get(key))
             if key in reading.workloads
             else records.get(key, StateRecord()).accepted is None
         )
     )
+
+
+def _is_still(workload: Workload | None) -> bool:
+    """Whether no policy moves it; of one that is not known nobody can tell."""
+    return workload is not None and not _is_moved(workload)
 
 
 def _is_moved(workload: Workload) -> bool:

@@ -244,7 +244,8 @@ async def _rewritten(
         file = reading.workloads[key].replicas_source.file
         file = REPLICAS_FILE if apart or nowhere else file
         by_file.setdefault(file, {})[key] = intent.value
-    gone = counts_in_git.gone(reading, lane.home.store.states(), apart=apart)
+    acting = {key: each.workload for key, each in lane.home.wanted.effective.items()}
+    gone = counts_in_git.gone(reading, lane.home.store.states(), acting, apart=apart)
     if len(by_file) > 1:
         await repository.tree(ground.base)  # all at once: its files are known from then on
     return await rewrite(repository, ground.base, by_file, gone)

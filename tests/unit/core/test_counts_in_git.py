@@ -258,8 +258,14 @@ ON_RECORD = {a_key("held"): accepted(a_workload("held", 5))}
 def test_lines_of_nobody_are_gone(changes: dict[str, Any], apart: bool, names: set[str]) -> None:
     there = (ARENA, a_workload("lobby", 5))
     head = replace(a_reading(*there, counts=LISTED, invalid=BROKEN), **changes)
-    found = counts_in_git.gone(head, ON_RECORD, apart=apart)
+    found = counts_in_git.gone(head, ON_RECORD, head.workloads, apart=apart)
     assert {key.name for key in found} == names
+
+
+@pytest.mark.parametrize("acting", [{}, {ARENA.key: ARENA}], ids=["nobody knows", "its policy"])
+def test_the_line_of_a_policy_whose_end_waits_is_not_gone(acting: dict[Any, Workload]) -> None:
+    head = a_reading(replace(ARENA, autoscaling=None), counts={ARENA.key: 5})
+    assert not counts_in_git.gone(head, {}, acting, apart=True)
 
 
 @pytest.mark.parametrize(
