@@ -31,8 +31,10 @@ def dump_scaling(scaling: Scaling) -> Json:
 
 
 def load_scaling(value: Json) -> Scaling:
-    """Read what is remembered; what is missing takes its default."""
+    """Read what is remembered; what is missing takes its default. Raises ValueError."""
     intent = value.get("intent")
+    if intent and not intent["steps"]:
+        raise ValueError("the intent has no step")
     return Scaling(
         intent=Intent(
             intent["base"],

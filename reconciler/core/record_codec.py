@@ -4,7 +4,6 @@ missing takes its default, so that an older and a newer version read each other'
 
 import base64
 import json
-import zlib
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +12,7 @@ from reconciler.core.births import DIGEST_BYTES
 from reconciler.core.intent_codec import dump_scaling, load_scaling
 from reconciler.core.offers import dump_offers, load_offers
 from reconciler.core.policies.signals import sound_number
+from reconciler.core.record_packing import packed, restored, squeezed, unpacked
 from reconciler.model.freezes import Freeze
 from reconciler.model.holds import HoldKind
 from reconciler.model.intents import NO_SCALING
@@ -117,7 +117,7 @@ def _state(record: StateRecord) -> Json:
     return {
         "accepted": accepted
         and {
-            "spec": _packed(accepted.spec_json),
+            "spec": packed(accepted.spec_json),
             "replicas": accepted.replicas,
             "commit": accepted.commit,
             "file": accepted.file,
@@ -141,7 +141,7 @@ def _state(record: StateRecord) -> Json:
         ),
         **({} if record.scaling == NO_SCALING else {"scaling": dump_scaling(record.scaling)}),
         **({} if record.highest is None else {"highest": record.highest}),
-        **({"demand": _squeezed(record.demand)} if record.demand else {}),
+        **({"demand": squeezed(record.demand)} if record.demand else {}),
     }
 
 
@@ -150,15 +150,7 @@ def load_state(data: Texts, what: str) -> StateRecord:
     value = _load(data, what)
     accepted, held = value.get("accepted"), value.get("held")
     return StateRecord(
-        accepted=Accepted(
-            _unpacked(accepted["spec"], what),
-            accepted["replicas"],
-            accepted["commit"],
-            accepted["file"],
-            accepted["line"],
-        )
-        if accepted
-        else None,
+        accepted=_accepted(accepted, what) if accepted else None,
         deleting=value.get("deleting", False),
         held=HeldRemoval(HoldKind(held["kind"]), held["line"], held["reason"]) if held else None,
         inventory=tuple(
@@ -170,8 +162,16 @@ def load_state(data: Texts, what: str) -> StateRecord:
         observed_commit=value.get("observedCommit", ""),
         failures=tuple(Failure(*parts) for parts in value.get("failures", [])),
         scaling=load_scaling(value.get("scaling", {})),
-        demand=_restored(value.get("demand", "")),
+        demand=restored(value.get("demand", "")),
     )
+
+
+def _accepted(value: Json, what: str) -> Accepted:
+    try:
+        spec_json = unpacked(value["spec"])
+    except ValueError as error:
+        raise UnreadableRecord(f"{what}: {error}") from error
+    return Accepted(spec_json, value["replicas"], value["commit"], value["file"], value["line"])
 
 
 def dump_repository(record: RepositoryRecord) -> Texts:
@@ -258,29 +258,3 @@ def _ref(ref: ObjectRef) -> tuple[str, str, str, str]:
 
 def _key(key: WorkloadKey) -> tuple[str, str, str]:
     return key.kind, key.namespace, key.name
-
-
-def _packed(text: str) -> str:
-    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
-
-
-def _squeezed(data: bytes) -> str:
-    # It is written with every change of the record: quickly, and a third as large all the same.
-    return base64.b64encode(zlib.compress(data, 1)).decode()
-
-
-def _restored(text: Any) -> bytes:
-    """Return what `_squeezed` wrote; a demand that cannot be read holds no workload: it is lost."""
-    try:
-        unpacking = zlib.decompressobj()
-        data = unpacking.decompress(base64.b64decode(text, validate=True), demand.MOST_BYTES)
-    except (TypeError, ValueError, zlib.error):
-        return b""
-    return data if demand.is_history(data) else b""
-
-
-def _unpacked(text: str, what: str) -> str:
-    try:
-        return zlib.decompress(base64.b64decode(text)).decode()
-    except (ValueError, zlib.error) as error:
-        raise UnreadableRecord(f"the accepted spec in {what} cannot be read: {error}") from error

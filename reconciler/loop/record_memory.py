@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from reconciler.core import record_codec
-from reconciler.loop.record_places import Kept, Places, kept_of, kept_repository
+from reconciler.loop.record_places import Kept, Places, kept_of, kept_repository, kept_state
 from reconciler.model import labels
 from reconciler.model.errors import Misconfigured
 from reconciler.model.records import Ordinals, RepositoryRecord, StateRecord
@@ -114,7 +114,7 @@ class RecordMemory:
                 return
             self._places.check_key(item, key)
             if what == "state":
-                self._states[key] = kept_of(item, record_codec.load_state)
+                self._states[key] = kept_state(item, key)
             else:
                 self._ordinals[key] = kept_of(item, record_codec.load_ordinals)
         except Misconfigured as error:

@@ -4,15 +4,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from reconciler.core.compile import workload_from_json
 from reconciler.core.record_codec import (
     Texts,
     dump_repository,
     load_repository,
+    load_state,
 )
+from reconciler.core.sound_record import problem_of
+from reconciler.loop.config import accepted_config
 from reconciler.model import labels
 from reconciler.model.errors import Misconfigured
-from reconciler.model.records import RepositoryRecord
+from reconciler.model.records import RepositoryRecord, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey, ref_of
+from reconciler.model.specs import Source
 
 T = TypeVar("T")
 
@@ -35,8 +40,28 @@ def kept_of(item: Json, load: Callable[[Texts, str], T]) -> Kept[T]:
         value = load(item.get("data") or {}, what)
     except Exception as error:
         # Who may write in our namespace may have written anything there.
-        raise Misconfigured(f"{what} is no record that can be read: {error}") from error
+        why = error if isinstance(error, ValueError) else repr(error)
+        raise Misconfigured(f"{what} is no record that can be read: {why}") from error
+    problem = problem_of(value)
+    if problem:
+        name = f"{type(value).__name__}{problem}"
+        raise Misconfigured(f"{what} is no record that can be read: {name}")
     return Kept(value, metadata["uid"], metadata["resourceVersion"])
+
+
+def kept_state(item: Json, key: WorkloadKey) -> Kept[StateRecord]:
+    """Return the state record of a workload. Raises Misconfigured."""
+
+    def load(data: Texts, what: str) -> StateRecord:
+        record = load_state(data, what)
+        if record.accepted is not None:
+            # Read now: who judges a head reads it for all workloads at once.
+            found = workload_from_json(record.accepted.spec_json, Source("", 1)).key
+            if found != key:
+                raise ValueError(f"it holds the spec of {found}, and is the record of {key}")
+        return record
+
+    return kept_of(item, load)
 
 
 def kept_repository(item: Json) -> Kept[RepositoryRecord]:
@@ -44,7 +69,13 @@ def kept_repository(item: Json) -> Kept[RepositoryRecord]:
 
     Raises Misconfigured.
     """
-    kept = kept_of(item, load_repository)
+
+    def load(data: Texts, what: str) -> RepositoryRecord:
+        record = load_repository(data, what)
+        accepted_config(record)
+        return record
+
+    kept = kept_of(item, load)
     kept.doubtful = dump_repository(kept.value) != item.get("data")
     return kept
 

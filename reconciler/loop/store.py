@@ -21,8 +21,8 @@ from reconciler.ports import Cluster
 
 T = TypeVar("T")
 
-STRETCH = 50
-"""So many records are parsed in one stretch of the event loop (a millisecond)."""
+STRETCH = 10
+"""So many records are parsed in one stretch of the event loop (4 milliseconds)."""
 
 
 class RecordStore(RecordMemory):

@@ -1,5 +1,8 @@
 """A record that cannot be read, or is gone, holds its own workload; the others go on."""
 
+import base64
+import json
+import zlib
 from typing import Any
 
 import pytest
@@ -13,6 +16,7 @@ from reconciler.model.refs import ObjectRef, WorkloadKey
 from tests.loop.world import Process, World, spec
 
 ARENA = WorkloadKey("Scheduler", "arena", "arena")
+LOBBY = WorkloadKey("Scheduler", "lobby", "lobby")
 NAMES = ("arena", "lobby", "plaza")
 FILES: dict[str, str | None] = {f"schedulers/{name}.yaml": spec(name, 2) for name in NAMES}
 SECOND = "registry.example/game:2"
@@ -65,6 +69,47 @@ async def test_a_record_that_says_it_is_anothers_is_told_with_what_mends_it() ->
     await process.lane.store.load()
     told = process.lane.store.unreadable(ARENA)
     assert "write local/Scheduler/arena/arena there again" in told
+
+
+def packed(text: str) -> str:
+    return base64.b64encode(zlib.compress(text.encode())).decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="nothing"),
+        pytest.param("[]", id="no object"),
+        pytest.param('{"kind": "Scheduler", "metadata": {"name": "arena"}}', id="half of one"),
+        pytest.param("x" * 20_000_000, id="more than any spec"),
+    ],
+)
+async def test_a_record_of_no_spec_holds_its_own_workload(text: str) -> None:
+    world, process = await three()
+    data = world.ask(_path(of(process, "state")))["data"]
+    record = json.loads(data["record"])
+    record["accepted"]["spec"] = packed(text)
+    await process.cluster.merge_patch(
+        of(process, "state"), {"data": {"record": json.dumps(record)}}
+    )
+    fresh = await world.process()
+    world.commit(scaled(4, image=SECOND))
+    await turns(world, fresh, 12)
+    assert rooms(world) == {"arena": 2, "lobby": 4, "plaza": 4}
+    assert kinds(fresh) == {"arena": HoldKind.UNREADABLE_RECORD}
+
+
+async def test_a_record_with_the_spec_of_another_workload_holds_its_own() -> None:
+    world, process = await three()
+    records = {
+        name: json.loads(world.ask(_path(process.lane.store._places.state(key)))["data"]["record"])
+        for name, key in (("arena", ARENA), ("lobby", LOBBY))
+    }
+    records["arena"]["accepted"]["spec"] = records["lobby"]["accepted"]["spec"]
+    data = {"record": json.dumps(records["arena"])}
+    await process.cluster.merge_patch(of(process, "state"), {"data": data})
+    fresh = await world.process()
+    assert "holds the spec of Scheduler/lobby" in fresh.lane.store.unreadable(ARENA)
 
 
 @pytest.mark.parametrize("what", ["state", "ordinals"])

@@ -82,7 +82,7 @@ def test_rooms_follow_demand_the_trouble_is_told_and_one_commit_makes_it_good(
 LONG = [
     ("a host that is down", MemoryHost.down, 2),
     ("a full disk of the host", _refuses(Unavailable("no space left there")), 25),
-    ("a protected branch", _protects("protected branch hook declined"), 2),
+    ("a protected branch", _protects("protected branch hook declined"), 4),
     ("a lock left behind", _refuses(Conflict("main.lock: File exists")), 2),
 ]
 

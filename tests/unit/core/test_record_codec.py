@@ -69,7 +69,7 @@ states = st.builds(
     failures=many(st.builds(Failure, moment, text, text)),
     scaling=st.builds(
         Scaling,
-        st.none() | st.builds(Intent, number, number, many(steps), moment),
+        st.none() | st.builds(Intent, number, number, many(steps).filter(bool), moment),
         many(st.builds(Landing, text, number, moment)),
         moment,
         text,
@@ -190,6 +190,7 @@ def test_what_is_missing_takes_its_default_and_what_is_unknown_is_ignored() -> N
         pytest.param({"schema": "1", "record": "[]"}, "no JSON object", id="another text"),
         pytest.param(written({"accepted": {"spec": "%%"}}), "accepted spec", id="no base64"),
         pytest.param(written({"accepted": {"spec": "AAAA"}}), "accepted spec", id="no zlib"),
+        pytest.param(written({"accepted": {"spec": "eJwr"}}), "cut off", id="half a zlib"),
     ],
 )
 def test_a_record_is_unreadable(data: Texts, words: str) -> None:
