@@ -39,6 +39,28 @@ def check_object(
     return found[:MOST_MISTAKES]
 
 
+def check_completed(
+    body: Json, namespace: str, permissions: Permissions, labels: Json
+) -> list[Mistake]:
+    """Return what a worker may not have made: the same again, but for Kubernetes' schemas.
+
+    Whoever took a worker over says what they like: not in another namespace, of another kind or
+    for another workload than it was asked for.
+    """
+    refused = _kind(body, permissions)
+    if refused is not None:
+        return [refused]
+    kind, metadata = body["kind"], child(body, "metadata")
+    written = child(metadata, "labels")
+    own = {name: value for name, value in written.items() if name not in labels}
+    found = list(_metadata(kind, {**metadata, "labels": own}, namespace))
+    sound = child(metadata, "annotations") == metadata.get("annotations", {})
+    if metadata.get("namespace") != namespace or written != {**own, **labels} or not sound:
+        found.append(Mistake(("metadata",), "is not that of the workload that asked for it"))
+    found.extend(_PARTICULAR.get(kind, _nothing)(body, namespace))
+    return found
+
+
 def _kind(body: Json, permissions: Permissions) -> Mistake | None:
     kind = body.get("kind")
     if kind == "Secret":

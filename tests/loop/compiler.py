@@ -57,11 +57,12 @@ def read_whole(tree: Tree, permissions: Permissions) -> Reading:
     reading = read_tree(tree, permissions, spec_kit())
     asked, outcomes = object_intake.asked_for(reading, tree), []
     setup = {**setup_of(reading, permissions), "cpu_seconds": 0}
-    questions = all_questions(reading, asked, setup)
+    questions = all_questions(reading, asked, permissions)
     for key, templates in asked.items():
         answers: list[dict[str, object]] = []
         serve_objects(setup, iter([one.question for one in questions[key]]), answers.append)
-        outcomes.append(outcome_of(key, templates, [result_of(one) for one in answers]))
+        pairs = zip(answers, questions[key], strict=True)
+        outcomes.append(outcome_of(key, templates, [result_of(*pair) for pair in pairs]))
     return object_intake.take_in(reading, outcomes) if asked else reading
 
 

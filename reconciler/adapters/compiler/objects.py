@@ -12,15 +12,16 @@ from reconciler.adapters.compiler.codec import decode, encode
 from reconciler.adapters.compiler.context import context_of
 from reconciler.adapters.compiler.frames import Garbled
 from reconciler.adapters.compiler.limits import MEBIBYTE, Ending, Limits, Patience
-from reconciler.adapters.compiler.workers import Worker, WorkerLost, hired
+from reconciler.adapters.compiler.workers import WorkerLost, hired
 from reconciler.adapters.compiler.zygote import Zygote
 from reconciler.core import object_intake
+from reconciler.core.object_check import check_completed
 from reconciler.core.spec_files import MOST_SPEC_BYTES
 from reconciler.model.additional import Made, Outcome, Template
 from reconciler.model.errors import Unavailable
 from reconciler.model.findings import Finding
 from reconciler.model.readings import Reading
-from reconciler.model.refs import Json, WorkloadKey, ref_of
+from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.specs import Config, Permissions, Workload
 from reconciler.model.trees import Tree
 
@@ -38,10 +39,14 @@ _Result = Made | tuple[Finding, ...]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One template for one workload; `digest` names everything that its result depends on."""
+    """One template for one workload; `digest` names everything that its result depends on.
+
+    What comes of it may be what `permissions` say.
+    """
 
     template: Template
     context: Json
+    permissions: Permissions
     digest: str
 
     @property
@@ -74,7 +79,7 @@ class ObjectRenderer:
         # In threads: of a thousand workloads each is too long a stretch for a serving loop.
         asked = await asyncio.to_thread(object_intake.asked_for, reading, tree)
         setup = setup_of(reading, permissions)
-        questions = await asyncio.to_thread(all_questions, reading, asked, setup)
+        questions = await asyncio.to_thread(all_questions, reading, asked, permissions)
         wanted = {one.digest: one for each in questions.values() for one in each}
         results = await self._results(wanted, setup)
         outcomes = [
@@ -137,8 +142,8 @@ class ObjectRenderer:
             hired(self._zygote, Limits(wall, int(wall) + 2), _questions(setup, asked)) as worker,
         ):
             try:
-                for _ in asked:
-                    results.append(await _answer(worker))
+                for one in asked:
+                    results.append(result_of(await worker.answer(), one))
                     room -= _size(results[-1])
                     if room <= 0:
                         break
@@ -173,21 +178,25 @@ def setup_of(reading: Reading, permissions: Permissions) -> dict[str, Any]:
 def all_questions(
     reading: Reading,
     asked: Mapping[WorkloadKey, Sequence[Template]],
-    setup: Mapping[str, Any],
+    permissions: Permissions,
 ) -> dict[WorkloadKey, list[Asked]]:
     """Return what is to be rendered for each workload: the templates that can be read."""
+    setup = setup_of(reading, permissions)
     return {
-        key: _questions_of(reading.workloads[key], templates, setup)
+        key: _questions_of(reading.workloads[key], templates, permissions, setup)
         for key, templates in asked.items()
     }
 
 
 def _questions_of(
-    workload: Workload, templates: Sequence[Template], setup: Mapping[str, Any]
+    workload: Workload,
+    templates: Sequence[Template],
+    permissions: Permissions,
+    setup: Mapping[str, Any],
 ) -> list[Asked]:
-    context = context_of(workload, setup["instance"])
+    context = context_of(workload, permissions.instance)
     return [
-        Asked(template, context, _digest(template, context, setup))
+        Asked(template, context, permissions, _digest(template, context, setup))
         for template in templates
         if template.problem is None
     ]
@@ -204,20 +213,22 @@ def outcome_of(
     return Outcome(key, made, tuple(found))
 
 
-def result_of(answer: Mapping[str, Any]) -> _Result:
-    """Read one answer of a worker."""
-    if "made" in answer:
-        made = decode(Made, answer["made"])
-        try:
-            ref_of(json.loads(made.text))
-        except (ValueError, KeyError, AttributeError) as error:
-            raise Garbled("no manifest") from error
-        return made
-    return decode(tuple[Finding, ...], answer["findings"])
+def result_of(answer: Mapping[str, Any], one: Asked) -> _Result:
+    """Read one answer of a worker: a template that took it over may say anything.
 
-
-async def _answer(worker: Worker) -> _Result:
-    return result_of(await worker.answer())
+    Raises Garbled where it is none to what was asked.
+    """
+    if "made" not in answer:
+        return decode(tuple[Finding, ...], answer.get("findings"))
+    made, context = decode(Made, answer["made"]), one.context
+    try:
+        body, namespace = json.loads(made.text), context["workload"]["namespace"]
+        mistakes = check_completed(body, namespace, one.permissions, context["labels"])
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise Garbled("no manifest") from error
+    if mistakes or made.file != one.template.file or len(made.text) > OUTPUT_BYTES:
+        raise Garbled("another manifest than was asked for")
+    return made
 
 
 def _questions(setup: Mapping[str, Any], asked: Sequence[Asked]) -> Iterator[Any]:
