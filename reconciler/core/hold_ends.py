@@ -42,11 +42,13 @@ def followed(
 ) -> HoldEnd:
     """Return the end of the hold on record: as it is known, or of one that is seen first.
 
-    That one lasts for `most_seconds` at most: whoever led before may have had a clock ahead. Where
-    the end on record moved and the hold is the same one, it ends when it was meant to: what moved
-    it went by a clock that may have been wrong then, or is now.
+    That one lasts for as long as its commit asked, or for `most_seconds` where that is not told:
+    whoever led before may have had a clock ahead. Where the end on record moved and the hold is
+    the same one, it ends when it was meant to: what moved it went by a clock that may have been
+    wrong then, or is now.
     """
     until, hold = scaling.held_until, (scaling.held_by, scaling.held_at)
     if known is None or known.hold != hold:
-        return HoldEnd(until, elapsed + min(until - now, most_seconds), hold)
+        seconds = min(until - now, scaling.held_seconds or most_seconds)
+        return HoldEnd(until, elapsed + seconds, hold)
     return known if known.until == until else replace(known, until=until)

@@ -73,7 +73,8 @@ def _settled(
 
 
 def _held(scaling: Scaling, by: str, now: float, hold_seconds: float) -> Scaling:
-    return replace(scaling, held_until=now + hold_seconds, held_by=by, held_at=now)
+    until = now + hold_seconds
+    return replace(scaling, held_until=until, held_by=by, held_at=now, held_seconds=hold_seconds)
 
 
 def _in_time(scaling: Scaling, now: float, latest: float) -> Scaling:

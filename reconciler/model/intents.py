@@ -91,6 +91,8 @@ class Scaling:
     past: Past = NO_PAST
     own: int | None = None
     """The number on the tracked branch that was taken in, where another branch's lies over it."""
+    held_seconds: float = 0.0
+    """How long the hold was to last by the Config of its commit, 0 where a record does not tell."""
 
 
 NO_SCALING = Scaling()

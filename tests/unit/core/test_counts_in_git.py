@@ -84,7 +84,9 @@ def test_a_human_holds_the_policy() -> None:
     passages = {a_key("arena"): (Passage("c2", 10, (20,)),)}
     result = take_in(a_reading(workload), records={a_key("arena"): DECIDED}, passages=passages)
     record = result.records[a_key("arena")]
-    assert record.scaling == Scaling(held_until=NOW + 900, held_by="c2", held_at=NOW)
+    assert record.scaling == Scaling(
+        held_until=NOW + 900, held_by="c2", held_at=NOW, held_seconds=900
+    )
     assert record.in_effect == 10
 
 
@@ -93,7 +95,9 @@ def test_a_number_that_no_commit_tells_of_holds_the_policy_too() -> None:
     head = a_reading(workload)
     result = take_in(head, records={a_key("arena"): DECIDED}, wrote={})
     record = result.records[a_key("arena")]
-    assert record.scaling == Scaling(held_until=NOW + 900, held_by=head.commit, held_at=NOW)
+    assert record.scaling == Scaling(
+        held_until=NOW + 900, held_by=head.commit, held_at=NOW, held_seconds=900
+    )
     assert record.in_effect == 10
     beside = take_in(head, records={a_key("arena"): DECIDED}, wrote={a_key("lobby"): 7})
     assert beside.records == result.records, "what we wrote of another changes nothing"

@@ -57,3 +57,14 @@ def test_whoever_leads_next_holds_no_longer_where_the_clock_before_was_an_hour_a
 
     assert hold.at(NOW + 10, UP) == NOW + 10 + MOST
     assert hold.at(NOW + 11 + MOST, UP + 1 + MOST) <= NOW + 11 + MOST
+
+
+def test_a_hold_lasts_as_its_commit_asked_though_the_config_of_before_stands_yet() -> None:
+    """The record of a workload is written before that of the repository, which has the Config."""
+    longer = replace(HELD, held_until=NOW + 3600, held_seconds=3600.0)
+
+    hold = followed(None, longer, NOW + 10, UP + 10, MOST)
+
+    assert (hold.ends, hold.at(NOW + 10, UP + 10)) == (UP + 3600, NOW + 3600)
+    ahead = replace(longer, held_until=NOW + 7200)
+    assert followed(None, ahead, NOW + 10, UP, MOST).ends == UP + 3600, "and no longer"

@@ -11,6 +11,7 @@ SCALING = Scaling(
     (Landing("c1", 9, 10.0, told_before=7.0), Landing("c2", 9, 12.0)),
     held_until=900.0,
     held_at=100.0,
+    held_seconds=800.0,
     held_by="c0",
     lowered=((8.0, 12),),
     own=4,

@@ -43,6 +43,7 @@ SCALING = Scaling(
     (Landing("c1", 9, NOW - 60, told_before=NOW - 90), Landing("c2", 9, NOW - 50)),
     held_until=NOW + 900,
     held_at=NOW,
+    held_seconds=900.0,
     held_by="c0",
     lowered=((NOW - 8, 12),),
     own=4,
