@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reconciler.assets import TimeZones
 from reconciler.cli.ages import age
 from reconciler.cli.console import Console
-from reconciler.cli.identity import identity_of
+from reconciler.cli.identity import identity_of, signing_of
 from reconciler.cli.log_reading import GitSide, opened_git, read_recorded, tracked
 from reconciler.cli.options import add_own, add_settings, is_written, own_of, settings_of
 from reconciler.cli.progress import Progress
@@ -17,7 +17,7 @@ from reconciler.cli.undo_diff import Edited, edited, print_diff
 from reconciler.cli.undo_push import push_undo
 from reconciler.cli.undo_search import found_undos
 from reconciler.core.freeze_windows import open_at, sentence
-from reconciler.model.pushes import Person, Pushed
+from reconciler.model.pushes import Person, Pushed, SigningKey
 from reconciler.model.specs import Config
 from reconciler.setting_rows import Row
 from reconciler.settings import Settings
@@ -45,6 +45,7 @@ class Ask:
     word: str
     settings: Settings
     author: Person
+    signing: SigningKey | None
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -64,7 +65,8 @@ def run(arguments: Namespace, console: Console) -> int:
     """Undo: 0 pushed, 1 refused; --dry-run exits as diff does, with 2."""
     settings = settings_of(arguments, console.environment)
     author = identity_of(own_of(arguments, console.environment, AUTHOR))
-    ask = Ask(arguments.word, settings, author)
+    signing = None if arguments.dry_run else signing_of(author)
+    ask = Ask(arguments.word, settings, author, signing)
     return asyncio.run(_undo(ask, arguments, console))
 
 
@@ -90,7 +92,7 @@ async def _undo(ask: Ask, arguments: Namespace, console: Console) -> int:
             console.print("Nothing was written.")
             return 1
         async with Progress(console, "pushing"):
-            pushed = await push_undo(side, change, again, ask.author)
+            pushed = await push_undo(side, change, again, ask.author, ask.signing)
         _say(console, side, change, pushed)
     return 0
 

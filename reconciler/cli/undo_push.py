@@ -8,7 +8,7 @@ from reconciler.cli.log_reading import GitSide
 from reconciler.cli.undo_diff import Edited
 from reconciler.core.undo_text import message_of
 from reconciler.model.errors import Conflict
-from reconciler.model.pushes import Change, Person, Pushed
+from reconciler.model.pushes import Change, Person, Pushed, SigningKey
 
 TRIES = 5
 
@@ -18,6 +18,7 @@ async def push_undo(
     agreed: Edited,
     again: Callable[[], Awaitable[Edited]],
     author: Person,
+    signing: SigningKey | None = None,
 ) -> Pushed:
     """Commit and push what was agreed to; where others were first, what `again` makes of it there.
 
@@ -28,7 +29,7 @@ async def push_undo(
     change, tries_left = agreed, TRIES
     while True:
         message, at = message_of(change.undos), int(time.time())
-        made = Change(change.base, change.branch, change.files, message, author, at)
+        made = Change(change.base, change.branch, change.files, message, author, at, signing)
         tries_left -= 1
         try:
             return await side.writable.push(made)

@@ -144,9 +144,26 @@ def test_what_was_undone_is_not_undone_again_and_its_commit_can_be(stage: Stage)
     assert again.returncode == 1
     assert "was changed since Gamekeeper did: to 2, by Robin" in again.stderr
     undone = stage.head("%H")
-    back = stage.run("undo", undone[:12], "--author", "Kim <kim@studio.example>", "--yes")
+    words = ("undo", undone[:12], "--author", "Kim <kim@studio.example>", "--yes")
+    for setting in (("commit.gpgSign", "true"), ("gpg.format", "ssh")):
+        git(stage.made.tree, "config", *setting)
+    try:
+        unsigned = stage.run(*words)
+        assert "that signs nothing here" in unsigned.stderr
+        assert stage.head("%H") == undone
+        key = stage.made.folder / "signing"
+        ssh_keygen = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)]
+        subprocess.run(ssh_keygen, check=True)
+        git(stage.made.tree, "config", "user.signingKey", str(key))
+        back = stage.run(*words)
+    finally:
+        git(stage.made.tree, "config", "commit.gpgSign", "false")
     assert back.returncode == 0, back.stderr
     assert (stage.number(), stage.head("%an")) == ("5", "Kim")
+    allowed = stage.made.folder / "allowed"
+    allowed.write_text(f"kim {key.with_suffix('.pub').read_text()}")
+    verify = ("-c", f"gpg.ssh.allowedSignersFile={allowed}", "verify-commit", "main")
+    git(stage.made.bare, *verify)
     until("five rooms", lambda: len(stage.made.pods("arena")) == 5, 60.0)
 
 
