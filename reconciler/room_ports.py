@@ -25,7 +25,8 @@ class RoomView:
     """One room at one instant. `address` is its public address, "" until it has a node.
 
     `available` is whether a matchmaker may be told of it: ready or active, not leaving, and not
-    `overdue`: one that repeats itself and has not been heard for longer than it ever paused.
+    `overdue`: one that repeats itself and has not been heard for longer than it ever paused, or one
+    that repeats nothing while it may be heard by nobody.
     `matches_max` is how many matches it takes. `heard_at` is when the last report came in that
     changed something, in Unix seconds, 0 where none did: `heard` has a clock of its own.
     """

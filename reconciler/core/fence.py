@@ -76,7 +76,7 @@ def _alone(
         # none to tell of need not tell, one that has will.
         left = max(left, heard.said_since + ping_seconds - now)
         why = "; it has told of its health alone, and not yet how many play there"
-    begun = ears.since + ping_seconds - now
+    begun = ears.since_on(pod.node) + ping_seconds - now
     if begun > max(left, 0) and _tells_on_change(pod, workload, judged, heard):
         left, why = begun, "; its game may have told of players while nobody listened"
     return left, why

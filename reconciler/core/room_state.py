@@ -193,6 +193,14 @@ def _silent(facts: Facts) -> Judged | None:
     return Judged(RoomState.ERROR, f"idle, and silent for more than pingSeconds ({limit:.0f} s)")
 
 
+def _perhaps_unheard(facts: Facts) -> Judged | None:
+    """Tell a room that reports on change only, whose next word we may not hear."""
+    heard = facts.heard
+    if heard is None or heard.periodic or not facts.deaf or facts.pod.mark is Mark.NONE:
+        return None
+    return _known(facts, f"empty by its last word, and perhaps not heard since: {facts.deaf}")
+
+
 def _unheard(facts: Facts) -> Judged | None:
     if not facts.hears or facts.heard is not None:
         return None
@@ -237,6 +245,7 @@ RULES: tuple[Callable[[Facts], Judged | None], ...] = (
     _reports_failure,
     _silent,
     room_starts.never_ready,
+    _perhaps_unheard,
     _unheard,
     _draining,
     room_starts.creating,

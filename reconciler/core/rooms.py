@@ -162,6 +162,8 @@ class Sorted:
             return None if limited else _UNHEARD.get(pod.mark)
         if heard.silent or heard.health is not None or pod.ended:
             return None
+        if not heard.periodic and self.ears.deaf_to(pod.node):
+            return None
         if pod.runs and is_doubtful(heard, pod):
             return None
         if pod.mark is Mark.IDLE:

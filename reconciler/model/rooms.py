@@ -143,7 +143,8 @@ class Ears:
     The same value is handed out again until something that counts changes. `deaf` says why our
     own ears are suspect, "" while they are not: then nothing is replaced for its silence.
     `since` is when this process began to listen, on its clock that never jumps. `deaf_on` says of
-    single nodes why their rooms may be heard by nobody, `deaf_here` of this workload.
+    single nodes why their rooms may be heard by nobody, `deaf_here` of this workload. `again_on`
+    says since when those of a node are heard that were not, or, under "", those of all nodes.
     """
 
     rooms: Mapping[str, Heard] = field(default_factory=dict)
@@ -151,6 +152,12 @@ class Ears:
     since: float = 0.0
     deaf_on: Mapping[str, str] = field(default_factory=dict)
     deaf_here: str = ""
+    again_on: Mapping[str, float] = field(default_factory=dict)
+
+    def since_on(self, node: str) -> float:
+        """Return since when the rooms on this node are listened to, with good ears."""
+        again = self.again_on
+        return max(self.since, again.get("", 0.0), again.get(node, 0.0)) if again else self.since
 
     def deaf_to(self, node: str) -> str:
         """Return why a room on this node may be heard by nobody, "" where nothing says so."""

@@ -47,7 +47,7 @@ class Book:
         begun: Callable[[Line, LivePod], None],
         observer: RoomObserver,
     ) -> None:
-        self.silence = Silence(roster.longest_silence, elapsed, clock, roster.is_lost)
+        self.silence = Silence(roster.longest_silence, elapsed, clock, roster.lost)
         self._roster = roster
         self._clock = clock
         self._elapsed = elapsed
@@ -58,6 +58,7 @@ class Book:
         self._since: float | None = None
         self._sweeps = 0
         self._suspicion = UNSUSPECTED
+        self._again_on: dict[str, float] = {}
         self._ears: dict[WorkloadKey, Ears] = {}
         self._turned: dict[WorkloadKey, dict[str, Line]] = {}
         """Of whom something else is heard than `_ears` has, by uid."""
@@ -89,7 +90,7 @@ class Book:
 
     def forget(self) -> None:
         """Forget all that was heard: whoever led before heard other things."""
-        self._since, self._suspicion = None, UNSUSPECTED
+        self._since, self._suspicion, self._again_on = None, UNSUSPECTED, {}
         self.silence.forget()
         self.pages.forget()
         self._ears.clear()
@@ -111,7 +112,7 @@ class Book:
                     rooms.pop(uid, None)
                 else:
                     rooms[uid] = line.heard
-            self._ears[key] = ears = self._suspicion.ears(key, rooms, self.since)
+            self._ears[key] = ears = self._made(key, rooms)
         return ears
 
     def of_room(self, key: WorkloadKey, uid: str) -> Ears:
@@ -120,7 +121,7 @@ class Book:
             return NO_EARS
         heard = self.heard(uid)
         rooms = {} if heard is None else {uid: heard}
-        return self._suspicion.ears(key, rooms, self.since)
+        return self._made(key, rooms)
 
     def heard(self, uid: str) -> Heard | None:
         """What one room has said, None for nothing."""
@@ -226,9 +227,14 @@ class Book:
         self._suspicion = self.silence.suspicion
         if self._suspicion != before:
             self._suspicion.say(before)
+            ended = dict.fromkeys(self._suspicion.ended(before), self._elapsed())
+            self._again_on = self._again_on | ended
             keys.update(dict.fromkeys(self.pages.workloads()))
         for key in keys:
             self._tell(key)
+
+    def _made(self, key: WorkloadKey, rooms: dict[str, Heard]) -> Ears:
+        return self._suspicion.ears(key, rooms, self.since, self._again_on)
 
     def _tell(self, key: WorkloadKey) -> None:
         self._ears.pop(key, None)

@@ -7,7 +7,7 @@ since. So a sweep costs by the rooms that are due, not by the rooms there are.
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 
 from reconciler.ports import Clock
 from reconciler.service.rooms.lines import Line
@@ -23,8 +23,8 @@ class Silence:
     """Watches over rooms that report periodically.
 
     `limit_of` is the longest silence that a room is allowed, in seconds, None where its silence
-    tells nothing: its pod is gone or ends, or its workload does not report. `is_lost` says of which
-    node Kubernetes itself does not hear.
+    tells nothing: its pod is gone or ends, or its workload does not report. `lost` are the nodes of
+    which Kubernetes itself does not hear.
     """
 
     def __init__(
@@ -32,13 +32,13 @@ class Silence:
         limit_of: Callable[[Line], float | None],
         elapsed: Callable[[], float],
         clock: Clock,
-        is_lost: Callable[[str], bool],
+        lost: Callable[[], Set[str]],
     ) -> None:
         self.suspicion = UNSUSPECTED
         self.looks = 0
         """How many rooms were looked at until now: what the sweeps cost."""
         self._limit = limit_of
-        self._is_lost = is_lost
+        self._lost = lost
         self._elapsed = elapsed
         self._clock = clock
         self._slots: dict[int, list[Line]] = {}
@@ -79,9 +79,12 @@ class Silence:
                 self._note(line)
                 self.follow(line)
         before, forgiven = self.suspicion, []
-        if late or before:
+        lost = self._lost()
+        if late or before or lost:
             everybody = list(lines)
-            self.suspicion = await self._suspected(everybody, now)
+            mute = {line.node for line in everybody if line.node in lost and self._is_mute(line)}
+            if late or before or mute:
+                self.suspicion = await self._suspected(everybody, now, lost, mute)
             forgiven = self._forgiven(everybody, late, before, now)
         # One that spoke while we looked at the others is not silent, and who is forgiven neither.
         return [line for line in late if self.is_late(line)], forgiven
@@ -141,7 +144,13 @@ class Silence:
         limit = self._limit_of(line) if line.periodic else None
         return limit is not None and _overdue(line, limit, self._elapsed())
 
-    async def _suspected(self, lines: Sequence[Line], now: float) -> Suspicion:
+    def _is_mute(self, line: Line) -> bool:
+        """Whether a room that is listened to repeats nothing, so that its silence tells nothing."""
+        return not line.periodic and self._limit_of(line) is not None
+
+    async def _suspected(
+        self, lines: Sequence[Line], now: float, lost: Set[str], mute: Set[str]
+    ) -> Suspicion:
         """Say why we may be deaf, before the first room counts as silent."""
         tally = Tally(self.suspicion)
         for number, line in enumerate(lines, 1):
@@ -150,7 +159,7 @@ class Silence:
             if limit is not None:
                 news = not line.silent or now - line.last_at < 2 * limit
                 tally.count(line.key, line.node, _overdue(line, limit, now), news)
-        return tally.verdict(self._is_lost)
+        return tally.verdict(lost, mute)
 
     def _limit_of(self, line: Line) -> float | None:
         """Return the longest silence of a room; one that trips a defect must not cost the others.

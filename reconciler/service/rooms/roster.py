@@ -1,6 +1,6 @@
 """The rooms there are: by their names, each with the workload that it belongs to."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from contextlib import suppress
 
 from reconciler.core import flips, ordinals
@@ -8,7 +8,7 @@ from reconciler.core.departing import last_workload
 from reconciler.core.reporting import is_listened_to
 from reconciler.loop.lane import Lane
 from reconciler.model.errors import Gone, NotFound, PortError, Unavailable
-from reconciler.model.live import LiveNode, LivePod
+from reconciler.model.live import NO_NODES, LiveNode, LivePod
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Mark
 from reconciler.model.specs import Workload
@@ -28,6 +28,8 @@ class Roster:
         self._lane = lane
         self._codes_since = 0.0
         self._clock = clock
+        self._lost: set[str] = set()
+        self._lost_of = NO_NODES
         self._places: dict[str, tuple[WorkloadKey, ...]] = {}
         self._places_of: tuple[Wanted | None, int] = None, 0
 
@@ -68,10 +70,12 @@ class Roster:
         """Return the node of a room."""
         return self.view.node(pod.node) if pod.node else None
 
-    def is_lost(self, name: str) -> bool:
-        """Whether Kubernetes itself does not hear of a node; one that is not known is not lost."""
-        found = self.view.node(name) if name else None
-        return found is not None and not found.ready
+    def lost(self) -> Set[str]:
+        """Return the nodes of which Kubernetes itself does not hear."""
+        nodes = self.view.nodes
+        if nodes is not self._lost_of:
+            self._lost_of, self._lost = nodes, {node.name for node in nodes.all if not node.ready}
+        return self._lost
 
     def find(self, workload: str, name: str) -> Room:
         """Find a room by the names of its workload and its own. Raises NotFound, Gone, Unavailable.

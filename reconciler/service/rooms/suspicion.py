@@ -7,7 +7,7 @@ silent would meanwhile have replaced the first (ADR 10, and of workloads ADR 21)
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from reconciler.model.refs import WorkloadKey
@@ -50,9 +50,20 @@ class Suspicion:
         """
         return self.everywhere or self.to.get(key, "") or self.on.get(node, "")
 
-    def ears(self, key: WorkloadKey, rooms: Mapping[str, Heard], since: float) -> Ears:
-        """Return what is heard of a workload by whom we listen to `since` then."""
-        return Ears(rooms, self.everywhere, since, self.on, self.to.get(key, ""))
+    def ears(
+        self,
+        key: WorkloadKey,
+        rooms: Mapping[str, Heard],
+        since: float,
+        again_on: Mapping[str, float],
+    ) -> Ears:
+        """Return what is heard of a workload by whom we listen to `since` then (see Ears)."""
+        return Ears(rooms, self.everywhere, since, self.on, self.to.get(key, ""), again_on)
+
+    def ended(self, before: "Suspicion") -> set[str]:
+        """Return the nodes that were suspected, and are no more; "" for all of them."""
+        nodes = before.on.keys() - self.on.keys()
+        return nodes | {""} if before.everywhere and not self.everywhere else nodes
 
     def say(self, before: "Suspicion") -> None:
         """Tell people what is suspected since `before`, and what no longer."""
@@ -101,11 +112,12 @@ class Tally:
         if news or key in self._before.to:
             self._late_of.setdefault(key, set()).add(node)
 
-    def verdict(self, is_lost: Callable[[str], bool]) -> Suspicion:
+    def verdict(self, lost: Set[str], mute: Set[str]) -> Suspicion:
         """Return what is to be suspected; the same words for as long as it lasts.
 
-        `is_lost` says of which node Kubernetes itself does not hear: there one silent room tells
-        of it too. When the node comes back so do its rooms, with who joined them meanwhile.
+        `lost` are the nodes of which Kubernetes itself does not hear: there one silent room tells
+        of it too. When the node comes back so do its rooms, with who joined them meanwhile. `mute`
+        are those of them on which rooms report on change only: these are silent anyway.
         A text whose numbers change each second would be news each second.
         """
         rooms, late = self._heard.total() + self._overdue.total(), self._late_everywhere
@@ -113,11 +125,11 @@ class Tally:
             told = f"{late} of {rooms} rooms that report fell silent together: {_RATHER}"
             return Suspicion(self._before.everywhere or told)
         on = {
-            node: self._lost(node) if is_lost(node) else self._told(node)
-            for node in sorted(self._late)
-            if is_lost(node) or self._is_cut_off(node)
+            node: self._lost(node) if node in lost else self._told(node)
+            for node in sorted({*self._late, *mute})
+            if node in lost or self._is_cut_off(node)
         }
-        cut_off = {node for node in on if is_lost(node) or self._is_reason(node)}
+        cut_off = {node for node in on if node in lost or self._is_reason(node)}
         return Suspicion("", on, self._unheard_of(cut_off))
 
     def _is_cut_off(self, node: str) -> bool:

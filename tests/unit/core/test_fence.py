@@ -221,3 +221,25 @@ def test_a_deadline_counts_only_where_the_user_wrote_one() -> None:
     assert fence.is_overdue(pod, limited, NOW)
     assert not fence.is_overdue(pod, limited, NOW - 1)
     assert not fence.is_overdue(replace(pod, leaving=Why.STAYS), limited, NOW)
+
+
+@pytest.mark.parametrize(
+    ("deaf", "again_on", "may"),
+    [
+        pytest.param({}, {}, True, id="all the while"),
+        pytest.param({"deaf": "cut off"}, {}, False, id="by nobody now"),
+        pytest.param({"deaf_on": {"node-1": "cut off"}}, {}, False, id="by nobody on its node"),
+        pytest.param({"deaf_on": {"node-2": "cut off"}}, {}, True, id="all but another node"),
+        pytest.param({}, {"": NOW - 9}, False, id="only since a moment ago"),
+        pytest.param({}, {"node-1": NOW - 9}, False, id="only since a moment ago on its node"),
+        pytest.param({}, {"node-2": NOW - 9}, True, id="all but another node a moment ago"),
+        pytest.param({}, {"": NOW - 900, "node-1": NOW - 800}, True, id="again for long"),
+    ],
+)
+def test_a_room_that_tells_on_change_goes_by_its_count_where_it_could_have_been_heard(
+    deaf: dict[str, Any], again_on: dict[str, float], may: bool
+) -> None:
+    pod = a_room(0, **DRAINING)
+    ears = Ears({pod.uid: BY_CHANGE}, since=NOW - 1000, again_on=again_on, **deaf)
+    judged = judge(pod, REPORTS, BY_CHANGE, ears, NOW)
+    assert fence.verdict(pod, REPORTS, judged, ears, NOW).may is may

@@ -47,7 +47,7 @@ class Crowd:
         self.at = 0.0
         self.clock = Breathing()
         self.lost: set[str] = set()
-        self.silence = Silence(limit, lambda: self.at, self.clock, lambda node: node in self.lost)
+        self.silence = Silence(limit, lambda: self.at, self.clock, lambda: self.lost)
         self.lines = [
             Line(KEY, str(n), "arena", f"arena-{n}", last_at=0.0, heard=Heard(at=0.0))
             for n in range(count)
