@@ -124,7 +124,7 @@ async def land(
     message = message_of(landed, lane.home.instance, terms.subject, made.gone)
     change = _change_of(ground, made, message, terms, now)
     commit = await repository.write(change)
-    await _record(lane, commit, tries, tries.ended(now), now)
+    await _record(lane, commit, tries, tries.ended(lane.home.view.elapsed()), now)
 
     def pushing(key: WorkloadKey, known: StateRecord) -> Scaling:
         # A head stands on record before it is published: by then its word is heard already.
@@ -136,7 +136,7 @@ async def land(
         await _change(lane, landed, pushing)
         await repository.push(change, commit)
     except PortError as error:
-        tries.failed(error, commit, ground.place, now)
+        tries.failed(error, commit, ground.place, lane.home.view.elapsed())
         await _lost(lane, tries.raced, landed, error)
         raise
     tries.took(commit, ground.place, now)
@@ -217,7 +217,7 @@ async def _ground(
     ground = _Ground(reading.head, branch or lane.branch, counts or tracked, creates)
     # Where our mirror has the head the push itself asks: it moves the branch from there or not at
     # all. To fetch first only gives those who push all the time another moment to come first.
-    tries.begun(ground.place)
+    tries.begun(ground.place, lane.home.view.elapsed())
     if branch or tries.unanswered or not await repository.holds(tracked):
         newest = (await repository.fetch()).commit
         tip = await repository.tip(branch) if branch else ""

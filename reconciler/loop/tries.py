@@ -17,10 +17,10 @@ class Tries:
     """What one committer put on record for pushes that did not, or may not, reach the branch.
 
     `raced` is pushed again after a lost race. `lost` are ids of commits that never got there;
-    those whose push may come there yet are `unanswered`, each with its place and when (Unix
-    seconds): what stands between us and the host may say no to one that the host took. `taken` is
-    the last one that the host said it took, at `taken_at`. `recorded_at` is when this committer
-    put an id on record: another time there is another process'.
+    those whose push may come there yet are `unanswered`, each with its place and when (by the
+    clock that never jumps): what stands between us and the host may say no to one that the host
+    took. `taken` is the last one that the host said it took, at `taken_at`. `recorded_at` is when
+    this committer put an id on record: another time there is another process' (both Unix seconds).
     """
 
     raced: dict[WorkloadKey, Intent] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Tries:
     taken_at: float = 0.0
     recorded_at: float = 0.0
 
-    def begun(self, place: Place) -> None:
+    def begun(self, place: Place, elapsed: float) -> None:
         """Judge what the host took last, where the next one goes to `place`.
 
         It stands there no longer, or never did, where that is where it went to: nobody knows then
@@ -39,7 +39,7 @@ class Tries:
         commit, on = self.taken
         self.taken = "", _NOWHERE
         if commit and on == place:
-            self.unanswered[commit] = on, self.taken_at
+            self.unanswered[commit] = on, elapsed
         elif commit and on[0] == place[0]:
             self.unanswered = {
                 each: tried for each, tried in self.unanswered.items() if tried[0][0] != on[0]
@@ -49,10 +49,10 @@ class Tries:
         """Remember that the host said that it took a commit."""
         self.taken, self.taken_at = (commit, place), now
 
-    def failed(self, error: PortError, commit: str, place: Place, now: float) -> None:
+    def failed(self, error: PortError, commit: str, place: Place, elapsed: float) -> None:
         """Remember what became of a push that failed: only a lost race says it is not there."""
         if not isinstance(error, Conflict):
-            self.unanswered[commit] = place, now
+            self.unanswered[commit] = place, elapsed
         elif commit not in self.unanswered:
             self.lost.add(commit)
 
@@ -73,11 +73,11 @@ class Tries:
         if not stands:
             self.lost.add(commit)
 
-    def ended(self, now: float) -> set[str]:
+    def ended(self, elapsed: float) -> set[str]:
         """Return the ids of which nothing can come any more."""
         old = {
             commit
             for commit, (_, at) in self.unanswered.items()
-            if abs(now - at) > intents.UNANSWERED_SECONDS
+            if elapsed - at > intents.UNANSWERED_SECONDS
         }
         return self.lost | old

@@ -223,13 +223,15 @@ class Committer:
         if not waits:
             return None
         first = min(intent.waits_since for intent in waits.values())
-        begin = max(first, self._tries.taken_at, self._others_at())
-        if begin <= now:
+        begins = [first, self._tries.taken_at, self._others_at()]
+        if max(begins) <= now:
             self._set_back_at = None
         else:
-            # The clock was set back: nothing waits longer than the quiet time from here on.
-            begin = self._set_back_at = min(self._set_back_at or now, now)
-        return begin + terms.quiet_seconds - now
+            # The clock was set back: nothing waits longer than the quiet time from here on. What
+            # came after that counts as ever.
+            self._set_back_at = min(self._set_back_at or now, now)
+            begins = [self._set_back_at, *(each for each in begins if each <= now)]
+        return max(begins) + terms.quiet_seconds - now
 
     def _others_at(self) -> float:
         """Return when another process put a commit on record last: it may stand there."""

@@ -1,12 +1,17 @@
 """A person's number holds for its time, whatever the clocks of those who lead in turn."""
 
 import asyncio
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
+from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
+from reconciler.model.errors import Unavailable
+from reconciler.model.pushes import Change, Pushed
 from reconciler.model.records import RepositoryRecord
 from tests.loop.safety import Bounds
-from tests.loop.scaling.house import FILE, LoopTime, scaled, scene, stage
+from tests.loop.scaling.house import ARENA, FILE, Habits, LoopTime, scaled, scene, stage
 from tests.loop.virtual_time import elapsed, in_virtual_time
 
 
@@ -60,5 +65,69 @@ def test_a_number_with_a_longer_hold_in_one_commit_holds_that_long() -> None:
                 await asyncio.sleep(10.0)
                 assert there.wanted() == 3, f"{elapsed() - taken_in_at:.0f} s"
             await there.until("six rooms", lambda: there.rooms() == 6, 150.0)
+
+    in_virtual_time(main())
+
+
+class Late(MemoryRepository):
+    """The answer to the first push is lost, and it comes to the host while the next one is made."""
+
+    def __init__(self, host: MemoryHost, then: Callable[[], object]) -> None:
+        super().__init__(host)
+        self._then: Callable[[], object] | None = then
+
+    async def push(self, change: Change, commit: str = "") -> Pushed:
+        """Push, sooner or later."""
+        then, self._then = self._then, None
+        if then is None:
+            await asyncio.sleep(2.0)
+            return await super().push(change, commit)
+        stand = partial(self._host.branches.__setitem__, change.branch, commit)
+        asyncio.get_running_loop().call_later(2.2, stand)
+        then()
+        raise Unavailable("the connection ended before the Git host had answered")
+
+
+@pytest.mark.parametrize("jump", [-3600.0, 0.0, 3600.0], ids=["back", "not", "ahead"])
+def test_a_push_in_doubt_is_ours_however_the_clock_is_set_meanwhile(jump: float) -> None:
+    clocks: list[LoopTime] = []
+
+    def set_it() -> None:
+        clocks[0].ahead = jump
+
+    async def main() -> None:
+        habits = Habits(repository=lambda world, name: Late(world.host, set_it))
+        files = {FILE: scaled(2, [{"replicas": 6}])}
+        async with stage(files, {"arena": Bounds(30, 0)}, habits) as there:
+            one = there.start("one")
+            clocks.append(one.clock)
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 500.0)
+            await asyncio.sleep(60.0)
+            assert there.head() in one.lane.store.repository.pushed
+            assert one.lane.store.state(ARENA).scaling.held_by == ""
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize("back", [0.0, 3600.0], ids=["right", "an hour back"])
+def test_commits_keep_their_distance_after_a_clock_was_set_back(back: float) -> None:
+    async def main() -> None:
+        plain = scaled(2, [{"replicas": 6}])
+        # What no edit can write waits for a person, and is committable at once then.
+        shared = plain.replace("replicas: 2\n", "replicas: &n 2\n", 1)
+        shared = shared.replace("min: 2\n", "min: *n\n", 1)
+        files = {FILE: shared, "schedulers/lobby.yaml": plain.replace("arena", "lobby")}
+        bounds = {"arena": Bounds(30, 0), "lobby": Bounds(30, 0)}
+        async with stage(files, bounds) as there:
+            one, host = there.start("one"), there.world.host
+            await asyncio.sleep(20.0)
+            one.clock.ahead = -back
+            await there.until("the lobby's commit", lambda: len(host.moves) == 1, 500.0)
+            first = elapsed()
+            await asyncio.sleep(8.0)
+            there.world.commit({FILE: plain})
+            one.app.head_service.wake()
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 300.0)
+            assert elapsed() - first >= 59.0
 
     in_virtual_time(main())
