@@ -12,7 +12,7 @@ from reconciler.core import intents
 from reconciler.core.compile import canonical
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
-from reconciler.model.intents import Dropped, Fate, HeadCount, Scaling
+from reconciler.model.intents import Dropped, Fate, HeadCount, Intent, Scaling, Step
 from reconciler.model.readings import Reading
 from reconciler.model.records import RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
@@ -27,6 +27,12 @@ def counts_branch(config: Config | None, tracked: str) -> str:
     """Return the name of the branch of counts, "" where counts stand on the tracked one."""
     branch = config.write_back.branch if config else ""
     return "" if branch == tracked else branch
+
+
+def is_renamed(before: Config | None, config: Config | None, tracked: str) -> bool:
+    """Whether the branch of counts is another one than `before`: nobody wrote a count by that."""
+    old, new = counts_branch(before, tracked), counts_branch(config, tracked)
+    return bool(old and new) and old != new
 
 
 def unfetched(reading: Reading, record: RepositoryRecord, tracked: str) -> str:
@@ -141,11 +147,38 @@ def is_taken_back(arrival: Arrival, workload: Workload, scaling: Scaling) -> boo
     return workload.replicas not in [wrote, *(each.value for each in scaling.landings)]
 
 
+def carried(arrival: Arrival, workload: Workload, record: StateRecord) -> StateRecord:
+    """Return a record as it is for a head with another branch of counts than the accepted one.
+
+    Where that says nothing of a workload, what acts is an intent over the tracked branch's number,
+    which is not the one it was decided over: so it goes on, and stands on the new branch next.
+    """
+    config, accepted, scaling = arrival.reading.config, record.accepted, record.scaling
+    if not is_renamed(arrival.accepted_config, config, arrival.branch):
+        return record
+    if accepted is None or workload.key in arrival.reading.own:
+        return record
+    if workload.replicas != scaling.own:
+        return record  # theirs, or the number stood on the tracked branch all the time
+    branch = counts_branch(config, arrival.branch)
+    value, steps = record.in_effect, scaling.intent.untold if scaling.intent else ()
+    at, before = (steps[0].at, steps[0].before) if steps else (arrival.now, value)
+    told = f"counts stand on the branch {branch} from now on"
+    steps = (Step(at, workload.replicas, before, "a person", told), *steps)
+    intent = Intent(workload.replicas, value, steps) if value != workload.replicas else None
+    return replace(
+        record,
+        accepted=replace(accepted, replicas=workload.replicas),
+        scaling=replace(scaling, intent=intent, landings=(), own=None),
+    )
+
+
 def settled(arrival: Arrival, workload: Workload, record: StateRecord) -> tuple[Scaling, int]:
     """Return what is remembered once a head was taken in, and the count that is wanted then.
 
     `record` is what was on record until then.
     """
+    record = carried(arrival, workload, record)
     head = head_count(arrival, workload, record)
     after, _ = _settled(arrival, head, record.scaling)
     return after, intents.effective(after, head)
@@ -153,6 +186,7 @@ def settled(arrival: Arrival, workload: Workload, record: StateRecord) -> tuple[
 
 def dropped(arrival: Arrival, workload: Workload, record: StateRecord) -> Dropped | None:
     """Return the count that was decided and that a head takes back, None where it takes none."""
+    record = carried(arrival, workload, record)
     head, intent = head_count(arrival, workload, record), record.scaling.intent
     _, fate = _settled(arrival, head, record.scaling)
     if intent is None or fate not in _TAKEN_BACK:

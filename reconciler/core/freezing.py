@@ -14,7 +14,7 @@ from dataclasses import replace
 from reconciler.core import freeze_windows, intents
 from reconciler.core.calendar import Zones
 from reconciler.core.compile import canonical, config_from_json
-from reconciler.core.counts_in_git import ReadSpec, is_taken_back, with_count
+from reconciler.core.counts_in_git import ReadSpec, carried, is_taken_back, with_count
 from reconciler.core.suspension import in_time
 from reconciler.core.waits import soonest
 from reconciler.model.arrivals import Arrival
@@ -89,6 +89,7 @@ def _edits(
 
 
 def _edit(arrival: Arrival, workload: Workload, record: StateRecord) -> Edit | None:
+    record = carried(arrival, workload, record)
     key, accepted = workload.key, record.accepted
     place = f"{key.namespace}/{key.name}"
     if accepted is None:
@@ -171,8 +172,8 @@ def withheld(
         if edit.key is None:
             config = _with_settings(config, arrival.accepted_config)
             continue
-        record = records.get(edit.key, StateRecord())
         workload = workloads.pop(edit.key)
+        record = carried(arrival, workload, records.get(edit.key, StateRecord()))
         own.pop(edit.key, None)
         if record.accepted is None:
             continue

@@ -181,7 +181,7 @@ def _next_record(
     if held and (before.accepted or (removal and removal.cause is Cause.ROLLOUT)):
         # Refused as a whole: a new image beside the old count is what no commit ever asked for,
         # and would replace the very rooms that the refusal protects.
-        return replace(before, held=held)
+        return replace(counts_in_git.carried(arrival, workload, before), held=held)
     count = before.in_effect if before.accepted else arrival.unrecorded.get(key, 0)
     scaling, wanted = counts_in_git.settled(arrival, workload, before)
     replicas = count if held else workload.replicas

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from reconciler.core.counts_in_git import settled
+from reconciler.core.counts_in_git import carried, settled
 from reconciler.core.intake import Intake
 from reconciler.loop.store import RecordStore
 from reconciler.model.arrivals import Arrival
@@ -100,8 +100,10 @@ def _scaling(
     workload = arrival.reading.workloads.get(key)
     if record.deleting or workload is None:
         return record.scaling
-    # Of a commit that is refused nothing acts, and what was decided before stays.
-    return newest.scaling if record.held else settled(arrival, workload, newest)[0]
+    if record.held:
+        # Of a commit that is refused nothing acts, and what was decided before stays.
+        return carried(arrival, workload, newest).scaling
+    return settled(arrival, workload, newest)[0]
 
 
 def _decided(record: StateRecord) -> tuple[object, ...]:

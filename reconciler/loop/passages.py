@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.core.compile import config_from_json
-from reconciler.core.counts_in_git import counts_branch
+from reconciler.core.counts_in_git import counts_branch, is_renamed
 from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.model.intents import Passage
 from reconciler.model.pushes import Lineage
@@ -114,7 +114,9 @@ async def read_moves(
     found = await read_passages(trail, span, relation, keys)
     accepted = config_from_json(before.config_json) if before.config_json else None
     branch = counts_branch(reading.config, tracked)
-    base = before.counts_commit if counts_branch(accepted, tracked) == branch else ""
+    base = before.counts_commit if counts_branch(accepted, tracked) else ""
+    if is_renamed(accepted, reading.config, tracked) and not await _goes_on(trail, base, reading):
+        base = ""
     if not branch:
         return Moves(found, {}, await _written(trail, span, relation))
     if base == reading.counts_commit:
@@ -130,6 +132,14 @@ async def read_moves(
         return Moves(found, await _taken_away(trail, base, relation, keys))
     theirs = await read_passages(trail, span, relation, keys)
     return Moves(found, theirs, await _written(trail, span, relation))
+
+
+async def _goes_on(trail: Trail, base: str, reading: Reading) -> bool:
+    """Whether a branch of counts of another name goes on where that of before stood."""
+    if not base or not reading.counts_commit:
+        return False
+    relation = await trail.repository.relation(base, reading.counts_commit)
+    return relation in (Relation.SAME, Relation.FORWARD)
 
 
 async def _written(trail: Trail, span: tuple[str, str], relation: Relation) -> Counts | None:
