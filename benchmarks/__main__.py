@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 
 from benchmarks import (
+    cold,
     decision,
     decision_latency,
     hostile,
@@ -60,6 +61,7 @@ ALONE: dict[str, Callable[[], Section]] = {
     "ports": ports.measure,
     "pings": pings.measure,
     "rooms": rooms.measure,
+    "cold": cold.measure,
     "live-diff": live_diff.measure,
     "idle-many": idle.measure_many,
     "stretches": stretches.measure,

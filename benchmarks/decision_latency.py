@@ -9,10 +9,10 @@ import yaml
 
 from benchmarks import stage
 from benchmarks.fleet import PULSE, Fleet, is_work
-from benchmarks.reactions import send_webhook
 from benchmarks.results import Figure, Section, at_most, percentile
 from benchmarks.rooms_reactions import EVENTS, LONGEST_SECONDS, MOST_MS, first_create
 from benchmarks.rooms_voices import SAYS_BUSY, SAYS_READY, connected, say_all
+from benchmarks.webhooks import send_webhook
 from tests.gitservers.http import Fault
 
 STALL_SECONDS = 3600.0
@@ -64,7 +64,7 @@ def _scale(fleet: Fleet, process: stage.Running, rooms: int) -> None:
         f"schedulers/{PULSE}.yaml": yaml.safe_dump(document, sort_keys=False),
     }
     fleet.bare.commit(files, "A policy")
-    send_webhook(process)
+    send_webhook(process.address)
     stage.until(lambda: any(map(is_work, log.more())), "the commit is taken in", LONGEST_SECONDS)
     time.sleep(2.0)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks import stage
 from benchmarks.raw import Sent, send_all
 from benchmarks.rooms_voices import SAYS_READY, Voice, say_all, voices_of
+from benchmarks.webhooks import SECRET
 from tests.controlplane.cluster import ControlPlane, Parts
 from tests.controlplane.processes import free_ports
 from tests.gitservers.http import HttpGitServer
@@ -20,7 +21,6 @@ from tests.gitservers.repositories import BareRepository
 
 ROOMS = 10_000
 PULSE = "pulse"
-SECRET = b"only on this machine"
 QUIET_SECONDS = 5.0
 _CONDITIONS = [{"type": kind, "status": "True"} for kind in ("PodScheduled", "Ready")]
 _CONTAINER = {

@@ -1,15 +1,13 @@
 """How soon a commit and a deletion by hand are answered, with ten thousand rooms."""
 
-import hashlib
-import hmac
 import random
 import statistics
 import time
-import urllib.request
 
 from benchmarks import stage
-from benchmarks.fleet import PULSE, SECRET, Fleet
+from benchmarks.fleet import PULSE, Fleet
 from benchmarks.results import Figure, Section, at_most, percentile
+from benchmarks.webhooks import send_webhook
 
 TIMES = 100
 COMMIT_MOST_SECONDS, DELETED_MOST_MS = 2.0, 250.0
@@ -56,20 +54,8 @@ def _commit(fleet: Fleet, process: stage.Running, log: stage.AuditLog, count: in
     fleet.bare.commit({f"schedulers/{PULSE}.yaml": stage.scheduler(PULSE, count)}, f"{count} rooms")
     log.more()
     sent = time.time()
-    send_webhook(process)
+    send_webhook(process.address)
     return _first_create(log, PULSE) - sent
-
-
-def send_webhook(process: stage.Running) -> None:
-    """Tell it that the branch has moved."""
-    signature = "sha256=" + hmac.new(SECRET, b"{}", hashlib.sha256).hexdigest()
-    hook = urllib.request.Request(
-        f"http://{process.address}/webhook",
-        data=b"{}",
-        headers={"X-Hub-Signature-256": signature, "Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(hook, timeout=LONGEST_SECONDS) as answer:
-        answer.read()
 
 
 def _delete(fleet: Fleet, log: stage.AuditLog, chance: random.Random) -> float:

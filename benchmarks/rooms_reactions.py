@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from benchmarks import stage
 from benchmarks.fleet import PULSE, Fleet, is_work
-from benchmarks.reactions import send_webhook
 from benchmarks.results import Figure, Section, at_most, percentile
 from benchmarks.rooms_flips import is_flip
 from benchmarks.rooms_voices import (
@@ -19,6 +18,7 @@ from benchmarks.rooms_voices import (
     connected,
     say_all,
 )
+from benchmarks.webhooks import send_webhook
 
 EVENTS = 100
 MOST_MS = 250.0
@@ -93,7 +93,7 @@ def _empties(fleet: Fleet, process: stage.Running) -> list[float]:
     log = stage.AuditLog(fleet.cluster)
     spec = stage.scheduler(PULSE, len(rooms) - EVENTS, "required")
     fleet.bare.commit({f"schedulers/{PULSE}.yaml": spec}, "Fewer")
-    send_webhook(process)
+    send_webhook(process.address)
     stage.until(lambda: any(map(is_work, log.more())), "the commit is taken in", LONGEST_SECONDS)
     time.sleep(2.0)
     log.more()
