@@ -168,6 +168,8 @@ class Warden(Watchman):
             occupied = actor.game.occupied_since
             if occupied is not None and occupied < self.world.time.at - elapsed() + since:
                 yield "players are there who came before it was marked draining"
+        elif since is not None and self._is_unheard(actor, since):
+            yield "players are there whom its game could tell nobody of for so long that we know it"
 
     def _told_at(self, pod: Stored) -> float | None:
         """When it was asked to leave (Unix seconds), full or not; None when it was not."""
@@ -188,6 +190,15 @@ class Warden(Watchman):
         """Whether nothing of it was to be waited for: it repeats nothing, or is silent."""
         on_change = actor.game.nature.voice is Voice.COLLECTIONS
         return on_change or elapsed() - actor.heard_at >= self.laws.ping_seconds - 2.0
+
+    def _is_unheard(self, actor: Actor, since: float) -> bool:
+        """Whether a game that tells on change has had players for so long when it was drained that
+        whatever kept its word from us is known: that nobody led, that we are deaf, its lost node."""
+        game = actor.game
+        if game.nature.voice is not Voice.COLLECTIONS or game.hung or game.occupied_since is None:
+            return False
+        virtual = game.occupied_since - self.world.time.at + elapsed()
+        return virtual < since - self.laws.ping_seconds
 
     def _never_up(self, actor: Actor) -> bool:
         return self.world.time.at < actor.game.up_at
