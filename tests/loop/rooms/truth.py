@@ -160,6 +160,10 @@ class Warden(Watchman):
             yield "it was never marked draining"
         elif elapsed() - since < quiet - 0.001:
             yield f"it was marked draining {elapsed() - since:.3f} s ago, quiet is {quiet} s"
+        yield from self._unasked(actor, since)
+
+    def _unasked(self, actor: Actor, since: float | None) -> Iterator[str]:
+        """Why nobody may know that a room is empty, which is drained `since` then."""
         if not actor.heard_at:
             yield "nothing is known of it"
         elif since is not None and not self._is_silent(actor):
@@ -192,8 +196,11 @@ class Warden(Watchman):
         return on_change or elapsed() - actor.heard_at >= self.laws.ping_seconds - 2.0
 
     def _is_unheard(self, actor: Actor, since: float) -> bool:
-        """Whether a game that tells on change has had players for so long when it was drained that
-        whatever kept its word from us is known: that nobody led, that we are deaf, its lost node."""
+        """Whether a game that tells on change had players long before it was drained.
+
+        So long that whatever kept its word from us is known: nobody led, we are deaf, its node is
+        lost.
+        """
         game = actor.game
         if game.nature.voice is not Voice.COLLECTIONS or game.hung or game.occupied_since is None:
             return False
