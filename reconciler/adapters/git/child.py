@@ -22,6 +22,7 @@ from reconciler.adapters.git.objects import Objects
 from reconciler.adapters.git.pushing import Pushing
 from reconciler.adapters.git.source import Source
 from reconciler.adapters.git.store import Store
+from reconciler.adapters.git.verified import Verified
 from reconciler.model.errors import Misconfigured, PortError, Unavailable
 from reconciler.model.signatures import SigningRules, Span
 
@@ -38,6 +39,7 @@ class Session:
         self._store: Store | None = None
         self._checkout: local.Checkout | None = None
         self._fetched = ""
+        self._verified = Verified()
         self.attached = b""
         """The bytes that came with the request."""
 
@@ -120,7 +122,8 @@ class Session:
         objects, ours = self._objects(), frozenset(span["ours"])
         tip = self._resolved(objects, span["tip"])
         asked = Span(tip, tuple(span["known"]), ours)
-        return asdict(verify.verify(objects, asked, SigningRules(**rules), now)), b""
+        found = verify.verify(objects, asked, SigningRules(**rules), now, self._verified)
+        return asdict(found), b""
 
     def merge(self, base: str, head: str) -> Answer:
         """Merge two commits and list the result."""

@@ -1,6 +1,7 @@
 """Commits as they are stored: their bytes, their headers, and the signature in them. Child only."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reconciler.adapters.git.failures import Damaged
@@ -29,7 +30,7 @@ class Signed:
     problem: str = ""
 
 
-def texts(objects: Objects, identities: list[str], limit_bytes: int) -> dict[str, bytes]:
+def texts(objects: Objects, identities: Sequence[str], limit_bytes: int) -> dict[str, bytes]:
     """Read commits as they are stored, each checked against its id; too large ones are empty.
 
     Raises Damaged.

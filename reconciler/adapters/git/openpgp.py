@@ -22,9 +22,9 @@ from reconciler.adapters.git.signatures import (
     checked_by,
     file_of_keys,
 )
+from reconciler.adapters.git.verified import KEYS
 from reconciler.model.trailers import Signer
 
-WHAT = "commit keys"
 _DETACHED = "00"
 """The class of a signature over bytes as they are, which is how git signs."""
 _REMEDY = "install GnuPG 2.2 or newer, or leave --commit-keys out"
@@ -52,7 +52,7 @@ class OpenPgp:
 
         Raises Unverifiable where there are none, and without gpg.
         """
-        keys = file_of_keys(keys_file, WHAT)
+        keys = file_of_keys(keys_file, KEYS)
         with tempfile.TemporaryDirectory(prefix="gamekeeper-keys-") as folder:
             openpgp = cls(folder, now)
             openpgp._import(keys, keys_file)
@@ -78,7 +78,7 @@ class OpenPgp:
     def _import(self, keys: bytes, source: str) -> None:
         if b"PRIVATE KEY" in keys:
             raise Unverifiable(
-                f"the file of {WHAT} {source} holds a private key: write it with "
+                f"the file of {KEYS} {source} holds a private key: write it with "
                 "gpg --armor --export"
             )
         # With it no gpg looks for a daemon of keys.
@@ -87,7 +87,7 @@ class OpenPgp:
         output = self._run("--import", stdin=keys)
         if "IMPORT_OK" not in _told(output):
             raise Unverifiable(
-                f"the file of {WHAT} {source} holds no OpenPGP key: write it with "
+                f"the file of {KEYS} {source} holds no OpenPGP key: write it with "
                 "gpg --armor --export"
             )
 

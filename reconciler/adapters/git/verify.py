@@ -11,6 +11,7 @@ from reconciler.adapters.git.commits import split, texts
 from reconciler.adapters.git.objects import Objects
 from reconciler.adapters.git.openpgp import OpenPgp
 from reconciler.adapters.git.signatures import Signatures, Unverifiable, file_of_keys
+from reconciler.adapters.git.verified import SIGNERS, Verified, digest_of
 from reconciler.model.errors import Misconfigured
 from reconciler.model.signatures import SigningRules, Span, Unsigned, Verification
 from reconciler.model.trailers import Signer
@@ -20,7 +21,6 @@ UNSIGNED_LIMIT = 20
 """From so many on the others are not looked at: it is not one commit that was forgotten."""
 COMMIT_LIMIT_BYTES = 1024 * 1024
 _BATCH = 32
-SIGNERS = "commit signers"
 OURS = "pushed by this Gamekeeper"
 
 
@@ -72,10 +72,13 @@ def check_signers(path: str) -> None:
         )
 
 
-def verify(objects: Objects, span: Span, rules: SigningRules, now: float) -> Verification:
+def verify(
+    objects: Objects, span: Span, rules: SigningRules, now: float, seen: Verified
+) -> Verification:
     """Look at the commits that count, the newest first; `now` is Unix seconds.
 
-    Raises Misconfigured where nothing can be checked, Damaged.
+    Those that were `seen` to be signed under the same files are not looked at again. Raises
+    Misconfigured where nothing can be checked, Damaged.
     """
     head, others = _asked(objects, span, strict=rules.strict)
     if len(others) > COMMITS_LIMIT:
@@ -84,22 +87,37 @@ def verify(objects: Objects, span: Span, rules: SigningRules, now: float) -> Ver
     by = OURS if span.tip in span.ours else ""
     if not identities:
         return Verification(span.tip, by)
-    unsigned: list[Unsigned] = []
     try:
-        with Checks(rules, now) as checks:
-            for start in range(0, len(identities), _BATCH):
-                batch = identities[start : start + _BATCH]
-                for identity, text in _ordered(objects, batch):
-                    signer, problem = checks.signer(text)
-                    if signer is None:
-                        unsigned.append(Unsigned(identity, problem))
-                    elif identity == span.tip:
-                        by = signed_by(signer)
-                    if len(unsigned) > UNSIGNED_LIMIT:
-                        return Verification(span.tip, "", tuple(unsigned), cut=True)
+        digest = digest_of(rules)
+        seen.under(digest)
+        left = [each for each in identities if not seen.by(each)]
+        unsigned = _unsigned(objects, left, Checks(rules, now), seen) if left else ()
+        by = by or seen.by(span.tip)
+        # Whoever replaced a file meanwhile: nobody knows which of both was looked at.
+        seen.under(digest_of(rules))
     except Unverifiable as error:
         raise Misconfigured(f"no commit can be verified: {error}") from error
-    return Verification(span.tip, by, tuple(unsigned))
+    if len(unsigned) > UNSIGNED_LIMIT:
+        return Verification(span.tip, "", unsigned, cut=True)
+    return Verification(span.tip, by, unsigned)
+
+
+def _unsigned(
+    objects: Objects, identities: Sequence[str], keys: Checks, seen: Verified
+) -> tuple[Unsigned, ...]:
+    """Return those that no allowed key signed, up to one more than are told; keep the others."""
+    found: list[Unsigned] = []
+    with keys as checks:
+        for start in range(0, len(identities), _BATCH):
+            for identity, text in _ordered(objects, identities[start : start + _BATCH]):
+                signer, problem = checks.signer(text)
+                if signer is None:
+                    found.append(Unsigned(identity, problem))
+                else:
+                    seen.keep(identity, signed_by(signer))
+                if len(found) > UNSIGNED_LIMIT:
+                    return tuple(found)
+    return tuple(found)
 
 
 def signed_by(signer: Signer) -> str:
@@ -130,7 +148,7 @@ def _listed(objects: Objects, *words: str) -> Sequence[str]:
     return objects.commands.read("rev-list", "--topo-order", *words).decode().split()
 
 
-def _ordered(objects: Objects, batch: list[str]) -> list[tuple[str, bytes]]:
+def _ordered(objects: Objects, batch: Sequence[str]) -> list[tuple[str, bytes]]:
     found = texts(objects, batch, COMMIT_LIMIT_BYTES)
     return [(identity, found[identity]) for identity in batch]
 

@@ -1,5 +1,7 @@
 """Commits made to deceive, merges, and keys of both kinds: what `verify` makes of each."""
 
+import os
+import shutil
 import subprocess
 import time
 from collections.abc import Callable
@@ -222,3 +224,39 @@ async def test_keys_of_both_kinds_count_side_by_side(scene: Scene) -> None:
         keys.write_text("")
         with pytest.raises(Misconfigured, match="holds no OpenPGP key"):
             await scene.ask(both, now)
+
+
+async def test_a_commit_is_verified_once_for_as_long_as_the_keys_are_the_same(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs, calls = scene.folder / "programs", scene.folder / "calls"
+    programs.mkdir()
+    counting = programs / "ssh-keygen"
+    counting.write_text(f'#!/bin/sh\necho >> {calls}\nexec {shutil.which("ssh-keygen")} "$@"\n')
+    counting.chmod(0o755)
+    commit(scene.bare, {"a.yaml": "c"}, "Unsigned")
+    commit(scene.bare, {"a.yaml": "d"}, "Signed", scene.anna)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    made = mirror(scene.bare, scene.folder / "cache")
+
+    async def looked_at() -> tuple[int, list[str], str]:
+        """How many were, in two calls each, and what came of it."""
+        calls.write_text("")
+        head = await made.fetch()
+        found = await made.verify(Span(head.commit, (scene.base,)), scene.rules, NOW)
+        problems = [each.problem for each in found.unsigned]
+        return len(calls.read_text()) // 2, problems, found.by.partition(" (")[0]
+
+    by_anna = "signed by anna@example.test"
+    try:
+        assert await looked_at() == (2, ["not signed"], by_anna)
+        assert await looked_at() == (0, ["not signed"], by_anna)
+        commit(scene.bare, {"a.yaml": "e"}, "Signed too", scene.anna)
+        assert await looked_at() == (1, ["not signed"], by_anna)
+        signers_file(scene.folder, Person.create(scene.folder, "bea"))
+        nobody = "signed with a key that is not allowed"
+        assert (await looked_at())[1:] == ([nobody, nobody, "not signed", nobody], "")
+        signers_file(scene.folder, scene.anna)
+        assert await looked_at() == (3, ["not signed"], by_anna)
+    finally:
+        await made.close()
