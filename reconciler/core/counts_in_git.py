@@ -120,6 +120,8 @@ def head_count(arrival: Arrival, workload: Workload, record: StateRecord) -> Hea
     newest = reading.counts_commit or reading.commit
     if not human and is_taken_back(arrival, workload, record.scaling):
         human = newest
+    if not human and workload.key not in arrival.withheld:
+        human = record.scaling.waits_by  # the freeze is over, or an approval lets it through
     is_theirs = arrival.wrote is not None and workload.key not in arrival.wrote
     return HeadCount(
         workload.replicas,
@@ -180,7 +182,7 @@ def settled(arrival: Arrival, workload: Workload, record: StateRecord) -> tuple[
     """
     record = carried(arrival, workload, record)
     head = head_count(arrival, workload, record)
-    after, _ = _settled(arrival, head, record.scaling)
+    after, _ = _settled(arrival, workload.key, head, record.scaling)
     return after, intents.effective(after, head)
 
 
@@ -188,17 +190,21 @@ def dropped(arrival: Arrival, workload: Workload, record: StateRecord) -> Droppe
     """Return the count that was decided and that a head takes back, None where it takes none."""
     record = carried(arrival, workload, record)
     head, intent = head_count(arrival, workload, record), record.scaling.intent
-    _, fate = _settled(arrival, head, record.scaling)
+    _, fate = _settled(arrival, workload.key, head, record.scaling)
     if intent is None or fate not in _TAKEN_BACK:
         return None
     commit = head.human if fate == "human" else ""
     return Dropped(workload.key, intent.value, head.replicas, fate, commit)
 
 
-def _settled(arrival: Arrival, head: HeadCount, scaling: Scaling) -> tuple[Scaling, Fate]:
+def _settled(
+    arrival: Arrival, key: WorkloadKey, head: HeadCount, scaling: Scaling
+) -> tuple[Scaling, Fate]:
+    waits_by = arrival.withheld.get(key, "")
     config = arrival.reading.config or Config()
     hold_seconds = float(config.write_back.human_hold_seconds)
-    return intents.settle(scaling, head, arrival.now, hold_seconds, arrival.shared_now)
+    after, fate = intents.settle(scaling, head, arrival.now, hold_seconds, arrival.shared_now)
+    return (after if after.waits_by == waits_by else replace(after, waits_by=waits_by)), fate
 
 
 def is_reviewed(

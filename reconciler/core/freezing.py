@@ -8,7 +8,7 @@ own, and under those that were open before: no commit lifts the freeze that it s
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from reconciler.core import freeze_windows, intents
@@ -20,6 +20,8 @@ from reconciler.core.waits import soonest
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Removal
 from reconciler.model.freezes import Edit, Freeze, Window
+from reconciler.model.intents import Passage
+from reconciler.model.readings import Reading
 from reconciler.model.records import Accepted, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Config, Source, Workload
@@ -116,7 +118,7 @@ def _is_counted(
     moved = (arrival.passages.get(key, ()), arrival.counts_passages.get(key, ()))
     if any(map(intents.human_commit, moved)):
         return True  # also where it is the accepted one again: that is said, and waits
-    if is_taken_back(arrival, workload, record.scaling):
+    if record.scaling.waits_by or is_taken_back(arrival, workload, record.scaling):
         return True
     ours = {landing.value for landing in record.scaling.landings}
     return workload.replicas != accepted.replicas and workload.replicas not in ours
@@ -167,7 +169,7 @@ def withheld(
     reading = arrival.reading
     workloads, own = dict(reading.workloads), dict(reading.own)
     passages, counts_passages = dict(arrival.passages), dict(arrival.counts_passages)
-    config = reading.config
+    config, by = reading.config, dict[WorkloadKey, str]()
     for edit in waiting:
         if edit.key is None:
             config = _with_settings(config, arrival.accepted_config)
@@ -182,15 +184,26 @@ def withheld(
         if record.scaling.own is not None:
             own[edit.key] = record.scaling.own
         if edit.counted:
-            passages.pop(edit.key, None)
-            counts_passages.pop(edit.key, None)
+            moved = passages.pop(edit.key, ()), counts_passages.pop(edit.key, ())
+            if workload.autoscaling is not None:
+                by[edit.key] = _whose(moved, record, reading)
     return replace(
         arrival,
         reading=replace(reading, workloads=workloads, own=own, config=config),
         passages=passages,
         counts_passages=counts_passages,
         waiting=waiting,
+        withheld=by,
     )
+
+
+def _whose(moved: Iterable[tuple[Passage, ...]], record: StateRecord, reading: Reading) -> str:
+    """Return the commit of a person whose number waits: it is known until the freeze is over.
+
+    Where that is the accepted number again, nothing else would tell of it at the next look.
+    """
+    found = next(filter(None, map(intents.human_commit, moved)), "")
+    return found or record.scaling.waits_by or reading.counts_commit or reading.commit
 
 
 def _unedited_count(arrival: Arrival, edit: Edit, workload: Workload, accepted: Accepted) -> int:

@@ -91,8 +91,8 @@ def waiting(lane: HeadLane) -> dict[WorkloadKey, Intent]:
         acting = lane.home.wanted.effective.get(key)
         if intent is None or record.held or acting is None or not acting.workload.scales:
             continue
-        if not in_time(workload, dated).scales:
-            continue  # in a freeze what acts scales still: who switched it off is not overruled
+        if record.scaling.waits_by or not in_time(workload, dated).scales:
+            continue  # in a freeze what acts scales still: whose word waits is not overruled
         if workload.replicas == intent.base != intent.value:
             # A host may say that it took a commit, and stay at the base.
             found[key] = intents.untold(intent, record.scaling.landings)

@@ -93,6 +93,8 @@ class Scaling:
     """The number on the tracked branch that was taken in, where another branch's lies over it."""
     held_seconds: float = 0.0
     """How long the hold was to last by the Config of its commit, 0 where a record does not tell."""
+    waits_by: str = ""
+    """The commit of a person whose number waits for the end of a freeze, "" for none."""
 
 
 NO_SCALING = Scaling()

@@ -81,6 +81,30 @@ def test_a_persons_number_waits_for_the_end_and_holds_the_policy_from_then_on() 
     in_virtual_time(main())
 
 
+def test_a_persons_number_that_is_the_accepted_one_again_waits_and_holds_as_any() -> None:
+    async def main() -> None:
+        async with stage(FILES, {"arena": Bounds(30, 0)}) as there:
+            there.start("one")
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            await asyncio.sleep(300.0)
+            changed(there, replicas=4)
+            await there.until("six rooms", lambda: there.rooms() == 6, 400.0)
+            await asyncio.sleep(120.0)
+            changed(there, replicas=2)
+            await asyncio.sleep(60.0)
+            await there.services[0].kill()
+            there.start("two")
+            while elapsed() < ENDS_AT - 1.0:
+                await asyncio.sleep(10.0)
+                assert (there.pods(), there.count_in_git()) == (6, 2), "no commit of ours undoes it"
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            await asyncio.sleep(800.0)
+            assert (there.rooms(), there.count_in_git()) == (2, 2)
+            await there.until("six rooms", lambda: there.rooms() == 6, 300.0)
+
+    in_virtual_time(main())
+
+
 @pytest.mark.parametrize(
     "switch",
     [

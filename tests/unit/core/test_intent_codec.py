@@ -12,6 +12,7 @@ SCALING = Scaling(
     held_until=900.0,
     held_at=100.0,
     held_seconds=800.0,
+    waits_by="c3",
     held_by="c0",
     lowered=((8.0, 12),),
     own=4,

@@ -44,6 +44,7 @@ SCALING = Scaling(
     held_until=NOW + 900,
     held_at=NOW,
     held_seconds=900.0,
+    waits_by="c3",
     held_by="c0",
     lowered=((NOW - 8, 12),),
     own=4,
