@@ -111,9 +111,9 @@ def is_to_renew(heard: Heard, unix_seconds: float) -> bool:
 
 
 def began_anew(heard: Heard, runs: tuple[int, ...]) -> bool:
-    """Whether every container of a room was restarted since it told of its players.
+    """Whether every container of a room's game was restarted since it told of its players.
 
-    Where one of them runs on, a sidecar may have been restarted beside a game that is played.
+    Where nobody can tell which is the game, all are counted: one that runs on may be played.
     """
     pairs = zip_longest(runs, heard.runs, fillvalue=0)
     return bool(runs) and keeps(heard) and all(now > then for now, then in pairs)

@@ -104,8 +104,8 @@ class LivePod:
     """Whether any container runs, or nobody tells: somebody may be playing."""
     started_at: float = 0.0
     """Unix seconds of the start of the container that started last, 0 while none runs."""
-    first_started_at: float = 0.0
-    """The same of the one that started first."""
+    game_started_at: float = 0.0
+    """The same of the game's container that started first; of any where nobody can tell."""
     ended: str = ""
     """Why it ended: Evicted, OOMKilled, Completed, Error (exit code 139), NodeLost; "" if not.
 
@@ -114,7 +114,8 @@ class LivePod:
     game_ended_at: float = 0.0
     """Unix seconds of that, by its node's clock and rounded down; 0 where nobody tells."""
     runs: tuple[int, ...] = ()
-    """How often each of its containers was restarted; () where none was."""
+    """How often each container of the game was restarted; () where none was. Where nobody can tell
+    which is the game, all are counted."""
     pod_ip: str = ""
     host_network: bool = False
     address: str = ""
@@ -125,7 +126,7 @@ class LivePod:
 
     @property
     def restarts(self) -> int:
-        """How often its containers were restarted, all together."""
+        """How often these were restarted, all together."""
         return sum(self.runs)
 
 

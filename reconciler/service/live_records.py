@@ -4,7 +4,7 @@ Strings that repeat are interned: that, and dropping what is not asked for, make
 a few hundred bytes.
 """
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from sys import intern
@@ -13,7 +13,8 @@ from reconciler.model import labels
 from reconciler.model.live import ENDED_PHASES, LiveNode, LiveObject, LivePod, Phase
 from reconciler.model.refs import Json, WorkloadKey, ref_of
 from reconciler.model.rooms import Mark, Why
-from reconciler.service.pod_ends import end_of, game_ends_of, public_of
+from reconciler.service.pod_ends import end_of, game_ends_of
+from reconciler.service.pod_games import Games, games_of
 from reconciler.service.pod_ports import host_ports_of
 
 MOST_DIGITS = 18
@@ -26,8 +27,8 @@ def pod_of(pod: Json) -> LivePod:
     """Return the record of a pod; a room of ours where the labels say so."""
     metadata, spec, status = pod["metadata"], pod.get("spec") or {}, pod.get("status") or {}
     marks, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
-    conditions, starts = _conditions(status), _starts(status)
-    workload, ends = intern(marks.get(labels.WORKLOAD, "")), game_ends_of(spec, status)
+    conditions, games = _conditions(status), games_of(spec)
+    workload, starts = intern(marks.get(labels.WORKLOAD, "")), _starts(status, games)
     return LivePod(
         uid=metadata["uid"],
         namespace=intern(metadata.get("namespace", "")),
@@ -47,8 +48,8 @@ def pod_of(pod: Json) -> LivePod:
         waiting=_waiting(status),
         unschedulable=_unschedulable(conditions.get("PodScheduled")),
         stamps=labels.digest_of(metadata),
-        lapsed=_is_lapsed(spec, status, conditions),
-        played_since=_played_since(spec, status),
+        lapsed=_is_lapsed(spec, status, conditions, games),
+        played_since=_played_since(status, games),
         mark=_MARKS.get(marks.get(labels.STATE, ""), Mark.BUSY),
         odd_mark=_odd(marks.get(labels.STATE, ""), _MARKS),
         leaving=_WHYS.get(notes.get(labels.LEAVING, ""), Why.REQUEST),
@@ -58,10 +59,10 @@ def pod_of(pod: Json) -> LivePod:
         kept_report=notes.get(labels.REPORT, ""),
         running=bool(starts) or _is_untold(spec, status),
         started_at=max(starts, default=0.0),
-        first_started_at=min(starts, default=0.0),
-        ended=end_of(status, conditions.get("DisruptionTarget"), ends),
-        game_ended_at=max((unix_seconds(end.get("finishedAt")) for end in ends), default=0.0),
-        runs=_runs(status),
+        game_started_at=_game_started_at(status, games),
+        ended=end_of(spec, status, conditions.get("DisruptionTarget"), games),
+        game_ended_at=_game_ended_at(spec, status, games),
+        runs=_runs(status, games),
         pod_ip=status.get("podIP") or "",
         host_network=bool(spec.get("hostNetwork")),
         address=intern(notes.get(labels.ADDRESS, "")),
@@ -171,7 +172,7 @@ def _waiting(status: Json) -> str:
     return ""
 
 
-def _is_lapsed(spec: Json, status: Json, conditions: Mapping[str, Json]) -> bool:
+def _is_lapsed(spec: Json, status: Json, conditions: Mapping[str, Json], games: Games) -> bool:
     """Whether a pod was ready, is not, and its game runs on, perhaps full of players.
 
     A pod that never was ready has been so since before its first container started; one whose
@@ -182,39 +183,45 @@ def _is_lapsed(spec: Json, status: Json, conditions: Mapping[str, Json]) -> bool
     ready = conditions.get("Ready")
     if ready is None or ready.get("status") != "False":
         return False
-    started = _played_since(spec, status)
+    started = _played_since(status, games)
     if _is_true(conditions.get("ContainersReady")) and not spec.get("readinessGates"):
         return started > 0
     return unix_seconds(ready.get("lastTransitionTime")) > started > 0
 
 
-def _played_since(spec: Json, status: Json) -> float:
-    """Return when the first container started that players may be in, 0 where none runs."""
-    starts = (unix_seconds(each.get("startedAt")) for each in _games(spec, status))
-    return min(starts, default=0.0)
-
-
-def _games(spec: Json, status: Json) -> list[Json]:
-    """Return the running states of the containers that players may be in, [] where none runs.
+def _played_since(status: Json, games: Games) -> float:
+    """Return when the first container started that players may be in, 0 where none runs.
 
     A sidecar that ends beside one makes the pod unready, and sends nobody home. Where no port
     tells, each may be the game: one that runs keeps the room.
     """
-    public = public_of(spec)
-    states = (
-        (one.get("name", ""), (one.get("state") or {}).get("running"))
-        for one in status.get("containerStatuses") or ()
+    public = games.public
+    told = games.told(status)
+    return min(
+        _running([one for one in told if not public or one.get("name") in public]), default=0.0
     )
-    return [each for name, each in states if each and (name in public or not public)]
 
 
-def _starts(status: Json) -> list[float]:
+def _game_started_at(status: Json, games: Games) -> float:
+    """Return when the first container of the game started, 0 where none of it runs."""
+    return min(_running(games.told_of_game(status)), default=0.0)
+
+
+def _game_ended_at(spec: Json, status: Json, games: Games) -> float:
+    """Return when the last container of a game ended that ended for good, 0 where it did not."""
+    ends = game_ends_of(spec, status, games)
+    return max((unix_seconds(end.get("finishedAt")) for end in ends), default=0.0)
+
+
+def _starts(status: Json, games: Games) -> list[float]:
     """Return when each running container started (Unix seconds)."""
     if status.get("phase") in ENDED_PHASES:
         return []  # whatever an old kubelet left there: no container runs any more
-    running = (
-        (one.get("state") or {}).get("running") for one in status.get("containerStatuses") or ()
-    )
+    return _running(games.told(status))
+
+
+def _running(told: Sequence[Json]) -> list[float]:
+    running = ((one.get("state") or {}).get("running") for one in told)
     return [unix_seconds(each.get("startedAt")) for each in running if each is not None]
 
 
@@ -224,9 +231,9 @@ def _is_untold(spec: Json, status: Json) -> bool:
     return begun and bool(spec.get("nodeName")) and not status.get("containerStatuses")
 
 
-def _runs(status: Json) -> tuple[int, ...]:
-    """Return how often each container was restarted; () where none was, as in most pods."""
-    runs = tuple(one.get("restartCount", 0) for one in status.get("containerStatuses") or ())
+def _runs(status: Json, games: Games) -> tuple[int, ...]:
+    """Return how often each container of the game was restarted; () where none was."""
+    runs = tuple(one.get("restartCount", 0) for one in games.told_of_game(status))
     return runs if any(runs) else ()
 
 

@@ -1,19 +1,21 @@
-"""Why a pod ended, or the game in it, and when; and which of its containers is the game."""
+"""Why a pod ended, or the game in it, and when."""
 
 from collections.abc import Sequence
 from sys import intern
 
 from reconciler.model.live import ENDED_PHASES
 from reconciler.model.refs import Json
+from reconciler.service.pod_games import Games
 
 
-def end_of(status: Json, disrupted: Json | None, game_ends: Sequence[Json]) -> str:
+def end_of(spec: Json, status: Json, disrupted: Json | None, games: Games) -> str:
     """Return why a pod ended, or its game did for good, as Kubernetes tells it; "" where not.
 
-    `disrupted` is its condition of that name, `game_ends` what `game_ends_of` returns of it.
+    `disrupted` is its condition of that name.
     """
     if status.get("phase") not in ENDED_PHASES:
-        return _worst(game_ends, "Ended") if game_ends else ""
+        ends = game_ends_of(spec, status, games)
+        return _worst(ends, "Ended") if ends else ""
     if status.get("reason"):
         return intern(str(status["reason"]))
     if disrupted is not None and disrupted.get("status") == "True":
@@ -25,33 +27,17 @@ def end_of(status: Json, disrupted: Json | None, game_ends: Sequence[Json]) -> s
     return _worst(ends, status["phase"])
 
 
-def public_of(spec: Json) -> set[str]:
-    """Return the containers with host ports: players are in these; none where nobody can tell.
-
-    In its node's network a game may be reached by a port that it does not declare.
-    """
-    if spec.get("hostNetwork"):
-        return set()
-    return {
-        each["name"]
-        for each in spec.get("containers") or ()
-        if any(port.get("hostPort") for port in each.get("ports") or ())
-    }
-
-
-def game_ends_of(spec: Json, status: Json) -> list[Json]:
-    """Return how a room's game ended for good while a container beside it runs on, [] if not.
-
-    Only where each other container declares no port at all, for else it may be the game.
-    """
-    containers, public = spec.get("containers") or (), public_of(spec)
-    told = {one.get("name", ""): one for one in status.get("containerStatuses") or ()}
+def game_ends_of(spec: Json, status: Json, games: Games) -> list[Json]:
+    """Return how a room's game ended for good while a container beside it runs on, [] if not."""
+    if not games.sure:
+        return []
+    told = {one.get("name", ""): one for one in games.told(status)}
     ends = [
         _end_for_good(spec, each, told.get(each["name"]) or {})
-        for each in containers
-        if each["name"] in public or each.get("ports")
+        for each in games.candidates
+        if each["name"] in games.sure
     ]
-    return ends if public and all(ends) else []
+    return ends if all(ends) else []
 
 
 def _end_for_good(spec: Json, container: Json, told: Json) -> Json:

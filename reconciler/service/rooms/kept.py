@@ -68,14 +68,14 @@ def renew(line: Line, pod: LivePod, now: float) -> bool:
 
 
 def void(line: Line, pod: LivePod, now: float, unix_seconds: float) -> bool:
-    """Forget the players of a room whose containers were all restarted since it told of them.
+    """Forget the players of a room whose game began anew since it told of them.
 
     A pod tells of a restart late: what was not told surely before the start that the pod tells
     may be the new process's own word, and that stands. `now` is of the clock that never jumps,
     `unix_seconds` the same moment.
     """
     heard = line.heard
-    if heard is None or not pod.running or not hearing.began_anew(heard, pod.runs):
+    if heard is None or not pod.game_started_at or not hearing.began_anew(heard, pod.runs):
         return False
     if line.counted_at > -math.inf:
         # The same count again is no news, and no older for it.
@@ -86,8 +86,8 @@ def void(line: Line, pod: LivePod, now: float, unix_seconds: float) -> bool:
         line.unclear = pod.runs
     # A process may tell how it is before its pod tells of it; a word of this moment is its own.
     age = now - line.health_at
-    health = heard.health if not age or unix_seconds - age >= pod.first_started_at else None
-    if heard.players and heard.counted > pod.first_started_at + START_SECONDS:
+    health = heard.health if not age or unix_seconds - age >= pod.game_started_at else None
+    if heard.players and heard.counted > pod.game_started_at + START_SECONDS:
         heard = replace(heard, runs=pod.runs, health=health)
     elif not heard.players or _is_surely_before(line, heard, pod):
         heard = hearing.emptied(heard, pod.runs, now, health)
@@ -114,7 +114,7 @@ def _is_surely_before(line: Line, heard: Heard, pod: LivePod) -> bool:
         apart += (
             hearing.KEPT_BEHIND_SECONDS
         )  # another process may have heard more than stands there
-    return 0 < heard.counted < pod.first_started_at - apart
+    return 0 < heard.counted < pod.game_started_at - apart
 
 
 def bury(line: Line, before: LivePod | None, pod: LivePod, now: float, unix_seconds: float) -> bool:

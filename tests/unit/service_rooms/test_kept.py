@@ -65,7 +65,7 @@ def test_players_told_of_before_the_pod_tells_of_the_restart_outlive_one_of_a_si
     told = kept_of(a_heard(periodic=False, players=7, counted=999))
     made = line(pod(told, 10))
     made.counted_at = 99.0
-    began = replace(pod(told, 11), runs=(1, 0), first_started_at=900.0)
+    began = replace(pod(told, 11), runs=(1, 0), game_started_at=900.0)
     assert not kept.void(made, began, 100.0, 1000.0)
     beside = replace(began, runs=(1, 1))
     for each in (made, line(beside)):
@@ -78,7 +78,7 @@ def test_a_count_that_was_told_again_is_kept_as_that_once_it_matters() -> None:
     told = kept_of(a_heard(periodic=False, players=7, counted=100))
     made = line(pod(told, 10))
     made.counted_at = 900.0
-    began = replace(pod(told, 11), runs=(1,), first_started_at=890.0)
+    began = replace(pod(told, 11), runs=(1,), game_started_at=890.0)
     assert kept.void(made, began, 910.0, 910.0)
     assert not kept.void(made, began, 911.0, 911.0), "that is known"
     assert made.heard is not None
@@ -90,7 +90,7 @@ def test_a_doubt_is_as_old_as_the_last_word_that_nobody_knows_whose_it_was() -> 
     made = line(pod(SEVEN, 10))
     assert made.heard is not None
     made.counted_at = 900.0
-    began = replace(pod(SEVEN, 11), runs=(1,), first_started_at=910.0)
+    began = replace(pod(SEVEN, 11), runs=(1,), game_started_at=910.0)
     assert kept.void(made, began, 912.0, 912.0)
     assert (made.heard.players, made.heard.at) == (7, 900.0)
     assert hearing.is_doubtful(made.heard, began)
@@ -115,7 +115,7 @@ def test_players_told_of_after_a_start_are_of_the_process_that_began(
     text = kept_of(a_heard(periodic=False, players=7, counted=math.ceil(told)))
     made = line(pod(text, 10))
     made.counted_at = made.counted_at if by_another else told
-    began = replace(pod(text, 11), runs=(1,), first_started_at=900.0)
+    began = replace(pod(text, 11), runs=(1,), game_started_at=900.0)
     kept.void(made, began, 2000.0, 2000.0)
     assert made.heard is not None
     assert made.heard.players == 7
@@ -139,7 +139,7 @@ def test_what_another_process_kept_goes_with_a_restart_that_was_surely_after_it(
     if creating:
         assert made.heard is not None
         made.heard, made.health_at = replace(made.heard, health=Health.CREATING), 1900.0
-    began = replace(pod(SEVEN, 11), runs=(1,), first_started_at=1000.0)
+    began = replace(pod(SEVEN, 11), runs=(1,), game_started_at=1000.0)
     kept.void(made, began, 2000.0, 2000.0)
     assert made.heard is not None
     assert made.heard.players == players
@@ -157,7 +157,7 @@ def test_players_go_with_a_restart_that_was_surely_after_they_were_told(
     told_before: float, players: int
 ) -> None:
     made = line(pod(SEVEN, 10))
-    began = replace(pod(SEVEN, 11), runs=(1,), first_started_at=900.0 + told_before)
+    began = replace(pod(SEVEN, 11), runs=(1,), game_started_at=900.0 + told_before)
     made.counted_at = 900.0
     kept.void(made, began, 2000.0, 2000.0)
     assert made.heard is not None
@@ -229,13 +229,13 @@ def test_no_clock_empties_a_room_by_a_word_of_this_moment() -> None:
     """This process' clock is two minutes behind that of the node."""
     made = line(pod(SEVEN, 10))
     made.counted_at = 99.0
-    began = replace(pod(SEVEN, 11), runs=(1,), first_started_at=1118.0)
+    began = replace(pod(SEVEN, 11), runs=(1,), game_started_at=1118.0)
     kept.void(made, began, 100.0, 1000.0)
     assert made.heard is not None
     assert made.heard.players == 7
     kept.void(made, began, 110.0, 1010.0)
     assert made.heard.players == 7, "nor does that clock later"
-    kept.void(made, replace(began, runs=(2,), first_started_at=1400.0), 290.0, 1190.0)
+    kept.void(made, replace(began, runs=(2,), game_started_at=1400.0), 290.0, 1190.0)
     assert made.heard.players == 0, "it began once more"
 
 
@@ -254,7 +254,7 @@ def test_how_it_is_a_new_process_may_say_before_its_pod_tells_of_the_restart(
     told = a_heard(periodic=False, players=count, health=Health.FAILED, counted=count and 902)
     made = line(pod(kept_of(told), 10))
     made.health_at = health_at
-    began = replace(pod(kept_of(told), 11), runs=(1,), first_started_at=900.0)
+    began = replace(pod(kept_of(told), 11), runs=(1,), game_started_at=900.0)
     assert kept.void(made, began, 903.0, 903.0)
     assert made.heard is not None
     assert (made.heard.players, made.heard.health) == (count, health)
@@ -263,7 +263,7 @@ def test_how_it_is_a_new_process_may_say_before_its_pod_tells_of_the_restart(
 def test_the_same_words_end_a_doubt() -> None:
     made = line(pod(SEVEN, 10))
     made.counted_at, made.report = 90.0, Report(periodic=False, players=7)
-    began = replace(pod(SEVEN, 11), runs=(1,), first_started_at=1000.0)
+    began = replace(pod(SEVEN, 11), runs=(1,), game_started_at=1000.0)
     kept.void(made, began, 100.0, 1000.0)
     made.report = Report(periodic=False, players=7)
     assert not kept.void(made, began, 101.0, 1001.0)

@@ -9,6 +9,9 @@ from reconciler.model.refs import Json, WorkloadKey
 from reconciler.service.live_records import key_of, node_of, object_of, ordinal_of, pod_of
 from tests.unit.service_views.scripted import room
 
+MIDNIGHT = 1767225600.0
+"""2026 begins, in Unix seconds."""
+
 
 def test_a_room_is_read_whole() -> None:
     raw = room("arena-12", 7, ready=True, ports=[7000])
@@ -279,7 +282,63 @@ def test_how_often_each_container_was_restarted(
         one["restartCount"] = count
     record = pod_of(pod)
     assert (record.runs, record.restarts) == (runs, restarts)
-    assert record.started_at - record.first_started_at == max(0, len(counts) - 1)
+    assert record.started_at - record.game_started_at == max(0, len(counts) - 1)
+
+
+@pytest.mark.parametrize(
+    ("public", "more", "runs", "began"),
+    [
+        pytest.param(["c0"], {}, (2,), 5.0, id="of the game alone"),
+        pytest.param(["c1"], {}, (), 6.0, id="not of what is beside it"),
+        pytest.param([], {}, (2, 0), 5.0, id="of all where nobody can tell"),
+        pytest.param(["c0"], {"hostNetwork": True}, (2, 0), 5.0, id="in its node's network"),
+    ],
+)
+def test_how_often_a_game_was_restarted(
+    public: list[str], more: Json, runs: tuple[int, ...], began: float
+) -> None:
+    pod = _public(_pod("True", 9, _runs_since(5), _runs_since(6)), *public)
+    pod["spec"] |= more
+    pod["status"]["containerStatuses"][0]["restartCount"] = 2
+    record = pod_of(pod)
+    assert (record.runs, record.game_started_at) == (runs, MIDNIGHT + began)
+
+
+def _beside(pod: Json) -> Json:
+    """Let its first container be a sidecar among the init containers."""
+    spec, status = pod["spec"], pod["status"]
+    sidecar = spec["containers"].pop(0) | {"restartPolicy": "Always"}
+    spec["initContainers"] = [{"name": "prepares", "ports": []}, sidecar]
+    told = status["containerStatuses"].pop(0)
+    ended = {"name": "prepares", "state": _OVER, "restartCount": 7}
+    status["initContainerStatuses"] = [ended, told]
+    return pod
+
+
+def test_a_game_among_the_init_containers_is_looked_at() -> None:
+    up = _beside(_public(_pod("False", 30, _runs_since(5), _CRASHES), "c0"))
+    up["status"]["containerStatuses"][0]["restartCount"] = 9
+    record = pod_of(up)
+    assert (record.running, record.lapsed, record.runs) == (True, True, ())
+    assert record.played_since == record.game_started_at == MIDNIGHT + 5.0
+
+
+def test_a_helper_among_the_init_containers_is_not_the_game() -> None:
+    up = _beside(_public(_pod("False", 30, _runs_since(5), _CRASHES), "c1"))
+    record = pod_of(up)
+    assert (record.running, record.lapsed, record.played_since) == (False, False, 0.0)
+
+
+def test_where_nobody_can_tell_a_sidecar_among_the_init_containers_may_be_the_game() -> None:
+    up = _beside(_public(_pod("False", 30, _runs_since(5), _CRASHES)))
+    record = pod_of(up)
+    assert (record.running, record.lapsed) == (True, True)
+
+
+def test_a_game_among_the_init_containers_never_ends_for_good() -> None:
+    over = _beside(_public(_pod("False", 30, _OVER, _runs_since(5)), "c0"))
+    over["spec"]["restartPolicy"] = "Never"
+    assert not pod_of(over).ended
 
 
 @pytest.mark.parametrize(
