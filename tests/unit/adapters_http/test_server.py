@@ -1,103 +1,22 @@
-"""The listener over real sockets: what one may send, how slowly, and from how many connections."""
+"""The listener over real sockets: what one may send, and what is answered."""
 
 import asyncio
-import gc
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import pytest
 
-from reconciler.adapters.http import connections, server
-from reconciler.adapters.http.connections import Connection, Ledger
-from reconciler.adapters.http.server import Caps, serving_rooms
+from reconciler.adapters.http import connections
+from reconciler.adapters.http.server import serving_rooms
 from reconciler.model.errors import Misconfigured, Unavailable
 from reconciler.room_ports import RoomView
+from tests.unit.adapters_http.listening import (
+    PING,
+    Listener,
+    hasty,
+    listening,
+    request,
+)
 from tests.unit.adapters_http.office import ADMIN, TOKEN, Desk, Office
-
-PING = "PUT /scheduler/arena/rooms/arena-7/ping HTTP/1.1"
-READY = '{"status":"ready"}'
-CAPS = Caps()
-
-
-def request(line: str = PING, body: str = READY, **headers: str) -> bytes:
-    named = {"Host": "rooms", "Authorization": f"Bearer {TOKEN}"} | headers
-    named |= {"Content-Length": str(len(body))} if "Content_Length" not in headers else {}
-    lines = [line, *(f"{name.replace('_', '-')}: {text}" for name, text in named.items())]
-    return ("\r\n".join(lines) + "\r\n\r\n" + body).encode()
-
-
-class Line:
-    """One connection."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
-
-    async def send(self, data: bytes) -> None:
-        self.writer.write(data)
-        await self.writer.drain()
-
-    async def answer(self) -> tuple[int, dict[str, str], bytes]:
-        head = (await self.reader.readuntil(b"\r\n\r\n")).decode()
-        first, *rest = head.strip().split("\r\n")
-        headers = {name.lower(): text for name, text in (one.split(": ", 1) for one in rest)}
-        body = await self.reader.readexactly(int(headers.get("content-length", 0)))
-        return int(first.split(" ")[1]), headers, body
-
-    async def ask(self, data: bytes) -> int:
-        await self.send(data)
-        return (await self.answer())[0]
-
-    async def is_over(self) -> bool:
-        """Wait until the other end has hung up."""
-        try:
-            while await self.reader.read(65_536):
-                pass
-        except ConnectionError:
-            return True
-        return True
-
-
-class Listener:
-    def __init__(self, office: Office, host: str, port: int) -> None:
-        self.office, self.host, self.port = office, host, port
-        self._lines: list[Line] = []
-
-    async def connect(self) -> Line:
-        line = Line(*await asyncio.open_connection(self.host, self.port))
-        self._lines.append(line)
-        return line
-
-    def close(self) -> None:
-        for line in self._lines:
-            line.writer.close()
-
-
-@asynccontextmanager
-async def listening(office: Office, caps: Caps = CAPS) -> AsyncIterator[Listener]:
-    async with asyncio.timeout(30), serving_rooms(office.api, "127.0.0.1", 0, caps) as address:
-        listener = Listener(office, *address)
-        try:
-            yield listener
-        finally:
-            listener.close()
-
-
-@pytest.fixture
-async def listener(office: Office) -> AsyncIterator[Listener]:
-    async with listening(office) as made:
-        yield made
-
-
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Make the sweep come often, and the deadline that the test names pass at once."""
-    monkeypatch.setattr(server, "SWEEP_SECONDS", 0.01)
-    monkeypatch.setattr(connections, request.param, 0.0)
-
-
-def hasty(deadline: str) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("impatient", [deadline], indirect=True)
 
 
 async def test_one_connection_carries_many_pings(listener: Listener) -> None:
@@ -234,35 +153,6 @@ async def test_a_packed_body_is_not_unpacked(listener: Listener) -> None:
     assert (await line.answer())[0] == 400
 
 
-@pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize(
-    ("impatient", "sent"),
-    [
-        ("HEAD_SECONDS", b""),
-        ("HEAD_SECONDS", b"PUT /sch"),
-        ("REQUEST_SECONDS", request()[:-3]),
-    ],
-    ids=["nothing", "half a head", "half a body"],
-    indirect=["impatient"],
-)
-async def test_who_sends_too_slowly_is_hung_up_on(listener: Listener, sent: bytes) -> None:
-    line = await listener.connect()
-    if sent:
-        await line.send(sent)
-
-    assert await line.is_over()
-    assert listener.office.desk.reports == []
-
-
-@hasty("IDLE_SECONDS")
-@pytest.mark.usefixtures("impatient")
-async def test_a_connection_that_is_idle_is_closed(listener: Listener) -> None:
-    line = await listener.connect()
-
-    assert await line.ask(request()) == 200
-    assert await line.is_over()
-
-
 class Slow(Desk):
     """A desk whose cluster does not answer in time."""
 
@@ -278,55 +168,6 @@ async def test_an_answer_that_takes_too_long_is_503() -> None:
         line = await listener.connect()
 
         assert await line.ask(request()) == 503
-
-
-async def test_beyond_the_cap_the_one_that_is_idle_for_longest_goes(office: Office) -> None:
-    async with listening(office, Caps(connections=3)) as listener:
-        lines = [await listener.connect() for _ in range(3)]
-        for line in (lines[1], lines[0], lines[2]):
-            assert await line.ask(request()) == 200
-        newest = await listener.connect()
-
-        assert await newest.ask(request()) == 200
-        assert await lines[1].is_over()
-        assert await lines[0].ask(request()) == 200
-        assert await lines[2].ask(request()) == 200
-
-
-async def test_where_none_is_idle_it_is_the_new_one_that_goes(office: Office) -> None:
-    async with listening(office, Caps(connections=2)) as listener:
-        lines = [await listener.connect() for _ in range(2)]
-        for line in lines:
-            await line.send(request()[:10])
-        await asyncio.sleep(0.05)
-        newest = await listener.connect()
-
-        assert await newest.is_over()
-        for line in lines:
-            assert await line.ask(request()[10:]) == 200
-
-
-async def test_one_address_has_a_cap_of_its_own(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connections, "is_this_machine", lambda peer: False)
-    async with listening(office, Caps(of_peer=2)) as listener:
-        lines = [await listener.connect() for _ in range(2)]
-        for line in lines:
-            assert await line.ask(request()) == 200
-        newest = await listener.connect()
-
-        assert await newest.ask(request()) == 200
-        assert await lines[0].is_over()
-        assert await lines[1].ask(request()) == 200
-
-
-async def test_rooms_on_this_machine_share_one_address_and_have_no_cap(office: Office) -> None:
-    async with listening(office, Caps(of_peer=2)) as listener:
-        lines = [await listener.connect() for _ in range(5)]
-
-        assert [await line.ask(request()) for line in lines] == [200] * 5
-        assert [await line.ask(request()) for line in lines] == [200] * 5
 
 
 async def test_a_watch_is_written_as_it_comes_and_lives_on(listener: Listener) -> None:
@@ -409,73 +250,6 @@ async def test_an_answer_in_one_piece_says_what_the_general_way_says(
     assert headers["date"].endswith("GMT")
 
 
-async def test_who_asks_to_close_is_closed_on(listener: Listener) -> None:
-    line = await listener.connect()
-
-    assert await line.ask(request(Connection="close")) == 200
-    assert await line.is_over()
-
-
-async def test_who_reads_no_answers_does_not_fill_our_memory(listener: Listener) -> None:
-    line = await listener.connect()
-    ask = b"GET /v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n"
-    peer = line.writer.get_extra_info("sockname")[1]
-    line.writer.write(ask * 2000)  # 40 MB of answers, and none is read
-    await asyncio.sleep(0.3)
-    transports = [
-        handler.transport
-        for handler in gc.get_objects()
-        if isinstance(handler, connections.Connection) and handler.transport is not None
-    ]
-    [transport] = [one for one in transports if one.get_extra_info("peername")[1] == peer]
-
-    assert transport.get_write_buffer_size() < 1024 * 1024
-    assert (await line.answer())[0] == 200
-
-
-async def test_who_asks_a_process_that_does_not_lead_is_hung_up_on_after_its_503(
-    listener: Listener,
-) -> None:
-    listener.office.desk.shut = "this process does not lead"
-    line = await listener.connect()
-    await line.send(request())
-    status, headers, _ = await line.answer()
-
-    assert (status, headers["connection"], headers["retry-after"]) == (503, "close", "2")
-    assert await line.is_over()
-
-
-async def test_a_503_of_a_process_that_leads_keeps_the_connection(listener: Listener) -> None:
-    listener.office.desk.fails = Unavailable("the cluster is away")
-    line = await listener.connect()
-
-    assert await line.ask(request()) == 503
-    assert await line.ask(request()) == 503
-
-
-async def test_a_process_that_leads_no_more_lets_go_of_the_connections_that_it_kept(
-    listener: Listener,
-) -> None:
-    lines = [await listener.connect() for _ in range(3)]
-    for line in lines:
-        assert await line.ask(request()) == 200
-    listener.office.desk.shut = "this process does not lead"
-
-    for line in lines:
-        assert await line.is_over()
-
-
-async def test_a_list_that_ends_with_the_term_ends_its_connection_too(
-    listener: Listener,
-) -> None:
-    line = await listener.connect()
-    await line.send(b"GET /running HTTP/1.1\r\nHost: a\r\n\r\n")
-    await line.reader.readuntil(b"0\r\n\r\n")
-    listener.office.desk.shut = "this process does not lead"
-
-    assert await line.is_over()
-
-
 @pytest.mark.parametrize(
     "path",
     [
@@ -497,13 +271,3 @@ async def test_head_is_answered_as_get_without_the_body(listener: Listener, path
     assert heads[0][0] == heads[2][0]
     length = [each for each in heads[2] if each.startswith("Content-Length")]
     assert [each for each in heads[0] if each.startswith("Content-Length")] == length
-
-
-def test_who_goes_before_its_request_is_begun_takes_no_place() -> None:
-    ledger = Ledger(10, 10, lambda: 0.0)
-    gone = Connection.__new__(Connection)
-    gone.transport = None  # it went right behind its request: nobody has looked at that yet
-    ledger.serve(gone)
-    ledger.done(gone)
-    assert not ledger.idle()
-    assert not ledger.late()
