@@ -2,8 +2,7 @@
 
 import re
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 
 import pytest
 
@@ -60,20 +59,15 @@ class Counted(Zygote):
         return super().hire(limits)
 
 
-@asynccontextmanager
-async def frail(
-    patience: Patience | None = None, zygote: Zygote | None = None
-) -> AsyncIterator[WorkerCompiler]:
-    made = WorkerCompiler(zygote or Zygote("tests.contract.frail_nursery"), OURS, patience)
-    try:
-        yield made
-    finally:
-        await made.close()
+@pytest.fixture(scope="module")
+def zygote() -> Iterator[Counted]:
+    made = Counted("tests.contract.frail_nursery")
+    yield made
+    made.close()
 
 
-async def reading_of(files: dict[str, str], config: str = CONFIG) -> Reading:
-    async with frail() as made:
-        return await made.read(tree(files, config), Permissions())
+async def reading_of(zygote: Zygote, files: dict[str, str], config: str = CONFIG) -> Reading:
+    return await WorkerCompiler(zygote, OURS).read(tree(files, config), Permissions())
 
 
 async def test_what_is_read_can_be_rendered() -> None:
@@ -88,10 +82,11 @@ async def test_what_is_read_can_be_rendered() -> None:
         assert scheduler("arena") in await made.render([workload], "prod")
 
 
-async def test_what_is_wrong_is_told_and_holds_only_its_own() -> None:
+async def test_what_is_wrong_is_told_and_holds_only_its_own(zygote: Counted) -> None:
     wrong = spec("wrong").replace("replicas: 3", "replicas: many")
     reading = await reading_of(
-        {"schedulers/a.yaml": spec("right"), "schedulers/b.yaml": wrong, "schedulers/c.yaml": "["}
+        zygote,
+        {"schedulers/a.yaml": spec("right"), "schedulers/b.yaml": wrong, "schedulers/c.yaml": "["},
     )
     assert set(reading.workloads) == {scheduler("right")}
     assert set(reading.invalid) == {scheduler("wrong")}
@@ -129,15 +124,14 @@ KILLERS = [
 
 @pytest.mark.parametrize(("word", "reason"), KILLERS)
 async def test_a_file_that_kills_its_worker_is_a_finding_and_the_others_are_read(
-    word: str, reason: str
+    zygote: Counted, word: str, reason: str
 ) -> None:
     files = {f"schedulers/{name}.yaml": spec(name) for name in "abcd"}
     files["schedulers/bad.yaml"] = f"# {word}\n" + spec("bad")
-    zygote = Counted("tests.contract.frail_nursery")
-    async with frail(Patience(tree_seconds=1.0, file_seconds=1.0), zygote) as made:
-        reading = await made.read(tree(files), Permissions())
-        hired = zygote.hired
-        again = await made.read(tree(files), Permissions())
+    made = WorkerCompiler(zygote, OURS, Patience(tree_seconds=1.0, file_seconds=1.0))
+    reading = await made.read(tree(files), Permissions())
+    hired = zygote.hired
+    again = await made.read(tree(files), Permissions())
     assert set(reading.workloads) == {scheduler(name) for name in "abcd"}
     assert reading.config is not None
     assert reading.unreadable == ("schedulers/bad.yaml",)
@@ -148,48 +142,52 @@ async def test_a_file_that_kills_its_worker_is_a_finding_and_the_others_are_read
     assert zygote.hired <= hired + 1, "what is known to kill is not tried again"
 
 
-async def test_two_files_that_kill_are_both_found() -> None:
+async def test_two_files_that_kill_are_both_found(zygote: Counted) -> None:
     files = {f"schedulers/{name}.yaml": spec(name) for name in "abcd"}
     files["schedulers/b.yaml"] += "# MEMORY\n"
     files["schedulers/d.yaml"] += "# MISTAKE\n"
-    reading = await reading_of(files)
+    reading = await reading_of(zygote, files)
     assert set(reading.workloads) == {scheduler("a"), scheduler("c")}
     assert reading.unreadable == ("schedulers/b.yaml", "schedulers/d.yaml")
 
 
-async def test_a_config_that_kills_holds_the_whole_commit_and_nothing_untrue_is_said() -> None:
-    reading = await reading_of({"schedulers/a.yaml": spec("a")}, f"# MEMORY\n{CONFIG}")
+async def test_a_config_that_kills_holds_the_whole_commit_and_nothing_untrue_is_said(
+    zygote: Counted,
+) -> None:
+    reading = await reading_of(zygote, {"schedulers/a.yaml": spec("a")}, f"# MEMORY\n{CONFIG}")
     assert reading.config is None
     assert reading.unreadable == ("gamekeeper.yaml",)
     assert [found.rule for found in reading.findings] == ["unreadable"]
 
 
-async def test_when_many_files_kill_the_rest_is_not_tried_and_not_taken_for_absent() -> None:
+async def test_when_many_files_kill_the_rest_is_not_tried_and_not_taken_for_absent(
+    zygote: Counted,
+) -> None:
     files = {f"schedulers/{number:02}.yaml": f"# MEMORY {number}" for number in range(12)}
     files["schedulers/zz.yaml"] = spec("late")
-    reading = await reading_of(files)
+    reading = await reading_of(zygote, files)
     assert len(reading.unreadable) == 13
     assert reading.workloads == {}
     (last,) = (found for found in reading.findings if found.file == "schedulers/zz.yaml")
     assert "was not tried" in last.message
 
 
-async def test_files_that_kill_only_together_hold_everything() -> None:
+async def test_files_that_kill_only_together_hold_everything(zygote: Counted) -> None:
     files = {f"schedulers/{name}.yaml": f"# TOGETHER\n{spec(name)}" for name in "ab"}
-    reading = await reading_of(files)
+    reading = await reading_of(zygote, files)
     assert reading.config is None
     assert reading.workloads == {}
     assert set(reading.unreadable) == {"gamekeeper.yaml", *files}
     assert "memory" in reading.findings[0].message
 
 
-async def test_a_file_that_hangs_is_tried_again_alone_and_again_next_time() -> None:
+async def test_a_file_that_hangs_is_tried_again_alone_and_again_next_time(zygote: Counted) -> None:
     files = {"schedulers/a.yaml": spec("a"), "schedulers/b.yaml": f"# SLEEP\n{spec('b')}"}
-    async with frail(Patience(tree_seconds=0.3, file_seconds=0.3)) as made:
-        for _ in range(2):
-            reading = await made.read(tree(files), Permissions())
-            assert set(reading.workloads) == {scheduler("a")}
-            (found,) = reading.findings
-            assert "took too long" in found.message
-        healed = await made.read(tree({**files, "schedulers/b.yaml": spec("b")}), Permissions())
+    made = WorkerCompiler(zygote, OURS, Patience(tree_seconds=0.3, file_seconds=0.3))
+    for _ in range(2):
+        reading = await made.read(tree(files), Permissions())
+        assert set(reading.workloads) == {scheduler("a")}
+        (found,) = reading.findings
+        assert "took too long" in found.message
+    healed = await made.read(tree({**files, "schedulers/b.yaml": spec("b")}), Permissions())
     assert set(healed.workloads) == {scheduler("a"), scheduler("b")}

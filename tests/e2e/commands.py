@@ -1,9 +1,13 @@
 """The installed command, and repositories to use it on."""
 
+import atexit
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 GAMEKEEPER = str(Path(sys.executable).parent / "gamekeeper")
@@ -48,10 +52,20 @@ def git(folder: Path, *words: str) -> str:
     return done.stdout.strip()
 
 
-def fleet(folder: Path) -> Path:
-    """Make a repository with `gamekeeper init`."""
-    done = gamekeeper("init", str(folder), cwd=folder.parent)
+@cache
+def _first_fleet() -> Path:
+    """Make a repository with `gamekeeper init`, once in a run: what others are copies of."""
+    above = Path(tempfile.mkdtemp(prefix="gamekeeper-fleet-"))
+    atexit.register(shutil.rmtree, above)
+    done = gamekeeper("init", str(above / "fleet"), cwd=above)
     assert done.returncode == 0, done.stderr
+    return above / "fleet"
+
+
+def fleet(folder: Path) -> Path:
+    """Make a repository as `gamekeeper init` does."""
+    shutil.copytree(_first_fleet(), folder, symlinks=True)
+    git(folder, "update-index", "-q", "--refresh")  # it knows its files by their inodes
     return folder
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Self
 
@@ -27,6 +31,19 @@ def git_environment(**extra: str) -> dict[str, str]:
     return {**kept, **fixed, **extra}
 
 
+@cache
+def _empty(branch: str) -> Path:
+    """Make an empty repository, once in a run: what others are copies of."""
+    folder = Path(tempfile.mkdtemp(prefix="gamekeeper-empty-"))
+    atexit.register(shutil.rmtree, folder)
+    made = BareRepository(folder)
+    made.git("init", "--quiet", "--bare", f"--initial-branch={branch}")
+    made.git("config", "http.receivepack", "true")
+    for sample in (folder / "hooks").iterdir():
+        sample.unlink()
+    return folder
+
+
 @dataclass(frozen=True, slots=True)
 class BareRepository:
     """One bare repository on the server's disk."""
@@ -37,11 +54,9 @@ class BareRepository:
     def create(cls, root: Path, name: str, *, branch: str = "main") -> Self:
         """Make an empty repository `root/name` whose HEAD is `branch` and that takes pushes."""
         path = root / name
-        path.mkdir(parents=True)
-        made = cls(path)
-        made.git("init", "--quiet", "--bare", f"--initial-branch={branch}")
-        made.git("config", "http.receivepack", "true")
-        return made
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(_empty(branch), path)
+        return cls(path)
 
     def git(self, *words: str, stdin: bytes | None = None) -> str:
         """Run git in the repository and return what it printed, stripped.
@@ -86,6 +101,9 @@ class BareRepository:
 
     def head(self, branch: str = "main") -> str | None:
         """Return the commit of a branch, None while there is no such branch."""
+        loose = self.path / "refs" / "heads" / branch
+        if loose.is_file():
+            return loose.read_text().strip()
         found = self.git("for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}")
         return found or None
 
