@@ -21,11 +21,14 @@ COMPUTING := tests/unit tests/golden tests/corpora
 LOOP := tests/loop
 PLAYING := tests/loop/rooms tests/loop/scaling
 KILLING := tests/e2e/test_failover.py tests/e2e/test_kill.py
+TYPING := $(wildcard tests/e2e/test_commands*.py tests/e2e/test_*room*.py) \
+	tests/e2e/test_approvals_page.py tests/e2e/test_ci_recipes.py tests/e2e/test_cli.py
 LANDING := $(wildcard tests/e2e/test_scaling*.py tests/e2e/test_history*.py) \
 	tests/e2e/test_counts_branch.py tests/e2e/test_fleets_by_people.py tests/e2e/test_signals.py
 
 .PHONY: help setup demo test test-computing test-playing test-sweeping test-waiting \
-	test-killing test-landing check rooms rooms-first rooms-second campaign yardstick real bench lock clean
+	test-typing test-killing test-landing check rooms rooms-first rooms-second campaign \
+	yardstick real bench lock clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -45,9 +48,10 @@ test: $(READY) ## all that needs no real cluster
 	@# Three parts compute, the others wait for processes, sockets and leases: more than three at
 	@# once on two cores, and those find their time-outs passed. The longest begin first, so that
 	@# none goes on alone in the end.
-	@echo "six parts, three at a time; each is printed when it ends, the last after 10 to 25 minutes"
+	@echo "seven parts, three at a time; each is printed when it ends"
 	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=target \
-		test-waiting test-playing test-landing test-sweeping test-computing test-killing
+		test-computing test-typing test-landing test-waiting test-playing test-killing \
+		test-sweeping
 
 test-computing: $(READY)
 	$(TEST) $(COMPUTING)
@@ -59,7 +63,10 @@ test-sweeping: $(READY)
 	$(TEST) $(LOOP) $(patsubst %,--ignore=%,$(PLAYING))
 
 test-waiting: $(READY)
-	$(TEST) tests $(patsubst %,--ignore=%,$(COMPUTING) $(LOOP) $(KILLING) $(LANDING))
+	$(TEST) tests $(patsubst %,--ignore=%,$(COMPUTING) $(LOOP) $(TYPING) $(KILLING) $(LANDING))
+
+test-typing: $(READY)
+	$(TEST) $(TYPING)
 
 test-landing: $(READY)
 	$(TEST) $(LANDING)
@@ -82,7 +89,9 @@ rooms-first: $(READY)
 	GAMEKEEPER_SEEDS=0-299 GAMEKEEPER_SWEEPS=all $(BIN)/python -m pytest -q \
 		tests/loop/rooms/test_rooms_weather.py tests/loop/rooms/test_deafness.py \
 		tests/loop/rooms/test_planted_room_bugs.py tests/loop/rooms/test_vanishing.py \
-		tests/loop/test_planted_bugs.py tests/loop/test_crash.py
+		tests/loop/test_planted_bugs.py tests/loop/test_crash.py \
+		tests/loop/test_two_processes.py tests/loop/test_watch_faults.py \
+		tests/loop/scaling/test_human_points.py
 
 rooms-second: $(READY)
 	GAMEKEEPER_SHARE=10 GAMEKEEPER_SWEEPS=all $(BIN)/python -m pytest -q \

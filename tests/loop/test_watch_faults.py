@@ -15,6 +15,7 @@ from reconciler.cli.demo_story import scheduler
 from tests.loop.points import POINTS
 from tests.loop.safety import Bounds, Watchman
 from tests.loop.service import Theatre, theatre
+from tests.loop.sweeps import part
 from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import CONFIG, World
@@ -167,7 +168,7 @@ async def _play(seed: int) -> list[str]:
         return [call.what for each in there.services for call in each.transport.calls]
 
 
-@pytest.mark.parametrize("seed", range(SEEDS), ids=lambda seed: f"seed-{seed}")
+@pytest.mark.parametrize("seed", part(range(SEEDS), 5), ids=lambda seed: f"seed-{seed}")
 def test_the_story_comes_to_its_end_whatever_the_watches_do(seed: int) -> None:
     in_virtual_time(_play(seed))
 
