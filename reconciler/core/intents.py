@@ -92,12 +92,15 @@ def _in_time(scaling: Scaling, now: float, latest: float) -> Scaling:
 def _is_heard(scaling: Scaling, head: HeadCount) -> bool:
     """Whether the human's word was taken in before: a span that is judged again holds nothing anew.
 
-    The same commit may be one again, where somebody sets the branch back to it.
+    The same commit may be one again, where somebody sets the branch back to it. What tells is the
+    number that was taken in, and no intent: a policy may want the person's number by itself.
     """
     if head.human != scaling.held_by:
         return False
+    if head.asked is None:
+        return head.accepted in (None, head.replicas)
     known = scaling.intent.value if scaling.intent else head.accepted
-    return known in (None, head.replicas if head.asked is None else head.asked)
+    return known in (None, head.asked)
 
 
 def _asked(head: HeadCount, now: float) -> Intent | None:

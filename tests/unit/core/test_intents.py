@@ -113,6 +113,14 @@ def test_the_same_human_commit_holds_once() -> None:
     assert (again, fate) == (held, "none")
 
 
+def test_a_branch_set_back_holds_again_though_the_policy_wants_the_persons_number() -> None:
+    held = replace(WITH_INTENT, held_until=50.0, held_by="c3", held_at=1.0)
+    after, fate = intents.settle(held, head(9, human="c3", accepted=5), 100.0, HOLD_SECONDS)
+    assert (fate, after.held_until, after.intent) == ("human", 100.0 + HOLD_SECONDS, None)
+    again, fate = intents.settle(held, head(5, human="c3", accepted=5), 100.0, HOLD_SECONDS)
+    assert (fate, again) == ("kept", held), "the same span, judged again"
+
+
 def test_a_span_that_is_judged_again_holds_once_and_a_branch_set_back_to_it_again() -> None:
     word = head(6, human="c3", accepted=5)
     held, _ = intents.settle(WITH_INTENT, word, 100.0, HOLD_SECONDS)
