@@ -185,7 +185,7 @@ def _over_budget(
     for item in repository.departed:
         entries.setdefault(item.key, set()).add(item.entry)
     ledgers = {
-        key: budget.recent(sorted(ledger), budgets.window_seconds, arrival.now)
+        key: budget.recent(sorted(ledger), budgets.window_seconds, arrival.spent_at)
         for key, ledger in entries.items()
     }
     return budget.refusal(free, counts, ledgers, budgets)

@@ -59,7 +59,7 @@ def take_in(
         removal = by_key.get(key)
         through = removal is not None and removal.line in approved
         asked = _Asked(removal, blocked.get(key), approved=through)
-        after = _next_record(arrival, key, _in_time(before, arrival.now), asked)
+        after = _next_record(arrival, key, _in_time(before, arrival.spent_at), asked)
         if after != before:
             changed[key] = after
     asked_lines = {**{removal.line: "" for removal in removals}, **arrival.asked}
@@ -211,7 +211,7 @@ def _entered(
     """
     if asked.approved:
         return ()
-    entry = LedgerEntry(arrival.now, count)
+    entry = LedgerEntry(arrival.spent_at, count)
     return budget.enter(before.ledger, entry, _window_seconds(arrival))
 
 
@@ -238,11 +238,12 @@ def _departed(
     arrival: Arrival, repository: RepositoryRecord, removals: Iterable[Removal]
 ) -> tuple[Departed, ...]:
     """Return what left Git lately; budgets count it when its own record is gone."""
-    since = arrival.now - _window_seconds(arrival)
+    now = arrival.spent_at
+    since = now - _window_seconds(arrival)
     return (
-        *(_left(item, arrival.now) for item in repository.departed if item.entry.at > since),
+        *(_left(item, now) for item in repository.departed if item.entry.at > since),
         *(
-            Departed(item.key, LedgerEntry(arrival.now, item.rooms))
+            Departed(item.key, LedgerEntry(now, item.rooms))
             for item in removals
             if item.cause is Cause.LEFT_GIT
         ),

@@ -58,3 +58,8 @@ class Arrival:
     shared_now: float | None = None
     remarks: tuple[Hold, ...] = ()
     """What is shown beside what is held, and stops nothing."""
+
+    @property
+    def spent_at(self) -> float:
+        """The time by which budgets count (Unix seconds): the next leader's clock is another."""
+        return self.now if self.shared_now is None else self.shared_now

@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from reconciler.loop.landing import IDS_KEPT
-from reconciler.model.errors import Denied, Unavailable
+from reconciler.loop.landing import IDS_KEPT, Landed
+from reconciler.model.errors import Denied, PortError, Unavailable
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
+from reconciler.service.app import App, Parts
+from reconciler.service.scaling_voices import ScalingVoices
 from tests.loop.safety import Bounds
-from tests.loop.scaling.house import FILE, scaled, scene, stage
+from tests.loop.scaling.house import FILE, Ledger, ScalingService, Scene, scaled, scene, stage
 from tests.loop.virtual_time import in_virtual_time
 
 FROM_EIGHT = [{"from": "08:05", "to": "20:00", "replicas": 6}]
@@ -242,5 +244,49 @@ def test_what_people_switch_off_stands_as_git_says(change: str) -> None:
             await asyncio.sleep(1200.0)
             assert there.count_in_git() == 2
             assert there.rooms() == (5 if change == "suspend" else 2)
+
+    in_virtual_time(main())
+
+
+class _Deaf(Ledger):
+    """Fails at all that it is told of commits."""
+
+    def landed(self, landed: Landed) -> None:
+        """Fail, once it is noted."""
+        super().landed(landed)
+        raise ValueError("a defect of whoever hears")
+
+    def unlanded(self, error: PortError) -> None:
+        """Fail, once it is noted."""
+        super().unlanded(error)
+        raise ValueError("a defect of whoever hears")
+
+
+class _DeafService(ScalingService):
+    def _app(self, parts: Parts) -> App:
+        super()._app(parts)
+        self.ledger = _Deaf()
+        assert parts.committing is not None
+        parts.committing = replace(parts.committing, observer=ScalingVoices([self.ledger]))
+        return App(parts)
+
+
+class _DeafScene(Scene):
+    def _process(self, name: str) -> ScalingService:
+        return _DeafService(self.world, name, self.weather, self.habits)
+
+
+def test_who_hears_of_commits_and_fails_ends_no_committing() -> None:
+    async def main() -> None:
+        times = [*FROM_EIGHT, {"from": "08:12", "to": "20:00", "replicas": 9}]
+        async with scene(scaled(2, times), made=_DeafScene) as there:
+            there.start("one")
+            there.world.host.refusal = Unavailable("the proxy says 502")
+            await there.until("six rooms", lambda: there.rooms() == 6, 500.0)
+            await there.until("told", lambda: bool(there.ledgers[0].troubles), 200.0)
+            there.world.host.heal()
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 200.0)
+            await there.until("nine in Git", lambda: there.count_in_git() == 9, 500.0)
+            assert len(there.ledgers[0].commits) == 2
 
     in_virtual_time(main())

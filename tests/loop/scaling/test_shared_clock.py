@@ -13,6 +13,7 @@ from reconciler.model.records import RepositoryRecord
 from tests.loop.safety import Bounds
 from tests.loop.scaling.house import ARENA, FILE, Habits, LoopTime, scaled, scene, stage
 from tests.loop.virtual_time import elapsed, in_virtual_time
+from tests.loop.world import spec
 
 
 @pytest.mark.parametrize("ahead", [-3600.0, 0.0, 3600.0], ids=["behind", "right", "ahead"])
@@ -129,5 +130,28 @@ def test_commits_keep_their_distance_after_a_clock_was_set_back(back: float) -> 
             one.app.head_service.wake()
             await there.until("six in Git", lambda: there.count_in_git() == 6, 300.0)
             assert elapsed() - first >= 59.0
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize("later", [-3600.0, 0.0, 3600.0], ids=["behind", "right", "ahead"])
+def test_a_budget_is_spent_whatever_the_clock_of_who_leads_next(later: float) -> None:
+    async def main() -> None:
+        files = {FILE: spec("arena", 12)}
+        async with stage(files, {"arena": Bounds(30, 0)}) as there:
+            one = there.start("one")
+            one.lane.server_now = LoopTime().now
+            await there.until("twelve rooms", lambda: there.rooms() == 12, 120.0)
+            there.world.commit({FILE: spec("arena", 9)})
+            await there.until("nine rooms", lambda: there.rooms() == 9, 120.0)
+            spent_at = elapsed()
+            await one.kill()
+            two = there.start("two")
+            two.clock.ahead, two.lane.server_now = later, LoopTime().now
+            there.world.commit({FILE: spec("arena", 6)})
+            while elapsed() < spent_at + 540.0:
+                await asyncio.sleep(10.0)
+                assert there.rooms() == 9, f"{elapsed() - spent_at:.0f} s"
+            assert [hold.kind for hold in two.lane.wanted.holds] == ["over-budget"]
 
     in_virtual_time(main())
