@@ -59,7 +59,7 @@ def not_back(facts: Facts) -> Judged | None:
     pod, heard = facts.pod, facts.heard
     if pod.running or not pod.waiting or facts.deaf:
         return None
-    if pod.phase is Phase.PENDING and not _ran_before(heard, pod):
+    if pod.phase is Phase.PENDING and (heard is None or not _ran_before(heard, pod)):
         return None
     if not pod.seen.starting or _has_spoken_since(heard, pod.seen.starting):
         return None
@@ -103,11 +103,9 @@ def _has_spoken_since(heard: Heard | None, since: float) -> bool:
     return (heard.periodic and not heard.silent) or heard.at > since
 
 
-def _ran_before(heard: Heard | None, pod: LivePod) -> bool:
+def _ran_before(heard: Heard, pod: LivePod) -> bool:
     """Whether a pending pod tells that what spoke there has ended."""
-    if heard is None or heard.silent:
-        return pod.restarts > 0
-    return began_anew(heard, pod.runs)
+    return pod.restarts > 0 if heard.silent else began_anew(heard, pod.runs)
 
 
 def _waits_for(pod: LivePod) -> str:

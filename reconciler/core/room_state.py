@@ -147,6 +147,8 @@ def _busy(facts: Facts) -> Judged | None:
         what += "; it has been silent since"
     elif hearing.is_doubtful(heard, facts.pod):
         what += f", or did right before its game {'ended' if facts.pod.ended else 'began anew'}"
+        if facts.workload.timeouts.silent_busy_seconds is None:
+            what += ": it stays until it tells a count, for timeouts.silentBusySeconds is not set"
     again = facts.patience_seconds
     return Judged(state, what, protected=what, demand=True, up=True, again_in_seconds=again)
 

@@ -382,6 +382,10 @@ def test_a_room_may_not_go(what: Judged) -> None:
         ),
         pytest.param(judged(**ANEW, seconds=1000), id="recorded busy, pending anew for too long"),
         pytest.param(
+            judged(replace(BUSY, silent=True), **ANEW, seconds=1000),
+            id="busy and silent since, pending anew for too long",
+        ),
+        pytest.param(
             judged(replace(BUSY, periodic=False, at=NOW - 60), **ANEW, seconds=1000),
             id="busy by what it told on change, pending anew for too long",
         ),
@@ -544,3 +548,36 @@ def test_a_room_whose_game_is_over_ends_unless_somebody_tells_of_players(
     what: Judged, state: RoomState, protected: bool
 ) -> None:
     assert (what.state, bool(what.protected)) == (state, protected)
+
+
+@pytest.mark.parametrize(
+    ("limit", "pod", "told"),
+    [
+        pytest.param(
+            None,
+            {"runs": (1,)},
+            "it says so, 3 players, or did right before its game began anew: it stays until it "
+            "tells a count, for timeouts.silentBusySeconds is not set",
+            id="for ever",
+        ),
+        pytest.param(
+            60.0,
+            {"runs": (1,)},
+            "it says so, 3 players, or did right before its game began anew",
+            id="as long as the user wrote",
+        ),
+        pytest.param(
+            60.0,
+            {"ended": "Completed", "ready": False},
+            "it says so, 3 players, or did right before its game ended",
+            id="its game ended",
+        ),
+    ],
+)
+def test_a_room_says_that_nobody_knows_whose_word_its_count_is(
+    limit: float | None, pod: dict[str, Any], told: str
+) -> None:
+    workload = replace(REPORTS, timeouts=Timeouts(silent_busy_seconds=limit))
+    count = Heard(at=NOW, periodic=False, players=3)
+    room = judge(a_room(0, **{"mark": Mark.BUSY, **pod}), workload, count, LISTENING, NOW)
+    assert (room.reason, room.protected) == (told, told)
