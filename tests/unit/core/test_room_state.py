@@ -382,7 +382,7 @@ def test_a_room_may_not_go(what: Judged) -> None:
         ),
         pytest.param(judged(**ANEW, seconds=1000), id="recorded busy, pending anew for too long"),
         pytest.param(
-            judged(replace(BUSY, silent=True), **ANEW, seconds=1000),
+            judged(replace(BUSY, silent=True, at=NOW - 60), **ANEW, seconds=1000),
             id="busy and silent since, pending anew for too long",
         ),
         pytest.param(
