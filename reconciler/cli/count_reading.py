@@ -53,11 +53,14 @@ async def read_story(
     asked = sorted({ask.kind for ask in asks_by(autoscaling.policy, policies)})
     text = lane.store.repository.config_json
     config = config_from_json(text) if text else Config()
+    shared_now = lane.server_now() if lane.server_now else None
+    activity = Activity(since=now)
+    look = Look(now, autoscaling.bounds, load, activity, record.demand, shared_now=shared_now)
     decided = deciding.decide(
         autoscaling,
         record.accepted.replicas,
         without_memory(record.scaling),
-        Look(now, autoscaling.bounds, load, Activity(since=now), record.demand),
+        look,
         policies,
         budget.stricter(ceiling, config.budgets),
     )

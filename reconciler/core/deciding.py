@@ -55,7 +55,8 @@ def decide(
     if decision.replicas == count:
         return Decided(before, after, decision)
     if decision.replicas < count:
-        lowered = budget.enter(_ledger(before), LedgerEntry(now, count), budgets.window_seconds)
+        entry = LedgerEntry(look.spent_at, count)
+        lowered = budget.enter(_ledger(before), entry, budgets.window_seconds)
         after = replace(after, lowered=tuple((entry.at, entry.count) for entry in lowered))
     step = Step(now, count, decision.replicas, autoscaling.policy.name, decision.reason)
     return Decided(before, intents.decided(after, in_git, step), decision)
@@ -93,9 +94,9 @@ def _slowed(
     count = look.load.replicas
     if decision.replicas >= count:
         return decision
-    known = budget.recent(_ledger(before), budgets.window_seconds, look.now)
+    known = budget.recent(_ledger(before), budgets.window_seconds, look.spent_at)
     spent = [LedgerEntry(entry.at, bounds.clamp(entry.count)) for entry in known]
-    floor, frees_in = budget.floor(bounds.clamp(count), spent, budgets, look.now)
+    floor, frees_in = budget.floor(bounds.clamp(count), spent, budgets, look.spent_at)
     reached = min(count, max(decision.replicas, floor))
     if reached == decision.replicas:
         return decision

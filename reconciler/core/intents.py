@@ -41,7 +41,7 @@ def _settled(
     if head.human and not _is_heard(scaling, head):
         heard = replace(scaling, intent=_asked(head, now), landings=())
         return _held(heard, head.human, shared_now, hold_seconds), "human"
-    scaling = _in_time(scaling, now, shared_now + hold_seconds)
+    scaling = _in_time(scaling, shared_now, shared_now + hold_seconds)
     intent = scaling.intent
     if not head.acts or head.autoscaling is None:
         return replace(scaling, intent=None, landings=()), "off" if intent else "none"

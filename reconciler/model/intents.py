@@ -87,7 +87,8 @@ class Scaling:
     held_by: str = ""
     held_at: float = 0.0
     lowered: tuple[tuple[float, int], ...] = ()
-    """Counts that a policy left downwards, each with when (Unix seconds): what slows it down."""
+    """Counts that a policy left downwards, each with when (Unix seconds by the API server's
+    clock): what slows it down."""
     past: Past = NO_PAST
     own: int | None = None
     """The number on the tracked branch that was taken in, where another branch's lies over it."""

@@ -162,6 +162,13 @@ class Look:
     """By the name under which the policy asked for each."""
     memory: bytes = b""
     """What this policy's last advice gave to remember, b"" where nothing is known."""
+    shared_now: float | None = None
+    """`now` by the API server's clock, None where that is not known."""
+
+    @property
+    def spent_at(self) -> float:
+        """The time by which budgets count (Unix seconds): the next leader's clock is another."""
+        return self.now if self.shared_now is None else self.shared_now
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,7 +180,8 @@ class Scalers:
         memory.quarters.follow(activity.since, now, starts)
         history = memory.quarters.history(situation.record.demand)
         signals = self._heard(there.workload, load)
-        return Look(now, autoscaling.bounds, load, activity, history, signals)
+        known = now, autoscaling.bounds, load, activity, history, signals
+        return Look(*known, shared_now=self._shared_now())
 
     def _heard(self, workload: Workload, load: Load) -> Mapping[str, Signal]:
         """Return what others told, and have them asked what the policy wants to know."""
