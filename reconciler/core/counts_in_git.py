@@ -16,6 +16,7 @@ from reconciler.model.intents import Dropped, Fate, HeadCount, Intent, Scaling, 
 from reconciler.model.readings import Reading
 from reconciler.model.records import RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
+from reconciler.model.scaling import Autoscaling
 from reconciler.model.specs import Config, Source, Workload
 
 ReadSpec = Callable[[str, Source], Workload]
@@ -90,6 +91,21 @@ def gone(
             else records.get(key, StateRecord()).accepted is None
         )
     )
+
+
+def is_shut_out(count: int, acting: Workload, head: Workload) -> bool:
+    """Whether a count inside the bounds that act lies outside those that a head would bring.
+
+    Outside both it is a person's, which stands as it is while it holds.
+    """
+    here, there = acting.autoscaling, head.autoscaling
+    if here is None or there is None:
+        return False
+    return _holds(here, count) and not _holds(there, count)
+
+
+def _holds(autoscaling: Autoscaling, count: int) -> bool:
+    return autoscaling.bounds.clamp(count) == count
 
 
 def _is_still(workload: Workload | None) -> bool:
@@ -224,7 +240,7 @@ def _allows(workload: Workload, count: int) -> bool:
     autoscaling = workload.autoscaling
     if autoscaling is None or not workload.scales:
         return False
-    return autoscaling.bounds.minimum <= count <= autoscaling.bounds.maximum
+    return _holds(autoscaling, count)
 
 
 def wanted_counts(

@@ -93,6 +93,8 @@ def waiting(lane: HeadLane) -> dict[WorkloadKey, Intent]:
             continue
         if record.scaling.waits_by or not in_time(workload, dated).scales:
             continue  # in a freeze what acts scales still: whose word waits is not overruled
+        if counts_in_git.is_shut_out(intent.value, acting.workload, workload):
+            continue  # new bounds wait with the freeze: nothing of ours may contradict them in Git
         if workload.replicas == intent.base != intent.value:
             # A host may say that it took a commit, and stay at the base.
             found[key] = intents.untold(intent, record.scaling.landings)
