@@ -10,6 +10,8 @@ from reconciler.model.refs import WorkloadKey
 Place = tuple[str, str]
 """A branch, and the commit that it stands at when a push begins, "" where it is not there yet."""
 _NOWHERE = ("", "")
+SAID_KEPT = 10
+"""More of them at one time are those of a host that takes everything and moves nothing."""
 
 
 @dataclass(slots=True)
@@ -27,6 +29,8 @@ class Tries:
     lost: set[str] = field(default_factory=set)
     unanswered: dict[str, tuple[Place, float]] = field(default_factory=dict)
     taken: tuple[str, Place] = ("", _NOWHERE)
+    said: tuple[str, ...] = ()
+    """Those of the unanswered that the host said it took: a copy of it may tell much later."""
     taken_at: float = 0.0
     recorded_at: float = 0.0
 
@@ -40,6 +44,7 @@ class Tries:
         self.taken = "", _NOWHERE
         if commit and on == place:
             self.unanswered[commit] = on, elapsed
+            self.said = (*self.said, commit)[-SAID_KEPT:]
         elif commit and on[0] == place[0]:
             self.unanswered = {
                 each: tried for each, tried in self.unanswered.items() if tried[0][0] != on[0]
@@ -78,6 +83,6 @@ class Tries:
         old = {
             commit
             for commit, (_, at) in self.unanswered.items()
-            if elapsed - at > intents.UNANSWERED_SECONDS
+            if commit not in self.said and elapsed - at > intents.UNANSWERED_SECONDS
         }
         return self.lost | old

@@ -12,7 +12,7 @@ from reconciler.model.pushes import Change, Pushed
 from reconciler.model.trees import Head
 from tests.loop.safety import Bounds
 from tests.loop.scaling.house import ARENA, FILE, Habits, ScalingService, scaled, scene, stage
-from tests.loop.virtual_time import in_virtual_time
+from tests.loop.virtual_time import elapsed, in_virtual_time
 
 FROM_EIGHT = [{"from": "08:05", "to": "20:00", "replicas": 6}]
 """The world begins at 08:00."""
@@ -179,5 +179,46 @@ def test_a_push_that_the_host_takes_and_says_it_refused_is_no_persons(error: Por
             await there.until("twelve rooms", lambda: there.rooms() == 12, 200.0)
             await there.until("twelve in Git", lambda: there.count_in_git() == 12, 200.0)
             assert there.told("arena") == [(2, 6), (6, 12)]
+
+    in_virtual_time(main())
+
+
+class Lagging(MemoryRepository):
+    """Reads come from a copy that is `LAG_SECONDS` behind the host that takes the pushes."""
+
+    old = ""
+
+    async def fetch(self) -> Head:
+        """Tell what stood there long ago."""
+        tip = self._host.branches[self._branch]
+        self.old = self.old or tip
+        if elapsed() >= LAG_SECONDS:
+            return await super().fetch()
+        self._host.branches[self._branch] = self.old
+        try:
+            return await super().fetch()
+        finally:
+            self._host.branches[self._branch] = tip
+
+
+LAG_SECONDS = 960.0
+
+
+def test_what_the_host_said_it_took_is_ours_however_late_it_is_seen() -> None:
+    habits = Habits(repository=lambda world, name: Lagging(world.host))
+
+    async def main() -> None:
+        times = [
+            {"from": "08:00", "to": "08:16", "replicas": 6},
+            {"from": "08:16", "to": "20:00", "replicas": 9},
+        ]
+        async with stage({FILE: scaled(2, times)}, {"arena": Bounds(30, 0)}, habits) as there:
+            one = there.start("one")
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 200.0)
+            first = there.head()
+            await asyncio.sleep(LAG_SECONDS + 70.0 - elapsed())
+            assert first in one.lane.store.repository.pushed
+            assert one.lane.store.state(ARENA).scaling.held_by == ""
+            await there.until("nine rooms", lambda: there.rooms() == 9, 60.0)
 
     in_virtual_time(main())
