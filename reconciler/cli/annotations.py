@@ -8,13 +8,13 @@ from reconciler.core.documents import Document
 from reconciler.core.messages import placed, workflow_command
 from reconciler.core.places import place_of_field
 from reconciler.core.pod_parts import child
-from reconciler.core.spec_files import CONFIG_FILE, read_entry
+from reconciler.core.spec_files import read_entry
 from reconciler.model.changes import Change, Verb, WorkloadChange
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.readings import Reading
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Source
-from reconciler.model.trees import Tree
+from reconciler.model.trees import CONFIG_FILE, Tree
 
 REPLICAS = "spec.replicas"
 

@@ -10,14 +10,14 @@ from reconciler.core.numbers import Number, Numbers, filled
 from reconciler.core.object_files import check_directory, templates_by_directory
 from reconciler.core.places import place_of_value
 from reconciler.core.pod_parts import child
-from reconciler.core.spec_files import CONFIG_FILE, REPLICAS_FILE
+from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.core.spec_kit import SpecKit
 from reconciler.core.validate import check_workload
 from reconciler.kube.names import label_problem
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.specs import Permissions
-from reconciler.model.trees import Tree
+from reconciler.model.trees import CONFIG_FILE, Tree
 
 KINDS = ("Scheduler", "Fleet")
 _OF_THE_ROOT = {"Config": CONFIG_FILE, "Replicas": REPLICAS_FILE}

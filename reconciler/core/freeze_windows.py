@@ -14,10 +14,10 @@ from reconciler.core.cron import Cron
 from reconciler.core.instants import instant_of_text, told
 from reconciler.core.mistakes import Mistake, shown
 from reconciler.core.places import Path
-from reconciler.core.spec_files import CONFIG_FILE
 from reconciler.core.waits import soonest
 from reconciler.model.freezes import Freeze, Window
 from reconciler.model.refs import Json
+from reconciler.model.trees import CONFIG_FILE
 
 _AHEAD_DAYS = 2
 """So far ahead the next one is looked for: Git is looked at much more often."""

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 
 from reconciler.core import budget, vanish
 from reconciler.core.freeze_windows import frozen_reason
-from reconciler.core.spec_files import CONFIG_FILE
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal, leaves_git
 from reconciler.model.findings import Finding
@@ -13,6 +12,7 @@ from reconciler.model.readings import Reading
 from reconciler.model.records import HeldRemoval, LedgerEntry, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Budgets, Config
+from reconciler.model.trees import CONFIG_FILE
 
 CONFIG_HELD = f"{CONFIG_FILE} is missing or has an error: the whole commit is held"
 

@@ -1,23 +1,15 @@
 """Check one additional object: what may be asked for at all, and what nobody may ask for."""
 
-from collections.abc import Iterator
 from typing import Any
 
-from reconciler.core.metadata_check import check_metadata
-from reconciler.core.mistakes import MOST_MISTAKES, Mistake, below, likely, shown
-from reconciler.core.pod_parts import child, entries
+from reconciler.core.mistakes import MOST_MISTAKES, Mistake
+from reconciler.core.object_rules import metadata_mistakes, particular_mistakes, refused_kind
+from reconciler.core.pod_parts import child
 from reconciler.core.schema_check import check
 from reconciler.core.spec_kit import SpecKit
-from reconciler.kube import names
 from reconciler.model.additional import KINDS
 from reconciler.model.refs import Json
 from reconciler.model.specs import Permissions
-
-_METADATA = ("name", "namespace", "labels", "annotations")
-_RESERVED = ("gamekeeper-", "kube-root-ca.crt")
-"""How names begin that are ours, or Kubernetes' own: the records of names stand beside rooms."""
-_KIND_AT = ("kind",)
-_NAME_AT = ("metadata", "name")
 
 
 def check_object(
@@ -27,117 +19,16 @@ def check_object(
 
     `version` is the Kubernetes minor version whose schemas it is held to.
     """
-    refused = _kind(body, permissions)
+    refused = refused_kind(body, permissions)
     if refused is not None:
         return [refused]
     kind = body["kind"]
     found = check(kit.kind(version, KINDS[kind], kind), body)
-    found.extend(_metadata(kind, child(body, "metadata"), namespace))
+    found.extend(metadata_mistakes(kind, child(body, "metadata"), namespace))
     if "status" in body:
         found.append(Mistake(("status",), "is the cluster's to write", "take it out", at_key=True))
-    found.extend(_PARTICULAR.get(kind, _nothing)(body, namespace))
+    found.extend(particular_mistakes(kind, body, namespace))
     return found[:MOST_MISTAKES]
-
-
-def check_completed(
-    body: Json, namespace: str, permissions: Permissions, labels: Json
-) -> list[Mistake]:
-    """Return what a worker may not have made: the same again, but for Kubernetes' schemas.
-
-    Whoever took a worker over says what they like: not in another namespace, of another kind or
-    for another workload than it was asked for.
-    """
-    refused = _kind(body, permissions)
-    if refused is not None:
-        return [refused]
-    kind, metadata = body["kind"], child(body, "metadata")
-    written = child(metadata, "labels")
-    own = {name: value for name, value in written.items() if name not in labels}
-    found = list(_metadata(kind, {**metadata, "labels": own}, namespace))
-    sound = child(metadata, "annotations") == metadata.get("annotations", {})
-    if metadata.get("namespace") != namespace or written != {**own, **labels} or not sound:
-        found.append(Mistake(("metadata",), "is not that of the workload that asked for it"))
-    found.extend(_PARTICULAR.get(kind, _nothing)(body, namespace))
-    return found
-
-
-def _kind(body: Json, permissions: Permissions) -> Mistake | None:
-    kind = body.get("kind")
-    if kind == "Secret":
-        message = "a Secret does not belong in Git: whoever can read the repository can read it"
-        fix = "make it in the namespace by other means, and name it in the template"
-        return Mistake(_KIND_AT, message, fix, "secret-in-git")
-    if not isinstance(kind, str) or kind not in KINDS:
-        near = likely(kind, KINDS)
-        fix = f"did you mean {near}?" if near else f"known kinds: {', '.join(sorted(KINDS))}"
-        return Mistake(_KIND_AT, f"{shown(kind)} is no kind of additional object", fix, "kind")
-    if kind not in permissions.kinds:
-        allowed = ", ".join(permissions.kinds) or "none"
-        message = f"whoever runs Gamekeeper does not let this repository make a {kind}"
-        fix = f"have {kind} added to --allow-kinds; allowed: {allowed}"
-        return Mistake(_KIND_AT, message, fix, "kind-not-allowed")
-    if body.get("apiVersion") != KINDS[kind]:
-        message = f"must be {KINDS[kind]}, not {shown(body.get('apiVersion'))}"
-        return Mistake(("apiVersion",), message, f"write {KINDS[kind]}", "api-version")
-    return None
-
-
-def _metadata(kind: str, metadata: Json, namespace: str) -> Iterator[Mistake]:
-    name = metadata.get("name")
-    if not isinstance(name, str):
-        yield Mistake(("metadata",), "name is missing", "add name:", "missing-property", True)
-    else:
-        judge = names.label_problem if kind == "Service" else names.subdomain_problem
-        problem = judge(name)
-        if problem is not None:
-            yield Mistake(_NAME_AT, problem, "choose another name", "name")
-        elif name.startswith(_RESERVED):
-            message = f"{shown(name)} is reserved"
-            yield Mistake(_NAME_AT, message, "choose another name", "reserved-name")
-    if metadata.get("namespace", namespace) != namespace:
-        message = f"is that of the rooms, {shown(namespace)}, and no other"
-        yield Mistake(("metadata", "namespace"), message, "take it out", "namespace")
-    for other in metadata:
-        if other not in _METADATA:
-            message = f"only {', '.join(_METADATA)} may be written here"
-            at = ("metadata", other)
-            yield Mistake(at, message, "take it out", "unknown-property", at_key=True)
-    for mistake in check_metadata(metadata):
-        yield below(("metadata",), mistake)
-
-
-def _nothing(_body: Json, _namespace: str) -> Iterator[Mistake]:
-    return iter(())
-
-
-def _service(body: Json, _namespace: str) -> Iterator[Mistake]:
-    """Refuse what takes other people's traffic, or sends the cluster's outside."""
-    spec = child(body, "spec")
-    if spec.get("externalIPs"):
-        message = "takes the traffic to these addresses from everybody in the cluster"
-        yield Mistake(("spec", "externalIPs"), message, "take it out", "service", at_key=True)
-    if spec.get("type") == "ExternalName":
-        message = "is a name for somebody outside of the cluster"
-        yield Mistake(("spec", "type"), message, "let the game ask that host itself", "service")
-
-
-def _role_binding(body: Json, namespace: str) -> Iterator[Mistake]:
-    """Bind nobody but service accounts of this namespace, to nothing but a Role in it."""
-    role = child(body, "roleRef")
-    if role.get("kind") != "Role":
-        at: tuple[str | int, ...] = ("roleRef", "kind")
-        message = f"must be Role, not {shown(role.get('kind'))}: what is granted stands beside it"
-        yield Mistake(at, message, "write a Role in a template of its own", "role-binding")
-    for at, subject in entries(body, "subjects"):
-        if subject.get("kind") != "ServiceAccount":
-            message = f"must be ServiceAccount, not {shown(subject.get('kind'))}"
-            yield Mistake((*at, "kind"), message, "bind the rooms' account", "role-binding")
-        elif subject.get("namespace", namespace) != namespace:
-            message = f"must be {shown(namespace)}: other namespaces' accounts get nothing here"
-            yield Mistake((*at, "namespace"), message, "take it out", "role-binding")
-
-
-_PARTICULAR = {"Service": _service, "RoleBinding": _role_binding}
 
 
 def completed(body: Json, namespace: str, labels: Json) -> Json:

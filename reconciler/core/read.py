@@ -15,7 +15,6 @@ from reconciler.core.namesakes import find_namesakes
 from reconciler.core.numbers import Number, read_numbers
 from reconciler.core.places import place_of_value
 from reconciler.core.spec_files import (
-    CONFIG_FILE,
     REPLICAS_FILE,
     missing_paths,
     paths_of,
@@ -28,7 +27,7 @@ from reconciler.core.vanish import EMPTY_FILE
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.readings import Reading
 from reconciler.model.specs import Config, Permissions, Workload
-from reconciler.model.trees import Tree
+from reconciler.model.trees import CONFIG_FILE, Tree
 
 
 def read_tree(tree: Tree, permissions: Permissions, kit: SpecKit) -> Reading:

@@ -10,9 +10,8 @@ from reconciler.model.findings import Finding
 from reconciler.model.printable import escaped
 from reconciler.model.refs import Json
 from reconciler.model.specs import Config
-from reconciler.model.trees import Entry, EntryKind, Tree, is_template
+from reconciler.model.trees import CONFIG_FILE, Entry, EntryKind, Tree, is_template
 
-CONFIG_FILE = "gamekeeper.yaml"
 REPLICAS_FILE = "replicas.yaml"
 """The file of counts that Gamekeeper writes, at the root."""
 MOST_SPEC_BYTES = 128 * 1024

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+CONFIG_FILE = "gamekeeper.yaml"
+"""The file at the root that says what the repository is."""
 _YAML_ENDINGS = (".yaml", ".yml")
 _TEMPLATE_ENDINGS = (".yaml.j2", ".yml.j2")
 

@@ -15,7 +15,7 @@ from reconciler.adapters.compiler.limits import MEBIBYTE, Ending, Limits, Patien
 from reconciler.adapters.compiler.workers import WorkerLost, hired
 from reconciler.adapters.compiler.zygote import Zygote
 from reconciler.core import object_intake
-from reconciler.core.object_check import check_completed
+from reconciler.core.object_rules import check_completed
 from reconciler.core.spec_files import MOST_SPEC_BYTES
 from reconciler.model.additional import Made, Outcome, Template
 from reconciler.model.errors import Unavailable

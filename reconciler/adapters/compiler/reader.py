@@ -12,14 +12,13 @@ from reconciler.adapters.compiler.frames import Garbled
 from reconciler.adapters.compiler.limits import MEBIBYTE, Ending, Limits, Patience
 from reconciler.adapters.compiler.workers import Worker, WorkerLost, hired
 from reconciler.adapters.compiler.zygote import Zygote
-from reconciler.core.spec_files import CONFIG_FILE
 from reconciler.model.errors import Unavailable
 from reconciler.model.findings import Finding
 from reconciler.model.printable import escaped
 from reconciler.model.readings import Reading
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Permissions, Workload
-from reconciler.model.trees import Entry, Tree
+from reconciler.model.trees import CONFIG_FILE, Entry, Tree
 
 _FILES_A_SECOND = 50
 _FILE_BYTES = MEBIBYTE // 4

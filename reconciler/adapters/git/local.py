@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from reconciler.adapters.git.commands import Commands
 from reconciler.adapters.git.failures import last_words
 from reconciler.adapters.git.objects import Objects
-from reconciler.core.spec_files import CONFIG_FILE
 from reconciler.model.errors import Denied, Misconfigured
+from reconciler.model.trees import CONFIG_FILE
 
 
 @dataclass(frozen=True, slots=True)
