@@ -10,6 +10,17 @@ from reconciler.model.errors import Denied
 from reconciler.model.holds import HoldKind
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.sandbox.requests import Request
+from tests.loop.convergence import (
+    Ports,
+    Scenario,
+    Stage,
+    State,
+    compare,
+    copy_of,
+    play,
+    reference_of,
+)
+from tests.loop.safety import Bounds
 from tests.loop.test_shared_namespace import fleet
 from tests.loop.world import CONFIG, Process, World, spec
 
@@ -278,6 +289,21 @@ async def test_a_kind_that_is_allowed_no_more_is_left_as_it_is_and_holds_the_end
 GAME = "registry.example/game:1"
 
 
+def asking(image: str = GAME, **names: str) -> dict[str, str | None]:
+    """Return the files of fleets that each ask for the ConfigMap of a name, "" for none."""
+    files: dict[str, str | None] = {}
+    for fleet_name, name in names.items():
+        spec_text = fleet(fleet_name).replace(GAME, image)
+        if name:
+            line = f"  objects: objects/{fleet_name}\n  reports:"
+            spec_text = spec_text.replace("  reports:", line)
+        body = SETTINGS.replace('{{ workload.name ~ "-settings" }}', name)
+        text = body.replace("welcome", f"{fleet_name}s") if name else None
+        files[f"objects/{fleet_name}/configmap.yaml.j2"] = text
+        files[f"schedulers/{fleet_name}.yaml"] = spec_text
+    return files
+
+
 class Swap:
     """Two fleets in one namespace, each with a ConfigMap of its own, which they exchange."""
 
@@ -287,17 +313,7 @@ class Swap:
 
     def give(self, image: str = GAME, **names: str) -> None:
         """Commit that each fleet asks for the ConfigMap of a name, "" for none."""
-        files: dict[str, str | None] = {**LOBBY}
-        for fleet_name, name in names.items():
-            spec_text = fleet(fleet_name).replace(GAME, image)
-            if name:
-                asking = f"  objects: objects/{fleet_name}\n  reports:"
-                spec_text = spec_text.replace("  reports:", asking)
-            body = SETTINGS.replace('{{ workload.name ~ "-settings" }}', name)
-            text = body.replace("welcome", f"{fleet_name}s") if name else None
-            files[f"objects/{fleet_name}/configmap.yaml.j2"] = text
-            files[f"schedulers/{fleet_name}.yaml"] = spec_text
-        self.world.commit(files)
+        self.world.commit({**LOBBY, **asking(image, **names)})
 
     def owners(self) -> dict[str, tuple[str, str]]:
         """Whose each ConfigMap is by its label, and by its content."""
@@ -405,3 +421,24 @@ async def test_what_another_asks_for_does_not_go_with_who_leaves_git() -> None:
     assert swap.owners() == {"maps": ("quake", "quakes")}
     assert maps(swap.world, "servers")["maps"]["metadata"]["uid"] == uid
     assert duel not in process.lane.wanted.deleting
+
+
+async def test_a_swap_comes_to_the_same_end_wherever_a_process_dies() -> None:
+    async def prepare() -> World:
+        swap = Swap()
+        await swap.world.settle(await swap.world.process())
+        return swap.world
+
+    def exchange(world: World) -> None:
+        world.commit(asking("registry.example/game:2", duel="rules", quake="maps"))
+
+    scenario = Scenario("swap", prepare, {0: exchange}, {"servers": Bounds(4), "lobby": Bounds(1)})
+    world, reference = await reference_of(scenario)
+    points: dict[State, tuple[int, str]] = {}
+    for number in range(len(reference.calls)):
+        for side in ("before", "after"):
+            points.setdefault(reference.ports.states[(number, side)], (number, side))
+    assert len(points) > 20
+    for number, side in points.values():
+        ending = await play(Stage(copy_of(world), scenario), Ports(number, side))
+        compare(ending, reference)
