@@ -22,6 +22,8 @@ Documents = Mapping[WorkloadKey, Sequence[Document]]
 
 _NAME = ("metadata", "name")
 _MOST_PLACES = 5
+NAMESAKE = "namesake"
+"""The rule by which names in several namespaces are told."""
 
 
 def other_kinds(key: WorkloadKey) -> tuple[WorkloadKey, ...]:
@@ -54,7 +56,7 @@ def _warn(key: WorkloadKey, keys: Sequence[WorkloadKey], documents: Documents) -
     )
     fix = "rename one of them, or see that their games show who they are"
     for document in documents[key]:
-        yield document.finding(Mistake(_NAME, message, fix, "namesake", severity=Severity.WARNING))
+        yield document.finding(Mistake(_NAME, message, fix, NAMESAKE, severity=Severity.WARNING))
 
 
 def _place(document: Document) -> str:

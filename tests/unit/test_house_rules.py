@@ -31,6 +31,7 @@ KIND_OF_A_TEMPLATE = re.compile(r"^kind: *\"?(\w+)\"? *$", re.MULTILINE)
 TESTED_TOGETHER: dict[str, str] = {
     "creations": "by the plans that it is a part of: test_plan",
     "ending": "by the plans of workloads that left Git: test_plan, test_departures",
+    "known_tree": "by what is read of the next one: test_rereading",
     "notices": "by what intakes remember of holds: test_intake",
     "room_starts": "by the table that its rules stand in: test_room_state",
 }

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import importlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ from reconciler.adapters.compiler.frames import Garbled
 from reconciler.adapters.compiler.limits import MEBIBYTE, Ending, Limits, Patience
 from reconciler.adapters.compiler.workers import Worker, WorkerLost, hired
 from reconciler.adapters.compiler.zygote import Zygote
+from reconciler.core.known_tree import Known, known_of
 from reconciler.model.errors import Unavailable
 from reconciler.model.findings import Finding
 from reconciler.model.printable import escaped
@@ -37,17 +39,24 @@ class TreeReader:
         self._patience = patience
         self._slots = slots
         self._known: dict[str, str] = {}
+        self._last: Known | None = None
 
     async def read(self, tree: Tree, permissions: Permissions) -> Reading:
         """Validate a whole tree; a file that kills its worker is a Finding, the others are read.
 
         Raises Unavailable.
         """
+        reread = await self._reread(tree, permissions)
+        if reread is not None:
+            return reread
         killers = self._remembered(tree)
         try:
-            return _reported(await self._whole(_without(tree, killers), permissions), killers)
+            reading = await self._whole(_without(tree, killers), permissions)
         except WorkerLost:
-            pass  # which file it was is found out next
+            self._last = None  # which file it was is found out next
+        else:
+            self._last = None if killers else known_of(tree, permissions, reading)
+            return _reported(reading, killers)
         killers |= await self._probed(_without(tree, killers), permissions)
         try:
             return _reported(await self._whole(_without(tree, killers), permissions), killers)
@@ -58,6 +67,26 @@ class TreeReader:
                     "just now. It is tried again."
                 ) from lost
             return _nothing(tree, lost.ending)
+
+    async def _reread(self, tree: Tree, permissions: Permissions) -> Reading | None:
+        """Read what was touched since the last tree; None where the whole has to be read."""
+        last = self._last
+        if last is None:
+            return None
+        # In threads: of a thousand files each is too long a stretch for a serving loop, and so is
+        # the import, which commands that read one tree do without.
+        rereading = await asyncio.to_thread(importlib.import_module, "reconciler.core.rereading")
+        part = await asyncio.to_thread(rereading.part_of, last, tree, permissions)
+        if part is None:
+            return None
+        try:
+            read = await self._whole(part, permissions)
+        except WorkerLost:
+            return None
+        reading: Reading | None = await asyncio.to_thread(rereading.merged, last, tree, read)
+        if reading is not None:
+            self._last = await asyncio.to_thread(known_of, tree, permissions, reading)
+        return reading
 
     def _remembered(self, tree: Tree) -> _Killers:
         if not self._known:
