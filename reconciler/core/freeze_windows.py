@@ -158,7 +158,8 @@ def frozen_reason(freezes: Iterable[Freeze]) -> str:
 
 def _freeze(window: Window, span: tuple[float, float]) -> Freeze:
     place = f"{CONFIG_FILE}:{window.line}" if window.line else CONFIG_FILE
-    return Freeze(span[1], span[0], window.name, window.reason, place)
+    # A record holds no time before 1970: one that began earlier did so long ago, and no more.
+    return Freeze(span[1], max(0.0, span[0]), window.name, window.reason, place)
 
 
 def _span(window: Window, zones: Zones, now: float) -> tuple[float, float] | None:

@@ -17,7 +17,7 @@ from reconciler.loop.count_files import Rewritten, rewrite
 from reconciler.loop.head import HeadLane
 from reconciler.loop.tries import Place, Tries
 from reconciler.model.edits import Refusal
-from reconciler.model.errors import Conflict, PortError, Unavailable
+from reconciler.model.errors import Conflict, PortError
 from reconciler.model.intents import Intent, Scaling
 from reconciler.model.pushes import Change, Person, SigningKey
 from reconciler.model.readings import Reading
@@ -164,17 +164,14 @@ async def _lost(
     landed: Mapping[WorkloadKey, Intent],
     error: PortError,
 ) -> None:
-    """Keep on record what is pushed again after a lost race, and nothing else.
+    """Keep on record what is pushed again after a lost race.
 
-    After Unavailable all of it: nobody knows what reached the branch.
+    After any other failure all of it: nobody knows what reached the branch, whatever was answered,
+    and a number on it is ours for as long as its id is.
     """
-    if isinstance(error, Unavailable):
-        return
-    await withdraw(lane, raced, landed)
     if isinstance(error, Conflict):
+        await withdraw(lane, raced, landed)
         raced |= landed
-    else:
-        await withdraw(lane, dict(landed))
 
 
 def _change_of(ground: _Ground, made: Rewritten, message: str, terms: Terms, now: float) -> Change:

@@ -116,6 +116,9 @@ class LivePod:
     runs: tuple[int, ...] = ()
     """How often each container of the game was restarted; () where none was. Where nobody can tell
     which is the game, all are counted."""
+    beside_since: float = 0.0
+    """Unix seconds of the start of the first container that runs beside the game and declares no
+    port: a proxy may stand before it, which players do not see begin anew. 0 where none does."""
     pod_ip: str = ""
     host_network: bool = False
     address: str = ""

@@ -25,8 +25,7 @@ LAST_MOMENT = 253_402_300_800.0
 
 def pod_of(pod: Json) -> LivePod:
     """Return the record of a pod; a room of ours where the labels say so."""
-    metadata, spec, status = pod["metadata"], pod.get("spec") or {}, pod.get("status") or {}
-    marks, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
+    metadata, spec, status, marks, notes = _parts(pod)
     conditions, games = _conditions(status), games_of(spec)
     workload, starts = intern(marks.get(labels.WORKLOAD, "")), _starts(status, games)
     return LivePod(
@@ -63,11 +62,19 @@ def pod_of(pod: Json) -> LivePod:
         ended=end_of(spec, status, conditions.get("DisruptionTarget"), games),
         game_ended_at=_game_ended_at(spec, status, games),
         runs=_runs(status, games),
+        beside_since=min(_running(games.told_beside(status)), default=0.0),
         pod_ip=status.get("podIP") or "",
         host_network=bool(spec.get("hostNetwork")),
         address=intern(notes.get(labels.ADDRESS, "")),
         bare=not notes,
     )
+
+
+def _parts(pod: Json) -> tuple[Json, Json, Json, Json, Json]:
+    """Return a pod's metadata, spec, status, labels and annotations, empty where it has none."""
+    metadata = pod["metadata"]
+    marks, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
+    return metadata, pod.get("spec") or {}, pod.get("status") or {}, marks, notes
 
 
 def _odd(text: str, ours: Container[str]) -> str:

@@ -35,6 +35,11 @@ class Games:
         told = self.told(status)
         return [one for one in told if one.get("name") in self.sure] if self.sure else told
 
+    def told_beside(self, status: Json) -> list[Json]:
+        """Return the same of who runs beside the game and declares no port."""
+        told = self.told(status) if self.sure else []
+        return [one for one in told if one.get("name") not in self.sure]
+
 
 def games_of(spec: Json) -> Games:
     """Return what a pod's spec tells."""

@@ -25,6 +25,8 @@ from reconciler.service.rooms.roster import Roster
 from reconciler.service.rooms.suspicion import UNSUSPECTED, Suspicion
 
 AGE_EVERY_SWEEPS = 10
+FORGOTTEN_SECONDS = 86_400.0
+"""As long as the longest `pingSeconds`: so long a room is left alone where we hear again."""
 
 log = logging.getLogger("gamekeeper")
 
@@ -130,7 +132,9 @@ class Book:
     def told(self, uid: str) -> tuple[Heard | None, bool]:
         """What one room has said, and whether it was found to be overdue."""
         line = self.pages.find(uid)
-        return (None, False) if line is None else (line.heard, line.overdue)
+        if line is None:
+            return None, False
+        return line.heard, line.overdue or self._is_unsure(line)
 
     def spoke_at(self, uid: str) -> float | None:
         """When a room spoke last, whatever it said; None where it never did to us."""
@@ -138,9 +142,14 @@ class Book:
         return None if line is None or line.spoke_at < 0 else line.spoke_at
 
     def is_overdue(self, uid: str) -> bool:
-        """Whether a room that repeats itself has not been heard for too long to send anybody."""
+        """Whether a room was not heard for too long to send anybody, or may not be heard at all."""
         line = self.pages.find(uid)
-        return line is not None and self.silence.is_overdue(line)
+        return line is not None and (self._is_unsure(line) or self.silence.is_overdue(line))
+
+    def _is_unsure(self, line: Line) -> bool:
+        """Whether a room that repeats nothing may be full by now, and nobody would hear of it."""
+        on_change = line.heard is not None and not line.heard.periodic
+        return on_change and bool(self._suspicion.of(line.key, line.node))
 
     def take(
         self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark
@@ -227,11 +236,25 @@ class Book:
         self._suspicion = self.silence.suspicion
         if self._suspicion != before:
             self._suspicion.say(before)
-            ended = dict.fromkeys(self._suspicion.ended(before), self._elapsed())
-            self._again_on = self._again_on | ended
+            self._hear_again(before)
             keys.update(dict.fromkeys(self.pages.workloads()))
+            await self._tell_unsure()
         for key in keys:
             self._tell(key)
+
+    def _hear_again(self, before: Suspicion) -> None:
+        """Note where we hear again; a node that came and went long ago is forgotten."""
+        now = self._elapsed()
+        known = {node: at for node, at in self._again_on.items() if now - at < FORGOTTEN_SECONDS}
+        self._again_on = known | dict.fromkeys(self._suspicion.ended(before), now)
+
+    async def _tell_unsure(self) -> None:
+        """Tell of each room that repeats nothing: what is suspected of it may have changed."""
+        for number, line in enumerate(list(self.pages.all()), 1):
+            if number % SLICE == 0:
+                await self._clock.sleep(0)
+            if not line.periodic and not line.closed:
+                self._news(line)
 
     def _made(self, key: WorkloadKey, rooms: dict[str, Heard]) -> Ears:
         return self._suspicion.ears(key, rooms, self.since, self._again_on)

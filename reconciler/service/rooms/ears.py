@@ -82,12 +82,21 @@ class Silence:
         lost = self._lost()
         if late or before or lost:
             everybody = list(lines)
-            mute = {line.node for line in everybody if line.node in lost and self._is_mute(line)}
+            mute = await self._mute(everybody, lost)
             if late or before or mute:
                 self.suspicion = await self._suspected(everybody, now, lost, mute)
             forgiven = self._forgiven(everybody, late, before, now)
         # One that spoke while we looked at the others is not silent, and who is forgiven neither.
         return [line for line in late if self.is_late(line)], forgiven
+
+    async def _mute(self, lines: Sequence[Line], lost: Set[str]) -> set[str]:
+        """Return the lost nodes with rooms on them whose silence tells nothing: each asks once."""
+        found: set[str] = set()
+        for number, line in enumerate(lines if lost else (), 1):
+            await self._breathe(number)
+            if line.node in lost and line.node not in found and self._is_mute(line):
+                found.add(line.node)
+        return found
 
     def is_late(self, line: Line) -> bool:
         """Whether a room is silent for too long and not noted as silent yet."""

@@ -89,7 +89,7 @@ def void(line: Line, pod: LivePod, now: float, unix_seconds: float) -> bool:
     health = heard.health if not age or unix_seconds - age >= pod.game_started_at else None
     if heard.players and heard.counted > pod.game_started_at + START_SECONDS:
         heard = replace(heard, runs=pod.runs, health=health)
-    elif not heard.players or _is_surely_before(line, heard, pod):
+    elif not heard.players or _is_surely_before(line, heard, pod, now):
         heard = hearing.emptied(heard, pod.runs, now, health)
         line.empty_at = now
     # The same words of the process that began are news: they end the doubt.
@@ -100,14 +100,16 @@ def void(line: Line, pod: LivePod, now: float, unix_seconds: float) -> bool:
     return True
 
 
-def _is_surely_before(line: Line, heard: Heard, pod: LivePod) -> bool:
+def _is_surely_before(line: Line, heard: Heard, pod: LivePod, now: float) -> bool:
     """Whether its players were told of before its containers started, by whatever clock.
 
-    A process says that it is `Creating` before it has any.
+    A process says that it is `Creating` before it has any; one that says so again, beside its
+    count, may have been heard in another order, until its pod has told that it began.
     """
-    if heard.health is Health.CREATING and line.health_at > line.counted_at:
+    creating = heard.health is Health.CREATING and line.health_at > line.counted_at
+    if creating and (line.unclear != pod.runs or line.health_at == now):
         return True
-    if line.unclear == pod.runs:
+    if line.unclear == pod.runs or _is_perhaps_a_proxy(heard, pod):
         return False
     apart = CLOCKS_APART_SECONDS
     if line.counted_at == -math.inf:
@@ -115,6 +117,15 @@ def _is_surely_before(line: Line, heard: Heard, pod: LivePod) -> bool:
             hearing.KEPT_BEHIND_SECONDS
         )  # another process may have heard more than stands there
     return 0 < heard.counted < pod.game_started_at - apart
+
+
+def _is_perhaps_a_proxy(heard: Heard, pod: LivePod) -> bool:
+    """Whether a container runs on beside what began anew since its players were told of.
+
+    It may be the game, of which a proxy with the host port is seen: a container need not declare
+    its ports. A helper is alike, so its game's dead players stay until it tells of itself.
+    """
+    return 0 < pod.beside_since - CLOCKS_APART_SECONDS <= heard.counted
 
 
 def bury(line: Line, before: LivePod | None, pod: LivePod, now: float, unix_seconds: float) -> bool:
@@ -128,20 +139,24 @@ def bury(line: Line, before: LivePod | None, pod: LivePod, now: float, unix_seco
         return False
     # The same words, told again, are news: of these it is known by order that they came since.
     line.report, heard = None, line.heard
-    if heard.after_end or 0 < pod.game_ended_at < _told_at(line, heard, now, unix_seconds):
+    told_at = _told_at(line, heard, now, unix_seconds)
+    if heard.after_end or 0 < pod.game_ended_at <= told_at - START_SECONDS:
         line.heard = replace(heard, at=max(heard.at, line.counted_at))
-        return False
+        return line.heard != heard
     line.heard = hearing.over(heard, now)
     line.empty_at = now
     return True
 
 
 def _told_at(line: Line, heard: Heard, now: float, unix_seconds: float) -> float:
-    """Return when a room told of its players last, in Unix seconds: a ping tells of them, too."""
+    """Return when a room told of its players last, in Unix seconds: a ping tells of them, too.
+
+    What is kept on its pod is rounded up.
+    """
     counts = heard.players > 0 and hearing.keeps(heard)
     at = line.counted_at if counts else line.spoke_at
     if at < 0:
-        return heard.counted
+        return heard.counted - 1.0
     return unix_seconds - (now - at)
 
 

@@ -82,9 +82,7 @@ class Showing:
             pod, workload, heard, Ears(deaf=deaf, since=self._book.since), now
         )
         stays = not pod.leaving and pod.mark is not Mark.DRAINING
-        # Whoever repeats nothing may be full by now, and nobody would hear of it.
-        unsure = bool(deaf) and heard is not None and not heard.periodic
-        overdue = unsure or self._book.is_overdue(pod.uid)
+        overdue = self._book.is_overdue(pod.uid)
         view = RoomView(
             key=key,
             pod=pod,

@@ -61,9 +61,13 @@ class Suspicion:
         return Ears(rooms, self.everywhere, since, self.on, self.to.get(key, ""), again_on)
 
     def ended(self, before: "Suspicion") -> set[str]:
-        """Return the nodes that were suspected, and are no more; "" for all of them."""
+        """Return the nodes that were suspected, and are no more; "" for all of them.
+
+        A workload that was may be on any.
+        """
         nodes = before.on.keys() - self.on.keys()
-        return nodes | {""} if before.everywhere and not self.everywhere else nodes
+        anywhere = before.everywhere and not self.everywhere
+        return nodes | {""} if anywhere or before.to.keys() - self.to.keys() else nodes
 
     def say(self, before: "Suspicion") -> None:
         """Tell people what is suspected since `before`, and what no longer."""

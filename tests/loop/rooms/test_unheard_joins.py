@@ -48,13 +48,28 @@ def _there(it: Playhouse) -> dict[str, str]:
     }
 
 
+def _follow(leads: RoomDesk) -> tuple[dict[str, bool], "asyncio.Task[None]"]:
+    """Follow the rooms; return what is told of each, whether it is available, by uid."""
+    told: dict[str, bool] = {}
+
+    async def follow() -> None:
+        async for change in leads.changes():
+            if change.room.key.name == NAME:
+                told[change.room.pod.uid] = change.room.available
+
+    return told, asyncio.create_task(follow())
+
+
 def test_no_room_leaves_by_its_last_count_while_nobody_is_heard() -> None:
     async def main() -> None:
         async with _house() as (it, leads, wish):
+            told, following = _follow(leads)
             it.air.deaf = True
             await it.until("that is known", lambda: bool(leads.book.suspicion.everywhere), 240.0)
             shown = [room for room in leads.rooms() if room.key.name == NAME]
             assert [room.available for room in shown] == [False] * ROOMS
+            await asyncio.sleep(2.0)
+            assert told == dict.fromkeys(_there(it), False), "who follows hears it too"
             full = list(it.cast.playing(NAME))
             for actor in full:
                 assert it.cast.join(actor, 4)
@@ -65,6 +80,7 @@ def test_no_room_leaves_by_its_last_count_while_nobody_is_heard() -> None:
             await it.until(
                 "all are heard", lambda: list(_there(it).values()) == ["busy"] * ROOMS, 200.0
             )
+            following.cancel()
 
     in_virtual_time(main())
 

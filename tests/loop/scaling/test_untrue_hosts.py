@@ -14,6 +14,7 @@ from tests.loop.safety import Bounds
 from tests.loop.scaling.house import ARENA, FILE, Habits, ScalingService, scaled, scene, stage
 from tests.loop.virtual_time import elapsed, in_virtual_time
 
+SHUT_SECONDS = 240.0
 FROM_EIGHT = [{"from": "08:05", "to": "20:00", "replicas": 6}]
 """The world begins at 08:00."""
 
@@ -222,3 +223,59 @@ def test_what_the_host_said_it_took_is_ours_however_late_it_is_seen() -> None:
             await there.until("nine rooms", lambda: there.rooms() == 9, 60.0)
 
     in_virtual_time(main())
+
+
+class _ShutDoor(MemoryRepository):
+    """Takes the first push; from its answer on, and for a while, whoever asks is refused."""
+
+    def __init__(self, host: MemoryHost, error: type[PortError]) -> None:
+        super().__init__(host)
+        self._error = error
+        self._until: float | None = None
+
+    async def fetch(self) -> Head:
+        self._check()
+        return await super().fetch()
+
+    async def tip(self, branch: str) -> str:
+        self._check()
+        return await super().tip(branch)
+
+    async def push(self, change: Change, commit: str = "") -> Pushed:
+        self._check()
+        done = await super().push(change, commit)
+        if self._until is None:
+            self._until = elapsed() + SHUT_SECONDS
+            self._check()
+        return done
+
+    def _check(self) -> None:
+        if self._until is not None and elapsed() < self._until:
+            raise self._error("HTTP 403: the session has expired")
+
+
+@pytest.mark.parametrize("error", [Unavailable, Denied, Misconfigured])
+def test_a_push_that_was_taken_before_the_door_shut_takes_no_later_room(
+    error: type[PortError],
+) -> None:
+    wanted: list[int | None] = []
+
+    async def main() -> None:
+        grows = [
+            {"from": "08:05", "to": "08:08", "replicas": 6},
+            {"from": "08:08", "to": "20:00", "replicas": 14},
+        ]
+        habits = Habits(repository=lambda world, name: _ShutDoor(world.host, error))
+        slow = "    scaleUp: {step: 1, cooldownSeconds: 10}\n    scaleDown:"
+        text = scaled(2, grows).replace("    scaleDown:", slow)
+        async with stage({FILE: text}, {"arena": Bounds(30, 0)}, habits) as there:
+            there.start("one")
+            while elapsed() < 1000:
+                await asyncio.sleep(1)
+                wanted.append(there.wanted())
+            assert there.count_in_git() == 14
+
+    in_virtual_time(main())
+    counts = [each for each in wanted if each is not None]
+    assert counts == sorted(counts)
+    assert counts[-1] == 14

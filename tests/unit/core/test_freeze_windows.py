@@ -1,5 +1,6 @@
 """When freezes are open, also on clocks that change; what is wrong with those that never are."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 from reconciler import assets
 from reconciler.core import freeze_windows
 from reconciler.core.freeze_windows import check_freeze, next_change, open_at, windows_of
+from reconciler.core.sound_record import problem_of
 from reconciler.model.freezes import Window
+from reconciler.model.records import RepositoryRecord
 
 ZONES = assets.TimeZones()
 HOUR = 3600
@@ -182,3 +185,11 @@ def test_what_is_said_of_an_open_window() -> None:
     assert freeze_windows.sentence(found) == (
         'frozen until 2026-12-24 00:00 UTC by "cup" (gamekeeper.yaml: the cup)'
     )
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "Pacific/Kiritimati", "America/Lima"])
+@pytest.mark.parametrize("begin", ["1970-01-01", "1900-01-01", "2026-01-01"])
+def test_what_is_open_for_good_can_stand_on_record(begin: str, zone: str) -> None:
+    (freeze,) = open_at([dates(begin, "2999-12-31", zone)], ZONES, seconds("2026-11-23T12:00"))
+    record = replace(RepositoryRecord(), freezes=(freeze,))
+    assert problem_of(record) == ""

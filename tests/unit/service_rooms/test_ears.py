@@ -10,8 +10,8 @@ from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Heard
 from reconciler.service.rooms.ears import SLICE, Silence
 from reconciler.service.rooms.lines import Line
-from reconciler.service.rooms.suspicion import UNSUSPECTED
-from tests.unit.core.making import a_pod
+from reconciler.service.rooms.suspicion import UNSUSPECTED, Suspicion
+from tests.unit.core.making import a_key, a_pod
 from tests.unit.service_views.scripted import VirtualClock
 
 KEY = WorkloadKey("Scheduler", "arena", "arena")
@@ -452,3 +452,10 @@ async def test_a_room_is_overdue_long_before_it_is_silent_and_no_more_once_it_sp
     crowd.mute = set()
     await crowd.live(11)
     assert not crowd.silence.is_overdue(line)
+
+
+def test_where_the_suspicion_of_a_workload_ends_its_rooms_are_left_alone_on_every_node() -> None:
+    before = Suspicion(on={"n": "x"}, to={a_key(): "no room of it is heard"})
+    assert UNSUSPECTED.ended(before) == {"n", ""}
+    assert before.ended(before) == set()
+    assert UNSUSPECTED.ended(Suspicion(on={"n": "x"})) == {"n"}

@@ -181,7 +181,8 @@ def test_players_go_with_a_game_that_ended_for_good_and_words_since_then_count()
     [
         pytest.param(899, False, 0, id="before it ended"),
         pytest.param(0, False, 0, id="nobody knows when"),
-        pytest.param(901, False, 7, id="after it ended, before its pod told so"),
+        pytest.param(902, False, 7, id="after it ended, before its pod told so"),
+        pytest.param(901, False, 0, id="in the second in which it ended"),
         pytest.param(850, True, 7, id="after its pod told so, whatever clocks say"),
     ],
 )
@@ -278,3 +279,41 @@ def test_who_tells_of_players_is_created() -> None:
     assert made.in_order(late, 51.0).health is Health.CREATING
     unwell = Report(periodic=False, health=Health.FAILED)
     assert made.in_order(unwell, 49.0).health is Health.FAILED
+
+
+@pytest.mark.parametrize(
+    ("beside_since", "players"),
+    [
+        pytest.param(0.0, 0, id="nothing runs beside it"),
+        pytest.param(100.0, 7, id="what may be the game runs on behind its proxy"),
+        pytest.param(640.0, 7, id="as far as clocks tell"),
+        pytest.param(700.0, 0, id="it was begun anew as well"),
+    ],
+)
+def test_what_a_proxy_hides_is_not_begun_anew_with_it(beside_since: float, players: int) -> None:
+    told = a_heard(periodic=False, players=7, counted=600)
+    made = line(pod(kept_of(told), 10))
+    began = replace(
+        pod(kept_of(told), 11), runs=(1,), game_started_at=900.0, beside_since=beside_since
+    )
+    kept.void(made, began, 2000.0, 2000.0)
+    assert made.heard is not None
+    assert made.heard.players == players
+    assert hearing.is_doubtful(made.heard, began) is bool(players)
+
+
+@pytest.mark.parametrize(("said_now", "players"), [(True, 0), (False, 7)])
+def test_a_creating_beside_a_count_is_proof_once_the_pod_has_told_of_the_restart(
+    said_now: bool, players: int
+) -> None:
+    made = line(pod(SEVEN, 10))
+    assert made.heard is not None
+    made.heard = replace(made.heard, health=Health.CREATING)
+    made.counted_at, made.health_at = 97.0, 98.0
+    began = replace(pod(SEVEN, 11), runs=(1,), game_started_at=1000.0)
+    kept.void(made, began, 99.0, 999.0)
+    assert made.heard.players == 7, "either may have come first"
+    if said_now:
+        made.health_at = 101.0
+        kept.void(made, began, 101.0, 1001.0)
+    assert made.heard.players == players

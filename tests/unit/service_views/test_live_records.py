@@ -302,6 +302,8 @@ def test_how_often_a_game_was_restarted(
     pod["status"]["containerStatuses"][0]["restartCount"] = 2
     record = pod_of(pod)
     assert (record.runs, record.game_started_at) == (runs, MIDNIGHT + began)
+    beside = {"c0": 6.0, "c1": 5.0}[public[0]] if public and not more else 0.0
+    assert record.beside_since == (MIDNIGHT + beside if beside else 0.0)
 
 
 def _beside(pod: Json) -> Json:
