@@ -165,6 +165,7 @@ VOLATILE = (
     "observedCommit",
     "commit",
     "offers",
+    "asks",
     "departed",
     "newborn",
     "inStep",
