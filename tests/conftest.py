@@ -18,7 +18,7 @@ settings.register_profile(
 )
 settings.load_profile("any machine")
 
-pytest_plugins = ["tests.controlplane.plugin"]
+pytest_plugins = ["tests.canaries.plugin", "tests.controlplane.plugin"]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -18,6 +18,7 @@ ROWS = {
     6: "seeds of all faults mixed",
     11: "ways in which what is wanted vanishes",
     20: "webhooks that are forged, and that are sent again",
+    22: "places of secrets, in all that the run says",
 }
 FIGURES: dict[int, Counter[str]] = {}
 

@@ -18,10 +18,11 @@ from reconciler.sandbox.access import ADMIN, User
 from reconciler.sandbox.behaviour import Behaviour, nodes
 from reconciler.sandbox.cluster import Sandbox
 from reconciler.sandbox.http import SandboxServer
+from tests.canaries.places import canary
 from tests.controlplane.cluster import ControlPlane
 
-ADMIN_TOKEN = "sandbox-admin"
-STRANGER_TOKEN = "sandbox-stranger"
+ADMIN_TOKEN = canary("cluster token")
+STRANGER_TOKEN = canary("cluster token", "stranger")
 _NUMBERS = itertools.count(1)
 
 

@@ -18,6 +18,7 @@ from reconciler.model.errors import (
 )
 from reconciler.model.refs import Json, ObjectRef, ref_of
 from reconciler.ports import WatchEvent
+from tests.canaries.places import canary
 from tests.contract.cluster_world import (
     ApiServer,
     config_map,
@@ -116,7 +117,7 @@ async def test_a_list_of_metadata_holds_names_and_no_secret(
                 "apiVersion": "v1",
                 "kind": "Secret",
                 "metadata": {"name": name, "namespace": namespace},
-                "stringData": {"password": "hunter2"},
+                "stringData": {"password": canary("object Secret")},
             }
         )
         for name in names

@@ -11,11 +11,13 @@ from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
 from reconciler.adapters.git.mirror import Mirror
 from reconciler.adapters.git.source import Source
 from reconciler.ports import WritableRepository
+from tests.canaries.places import canary
 from tests.gitservers.http import Fault, HttpGitServer
 from tests.gitservers.repositories import BareRepository
 from tests.gitservers.ssh import SshGitServer, ssh_server
 
 Files = Mapping[str, str | None]
+PASSWORD = canary("git password")
 FETCH_DEADLINE_SECONDS = 15.0
 
 
@@ -208,8 +210,8 @@ def upstream(kind: str, folder: Path) -> Iterator[Upstream]:
             yield OverSsh(bare, source, cache, ssh)
     else:
         token = folder / "token"
-        token.write_text("s3cret\n")
-        with HttpGitServer(root, user="bot", password="s3cret", tls=kind == "https") as server:
+        token.write_text(f"{PASSWORD}\n")
+        with HttpGitServer(root, user="bot", password=PASSWORD, tls=kind == "https") as server:
             source = _source(
                 server.url("team/fleet.git"),
                 username="bot",

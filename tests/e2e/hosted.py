@@ -8,12 +8,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
+from tests.canaries.places import canary
 from tests.e2e.processes import Fleet, fleet
 from tests.gitservers.http import HttpGitServer
 from tests.gitservers.repositories import BareRepository, git_environment
 from tests.loop.scaling.commits import Written
 
-USER, PASSWORD = "bot", "s3cret"
+USER, PASSWORD = "bot", canary("git password")
 AUTHOR = "Fleet Bot"
 NAME = "fleet.git"
 

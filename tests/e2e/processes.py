@@ -12,21 +12,35 @@ from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from reconciler.model.refs import Json
+from tests.canaries.outputs import look, look_through_repository
+from tests.canaries.places import canary
 from tests.controlplane.processes import free_ports
 
 SANDBOX = """
 import asyncio, json, sys, time
 from pathlib import Path
+from reconciler.sandbox.requests import Request
 from reconciler.wiring.clusters import make_sandbox
+from tests.canaries.places import HOLDERS, canary, places_in
+
+def plant(sandbox):
+    body = {"metadata": {"name": "theirs"}, "stringData": {"password": canary("object Secret")}}
+    url, kind = "/api/v1/namespaces/default/secrets", {"content-type": "application/json"}
+    request = Request.of("POST", url, json.dumps(body).encode(), kind)
+    assert sandbox.handle(request, time.time()).status == 201
 
 async def main():
     path = Path(sys.argv[1])
     server = make_sandbox(4, "127.0.0.1", 0)
     sandbox = server._sandbox
+    plant(sandbox)
     handle, journal = sandbox.handle, path.with_name("journal").open("a", buffering=1)
 
     def told(request, now):
         answer = handle(request, now)
+        if places_in(request.body) and not any(part in request.path for part in HOLDERS):
+            with path.with_name("leaks").open("ab") as leaks:
+                leaks.write(f"{request.method} {request.path}\\n".encode() + request.body)
         if request.method != "GET":
             who = request.headers.get("authorization", "").removeprefix("Bearer ")
             line = [time.monotonic(), who, request.method, request.path, answer.status]
@@ -35,12 +49,13 @@ async def main():
 
     sandbox.handle = told
     async with server:
-        server.write_kubeconfig(path.with_suffix(".new"))
+        server.write_kubeconfig(path.with_suffix(".new"), sys.argv[2])
         path.with_suffix(".new").rename(path)
         await asyncio.Event().wait()
 
 asyncio.run(main())
 """
+ROOT = Path(__file__).parents[2]
 IDENTITY = ("-c", "user.name=Ada", "-c", "user.email=ada@studio.example", "-c", "commit.gpgsign=0")
 
 
@@ -126,17 +141,28 @@ class Fleet:
         subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
 
 
+def _search(made: Fleet) -> None:
+    """Look through what was written to the cluster and to the repository."""
+    leaks = made.folder / "leaks"
+    look("a write to the cluster", leaks.read_bytes() if leaks.exists() else b"")
+    look_through_repository(made.bare)
+    for kind in ("configmaps", "events"):
+        made.ask(f"/api/v1/{kind}")  # whatever is read over HTTP is looked through
+
+
 @contextmanager
 def fleet(folder: Path) -> Iterator[Fleet]:
     """Start a sandbox and make a repository; end everything that was started in the end."""
     made = Fleet(folder)
     made.found()
-    sandbox = subprocess.Popen([sys.executable, "-c", SANDBOX, str(made.kubeconfig)])
+    argv = [sys.executable, "-c", SANDBOX, str(made.kubeconfig), canary("cluster token")]
+    sandbox = subprocess.Popen(argv, cwd=ROOT)
     try:
         until("the sandbox serves", made.kubeconfig.exists, 30.0)
         config = json.loads(made.kubeconfig.read_text(encoding="utf-8"))
         made.url = config["clusters"][0]["cluster"]["server"]
         yield made
+        _search(made)
     finally:
         for process in (*made.loops, sandbox):
             process.kill()

@@ -9,11 +9,12 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from reconciler.model.refs import Json
+from tests.canaries.places import canary
 from tests.e2e.commands import GAMEKEEPER, environment
 from tests.e2e.processes import Fleet, fleet, free_address, until
 from tests.loop.world import CONFIG, spec
 
-TOKEN = "a-token-of-the-operators"
+TOKEN = canary("admin token")
 COMMANDS = (
     "render",
     "diff --live --output json",

@@ -5,6 +5,7 @@ import os
 import pty
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.canaries.outputs import read_files
 from tests.e2e.commands import GAMEKEEPER, commit, environment, fleet, gamekeeper, git
 
 SPEC = "schedulers/arena.yaml"
@@ -73,14 +75,16 @@ class Place:
 
 @contextmanager
 def process(command: list[str], settings: dict[str, str]) -> Iterator["subprocess.Popen[bytes]"]:
-    quiet = subprocess.DEVNULL
-    with subprocess.Popen(
-        command, env=environment(**settings), stdout=quiet, stderr=quiet
-    ) as started:
+    with (
+        tempfile.NamedTemporaryFile() as said,
+        subprocess.Popen(command, env=environment(**settings), stdout=said, stderr=said) as started,
+    ):
         try:
             yield started
         finally:
             started.send_signal(signal.SIGTERM)
+            started.wait()
+            read_files()
 
 
 def wait_until(true: Callable[[], bool]) -> None:

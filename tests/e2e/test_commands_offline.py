@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.canaries.places import MARK, canary
 from tests.e2e.commands import commit, fleet, gamekeeper, git
 from tests.gitservers.signing import Person, signers_file
 
@@ -165,3 +166,18 @@ def test_what_no_allowed_key_signed_is_held_before_it_is_merged(
     assert (done.returncode, "(unsigned)" in done.stdout) == (2, False)
     done = gamekeeper("diff", "main", "--verify-commits", "head", cwd=repository)
     assert (done.returncode, "has no keys" in done.stderr) == (1, True)
+
+
+def test_a_secret_value_that_changed_is_shown_as_changed_and_no_more(tmp_path: Path) -> None:
+    folder = fleet(tmp_path / "fleet")
+    for which in ("old", "new"):
+        file = folder / "schedulers/arena.yaml"
+        head, ports, rest = file.read_text().partition("          ports:\n")
+        value = canary("container value", which)
+        variable = f"          env:\n            - {{name: LOBBY_TOKEN, value: {value}}}\n"
+        file.write_text(head.partition("          env:\n")[0] + variable + ports + rest)
+        git(folder, "commit", "-qam", f"the {which} token")
+    for words in (("main~1", "main"), ("main~2", "main")):
+        said = gamekeeper("diff", *words, cwd=folder)
+        assert "*** (after)" in said.stdout, said.stderr
+        assert MARK not in said.stdout + said.stderr

@@ -11,11 +11,12 @@ from urllib.request import Request, urlopen
 import pytest
 
 from reconciler.model import labels
+from tests.canaries.places import canary
 from tests.e2e.processes import Fleet, fleet, free_address, until
 from tests.loop.world import spec
 
 CONFIG = "apiVersion: gamekeeper.dev/v1\nkind: Config\nspec: {}\n"
-TOKEN = "of-the-match-director"
+TOKEN = canary("admin token", "director")
 ADMINS = f"""\
 - name: match-director
   sha256: {hashlib.sha256(TOKEN.encode()).hexdigest()}

@@ -5,13 +5,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests.canaries.places import canary
 from tests.e2e.commands import gamekeeper
 from tests.e2e.processes import Fleet, fleet, until
 from tests.loop.world import CONFIG, spec
 from tests.monitoring.loopback import Loopback, Reply, served
 
 FLAGS = ("--poll-seconds", "1", "--listen", "127.0.0.1:0")
-SECRET_PATH = "/services/T0/B0/hunter2"
+SECRET_PATH = f"/services/T0/B0/{canary('notification URL')}"
 FILE = """\
 apiVersion: gamekeeper.dev/v1
 kind: Notifications
@@ -88,7 +89,7 @@ def test_each_state_is_told_once_whoever_leads(tmp_path: Path) -> None:
         until("it is told again", lambda: receiver.events()[2:] == ["applied"], 60.0)
         assert second.poll() is None
         said = made.log("first") + made.log("second") + json.dumps(status(made))
-        assert "hunter2" not in said
+        assert SECRET_PATH not in said
 
 
 def test_a_mistake_in_the_file_ends_the_start_with_its_place(tmp_path: Path) -> None:

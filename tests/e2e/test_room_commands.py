@@ -16,13 +16,14 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from tests.canaries.places import canary
 from tests.e2e.commands import GAMEKEEPER, commit, environment, git
 from tests.e2e.test_commands import SPEC, Place, process
 
 LONGEST_SECONDS = 40.0
 IDLE = ["busy", "idle", "idle"]
-TOKEN = "a-token-of-the-operators"
-SCOPED = "a-token-for-one-workload"
+TOKEN = canary("admin token")
+SCOPED = canary("admin token", "scoped")
 
 
 class Stage(Place):

@@ -6,11 +6,12 @@ import http.client
 from functools import partial
 from pathlib import Path
 
+from tests.canaries.places import canary
 from tests.e2e.processes import Fleet, fleet, free_address, until
 from tests.gitservers.http import HttpGitServer
 from tests.loop.world import CONFIG, spec
 
-SECRET = b"a secret of the studio"
+SECRET = canary("webhook secret").encode()
 
 
 def post(address: str, body: bytes, signature: str = "") -> int:

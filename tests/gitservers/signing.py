@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from tests.canaries.keys import write_key
+from tests.canaries.places import canary
 from tests.gitservers.repositories import BareRepository, git_environment
 
 
@@ -20,8 +22,7 @@ class Person:
     def create(cls, folder: Path, name: str) -> Self:
         """Make a person with a fresh key."""
         key_file = folder / f"key-{name}"
-        argv = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(key_file)]
-        subprocess.run(argv, check=True, capture_output=True)
+        write_key(key_file, canary("signing key", str(key_file)))
         return cls(name, key_file)
 
     @property

@@ -5,11 +5,12 @@ from __future__ import annotations
 import getpass
 import os
 import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tests.canaries.keys import write_key
+from tests.canaries.places import canary
 from tests.controlplane.processes import Server, ServerGroup, free_ports
 from tests.gitservers.install import find_sshd
 
@@ -96,9 +97,7 @@ class SshGitServer:
 
     def _write_files(self) -> None:
         for name in ("host", "client"):
-            path = self.folder / name
-            argv = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(path)]
-            subprocess.run(argv, check=True, capture_output=True, stdin=subprocess.DEVNULL)
+            write_key(self.folder / name, canary("ssh key", name))
         host_key = (self.folder / "host.pub").read_text(encoding="utf-8")
         known = f"[127.0.0.1]:{self._port} {host_key}"
         self.known_hosts_file.write_text(known, encoding="utf-8")

@@ -10,10 +10,12 @@ from reconciler.cli.statuses import as_json, status_of
 from reconciler.sandbox.requests import Request, Response
 from reconciler.settings import Settings
 from reconciler.wiring import repositories
+from tests.canaries.outputs import apart
+from tests.canaries.places import canary
 from tests.loop.world import Process, World, spec
 from tests.unit.cli.screens import console, text_of
 
-CANARY = "c4nary"
+CANARY = canary("git URL")
 SECRET_URL = f"https://bot:{CANARY}@git.example/fleet"
 BARE_URL = "https://git.example/fleet"
 RECORD = "/api/v1/namespaces/gamekeeper/configmaps/gamekeeper-main"
@@ -35,7 +37,8 @@ def _write_password(world: World) -> None:
     assert CANARY in json.dumps(body)
     headers = {"content-type": "application/json"}
     request = Request.of("PUT", RECORD, json.dumps(body).encode(), headers)
-    answer = world.sandbox.handle(request, world.time.at)
+    with apart():  # here it is planted
+        answer = world.sandbox.handle(request, world.time.at)
     assert isinstance(answer, Response)
     assert answer.status == 200
 

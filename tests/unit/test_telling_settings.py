@@ -10,6 +10,7 @@ from reconciler.model.errors import Misconfigured, Unavailable
 from reconciler.model.notifications import CommitState, Verdict
 from reconciler.settings import Settings
 from reconciler.wiring.telling import hosted_by, make_statuses
+from tests.canaries.places import canary
 from tests.gitservers.certificates import make_certificate, server_context
 from tests.unit.adapters_outside.servers import answering
 
@@ -55,7 +56,7 @@ def test_what_is_refused(given: dict[str, Any], why: str) -> None:
 async def test_the_authority_of_the_code_host_is_that_of_git(tmp_path: Path) -> None:
     certificate = make_certificate(tmp_path)
     token = tmp_path / "token"
-    token.write_text("hunter2")
+    token.write_text(secret := canary("commit status token"))
     verdict = Verdict("ab" * 20, CommitState.SUCCESS, "every workload is as Git says", "")
     given: dict[str, Any] = {
         "commit_status": "gitea",
@@ -81,4 +82,4 @@ async def test_the_authority_of_the_code_host_is_that_of_git(tmp_path: Path) -> 
             await made.close()
     (asked,) = server.asked
     assert asked["path"] == f"/api/v1/repos/a/b/statuses/{verdict.commit}"
-    assert asked["headers"]["Authorization"] == "token hunter2"
+    assert asked["headers"]["Authorization"] == f"token {secret}"

@@ -5,10 +5,15 @@ from reconciler.service.doors.codes import RoomCodes
 from reconciler.service.doors.door import Rules, open_door
 from reconciler.service.doors.networks import Silent
 from reconciler.service.rooms.desk import RoomDesk
+from tests.canaries.places import canary
 from tests.loop.service import Service
 from tests.loop.virtual_time import elapsed
 from tests.loop.wires import Weather
 from tests.loop.world import World
+
+
+def _key() -> bytes:
+    return canary("room codes' key").encode()
 
 
 class RoomService(Service):
@@ -27,7 +32,7 @@ class RoomService(Service):
         )
         self.lane.reports = self.desk.book
         self.view.room_changed = self.desk.room_changed
-        self.lane.codes = codes = RoomCodes(cluster, "gamekeeper", elapsed, lambda: b"k" * 32)
+        self.lane.codes = codes = RoomCodes(cluster, "gamekeeper", elapsed, _key)
         self.lane.rooms_url = "http://gamekeeper-rooms.gamekeeper.svc"
         rules = Rules("main", Silent(own_address=True))
         door = open_door(cluster, self.view, self.clock, elapsed, rules, codes)

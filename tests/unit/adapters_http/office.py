@@ -31,11 +31,12 @@ from reconciler.room_ports import (
     RoomView,
     Verb,
 )
+from tests.canaries.places import canary
 
 NOW = 1_760_000_000.0
-CODE = "the-code-of-arena-7"
-TOKEN = "the-token-of-arena-7"
-ADMIN = "an-administrator"
+CODE = canary("room code")
+TOKEN = canary("room token")
+ADMIN = canary("admin token")
 ARENA = WorkloadKey("Scheduler", "arena", "arena")
 SHOOTER = WorkloadKey("Fleet", "shooters", "shooter")
 

@@ -16,6 +16,7 @@ from reconciler.model.errors import (
 )
 from reconciler.model.refs import Json, ObjectRef
 from reconciler.ports import WatchEvent
+from tests.canaries.places import canary
 from tests.unit.adapters_kubernetes.fault_server import (
     Answer,
     faulty,
@@ -26,6 +27,7 @@ from tests.unit.adapters_kubernetes.fault_server import (
     streams,
 )
 
+TOKEN = canary("cluster token")
 REF = ObjectRef("v1", "ConfigMap", "n", "a")
 BODY: Json = {
     "apiVersion": "v1",
@@ -207,12 +209,12 @@ async def test_a_watch_that_fails_raises_an_error_of_ports(
 
 
 async def test_a_server_that_is_down_is_named_without_the_token() -> None:
-    async with faulty(says(200), token="hunter2") as (server, cluster):
+    async with faulty(says(200), token=TOKEN) as (server, cluster):
         server.answers = [resets()]
         with pytest.raises(Unavailable) as caught:
             await cluster.get(REF)
         assert server.url in str(caught.value)
-        assert "hunter2" not in str(caught.value)
+        assert TOKEN not in str(caught.value)
 
 
 async def test_a_404_on_delete_is_gone_and_on_replace_a_conflict() -> None:

@@ -9,6 +9,7 @@ import pytest
 from reconciler.adapters.kubernetes.connect import connect
 from reconciler.adapters.kubernetes.kubeconfig import ConnectionFlags
 from reconciler.model.errors import Misconfigured
+from tests.canaries.places import canary
 from tests.gitservers.certificates import make_certificate
 from tests.unit.adapters_kubernetes.kubeconfigs import authorization, write
 
@@ -222,6 +223,8 @@ def test_a_key_with_a_passphrase_is_refused_and_nobody_is_asked(
 
 
 HTTPS = {"server": "https://one"}
+TOKEN, PASSWORD = canary("cluster token"), canary("cluster password")
+KEY = canary("certificate key")
 LEGACY = {"name": "gcp"}
 
 
@@ -239,10 +242,18 @@ LEGACY = {"name": "gcp"}
         pytest.param({"exec": "x"}, {}, {}, "exec must be a mapping", id="exec that is a word"),
         pytest.param({"token": "a\nb"}, {}, {}, "holds what no token can", id="token of two lines"),
         pytest.param(
-            {"token": "t", "username": "u"}, {}, {}, "both a token and a username", id="two ways"
+            {"token": TOKEN, "username": "u", "password": PASSWORD},
+            {},
+            {},
+            "both a token and a username",
+            id="two ways",
         ),
         pytest.param(
-            {}, {}, {"token": "t", "username": "u"}, "two ways to log in", id="two ways by flags"
+            {},
+            {},
+            {"token": TOKEN, "username": "u", "password": PASSWORD},
+            "two ways to log in",
+            id="two ways by flags",
         ),
         pytest.param({"auth-provider": LEGACY}, {}, {}, "use an exec plugin", id="auth-provider"),
         pytest.param({"as-groups": ["a"]}, {}, {}, "pass --as", id="a group of nobody"),
@@ -260,7 +271,11 @@ LEGACY = {"name": "gcp"}
             {"client-certificate-data": "AUTHORITY"}, HTTPS, {}, "one of them is", id="no key"
         ),
         pytest.param(
-            {"client-key-data": "AUTHORITY"}, HTTPS, {}, "one of them is", id="only a key"
+            {"client-key-data": base64.b64encode(KEY.encode()).decode()},
+            HTTPS,
+            {},
+            "one of them is",
+            id="only a key",
         ),
         pytest.param(
             {"client-key-data": "AUTHORITY", "client-certificate-data": "AUTHORITY"},

@@ -26,6 +26,7 @@ from reconciler.model.errors import (
 )
 from reconciler.model.refs import Json, ObjectRef
 from reconciler.ports import WatchEvent
+from tests.canaries.places import canary
 from tests.unit.adapters_kubernetes.connect_proxy import connect_proxy
 
 
@@ -37,6 +38,7 @@ def _asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 Speech = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
+TOKEN, PASSWORD = canary("cluster token"), canary("proxy password")
 REF = ObjectRef("v1", "ConfigMap", "n", "a")
 BODY: Json = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "n"}}
 
@@ -68,7 +70,7 @@ async def wire(speech: Speech, proxy: str = "") -> AsyncIterator[tuple[Wire, Kub
     there = Wire(speech)
     server = await asyncio.start_server(there.serve, "127.0.0.1", 0)
     there.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    flags = ConnectionFlags(server=there.url, token="hunter2", proxy_url=proxy)
+    flags = ConnectionFlags(server=there.url, token=TOKEN, proxy_url=proxy)
     limits = Limits(qps=0, request_timeout_seconds=0.5, silence_seconds=0.5)
     cluster = open_cluster(connect(flags, {"HOME": "/none"}), "test", limits=limits)
     try:
@@ -169,7 +171,7 @@ NESTED = b"[" * 20000 + b"]" * 20000
             id="a list of no objects",
         ),
         pytest.param(
-            bytes_of(answer(302, b"", "Location: https://u:hunter2@login.test/?t=hunter2")),
+            bytes_of(answer(302, b"", f"Location: https://u:{TOKEN}@login.test/?t={TOKEN}")),
             Misconfigured,
             "sends us elsewhere",
             id="a redirect",
@@ -211,7 +213,7 @@ async def test_what_is_no_list_is_never_an_empty_one(
         with pytest.raises(PortError, match=f"list Pod: .*{message}") as caught:
             await cluster.list("v1", "Pod")
         assert type(caught.value) is kind
-        assert "hunter2" not in str(caught.value)
+        assert TOKEN not in str(caught.value)
         assert str(caught.value).isprintable()
 
 
@@ -342,7 +344,7 @@ async def test_a_line_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -
 async def test_a_proxy_that_refuses_is_told_apart_from_one_that_finds_nobody() -> None:
     for status, kind in ((403, Denied), (407, Denied), (502, Unavailable), (503, Unavailable)):
         async with connect_proxy(status=status) as proxy:
-            login = proxy.url.replace("://", "://user:hunter2@")
+            login = proxy.url.replace("://", f"://user:{PASSWORD}@")
             flags = ConnectionFlags(server="https://fleet.test", token="t", proxy_url=login)
             limits = Limits(qps=0, request_timeout_seconds=2)
             cluster = open_cluster(connect(flags, {"HOME": "/none"}), "test", limits=limits)
@@ -350,24 +352,24 @@ async def test_a_proxy_that_refuses_is_told_apart_from_one_that_finds_nobody() -
                 await cluster.create(BODY)
             await cluster.close()
             assert type(caught.value) is kind
-            assert "hunter2" not in str(caught.value)
+            assert PASSWORD not in str(caught.value)
 
 
 async def test_a_proxy_that_is_not_there_is_named_without_its_password() -> None:
     flags = ConnectionFlags(
-        server="https://fleet.test", token="t", proxy_url="http://user:hunter2@127.0.0.1:1"
+        server="https://fleet.test", token="t", proxy_url=f"http://user:{PASSWORD}@127.0.0.1:1"
     )
     cluster = open_cluster(connect(flags, {"HOME": "/none"}), "test", limits=Limits(qps=0))
     with pytest.raises(Unavailable, match=r"the proxy to .* cannot be connected to: Conn") as told:
         await cluster.create(BODY)
     await cluster.close()
-    assert "hunter2" not in str(told.value)
+    assert PASSWORD not in str(told.value)
 
 
 async def test_a_port_where_nobody_listens_is_told_with_its_address_and_what_to_check() -> None:
     async with wire(bytes_of(b"")) as (there, _):
         pass
-    flags = ConnectionFlags(server=there.url, token="hunter2")
+    flags = ConnectionFlags(server=there.url, token=TOKEN)
     cluster = open_cluster(connect(flags, {"HOME": "/none"}), "test", limits=Limits(qps=0))
     with pytest.raises(Unavailable) as told:
         await cluster.list("v1", "Pod")

@@ -19,10 +19,12 @@ from reconciler.model.errors import Misconfigured
 from reconciler.model.scaling import Signal
 from reconciler.settings import Settings
 from reconciler.wiring.outside import make_outside
+from tests.canaries.places import canary
 from tests.gitservers.certificates import make_certificate, server_context
 from tests.unit.adapters_outside.servers import Answering, answering, saying
 
 NOW = 1_800_000_000.0
+TOKEN = canary("Prometheus token")
 PATIENT_SECONDS = 30.0
 IMPATIENT_SECONDS = 0.2
 
@@ -257,12 +259,12 @@ async def queried(answer: Answering, token: str = "", prefix: str = "") -> tuple
 
 
 async def test_prometheus_is_asked_for_one_number() -> None:
-    signal, (asked,) = await queried(json_answer(vector("12.5")), "s3cret", "/prom")
+    signal, (asked,) = await queried(json_answer(vector("12.5")), TOKEN, "/prom")
 
     assert signal == Signal(NOW - 1, 12.5)
     assert (asked["method"], asked["path"]) == ("GET", "/prom/api/v1/query")
     assert asked["query"] == {"query": 'sum(queue{game="a b"})', "timeout": "5s"}
-    assert asked["headers"]["Authorization"] == "Bearer s3cret"
+    assert asked["headers"]["Authorization"] == f"Bearer {TOKEN}"
 
 
 REFUSED = {"status": "error", "errorType": "bad_data", "error": "parse error: unexpected <eof>"}
@@ -275,7 +277,7 @@ REFUSED = {"status": "error", "errorType": "bad_data", "error": "parse error: un
         pytest.param(json_answer(vector(*["1"] * 5)), "gives 5 series", id="several series"),
         pytest.param(json_answer(vector(*["1"] * 5000)), "more than 64 KiB", id="thousands"),
         pytest.param(json_answer(REFUSED, 400), "refuses the query: parse error", id="a bad query"),
-        pytest.param(json_answer({"error": "no s3cret here"}, 422), "no *** here", id="an echo"),
+        pytest.param(json_answer({"error": f"no {TOKEN} here"}, 422), "no *** here", id="an echo"),
         pytest.param(json_answer({}, 401), "--prometheus-token-file", id="no token"),
         pytest.param(json_answer({}, 403), "--prometheus-token-file", id="a wrong token"),
         pytest.param(json_answer({}, 404), "--prometheus-url", id="another path"),
@@ -284,18 +286,18 @@ REFUSED = {"status": "error", "errorType": "bad_data", "error": "parse error: un
     ],
 )
 async def test_what_prometheus_cannot_answer_is_trouble(answer: Answering, why: str) -> None:
-    signal, _ = await queried(answer, "s3cret")
+    signal, _ = await queried(answer, TOKEN)
 
     assert signal.value is None
     assert why in signal.trouble
-    assert "s3cret" not in signal.trouble
+    assert TOKEN not in signal.trouble
 
 
 async def test_a_token_goes_nowhere_else() -> None:
     async def redirected(request: web.BaseRequest) -> web.StreamResponse:
         return redirect(request)
 
-    signal, asked = await queried(redirected, "s3cret")
+    signal, asked = await queried(redirected, TOKEN)
 
     assert "a redirect" in signal.trouble
     assert len(asked) == 1

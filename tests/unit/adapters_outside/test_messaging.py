@@ -19,6 +19,7 @@ from reconciler.adapters.outside.resolver import CheckedResolver
 from reconciler.core.news_text import message_of
 from reconciler.model.errors import Denied, Misconfigured, PortError, Unavailable
 from reconciler.model.notifications import Form, Message, News, Origin, Target, Topic
+from tests.canaries.places import canary
 from tests.unit.adapters_outside.servers import Answering, answering, saying
 from tests.unit.core.making import a_key
 
@@ -27,7 +28,8 @@ ORIGIN = Origin("main", "local", "https://git.example.com/studio/fleet.git", "ma
 NEWS = News(
     Topic.REFUSED, a_key(), "place", "identity", "takes <12> of 40 rooms", "over-budget", "0123abcd"
 )
-SECRET = "s3cret-of-the-receiver"
+SECRET = canary("notification secret")
+SECRET_PATH = f"/services/T0/B0/{canary('notification URL')}"
 
 
 def a_message(left_out: int = 0) -> Message:
@@ -92,10 +94,10 @@ async def test_nothing_is_signed_without_a_secret() -> None:
 async def test_slack_is_sent_a_text_in_which_it_sees_no_markup(tmp_path: Path) -> None:
     file = tmp_path / "url"
     async with answering(status(200)) as server, messenger() as made:
-        file.write_text(f"{server.origin}/services/T0/B0/hunter2\n")
+        file.write_text(f"{server.origin}{SECRET_PATH}\n")
         await made.send(Target("chat", Form.SLACK, url_file=str(file)), a_message(3))
     (asked,) = server.asked
-    assert asked["path"] == "/services/T0/B0/hunter2"
+    assert asked["path"] == SECRET_PATH
     assert json.loads(asked["text"]) == {
         "text": "[main/local] refused Scheduler/arena: takes &lt;12&gt; of 40 rooms "
         "(gamekeeper approve 0123abcd) (and 3 more before it)"

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.core.codes import LENGTH, code_of, is_code
+from tests.canaries.places import canary
 
-KEY = b"k" * 32
+KEY = canary("room codes' key").encode()
 CODE = code_of(KEY, "local", "arena", "arena-7")
 
 

@@ -7,6 +7,9 @@ from hypothesis import strategies as st
 
 from reconciler.core.fields import compare_fields
 from reconciler.model.changes import FieldChange
+from tests.canaries.places import canary
+
+HUSH = canary("container value")
 
 
 def compare(before: object, after: object) -> list[tuple[str, object, object]]:
@@ -58,14 +61,14 @@ def test_documents_differ_in_some_field_or_are_equal(one: object, other: object)
     ("before", "after", "fields"),
     [
         pytest.param(
-            [{"name": "LOBBY_TOKEN", "value": "hush"}],
+            [{"name": "LOBBY_TOKEN", "value": HUSH}],
             [{"name": "LOBBY_TOKEN", "value": "psst"}],
             [("[0].value", "*** (before)", "*** (after)")],
             id="a secret that changed",
         ),
         pytest.param(
             [],
-            [{"name": "DB_PASSWORD", "value": "hush"}, {"name": "MAP", "value": "desert"}],
+            [{"name": "DB_PASSWORD", "value": HUSH}, {"name": "MAP", "value": "desert"}],
             [
                 (
                     "",

@@ -19,13 +19,14 @@ from reconciler.service.doors.codes import RoomCodes
 from reconciler.service.doors.door import RoomDoor, Rules, open_door
 from reconciler.service.doors.networks import Silent
 from reconciler.service.views import ClusterView
+from tests.canaries.places import canary
 from tests.loop.transport import SandboxTransport
 from tests.loop.world import definitions
 
 START = 1_800_000_000.0
 AUDIENCE = "gamekeeper.dev/main"
 PEER = "10.244.9.9"
-ADMINS_TOKEN = "the-admins-own"
+ADMINS_TOKEN = canary("admin token")
 AS_ADMIN = {"authorization": f"Bearer {ADMINS_TOKEN}"}
 
 
