@@ -16,6 +16,8 @@ from tests.loop.virtual_time import elapsed
 
 BUSY = ("busy", "allocated")
 LONGEST_REQUEST_SECONDS = 30.0
+SUSPICIOUS_ROOMS = 3
+"""Of fewer rooms that fall silent nobody can tell that it is rather we who do not hear."""
 UNMARKED_SECONDS = 30.0
 """How long a room that told us of players may stand without its mark: a write that was on its way
 from a process that died may still take one away, and it is set again."""
@@ -199,13 +201,26 @@ class Warden(Watchman):
         """Whether a game that tells on change had players long before it was drained.
 
         So long that whatever kept its word from us is known: nobody led, we are deaf, its node is
-        lost.
+        lost. That we are deaf only rooms that ping can tell, three of them (DESIGN §4).
         """
+        if self._pinging() < SUSPICIOUS_ROOMS:
+            return False
         game = actor.game
         if game.nature.voice is not Voice.COLLECTIONS or game.hung or game.occupied_since is None:
             return False
         virtual = game.occupied_since - self.world.time.at + elapsed()
         return virtual < since - self.laws.ping_seconds
+
+    def _pinging(self) -> int:
+        """How many rooms have been up for so long, and were heard, that their silence tells it."""
+        since = self.world.time.at - self.laws.ping_seconds
+        return sum(
+            actor.game.nature.voice is not Voice.COLLECTIONS
+            and bool(actor.heard_at)
+            and not actor.game.over
+            and actor.game.up_at < since
+            for actor in (self.cast.actors.values() if self.cast else ())
+        )
 
     def _never_up(self, actor: Actor) -> bool:
         return self.world.time.at < actor.game.up_at
