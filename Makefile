@@ -17,7 +17,7 @@ DEVELOPMENT := import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
 unexport PYTHONDONTWRITEBYTECODE
 
 TEST := $(BIN)/python -m pytest -q -m "not real"
-COMPUTING := tests/unit tests/golden tests/corpora
+COMPUTING := tests/unit tests/golden tests/corpora tests/fuzz
 LOOP := tests/loop
 PLAYING := tests/loop/rooms tests/loop/scaling
 KILLING := tests/e2e/test_failover.py tests/e2e/test_kill.py
@@ -95,7 +95,7 @@ rooms-first: $(READY)
 
 rooms-second: $(READY)
 	GAMEKEEPER_SHARE=10 GAMEKEEPER_SWEEPS=all $(BIN)/python -m pytest -q \
-		tests/loop/rooms/test_played_on.py tests/loop/test_faults.py
+		tests/loop/rooms/test_played_on.py tests/loop/test_faults.py tests/fuzz
 
 campaign: $(READY) ## the whole counts of the scorecard, an hour of it; again, and it goes on
 	$(BIN)/python -m tests.campaign --minutes $(or $(MINUTES),50)

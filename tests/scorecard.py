@@ -17,6 +17,7 @@ ROWS = {
     2: "every request fails in every way, rooms occupied",
     6: "seeds of all faults mixed",
     11: "ways in which what is wanted vanishes",
+    19: "fuzzed parsers of what strangers write",
     20: "webhooks that are forged, and that are sent again",
     22: "places of secrets, in all that the run says",
 }

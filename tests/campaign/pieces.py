@@ -32,6 +32,9 @@ def pieces() -> Iterator[Piece]:
     for part in range(50):
         share = f"{part}/50"
         yield Piece(f"failures {share}", (PLAYED_ON, "-k", "fails"), SHARE, share)
+    for part in range(20):
+        share = f"{part}/20"
+        yield Piece(f"fuzzing {share}", ("tests/fuzz",), SHARE, share)
     for first in range(0, MOST_SEEDS, SEEDS_EACH):
         seeds = f"{first}-{first + SEEDS_EACH - 1}"
         yield Piece(f"seeds {seeds}", (WEATHER,), SEEDS, seeds)

@@ -1,0 +1,83 @@
+"""Whatever stands in Git: YAML, the documents of it, and the reading of a whole tree."""
+
+import json
+import random
+from dataclasses import replace
+
+from reconciler.adapters.compiler.codec import decode, encode
+from reconciler.core.compile import workload_from_json
+from reconciler.core.count_text import counts_in
+from reconciler.core.read import read_tree
+from reconciler.core.yaml_strict import MOST_BYTES, parse_file
+from reconciler.model.readings import Reading
+from reconciler.model.specs import Permissions, Source
+from tests.fuzz.forging import Forge, documents_of, in_yaml
+from tests.fuzz.playing import Target, search
+from tests.fuzz.seeds import CONFIGS, SPECS
+from tests.unit.core.reading import CONFIG, SPEC, kit, tree_of
+
+WORDS = tuple(
+    word.encode()
+    for text in (SPEC, *(seed.decode("utf-8", "replace") for seed in SPECS[:40]))
+    for word in text.split()
+)
+KINDS = ("gamekeeper.yaml", "schedulers/a.yaml", "replicas.yaml")
+LARGE = Forge(SPECS, WORDS, MOST_BYTES + 1)
+SMALL = Forge(SPECS, WORDS, 20_000)
+OF_CONFIGS = Forge(CONFIGS, WORDS, 20_000)
+CONFIG_VALUES = documents_of(CONFIGS)
+SPEC_VALUES = [one for one in documents_of(SPECS) if one.get("kind") in ("Scheduler", "Fleet")]
+VALUES = tuple(dict.fromkeys(word.decode("utf-8", "replace") for word in WORDS))
+PERMISSIONS = Permissions(kinds=("ConfigMap", "Role", "RoleBinding"), instance="main")
+
+
+def parsed(data: bytes) -> None:
+    """No text makes the parser raise, and what it says can be told and sent on."""
+    found = parse_file("a.yaml", data)
+
+    # libyaml tells of what is missing at the end that it is missing on the line behind it.
+    lines = data.count(b"\n") + data.count(b"\r") + 2
+    findings = [each for document in found.documents for each in document.findings]
+    for finding in [*findings, *([found.unreadable] if found.unreadable else [])]:
+        assert 0 <= finding.line <= lines
+        assert "\n" not in finding.message
+        str(finding).encode()
+    for document in found.documents:
+        json.dumps(document.value, ensure_ascii=False, allow_nan=False).encode()
+    for count in counts_in("a.yaml", data).values():
+        assert type(count.count) is int
+
+
+def read(data: bytes) -> None:
+    """No file makes the reader raise, and the reading comes whole through a worker's pipe."""
+    kind, _, text = data.partition(b"\n")
+    files = {"gamekeeper.yaml": CONFIG, "schedulers/b.yaml": SPEC.replace("arena", "lobby")}
+    tree = tree_of(files)
+    path = kind.decode()
+    entry = replace(tree.entries["gamekeeper.yaml"], text=text, size=len(text), blob="x")
+    reading = read_tree(replace(tree, entries={**tree.entries, path: entry}), PERMISSIONS, kit())
+
+    sent = json.loads(json.dumps(encode(Reading, reading), allow_nan=False))
+    assert decode(Reading, sent) == reading
+    assert not reading.workloads.keys() & reading.invalid.keys()
+    for key, workload in reading.workloads.items():
+        assert workload_from_json(workload.spec_json, Source("", 1)).key == key
+
+
+def whole_file(chance: random.Random) -> bytes:
+    """Return a file with the path that it stands at in its first line."""
+    path = chance.choice(KINDS)
+    is_config = path == "gamekeeper.yaml" and chance.random() < 0.9
+    if chance.random() < 0.7:
+        text = in_yaml(CONFIG_VALUES if is_config else SPEC_VALUES, chance, VALUES)
+    else:
+        text = (OF_CONFIGS if is_config else SMALL)(chance)
+    return path.encode() + b"\n" + text
+
+
+def test_no_text_is_too_much_for_the_parser_of_yaml() -> None:
+    search(Target("yaml", 800_000, LARGE, parsed))
+
+
+def test_no_file_is_too_much_for_the_reader_of_trees() -> None:
+    search(Target("tree", 400_000, whole_file, read))
