@@ -53,7 +53,7 @@ class Webhook:
             text = f"neither {named}, webhook-signature nor {GITLAB} shows the secret\n"
             return web.Response(status=401, text=text)
         digest = hashlib.sha256(body).digest()
-        if digest in self._known and self._rest_seconds() > 0:
+        if digest in self._known and (self._later is not None or self._rest_seconds() > 0):
             self._later = self._later or asyncio.create_task(self._look_later(), name="webhook")
             return web.Response(status=202, text="looking in a moment\n")
         try:
@@ -79,10 +79,7 @@ class Webhook:
     async def _look_later(self) -> None:
         try:
             await asyncio.sleep(self._rest_seconds())
-            if self._rest_seconds() > 0:
-                # Another body made us look meanwhile, and so after whatever this one was of.
-                self._later = None
-                return
+            # Also where another body made us look meanwhile: what came again since waits for this.
             # Whatever is said again from here on may be of a commit that this look misses.
             self._later = None
             await self._look()

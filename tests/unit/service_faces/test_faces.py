@@ -139,6 +139,28 @@ async def test_what_is_sent_again_and_again_is_looked_at_once_in_ten_seconds(
     score(20, sent_again=REPLAYS, looked_too_often=0)
 
 
+async def test_what_is_sent_again_after_another_body_made_us_look_is_looked_at_too() -> None:
+    looked: list[float] = []
+    loop = asyncio.get_running_loop()
+
+    async def look() -> None:
+        looked.append(loop.time())
+
+    hook = Webhook(lambda: SECRET, look, time.time, repeat_seconds=0.4)
+    app = web.Application()
+    app.router.add_post("/webhook", hook.receive)
+    app.on_cleanup.append(hook.close)
+    client: TestClient[web.Request, web.Application] = TestClient(TestServer(app))
+    async with client:
+        for body in (BODY, BODY, b"{}", BODY):
+            await client.post("/webhook", data=body, headers=signed(body))
+            await asyncio.sleep(0.1)
+        last = loop.time() - 0.1
+        await asyncio.sleep(0.8)
+    assert looked[-1] >= last, "the last may be of a commit that no look before has seen"
+    assert len(looked) == 3
+
+
 async def test_a_repeat_that_reaches_no_leader_is_told_in_the_log(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
