@@ -109,7 +109,7 @@ class Settings:
         "baseline",
         "safety",
         "Pod Security level that templates must keep",
-        choices=("baseline", "privileged"),
+        choices=("baseline", "restricted", "privileged"),
     )
     allow_kinds: tuple[str, ...] = _setting(
         (),

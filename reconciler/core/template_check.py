@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Literal
 
 from jsonschema.protocols import Validator
 
 from reconciler.core.metadata_check import KEY, VALUE, check_metadata, is_bad_value
 from reconciler.core.mistakes import MOST_MISTAKES, Mistake, below, shown
 from reconciler.core.pod_parts import child, entries
+from reconciler.core.pod_restricted import check_restricted
 from reconciler.core.pod_rules import CONTAINER
 from reconciler.core.pod_security import check_baseline
 from reconciler.core.podspec import check_pod_spec
@@ -16,12 +16,16 @@ from reconciler.core.references import check_references
 from reconciler.core.schema_check import check
 from reconciler.kube import names
 from reconciler.model.refs import Json
+from reconciler.model.specs import PodSecurity
 
 
 def check_template(
-    template: Json, validator: Validator, level: Literal["privileged", "baseline"]
+    template: Json, validator: Validator, level: PodSecurity, version: str
 ) -> tuple[Mistake, ...]:
-    """Return the mistakes of a pod template; paths begin inside it."""
+    """Return the mistakes of a pod template; paths begin inside it.
+
+    `validator` is that of pod specs of the Kubernetes minor `version`.
+    """
     found: list[Mistake] = []
     spec = template.get("spec")
     if isinstance(spec, dict):
@@ -30,9 +34,21 @@ def check_template(
             found.extend(below(("spec",), mistake) for mistake in _some(judge(spec)))
         found.extend(_some(_restart_policies(spec, validator)))
     found.extend(_some(_labels(template)))
-    if level == "baseline":
-        found.extend(_some(check_baseline(template)))
+    if level != "privileged":
+        found.extend(_some(_above(template, level, version)))
     return tuple(found)
+
+
+def _above(template: Json, level: PodSecurity, version: str) -> Iterator[Mistake]:
+    """Yield what is above a Pod Security level; what baseline forbids already is told once."""
+    told = set()
+    for mistake in check_baseline(template):
+        told.add(mistake.path)
+        yield mistake
+    if level == "restricted":
+        for mistake in check_restricted(template, version):
+            if mistake.path not in told:
+                yield mistake
 
 
 def _some(mistakes: Iterator[Mistake]) -> Iterator[Mistake]:

@@ -78,7 +78,7 @@ def check_workload(
         level = permissions.pod_security
         content = (version, level, canonical(template))
         mistakes = kit.remembered(
-            content, lambda: check_template(template, kit.pod_spec(version), level)
+            content, lambda: check_template(template, kit.pod_spec(version), level, version)
         )
         found.extend(below(("spec", "template"), mistake) for mistake in mistakes)
     found.extend(check_ports(value))

@@ -220,6 +220,10 @@ class Config:
     spec_json: str = "{}"
 
 
+PodSecurity = Literal["privileged", "baseline", "restricted"]
+"""The levels of the Pod Security Standards, the laxest first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Permissions:
     """What the *process* allows repositories (rule 7); never set by a repository.
@@ -232,7 +236,7 @@ class Permissions:
     is whose labels additional objects carry.
     """
 
-    pod_security: Literal["privileged", "baseline"] = "baseline"
+    pod_security: PodSecurity = "baseline"
     reserved_namespaces: frozenset[str] = frozenset({"default", "gamekeeper"})
     egress: tuple[str, ...] | None = None
     tracked: str = ""

@@ -1,10 +1,12 @@
 """What the operator allows a repository, whatever it asks for."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import get_args
 
 from reconciler.model.additional import KINDS
 from reconciler.model.errors import Misconfigured
-from reconciler.model.specs import LOOSEST, Budgets, Permissions
+from reconciler.model.specs import LOOSEST, Budgets, Permissions, PodSecurity
 from reconciler.settings import Settings
 from reconciler.wiring.outside import egress_of
 
@@ -25,6 +27,7 @@ _CONTENT_KINDS = (
     ("networking.k8s.io/v1", "NetworkPolicy"),
 )
 """What keeps a namespace from being removed, unless a setting names other kinds."""
+_LEVELS: Mapping[str, PodSecurity] = {level: level for level in get_args(PodSecurity)}
 NO_INSTANCE = "render"
 """The instance in labels where none is set: such manifests belong to no installation."""
 
@@ -38,7 +41,7 @@ def permissions_of(settings: Settings) -> Permissions:
     egress_of(settings)
     reserved = frozenset({*settings.reserved_namespaces, settings.namespace})
     return Permissions(
-        "privileged" if settings.pod_security == "privileged" else "baseline",
+        _LEVELS[settings.pod_security],
         reserved,
         settings.egress_hosts or None,
         kinds=kinds_of(settings),

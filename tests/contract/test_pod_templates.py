@@ -88,7 +88,7 @@ def test_our_word_is_the_servers_save_for_opinions(server: ControlPlane) -> None
         template: Json = {"spec": put(spec, place, value)}
         ours: list[Any] = [
             mistake
-            for mistake in check_template(template, kit().pod_spec("1.36"), "privileged")
+            for mistake in check_template(template, kit().pod_spec("1.36"), "privileged", "1.36")
             if mistake.severity is Severity.ERROR
         ]
         theirs = refusal(server, template)

@@ -92,7 +92,10 @@ def test_run_finds_what_is_written_wrong_before_it_asks_anybody(
 def test_a_bad_environment_variable_is_named(tmp_path: Path) -> None:
     done = gamekeeper("validate", cwd=tmp_path, more={"GAMEKEEPER_POD_SECURITY": "lax"})
     assert done.returncode == 1
-    assert "GAMEKEEPER_POD_SECURITY is 'lax': write one of baseline, privileged" in done.stderr
+    assert (
+        "GAMEKEEPER_POD_SECURITY is 'lax': write one of baseline, restricted, privileged"
+        in done.stderr
+    )
 
 
 def test_init_makes_a_repository_that_is_valid_and_clean(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 
 def check(spec: Any, version: str = "1.36", level: Any = "baseline", metadata: Any = None) -> Any:
     template = {"spec": spec, "metadata": metadata or {}}
-    return rules(check_template(template, kit().pod_spec(version), level))
+    return rules(check_template(template, kit().pod_spec(version), level, version))
 
 
 KUBERNETES = [
