@@ -44,7 +44,8 @@ REFUSED = [
                  id=kind.split(":")[0])
     for kind in (
         "hostPath: {path: /}", "nfs: {server: a, path: /}", "gitRepo: {repository: a}",
-        "iscsi: {targetPortal: a, iqn: iqn.2001-04.com.example:a, lun: 0}", "fc: {lun: 0, targetWWNs: [a]}",
+        "iscsi: {targetPortal: a, iqn: iqn.2001-04.com.example:a, lun: 0}",
+        "fc: {lun: 0, targetWWNs: [a]}",
         "flexVolume: {driver: a/b}", "azureFile: {shareName: a, secretName: a}",
         "awsElasticBlockStore: {volumeID: a}",
     )
