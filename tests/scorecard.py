@@ -1,6 +1,7 @@
 """The figures of the scorecard: what was tried of each row, and what went wrong.
 
-A test counts what it tried with `score`; the run prints the rows that it met. Where the
+A test counts what it tried with `score`; the run prints the rows that it met. Figures are added up,
+and of those that begin with `most_` the largest is kept. Where the
 environment names a file, they are added to it as JSON too: that is how a campaign gathers the
 figures of its pieces. The rows are those of the issue that asks for them.
 """
@@ -8,7 +9,7 @@ figures of its pieces. The rows are those of the issue that asks for them.
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 SETTING = "GAMEKEEPER_SCORECARD"
@@ -16,6 +17,7 @@ ROWS = {
     1: "crash before and after every write, rooms occupied",
     2: "every request fails in every way, rooms occupied",
     6: "seeds of all faults mixed",
+    9: "real processes killed at any moment, also inside git, and frozen; rooms occupied",
     11: "ways in which what is wanted vanishes",
     19: "fuzzed parsers of what strangers write",
     20: "webhooks that are forged, and that are sent again",
@@ -27,7 +29,13 @@ FIGURES: dict[int, Counter[str]] = {}
 def score(row: int, **figures: int) -> None:
     """Add to the figures of a row: what was tried, and what of it went wrong."""
     assert row in ROWS, f"the scorecard has no row {row}"
-    FIGURES.setdefault(row, Counter()).update(figures)
+    added(FIGURES.setdefault(row, Counter()), figures)
+
+
+def added(to: Counter[str], figures: Mapping[str, int]) -> None:
+    """Add figures to those that are there; of the extremes the larger one stays."""
+    for name, figure in figures.items():
+        to[name] = max(to[name], figure) if name.startswith("most_") else to[name] + figure
 
 
 def told() -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.campaign.pieces import Piece
-from tests.scorecard import ROWS
+from tests.scorecard import ROWS, added
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Ledger:
         sums: dict[int, Counter[str]] = {}
         for played in self.played.values():
             for row, figures in played.figures.items():
-                sums.setdefault(row, Counter()).update(figures)
+                added(sums.setdefault(row, Counter()), figures)
         return sums
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tests.e2e.test_real_kills import SETTING as KILLED
 from tests.loop.rooms.seeds import SETTING as SEEDS
 from tests.loop.shares import SETTING as SHARE
 from tests.loop.sweeps import ALL
@@ -11,6 +12,8 @@ from tests.loop.sweeps import SETTING as SWEEPS
 WEATHER = "tests/loop/rooms/test_rooms_weather.py"
 PLAYED_ON = "tests/loop/rooms/test_played_on.py"
 MOST_SEEDS, SEEDS_EACH = 1000, 50
+KILLS = "tests/e2e/test_real_kills.py"
+MOST_KILLS, KILLS_EACH = 200, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,13 @@ def pieces() -> Iterator[Piece]:
     for part in range(20):
         share = f"{part}/20"
         yield Piece(f"fuzzing {share}", ("tests/fuzz",), SHARE, share)
-    for first in range(0, MOST_SEEDS, SEEDS_EACH):
-        seeds = f"{first}-{first + SEEDS_EACH - 1}"
+    for seeds in _ranges(MOST_SEEDS, SEEDS_EACH):
         yield Piece(f"seeds {seeds}", (WEATHER,), SEEDS, seeds)
+    for kills in _ranges(MOST_KILLS, KILLS_EACH):
+        # On the control plane that `make real` builds.
+        yield Piece(f"kills {kills}", (KILLS,), KILLED, kills)
+
+
+def _ranges(most: int, each: int) -> Iterator[str]:
+    for first in range(0, most, each):
+        yield f"{first}-{first + each - 1}"

@@ -1,6 +1,7 @@
 """Who was removed, as the API server wrote it down, and whether somebody played there."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +10,8 @@ from typing import Protocol
 from reconciler.model.refs import Json
 from tests.controlplane.cluster import ControlPlane
 from tests.e2e.real_voices import Span
+
+CREATED = 201
 
 
 class Speaker(Protocol):
@@ -58,6 +61,19 @@ def _removal(event: Json) -> Removal | None:
 
 def _seconds(text: str) -> float:
     return datetime.fromisoformat(text).timestamp()
+
+
+def made_twice(cluster: ControlPlane, namespace: str) -> list[str]:
+    """Return the names of rooms of a namespace that were made more than once, ever."""
+    made: Counter[str] = Counter()
+    for line in _lines(cluster, f'"namespace":"{namespace}"', '"verb":"create"'):
+        event = json.loads(line)
+        ref = event["objectRef"]
+        is_room = ref["resource"] == "pods" and not ref.get("subresource")
+        if is_room and event.get("responseStatus", {}).get("code") == CREATED:
+            made[ref["name"]] += 1
+    assert made, f"the audit log tells of no room of {namespace}"
+    return [name for name, times in made.items() if times > 1]
 
 
 def thrown_out(found: Mapping[str, Removal], voices: Mapping[str, Speaker]) -> list[str]:

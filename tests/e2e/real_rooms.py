@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,14 +69,24 @@ def scheduler(name: str, replicas: int, image: str = FIRST, **more: Any) -> str:
 class Replica:
     """One process and the pod that it is said to be; `token_id` is that of its own token.
 
-    `pages` is the address of its metrics.
+    `settings` are those of its environment.
     """
 
     pod: str
     token_id: str
+    settings: dict[str, str]
     process: "subprocess.Popen[bytes]"
     log: Path
-    pages: str
+
+    @property
+    def pages(self) -> str:
+        """The address of its metrics."""
+        return self.settings["LISTEN"]
+
+    def start_again(self) -> None:
+        """Start a process in the place of one that ended: in the same pod, on the same disk."""
+        assert self.process.poll() is not None
+        self.process = _process(self.settings, self.log)
 
     def end(self, how: signal.Signals) -> int:
         """Send a signal, wait for the end, and return the exit code."""
@@ -108,8 +118,8 @@ class Installation:
             **{f"schedulers__{name}": text for name, text in schedulers.items()},
         )
 
-    def start(self) -> Replica:
-        """Start one more replica and wait until it is ready, whether it leads or not."""
+    def start(self, **more: str) -> Replica:
+        """Start one more replica, with settings besides those that all have."""
         pod = f"{self.name}-{len(self.replicas)}"
         self._make_pod(pod)
         rooms, pages = free_address(), free_address()
@@ -126,18 +136,13 @@ class Installation:
             "ROOMS_LISTEN": rooms,
             "POD_NAME": pod,
             "POD_NAMESPACE": "gamekeeper",
+            **more,
         }
         log = self.folder / f"{pod}.log"
-        with log.open("wb") as out:
-            process = subprocess.Popen(
-                [PROGRAM, "run"],
-                env={**os.environ, **{f"GAMEKEEPER_{key}": text for key, text in settings.items()}},
-                stdout=out,
-                stderr=subprocess.STDOUT,
-            )
         token = Api.from_kubeconfig(kubeconfig).token
         claims: Json = jwt.decode(token, options={"verify_signature": False})
-        self.replicas.append(replica := Replica(pod, claims["jti"], process, log, pages))
+        replica = Replica(pod, claims["jti"], settings, _process(settings, log), log)
+        self.replicas.append(replica)
         return replica
 
     def leads(self, replica: Replica) -> bool:
@@ -237,6 +242,15 @@ class Installation:
             "spec": spec,
         }
         self.cluster.api.demand("POST", "/api/v1/namespaces/gamekeeper/pods", body)
+
+
+def _process(settings: Mapping[str, str], log: Path) -> "subprocess.Popen[bytes]":
+    """Start `gamekeeper run`; what it logs is added to the file."""
+    more = {f"GAMEKEEPER_{name}": text for name, text in settings.items()}
+    with log.open("ab") as out:
+        return subprocess.Popen(
+            [PROGRAM, "run"], env={**os.environ, **more}, stdout=out, stderr=subprocess.STDOUT
+        )
 
 
 @contextmanager

@@ -50,6 +50,13 @@ def test_figures_add_up() -> None:
     assert "1,010 points, 0 failed" in said
 
 
+def test_of_the_longest_time_of_two_pieces_the_longer_one_is_told() -> None:
+    short, long = (Played(name, True, 1.0, {9: {"kills": 2}}) for name in ("short", "long"))
+    for played, milliseconds in ((short, 900), (long, 800)):
+        played.figures[9]["most_ms_to_converge"] = milliseconds
+    assert _ledger(short, long).figures()[9] == {"kills": 4, "most_ms_to_converge": 900}
+
+
 def test_no_two_pieces_are_of_one_name() -> None:
     names = [piece.name for piece in pieces()]
     assert len(names) == len(set(names))
