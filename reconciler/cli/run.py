@@ -9,6 +9,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from reconciler.cli.console import Console
+from reconciler.cli.core_dumps import refuse_core_dumps
 from reconciler.cli.failures import Failure
 from reconciler.cli.options import add_settings, settings_of
 from reconciler.settings import Settings
@@ -38,6 +39,7 @@ def run(arguments: Namespace, console: Console) -> int:
 
     from reconciler.service import logs
 
+    refuse_core_dumps()
     settings = settings_of(arguments, console.environment)
     _check(settings)
     logs.configure(settings.log_level, settings.log_format, console.err)

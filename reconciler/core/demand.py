@@ -46,12 +46,13 @@ def decode(history: bytes) -> dict[int, int]:
 def encode(counts: Mapping[int, int]) -> bytes:
     """Return the newest 28 days of what is known; b"" where that is nothing.
 
-    A count below 0 is taken for 0, one too large for what four bytes hold for the largest.
+    A count below 0 is taken for 0, one too large for what four bytes hold for the largest. What is
+    before 1970 is left out.
     """
-    if not counts:
+    newest = max(counts, default=-1)
+    if newest < 0:
         return b""
-    newest = max(counts)
-    oldest = max(min(counts), newest - QUARTERS + 1)
+    oldest = max(min(counts), newest - QUARTERS + 1, 0)
     row = [counts.get(quarter, UNKNOWN) for quarter in range(oldest, newest + 1)]
     kept = (count if count == UNKNOWN else max(0, min(MOST, count)) for count in row)
     return MARK + struct.pack(f"<I{len(row)}I", newest, *kept)
@@ -124,4 +125,6 @@ def _parts(history: bytes) -> tuple[int, tuple[int, ...]]:
     if count < 1 or rest or count > QUARTERS or not history.startswith(MARK):
         raise ValueError("not a demand history")
     newest, *counts = struct.unpack(f"<I{count}I", history[len(MARK) :])
+    if newest < count - 1:
+        raise ValueError("it begins before 1970")
     return newest, tuple(counts)

@@ -34,6 +34,8 @@ class Rows:
         quarter = quarter_of(at)
         if not 0 <= starts <= MOST:
             self.problems.append((line, f"{starts:g} is no count of starts"))
+        elif quarter < 0:
+            self.problems.append((line, "it is before 1970"))
         elif quarter >= quarter_of(now):
             self.problems.append((line, "its quarter of an hour is not over yet"))
         else:
@@ -141,7 +143,8 @@ def _ahead(zone: str) -> int | None:
 
 def _number(text: str) -> float | None:
     try:
-        value = float(text)
+        # `float` takes off fewer kinds of white space than `strip`, which the messages are made by.
+        value = float(text.strip())
     except ValueError:
         return None
     return value if isfinite(value) else None

@@ -9,7 +9,7 @@ _IN_QUERIES = r"(?:code|key|sig|signature|auth|jwt|pwd|pass|credentials?)"
 _WORD = r"[^\s\"',;&]+"
 _SECRETS = (
     # userinfo of a URL, whole: a token may stand in either half
-    (re.compile(r"(?P<keep>\b[a-z][a-z0-9+.-]*://)[^\s/]+@", re.IGNORECASE), rf"\g<keep>{MASK}@"),
+    (re.compile(r"(?P<keep>[a-z0-9+.-]://)[^\s/]+@", re.IGNORECASE), rf"\g<keep>{MASK}@"),
     (
         re.compile(r"(?P<keep>\b(?:authorization:\s*)?(?:bearer|basic)\s+)[\w.~+/=-]{8,}", re.I),
         rf"\g<keep>{MASK}",
@@ -19,7 +19,8 @@ _SECRETS = (
         re.compile(rf"(?P<keep>[?&][\w.-]{{0,40}}{_IN_QUERIES}=)[^\s&#\"']+", re.IGNORECASE),
         rf"\g<keep>{MASK}",
     ),
-    (re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+"), MASK),
+    # A header is short: without a bound, each `-eyJ` of a long word would be searched to its end.
+    (re.compile(r"\beyJ[\w-]{8,2000}+\.[\w-]{8,}+\.[\w-]+"), MASK),
     (re.compile(r"\b(?:gh[pousr]_|github_pat_|glpat-|xox[abp]-)\w[\w-]{8,}"), MASK),
     (
         re.compile(

@@ -110,7 +110,8 @@ class SandboxServer:
                 await asyncio.sleep(0)
                 continue
             try:
-                await asyncio.wait_for(self._changed.wait(), wait)
+                async with asyncio.timeout(wait):
+                    await self._changed.wait()
             except TimeoutError:
                 continue
 
@@ -168,7 +169,8 @@ async def _wait(ready: asyncio.Event, due: float | None) -> None:
         return
     seconds = None if due is None else max(0.0, due - time.time())
     try:
-        await asyncio.wait_for(ready.wait(), seconds)
+        async with asyncio.timeout(seconds):
+            await ready.wait()
     except TimeoutError:
         return
 

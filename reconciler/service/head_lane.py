@@ -104,8 +104,10 @@ class HeadService:
         """Serve until cancelled."""
         wait_seconds = 0.0
         while True:
+            # `wait_for` of Python 3.11 forgets a cancellation that meets the end of its wait.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.wakes.take(), wait_seconds)
+                async with asyncio.timeout(wait_seconds):
+                    await self.wakes.take()
             wait_seconds = await self._look() if self._leading() else 1.0
 
     async def _look(self) -> float:

@@ -9,9 +9,9 @@ import random
 import signal
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
@@ -38,16 +38,13 @@ class Target:
     """A parser of what strangers write.
 
     `make` makes an input. `play` gives it to the parser: it takes the parser's defined exceptions
-    and asserts what must hold of its result. `cases` are those of a whole campaign. `known` are
-    failures that wait for their mend, as `KeyError in module.py:function`, each with its reason:
-    they are counted, and told no more.
+    and asserts what must hold of its result. `cases` are those of a whole campaign.
     """
 
     name: str
     cases: int
     make: Callable[[random.Random], bytes]
     play: Callable[[bytes], None]
-    known: Mapping[str, str] = field(default_factory=dict)
 
     def input_of(self, number: int) -> bytes:
         """Return the input of a case."""
@@ -71,22 +68,18 @@ def search(target: Target) -> None:
     problems: dict[str, str] = {}
     numbers = share(range(target.cases), target.name)
     begun = time.process_time()
-    played, hangs, known = 0, 0, 0
+    played, hangs = 0, 0
     with _watch():
         for case, data in _cases(target, numbers):
             kind, told = _problem_of(target, data)
             played += 1
-            if kind in target.known:
-                known += 1
-            elif kind:
+            if kind:
                 hangs += kind.startswith(Hang.__name__)
                 problems.setdefault(kind, _report(target, case, data, told))
             if len(problems) >= MOST_KINDS:
                 break
     milliseconds = round(1000 * (time.process_time() - begun))
     score(ROW, inputs=played, unhandled=len(problems), hangs=hangs, ms_of_CPU=milliseconds)
-    if known:
-        score(ROW, known_failures=known)
     assert not problems, "\n".join(problems.values())
 
 

@@ -120,8 +120,4 @@ def test_no_signature_is_believed_that_nobody_made() -> None:
 
 
 def test_no_kubeconfig_is_too_much() -> None:
-    known = {
-        f"{error} in kubeconfig_files.py:_read": "PyYAML on odd tags, and nested too deep"
-        for error in ("RecursionError", "IndexError", "KeyError", "AttributeError", "TypeError")
-    }
-    search(Target("kubeconfig", 30_000, kubeconfig_of, chosen, known))
+    search(Target("kubeconfig", 30_000, kubeconfig_of, chosen))

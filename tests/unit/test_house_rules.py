@@ -128,6 +128,18 @@ def test_a_pure_module_touches_nothing(path: Path) -> None:
     assert {module.partition(".")[0] for module in imported(path)} & BANNED_IMPORTS == set()
 
 
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_nobody_waits_by_a_call_that_forgets_cancellations(path: Path) -> None:
+    """`asyncio.wait_for` of Python 3.11 loses one that meets the end of its wait."""
+    called = [
+        node.lineno
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Attribute) and node.attr == "wait_for"
+    ]
+
+    assert called == [], "use `async with asyncio.timeout(...)`"
+
+
 def test_suppressions_keep_to_their_budget_and_give_a_reason() -> None:
     mine = Path(__file__)
     found = [

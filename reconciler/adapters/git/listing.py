@@ -83,12 +83,16 @@ def parsed_listing(output: bytes) -> Listing:
         mode, what, identity, size = words
         if what == "tree":
             listing.directories.append(name.decode("utf-8", "replace"))
-        elif what == "blob" and not size.isdigit():
-            raise Damaged(f"blob {identity} is missing")
+        elif not _is_size(size) and (what == "blob" or size != "-"):
+            raise Damaged(f"{what} {identity} is missing")
         else:
             kind = _KINDS.get(mode, EntryKind.FILE)
             listing.add(name, kind, identity, 0 if size == "-" else int(size))
     return listing
+
+
+def _is_size(text: str) -> bool:
+    return text.isdigit() and len(text) <= 20
 
 
 def _refuse_malformed(name: bytes, seen: set[bytes]) -> None:

@@ -13,7 +13,8 @@ from reconciler.model.masks import redact
 
 _SENTENCE_LIMIT = 300
 _TAKEN = frozenset(" *=+")
-_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\].*?(?:\x07|\x1b\\)")
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\](?:[^\x07\x1b\n]*+(?:\x07|\x1b\\))?")
+"""Orders to a terminal; of one that nothing ends its beginning alone."""
 _DECORATION = re.compile(r"[\s=*#~_-]*")
 _DECLINED = re.compile(
     r"hook declined|protected|not allowed|permission|denied|read.?only|prohibited|deny",

@@ -46,6 +46,11 @@ _TYPES: Mapping[str, Mapping[str, type]] = {
     },
 }
 _SHAPES = {str: "text (in quotes)", bool: "true or false", list: "a list", dict: "a mapping"}
+_NO_YAML = (
+    *(yaml.YAMLError, ValueError, RecursionError),
+    *(LookupError, AttributeError, TypeError),
+)
+"""What PyYAML raises; the last three of tags that do not fit what they stand at, as `!!int ""`."""
 _FILES = {
     "cluster": ("certificate-authority",),
     "user": ("client-certificate", "client-key", "tokenFile"),
@@ -122,10 +127,12 @@ def checked(value: Any, section: str, where: str) -> dict[str, Any]:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        document = yaml.safe_load(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        # Not the parser in Python: it takes seconds for some thousand braces.
+        document = yaml.load(text, Loader=yaml.CSafeLoader)  # the safe one, in C
     except OSError as error:
         raise Misconfigured(f"the kubeconfig {file} cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, ValueError) as error:
+    except _NO_YAML as error:
         raise Misconfigured(f"the kubeconfig {file} is not YAML: write it again") from error
     if document is None:  # a file that was only touched names nothing, as for kubectl
         return {}

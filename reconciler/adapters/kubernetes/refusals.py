@@ -22,7 +22,10 @@ from reconciler.model.refs import Json
 _LONGEST_MESSAGE = 400
 _UNASKED = re.compile("failed calling webhook")
 """Failures before anything was written."""
-_QUOTED_VALUE = re.compile(r'(\w+ value): (?:"(?:[^"\\]|\\.)*"|[\[{].*[\]}]|[^\s:]+)(?=[:,]|$)')
+_QUOTED_VALUE = re.compile(
+    r'(?<=\w value): (?:"(?:[^"\\]|\\.)*+(?:"|$)|[\[{](?:.*[\]}](?=[:,]|$)|.*)|[^\s:]+(?=[:,]|$))'
+)
+"""A value that is repeated in a message; one that nothing ends takes the rest of the line."""
 _GONE_ACCOUNT = re.compile(r"serviceaccount \"[^\"]*\" not found|no API token found for service")
 
 _UNMET = "the server rejected our request due to an error in our request"
@@ -83,7 +86,7 @@ def _details(body: Json) -> Json:
 
 def _said(body: Json) -> str:
     message = str(body.get("message") or "").partition("\n")[0].strip()
-    return _QUOTED_VALUE.sub(r"\1", message)[:_LONGEST_MESSAGE] or "it gave no reason"
+    return _QUOTED_VALUE.sub("", message)[:_LONGEST_MESSAGE] or "it gave no reason"
 
 
 def _unauthorized(what: str, _said: str, _body: Json) -> PortError:

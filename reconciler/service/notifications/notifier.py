@@ -5,7 +5,6 @@ on the Lease, and is read by whoever leads next.
 """
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -249,6 +248,9 @@ class Notifier:
         tasks = [self._lines.pop(name).task for name in names]
         for task in tasks:
             task.cancel()
+        if tasks:
+            # Not each with its `CancelledError` suppressed: that would be deaf to our own.
+            await asyncio.wait(tasks)
         for task in tasks:
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+            if not task.cancelled():
+                task.result()

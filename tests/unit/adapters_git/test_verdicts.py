@@ -135,7 +135,8 @@ def test_a_branch_that_moved_away_and_back_is_a_conflict() -> None:
 
 
 def test_a_sentence_is_printable_short_and_without_colours() -> None:
-    said = f"remote: \x1b[31mNo\x1b[0m\u202e way\x07{'!' * 5000}\x1b[K\nremote: https://a:b@c/\n"
+    title = "\x1b]0;title\x07"
+    said = f"remote: {title}\x1b[31mNo\x1b[0m\u202e way\x07{'!' * 5000}\x1b[K\nremote: https://a:b@c/\n"
     sentence = verdicts.sentence(refused("hook declined"), said)
     assert sentence.startswith("No  way")
     assert sentence.isprintable()

@@ -183,6 +183,9 @@ def test_every_manager_of_an_apply_conflict_is_named_with_its_fields() -> None:
         pytest.param('Duplicate value: "hunter2"', id="a duplicate"),
         pytest.param('Invalid value: {"a":"hunter2: x"}: must be empty', id="an object"),
         pytest.param("x is invalid: spec: Forbidden: no\n  hunter2", id="a second line"),
+        pytest.param('Invalid value: "hunter2" is too long', id="no colon behind it"),
+        pytest.param('Invalid value: "a hunter2', id="a string that nothing ends"),
+        pytest.param("Invalid value: [a: hunter2, b", id="a list that nothing ends"),
     ],
 )
 def test_a_value_that_may_be_secret_is_not_repeated(message: str) -> None:

@@ -26,6 +26,7 @@ QUARTER = 1_994_812
             id="rows of a quarter add up, one without any is a gap",
         ),
         pytest.param("time,starts\n1795329900,0\n", {QUARTER - 1: 0}, id="nobody came"),
+        pytest.param("time,starts\n1795329900,7\x1f", {QUARTER - 1: 7}, id="odd white space"),
     ],
 )
 def test_a_table_says_how_many_rooms_turned_occupied(text: str, counts: dict[int, int]) -> None:
@@ -50,6 +51,7 @@ def test_a_table_says_how_many_rooms_turned_occupied(text: str, counts: dict[int
         pytest.param("time,starts\n1795329900,-1", 2, "no count", id="fewer than none"),
         pytest.param("time,starts\n1795330800,1", 2, "not over yet", id="a quarter that runs"),
         pytest.param("time,starts\n1795329900000,1", 2, "Unix seconds", id="milliseconds"),
+        pytest.param("time,starts\n1969-12-31T23:59Z,1", 2, "before 1970", id="before 1970"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(text: str, line: int, words: str) -> None:

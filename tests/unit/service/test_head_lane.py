@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 
 from reconciler.loop import requests
@@ -59,3 +61,23 @@ async def test_a_conflict_is_not_worth_a_word_unless_it_goes_on(
     for _ in range(4):
         await service._look()
     assert [str(error) for error in heard.errors][-1] == "somebody was faster"
+
+
+async def test_who_is_told_to_end_in_the_turn_in_which_its_wait_ends_does_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World()
+    process = await world.process()
+    service = HeadService(process.head, world.time, Silent(), lambda: False, lambda wanted: None)
+
+    async def take() -> set[str]:
+        await asyncio.sleep(0)
+        serving.cancel()
+        return set()
+
+    monkeypatch.setattr(service.wakes, "take", take)
+    serving = asyncio.create_task(service.run())
+    ended, _ = await asyncio.wait({serving}, timeout=5.0)
+    monkeypatch.undo()
+    serving.cancel()
+    assert ended == {serving}

@@ -42,10 +42,15 @@ class Post:
     tried: list[tuple[str, float]] = field(default_factory=list)
     fails: Callable[[Target], Exception | None] = lambda target: None
     waits: Callable[[Target], float] = lambda target: 0.0
+    lingers_seconds: float = 0.0
+    """How long it takes who sends to end once told to."""
 
     async def send(self, target: Target, message: Message) -> None:
         self.tried.append((target.name, asyncio.get_running_loop().time()))
-        await asyncio.sleep(self.waits(target))
+        try:
+            await asyncio.sleep(self.waits(target))
+        finally:
+            await asyncio.sleep(self.lingers_seconds)
         error = self.fails(target)
         if error is not None:
             raise error

@@ -14,6 +14,7 @@ from reconciler.model.outbox import Outbox
 from reconciler.service.notifications.line import MOST_WAITING
 from reconciler.service.notifications.memory import ENDED_SECONDS, MOST_WRITTEN, Told
 from reconciler.service.notifications.troubles import troubles_of
+from tests.loop.virtual_time import VirtualLoop
 from tests.unit.core.making import a_workload
 from tests.unit.service_notifications.house import (
     ARENA,
@@ -391,3 +392,29 @@ def test_a_damaged_note_is_none(text: str) -> None:
     told = Told()
     told.load(text)
     assert told.written() == "{}"
+
+
+def test_who_is_told_to_end_while_its_lines_end_does_end(tmp_path: Path) -> None:
+    """A line whose target takes its time at its end holds the notifier, which hears us all the
+    same."""
+    house = House(tmp_path, CHAT)
+
+    async def lingering() -> None:
+        house.heard(FIRST, ARENA)
+        house.done(ARENA)
+        house.post.lingers_seconds = 10.0
+        house.post.waits = lambda target: 3600.0
+        await asyncio.sleep(30)
+        house.leads = False
+        await asyncio.sleep(5)
+
+    async def played() -> None:
+        task = asyncio.create_task(house.notifier.run())
+        await lingering()
+        task.cancel()
+        ended, _ = await asyncio.wait({task}, timeout=60.0)
+        task.cancel()
+        assert ended == {task}
+
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        runner.run(played())
