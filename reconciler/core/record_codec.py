@@ -1,11 +1,10 @@
-"""Records to the text of a ConfigMap and back. A field that is unknown is ignored, one that is
-missing takes its default, so that an older and a newer version read each other's records.
+"""Records to the text of a ConfigMap and back. A field that is missing takes its default; one that
+is unknown is kept beside them (`core/record_versions.py`): versions read each other's records.
 """
 
 import base64
-import json
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from reconciler.core import demand
 from reconciler.core.births import DIGEST_BYTES
@@ -13,6 +12,7 @@ from reconciler.core.intent_codec import dump_scaling, load_scaling
 from reconciler.core.offers import dump_offers, load_offers
 from reconciler.core.policies.signals import sound_number
 from reconciler.core.record_packing import packed, restored, squeezed, unpacked
+from reconciler.core.record_versions import Texts, UnreadableRecord, fields_of, texts_of
 from reconciler.model.freezes import Freeze
 from reconciler.model.holds import HoldKind
 from reconciler.model.intents import NO_SCALING
@@ -34,40 +34,25 @@ from reconciler.model.records import (
 )
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 
-SCHEMA_VERSION = "1"
-
 MOST_STATE_BYTES = 240 * 1024
 """What a state record may hold, with room for its labels below 256 KiB."""
 
 MOST_OUTSTANDING = 100_000
 """The record stands in the workload's namespace, where others may write: a range costs memory."""
 
-Texts = dict[str, str]
-"""The `data` of a ConfigMap."""
-
-
-class UnreadableRecord(ValueError):
-    """A record that this version cannot read; whoever wrote it must not be overwritten."""
-
-
-def _dump(value: Any) -> Texts:
-    text = json.dumps(value, separators=(",", ":"), sort_keys=True)
-    return {"schema": SCHEMA_VERSION, "record": text}
-
-
-def _load(data: Texts, what: str) -> Any:
-    if data.get("schema") != SCHEMA_VERSION:
-        raise UnreadableRecord(
-            f"{what} has schema version {data.get('schema')!r}; this version of Gamekeeper reads "
-            f"{SCHEMA_VERSION!r}: run the version that wrote it, or newer"
-        )
-    try:
-        value = json.loads(data["record"])
-    except (KeyError, ValueError) as error:
-        raise UnreadableRecord(f"{what} cannot be read: {error}") from error
-    if not isinstance(value, dict):
-        raise UnreadableRecord(f"{what} cannot be read: it holds no JSON object")
-    return value
+KNOWN: Mapping[str, frozenset[str]] = {
+    "ordinals": frozenset({"next", "outstanding", "seen"}),
+    "state": frozenset(
+        {"accepted", "conditions", "deleting", "demand", "failures", "held", "highest"}
+        | {"inventory", "ledger", "observedCommit", "scaling"}
+    ),
+    "repository": frozenset(
+        {"approved", "asks", "branch", "commit", "config", "countsCommit", "departed"}
+        | {"endorsements", "freezes", "inStep", "known", "newborn", "notices", "offers", "pushed"}
+        | {"pushedAt", "repository", "verified"}
+    ),
+}
+"""The fields that this version knows, of each record: it reads and writes these alone."""
 
 
 def dump_ordinals(ordinals: Ordinals) -> Texts:
@@ -78,14 +63,14 @@ def dump_ordinals(ordinals: Ordinals) -> Texts:
             ranges[-1][1] = number
         else:
             ranges.append([number, number])
-    return _dump(
+    return texts_of(
         {"next": ordinals.next, "outstanding": ranges, "seen": [ordinals.seen, ordinals.seen_at]}
     )
 
 
 def load_ordinals(data: Texts, what: str) -> Ordinals:
     """Read an ordinal record; `what` names it in errors. Raises UnreadableRecord."""
-    value = _load(data, what)
+    value = fields_of(data, what)
     if type(value["next"]) is not int:
         raise UnreadableRecord(f"{what} cannot be read: the next room has no number")
     ranges = value.get("outstanding", [])
@@ -101,14 +86,14 @@ def dump_state(record: StateRecord) -> Texts:
     Where it gets too large, what the policy learned gives way, then the older half of the demand,
     and so on.
     """
-    texts = _dump(_state(record))
+    texts = texts_of(_state(record))
     if record.scaling.past.memory and len(texts["record"]) > MOST_STATE_BYTES:
         past = replace(record.scaling.past, memory=b"")
         record = replace(record, scaling=replace(record.scaling, past=past))
-        texts = _dump(_state(record))
+        texts = texts_of(_state(record))
     while record.demand and len(texts["record"]) > MOST_STATE_BYTES:
         record = replace(record, demand=demand.newer_half(record.demand))
-        texts = _dump(_state(record))
+        texts = texts_of(_state(record))
     return texts
 
 
@@ -147,7 +132,7 @@ def _state(record: StateRecord) -> Json:
 
 def load_state(data: Texts, what: str) -> StateRecord:
     """Read a state record; `what` names it in errors. Raises UnreadableRecord."""
-    value = _load(data, what)
+    value = fields_of(data, what)
     accepted, held = value.get("accepted"), value.get("held")
     return StateRecord(
         accepted=_accepted(accepted, what) if accepted else None,
@@ -176,7 +161,7 @@ def _accepted(value: Json, what: str) -> Accepted:
 
 def dump_repository(record: RepositoryRecord) -> Texts:
     """Return the text of the repository record."""
-    return _dump(
+    return texts_of(
         {
             "repository": record.repository,
             "branch": record.branch,
@@ -207,7 +192,7 @@ def dump_repository(record: RepositoryRecord) -> Texts:
 
 def load_repository(data: Texts, what: str) -> RepositoryRecord:
     """Read the repository record; `what` names it in errors. Raises UnreadableRecord."""
-    value = _load(data, what)
+    value = fields_of(data, what)
     return RepositoryRecord(
         # A record of an earlier version may hold a password here.
         repository=without_userinfo(value.get("repository", "")),

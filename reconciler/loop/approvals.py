@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from reconciler.core.approval import Approval
+from reconciler.core.record_versions import READABLE, SCHEMA_VERSION
 from reconciler.loop.lane import Lane
 from reconciler.model import labels
 from reconciler.model.refs import Json, ObjectRef
@@ -32,12 +33,15 @@ def approval_body(namespace: str, instance: str, change_hash: str, by: str) -> J
             "namespace": namespace,
             "labels": {labels.INSTANCE: instance, labels.RECORD: APPROVAL},
         },
-        "data": {"changeHash": change_hash, "by": by},
+        "data": {"schema": SCHEMA_VERSION, "changeHash": change_hash, "by": by},
     }
 
 
 async def read_approvals(lane: Lane) -> Mapping[str, Approval]:
-    """Read the approvals that were given, by the name of their object."""
+    """Read the approvals that were given, by the name of their object.
+
+    One of a newer version may say less than it seems to: it lets nothing through, and stays.
+    """
     return {
         item["metadata"]["name"]: Approval(
             change_hash=item.get("data", {}).get("changeHash", ""),
@@ -45,6 +49,7 @@ async def read_approvals(lane: Lane) -> Mapping[str, Approval]:
             at=datetime.fromisoformat(item["metadata"]["creationTimestamp"]).timestamp(),
         )
         for item in await _listed(lane)
+        if item.get("data", {}).get("schema", "1") in READABLE
     }
 
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from reconciler.core import record_codec
-from reconciler.loop.record_places import Kept, Places, kept_of, kept_repository, kept_state
+from reconciler.loop.record_places import Kept, Places, kept_ordinals, kept_repository, kept_state
 from reconciler.model import labels
 from reconciler.model.errors import Misconfigured
 from reconciler.model.records import Ordinals, RepositoryRecord, StateRecord
@@ -116,7 +115,7 @@ class RecordMemory:
             if what == "state":
                 self._states[key] = kept_state(item, key)
             else:
-                self._ordinals[key] = kept_of(item, record_codec.load_ordinals)
+                self._ordinals[key] = kept_ordinals(item)
         except Misconfigured as error:
             self._unreadable[ref, key] = str(error)
             if key is not None:

@@ -1,21 +1,23 @@
 """Where the records of an instance stand: a record is only what stands at its place."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from reconciler.core.compile import workload_from_json
 from reconciler.core.record_codec import (
-    Texts,
+    KNOWN,
     dump_repository,
+    load_ordinals,
     load_repository,
     load_state,
 )
+from reconciler.core.record_versions import Texts, beyond, signed, with_beyond
 from reconciler.core.sound_record import problem_of
 from reconciler.loop.config import accepted_config
 from reconciler.model import labels
 from reconciler.model.errors import Misconfigured
-from reconciler.model.records import RepositoryRecord, StateRecord
+from reconciler.model.records import Ordinals, RepositoryRecord, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey, ref_of
 from reconciler.model.specs import Source
 
@@ -31,13 +33,19 @@ class Kept(Generic[T]):
     version: str = ""
     doubtful: bool = False
     """Whether what stands there may be other than `value`: the next write is not left out."""
+    beyond: Json = field(default_factory=dict)
+    """The fields of a newer version, which each write keeps as they stand."""
 
 
-def kept_of(item: Json, load: Callable[[Texts, str], T]) -> Kept[T]:
-    """Return a record as it stands in the cluster. Raises Misconfigured."""
+def kept_of(item: Json, load: Callable[[Texts, str], T], kind: str) -> Kept[T]:
+    """Return a record as it stands in the cluster; `kind` is one of `KNOWN`.
+
+    Raises Misconfigured.
+    """
     metadata, what = item["metadata"], str(ref_of(item))
     try:
         value = load(item.get("data") or {}, what)
+        newer = beyond(item.get("data") or {}, KNOWN[kind], what)
     except Exception as error:
         # Who may write in our namespace may have written anything there.
         why = error if isinstance(error, ValueError) else repr(error)
@@ -46,7 +54,12 @@ def kept_of(item: Json, load: Callable[[Texts, str], T]) -> Kept[T]:
     if problem:
         name = f"{type(value).__name__}{problem}"
         raise Misconfigured(f"{what} is no record that can be read: {name}")
-    return Kept(value, metadata["uid"], metadata["resourceVersion"])
+    return Kept(value, metadata["uid"], metadata["resourceVersion"], beyond=newer)
+
+
+def kept_ordinals(item: Json) -> Kept[Ordinals]:
+    """Return an ordinal record. Raises Misconfigured."""
+    return kept_of(item, load_ordinals, "ordinals")
 
 
 def kept_state(item: Json, key: WorkloadKey) -> Kept[StateRecord]:
@@ -61,7 +74,7 @@ def kept_state(item: Json, key: WorkloadKey) -> Kept[StateRecord]:
                 raise ValueError(f"it holds the spec of {found}, and is the record of {key}")
         return record
 
-    return kept_of(item, load)
+    return kept_of(item, load, "state")
 
 
 def kept_repository(item: Json) -> Kept[RepositoryRecord]:
@@ -75,8 +88,9 @@ def kept_repository(item: Json) -> Kept[RepositoryRecord]:
         accepted_config(record)
         return record
 
-    kept = kept_of(item, load)
-    kept.doubtful = dump_repository(kept.value) != item.get("data")
+    kept = kept_of(item, load, "repository")
+    texts, data = with_beyond(dump_repository(kept.value), kept.beyond), item["data"]
+    kept.doubtful = any(data[name] != text for name, text in texts.items())
     return kept
 
 
@@ -135,7 +149,8 @@ class Places:
             marks |= {labels.WORKLOAD: key.name, labels.KIND: key.kind}
             data = {**data, "key": self._key_text(key)}
         metadata = {"name": ref.name, "namespace": ref.namespace, "labels": marks}
-        return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+        return {**body, "data": signed(data)}
 
     def _key_text(self, key: WorkloadKey) -> str:
         return f"{self.cluster}/{key.kind}/{key.namespace}/{key.name}"

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from reconciler.core import record_codec
+from reconciler.core.record_versions import Texts, with_beyond
 from reconciler.loop.record_memory import EMPTY, RecordMemory
 from reconciler.loop.record_places import Kept, Places
 from reconciler.model import labels
@@ -97,13 +98,14 @@ class RecordStore(RecordMemory):
         Raises Conflict where it is there after all.
         """
         if key is None:
-            repository = Kept(self._repository.value)
+            repository = Kept(self._repository.value, beyond=self._repository.beyond)
             await self._save(repository, repository.value, None, "repository")
             self._repository = repository
             return
         async with self._locks.setdefault(key, asyncio.Lock()):
             if self._is_kept(key):
-                state = Kept(self._states[key].value)
+                there = self._states[key]
+                state = Kept(there.value, beyond=there.beyond)
                 await self._save(state, state.value, key, "state")
                 self._states[key] = state
 
@@ -194,7 +196,8 @@ class RecordStore(RecordMemory):
         self._check_readable(ref, key)
         if kept.version and kept.value == value and not kept.doubtful:
             return
-        body = self._places.body(ref, _DUMPS[what](value), key, what)
+        texts = with_beyond(_DUMPS[what](value), kept.beyond)
+        body = self._places.body(ref, texts, key, what)
         try:
             if kept.version:
                 body["metadata"] |= {"resourceVersion": kept.version, "uid": kept.uid}
@@ -243,7 +246,7 @@ class RecordStore(RecordMemory):
             (self._ordinals if what == "ordinals" else self._states).pop(key, None)
 
 
-_DUMPS: Mapping[str, Callable[[Any], record_codec.Texts]] = {
+_DUMPS: Mapping[str, Callable[[Any], Texts]] = {
     "state": record_codec.dump_state,
     "ordinals": record_codec.dump_ordinals,
     "repository": record_codec.dump_repository,

@@ -9,10 +9,10 @@ from typing import Any
 
 from reconciler.core import demand, demand_rows, record_codec
 from reconciler.core.offers import asks_of
-from reconciler.core.record_codec import Texts
 from reconciler.core.record_packing import packed
+from reconciler.core.record_versions import SCHEMA_VERSION, Texts
 from reconciler.core.sound_record import problem_of
-from reconciler.loop.record_places import kept_of, kept_repository, kept_state
+from reconciler.loop.record_places import kept_ordinals, kept_repository, kept_state
 from reconciler.model.decisions import Advised, Demand, Past
 from reconciler.model.errors import Misconfigured
 from reconciler.model.freezes import Freeze
@@ -87,7 +87,7 @@ DUMPED: dict[str, tuple[Texts, Callable[[Json], Any]]] = {
     "repository": (record_codec.dump_repository(REPOSITORY), kept_repository),
     "ordinals": (
         record_codec.dump_ordinals(Ordinals(12, frozenset({3, 4, 9}), 12, NOW)),
-        lambda item: kept_of(item, record_codec.load_ordinals),
+        kept_ordinals,
     ),
 }
 AGAIN: dict[type, tuple[Callable[[Any], Texts], Callable[[Texts, str], Any]]] = {
@@ -131,7 +131,7 @@ def record_of(chance: random.Random) -> bytes:
 def read_back(data: bytes) -> None:
     """What is taken is sound, and what we write of it is read as the same."""
     kind, _, text = data.partition(b"\n")
-    texts = {"schema": record_codec.SCHEMA_VERSION, "record": text.decode("utf-8", "replace")}
+    texts = {"schema": SCHEMA_VERSION, "record": text.decode("utf-8", "replace")}
     item = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": METADATA, "data": texts}
     try:
         record = DUMPED[kind.decode()][1](item).value

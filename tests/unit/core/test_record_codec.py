@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reconciler.core import demand, record_codec
 from reconciler.core.offers import print_of
-from reconciler.core.record_codec import Texts, UnreadableRecord
+from reconciler.core.record_versions import SCHEMA_VERSION, Texts, UnreadableRecord
 from reconciler.model.decisions import Advised, Demand, Past
 from reconciler.model.freezes import Freeze
 from reconciler.model.holds import HoldKind
@@ -171,7 +171,7 @@ def test_equal_records_have_equal_texts() -> None:
 
 
 def written(value: object) -> Texts:
-    return {"schema": record_codec.SCHEMA_VERSION, "record": json.dumps(value)}
+    return {"schema": SCHEMA_VERSION, "record": json.dumps(value)}
 
 
 def test_what_is_missing_takes_its_default_and_what_is_unknown_is_ignored() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from reconciler.core import demand, intents, record_codec, sound_record
 from reconciler.core.offers import print_of
+from reconciler.core.record_versions import SCHEMA_VERSION
 from reconciler.loop.record_places import kept_of
 from reconciler.model.decisions import Advised, Demand, Past
 from reconciler.model.errors import Misconfigured
@@ -89,6 +90,7 @@ REPOSITORY = RepositoryRecord(
 class Kind:
     """A record with something in every field, and how it is written and read."""
 
+    name: str
     whole: Any
     dump: Any
     load: Any
@@ -99,16 +101,19 @@ class Kind:
 
     def read(self, value: Any) -> Any:
         """Read it as it stands in the cluster. Raises Misconfigured."""
-        data = {"schema": record_codec.SCHEMA_VERSION, "record": json.dumps(value)}
+        data = {"schema": SCHEMA_VERSION, "record": json.dumps(value)}
         metadata = {"namespace": "gamekeeper", "name": "it", "uid": "1", "resourceVersion": "1"}
         item = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
-        return kept_of(item, self.load).value
+        return kept_of(item, self.load, self.name).value
 
 
 KINDS = {
-    "state": Kind(STATE, record_codec.dump_state, record_codec.load_state),
-    "repository": Kind(REPOSITORY, record_codec.dump_repository, record_codec.load_repository),
+    "state": Kind("state", STATE, record_codec.dump_state, record_codec.load_state),
+    "repository": Kind(
+        "repository", REPOSITORY, record_codec.dump_repository, record_codec.load_repository
+    ),
     "ordinals": Kind(
+        "ordinals",
         Ordinals(9, frozenset({5, 7}), 12345, NOW),
         record_codec.dump_ordinals,
         record_codec.load_ordinals,
