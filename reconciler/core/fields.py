@@ -1,20 +1,40 @@
-"""The fields in which two JSON documents differ, as paths people write; secrets masked."""
+"""The fields in which two JSON documents differ, as paths people write; secrets masked.
+
+Masked are: the value of an environment variable that is named like a secret, the data of a Secret
+and of an object that is annotated `gamekeeper.dev/sensitive: "true"`, entries of a ConfigMap that are
+named like secrets, what kubectl remembers of an object, and in texts, such as the arguments of a
+container, what stands behind a flag or a variable that is named like a secret.
+"""
 
 import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
+from reconciler.model import labels
 from reconciler.model.changes import FieldChange
+from reconciler.model.masks import MASK, redact
 
-_SECRET_NAME = re.compile(r"token|secret|passw|credential|private|api_?key", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r"token|secret|passw|passphrase|credential|private|api_?key", re.IGNORECASE
+)
+_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
+_SECRET_WORDS = frozenset({"auth", "cred", "creds", "dsn", "key", "pass", "pat", "pw", "pwd"})
+"""Too short to be looked for anywhere in a name: `MAX_PASSENGERS` and `KEYBOARD` are none."""
+_FLAG = re.compile(r"[-+]{1,2}([A-Za-z][\w.-]*)")
+_GIVEN = re.compile(
+    r"(?<!\S)(?P<keep>(?:[-+]{1,2}(?P<flag>[A-Za-z][\w.-]*+)(?:=|\s+)|(?P<variable>[A-Za-z_]\w*+)=))"
+    r"(?P<value>\"[^\"]*\"|'[^']*'|\S+)"
+)
+"""`--db-pass=x`, `+rcon_password x`, `RCON_PWD="x y"` in a text."""
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_DATA = frozenset({"data", "stringData", "binaryData"})
 
 
 def compare_fields(before_json: str, after_json: str) -> tuple[FieldChange, ...]:
     """Return the smallest set of fields that differ, in document order.
 
-    The value of an environment variable whose name tells of a secret is masked: that it changes
-    is seen, and not from what to what.
+    What may be secret is masked: that it changes is seen, and not from what to what.
     """
     return tuple(differing(json.loads(before_json), json.loads(after_json), ""))
 
@@ -22,36 +42,76 @@ def compare_fields(before_json: str, after_json: str) -> tuple[FieldChange, ...]
 def differing(before: Any, after: Any, path: str) -> Iterator[FieldChange]:
     """Yield the fields that differ below `path`; lists of equal length are compared by place."""
     if isinstance(before, dict) and isinstance(after, dict):
-        secret = _is_secret(before) or _is_secret(after)
+        hidden = _hidden(before, path) | _hidden(after, path)
         for name in [*before, *(name for name in after if name not in before)]:
             inner = f"{path}.{name}" if path else str(name)
             found = differing(before.get(name), after.get(name), inner)
-            if secret and name == "value":
-                yield from (
-                    FieldChange(item.path, _mask("before"), _mask("after")) for item in found
-                )
-            else:
-                yield from found
+            yield from (_unseen(item) for item in found) if name in hidden else found
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        flagged = _flagged(before) | _flagged(after)
         for index, (one, other) in enumerate(zip(before, after, strict=True)):
-            yield from differing(one, other, f"{path}[{index}]")
+            found = differing(one, other, f"{path}[{index}]")
+            yield from (_unseen(item) for item in found) if index in flagged else found
     # In Python 1 == True; in a document they are not the same.
     elif before != after or type(before) is not type(after):
-        yield FieldChange(path, _masked(before, "before"), _masked(after, "after"))
+        yield FieldChange(path, _masked(before, "before", path), _masked(after, "after", path))
 
 
-def _masked(value: Any, side: str) -> Any:
+def is_secret_name(name: str) -> bool:
+    """Whether a variable, flag or entry of this name holds a secret, as far as names tell."""
+    if _SECRET_NAME.search(name):
+        return True
+    return any(word.lower() in _SECRET_WORDS for word in _WORDS.findall(name))
+
+
+def _unseen(change: FieldChange) -> FieldChange:
+    return FieldChange(change.path, _mask("before"), _mask("after"))
+
+
+def _hidden(value: dict[str, Any], path: str) -> set[str]:
+    """Return the names in a mapping whose values are not shown."""
+    names = {_LAST_APPLIED}
+    if is_secret_name(str(value.get("name", ""))):
+        names.add("value")
+    if path == "data":
+        names.update(name for name in value if is_secret_name(name))
+    metadata = value.get("metadata")
+    notes = metadata.get("annotations") if isinstance(metadata, dict) else None
+    told = isinstance(notes, dict) and notes.get(labels.SENSITIVE) == "true"
+    if told or value.get("kind") == "Secret":
+        names |= _DATA
+    return names
+
+
+def _flagged(items: list[Any]) -> set[int]:
+    """Return the places in a list that stand behind a flag which takes a secret."""
+    found = (_FLAG.fullmatch(item) if isinstance(item, str) else None for item in items)
+    return {place + 1 for place, flag in enumerate(found) if flag and is_secret_name(flag[1])}
+
+
+def _masked(value: Any, side: str, path: str) -> Any:
+    if isinstance(value, str):
+        told = _GIVEN.sub(_without_secret, redact(value))
+        return value if told == value else f"{told} ({side})"
     if isinstance(value, list):
-        return [_masked(item, side) for item in value]
+        flagged = _flagged(value)
+        return [
+            _mask(side) if place in flagged else _masked(item, side, f"{path}[{place}]")
+            for place, item in enumerate(value)
+        ]
     if not isinstance(value, dict):
         return value
-    shown = {name: _masked(item, side) for name, item in value.items()}
-    return {**shown, "value": _mask(side)} if "value" in shown and _is_secret(value) else shown
+    hidden = _hidden(value, path)
+    return {
+        name: _mask(side) if name in hidden else _masked(item, side, f"{path}.{name}".strip("."))
+        for name, item in value.items()
+    }
 
 
-def _is_secret(variable: dict[str, Any]) -> bool:
-    return bool(_SECRET_NAME.search(str(variable.get("name", ""))))
+def _without_secret(found: re.Match[str]) -> str:
+    name = found["flag"] or found["variable"]
+    return f"{found['keep']}{MASK}" if is_secret_name(name) else found[0]
 
 
 def _mask(side: str) -> str:
-    return f"*** ({side})"
+    return f"{MASK} ({side})"

@@ -35,6 +35,8 @@ LEADS = PREFIX + "leads"
 """Label of our own pod that holds the Lease: what the rooms' Service selects, `true`."""
 ADOPT = PREFIX + "adopt"
 """Annotation, set by people: the instance that may take this object over."""
+SENSITIVE = PREFIX + "sensitive"
+"""Annotation, set by people to `true`: the data of this object is shown nowhere."""
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 NAME = "app.kubernetes.io/name"

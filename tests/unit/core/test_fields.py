@@ -87,6 +87,88 @@ def test_documents_differ_in_some_field_or_are_equal(one: object, other: object)
             [("[0].value", "desert", "ice")],
             id="what is no secret is shown",
         ),
+        pytest.param(
+            [{"name": "RCON_PWD", "value": HUSH}, {"name": "dbPass", "value": HUSH}],
+            [{"name": "RCON_PWD", "value": "psst"}, {"name": "dbPass", "value": "psst"}],
+            [
+                ("[0].value", "*** (before)", "*** (after)"),
+                ("[1].value", "*** (before)", "*** (after)"),
+            ],
+            id="short words for secrets",
+        ),
+        pytest.param(
+            [{"name": "MAX_PASSENGERS", "value": "4"}, {"name": "KEYBOARD", "value": "on"}],
+            [{"name": "MAX_PASSENGERS", "value": "5"}, {"name": "KEYBOARD", "value": "off"}],
+            [("[0].value", "4", "5"), ("[1].value", "on", "off")],
+            id="words that only hold such a word",
+        ),
+        pytest.param(
+            {"args": ["--map", "desert", f"--db-pass={HUSH}", "+rcon_password", HUSH]},
+            {"args": ["--map", "ice", "--db-pass=psst", "+rcon_password", "psst"]},
+            [
+                ("args[1]", "desert", "ice"),
+                ("args[2]", "--db-pass=*** (before)", "--db-pass=*** (after)"),
+                ("args[4]", "*** (before)", "*** (after)"),
+            ],
+            id="arguments",
+        ),
+        pytest.param(
+            {"command": ["sh", "-c", "srcds +map desert"]},
+            {"command": ["sh", "-c", f"RCON_PWD='{HUSH} x' srcds +rcon_password {HUSH} +map ice"]},
+            [
+                (
+                    "command[2]",
+                    "srcds +map desert",
+                    "RCON_PWD=*** srcds +rcon_password *** +map ice (after)",
+                )
+            ],
+            id="a line of a shell",
+        ),
+        pytest.param(
+            {"args": ["--map", "desert"]},
+            {"args": ["--map", "desert", "--token", HUSH]},
+            [("args", ["--map", "desert"], ["--map", "desert", "--token", "*** (after)"])],
+            id="arguments that came",
+        ),
+        pytest.param(
+            {"kind": "Secret", "data": {"a": HUSH}},
+            {"kind": "Secret", "data": {"a": "psst", "b": HUSH}},
+            [
+                ("data.a", "*** (before)", "*** (after)"),
+                ("data.b", "*** (before)", "*** (after)"),
+            ],
+            id="the data of a Secret",
+        ),
+        pytest.param(
+            {"kind": "ConfigMap", "data": {"db.password": HUSH, "motd": "hello"}},
+            {"kind": "ConfigMap", "data": {"db.password": "psst", "motd": "bye"}},
+            [
+                ("data.db.password", "*** (before)", "*** (after)"),
+                ("data.motd", "hello", "bye"),
+            ],
+            id="an entry of a ConfigMap that is named like a secret",
+        ),
+        pytest.param(
+            {"metadata": {"annotations": {"gamekeeper.dev/sensitive": "true"}}, "data": {"a": "b"}},
+            {
+                "metadata": {"annotations": {"gamekeeper.dev/sensitive": "true"}},
+                "data": {"a": HUSH},
+            },
+            [("data.a", "*** (before)", "*** (after)")],
+            id="an object that says it is sensitive",
+        ),
+        pytest.param(
+            {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": HUSH}},
+            {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"}},
+            [
+                (
+                    "annotations.kubectl.kubernetes.io/last-applied-configuration",
+                    "*** (before)",
+                    "*** (after)",
+                )
+            ],
+            id="what kubectl remembers",
+        ),
     ],
 )
 def test_secrets_are_masked(before: object, after: object, fields: list[Any]) -> None:
