@@ -1,9 +1,9 @@
 """The fields in which two JSON documents differ, as paths people write; secrets masked.
 
 Masked are: the value of an environment variable that is named like a secret, the data of a Secret
-and of an object that is annotated `gamekeeper.dev/sensitive: "true"`, entries of a ConfigMap that are
-named like secrets, what kubectl remembers of an object, and in texts, such as the arguments of a
-container, what stands behind a flag or a variable that is named like a secret.
+and of an object that is annotated `gamekeeper.dev/sensitive: "true"`, entries of a ConfigMap that
+are named like secrets, what kubectl remembers of an object, and in texts, such as the arguments of
+a container, what stands behind a flag or a variable that is named like a secret.
 """
 
 import json
