@@ -8,6 +8,7 @@ from reconciler.core import desired, intake
 from reconciler.model.intents import Dropped
 from reconciler.model.plans import Desired
 from reconciler.model.readings import Rendered
+from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Workload
 from reconciler.model.wanted import Wanted
 
@@ -28,13 +29,14 @@ async def publish(
 
     Raises the errors of the compiler.
     """
-    workloads = list(result.effective.values())
-    rendered = await lane.compiler.render(workloads, lane.home.instance)
+    rendered = await _unchanged(lane, result)
+    others = [one for key, one in result.effective.items() if key not in rendered]
+    rendered |= await lane.compiler.render(others, lane.home.instance)
     effective = {}
-    for number, workload in enumerate(workloads):
+    for number, (key, workload) in enumerate(result.effective.items()):
         if number % STRETCH == 0:
             await asyncio.sleep(0)
-        effective[workload.key] = _desired(lane, workload, rendered[workload.key])
+        effective[key] = _desired(lane, workload, rendered[key])
     lane.rendered = rendered
     approved = result.repository.approved
     wanted = lane.home.wanted = Wanted(
@@ -50,11 +52,24 @@ async def publish(
     return wanted
 
 
+async def _unchanged(lane: "HeadLane", result: intake.Intake) -> dict[WorkloadKey, Rendered]:
+    """Return the manifests of whom nothing changed: the templates are the process's own."""
+    known, found = lane.home.wanted.effective, {}
+    for number, (key, workload) in enumerate(result.effective.items()):
+        if number % STRETCH == 0:
+            await asyncio.sleep(0)
+        if key in known and key in lane.rendered and known[key].workload == workload:
+            found[key] = lane.rendered[key]
+    return found
+
+
 def _desired(lane: "HeadLane", workload: Workload, rendered: Rendered) -> Desired:
     """Return what is wanted of one workload; the same value where nothing of it changed."""
     known = lane.home.wanted.effective.get(workload.key)
     if known is not None and lane.rendered.get(workload.key) is rendered:
         before = known.workload
+        if before == workload:
+            return known
         if (before.spec_json, before.replicas) == (workload.spec_json, workload.replicas):
             return replace(known, workload=workload)
     return desired.build(workload, rendered, lane.home.kinds)

@@ -19,6 +19,7 @@ from reconciler.service.committer import CommitObserver, Committer
 from reconciler.service.fleets import FleetCommits
 from reconciler.service.head_lane import HeadObserver, HeadService
 from reconciler.service.leader_label import LeaderLabel
+from reconciler.service.publishing import Publishing
 from reconciler.service.retries import Retries
 from reconciler.service.rooms.desk import RoomDesk
 from reconciler.service.scalers import Scalers
@@ -105,6 +106,7 @@ class App:
             self._published,
             parts.poll_seconds,
         )
+        self._publishing = Publishing(self.cluster_lane)
         self._reload = asyncio.Event()
         back = parts.committing
         self._committer = self._made_committer(back) if back is not None else None
@@ -126,6 +128,7 @@ class App:
         """
         self._loaded = False
         self.cluster_lane.abandon()
+        self._publishing.forget()
         self.head_service.forget()
         if self._parts.desk is not None:
             self._parts.desk.forget()
@@ -285,7 +288,7 @@ class App:
         return self._loaded and self.leading
 
     def _published(self, wanted: Wanted) -> None:
-        self.cluster_lane.wake_all()
+        self._publishing.wake()
         if self._committer is not None:
             self._committer.head_taken_in()
 

@@ -10,7 +10,9 @@ from reconciler.adapters.compiler.objecting import serve_objects
 from reconciler.adapters.compiler.objects import all_questions, outcome_of, result_of, setup_of
 from reconciler.adapters.compiler.rendering import serve_render
 from reconciler.core import object_intake
+from reconciler.core.known_tree import Known, known_of
 from reconciler.core.read import read_tree
+from reconciler.core.rereading import merged, part_of
 from reconciler.core.spec_kit import SpecKit
 from reconciler.model.readings import Reading, Rendered
 from reconciler.model.refs import WorkloadKey
@@ -28,17 +30,24 @@ def spec_kit() -> SpecKit:
 
 
 class InlineCompiler:
-    """Reads and renders with the real functions, here.
+    """Reads and renders with the real functions, here; of a new tree what was touched of it.
 
-    Both are pure, so what one process has read or rendered is remembered for all others: crash
+    All are pure, so what one process has read or rendered is remembered for all others: crash
     tests start thousands of them.
     """
 
+    _last: Known | None = None
+
     async def read(self, tree: Tree, permissions: Permissions) -> Reading:
-        known = (tree.commit, _content(tree), permissions)
-        if known not in _READ:
-            _READ[known] = read_whole(tree, permissions)
-        return _READ[known]
+        reading = self._touched(tree, permissions) or _remembered(tree, permissions)
+        self._last = known_of(tree, permissions, reading)
+        return with_objects(reading, tree, permissions)
+
+    def _touched(self, tree: Tree, permissions: Permissions) -> Reading | None:
+        part = part_of(self._last, tree, permissions) if self._last is not None else None
+        if self._last is None or part is None:
+            return None
+        return merged(self._last, tree, _remembered(part, permissions))
 
     async def render(
         self, workloads: Sequence[Workload], instance: str
@@ -52,10 +61,23 @@ class InlineCompiler:
 _READ: dict[tuple[str, tuple[tuple[str, str], ...], Permissions], Reading] = {}
 
 
+def _remembered(tree: Tree, permissions: Permissions) -> Reading:
+    known = (tree.commit, _content(tree), permissions)
+    if known not in _READ:
+        _READ[known] = read_tree(tree, permissions, spec_kit())
+    return _READ[known]
+
+
 def read_whole(tree: Tree, permissions: Permissions) -> Reading:
     """Read a tree with its additional objects."""
-    reading = read_tree(tree, permissions, spec_kit())
+    return with_objects(read_tree(tree, permissions, spec_kit()), tree, permissions)
+
+
+def with_objects(reading: Reading, tree: Tree, permissions: Permissions) -> Reading:
+    """Return a reading with the additional objects of its tree."""
     asked, outcomes = object_intake.asked_for(reading, tree), []
+    if not asked:
+        return reading
     setup = {**setup_of(reading, permissions), "cpu_seconds": 0}
     questions = all_questions(reading, asked, permissions)
     for key, templates in asked.items():
@@ -63,7 +85,7 @@ def read_whole(tree: Tree, permissions: Permissions) -> Reading:
         serve_objects(setup, iter([one.question for one in questions[key]]), answers.append)
         pairs = zip(answers, questions[key], strict=True)
         outcomes.append(outcome_of(key, templates, [result_of(*pair) for pair in pairs]))
-    return object_intake.take_in(reading, outcomes) if asked else reading
+    return object_intake.take_in(reading, outcomes)
 
 
 def _content(tree: Tree) -> tuple[tuple[str, str], ...]:
