@@ -8,6 +8,7 @@ from typing import Any
 from reconciler.core.autoscaling_spec import autoscaling_of, share_of
 from reconciler.core.documents import Document
 from reconciler.core.freeze_windows import windows_of
+from reconciler.core.ignoring import ignored_of
 from reconciler.core.instants import instant_of_text
 from reconciler.core.places import place_of_value
 from reconciler.core.revision import revision_of
@@ -151,6 +152,7 @@ def _workload(value: Json, spec_json: str, source: Source, replicas_source: Sour
         autoscaling=autoscaling_of(spec),
         templates=spec.get("objects") or "",
         objects=_objects(value),
+        ignore=ignored_of(spec),
     )
 
 

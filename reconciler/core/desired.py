@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from reconciler.core.budget_objects import counts_occupied, stamp_budget
+from reconciler.core.ignoring import pointers_for
 from reconciler.model import labels
 from reconciler.model.plans import Desired, DesiredObject
 from reconciler.model.readings import Rendered
@@ -67,13 +68,18 @@ def _object(text: str, workload: Workload) -> DesiredObject:
     body: Json = json.loads(text)
     if body["kind"] == _BUDGET:
         body = stamp_budget(body, workload, workload.replicas, workload.replicas)
-    return DesiredObject(ref_of(body), body, _digest(body))
+    ref = ref_of(body)
+    ignored = pointers_for(workload.ignore, ref)
+    return DesiredObject(ref, body, _digest(body, ignored), ignored)
 
 
 def _stamped(item: DesiredObject, body: Json) -> DesiredObject:
-    return item if body == item.body else DesiredObject(item.ref, body, _digest(body))
+    if body == item.body:
+        return item
+    return replace(item, body=body, digest=_digest(body, item.ignored))
 
 
-def _digest(body: Json) -> str:
-    canonical = json.dumps(body, sort_keys=True, separators=(",", ":"))
+def _digest(body: Json, ignored: tuple[str, ...]) -> str:
+    content = [body, ignored] if ignored else body
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from reconciler.core.compile import with_objects
+from reconciler.core.ignoring import pointers_for, through_list
+from reconciler.core.mistakes import shown
 from reconciler.core.object_files import template_of, templates_by_directory
 from reconciler.core.spec_files import MOST_SPEC_BYTES
 from reconciler.model.additional import Made, Outcome, Template
@@ -44,7 +46,7 @@ def take_in(reading: Reading, outcomes: Iterable[Outcome]) -> Reading:
     for key, outcome in known.items():
         if not problems[key]:
             whole = with_objects(workloads[key], (json.loads(one.text) for one in outcome.made))
-            problems[key].extend(_too_large(whole))
+            problems[key].extend((*_too_large(whole), *_through_lists(whole)))
             workloads[key] = whole
     refused = {key: tuple(found) for key, found in problems.items() if found}
     if not refused:
@@ -89,3 +91,15 @@ def _too_large(workload: Workload) -> Iterator[Finding]:
         message = f"the spec and its objects have {size} bytes as JSON; at most {MOST_SPEC_BYTES}"
         source, fix = workload.source, "make the objects smaller"
         yield Finding(source.file, source.line, 1, "spec.objects", message, fix, "size")
+
+
+def _through_lists(workload: Workload) -> Iterator[Finding]:
+    """Yield a Finding for each path of `ignore` that leads into a list of an additional object."""
+    for body in map(json.loads, workload.objects):
+        ref, source = ref_of(body), workload.source
+        for pointer in pointers_for(workload.ignore, ref):
+            if through_list(body, pointer):
+                message = f"{shown(pointer)} leads into a list of {ref}, whose items move"
+                fix = "name the list itself: all of it is left to others"
+                at = (source.file, source.line, source.column, "spec.ignore")
+                yield Finding(*at, message, fix, "ignore")

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 
+from reconciler.core.ignoring import laid_over
 from reconciler.kube.diff import left_scoped
 from reconciler.kube.schemas import UNTYPED, Schemas
 from reconciler.model import additional, labels
@@ -39,7 +40,8 @@ def to_apply(
         there = live.get(wanted.ref)
         if there is None:
             reason = f"{wanted.ref} is not there"
-            found.append(ApplyObject(wanted.ref, wanted.body, wanted.digest, "", (), reason))
+            pair = (wanted.digest, "")
+            found.append(ApplyObject(wanted.ref, wanted.body, *pair, (), reason, wanted.ignored))
             continue
         if there.terminating:
             continue
@@ -48,10 +50,11 @@ def to_apply(
             equal.append(pair)
             continue
         schema = schemas.for_kind(wanted.ref.api_version, wanted.ref.kind) or UNTYPED
-        paths = tuple(item.path for item in left_scoped(wanted.body, there.body, schema))
+        body = laid_over(wanted.body, there.body, wanted.ignored)
+        paths = tuple(item.path for item in left_scoped(body, there.body, schema))
         if paths:
             reason = f"{wanted.ref} differs in {', '.join(paths)}"
-            found.append(ApplyObject(wanted.ref, wanted.body, *pair, paths, reason))
+            found.append(ApplyObject(wanted.ref, wanted.body, *pair, paths, reason, wanted.ignored))
         else:
             equal.append(pair)
     return tuple(found), frozenset(equal)

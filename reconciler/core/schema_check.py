@@ -27,7 +27,7 @@ _WORDS = {
 _SWITCHES = {"yes": "true", "on": "true", "True": "true", "TRUE": "true", "y": "true"} | {
     "no": "false", "off": "false", "False": "false", "FALSE": "false", "n": "false"
 }  # fmt: skip
-_MOST_LISTED = 16
+_MOST_LISTED = 24
 _ALONE = ("type", "oneOf")
 _TEXT = ("minLength", "maxLength", "pattern")
 _RANGE = ("minimum", "maximum")

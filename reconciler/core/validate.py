@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from reconciler.core.autoscaling_checks import check_autoscaling
 from reconciler.core.compile import canonical
 from reconciler.core.freeze_windows import check_freeze
+from reconciler.core.ignoring import check_ignore
 from reconciler.core.mistakes import Mistake, below, shown
 from reconciler.core.pod_parts import child, text
 from reconciler.core.port_checks import check_ports
@@ -72,6 +73,7 @@ def check_workload(
     found.extend(_rollout(spec))
     found.extend(check_reports(spec))
     found.extend(check_suspend(spec))
+    found.extend(check_ignore(spec))
     found.extend(check_autoscaling(spec, kit.policies, permissions.egress))
     template = spec.get("template")
     if isinstance(template, dict):

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from reconciler.core.fields import differing
+from reconciler.core.ignoring import laid_over
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
 from reconciler.model import additional, labels
@@ -27,10 +28,13 @@ async def apply(lane: Lane, plan: Plan, steps: Steps) -> bool:
         return False
     for wanted in announced:
         try:
-            if wanted.live_version and await differing_fields(lane, plan.key, wanted) == ():
-                continue
+            body = wanted.body
+            if wanted.live_version:
+                fields, body = await look(lane, plan.key, wanted)
+                if fields == ():
+                    continue
             lane.check_stands(plan)
-            await lane.cluster.apply(wanted.body, force=True)
+            await lane.cluster.apply(body, force=True)
         except PortError as error:
             steps.failed("apply", str(wanted.ref), error, wanted.reason)
             if wanted.live_version and wanted.ref.kind in additional.KINDS:
@@ -66,6 +70,7 @@ async def _announce(lane: Lane, plan: Plan, steps: Steps) -> tuple[ApplyObject, 
         if not is_ours(there, lane.instance):
             steps.held(HoldKind.FOREIGN, foreign_reason(wanted.ref, lane.instance))
             return None
+        found[-1] = wanted = replace(wanted, body=_over(wanted, there))
         owner = owner_of(there, lane.instance)
         if wanted.ref.kind in additional.KINDS and owner not in (None, plan.key):
             if not lane.lets_go(owner, wanted.ref):
@@ -137,21 +142,35 @@ def foreign_reason(ref: ObjectRef, instance: str) -> str:
     )
 
 
-async def differing_fields(
+async def look(
     lane: Lane, key: WorkloadKey, wanted: ApplyObject
-) -> tuple[FieldChange, ...] | None:
+) -> tuple[tuple[FieldChange, ...] | None, Json]:
     """Ask the server what applying would change, and remember where that is nothing.
 
-    Returns None where the object is not there. Raises the cluster's errors.
+    Returns that with what would be applied; None where the object is not there. Raises the
+    cluster's errors.
     """
     there = await lane.cluster.get(wanted.ref)
     if there is None:
-        return None
-    would_be = await lane.cluster.apply(wanted.body, dry_run=True, force=True)
+        return None, wanted.body
+    body = _over(wanted, there)
+    would_be = await lane.cluster.apply(body, dry_run=True, force=True)
     fields = tuple(differing(_content(there), _content(would_be), ""))
     if not fields:
         lane.confirm(key, (wanted.digest, there["metadata"]["resourceVersion"]))
-    return fields
+    return fields, body
+
+
+def _over(wanted: ApplyObject, there: Json) -> Json:
+    """Return what is applied over an object: what others own of it as it is.
+
+    Then it is good for just the version that was seen, or a later value would be written over.
+    """
+    body = laid_over(wanted.body, there, wanted.ignored)
+    if not wanted.ignored:
+        return body
+    seen = {"resourceVersion": there["metadata"]["resourceVersion"]}
+    return {**body, "metadata": {**body["metadata"], **seen}}
 
 
 def _content(obj: Json) -> Any:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from reconciler.loop.apply_objects import differing_fields, foreign_reason, is_ours, owner_of
+from reconciler.loop.apply_objects import foreign_reason, is_ours, look, owner_of
 from reconciler.loop.lane import Lane
 from reconciler.loop.tick import plan_key
 from reconciler.model import additional
@@ -85,7 +85,7 @@ async def _look(
 ) -> ObjectChange | str | None:
     """Return what applying an object would do, or in words whose it is; None for nothing."""
     if wanted.live_version:
-        fields = await differing_fields(lane, key, wanted)
+        fields, _ = await look(lane, key, wanted)
         if fields == ():
             return None
         if fields:
@@ -100,7 +100,6 @@ async def _look(
             verb, reason = Verb.UPDATE, f"{wanted.ref} is there without our label: adopted"
             if wanted.ref.kind in additional.KINDS and owner not in (None, key):
                 reason = f"{wanted.ref} is that of {owner}: taken over when that lets go of it"
-            return ObjectChange(
-                wanted.ref, verb, reason, await differing_fields(lane, key, wanted) or ()
-            )
+            fields, _ = await look(lane, key, wanted)
+            return ObjectChange(wanted.ref, verb, reason, fields or ())
     return ObjectChange(wanted.ref, Verb.CREATE, wanted.reason)

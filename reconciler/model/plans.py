@@ -22,11 +22,15 @@ Confirmed = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class DesiredObject:
-    """One manifest as it should be. `digest` names its content."""
+    """One manifest as it should be. `digest` names its content.
+
+    `ignored` are pointers to what others own where the object is there (`core/ignoring.py`).
+    """
 
     ref: ObjectRef
     body: Json
     digest: str
+    ignored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +143,7 @@ class ApplyObject:
     live_version: str
     paths: tuple[str, ...]
     reason: str
+    ignored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

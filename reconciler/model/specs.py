@@ -109,6 +109,18 @@ class Suspension:
     source: Source | None = field(default=None, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """Fields that others own, of our objects of one kind: `paths` are JSON pointers.
+
+    `name` is that of the one object that is meant, "" for each of the kind.
+    """
+
+    kind: str
+    paths: tuple[str, ...]
+    name: str = ""
+
+
 class Scheduling(StrEnum):
     """Whether rooms are drawn together, so that nodes can empty, or left to the scheduler."""
 
@@ -152,6 +164,7 @@ class Workload:
     """The directory of the templates of its additional objects, "" for none."""
     objects: tuple[str, ...] = ()
     """Its additional objects, as JSON: rendered when the repository was read."""
+    ignore: tuple[Ignored, ...] = ()
 
     @property
     def scales(self) -> bool:

@@ -10,12 +10,17 @@ from tests.contract.compiler_world import workload
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "objects.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 
 
 def test_its_object_is_the_one_of_the_example() -> None:
     folder = ROOT / "examples" / "good" / "objects-beside-the-rooms" / "objects" / "arena"
-    (shown,) = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
-    assert shown == (folder / "configmap.yaml.j2").read_text(encoding="utf-8")
+    assert BLOCKS[0] == (folder / "configmap.yaml.j2").read_text(encoding="utf-8")
+
+
+def test_what_it_leaves_to_others_the_example_does() -> None:
+    folder = ROOT / "examples" / "good" / "fields-of-others" / "schedulers"
+    assert BLOCKS[1] in (folder / "arena.yaml").read_text(encoding="utf-8")
 
 
 def test_it_names_the_kinds_that_can_be_allowed_and_no_other() -> None:
