@@ -24,6 +24,9 @@ class Settings:
 
     repo: str = _setting("", "git", "the repository: a URL (https, ssh, file) or a local path")
     branch: str = _setting("main", "git", "the branch that says what is wanted")
+    path: str = _setting(
+        "", "git", "the folder of the repository that is read and written (none: all of it)"
+    )
     git_ssh_key_file: str = _setting("", "git", "private key for ssh URLs")
     git_certificate_authority_file: str = _setting(
         "", "git", "file with the CA of an https host that no public authority vouches for"

@@ -1,6 +1,6 @@
 """What the count of a workload rests on, read once and decided dry: nothing is written."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from reconciler import registry
 from reconciler.cli.explain_count import CountStory
@@ -24,19 +24,8 @@ from reconciler.model.specs import Budgets, Config, Workload
 from reconciler.ports import Repository
 
 
-@dataclass(frozen=True, slots=True)
-class Here:
-    """The checkout that the command runs in; specs are below `prefix` of it.
-
-    It may be another one than the tracked repository, or lag behind: then it tells nothing.
-    """
-
-    repository: Repository
-    prefix: str
-
-
 async def read_story(
-    lane: Lane, situation: Situation, here: Here, outbox: Outbox, ceiling: Budgets, now: float
+    lane: Lane, situation: Situation, here: Repository, outbox: Outbox, ceiling: Budgets, now: float
 ) -> CountStory | None:
     """Return what shapes the count of a workload, None where it has no policy.
 
@@ -97,10 +86,11 @@ def without_memory(scaling: Scaling) -> Scaling:
 
 
 async def place_of(
-    here: Here, known: RepositoryRecord, branch: str, key: WorkloadKey, accepted: Accepted
+    here: Repository, known: RepositoryRecord, branch: str, key: WorkloadKey, accepted: Accepted
 ) -> str:
     """Return where the number stands that was taken in, as far as the checkout here can tell.
 
+    It may be of another repository than the tracked one, or lag behind: then it tells nothing.
     What says another number is not the place: `branch`, that of counts, may not be fetched here.
     """
     for commit, file, shown in (
@@ -108,9 +98,8 @@ async def place_of(
         (known.commit, REPLICAS_FILE, ""),
         (known.commit, accepted.file, ""),
     ):
-        path = f"{here.prefix}/{file}" if here.prefix else file
         try:
-            data = await here.repository.blob(commit, path) if commit else None
+            data = await here.blob(commit, file) if commit else None
         except PortError:
             continue
         found = count_in(file, data, key) if data else None

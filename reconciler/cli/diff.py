@@ -72,7 +72,7 @@ def run(arguments: Namespace, console: Console) -> int:
 async def _diff(arguments: Namespace, console: Console) -> int:
     settings = settings_of(arguments, console.environment)
     compiler = make_compiler()
-    checkout = make_checkout(".")
+    checkout = make_checkout(".", settings)
     try:
         async with Progress(console, f"comparing {arguments.base} and {arguments.head}"):
             before = await checkout.tree(arguments.base)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reconciler.cli.console import Console
-from reconciler.cli.count_reading import Here, read_story
+from reconciler.cli.count_reading import read_story
 from reconciler.cli.explain_count import CountStory
 from reconciler.cli.explain_room import room_json, room_lines
 from reconciler.cli.explain_workload import workload_json, workload_lines
@@ -27,6 +27,7 @@ from reconciler.model.live import LivePod
 from reconciler.model.outbox import EMPTY_OUTBOX
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import NO_EARS, Ears, Heard
+from reconciler.ports import Repository
 from reconciler.service.lookout import Sighting
 from reconciler.settings import Settings
 from reconciler.wiring.clusters import OneCluster, make_one_cluster
@@ -62,7 +63,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     add_output(parser, "text", "json", "yaml")
     add_api(parser)
-    add_settings(parser, "identity", "cluster")
+    add_settings(parser, "identity", "cluster", "path")
 
 
 def run(arguments: Namespace, console: Console) -> int:
@@ -87,7 +88,7 @@ async def _read(
     compiler = make_compiler()
     try:
         one = make_one_cluster(settings, may_write=lambda: False)
-        repository = make_checkout(".")
+        repository = make_checkout(".", settings)
         try:
             async with Progress(console, "reading the cluster"):
                 seen, around, _, _ = await asyncio.gather(
@@ -106,8 +107,7 @@ async def _read(
                 lane = make_head_lane(settings, one.lane, compiler, repository)
                 await head.resume(lane, time.time())
                 plan = plan_key(one.lane, key, time.time())
-                here = Here(repository, await repository.prefix())
-                story = None if room else await _story(one, settings, key, here, seen)
+                story = None if room else await _story(one, settings, key, repository, seen)
             status = status_of(one.lane, (key,), seen, time.time())
             mine = next(each for each in status.workloads if each.key == key)
             there = tuple(each for each in rooms if each.key == key)
@@ -121,7 +121,7 @@ async def _read(
 
 
 async def _story(
-    one: OneCluster, settings: Settings, key: WorkloadKey, here: Here, seen: Sighting | None
+    one: OneCluster, settings: Settings, key: WorkloadKey, here: Repository, seen: Sighting | None
 ) -> CountStory | None:
     now, ceiling = time.time(), ceiling_of(settings)
     outbox = seen.outbox_at(now) if seen else EMPTY_OUTBOX

@@ -11,7 +11,7 @@ from reconciler.cli.options import add_output, add_own, add_settings, own_of, se
 from reconciler.cli.output import print_json, print_yaml
 from reconciler.cli.progress import Progress
 from reconciler.core.pending import pending_of
-from reconciler.loop.count_history import below, merged, of_branch
+from reconciler.loop.count_history import merged, of_branch
 from reconciler.model.history import CountHistory
 from reconciler.model.refs import WorkloadKey
 from reconciler.setting_rows import Row
@@ -71,17 +71,20 @@ async def read_history(
 
 async def _past(side: GitSide, key: WorkloadKey, recorded: Recorded, limit: int) -> Past:
     history = await read_history(side, key, recorded, limit)
-    changes = below(side.prefix, history.changes)
     workload = side.reading.workloads.get(key)
     workload = None if key in side.reading.unnumbered else workload
     record = recorded.states.get(key)
-    pending = pending_of(record.scaling, [each.logged.commit for each in changes]) if record else ()
+    pending = (
+        pending_of(record.scaling, [each.logged.commit for each in history.changes])
+        if record
+        else ()
+    )
     return Past(
         key=key,
         commit=side.commit,
         count=workload.replicas if workload else None,
         source=str(workload.replicas_source) if workload else "",
-        changes=changes,
+        changes=history.changes,
         cut=history.cut,
         pending=pending,
         acts=record.in_effect if record else None,

@@ -28,6 +28,7 @@ class Lanes:
             # A checkout stands for what is tracked; where nothing is, for itself.
             self.head.url = record.repository or self.root
             self.head.branch = record.branch or self.head.branch
+            self.head.path = record.path
 
     @property
     def keys(self) -> list[WorkloadKey]:
@@ -48,7 +49,7 @@ async def opened_lanes(
     compiler = make_compiler()
     try:
         one = make_one_cluster(settings, dirty, may_write=may_write)
-        checkout = None if settings.repo else make_checkout(".")
+        checkout = None if settings.repo else make_checkout(".", settings)
         repository = checkout or make_mirror(settings)
         try:
             head = make_head_lane(settings, one.lane, compiler, repository)

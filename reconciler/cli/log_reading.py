@@ -60,8 +60,7 @@ async def read_recorded(settings: Settings) -> Recorded:
 
 @dataclass(slots=True)
 class GitSide:
-    """A repository at one commit; paths of `reading` are below `prefix` of the repository.
-    `branch` is the tracked one.
+    """A repository at one commit; `branch` is the tracked one.
 
     `writable` is the same repository where it is a mirror, which can push.
     """
@@ -70,7 +69,6 @@ class GitSide:
     writable: WritableRepository | None
     compiler: Compiler
     permissions: Permissions
-    prefix: str
     branch: str
     commit: str
     reading: Reading
@@ -102,7 +100,7 @@ class GitSide:
         if key in self.reading.over:
             return self.counts_branch, REPLICAS_FILE
         source = self.reading.workloads[key].replicas_source
-        return self.branch, self._below(source.file)
+        return self.branch, source.file
 
     def tip_of(self, branch: str) -> str:
         """Return the commit that was read of a branch."""
@@ -124,14 +122,11 @@ class GitSide:
         """Return the files that may have a workload's number: that of counts, and its spec."""
         workload, findings = self.reading.workloads.get(key), self.reading.invalid.get(key, ())
         file = workload.source.file if workload else findings[0].file
-        return self._below(REPLICAS_FILE), self._below(file)
+        return REPLICAS_FILE, file
 
     def log_of(self, key: WorkloadKey, recorded: Recorded) -> CountLog:
         """Return what reads the past of a workload's number."""
         return CountLog(self.repository, key, self.files_of(key), recorded.ours)
-
-    def _below(self, file: str) -> str:
-        return f"{self.prefix}/{file}" if self.prefix else file
 
 
 @asynccontextmanager
@@ -143,14 +138,12 @@ async def opened_git(settings: Settings) -> AsyncIterator[GitSide]:
     compiler = make_compiler()
     try:
         mirror = make_mirror(settings) if settings.repo else None
-        checkout = None if mirror else make_checkout(".")
-        repository = mirror or checkout or make_checkout(".")
+        repository = mirror or make_checkout(".", settings)
         try:
-            prefix = await checkout.prefix() if checkout else ""
             # Here counts are read and nothing is made: an object that is not allowed hides none.
             permissions = replace(permissions_of(settings), kinds=tuple(KINDS))
             branch = settings.branch
-            side = GitSide(repository, mirror, compiler, permissions, prefix, branch, "", _NOTHING)
+            side = GitSide(repository, mirror, compiler, permissions, branch, "", _NOTHING)
             await side.look()
             yield side
         finally:
@@ -160,14 +153,15 @@ async def opened_git(settings: Settings) -> AsyncIterator[GitSide]:
 
 
 def tracked(settings: Settings, recorded: Recorded, *, keep_branch: bool) -> Settings:
-    """Return settings that name the repository on record, and its branch unless one was written.
+    """Return settings that name the repository on record, and branch and path unless written.
 
     Raises Failure where none is known.
     """
     if recorded.repository.repository:
         known = recorded.repository
         branch = settings.branch if keep_branch else known.branch or settings.branch
-        return replace(settings, repo=known.repository, branch=branch)
+        path = settings.path or known.path
+        return replace(settings, repo=known.repository, branch=branch, path=path)
     raise Failure(
         "which repository is tracked is not known",
         recorded.problem or "Nothing was taken in under this instance yet",

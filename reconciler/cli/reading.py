@@ -44,17 +44,18 @@ def add_place(parser: ArgumentParser) -> None:
     )
     without = ["namespace_content_kinds", "approval_signers"]
     without += ["verify_commits", "commit_signers", "commit_keys"]
-    add_settings(parser, "safety", "namespace", "branch", without=without)
+    add_settings(parser, "safety", "namespace", "branch", "path", without=without)
 
 
 @asynccontextmanager
 async def opened(arguments: Namespace, console: Console) -> AsyncIterator[Specs]:
     """Read the place that the arguments name. Raises Failure and what ports raise."""
-    permissions = permissions_of(settings_of(arguments, console.environment))
+    settings = settings_of(arguments, console.environment)
+    permissions = permissions_of(settings)
     place = arguments.place
     is_path = await asyncio.to_thread(os.path.exists, place)
     compiler = make_compiler()
-    checkout = make_checkout(place if is_path else ".")
+    checkout = make_checkout(place if is_path else ".", settings)
     try:
         async with Progress(console, f"reading {place}"):
             try:

@@ -143,9 +143,11 @@ def _vanished(
     removals: tuple[Removal, ...],
 ) -> tuple[HoldKind, str] | None:
     """Return why this head deletes nothing at all, None when it may."""
-    same = repository.repository in ("", arrival.repository) and repository.branch in (
-        "",
-        arrival.branch,
+    # A record from before there were paths is one of the top; one of nothing has no repository.
+    same = (
+        repository.repository in ("", arrival.repository)
+        and repository.branch in ("", arrival.branch)
+        and (repository.path == arrival.path or not repository.repository)
     )
     problem = vanish.head_problem(arrival.relation, same, arrival.branch) or vanish.content_problem(
         arrival.accepted_config, arrival.reading, len(records)

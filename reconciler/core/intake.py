@@ -266,6 +266,7 @@ def _next_repository(
         repository,
         repository=arrival.repository,
         branch=arrival.branch,
+        path=arrival.path,
         commit=arrival.reading.commit,
         counts_commit=arrival.reading.counts_commit,
         config_json=config.spec_json if config else repository.config_json,

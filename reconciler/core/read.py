@@ -27,7 +27,7 @@ from reconciler.core.vanish import EMPTY_FILE
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.readings import Reading
 from reconciler.model.specs import Config, Permissions, Workload
-from reconciler.model.trees import CONFIG_FILE, Tree
+from reconciler.model.trees import CONFIG_FILE, Folder, Tree
 
 
 def read_tree(tree: Tree, permissions: Permissions, kit: SpecKit) -> Reading:
@@ -99,10 +99,7 @@ def _read_config(
 ) -> tuple[Config | None, tuple[str, ...], list[Finding]]:
     entry = tree.entries.get(CONFIG_FILE)
     if entry is None:
-        message = "there is no gamekeeper.yaml at the root of the repository"
-        fix = "add one: apiVersion: gamekeeper.dev/v1, kind: Config"
-        missing = Finding(CONFIG_FILE, 0, 0, "", message, fix, "config-missing")
-        return None, Config().paths, [missing]
+        return None, Config().paths, [_no_config(tree)]
     parsed = read_entry(CONFIG_FILE, entry)
     if parsed.unreadable is not None:
         return None, Config().paths, [parsed.unreadable]
@@ -128,6 +125,25 @@ def _read_config(
     config = _placed(compile_config(first.value), first)
     doubts = (*_absent_paths(tree, config), *doubt_branch(config, tracked))
     return config, paths, [first.finding(one) for one in doubts]
+
+
+_NO_FOLDERS = {
+    Folder.ABSENT: "there is no folder",
+    Folder.FILE: "a file stands where there should be the folder",
+    Folder.SYMLINK: "a symbolic link, which is not followed, stands in the way to the folder",
+    Folder.SUBMODULE: "a submodule, which is not read, stands in the way to the folder",
+}
+
+
+def _no_config(tree: Tree) -> Finding:
+    if tree.folder is not Folder.THERE:
+        message = f"{_NO_FOLDERS[tree.folder]} {shown(tree.path)} in the repository"
+        fix = "bring it back, or name another one with --path"
+        return Finding(CONFIG_FILE, 0, 0, "", message, fix, "folder-missing")
+    where = f"folder {shown(tree.path)}" if tree.path else "root"
+    message = f"there is no gamekeeper.yaml at the {where} of the repository"
+    fix = "add one: apiVersion: gamekeeper.dev/v1, kind: Config"
+    return Finding(CONFIG_FILE, 0, 0, "", message, fix, "config-missing")
 
 
 def _placed(config: Config, document: Document) -> Config:

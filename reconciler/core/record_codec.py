@@ -180,6 +180,7 @@ def dump_repository(record: RepositoryRecord) -> Texts:
                 if record.freezes
                 else {}
             ),
+            **({"path": record.path} if record.path else {}),
             **({"countsCommit": record.counts_commit} if record.counts_commit else {}),
             **({"verified": record.verified} if record.verified else {}),
             "endorsements": [
@@ -197,6 +198,7 @@ def load_repository(data: Texts, what: str) -> RepositoryRecord:
         # A record of an earlier version may hold a password here.
         repository=without_userinfo(value.get("repository", "")),
         branch=value.get("branch", ""),
+        path=value.get("path", ""),
         commit=value.get("commit", ""),
         config_json=value.get("config", ""),
         approved=tuple(Approved(*parts) for parts in value.get("approved", [])),

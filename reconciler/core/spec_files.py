@@ -10,7 +10,7 @@ from reconciler.model.findings import Finding
 from reconciler.model.printable import escaped
 from reconciler.model.refs import Json
 from reconciler.model.specs import Config
-from reconciler.model.trees import CONFIG_FILE, Entry, EntryKind, Tree, is_template
+from reconciler.model.trees import CONFIG_FILE, Entry, EntryKind, Folder, Tree, is_template
 
 REPLICAS_FILE = "replicas.yaml"
 """The file of counts that Gamekeeper writes, at the root."""
@@ -46,10 +46,14 @@ def spec_files(tree: Tree, paths: Iterable[str]) -> list[str]:
     )
 
 
+_SOUND = (Folder.THERE, Folder.ABSENT)
+"""A branch of counts without the folder has no counts for it, as one without the file."""
+
+
 def lay_over(tree: Tree, branch: str, counts: Tree) -> Tree:
     """Return a tree with the `replicas.yaml` of a branch of counts over its own (ADR 17)."""
     entry, file = counts.entries.get(REPLICAS_FILE), f"/{branch}:{REPLICAS_FILE}"
-    if REPLICAS_FILE in counts.directories:
+    if REPLICAS_FILE in counts.directories or counts.folder not in _SOUND:
         return replace(tree, directories=tree.directories | {file}, counts_file=file)
     if entry is None:
         return tree

@@ -24,7 +24,7 @@ def head_problem(
     if not same_repository:
         return (
             HoldKind.REPOSITORY_CHANGED,
-            "the repository or branch is another one than that of the accepted commit",
+            "the repository, branch or path is another one than that of the accepted commit",
         )
     if relation is None:
         return (HoldKind.NO_ACCEPTED_COMMIT, "no accepted commit is on record to compare with")

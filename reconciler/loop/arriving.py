@@ -30,6 +30,7 @@ def arrival_of(
         reading=reading,
         repository=lane.url,
         branch=lane.branch,
+        path=lane.path,
         relation=relation,
         cluster=lane.home.name,
         ceiling=lane.ceiling,

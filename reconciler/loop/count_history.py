@@ -4,7 +4,7 @@ The numbers are those of the files; a message only adds when and why, where it a
 A number that comes from another file is followed there.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from reconciler.core.commit_steps import believed, is_silent, told_of
@@ -25,9 +25,8 @@ PAGE = 50
 class CountLog:
     """Reads one workload's number through the log of a repository.
 
-    `files` may hold it, by their paths from the repository's top: the file of counts first,
-    which a spec that writes its own number is not in. `ours` are the ids of our commits, None
-    where no record was read.
+    `files` may hold it: the file of counts first, which a spec that writes its own number is not
+    in. `ours` are the ids of our commits, None where no record was read.
     """
 
     repository: Repository
@@ -110,18 +109,6 @@ class CountLog:
                 data = None  # too large to be read, or cut off by a shallow clone
             self.known[at] = None if data is None else count_in(file, data, self.key)
         return self.known[at]
-
-
-def below(prefix: str, changes: Sequence[CountChange]) -> tuple[CountChange, ...]:
-    """Return changes with their files as they are from the root of the specs."""
-    if not prefix:
-        return tuple(changes)
-    return tuple(
-        replace(each, source=replace(each.source, file=each.source.file.removeprefix(f"{prefix}/")))
-        if each.source
-        else each
-        for each in changes
-    )
 
 
 def of_branch(branch: str, history: CountHistory) -> CountHistory:

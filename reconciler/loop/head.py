@@ -52,7 +52,8 @@ HELD_WITHOUT_GIT = (HoldKind.SUSPENDED, HoldKind.UNREADABLE_RECORD)
 class HeadLane:
     """The tracked branch and what is needed to take its head in.
 
-    `url` and `branch` name what is tracked in the records; `ceiling` is the operator's budget.
+    `url`, `branch` and `path` name what is tracked in the records. `ceiling` is the operator's
+    budget.
     `judged_at` is when the head was last judged (Unix seconds), 0 where what is on record may
     have changed since; `counts` are those of the last two heads, by commit. `approvals_changed`
     is where a person may have given one, `records_doubted` where one asks whether all records are
@@ -78,6 +79,7 @@ class HeadLane:
     approval_signers: str = ""
     rules: SigningRules | None = None
     signs: bool = False
+    path: str = ""
     dates: Dates = field(default_factory=Dates)
     given: Mapping[str, Approval] = field(default_factory=dict)
 

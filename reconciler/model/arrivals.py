@@ -58,6 +58,8 @@ class Arrival:
     shared_now: float | None = None
     remarks: tuple[Hold, ...] = ()
     """What is shown beside what is held, and stops nothing."""
+    path: str = ""
+    """The folder of the repository that was read, "" for its top."""
 
     @property
     def spent_at(self) -> float:

@@ -213,8 +213,8 @@ class RepositoryRecord:
     of them of which no name may have been given yet (`core.births`). `pushed` are the ids of our
     last commits, the newest last: by them ours are told from people's. The newest was put on
     record at `pushed_at` (Unix seconds). `counts_commit` is that of the branch of counts that
-    `commit` was judged with. `verified` says whose word `commit` is ("signed by anna"), "" where
-    nobody asked.
+    `commit` was judged with. `path` is the folder that was read, "" for the top. `verified` says
+    whose word `commit` is ("signed by anna"), "" where nobody asked.
     """
 
     repository: str = ""
@@ -235,3 +235,4 @@ class RepositoryRecord:
     verified: str = ""
     freezes: tuple[Freeze, ...] = ()
     """Those that were open when the head was judged: no commit lifts one that it stands under."""
+    path: str = ""

@@ -33,6 +33,16 @@ class EntryKind(StrEnum):
     SUBMODULE = "submodule"
 
 
+class Folder(StrEnum):
+    """What stands where the folder is looked for that is to be read; the top is always there."""
+
+    THERE = "there"
+    ABSENT = "absent"
+    FILE = "file"
+    SYMLINK = "symlink"
+    SUBMODULE = "submodule"
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One path of a tree. `blob` is the object id, equal for equal content.
@@ -56,6 +66,9 @@ class Tree:
     true: a reader that cannot read everything raises. `counts_file` is the path in `entries` of
     the file of another branch whose counts lie over this one's; it begins with a slash, as no
     path of Git does.
+
+    The root is `path`, the folder of the repository that is read, "" for its top. Where `folder`
+    says that there is none, nothing was read, and that is not the same as an empty one.
     """
 
     commit: str
@@ -63,6 +76,8 @@ class Tree:
     directories: frozenset[str] = frozenset()
     parents: tuple[str, ...] = field(default=())
     counts_file: str = ""
+    path: str = ""
+    folder: Folder = Folder.THERE
 
 
 class Relation(StrEnum):

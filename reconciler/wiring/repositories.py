@@ -66,11 +66,21 @@ def make_compiler() -> WorkerCompiler:
     return WorkerCompiler(zygote, assets.templates())
 
 
-def make_checkout(path: str) -> LocalCheckout:
-    """Return the repository, or plain directory, at or above a path of the user's."""
+def folder_of(settings: Settings) -> str:
+    """Return the folder of the repository that is read, "" for its top. Raises Misconfigured."""
+    from reconciler.adapters.git.folders import check_folder
+
+    return check_folder(settings.path)
+
+
+def make_checkout(place: str, settings: Settings) -> LocalCheckout:
+    """Return the repository, or plain directory, at or above a place of the user's.
+
+    Raises Misconfigured.
+    """
     from reconciler.adapters.git.checkout import LocalCheckout
 
-    return LocalCheckout(path)
+    return LocalCheckout(place, folder_of(settings))
 
 
 def make_mirror(
@@ -91,6 +101,7 @@ def make_mirror(
     source = Source(
         url=_address_of(settings),
         branch=settings.branch,
+        path=folder_of(settings),
         username=settings.git_username,
         token_file=settings.git_token_file,
         ssh_key_file=settings.git_ssh_key_file,
@@ -117,6 +128,7 @@ def make_head_lane(
     return HeadLane(
         url=repository_of(settings),
         branch=settings.branch,
+        path=folder_of(settings),
         repository=repository,
         compiler=compiler,
         # The process that acts knows its whole list, also where nobody is on it.

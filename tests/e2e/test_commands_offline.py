@@ -181,3 +181,31 @@ def test_a_secret_value_that_changed_is_shown_as_changed_and_no_more(tmp_path: P
         said = gamekeeper("diff", *words, cwd=folder)
         assert "*** (after)" in said.stdout, said.stderr
         assert MARK not in said.stdout + said.stderr
+
+
+def test_one_folder_of_a_repository_is_read_from_anywhere_in_it(repository: Path) -> None:
+    environment = repository / "environments/eu"
+    environment.mkdir(parents=True)
+    for name in ("gamekeeper.yaml", "schedulers"):
+        git(repository, "mv", name, f"environments/eu/{name}")
+    git(repository, "commit", "-qm", "an environment")
+    git(repository, "branch", "-f", "main", "HEAD")
+    spec = f"environments/eu/{SPEC}"
+    assert "there is no gamekeeper.yaml" in gamekeeper("validate", cwd=repository).stdout
+    words, good = ("--path", "environments/eu"), "valid: 1 workload with 20 rooms"
+    for place in ([], ["HEAD"]):
+        valid = gamekeeper("validate", *place, *words, cwd=repository)
+        assert (valid.returncode, valid.stdout.splitlines()[-1]) == (0, good)
+    assert "name: arena" in gamekeeper("render", *words, cwd=repository).stdout
+    commit(repository, spec, "replicas: 20", "replicas: many")
+    found = gamekeeper("validate", *words, cwd=repository / "environments")
+    assert (found.returncode, found.stdout.split(":")[0]) == (1, f"eu/{SPEC}")
+    commit(repository, spec, "replicas: many", "replicas: 21")
+    changed = gamekeeper("diff", "main", *words, "-o", "github", cwd=repository)
+    assert changed.returncode == 2
+    assert f"file={spec},line=" in changed.stdout
+    missing = gamekeeper("validate", "--path", "environments/us", cwd=repository)
+    assert missing.returncode == 1
+    assert 'there is no folder "environments/us" in the repository' in missing.stdout
+    refused = gamekeeper("validate", "--path", "../eu", cwd=repository)
+    assert (refused.returncode, "--path" in refused.stderr) == (1, True)

@@ -72,7 +72,8 @@ class Service:
         self.head = HeadLane(
             url="memory",
             branch="main",
-            repository=MemoryRepository(world.host),
+            path=world.path,
+            repository=MemoryRepository(world.host, path=world.path),
             compiler=InlineCompiler(),
             permissions=Permissions(),
             ceiling=LOOSEST,

@@ -111,7 +111,8 @@ class Process:
         self.head = HeadLane(
             url="memory",
             branch="main",
-            repository=MemoryRepository(world.host),
+            path=world.path,
+            repository=MemoryRepository(world.host, path=world.path),
             compiler=InlineCompiler(),
             permissions=Permissions(kinds=world.kinds, instance="main"),
             ceiling=Budgets(),
@@ -152,11 +153,14 @@ class Process:
 class World:
     """A Git host and a cluster, and as many processes as a test starts.
 
-    `kinds` are those of additional objects that their operator allows.
+    `kinds` are those of additional objects that their operator allows, `path` is the folder of
+    the repository that processes read.
     """
 
-    def __init__(self, seed: int = 1, kinds: tuple[str, ...] = (), **behaviour: Any) -> None:
-        self.kinds = kinds
+    def __init__(
+        self, seed: int = 1, kinds: tuple[str, ...] = (), path: str = "", **behaviour: Any
+    ) -> None:
+        self.kinds, self.path = kinds, path
         self.time = Time()
         self.host = MemoryHost()
         self.approvals = 0

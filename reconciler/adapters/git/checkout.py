@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Sequence
 from typing import TypeVar
 
 from reconciler.adapters.git.failures import Damaged
+from reconciler.adapters.git.folders import check_folder
 from reconciler.adapters.git.process import GitProcess
 from reconciler.adapters.git.reading import Reader
 from reconciler.adapters.git.urls import check_branch
@@ -22,22 +23,20 @@ _DEADLINE_SECONDS = 60.0
 class LocalCheckout:
     """Specs at or above a path, read in place: nothing is fetched, checked out or written.
 
-    The root is the nearest directory with a `gamekeeper.yaml` at or above `path` within its
-    repository, else `path` itself; paths of trees are relative to it.
+    The root is `folder` of the repository at or above `path`; without one the nearest directory
+    with a `gamekeeper.yaml` there, else `path` itself. All paths are relative to it.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, folder: str = "") -> None:
+        """Take the place; nothing is read yet. Raises Misconfigured for what is no folder."""
         self._path = os.path.abspath(path)
-        self._process = GitProcess("open_checkout", {"path": self._path})
+        asked = {"path": self._path, "folder": check_folder(folder)}
+        self._process = GitProcess("open_checkout", asked)
         self._reader = Reader(self._process, _DEADLINE_SECONDS)
 
     async def root(self) -> str:
         """Return the directory that paths are relative to. Raises Misconfigured, Denied."""
         return str((await self._process.opened())["root"])
-
-    async def prefix(self) -> str:
-        """Return where that is from the repository's top, "" at the top. Raises as `root`."""
-        return str((await self._process.opened())["prefix"])
 
     async def branch(self) -> str:
         """Return the branch that is checked out, "" for none. Raises as `root`."""
@@ -75,7 +74,7 @@ class LocalCheckout:
     async def log(
         self, revision: str, paths: Sequence[str] = (), limit: int = 100, before: str = ""
     ) -> Sequence[Logged]:
-        """Read the newest commits that touch the paths, which are from the repository's top."""
+        """Read the newest commits that touch the paths."""
         return await self._sound(self._reader.log(revision, paths, limit, before))
 
     async def lineage(self, base: str, head: str, limit: int = 1000) -> Lineage:
@@ -83,7 +82,7 @@ class LocalCheckout:
         return await self._sound(self._reader.lineage(base, head, limit))
 
     async def blob(self, revision: str, path: str) -> bytes | None:
-        """Read one file by its path from the repository's top, None where there is none."""
+        """Read one file, None where there is none."""
         return await self._sound(self._reader.blob(revision, path))
 
     async def tip(self, branch: str) -> str:

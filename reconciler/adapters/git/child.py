@@ -17,6 +17,7 @@ from typing import Any
 
 from reconciler.adapters.git import frames, local, logs, trailers, verify, worktree
 from reconciler.adapters.git.failures import Damaged, one_line
+from reconciler.adapters.git.folders import from_top
 from reconciler.adapters.git.listing import Listing, line_of
 from reconciler.adapters.git.objects import Objects
 from reconciler.adapters.git.pushing import Pushing
@@ -38,6 +39,7 @@ class Session:
     def __init__(self) -> None:
         self._store: Store | None = None
         self._checkout: local.Checkout | None = None
+        self._folder = ""
         self._fetched = ""
         self._verified = Verified()
         self.attached = b""
@@ -45,13 +47,16 @@ class Session:
 
     def open_mirror(self, source: Mapping[str, Any], cache_directory: str) -> Answer:
         """Take a mirror directory and make it usable."""
-        self._store = Store(Source(**source), cache_directory)
+        made = Source(**source)
+        self._folder = made.path
+        self._store = Store(made, cache_directory)
         return {"directory": self._store.directory}, b""
 
-    def open_checkout(self, path: str) -> Answer:
+    def open_checkout(self, path: str, folder: str) -> Answer:
         """Find a checkout or plain directory."""
-        found = self._checkout = local.opened(path)
-        return {"root": found.root, "prefix": found.prefix, "branch": found.branch}, b""
+        found = self._checkout = local.opened(path, folder)
+        self._folder = found.prefix
+        return {"root": found.root, "branch": found.branch}, b""
 
     def fetch(self) -> Answer:
         """Bring the mirror up to date; of a checkout, describe HEAD."""
@@ -87,7 +92,7 @@ class Session:
         """List a commit."""
         objects = self._objects()
         head = objects.describe(self._resolved(objects, revision))
-        return {**head, **_fields(self._listed(objects, head["commit"]))}, b""
+        return {**head, **self._listed(objects, head["commit"])}, b""
 
     def blobs(self, identities: list[str]) -> Answer:
         """Read blobs; the body is their contents, one after the other."""
@@ -97,16 +102,10 @@ class Session:
     def working(self) -> Answer:
         """Read the working tree; the body is the content of the readable entries."""
         checkout = self._checkout
-        if checkout is None or checkout.bare:
-            raise Misconfigured("a bare repository has no working tree: name a revision")
-        commands = checkout.commands
-        names = (
-            worktree.everything(checkout.root)
-            if commands is None
-            else worktree.tracked_and_new(commands)
-        )
-        listing, contents = worktree.read(checkout.root, names)
-        return {"commit": "", "parents": [], **_fields(listing)}, b"".join(contents)
+        if checkout is None:
+            raise Unavailable("the Git process has nothing open; it is started again")
+        listing, contents = worktree.of_checkout(checkout)
+        return {"commit": "", "parents": [], **self._fields(listing)}, b"".join(contents)
 
     def relation(self, old: str, new: str) -> Answer:
         """Say how `new` stands to `old`."""
@@ -132,12 +131,12 @@ class Session:
         tree, conflicts = objects.merge(*parents)
         if tree is None:
             return {"conflicts": conflicts}, b""
-        listed = _fields(self._listed(objects, tree))
+        listed = self._listed(objects, tree)
         return {"conflicts": (), "commit": "", "parents": parents, **listed}, b""
 
     def log(self, revision: str, paths: list[str], limit: int, before: str) -> Answer:
         """Read the newest commits of a revision."""
-        found = logs.log(self._objects(), revision, paths, limit, before)
+        found = logs.log(self._objects(), revision, self._folder, paths, limit, before)
         return {"commits": [asdict(entry) for entry in found]}, b""
 
     def lineage(self, base: str, head: str, limit: int) -> Answer:
@@ -146,7 +145,7 @@ class Session:
 
     def blob(self, revision: str, path: str) -> Answer:
         """Read one file; the body is its content."""
-        found = logs.blob(self._objects(), revision, path)
+        found = logs.blob(self._objects(), revision, from_top(self._folder, path))
         return {"found": found is not None}, found or b""
 
     def tip(self, branch: str) -> Answer:
@@ -163,7 +162,8 @@ class Session:
 
     def write(self, change: Mapping[str, Any]) -> Answer:
         """Make a commit of the files that came with the request."""
-        return {"commit": self._pushing().write(change, self.attached)}, b""
+        files = [(from_top(self._folder, path), size) for path, size in change["files"]]
+        return {"commit": self._pushing().write({**change, "files": files}, self.attached)}, b""
 
     def try_key(self, key: Mapping[str, str]) -> Answer:
         """Try whether a key signs."""
@@ -201,14 +201,13 @@ class Session:
                 raise Damaged(f"commit {revision} cannot be read any more") from error
             raise
 
-    def _listed(self, objects: Objects, treeish: str) -> Listing:
-        prefix = "" if self._checkout is None else self._checkout.prefix
-        return objects.listing(treeish, prefix)
+    def _listed(self, objects: Objects, treeish: str) -> Mapping[str, Any]:
+        return self._fields(objects.listing(treeish, self._folder))
 
-
-def _fields(listing: Listing) -> Mapping[str, Any]:
-    lines = [line_of(entry) for entry in listing.entries]
-    return {"entries": lines, "directories": listing.directories}
+    def _fields(self, listing: Listing) -> Mapping[str, Any]:
+        lines = [line_of(entry) for entry in listing.entries]
+        place = {"path": self._folder, "folder": listing.folder.value}
+        return {"entries": lines, "directories": listing.directories, **place}
 
 
 _OPERATIONS: Mapping[str, Callable[..., Answer]] = {

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from reconciler.adapters.git.failures import Damaged
 from reconciler.model.errors import Misconfigured
-from reconciler.model.trees import EntryKind, is_read
+from reconciler.model.trees import EntryKind, Folder, is_read
 
 ENTRIES_LIMIT = 100_000
 SIZE_LIMIT_BYTES = 1024 * 1024
@@ -24,12 +24,13 @@ class Listing:
     """Paths of a tree: (path, kind, blob, size, readable) of specs and links, all directories.
 
     A name that is no UTF-8 is kept with replacement characters and is not readable; whoever reads
-    specs says so of it.
+    specs says so of it. Where `folder` says that there is none, all else is empty.
     """
 
     entries: list[Listed] = field(default_factory=list)
     directories: list[str] = field(default_factory=list)
     total_bytes: int = 0
+    folder: Folder = Folder.THERE
 
     def add(self, name: bytes, kind: EntryKind, blob: str, size: int) -> None:
         """Take a path in when it is a spec or a link. Raises Misconfigured past the limits."""

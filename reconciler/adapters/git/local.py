@@ -16,28 +16,37 @@ from reconciler.model.trees import CONFIG_FILE
 class Checkout:
     """Where the specs are: `root` on disk, `prefix` in the repository (empty: its top).
 
+    `root` is `top` of the work tree, or plain directory, with `prefix`; it may not be there.
     `branch` is the one that is checked out, "" for none.
     """
 
-    root: str
+    top: str
     prefix: str
     commands: Commands | None
     bare: bool
     scratch: "tempfile.TemporaryDirectory[str] | None" = None
     branch: str = ""
 
+    @property
+    def root(self) -> str:
+        """The folder on disk that paths are from."""
+        return os.path.join(self.top, self.prefix) if self.prefix else self.top
+
     def objects(self) -> Objects:
         """Return a reader of commits. Raises Misconfigured when this is no repository."""
         if self.commands is None:
             raise Misconfigured(
-                f"{self.root} is no Git repository, so it has no revisions: run this in a "
+                f"{self.top} is no Git repository, so it has no revisions: run this in a "
                 "checkout, with --repo where the command takes it, or read it without a revision"
             )
         return Objects(self.commands, self.root)
 
 
-def opened(path: str) -> Checkout:
-    """Find the specs at or above `path`, within its repository. Raises Misconfigured, Denied."""
+def opened(path: str, below: str) -> Checkout:
+    """Find the specs at or above `path`, within its repository. Raises Misconfigured, Denied.
+
+    With `below` they are in that folder of the repository, wherever in it `path` is.
+    """
     start = os.path.realpath(path)
     if not os.path.exists(start):
         raise Misconfigured(f"there is no file or directory {path}")
@@ -53,17 +62,16 @@ def opened(path: str) -> Checkout:
     if found.status and "not a git repository" not in found.stderr:
         raise Misconfigured(f"git cannot read {folder}: {last_words(found.stderr)}")
     if found.status:
-        return Checkout(folder, "", None, bare=False)
+        return Checkout(folder, below, None, bare=False)
     bare, inside, directory = found.stdout.decode("utf-8", "replace").splitlines()
     if bare == "true" or inside != "true":
         return _with_scratch(
-            Checkout(directory, "", Commands((f"--git-dir={directory}",)), bare=True)
+            Checkout(directory, below, Commands((f"--git-dir={directory}",)), bare=True)
         )
     top = os.path.realpath(_line(folder, "--show-toplevel"))
-    root = _nearest(folder, top)
-    prefix = os.path.relpath(root, top)
-    place = "" if prefix == "." else prefix
-    return _with_scratch(Checkout(root, place, Commands(("-C", root)), bare=False))
+    place = below or os.path.relpath(_nearest(folder, top), top)
+    prefix = "" if place == "." else place
+    return _with_scratch(Checkout(top, prefix, Commands(("-C", top)), bare=False))
 
 
 def _nearest(folder: str, top: str) -> str:
@@ -90,7 +98,7 @@ def _with_scratch(checkout: Checkout) -> Checkout:
     }
     commands = Commands(where, environment)
     return Checkout(
-        checkout.root, checkout.prefix, commands, checkout.bare, scratch, _branch(commands)
+        checkout.top, checkout.prefix, commands, checkout.bare, scratch, _branch(commands)
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from reconciler.adapters.git.failures import Damaged, one_line
+from reconciler.adapters.git.folders import from_folder, from_top
 from reconciler.adapters.git.listing import SIZE_LIMIT_BYTES
 from reconciler.adapters.git.objects import Objects
 from reconciler.model.errors import Misconfigured
@@ -17,10 +18,14 @@ _PATHS_SHOWN = 1000
 
 
 def log(
-    objects: Objects, revision: str, paths: Sequence[str], limit: int, before: str
+    objects: Objects, revision: str, folder: str, paths: Sequence[str], limit: int, before: str
 ) -> list[Logged]:
-    """Read the newest commits of a revision. Raises Misconfigured, Damaged."""
-    commits = _touching(objects, revision, paths, 0 if before else limit)
+    """Read the newest commits of a revision. Raises Misconfigured, Damaged.
+
+    All paths are from `folder`; of a commit those are told that are in it.
+    """
+    every = [from_top(folder, path) for path in paths]
+    commits = _touching(objects, revision, every, 0 if before else limit)
     if before:
         if before not in commits:
             raise Misconfigured(f"commit {before[:12]} is not in this log: begin at its head")
@@ -33,7 +38,7 @@ def log(
         "--name-only", "--no-walk=unsorted", f"--format={_FORMAT}", "--stdin",
         stdin="".join(f"{commit}\n" for commit in commits[:limit]).encode(),
     )  # fmt: skip
-    return _parsed(output)
+    return _parsed(output, folder)
 
 
 def _touching(objects: Objects, revision: str, paths: Sequence[str], limit: int) -> Sequence[str]:
@@ -74,7 +79,7 @@ def _content(objects: Objects, identity: str, path: str) -> bytes:
     return objects.blobs([identity])[0]
 
 
-def _parsed(output: bytes) -> list[Logged]:
+def _parsed(output: bytes, folder: str) -> list[Logged]:
     found: list[Logged] = []
     tokens = output.decode("utf-8", "replace").split("\0")
     at = 0
@@ -86,7 +91,7 @@ def _parsed(output: bytes) -> list[Logged]:
         first = last = at + len(_FIELDS) + 1
         while last < len(tokens) and not tokens[last].startswith("/"):
             last += 1
-        paths = [name.removeprefix("\n") for name in tokens[first:last]]
+        paths = [from_folder(folder, name.removeprefix("\n")) for name in tokens[first:last]]
         found.append(_logged(fields, [name for name in paths if name]))
         at = last
     return found

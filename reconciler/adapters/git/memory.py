@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from reconciler.adapters.git.folders import check_folder, from_folder, from_top
 from reconciler.adapters.git.memory_host import Commit, Files, MemoryHost, git_id
 from reconciler.adapters.git.memory_signing import allowed_by, verified
 from reconciler.adapters.git.signatures import NOT_ALLOWED, NOT_SIGNED
@@ -18,7 +19,7 @@ from reconciler.model.errors import Conflict, Misconfigured, Unavailable
 from reconciler.model.pushes import Change, Lineage, Logged, Person, Pushed
 from reconciler.model.signatures import SigningRules, Span, Verification
 from reconciler.model.trailers import History, SignedCommit, Signer
-from reconciler.model.trees import Entry, EntryKind, Head, Merged, Relation, Tree, is_read
+from reconciler.model.trees import Entry, EntryKind, Folder, Head, Merged, Relation, Tree, is_read
 
 __all__ = ["Commit", "Files", "MemoryHost", "MemoryRepository"]
 
@@ -26,12 +27,13 @@ __all__ = ["Commit", "Files", "MemoryHost", "MemoryRepository"]
 class MemoryRepository:
     """The port `Repository` over a MemoryHost. Merges are by whole files, not by lines.
 
-    Nothing is pushed but while `may_push` says so.
+    Paths are from `path`, a folder of it. Nothing is pushed but while `may_push` says so.
     """
 
-    def __init__(self, host: MemoryHost, branch: str = "main") -> None:
+    def __init__(self, host: MemoryHost, branch: str = "main", path: str = "") -> None:
         self._host = host
         self._branch = branch
+        self._folder = check_folder(path)
         self._tip = ""
         self._known: set[str] = set()
         self.may_push: Callable[[], bool] = lambda: True
@@ -52,7 +54,8 @@ class MemoryRepository:
     async def tree(self, revision: str) -> Tree:
         """Read a commit that was fetched. Raises Misconfigured."""
         commit = self._host.commits[self._resolved(revision)]
-        return replace(_tree(commit.files), commit=commit.identity, parents=commit.parents)
+        tree = _tree(commit.files, self._folder)
+        return replace(tree, commit=commit.identity, parents=commit.parents)
 
     async def resolve(self, revision: str) -> str:
         """Return the commit id of a revision. Raises Misconfigured when there is none."""
@@ -94,7 +97,7 @@ class MemoryRepository:
         files, conflicts = _merged(*(self._host.commits[c].files for c in (youngest, ours, theirs)))
         if conflicts:
             return Merged(None, conflicts)
-        return Merged(replace(_tree(files), parents=(ours, theirs)))
+        return Merged(replace(_tree(files, self._folder), parents=(ours, theirs)))
 
     async def log(
         self, revision: str, paths: Sequence[str] = (), limit: int = 100, before: str = ""
@@ -122,7 +125,8 @@ class MemoryRepository:
 
     async def blob(self, revision: str, path: str) -> bytes | None:
         """Read one file, None where there is none."""
-        return self._host.commits[self._resolved(revision)].files.get(check_path(path))
+        place = from_top(self._folder, check_path(path))
+        return self._host.commits[self._resolved(revision)].files.get(place)
 
     async def tip(self, branch: str) -> str:
         """Fetch another branch and return its commit, "" when there is none."""
@@ -142,7 +146,8 @@ class MemoryRepository:
         if change.base not in self._known:
             raise Conflict(f"commit {change.base[:12]} is not in the mirror: fetch, decide again")
         before = self._host.commits[change.base].files
-        files = _changed(before, change.files)
+        changes = {from_top(self._folder, path): text for path, text in change.files.items()}
+        files = _changed(before, changes)
         if files == before:
             return change.base
         identity = git_id(repr((told(change), sorted(files.items()))).encode())
@@ -200,6 +205,7 @@ class MemoryRepository:
         commit = self._host.commits[identity]
         before = self._host.commits[commit.parents[0]].files if commit.parents else {}
         paths = sorted({*before, *commit.files})
+        changed = [path for path in paths if before.get(path) != commit.files.get(path)]
         subject, _, body = commit.subject.partition("\n")
         person = Person(commit.author, commit.email)
         return Logged(
@@ -210,7 +216,7 @@ class MemoryRepository:
             commit.committed_at,
             subject,
             body.strip("\n"),
-            tuple(path for path in paths if before.get(path) != commit.files.get(path)),
+            tuple(filter(None, (from_folder(self._folder, path) for path in changed))),
         )
 
     def _signed(self, commit: Commit, allowed: Mapping[str, Signer]) -> SignedCommit:
@@ -254,13 +260,18 @@ def _changed(
     return files
 
 
-def _tree(files: Mapping[str, bytes]) -> Tree:
+def _tree(files: Mapping[str, bytes], folder: str) -> Tree:
+    if folder and folder not in _directories(files):
+        blocked = not {folder, *_directories([folder])}.isdisjoint(files)
+        return Tree("", {}, path=folder, folder=Folder.FILE if blocked else Folder.ABSENT)
+    there = {from_folder(folder, path): content for path, content in files.items()}
+    inside = {path: content for path, content in there.items() if path is not None}
     entries = {
         path: Entry(EntryKind.FILE, git_id(content), len(content), content)
-        for path, content in files.items()
+        for path, content in inside.items()
         if is_read(path)
     }
-    return Tree("", entries, frozenset(_directories(files)))
+    return Tree("", entries, frozenset(_directories(inside)), path=folder)
 
 
 def _directories(paths: Iterable[str]) -> set[str]:

@@ -2,10 +2,11 @@
 
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from reconciler.adapters.git.failures import Damaged
+from reconciler.adapters.git.folders import check_folder
 from reconciler.adapters.git.process import OPERATIONS_LIMIT, GitProcess
 from reconciler.adapters.git.reading import Reader
 from reconciler.adapters.git.source import Source
@@ -48,7 +49,7 @@ class Mirror:
         """
         checked(source.url, plain_http=source.plain_http)
         check_branch(source.branch)
-        self._source = source
+        self._source = source = replace(source, path=check_folder(source.path))
         self._process = GitProcess(
             "open_mirror",
             {"source": source.as_dict(), "cache_directory": cache_directory},

@@ -10,9 +10,10 @@ from reconciler.adapters.git.commands import Commands, Output, failed
 from reconciler.adapters.git.failures import Damaged, one_line
 from reconciler.adapters.git.listing import LISTING_LIMIT_BYTES, Listing, parsed_listing
 from reconciler.model.errors import Misconfigured
-from reconciler.model.trees import Relation
+from reconciler.model.trees import Folder, Relation
 
 _USAGE_STATUS = 129
+_NO_FOLDERS = {"120000": Folder.SYMLINK, "160000": Folder.SUBMODULE}
 _SEVERAL = "is ambiguous"
 _WHOLE_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _FORMAT = "%H%x00%P%x00%an%x00%ct%x00%s"
@@ -75,16 +76,33 @@ class Objects:
         return output.stdout.decode().split()[1:] if output.status == 0 else None
 
     def listing(self, treeish: str, prefix: str = "") -> Listing:
-        """List every path below a commit or tree; nothing where `prefix` is not in it.
+        """List every path below a commit or tree, or below a folder of it.
 
         Raises Misconfigured past the limits, Damaged.
         """
-        if prefix:
-            treeish = f"{treeish}:{prefix}"
-            if self.commands.run("cat-file", "-e", treeish).status:
-                return Listing()
+        for name in filter(None, prefix.split("/")):
+            treeish, folder = self._child(treeish, name)
+            if folder is not Folder.THERE:
+                return Listing(folder=folder)
         arguments = ("ls-tree", "-r", "-z", "-t", "--long", "--full-tree", treeish)
         return parsed_listing(self.commands.read(*arguments, limit_bytes=LISTING_LIMIT_BYTES))
+
+    def _child(self, treeish: str, name: str) -> tuple[str, Folder]:
+        """Return the folder of a name in a tree, and what it is. Raises Damaged.
+
+        The tree that names it is read, for to git one that is missing and one that cannot be read
+        are the same where it is asked for it by name.
+        """
+        told = self.commands.read(
+            "ls-tree", "-z", "--full-tree", treeish, "--", f":(literal){name}"
+        )
+        for line in told.split(b"\0")[:-1]:
+            attributes, _, found = line.partition(b"\t")
+            mode, what, identity = attributes.decode("ascii", "replace").split()
+            if found != name.encode():
+                continue
+            return identity, Folder.THERE if what == "tree" else _NO_FOLDERS.get(mode, Folder.FILE)
+        return "", Folder.ABSENT
 
     def blobs(self, identities: Sequence[str]) -> list[bytes]:
         """Read blobs, each checked against its id. Raises Damaged."""

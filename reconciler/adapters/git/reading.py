@@ -12,7 +12,7 @@ from reconciler.adapters.git.wire import check_path, logged_of
 from reconciler.model.pushes import Lineage, Logged
 from reconciler.model.signatures import SigningRules, Span, Unsigned, Verification
 from reconciler.model.trailers import History, SignedCommit, Signer
-from reconciler.model.trees import Entry, EntryKind, Head, Merged, Relation, Tree
+from reconciler.model.trees import Entry, EntryKind, Folder, Head, Merged, Relation, Tree
 
 _TREES_KEPT = 3
 _VERIFY_DEADLINE_SECONDS = 180.0
@@ -177,4 +177,6 @@ def _tree(listing: Mapping[str, Any], texts: Mapping[str, bytes]) -> Tree:
         entries=entries,
         directories=frozenset(listing["directories"]),
         parents=tuple(listing["parents"]),
+        path=listing["path"],
+        folder=Folder(listing["folder"]),
     )

@@ -10,6 +10,8 @@ class Source:
 
     url: str
     branch: str = "main"
+    path: str = ""
+    """The folder that is read and written, "" for the top; paths are from there."""
     username: str = "git"
     """User name that goes with the token over HTTPS; hosts that ignore it take any."""
     token_file: str = ""

@@ -37,7 +37,7 @@ def check_change(change: Change, tracked: str) -> Change:
         raise Misconfigured(f"the tracked branch {tracked!r} is not made anew by a push")
     _check_words(change)
     for path in change.files:
-        if _NO_PATH.search(check_path(path)):
+        if not is_plain(check_path(path)):
             raise Misconfigured(f"{path[:100]!r} is no plain path inside the repository")
     if sum(len(content or b"") for content in change.files.values()) > _CONTENT_LIMIT_BYTES:
         raise Misconfigured("one commit takes 32 MiB at most: split the change")
@@ -59,6 +59,11 @@ def check_commit(commit: str) -> str:
     if not _COMMIT.fullmatch(commit):
         raise Misconfigured(f"{commit!r} is no commit id")
     return commit
+
+
+def is_plain(path: str) -> bool:
+    """Whether a path names something inside a repository, and is written as Git writes it."""
+    return not _NO_PATH.search(path)
 
 
 def check_path(path: str) -> str:

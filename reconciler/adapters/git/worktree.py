@@ -7,9 +7,34 @@ from collections.abc import Iterator
 
 from reconciler.adapters.git.commands import Commands, failed
 from reconciler.adapters.git.listing import SIZE_LIMIT_BYTES, Listing, check_count
+from reconciler.adapters.git.local import Checkout
 from reconciler.adapters.git.objects import blob_id
 from reconciler.model.errors import Misconfigured
-from reconciler.model.trees import EntryKind, is_read
+from reconciler.model.trees import EntryKind, Folder, is_read
+
+
+def of_checkout(checkout: Checkout) -> tuple[Listing, list[bytes]]:
+    """Read what lies in the folder of a checkout. Raises Misconfigured, Denied."""
+    if checkout.bare:
+        raise Misconfigured("a bare repository has no working tree: name a revision")
+    folder = _folder(checkout)
+    if folder is not Folder.THERE:
+        return Listing(folder=folder), []
+    if checkout.commands is None:
+        return read(checkout.root, everything(checkout.root))
+    return read(checkout.root, tracked_and_new(Commands(("-C", checkout.root))))
+
+
+def _folder(checkout: Checkout) -> Folder:
+    """Say what lies where the folder should be; no part of it may be a link."""
+    place = os.fsencode(checkout.top)
+    for name in filter(None, checkout.prefix.split("/")):
+        place = os.path.join(place, os.fsencode(name))
+        if os.path.islink(place):
+            return Folder.SYMLINK
+        if not os.path.isdir(place):
+            return Folder.FILE if os.path.lexists(place) else Folder.ABSENT
+    return Folder.THERE
 
 
 def tracked_and_new(commands: Commands) -> list[bytes]:

@@ -78,7 +78,7 @@ class Ledger:
 
 
 def _in_memory(world: World, name: str) -> WritableRepository:
-    return MemoryRepository(world.host)
+    return MemoryRepository(world.host, path=world.path)
 
 
 @dataclass(frozen=True)
@@ -223,9 +223,10 @@ async def stage(
     bounds: Mapping[str, Bounds],
     habits: Habits = ORDINARY,
     made: type[Scene] = Scene,
+    path: str = "",
 ) -> AsyncIterator[Scene]:
-    """Open a scene with these specs in Git; in the end it is judged."""
-    world = World()
+    """Open a scene with these specs in Git, of which `path` is read; in the end it is judged."""
+    world = World(path=path)
     world.commit({"gamekeeper.yaml": CONFIG, **files})
     watchman = Watchman(world, bounds)
     async with theatre(world, Weather(random.Random(1)), watchman, made=made) as there:

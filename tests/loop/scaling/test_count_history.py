@@ -7,7 +7,7 @@ import pytest
 
 from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
 from reconciler.loop.commit_text import message_of
-from reconciler.loop.count_history import CountLog, below
+from reconciler.loop.count_history import CountLog
 from reconciler.model.history import CountHistory
 from reconciler.model.intents import Intent, Step
 from tests.loop.scaling.house import ARENA
@@ -28,10 +28,14 @@ def counts(count: int) -> str:
 
 
 def read(
-    host: MemoryHost, ours: Collection[str] | None = (), limit: int = 20, file: str = FILE
+    host: MemoryHost,
+    ours: Collection[str] | None = (),
+    limit: int = 20,
+    file: str = FILE,
+    path: str = "",
 ) -> CountHistory:
     async def main() -> CountHistory:
-        repository = MemoryRepository(host)
+        repository = MemoryRepository(host, path=path)
         head = await repository.fetch()
         log = CountLog(repository, ARENA, ("replicas.yaml", file), ours)
         return await log.read(head.commit, limit)
@@ -119,7 +123,6 @@ def test_only_the_newest_are_read_and_that_there_are_more_is_told(host: MemoryHo
     assert not read(host, limit=7).cut
 
 
-def test_paths_are_told_as_they_are_below_the_specs(host: MemoryHost) -> None:
-    changes = read(host).changes
-    assert str(below("schedulers", changes)[0].source) == "arena.yaml:6"
-    assert below("", changes) == changes
+def test_paths_are_told_as_they_are_in_the_folder_that_is_read(host: MemoryHost) -> None:
+    changes = read(host, file="arena.yaml", path="schedulers").changes
+    assert str(changes[0].source) == "arena.yaml:6"

@@ -3,7 +3,7 @@
 import pytest
 
 from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
-from reconciler.cli.count_reading import Here, place_of
+from reconciler.cli.count_reading import place_of
 from reconciler.model.records import Accepted, RepositoryRecord
 from tests.loop.scaling.house import ARENA, FILE
 
@@ -39,4 +39,4 @@ async def test_the_place_of_a_number(replicas: int, apart: bool, fetched: bool, 
         await repository.tip("counts")
     known = RepositoryRecord(commit=tracked, counts_commit=counts if apart else "")
     accepted = Accepted("{}", replicas, tracked, FILE, 1)
-    assert await place_of(Here(repository, ""), known, "counts", ARENA, accepted) == place
+    assert await place_of(repository, known, "counts", ARENA, accepted) == place

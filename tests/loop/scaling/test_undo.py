@@ -53,7 +53,7 @@ class Desk:
             repository = MemoryRepository(self.host)
             nothing = Reading("", None, {}, {}, (), (), ())
             compiler, allowed = InlineCompiler(), Permissions()
-            side = GitSide(repository, repository, compiler, allowed, "", "main", "", nothing)
+            side = GitSide(repository, repository, compiler, allowed, "main", "", nothing)
             await side.look()
             return await ask(side)
 

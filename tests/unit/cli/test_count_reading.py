@@ -8,7 +8,7 @@ import pytest
 
 from reconciler import registry
 from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
-from reconciler.cli.count_reading import Here, read_story, without_memory
+from reconciler.cli.count_reading import read_story, without_memory
 from reconciler.cli.explain_count import CountStory
 from reconciler.core import deciding
 from reconciler.core.deciding import Decided
@@ -33,7 +33,7 @@ def story_of(**changes: Any) -> CountStory | None:
     situation = replace(
         hall.lane.situation(hall.key), desired=desired, record=StateRecord(accepted=accepted)
     )
-    here = Here(MemoryRepository(MemoryHost()), "")
+    here = MemoryRepository(MemoryHost())
     return asyncio.run(read_story(hall.lane, situation, here, EMPTY_OUTBOX, Budgets(), NOW))
 
 

@@ -49,6 +49,7 @@ def test_a_small_spec_that_left_git_is_deleted() -> None:
         pytest.param(
             {"repository": "git@host:other"}, HoldKind.REPOSITORY_CHANGED, id="another repository"
         ),
+        pytest.param({"path": "eu-prod"}, HoldKind.REPOSITORY_CHANGED, id="another path"),
         pytest.param({"relation": None}, HoldKind.NO_ACCEPTED_COMMIT, id="no accepted commit"),
         pytest.param(
             {"accepted_config": Config(paths=("schedulers", "eu"))},
