@@ -21,7 +21,7 @@ from tests.controlplane.api import Api
 from tests.controlplane.certificates import ClientCertificate
 from tests.controlplane.components import Layout
 from tests.controlplane.nodes import NodeShape
-from tests.controlplane.processes import ServerGroup, free_ports
+from tests.controlplane.processes import Server, ServerGroup, free_ports
 from tests.controlplane.programs import PROGRAMS, find
 
 START_SECONDS = 120.0
@@ -146,13 +146,28 @@ class ControlPlane:
     @contextmanager
     def hanging(self) -> Iterator[None]:
         """Freeze the API server for a block: it takes connections and answers nothing."""
-        servers = self._group.servers if self._group is not None else ()
-        server = next(each for each in servers if each.name == "kube-apiserver")
+        server = self._api_server()
         server.freeze()
         try:
             yield
         finally:
             server.thaw()
+
+    @contextmanager
+    def down(self) -> Iterator[None]:
+        """Kill the API server for a block; it is ready again when the block has ended."""
+        server = self._api_server()
+        server.kill()
+        try:
+            yield
+        finally:
+            if self._group is not None:
+                self._group.start_again(server)
+                self._wait_for("/readyz", what="the API server to be ready again")
+
+    def _api_server(self) -> Server:
+        servers = self._group.servers if self._group is not None else ()
+        return next(each for each in servers if each.name == "kube-apiserver")
 
     def log(self, name: str) -> str:
         """Return the log of one program."""

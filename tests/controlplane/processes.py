@@ -47,10 +47,14 @@ class Server:
     def __init__(self, name: str, argv: Sequence[str], log: Path) -> None:
         self.name = name
         self.log = log
-        with log.open("ab") as sink:
+        self._argv = argv
+        self._process = self._spawn()
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        with self.log.open("ab") as sink:
             # A session of its own: Ctrl-C on the terminal must not end it before its clients.
-            self._process = subprocess.Popen(
-                argv,
+            return subprocess.Popen(
+                self._argv,
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
                 stderr=subprocess.STDOUT,
@@ -97,6 +101,10 @@ class Server:
         self._process.kill()
         self._process.wait()
 
+    def start_again(self) -> None:
+        """Start it anew in its place, once it has ended."""
+        self._process = self._spawn()
+
 
 class ServerGroup:
     """Servers that share one folder, and end with it.
@@ -137,10 +145,18 @@ class ServerGroup:
         """Start a server; its log is `<name>.log` in the folder."""
         server = Server(name, argv, self.folder / f"{name}.log")
         self._servers.append(server)
+        self._guard(server)
+        return server
+
+    def start_again(self, server: Server) -> None:
+        """Start a server anew that has ended."""
+        server.start_again()
+        self._guard(server)
+
+    def _guard(self, server: Server) -> None:
         if self._guardian.stdin is not None:
             self._guardian.stdin.write(f"{server.pid}\n".encode())
             self._guardian.stdin.flush()
-        return server
 
     def retire(self, server: Server) -> None:
         """Stop one server, which is then no longer expected to live."""

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from reconciler.model.refs import Json
-from tests.controlplane.api import Api
+from tests.controlplane.api import Api, Refused
 
 PING_SECONDS = 0.25
 LOOK_SECONDS = 0.2
@@ -129,7 +129,7 @@ class Voice(threading.Thread):
             self.spans[-1].ended = time.time()
         try:
             status, headers = self._ask(busy)
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, http.client.HTTPException, Refused) as error:
             self._tally.answers[type(error).__name__] += 1
             self._drop()
             return False
@@ -191,7 +191,8 @@ class House(threading.Thread):
     def run(self) -> None:
         """Follow the pods until the end."""
         while not self._over.is_set():
-            with suppress(OSError):
+            # An API server that starts up refuses what it grants a moment later.
+            with suppress(OSError, http.client.HTTPException, Refused):
                 self._look()
             self._over.wait(LOOK_SECONDS)
 
