@@ -56,6 +56,7 @@ COMMANDS = (
     Command("reconcile", "reconcile", "ask the running loop to look at Git now"),
     Command("rbac", "rbac", "print the roles that a configuration needs, for kubectl apply"),
     Command("run", "run", "run the loop: keep the cluster the way the repository says"),
+    Command("uninstall", "uninstall", "take our records out of a cluster; its rooms run on"),
     Command("sandbox", "sandbox", "run a small cluster in this process, for kubectl and for run"),
     Command("demo", "demo", "all of it together on this machine, told as a story"),
 )

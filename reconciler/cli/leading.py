@@ -14,6 +14,7 @@ from reconciler.cli.progress import Progress
 from reconciler.loop.lost_records import ensure_namespace
 from reconciler.model.refs import WorkloadKey
 from reconciler.settings import Settings
+from reconciler.wiring.clusters import OneCluster
 from reconciler.wiring.leading import lease_ref, make_leadership
 
 PATIENCE_SECONDS = 30.0
@@ -25,11 +26,11 @@ LOOK_SECONDS = 0.05
 class Leading:
     """Leads from `take` to the end of the block."""
 
-    def __init__(self, lanes: Lanes, settings: Settings, console: Console) -> None:
-        self._lanes = lanes
+    def __init__(self, one: OneCluster, settings: Settings, console: Console) -> None:
+        self._cluster = one.cluster
         self._ref = lease_ref(settings)
         self._console = console
-        self._leadership = make_leadership(settings, lanes.one.cluster, lambda: None)
+        self._leadership = make_leadership(settings, one.cluster, lambda: None)
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -59,12 +60,12 @@ class Leading:
 
         Where there is none, nobody leads, and nothing is written before a person agreed.
         """
-        if await self._lanes.one.cluster.get(self._ref) is not None:
+        if await self._cluster.get(self._ref) is not None:
             await self.take()
 
     async def take(self) -> None:
         """Take the Lease. Raises Failure naming who holds it."""
-        await ensure_namespace(self._lanes.one.cluster, self._ref.namespace)
+        await ensure_namespace(self._cluster, self._ref.namespace)
         if self._task is None:
             self._task = asyncio.create_task(self._leadership.run(), name="lease")
         deadline = time.monotonic() + PATIENCE_SECONDS
@@ -98,7 +99,7 @@ async def opened_leading(
 
     async with (
         opened_lanes(settings, dirty, may_write) as lanes,
-        Leading(lanes, settings, console) as leading,
+        Leading(lanes.one, settings, console) as leading,
     ):
         leaders.append(leading)
         yield lanes, leading

@@ -79,6 +79,7 @@ NO_SETTING = {
     "--help": "a question, not a setting",
     "--output": "the form of one answer: commands know different ones",
     "--yes": "agreeing is said where the plan is asked for, never left standing in an environment",
+    "--remove-objects": "asked for with each uninstall, never left standing in an environment",
     "--dry-run": "says which of two things this call does",
     "--live": "says which of two things this call compares with",
     "--watch": "says whether this call ends",

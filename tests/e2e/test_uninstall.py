@@ -1,0 +1,98 @@
+"""`gamekeeper uninstall` as people type it, with kubectl beside it."""
+
+import json
+import re
+from pathlib import Path
+
+from tests.canaries.places import canary
+from tests.e2e.commands import commit, gamekeeper
+from tests.e2e.test_commands import SPEC, Place, applied, place, wait_until
+
+__all__ = ["applied", "place"]
+OURS = "gamekeeper.dev/instance=main"
+
+
+def records(place: Place) -> list[str]:
+    listed = place.kubectl("get", "configmaps", "-A", "-l", OURS, "-o", "name")
+    return listed.splitlines()
+
+
+def test_shown_first_and_nothing_is_written(applied: Place) -> None:
+    before = applied.everything()
+    done = applied.run("uninstall")
+    assert done.returncode == 2, done.stderr
+    assert "1 record of the repository" in done.stdout
+    assert "2 rooms in arena would run on" in done.stdout
+    assert "Nothing was written. --yes does it." in done.stdout
+    refused = applied.run("uninstall", "--yes", "--as", "nobody")
+    assert (refused.returncode, refused.stderr.startswith("error: ")) == (1, True)
+    assert applied.everything() == before
+
+
+def test_a_cluster_that_is_not_reached_is_an_error(tmp_path: Path) -> None:
+    nowhere = tmp_path / "kubeconfig"
+    cluster = {"name": "it", "cluster": {"server": "http://127.0.0.1:9"}}
+    context = {"name": "it", "context": {"cluster": "it", "user": "it"}}
+    user = {"name": "it", "user": {"token": canary("cluster token")}}
+    kinds = {"apiVersion": "v1", "kind": "Config", "current-context": "it"}
+    lists = {"clusters": [cluster], "contexts": [context], "users": [user]}
+    nowhere.write_text(json.dumps({**kinds, **lists}))
+    settings = {"KUBECONFIG": str(nowhere), "GAMEKEEPER_INSTANCE": "main"}
+    done = gamekeeper("uninstall", "--yes", cwd=tmp_path, more=settings)
+    assert done.returncode == 1
+    assert "has no records here" not in done.stdout
+    assert "try again" in done.stderr
+
+
+def test_rooms_run_on_and_apply_takes_them_over(applied: Place) -> None:
+    rooms = applied.uids(OURS)
+    done = applied.run("uninstall", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "1 record of a workload\n" in done.stdout
+    assert "2 rooms in arena run on, with all around them." in done.stdout
+    assert records(applied) == []
+    assert "gamekeeper" not in applied.kubectl("get", "leases", "-A", "-o", "name")
+    assert applied.uids(OURS) == rooms
+    assert "poddisruptionbudget" in applied.kubectl("get", "pdb", "-n", "arena", "-o", "name")
+    again = applied.run("uninstall", "--yes")
+    assert again.returncode == 0
+    assert "Instance main has no records here." in again.stdout
+    assert applied.run("apply", "--yes").returncode == 0
+    assert applied.uids(OURS) == rooms
+    assert applied.json("diff", "--live")["workloads"] == []
+
+
+def test_what_is_left_goes_by_the_lines_that_it_prints(applied: Place) -> None:
+    done = applied.run("uninstall", "--yes")
+    lines = re.findall(r"kubectl (delete .*)", done.stdout)
+    assert len(lines) == 5
+    for line in lines[:4]:
+        applied.kubectl(*line.split())
+    left = "pods,serviceaccounts,poddisruptionbudgets"
+    assert applied.kubectl("get", left, "-A", "-l", OURS, "-o", "name") == ""
+    wait_until(lambda: "namespace/arena" not in applied.kubectl("get", "ns", "-o", "name"))
+
+
+def test_while_a_loop_leads_it_names_it_and_does_nothing(place: Place) -> None:
+    with place.loop():
+        wait_until(lambda: place.run("reconcile", "--wait").returncode == 0)
+        wait_until(lambda: len(place.uids(OURS)) == 2)
+        before = records(place)
+        done = place.run("uninstall", "--yes")
+        assert done.returncode == 1
+        assert "is held by" in done.stderr
+        assert records(place) == before
+
+
+def test_objects_go_with_the_rooms_that_are_no_more(applied: Place) -> None:
+    commit(applied.repository, SPEC, "replicas: 2", "replicas: 0")
+    assert applied.run("apply", "--yes").returncode == 0
+    wait_until(lambda: not applied.kubectl("get", "pods", "-n", "arena", "-o", "name"))
+    shown = applied.run("uninstall", "--remove-objects")
+    assert "all that was made for Scheduler/arena" in shown.stdout
+    done = applied.run("uninstall", "--remove-objects", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "Removed Namespace arena." in done.stdout
+    assert "There are no rooms." in done.stdout
+    wait_until(lambda: "namespace/arena" not in applied.kubectl("get", "ns", "-o", "name"))
+    assert records(applied) == []
