@@ -11,6 +11,14 @@ from tests.loop.sweeps import SETTING as SWEEPS
 
 WEATHER = "tests/loop/rooms/test_rooms_weather.py"
 PLAYED_ON = "tests/loop/rooms/test_played_on.py"
+TRANSITIONS = "tests/loop/test_transitions.py"
+SHARED = (
+    ("deaths", (PLAYED_ON, "-k", "dies"), 10),
+    ("failures", (PLAYED_ON, "-k", "fails"), 50),
+    ("fuzzing", ("tests/fuzz",), 20),
+    ("transitions", (TRANSITIONS,), 5),
+)
+"""Tests that play a share of their points, and into how many pieces they are cut."""
 MOST_SEEDS, SEEDS_EACH = 1000, 50
 KILLS = "tests/e2e/test_real_kills.py"
 MOST_KILLS, KILLS_EACH = 200, 50
@@ -29,15 +37,11 @@ class Piece:
 def pieces() -> Iterator[Piece]:
     """Yield all there is to play; each takes some minutes."""
     yield Piece("what vanishes", ("tests/loop/rooms/test_vanishing.py",), SWEEPS, ALL)
-    for part in range(10):
-        share = f"{part}/10"
-        yield Piece(f"deaths {share}", (PLAYED_ON, "-k", "dies"), SHARE, share)
-    for part in range(50):
-        share = f"{part}/50"
-        yield Piece(f"failures {share}", (PLAYED_ON, "-k", "fails"), SHARE, share)
-    for part in range(20):
-        share = f"{part}/20"
-        yield Piece(f"fuzzing {share}", ("tests/fuzz",), SHARE, share)
+    yield Piece("specs with mistakes", (TRANSITIONS, "-k", "mistake"), SWEEPS, ALL)
+    for name, arguments, parts in SHARED:
+        for part in range(parts):
+            share = f"{part}/{parts}"
+            yield Piece(f"{name} {share}", arguments, SHARE, share)
     for seeds in _ranges(MOST_SEEDS, SEEDS_EACH):
         yield Piece(f"seeds {seeds}", (WEATHER,), SEEDS, seeds)
     for kills in _ranges(MOST_KILLS, KILLS_EACH):
