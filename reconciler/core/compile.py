@@ -153,6 +153,7 @@ def _workload(value: Json, spec_json: str, source: Source, replicas_source: Sour
         templates=spec.get("objects") or "",
         objects=_objects(value),
         ignore=ignored_of(spec),
+        drift=(spec.get("drift") or {}).get("mode", "heal"),
     )
 
 

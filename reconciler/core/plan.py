@@ -22,6 +22,7 @@ from reconciler.core import (
 )
 from reconciler.core.budget_objects import counts_occupied
 from reconciler.core.desired import with_occupied
+from reconciler.core.drift import LOOK_AGAIN_SECONDS, sort_out
 from reconciler.core.grounds import ground_of
 from reconciler.core.waits import soonest
 from reconciler.kube.schemas import Schemas
@@ -70,16 +71,20 @@ def plan(
     budgeted = with_occupied(desired, standing, len(there.busy))
     proposed, confirmed = objects.to_apply(budgeted.objects, live, situation.confirmed, schemas)
     proposed, budget_in_seconds = _paced(proposed, situation, desired.workload)
+    drift = sort_out(proposed, situation, desired.workload, desired.objects, live)
+    look_in_seconds = LOOK_AGAIN_SECONDS if drift.suspects else None
     base = Plan(
         situation.key,
         counts,
         inventory=objects.inventory_of(situation),
-        objects=proposed,
+        objects=drift.apply,
         prunes=objects.to_drop(situation),
-        holds=holds,
+        holds=(*holds, *drift.holds),
         confirmed=confirmed,
         made_for=desired.wish,
-        wake_in_seconds=budget_in_seconds,
+        wake_in_seconds=soonest(budget_in_seconds, look_in_seconds),
+        suspects=drift.suspects,
+        applied=drift.applied,
     )
     return _with_rooms(base, situation, desired, there, now)
 

@@ -19,6 +19,7 @@ from reconciler.model.intents import NO_SCALING
 from reconciler.model.masks import without_userinfo
 from reconciler.model.records import (
     Accepted,
+    Applied,
     Approved,
     Condition,
     Departed,
@@ -127,6 +128,11 @@ def _state(record: StateRecord) -> Json:
         **({} if record.scaling == NO_SCALING else {"scaling": dump_scaling(record.scaling)}),
         **({} if record.highest is None else {"highest": record.highest}),
         **({"demand": squeezed(record.demand)} if record.demand else {}),
+        **(
+            {"applied": [[*_ref(item.ref), item.digest] for item in record.applied]}
+            if record.applied
+            else {}
+        ),
     }
 
 
@@ -148,6 +154,9 @@ def load_state(data: Texts, what: str) -> StateRecord:
         failures=tuple(Failure(*parts) for parts in value.get("failures", [])),
         scaling=load_scaling(value.get("scaling", {})),
         demand=restored(value.get("demand", "")),
+        applied=tuple(
+            Applied(ObjectRef(*parts[:4]), parts[4]) for parts in value.get("applied", [])
+        ),
     )
 
 

@@ -92,6 +92,7 @@ class Lane:
     slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(IN_FLIGHT))
     wanted: Wanted = field(default_factory=Wanted)
     confirmed: dict[WorkloadKey, frozenset[Confirmed]] = field(default_factory=dict)
+    drifted: dict[WorkloadKey, frozenset[Confirmed]] = field(default_factory=dict)
     planned: dict[WorkloadKey, tuple[Basis, Plan]] = field(default_factory=dict)
     failures: dict[WorkloadKey, Failures] = field(default_factory=dict)
     reserved: Counter[int] = field(default_factory=Counter)
@@ -152,6 +153,7 @@ class Lane:
             ordinals=self.store.ordinals(key),
             in_use=self._in_use(),
             confirmed=self.confirmed.get(key, _NOTHING),
+            drifted=self.drifted.get(key, _NOTHING),
             create_not_before=backoff.not_before(failures) if failures else 0.0,
             complete=self.view.complete,
             rooms_complete=self.view.rooms_complete,
@@ -253,9 +255,15 @@ class Lane:
         """Keep what a dry run found equal."""
         self.confirmed[key] = self.confirmed.get(key, _NOTHING) | {pair}
 
+    def note_drift(self, key: WorkloadKey, pair: Confirmed) -> None:
+        """Keep what a dry run found to differ, in place of what it said of the object before."""
+        before = self.drifted.get(key, _NOTHING)
+        self.drifted[key] = frozenset({pair, *(each for each in before if each[0] != pair[0])})
+
     def forget(self, key: WorkloadKey) -> None:
         """Drop what is remembered of a workload that is neither wanted nor there."""
         self.confirmed.pop(key, None)
+        self.drifted.pop(key, None)
         self.planned.pop(key, None)
         self.failures.pop(key, None)
         self.budgeted_at.pop(key, None)

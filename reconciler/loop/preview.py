@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
+from reconciler.core import drift
 from reconciler.loop.apply_objects import foreign_reason, is_ours, look, owner_of
 from reconciler.loop.lane import Lane
 from reconciler.loop.tick import plan_key
@@ -73,11 +74,19 @@ async def _preview(lane: Lane, plan: Plan, namespaces: Collection[str]) -> Previ
     )
     changes = tuple(item for item in found if isinstance(item, ObjectChange))
     gone = tuple(ObjectChange(item.ref, Verb.DELETE, item.reason) for item in plan.prunes)
-    holds = (*plan.holds, *foreign)
+    holds = (*plan.holds, *foreign, *await _drifted(lane, plan))
     if foreign:
         # What is not ours holds the whole workload.
         return Preview(Plan(plan.key, plan.counts, plan.inventory, holds=holds), (), holds)
     return Preview(plan, (*changes, *gone), holds)
+
+
+async def _drifted(lane: Lane, plan: Plan) -> tuple[Hold, ...]:
+    """Return what is told of objects that somebody else changed."""
+    looks = await asyncio.gather(*(look(lane, plan.key, item) for item in plan.suspects))
+    asked = zip(plan.suspects, looks, strict=True)
+    told = [item for item, (fields, _) in asked if fields != ()]
+    return (Hold(HoldKind.DRIFTED, plan.key, drift.told_of(told)),) if told else ()
 
 
 async def _look(

@@ -10,6 +10,7 @@ from dataclasses import replace
 from reconciler.core import backoff, conditions
 from reconciler.loop import apply_objects, prune_objects
 from reconciler.loop.lane import Lane
+from reconciler.loop.look_at_drift import look_at_drift
 from reconciler.loop.make_rooms import make_rooms
 from reconciler.loop.mark_rooms import mark_rooms, relabel_rooms
 from reconciler.loop.remove_rooms import remove_rooms
@@ -34,6 +35,7 @@ async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
             failed += [removal.pod for removal in removed if removal.blames_revision]
             await relabel_rooms(lane, plan, steps)
             await prune_objects.prune(lane, plan, steps)
+            await look_at_drift(lane, plan, steps)
         _count_failures(lane, plan, failed, now)
         await _remember(lane, plan, steps, now)
     except PortError as error:
@@ -111,8 +113,13 @@ async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
     after = conditions.conditions_of(shown, failure, record.conditions, now, lane.paused(plan.key))
     # The observed commit is written along with a condition, never alone: a commit about one
     # workload must not cost a write for each of a thousand others.
-    if after != record.conditions or lane.store.is_doubtful(plan.key):
+    applied = record.applied if plan.applied is None else plan.applied
+    told = after != record.conditions or applied != record.applied
+    if told or lane.store.is_doubtful(plan.key):
         commit = lane.wanted.commit
         await lane.store.change_state(
-            plan.key, lambda newest: replace(newest, conditions=after, observed_commit=commit)
+            plan.key,
+            lambda newest: replace(
+                newest, conditions=after, applied=applied, observed_commit=commit
+            ),
         )

@@ -36,6 +36,8 @@ class HoldKind(StrEnum):
     SUSPENDED = "suspended"
     FOREIGN = "foreign"
     """An object of that name belongs to somebody else."""
+    DRIFTED = "drifted"
+    """Somebody changed an object, and the spec says that this is told: shown, never a stop."""
     FAILING = "failing"
     """So many rooms fail at once that voluntary removals are frozen."""
     CROWDED_PORTS = "crowded-ports"

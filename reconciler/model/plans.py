@@ -8,7 +8,7 @@ from enum import StrEnum
 from reconciler.model.changes import Cause
 from reconciler.model.holds import Hold
 from reconciler.model.live import LivePod, LiveWorkload, Nodes
-from reconciler.model.records import Failure, Ordinals, Owned, StateRecord
+from reconciler.model.records import Applied, Failure, Ordinals, Owned, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.model.rooms import NO_EARS, Ears, Mark, Why
 from reconciler.model.specs import Workload
@@ -79,13 +79,13 @@ class Namesake:
 class Situation:
     """All that the plan of one workload depends on, at one instant.
 
-    `desired` is None when the workload is to go (`deleting`) or is not known any more.
-    `in_use` counts the users of each host port in the cluster. `confirmed` are the
-    (digest, resourceVersion) pairs that were found equal. `create_not_before` is the back-off of
-    a revision whose rooms fail, in Unix seconds. `complete` says whether every kind was read and
-    is followed, `rooms_complete` whether pods are. `held` are the users of host ports by their
-    node, "" for pods without one. `version` is the newest resourceVersion of a pod that the view
-    has seen. `newborn` is whether no name was ever given before.
+    `desired` is None when the workload is to go (`deleting`) or is not known any more. `in_use`
+    counts the users of each host port in the cluster. `confirmed` are the (digest, resourceVersion)
+    pairs that were found equal, `drifted` those that differ. `create_not_before` is the back-off of
+    a revision whose rooms fail, in Unix seconds. `complete` says whether every kind was read and is
+    followed, `rooms_complete` whether pods are. `held` are the users of host ports by their node,
+    "" for pods without one. `version` is the newest resourceVersion of a pod that the view has
+    seen. `newborn` is whether no name was ever given before.
     """
 
     key: WorkloadKey
@@ -118,6 +118,7 @@ class Situation:
     namesake: Namesake | None = None
     elsewhere: frozenset[ObjectRef] = frozenset()
     """Additional objects of its inventory that another workload asks for now."""
+    drifted: frozenset[Confirmed] = frozenset()
     kinds: tuple[str, ...] = ()
     """The kinds of additional objects that are allowed, and followed."""
 
@@ -278,6 +279,9 @@ class Plan:
     failures: tuple[Failure, ...] | None = None
     """What the record must say of failures before one is acted upon; None: as it does."""
     made_for: Wish | None = None
+    suspects: tuple[ApplyObject, ...] = ()
+    applied: tuple[Applied, ...] | None = None
+    """Of `core/drift.py`: what a dry run is asked about; what the record must say."""
 
     @property
     def idle(self) -> bool:

@@ -58,6 +58,14 @@ class Owned:
     made: bool
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Applied:
+    """The digest of what Git asked of an object when it was last seen to be as Git says."""
+
+    ref: ObjectRef
+    digest: str
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """A condition in kstatus' form. `since` is Unix seconds of the last change of `status`."""
@@ -111,6 +119,8 @@ class StateRecord:
     scaling: Scaling = NO_SCALING
     demand: bytes = b""
     """How many rooms turned occupied in each quarter of an hour (`core/demand.py`)."""
+    applied: tuple[Applied, ...] = ()
+    """Only where the spec's `drift` is `warn`: by it a commit's change is told from others'."""
 
     @property
     def in_effect(self) -> int:

@@ -165,6 +165,8 @@ class Workload:
     objects: tuple[str, ...] = ()
     """Its additional objects, as JSON: rendered when the repository was read."""
     ignore: tuple[Ignored, ...] = ()
+    drift: Literal["heal", "warn"] = "heal"
+    """Whether objects that somebody else changed are set back, or told."""
 
     @property
     def scales(self) -> bool:

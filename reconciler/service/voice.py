@@ -30,6 +30,7 @@ class LogVoice:
         self._held: Mapping[tuple[str, HoldKind, str], Hold] = {}
         self._approved: tuple[Approved, ...] = ()
         self._failing: dict[WorkloadKey, str] = {}
+        self._drifted: dict[WorkloadKey, str] = {}
         self._blind = ""
         self._commit = ""
         self._telling: set[asyncio.Task[bool]] = set()
@@ -65,7 +66,13 @@ class LogVoice:
             log.warning("what was accepted stays wanted: %s", error)
 
     def planned(self, cluster: str, plan: Plan) -> None:
-        """A workload was planned."""
+        """A workload was planned: that somebody changed an object is said once."""
+        drift = next((hold for hold in plan.holds if hold.kind is HoldKind.DRIFTED), None)
+        if drift is None:
+            self._drifted.pop(plan.key, None)
+        elif self._drifted.get(plan.key) != drift.reason:
+            self._drifted[plan.key] = drift.reason
+            self._say_held(drift)
 
     def settled(self, report: Report) -> None:
         """A workload's plan was carried out."""
@@ -86,6 +93,7 @@ class LogVoice:
     def gone(self, cluster: str, key: WorkloadKey) -> None:
         """What failed of a workload that is gone fails no more."""
         self._failing.pop(key, None)
+        self._drifted.pop(key, None)
 
     def passed(self, cluster: str, keys: int, seconds: float) -> None:
         """All keys that were dirty have been planned."""

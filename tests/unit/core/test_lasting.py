@@ -33,6 +33,10 @@ LEAVING = LiveWorkload((), tuple(replace(item, terminating=True) for item in liv
 
 BESIDE_IT: dict[str, tuple[str, Any]] = {
     "in_use": ("ports are chosen and moved where rooms are not ready", Counter(range(7000, 7011))),
+    "drifted": (
+        "it counts where an object differs, and the plan that asks does not last",
+        frozenset({("digest", "1")}),
+    ),
     "confirmed": ("it spares comparing what is equal by the basis", frozenset()),
     "create_not_before": ("nothing is to be made", NOW + 10_000),
     "nodes": ("they are counted for rooms without a port, which are not ready", nodes(0)),

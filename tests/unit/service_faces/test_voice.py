@@ -1,11 +1,15 @@
-"""What is let through is said once, with who did it: in the log and in an Event."""
+"""What is let through, or changed by others, is said once: in the log and in an Event."""
 
 import asyncio
 import logging
+from dataclasses import replace
 
 import pytest
 
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.plans import Counts, Plan
 from reconciler.model.records import Approved
+from reconciler.model.refs import WorkloadKey
 from reconciler.model.wanted import Wanted
 from reconciler.service.events import Events
 from reconciler.service.voice import LogVoice
@@ -31,3 +35,27 @@ async def test_an_approval_is_said_once_with_who_gave_it(caplog: pytest.LogCaptu
     events = world.objects("/api/v1/namespaces/arena/events")
     told = [(event["type"], event["message"]) for event in events if event["reason"] == "Approved"]
     assert told == [("Normal", SAID)]
+
+
+async def test_what_somebody_changed_is_said_once_for_each_change(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 1)})
+    process = await world.process()
+    await world.settle(process)
+    voice, key = (
+        LogVoice(Events(process.cluster, "main", world.time)),
+        WorkloadKey("S", "arena", "a"),
+    )
+    calm = Plan(key, Counts())
+    changed = replace(calm, holds=(Hold(HoldKind.DRIFTED, key, "somebody changed it"),))
+    with caplog.at_level(logging.INFO, "gamekeeper"):
+        for plan in (calm, changed, changed, calm, changed):
+            voice.planned("local", plan)
+            await asyncio.sleep(0.01)
+    said = [record.getMessage() for record in caplog.records]
+    assert said.count("held: somebody changed it") == 2
+    events = world.objects("/api/v1/namespaces/arena/events")
+    told = [event["message"] for event in events if event["reason"] == "HeldDrifted"]
+    assert told == ["somebody changed it"], "Events of one reason are five minutes apart"
