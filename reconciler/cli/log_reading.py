@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from reconciler.cli.failures import Failure
 from reconciler.cli.room_names import names_of, of_workload
-from reconciler.core import counts_in_git
+from reconciler.core import carried_counts
 from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.kube.names import nearest
 from reconciler.loop.count_history import CountLog
@@ -82,7 +82,7 @@ class GitSide:
     @property
     def counts_branch(self) -> str:
         """The branch of counts that lies over the tracked one, "" where there is none."""
-        named = counts_in_git.counts_branch(self.reading.config, self.branch)
+        named = carried_counts.counts_branch(self.reading.config, self.branch)
         return named if self.reading.counts_commit else ""
 
     @property
@@ -93,7 +93,7 @@ class GitSide:
         """
         if self.writable is not None or self.reading.counts_commit:
             return ""
-        return counts_in_git.counts_branch(self.reading.config, self.branch)
+        return carried_counts.counts_branch(self.reading.config, self.branch)
 
     def place_of(self, key: WorkloadKey) -> tuple[str, str]:
         """Return the branch and the file that have a workload's number."""

@@ -5,35 +5,22 @@ go there at any moment, and a revert of what it did must act at once (ADR 16).
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from reconciler.core import intents
+from reconciler.core.carried_counts import ReadSpec, carried, counts_branch, is_moved
 from reconciler.core.compile import canonical
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
-from reconciler.model.intents import Dropped, Fate, HeadCount, Intent, Scaling, Step
+from reconciler.model.intents import Dropped, Fate, HeadCount, Scaling
 from reconciler.model.readings import Reading
 from reconciler.model.records import RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.scaling import Autoscaling
 from reconciler.model.specs import Config, Source, Workload
 
-ReadSpec = Callable[[str, Source], Workload]
-"""Canonical spec JSON and its place to a Workload: `compile.workload_from_json`."""
 _TAKEN_BACK: tuple[Fate, ...] = ("human", "overruled", "off")
-
-
-def counts_branch(config: Config | None, tracked: str) -> str:
-    """Return the name of the branch of counts, "" where counts stand on the tracked one."""
-    branch = config.write_back.branch if config else ""
-    return "" if branch == tracked else branch
-
-
-def is_renamed(before: Config | None, config: Config | None, tracked: str) -> bool:
-    """Whether the branch of counts is another one than `before`: nobody wrote a count by that."""
-    old, new = counts_branch(before, tracked), counts_branch(config, tracked)
-    return bool(old and new) and old != new
 
 
 def unfetched(reading: Reading, record: RepositoryRecord, tracked: str) -> str:
@@ -110,11 +97,7 @@ def _holds(autoscaling: Autoscaling, count: int) -> bool:
 
 def _is_still(workload: Workload | None) -> bool:
     """Whether no policy moves it; of one that is not known nobody can tell."""
-    return workload is not None and not _is_moved(workload)
-
-
-def _is_moved(workload: Workload) -> bool:
-    return workload.autoscaling is not None and workload.autoscaling.enabled
+    return workload is not None and not is_moved(workload)
 
 
 def tells_of_people(arrival: Arrival) -> bool:
@@ -160,35 +143,9 @@ def is_taken_back(arrival: Arrival, workload: Workload, scaling: Scaling) -> boo
     reading, wrote = arrival.reading, (arrival.wrote or {}).get(workload.key)
     if wrote is None or workload.key in reading.unnumbered:
         return False
-    if reading.counts_commit and not (workload.key in reading.over and _is_moved(workload)):
+    if reading.counts_commit and not (workload.key in reading.over and is_moved(workload)):
         return False  # the tracked branch's number stands: we wrote none there
     return workload.replicas not in [wrote, *(each.value for each in scaling.landings)]
-
-
-def carried(arrival: Arrival, workload: Workload, record: StateRecord) -> StateRecord:
-    """Return a record as it is for a head with another branch of counts than the accepted one.
-
-    Where that says nothing of a workload, what acts is an intent over the tracked branch's number,
-    which is not the one it was decided over: so it goes on, and stands on the new branch next.
-    """
-    config, accepted, scaling = arrival.reading.config, record.accepted, record.scaling
-    if not is_renamed(arrival.accepted_config, config, arrival.branch):
-        return record
-    if accepted is None or workload.key in arrival.reading.own:
-        return record
-    if workload.replicas != scaling.own:
-        return record  # theirs, or the number stood on the tracked branch all the time
-    branch = counts_branch(config, arrival.branch)
-    value, steps = record.in_effect, scaling.intent.untold if scaling.intent else ()
-    at, before = (steps[0].at, steps[0].before) if steps else (arrival.now, value)
-    told = f"counts stand on the branch {branch} from now on"
-    steps = (Step(at, workload.replicas, before, "a person", told), *steps)
-    intent = Intent(workload.replicas, value, steps) if value != workload.replicas else None
-    return replace(
-        record,
-        accepted=replace(accepted, replicas=workload.replicas),
-        scaling=replace(scaling, intent=intent, landings=(), own=None),
-    )
 
 
 def settled(arrival: Arrival, workload: Workload, record: StateRecord) -> tuple[Scaling, int]:

@@ -13,8 +13,9 @@ from dataclasses import replace
 
 from reconciler.core import freeze_windows, intents
 from reconciler.core.calendar import Zones
+from reconciler.core.carried_counts import ReadSpec, carried, is_moved
 from reconciler.core.compile import canonical, config_from_json
-from reconciler.core.counts_in_git import ReadSpec, carried, is_taken_back, with_count
+from reconciler.core.counts_in_git import is_taken_back, with_count
 from reconciler.core.suspension import in_time
 from reconciler.core.waits import soonest
 from reconciler.model.arrivals import Arrival
@@ -175,12 +176,12 @@ def withheld(
             config = _with_settings(config, arrival.accepted_config)
             continue
         workload = workloads.pop(edit.key)
-        record = carried(arrival, workload, records.get(edit.key, StateRecord()))
+        record = records.get(edit.key, StateRecord())
         own.pop(edit.key, None)
         if record.accepted is None:
             continue
-        count = _unedited_count(arrival, edit, workload, record.accepted)
-        workloads[edit.key] = _unedited(count, record.accepted, arrival.dated, read_spec)
+        before = _before(record.accepted, arrival.dated, read_spec)
+        workloads[edit.key], record = _unedited(arrival, edit, workload, record, before)
         if record.scaling.own is not None:
             own[edit.key] = record.scaling.own
         if edit.counted:
@@ -206,19 +207,31 @@ def _whose(moved: Iterable[tuple[Passage, ...]], record: StateRecord, reading: R
     return found or record.scaling.waits_by or reading.counts_commit or reading.commit
 
 
-def _unedited_count(arrival: Arrival, edit: Edit, workload: Workload, accepted: Accepted) -> int:
+def _unedited_count(arrival: Arrival, edit: Edit, workload: Workload, record: StateRecord) -> int:
     """Return the number without what people changed: one that we wrote meanwhile is under it."""
-    if not edit.counted:
+    if not edit.counted or record.accepted is None:
         return workload.replicas
-    return (arrival.wrote or {}).get(workload.key, accepted.replicas)
+    return (arrival.wrote or {}).get(workload.key, record.accepted.replicas)
 
 
-def _unedited(count: int, accepted: Accepted, dated: float, read_spec: ReadSpec) -> Workload:
-    """Return the accepted workload with that number."""
-    before = in_time(read_spec(accepted.spec_json, Source(accepted.file, accepted.line)), dated)
-    if count == accepted.replicas:
-        return replace(before, replicas=count)
-    return with_count(before, count)
+def _before(accepted: Accepted, dated: float, read_spec: ReadSpec) -> Workload:
+    """Return the accepted workload, with the number that was accepted."""
+    spec = read_spec(accepted.spec_json, Source(accepted.file, accepted.line))
+    return replace(in_time(spec, dated), replicas=accepted.replicas)
+
+
+def _unedited(
+    arrival: Arrival, edit: Edit, workload: Workload, record: StateRecord, before: Workload
+) -> tuple[Workload, StateRecord]:
+    """Return the accepted workload, which is `before`, with the number of a head, and the record.
+
+    Where a line comes to lie over it by the edit alone, the tracked branch's number stays.
+    """
+    if workload.key in arrival.reading.own and not is_moved(before):
+        return before, record
+    record = carried(arrival, workload, record)
+    count = _unedited_count(arrival, edit, workload, record)
+    return before if count == before.replicas else with_count(before, count), record
 
 
 def _with_settings(config: Config | None, accepted: Config | None) -> Config | None:

@@ -7,8 +7,17 @@ removals pass the gates. A document with a Finding holds its own workload, nothi
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from reconciler.core import approval, births, budget, change, counts_in_git, gates, suspension
-from reconciler.core.counts_in_git import ReadSpec
+from reconciler.core import (
+    approval,
+    births,
+    budget,
+    carried_counts,
+    change,
+    counts_in_git,
+    gates,
+    suspension,
+)
+from reconciler.core.carried_counts import ReadSpec
 from reconciler.core.notices import notices_of
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
@@ -59,7 +68,7 @@ def take_in(
         removal = by_key.get(key)
         through = removal is not None and removal.line in approved
         asked = _Asked(removal, blocked.get(key), approved=through)
-        after = _next_record(arrival, key, _in_time(before, arrival.spent_at), asked)
+        after = _next_record(arrival, key, _in_time(before, arrival.spent_at), asked, read_spec)
         if after != before:
             changed[key] = after
     asked_lines = {**{removal.line: "" for removal in removals}, **arrival.asked}
@@ -162,7 +171,11 @@ def _in_time(record: StateRecord, now: float) -> StateRecord:
 
 
 def _next_record(
-    arrival: Arrival, key: WorkloadKey, before: StateRecord, asked: _Asked
+    arrival: Arrival,
+    key: WorkloadKey,
+    before: StateRecord,
+    asked: _Asked,
+    read_spec: ReadSpec,
 ) -> StateRecord:
     removal, held = asked.removal, asked.held
     workload = arrival.reading.workloads.get(key)
@@ -181,7 +194,9 @@ def _next_record(
     if held and (before.accepted or (removal and removal.cause is Cause.ROLLOUT)):
         # Refused as a whole: a new image beside the old count is what no commit ever asked for,
         # and would replace the very rooms that the refusal protects.
-        return replace(counts_in_git.carried(arrival, workload, before), held=held)
+        return replace(
+            carried_counts.carried_beside(arrival, workload, before, read_spec), held=held
+        )
     count = before.in_effect if before.accepted else arrival.unrecorded.get(key, 0)
     scaling, wanted = counts_in_git.settled(arrival, workload, before)
     replicas = count if held else workload.replicas

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from reconciler.core import (
     approval,
+    carried_counts,
     counts_in_git,
     intake,
     trailers,
@@ -201,13 +202,18 @@ async def _judge(lane: HeadLane, reading: Reading, now: float) -> Verdict:
     relation = await _relation(lane, before.commit, reading.commit)
     sources = lane.repository, lane.compiler, lane.permissions
     trail = Trail(*sources, before.pushed, heads=lane.counts)
-    moves = await read_moves(trail, before, reading, relation, lane.branch)
+    renewed = carried_counts.come_under_lines(reading, store.states())
+    moves = await read_moves(trail, before, reading, relation, lane.branch, renewed=renewed)
     # All at one instant: records may be read again at any await from here on.
     records = store.states()
     dated = lane.dates.now(now, lane.home.view.elapsed())
     arrival = replace(arrival_of(lane, reading, relation, now), dated=dated)
     arrival = replace(
-        arrival, passages=moves.tracked, counts_passages=moves.apart, wrote=moves.wrote
+        arrival,
+        passages=moves.tracked,
+        counts_passages=moves.apart,
+        wrote=moves.wrote,
+        stale=moves.stale,
     )
     scene = Scene(arrival, before, records, lane.dates.zones)
     asking = await beside(scene, asked_for, scene)

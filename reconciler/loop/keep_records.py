@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from reconciler.core.counts_in_git import carried, settled
+from reconciler.core.carried_counts import carried_beside
+from reconciler.core.compile import workload_from_json
+from reconciler.core.counts_in_git import settled
 from reconciler.core.intake import Intake
 from reconciler.loop.store import RecordStore
 from reconciler.model.arrivals import Arrival
@@ -102,7 +104,7 @@ def _scaling(
         return record.scaling
     if record.held:
         # Of a commit that is refused nothing acts, and what was decided before stays.
-        return carried(arrival, workload, newest).scaling
+        return carried_beside(arrival, workload, newest, workload_from_json).scaling
     return settled(arrival, workload, newest)[0]
 
 

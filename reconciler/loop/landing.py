@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from reconciler.core import counts_in_git, intents
+from reconciler.core import carried_counts, counts_in_git, intents
 from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.core.suspension import in_time
 from reconciler.loop.commit_text import DEFAULT_SUBJECT, message_of
@@ -211,7 +211,7 @@ async def _ground(
     the other.
     """
     tracked, counts = reading.head
-    branch = counts_in_git.counts_branch(reading.config, lane.branch)
+    branch = carried_counts.counts_branch(reading.config, lane.branch)
     creates = bool(branch) and not counts
     ground = _Ground(reading.head, branch or lane.branch, counts or tracked, creates)
     # Where our mirror has the head the push itself asks: it moves the branch from there or not at

@@ -7,8 +7,8 @@ parent: an author, a message or a trailer proves nothing.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from reconciler.core.carried_counts import counts_branch, is_renamed
 from reconciler.core.compile import config_from_json
-from reconciler.core.counts_in_git import counts_branch, is_renamed
 from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.model.intents import Passage
 from reconciler.model.pushes import Lineage
@@ -87,12 +87,14 @@ class Trail:
 class Moves:
     """Who moved counts since the accepted head: people on either branch, and we.
 
-    `wrote` are the counts that our newest commits wrote, None where nobody can tell.
+    `wrote` are the counts that our newest commits wrote, None where nobody can tell. `stale` are
+    counts on the branch of counts that are no news, though none of them lay over before.
     """
 
     tracked: Passages = field(default_factory=dict)
     apart: Passages = field(default_factory=dict)
     wrote: Counts | None = None
+    stale: Counts = field(default_factory=dict)
 
 
 async def read_moves(
@@ -101,11 +103,14 @@ async def read_moves(
     reading: Reading,
     relation: Relation | None,
     tracked: str,
+    *,
+    renewed: bool = False,
 ) -> Moves:
     """Return who moved counts that a policy may move, on the tracked branch and on that of counts.
 
     `before` is what was accepted, to which the tracked head stands in `relation`; `tracked` is the
-    name of its branch. Raises the errors of the repository and the compiler.
+    name of its branch; `renewed` says that a line lies over a count that none lay over before.
+    Raises the errors of the repository and the compiler.
     """
     if relation is None:
         return Moves()
@@ -117,21 +122,42 @@ async def read_moves(
     base = before.counts_commit if counts_branch(accepted, tracked) else ""
     if is_renamed(accepted, reading.config, tracked) and not await _goes_on(trail, base, reading):
         base = ""
-    if not branch:
-        return Moves(found, {}, await _written(trail, span, relation))
-    if base == reading.counts_commit:
-        # Nobody moved it; where it is not there yet, the tracked one counts.
-        return Moves(found, {}, {} if base else await _written(trail, span, relation))
-    trail = replace(trail, own={**counts_of(reading), **reading.own}, known={})
     tip = reading.counts_commit
-    # It begins at a commit of the tracked branch.
-    span, relation = (base or reading.commit, tip), Relation.FORWARD
-    if base:
-        relation = await trail.repository.relation(base, tip or reading.commit)
+    if not branch or not (base or tip):
+        # Where it is not there yet, the tracked one counts.
+        return Moves(found, {}, await _written(trail, span, relation))
     if not tip:
-        return Moves(found, await _taken_away(trail, base, relation, keys))
-    theirs = await read_passages(trail, span, relation, keys)
-    return Moves(found, theirs, await _written(trail, span, relation))
+        return Moves(found)  # it is gone, and that writes no number
+    trail = replace(trail, own={**counts_of(reading), **reading.own}, known={})
+    apart = await _moves_apart(trail, base, reading, keys, renewed=renewed)
+    return replace(apart, tracked=found)
+
+
+async def _moves_apart(
+    trail: Trail, base: str, reading: Reading, keys: Collection[WorkloadKey], *, renewed: bool
+) -> Moves:
+    """Return who moved counts on the branch of counts since `base`, "" where it counts anew."""
+    tip, since, stale = reading.counts_commit, base, dict[WorkloadKey, int]()
+    if renewed or not base:
+        # It begins at a commit of the tracked branch. What people wrote there before a commit of
+        # ours was heard before that.
+        ours = await _newest_of_ours(trail, (reading.commit, tip))
+        if ours:
+            stale = dict((await trail.read(ours))[1])
+        since = base or ours
+    if base == tip:
+        return Moves(wrote={}, stale=stale)  # nobody moved it
+    relation = await trail.repository.relation(base, tip) if base else Relation.FORWARD
+    theirs = await read_passages(trail, (since or reading.commit, tip), relation, keys)
+    wrote = await _written(trail, (base or reading.commit, tip), relation)
+    return Moves({}, theirs, wrote, stale)
+
+
+async def _newest_of_ours(trail: Trail, span: tuple[str, str]) -> str:
+    """Return the newest commit of ours in a span, "" where none is listed."""
+    mine = frozenset(trail.ours)
+    lineage = await trail.lineage(*span)
+    return next((commit for commit in lineage.commits if commit in mine), "")
 
 
 async def _goes_on(trail: Trail, base: str, reading: Reading) -> bool:
@@ -214,16 +240,3 @@ async def _ends(
         key: (Passage(head, after.get(key), tuple(counts.get(key) for counts in before)),)
         for key in keys
     }
-
-
-async def _taken_away(
-    trail: Trail, tip: str, relation: Relation, keys: Collection[WorkloadKey]
-) -> Passages:
-    """Return what it did to the counts of `keys` that the branch of counts, at `tip`, was deleted.
-
-    That brings the tracked branch's counts back, as a commit would.
-    """
-    if relation is Relation.UNKNOWN:
-        return {}
-    (_, before), after = await trail.read(tip), trail.own or {}
-    return {key: (Passage(tip, after.get(key), (before.get(key),)),) for key in keys}

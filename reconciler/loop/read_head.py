@@ -6,7 +6,7 @@ Where signatures are asked for, nobody reads what no allowed key has signed (ADR
 from dataclasses import dataclass, replace
 
 from reconciler.core import vouching
-from reconciler.core.counts_in_git import counts_branch
+from reconciler.core.carried_counts import counts_branch
 from reconciler.core.spec_files import lay_over
 from reconciler.loop.vouching import Vouching
 from reconciler.model.readings import Reading

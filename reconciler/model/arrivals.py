@@ -55,6 +55,8 @@ class Arrival:
     """All lines of the change hash, those of what waits among them, with their marks."""
     wrote: Mapping[WorkloadKey, int] | None = None
     """The counts that our newest commits since the accepted head wrote; None: nobody can tell."""
+    stale: Mapping[WorkloadKey, int] = field(default_factory=dict)
+    """Lines of the branch of counts that are no news, though they lay over nothing before."""
     shared_now: float | None = None
     remarks: tuple[Hold, ...] = ()
     """What is shown beside what is held, and stops nothing."""

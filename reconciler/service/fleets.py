@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from reconciler.core import collection_specs
+from reconciler.core.carried_counts import counts_branch
 from reconciler.core.collection_specs import NoCollection
-from reconciler.core.counts_in_git import counts_branch
 from reconciler.core.yaml_strict import parse_file
 from reconciler.loop.head import HeadLane
 from reconciler.loop.landing import Terms

@@ -93,19 +93,6 @@ def test_a_number_that_a_person_writes_on_the_branch_of_counts_wins_and_holds() 
     in_virtual_time(main())
 
 
-def test_without_the_branch_the_tracked_numbers_count_again_and_the_policy_holds() -> None:
-    async def main() -> None:
-        async with apart(scaled(2, FROM_EIGHT)) as there:
-            await six(there)
-            del there.world.host.branches["counts"]
-            await there.until("two rooms", lambda: there.rooms() == 2, 90.0)
-            await asyncio.sleep(600.0)
-            assert (there.rooms(), counts(there)) == (2, {})
-            await there.until("six again", lambda: counts(there) == {"Scheduler/arena": 6}, 500.0)
-
-    in_virtual_time(main())
-
-
 @pytest.mark.parametrize(
     "text",
     [

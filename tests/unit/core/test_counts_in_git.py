@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.core import counts_in_git
+from reconciler.core import carried_counts, counts_in_git
 from reconciler.model.findings import Finding
 from reconciler.model.intents import Intent, Landing, Passage, Scaling, Step
 from reconciler.model.records import LedgerEntry, RepositoryRecord, StateRecord
@@ -223,31 +223,8 @@ def test_of_two_persons_the_one_on_the_branch_of_counts_is_heard() -> None:
 )
 def test_the_tracked_branch_is_no_branch_of_counts(branch: str, tracked: str, name: str) -> None:
     config = Config(write_back=WriteBack(branch=branch))
-    assert counts_in_git.counts_branch(config, tracked) == name
-    assert counts_in_git.counts_branch(None, tracked) == ""
-
-
-@pytest.mark.parametrize(
-    ("changes", "in_effect"),
-    [
-        pytest.param({}, 60, id="nobody wrote a number: what acted goes on"),
-        pytest.param({"wrote": {}}, 60, id="also where nothing of ours is on the new branch"),
-        pytest.param({"accepted_config": Config()}, 8, id="it was the tracked branch before"),
-        pytest.param({"passages": {ARENA.key: (Passage("c2", 8, (20,)),)}}, 8, id="a person did"),
-    ],
-)
-def test_a_branch_of_counts_of_another_name_moves_no_count(
-    changes: dict[str, Any], in_effect: int
-) -> None:
-    old, new = (Config(write_back=WriteBack(branch=name)) for name in ("counts", "numbers"))
-    workload = a_workload("arena", 8, autoscaling=autoscaling(2, 100))
-    known = replace(DECIDED, scaling=replace(DECIDED.scaling, own=8))
-    named = {"accepted_config": old, **changes}
-    result = take_in(a_reading(workload, config=new), records={ARENA.key: known}, **named)
-    record = result.records[ARENA.key]
-    assert (record.in_effect, record.scaling.own) == (in_effect, None)
-    again = take_in(a_reading(workload, config=new), records={ARENA.key: record}, **named)
-    assert again.records.get(ARENA.key, record).in_effect == in_effect, "after a crash, too"
+    assert carried_counts.counts_branch(config, tracked) == name
+    assert carried_counts.counts_branch(None, tracked) == ""
 
 
 def test_a_count_that_was_taken_out_of_the_spec_goes_on_as_it_was() -> None:

@@ -1,0 +1,215 @@
+"""A count stands in another place of Git than before, and nobody wrote one: no room goes."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from tests.loop.safety import Bounds
+from tests.loop.scaling.house import ARENA, FILE, Scene, scaled, stage
+from tests.loop.scaling.test_counts_branch import APART, FROM_EIGHT, counts, rewritten, six
+from tests.loop.scaling.test_renamed_branch import (
+    PACED,
+    RENAMED,
+    SPEC,
+    begun,
+    frozen,
+    listed,
+    never_fewer,
+)
+from tests.loop.virtual_time import elapsed, in_virtual_time
+from tests.loop.world import CONFIG
+
+RISING = [
+    {"from": "08:05", "to": "08:30", "replicas": 13},
+    {"from": "08:30", "to": "20:00", "replicas": 20},
+]
+OFF = "  autoscaling:\n    enabled: false\n"
+
+
+def held_by(there: Scene) -> str:
+    """The commit of a person that the leader waits for, "" for none."""
+    assert there.leader is not None
+    scaling = there.leader.lane.store.state(ARENA).scaling
+    return scaling.held_by if scaling.held_until else ""
+
+
+def test_a_branch_that_is_gone_is_nobodys_number_and_is_made_again() -> None:
+    async def main() -> None:
+        async with stage({"gamekeeper.yaml": APART, FILE: SPEC}, {"arena": Bounds(30, 0)}) as it:
+            await begun(it, 1000.0)
+            del it.world.host.branches["counts"]
+            await never_fewer(it, 12, 1150.0)
+            assert listed(it, "counts") == {"Scheduler/arena": 12}
+            told = it.world.host.commits[it.world.host.moves[-1].after].subject
+            assert " 2 -> 12 (a person): the branch counts is gone, which is nobody's" in told
+            await never_fewer(it, 12, 1400.0)
+            assert listed(it, "counts") == {"Scheduler/arena": 13}
+            assert held_by(it) == ""
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize("person", [False, True])
+def test_a_branch_that_goes_while_nobody_leads_costs_neither_rooms_nor_a_persons_word(
+    *, person: bool
+) -> None:
+    async def main() -> None:
+        async with stage({"gamekeeper.yaml": APART, FILE: SPEC}, {"arena": Bounds(30, 0)}) as it:
+            await begun(it, 900.0)
+            wanted = 12
+            if person:
+                wanted, text = 9, rewritten(it, 9)
+                it.world.host.commit({"replicas.yaml": text}, branch="counts")
+                await it.until("nine", lambda: it.wanted() == 9 == it.rooms(), 120.0)
+            await it.services[0].kill()
+            del it.world.host.branches["counts"]
+            it.world.commit({"NOTES.md": "a person tidied up\n"})
+            it.start("two")
+            await it.until("another leads", lambda: it.wanted() is not None, 120.0)
+            began = elapsed()
+            while elapsed() < began + 150.0:
+                await asyncio.sleep(1.0)
+                assert it.wanted() == wanted
+                assert it.rooms() == wanted
+            assert listed(it, "counts") == {"Scheduler/arena": wanted}
+            assert bool(held_by(it)) is person, "the word holds as long as it did before"
+
+    in_virtual_time(main())
+
+
+def test_a_branch_that_is_pushed_again_as_it_was_moves_no_count() -> None:
+    async def main() -> None:
+        async with stage({"gamekeeper.yaml": APART, FILE: SPEC}, {"arena": Bounds(30, 0)}) as it:
+            await begun(it, 1000.0)
+            host = it.world.host
+            tip = host.branches.pop("counts")
+            await asyncio.sleep(40.0)
+            assert "counts" not in host.branches
+            host.branch("counts", tip)
+            await never_fewer(it, 12, 1400.0)
+            assert listed(it, "counts") == {"Scheduler/arena": 13}
+            assert held_by(it) == ""
+
+    in_virtual_time(main())
+
+
+def other_branch(there: Scene) -> Callable[[Scene], int | None]:
+    """Count on another branch for a while."""
+    there.world.commit({"gamekeeper.yaml": RENAMED})
+    return lambda there: listed(there, "numbers").get("Scheduler/arena")
+
+
+def no_branch(there: Scene) -> Callable[[Scene], int | None]:
+    """Count on the tracked branch for a while."""
+    there.world.commit({"gamekeeper.yaml": CONFIG})
+    return lambda there: there.count_in_git()
+
+
+def own_line(there: Scene) -> int | None:
+    """What the branch of counts says."""
+    return listed(there, "counts").get("Scheduler/arena")
+
+
+@pytest.mark.parametrize(
+    ("goes", "in_spec"),
+    [
+        pytest.param(other_branch, True, id="a name taken back"),
+        pytest.param(other_branch, False, id="a name taken back, and no number in the spec"),
+        pytest.param(no_branch, True, id="out and in again"),
+    ],
+)
+def test_an_old_line_of_ours_does_not_act_when_its_branch_is_named_again(
+    goes: Callable[[Scene], Callable[[Scene], int | None]], *, in_spec: bool
+) -> None:
+    spec = scaled(2, RISING).replace("    scaleDown:", PACED)
+    if not in_spec:
+        spec = spec.replace("  replicas: 2\n", "", 1)
+
+    async def main() -> None:
+        async with stage({"gamekeeper.yaml": APART, FILE: spec}, {"arena": Bounds(30, 0)}) as it:
+            it.start("one")
+            await it.until("thirteen", lambda: own_line(it) == 13 and it.rooms() == 13, 850.0)
+            there = goes(it)
+            await never_fewer(it, 13, 1750.0)
+            await it.until("twenty", lambda: there(it) == 20 and it.rooms() == 20, 500.0)
+            assert own_line(it) == 13
+            it.world.commit({"gamekeeper.yaml": APART})
+            await never_fewer(it, 20, elapsed() + 300.0)
+            assert own_line(it) == 20
+            assert held_by(it) == ""
+
+    in_virtual_time(main())
+
+
+def test_a_line_that_a_person_wrote_on_the_branch_that_is_named_again_wins() -> None:
+    async def main() -> None:
+        files = {"gamekeeper.yaml": APART, FILE: scaled(2, RISING)}
+        async with stage(files, {"arena": Bounds(30, 0)}) as it:
+            it.start("one")
+            await it.until("thirteen", lambda: own_line(it) == 13 and it.rooms() == 13, 850.0)
+            other_branch(it)
+            await asyncio.sleep(120.0)
+            text = rewritten(it, 11)
+            it.world.host.commit({"replicas.yaml": text}, branch="counts")
+            await asyncio.sleep(60.0)
+            assert it.wanted() == 13, "nobody reads that branch now"
+            it.world.commit({"gamekeeper.yaml": APART})
+            await it.until("eleven", lambda: it.wanted() == 11, 60.0)
+            await asyncio.sleep(600.0)
+            assert it.wanted() == 11, "the policy waits for the human hold"
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize("alone", [4, 9])
+def test_a_policy_that_is_switched_off_and_on_again_is_held_by_no_commit_of_ours(
+    alone: int,
+) -> None:
+    """While it is off the tracked number acts, which is `alone` by a person's word."""
+    times = [*FROM_EIGHT, {"from": "08:20", "to": "20:00", "replicas": 10}]
+    spec = scaled(4, times).replace("    scaleDown:", PACED)
+
+    async def main() -> None:
+        async with stage({"gamekeeper.yaml": APART, FILE: spec}, {"arena": Bounds(30, 0)}) as it:
+            await six(it)
+            on = spec.replace("replicas: 4\n", f"replicas: {alone}\n", 1)
+            it.world.commit({FILE: on.replace("  autoscaling:\n", OFF)})
+            await it.until("the number in Git", lambda: it.rooms() == alone, 90.0)
+            await asyncio.sleep(1200.0)
+            it.world.commit({FILE: on})
+            for _ in range(60):
+                await asyncio.sleep(1.0)
+                assert alone <= (it.wanted() or 0) <= alone + 2, "the line is an old one"
+            await never_fewer(it, alone, elapsed() + 300.0)
+            assert counts(it) == {"Scheduler/arena": 10}
+            assert it.leader is not None
+            kept = it.leader.lane.store.state(ARENA).scaling
+            assert kept.held_by not in it.world.host.branches.values()
+
+    in_virtual_time(main())
+
+
+def test_a_policy_that_is_switched_on_in_a_freeze_waits_and_costs_no_room_at_its_end() -> None:
+    """The freeze is from 08:15 to 08:45, and the old line is 6."""
+    spec = scaled(4, FROM_EIGHT).replace("    scaleDown:", PACED)
+    twelve = spec.replace("replicas: 4\n", "replicas: 12\n", 1)
+    config = frozen(APART)
+
+    async def main() -> None:
+        async with stage({"gamekeeper.yaml": config, FILE: spec}, {"arena": Bounds(30, 0)}) as it:
+            await six(it)
+            it.world.commit({FILE: twelve.replace("  autoscaling:\n", OFF)})
+            await it.until("the number in Git", lambda: it.rooms() == 12, 90.0)
+            await asyncio.sleep(1000.0 - elapsed())
+            it.world.commit({FILE: twelve})
+            while elapsed() < 2690.0:
+                await asyncio.sleep(1.0)
+                assert it.wanted() == 12
+            await asyncio.sleep(40.0)
+            assert (it.wanted() or 0) == 9, "a policy takes three at once"
+            assert it.leader is not None
+            kept = it.leader.lane.store.state(ARENA).scaling
+            assert kept.held_by not in it.world.host.branches.values()
+
+    in_virtual_time(main())
