@@ -2,7 +2,8 @@
 
 A value that falls to less than half of the one before, and a zero before which nothing was known,
 may be an exporter that was restarted or a query that lost its series. It takes no room until it
-has been told for `LASTING_SECONDS`; a value that goes down by and by is believed at once.
+has been told for `LASTING_SECONDS`; a value that goes down by and by is believed at once. What
+lasts is the highest that was told meanwhile: one zero at the end of a fall is doubted anew.
 """
 
 import math
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 LASTING_SECONDS = 120.0
 """Four answers, usually; what is restarted is back by then."""
-_FORM = struct.Struct("<dIdd")
+_FORM = struct.Struct("<dIddd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +21,14 @@ class Told:
 
     `running` are the rooms that ran then. `believed` is the last value that no fall made doubtful,
     infinite where none is known; `fell_at` is since when less than half of it is told, 0 where
-    that is not so.
+    that is not so, and `lately` the highest value since then.
     """
 
     at: float
     running: int
     believed: float
     fell_at: float = 0.0
+    lately: float = 0.0
 
     @property
     def is_doubtful(self) -> bool:
@@ -35,7 +37,7 @@ class Told:
 
     def packed(self) -> bytes:
         """Return it as a policy's memory."""
-        return _FORM.pack(self.at, self.running, self.believed, self.fell_at)
+        return _FORM.pack(self.at, self.running, self.believed, self.fell_at, self.lately)
 
 
 def remembered(memory: bytes) -> Told | None:
@@ -51,8 +53,12 @@ def followed(before: Told | None, at: float, value: float, running: int) -> Told
     believed = before.believed if before is not None else unknown
     if value >= believed / 2:
         return Told(at, running, value)
-    fell_at = before.fell_at if before is not None and before.is_doubtful else at
+    if before is None or not before.is_doubtful:
+        return Told(at, running, believed, at, value)
+    lately = max(before.lately, value)
     # A clock that was set back must not make a doubt last for ever.
-    if abs(at - fell_at) >= LASTING_SECONDS:
+    if abs(at - before.fell_at) < LASTING_SECONDS:
+        return Told(at, running, believed, before.fell_at, lately)
+    if value >= lately / 2:
         return Told(at, running, value)
-    return Told(at, running, believed, fell_at)
+    return Told(at, running, lately, at, value)

@@ -2,8 +2,8 @@
 
 Ours is `{kind: ScalingReview, workload, replicas, bounds, load}`, answered by `{replicas, reason}`.
 Agones sends `{request: {uid, name, namespace, status}}` and takes `{response: {uid, scale,
-replicas}}`, where `scale: false` is "as many as there are". An answer without a response, over
-which its controllers crashed, is no advice.
+replicas}}`, where `scale: false`, or none, is "as many as there are". An answer without a response,
+over which its controllers crashed, is no advice.
 """
 
 from dataclasses import asdict
@@ -61,8 +61,9 @@ def agones_pertinent(answer: Any) -> Json | None:
     response = answer.get("response")
     if not isinstance(response, dict):
         return {"response": None}
-    kept = {name: _plain(response.get(name)) for name in ("scale", "replicas")}
-    return {"response": kept}
+    scale = response.get("scale", False)
+    kept = scale if isinstance(scale, bool) else None
+    return {"response": {"scale": kept, "replicas": _plain(response.get("replicas"))}}
 
 
 def agones_doubt(answer: Any, uid: str) -> str:
@@ -88,7 +89,10 @@ def agones_answer_of(answer: Any, replicas: int) -> tuple[int | None, str]:
     response = answer.get("response") if isinstance(answer, dict) else None
     if not isinstance(response, dict):
         return None, "its answer has no response"
-    if response.get("scale") is not True:
+    scale = response.get("scale", False)
+    if not isinstance(scale, bool):
+        return None, "its response's scale is neither true nor false"
+    if not scale:
         return replicas, "it says scale: false"
     count = _count(response.get("replicas"))
     return (count, "") if count is not None else (None, "its response has no replicas")

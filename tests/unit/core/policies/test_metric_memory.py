@@ -34,6 +34,11 @@ def after(*values: float, every_seconds: float = 30.0) -> Told:
         pytest.param((100.0, 10.0, 4.0, 10.0, 30.0), True, id="down, and somewhere there"),
         pytest.param((100.0, 10.0, 4.0, 10.0, 30.0, 20.0), False, id="two minutes of it"),
         pytest.param((5.0, 0.0, 0.0), True, id="a zero after few"),
+        pytest.param((100.0, 40.0, 40.0, 40.0, 40.0, 0.0), True, id="one zero after a fall"),
+        pytest.param((100.0, 40.0, 40.0, 40.0, 40.0, 40.0, 0.0), True, id="one after it lasted"),
+        pytest.param((100.0, 0.0, 40.0, 0.0, 0.0, 0.0), True, id="zeros with more among them"),
+        pytest.param((100.0, 40.0, 40.0, 40.0, 40.0, *[0.0] * 4), True, id="zeros for a while"),
+        pytest.param((100.0, 40.0, 40.0, 40.0, 40.0, *[0.0] * 5), False, id="zeros that last"),
     ],
 )
 def test_a_fall_is_believed_once_it_lasts(values: tuple[float, ...], doubtful: bool) -> None:
@@ -62,8 +67,11 @@ def test_memory_of_something_else_is_none() -> None:
     st.integers(0, 100_000),
     st.floats(0, 1e300) | st.just(math.inf),
     st.floats(0, 2e9),
+    st.floats(0, 1e300),
 )
-def test_what_is_packed_comes_back(at: float, running: int, believed: float, fell: float) -> None:
-    told = Told(at, running, believed, fell)
+def test_what_is_packed_comes_back(
+    at: float, running: int, believed: float, fell: float, lately: float
+) -> None:
+    told = Told(at, running, believed, fell, lately)
 
     assert remembered(told.packed()) == told

@@ -93,6 +93,10 @@ def test_a_long_reason_is_cut() -> None:
     [
         pytest.param({"request": {}, "response": {"uid": "u", "scale": True, "replicas": 3}},
                      {"response": {"scale": True, "replicas": 3}}, id="its count alone"),
+        pytest.param({"response": {"scale": "no", "replicas": 3}},
+                     {"response": {"scale": None, "replicas": 3}}, id="a word that is none"),
+        pytest.param({"response": {"replicas": 3}},
+                     {"response": {"scale": False, "replicas": 3}}, id="no word on it"),
         pytest.param({"response": None}, {"response": None}, id="no response"),
         pytest.param([], None, id="no answer"),
     ],
@@ -122,6 +126,9 @@ def test_an_answer_is_to_the_question_that_was_asked(answer: Any, doubted: bool)
         pytest.param({"response": {"uid": "u", "scale": False, "replicas": 9}}, 4, id="do not"),
         pytest.param({"response": {"uid": "u"}}, 4, id="no word on it"),
         pytest.param({"response": {"scale": True}}, None, id="scale, to no count"),
+        pytest.param({"response": {"scale": "true", "replicas": 9}}, None, id="scale as a text"),
+        pytest.param({"response": {"scale": 0, "replicas": 9}}, None, id="scale as a number"),
+        pytest.param({"response": {"scale": None, "replicas": 9}}, None, id="scale as nothing"),
         pytest.param({"response": None}, None, id="no response, over which Agones crashed"),
         pytest.param({}, None, id="nothing"),
         pytest.param("ok", None, id="text"),
@@ -129,3 +136,4 @@ def test_an_answer_is_to_the_question_that_was_asked(answer: Any, doubted: bool)
 )
 def test_agones_answer_is_a_count_or_none(answer: Any, count: int | None) -> None:
     assert reviews.agones_answer_of(answer, 4)[0] == count
+    assert reviews.agones_answer_of(reviews.agones_pertinent(answer), 4)[0] == count
