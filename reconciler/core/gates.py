@@ -92,7 +92,7 @@ def blocked(
             held[removal.key] = HeldRemoval(problem[0], removal.line, problem[1])
         elif removal.line not in approved:
             free.append(removal)
-    reason = _over_budget(arrival, repository, records, free)
+    reason = _over_budget(arrival, repository, records, free) if free else ""
     for removal in free if reason else ():
         held[removal.key] = HeldRemoval(HoldKind.OVER_BUDGET, removal.line, reason)
     return held

@@ -44,6 +44,8 @@ def _settled(
     scaling = _in_time(scaling, shared_now, shared_now + hold_seconds)
     intent = scaling.intent
     if not head.acts or head.autoscaling is None:
+        if intent is None and not scaling.landings:
+            return scaling, "none"
         return replace(scaling, intent=None, landings=()), "off" if intent else "none"
     later, told_at = _after(scaling.landings, head.replicas)
     if later is None and head.foreign and head.accepted not in (None, head.replicas):
@@ -80,12 +82,15 @@ def _held(scaling: Scaling, by: str, now: float, hold_seconds: float) -> Scaling
 def _in_time(scaling: Scaling, now: float, latest: float) -> Scaling:
     """Return it without a future: a clock that was set back lengthens no hold and no budget.
 
-    No hold ends after `latest`.
+    No hold ends after `latest`. It is the same value where it has no future, as almost always: of
+    a thousand workloads each is asked thrice a head.
     """
     lowered = scaling.lowered
     if any(at > now for at, _ in lowered):
         lowered = tuple((min(at, now), count) for at, count in lowered)
     held_until = min(scaling.held_until, latest)
+    if lowered is scaling.lowered and held_until == scaling.held_until:
+        return scaling
     return replace(scaling, held_until=held_until, lowered=lowered)
 
 

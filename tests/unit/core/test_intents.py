@@ -489,3 +489,9 @@ def test_no_decision_is_lost_and_no_human_is_overruled(seed: int) -> None:
     world.look()
     assert world.commits[-1][1] == world.wanted == world.effective()
     assert world.scaling.intent is None
+
+
+def test_where_nothing_was_decided_a_head_leaves_the_very_same_value() -> None:
+    plain = head(5, autoscaling=None)
+    for scaling in (Scaling(), Scaling(held_until=5.0, held_by="c1", lowered=((1.0, 4),))):
+        assert intents.settle(scaling, plain, 10.0, HOLD_SECONDS)[0] is scaling
