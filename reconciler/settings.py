@@ -118,7 +118,8 @@ class Settings:
         (),
         "safety",
         "kinds that a repository may add beside its rooms, of ConfigMap, LimitRange, "
-        "NetworkPolicy, ResourceQuota, Role, RoleBinding, Service (none: no other objects)",
+        "NetworkPolicy, ResourceQuota, Role, RoleBinding, Service (none: no other objects); and "
+        "kinds of ours that it may add to, of Namespace, PodDisruptionBudget, ServiceAccount",
     )
     allow_namespaces: tuple[str, ...] = _setting(
         ("*",), "safety", "namespaces that a repository may use, as names or globs: games-*"

@@ -12,7 +12,7 @@ from reconciler.kube.names import nearest
 from reconciler.loop.count_history import CountLog
 from reconciler.loop.read_head import Reader
 from reconciler.loop.store import RecordStore
-from reconciler.model.additional import KINDS
+from reconciler.model.additional import ALLOWABLE
 from reconciler.model.errors import PortError
 from reconciler.model.readings import Reading
 from reconciler.model.records import RepositoryRecord, StateRecord
@@ -141,7 +141,7 @@ async def opened_git(settings: Settings) -> AsyncIterator[GitSide]:
         repository = mirror or make_checkout(".", settings)
         try:
             # Here counts are read and nothing is made: an object that is not allowed hides none.
-            permissions = replace(permissions_of(settings), kinds=tuple(KINDS))
+            permissions = replace(permissions_of(settings), kinds=tuple(ALLOWABLE))
             branch = settings.branch
             side = GitSide(repository, mirror, compiler, permissions, branch, "", _NOTHING)
             await side.look()

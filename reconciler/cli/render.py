@@ -56,7 +56,7 @@ async def _render(arguments: Namespace, console: Console) -> int:
             rendered = await specs.compiler.render(workloads, instance)
         # What is not allowed was refused when it was read.
         wanted = [
-            desired.build(workload, rendered[workload.key], additional.KINDS)
+            desired.build(workload, rendered[workload.key], additional.ALLOWABLE)
             for workload in workloads
         ]
         if arguments.output == "json":

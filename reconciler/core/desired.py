@@ -2,11 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from reconciler.core.budget_objects import counts_occupied, stamp_budget
 from reconciler.core.ignoring import pointers_for
+from reconciler.core.own_objects import ADDED, laid_under
 from reconciler.model import labels
 from reconciler.model.plans import Desired, DesiredObject
 from reconciler.model.readings import Rendered
@@ -19,16 +21,21 @@ _BUDGET = "PodDisruptionBudget"
 def build(workload: Workload, rendered: Rendered, kinds: Collection[str] = ()) -> Desired:
     """Return what is wanted of `workload`, with its additional objects that are of `kinds`.
 
-    Until `with_occupied` says better, every room counts as occupied.
+    What it adds to ours is laid under them. Until `with_occupied` says better, every room counts
+    as occupied.
     """
-    more = (_object(text, workload) for text in workload.objects)
+    allowed = [body for body in map(json.loads, workload.objects) if body["kind"] in kinds]
+    added = {body["kind"]: body for body in allowed if body["kind"] in ADDED}
+    bodies = [json.loads(text) for text in rendered.objects]
+    ours = (
+        _marked(laid_under(one, added[one["kind"]])) if one["kind"] in added else one
+        for one in bodies
+    )
+    more = (_marked(body) for body in allowed if body["kind"] not in ADDED)
     metadata = json.loads(rendered.room)["metadata"]
     return Desired(
         workload,
-        (
-            *(_object(text, workload) for text in rendered.objects),
-            *(item for item in more if item.ref.kind in kinds),
-        ),
+        tuple(_object(body, workload) for body in (*ours, *more)),
         rendered.room,
         marks=labels.owned_of(metadata),
         stamps=labels.digest_of(metadata),
@@ -64,8 +71,30 @@ def with_count(desired: Desired, replicas: int) -> Desired:
     return replace(desired, workload=workload, objects=objects)
 
 
-def _object(text: str, workload: Workload) -> DesiredObject:
-    body: Json = json.loads(text)
+def _marked(body: Json) -> Json:
+    """Return an object that tells which fields Git names of it.
+
+    What we compare is the fields that we want, so without that a field that left Git would stay.
+    """
+    named = "\n".join(sorted(_fields(body, "")))
+    metadata = body["metadata"]
+    notes = metadata.get("annotations") or {}
+    notes = {**notes, labels.FIELDS: hashlib.sha256(named.encode()).hexdigest()[:12]}
+    return {**body, "metadata": {**metadata, "annotations": notes}}
+
+
+def _fields(value: Any, path: str) -> Iterator[str]:
+    yield path
+    parts: Iterable[tuple[object, Any]] = ()
+    if isinstance(value, dict):
+        parts = value.items()
+    elif isinstance(value, list):
+        parts = enumerate(value)
+    for name, part in parts:
+        yield from _fields(part, f"{path}/{json.dumps(name)}")
+
+
+def _object(body: Json, workload: Workload) -> DesiredObject:
     if body["kind"] == _BUDGET:
         body = stamp_budget(body, workload, workload.replicas, workload.replicas)
     ref = ref_of(body)

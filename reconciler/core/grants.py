@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reconciler.core.codes import KEYS
-from reconciler.model.additional import KINDS
+from reconciler.model.additional import ALLOWABLE
 from reconciler.model.refs import Json
 
 RBAC = "rbac.authorization.k8s.io"
@@ -39,7 +39,7 @@ _KEY_PAGES = ("/.well-known/openid-configuration", "/openid/v1/jwks")
 class Needs:
     """What a configuration uses of a cluster.
 
-    `kinds` are additional kinds that repositories may make; `contents` are looked at before a
+    `kinds` are those that repositories may make or add to; `contents` are looked at before a
     namespace is removed, as (apiVersion, kind). `hears` says whether rooms report to this process,
     `leads` whether it takes the Lease in `namespace`, where its records stand.
     """
@@ -106,7 +106,7 @@ def _cluster_grants(needs: Needs) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     for version, kind in needs.contents:
         yield _group(version), plural(kind), _LIST
     for kind in needs.kinds:
-        yield _group(KINDS[kind]), plural(kind), _OWNED
+        yield _group(ALLOWABLE[kind]), plural(kind), _OWNED
     if needs.hears:
         yield from _HEARING
 

@@ -7,15 +7,15 @@ from reconciler.core.object_rules import metadata_mistakes, particular_mistakes,
 from reconciler.core.pod_parts import child
 from reconciler.core.schema_check import check
 from reconciler.core.spec_kit import SpecKit
-from reconciler.model.additional import KINDS
-from reconciler.model.refs import Json
+from reconciler.model.additional import ALLOWABLE
+from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.specs import Permissions
 
 
 def check_object(
-    body: Json, namespace: str, permissions: Permissions, kit: SpecKit, version: str
+    body: Json, key: WorkloadKey, permissions: Permissions, kit: SpecKit, version: str
 ) -> list[Mistake]:
-    """Return the mistakes of an object that is to stand in `namespace`.
+    """Return the mistakes of an object that is to stand beside the rooms of `key`.
 
     `version` is the Kubernetes minor version whose schemas it is held to.
     """
@@ -23,11 +23,11 @@ def check_object(
     if refused is not None:
         return [refused]
     kind = body["kind"]
-    found = check(kit.kind(version, KINDS[kind], kind), body)
-    found.extend(metadata_mistakes(kind, child(body, "metadata"), namespace))
+    found = check(kit.kind(version, ALLOWABLE[kind], kind), body)
+    found.extend(metadata_mistakes(kind, child(body, "metadata"), key.namespace))
     if "status" in body:
         found.append(Mistake(("status",), "is the cluster's to write", "take it out", at_key=True))
-    found.extend(particular_mistakes(kind, body, namespace))
+    found.extend(particular_mistakes(kind, body, key))
     return found[:MOST_MISTAKES]
 
 
@@ -35,6 +35,8 @@ def completed(body: Json, namespace: str, labels: Json) -> Json:
     """Return a sound object as it is applied: in `namespace`, with `labels` over its own."""
     written: Json = body["metadata"]
     metadata: Json = {"name": written["name"], "namespace": namespace}
+    if body["kind"] == "Namespace":
+        del metadata["namespace"]
     metadata["labels"] = {**(written.get("labels") or {}), **labels}
     if written.get("annotations"):
         metadata["annotations"] = written["annotations"]

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from reconciler.core.metadata_check import check_metadata
 from reconciler.core.mistakes import Mistake, below, likely, shown
+from reconciler.core.own_objects import ADDED, own_mistakes
 from reconciler.core.pod_parts import child, entries
 from reconciler.kube import names
-from reconciler.model.additional import KINDS
-from reconciler.model.refs import Json
+from reconciler.model.additional import ALLOWABLE
+from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.specs import Permissions
 
 _METADATA = ("name", "namespace", "labels", "annotations")
@@ -21,7 +22,7 @@ _NAME_AT = ("metadata", "name")
 
 
 def check_completed(
-    body: Json, namespace: str, permissions: Permissions, labels: Json
+    body: Json, key: WorkloadKey, permissions: Permissions, labels: Json
 ) -> list[Mistake]:
     """Return what a worker may not have made: the same again, but for Kubernetes' schemas.
 
@@ -34,11 +35,12 @@ def check_completed(
     kind, metadata = body["kind"], child(body, "metadata")
     written = child(metadata, "labels")
     own = {name: value for name, value in written.items() if name not in labels}
-    found = list(metadata_mistakes(kind, {**metadata, "labels": own}, namespace))
+    found = list(metadata_mistakes(kind, {**metadata, "labels": own}, key.namespace))
     sound = child(metadata, "annotations") == metadata.get("annotations", {})
+    namespace = None if kind == "Namespace" else key.namespace
     if metadata.get("namespace") != namespace or written != {**own, **labels} or not sound:
         found.append(Mistake(("metadata",), "is not that of the workload that asked for it"))
-    found.extend(particular_mistakes(kind, body, namespace))
+    found.extend(particular_mistakes(kind, body, key))
     return found
 
 
@@ -49,18 +51,18 @@ def refused_kind(body: Json, permissions: Permissions) -> Mistake | None:
         message = "a Secret does not belong in Git: whoever can read the repository can read it"
         fix = "make it in the namespace by other means, and name it in the template"
         return Mistake(_KIND_AT, message, fix, "secret-in-git")
-    if not isinstance(kind, str) or kind not in KINDS:
-        near = likely(kind, KINDS)
-        fix = f"did you mean {near}?" if near else f"known kinds: {', '.join(sorted(KINDS))}"
+    if not isinstance(kind, str) or kind not in ALLOWABLE:
+        near = likely(kind, ALLOWABLE)
+        fix = f"did you mean {near}?" if near else f"known kinds: {', '.join(sorted(ALLOWABLE))}"
         return Mistake(_KIND_AT, f"{shown(kind)} is no kind of additional object", fix, "kind")
     if kind not in permissions.kinds:
         allowed = ", ".join(permissions.kinds) or "none"
         message = f"whoever runs Gamekeeper does not let this repository make a {kind}"
         fix = f"have {kind} added to --allow-kinds; allowed: {allowed}"
         return Mistake(_KIND_AT, message, fix, "kind-not-allowed")
-    if body.get("apiVersion") != KINDS[kind]:
-        message = f"must be {KINDS[kind]}, not {shown(body.get('apiVersion'))}"
-        return Mistake(("apiVersion",), message, f"write {KINDS[kind]}", "api-version")
+    if body.get("apiVersion") != ALLOWABLE[kind]:
+        message = f"must be {ALLOWABLE[kind]}, not {shown(body.get('apiVersion'))}"
+        return Mistake(("apiVersion",), message, f"write {ALLOWABLE[kind]}", "api-version")
     return None
 
 
@@ -119,7 +121,9 @@ def _role_binding(body: Json, namespace: str) -> Iterator[Mistake]:
 _PARTICULAR = {"Service": _service, "RoleBinding": _role_binding}
 
 
-def particular_mistakes(kind: str, body: Json, namespace: str) -> Iterator[Mistake]:
-    """Yield what one kind alone may not ask for."""
+def particular_mistakes(kind: str, body: Json, key: WorkloadKey) -> Iterator[Mistake]:
+    """Yield what one kind alone may not ask for, beside the rooms of `key`."""
     if kind in _PARTICULAR:
-        yield from _PARTICULAR[kind](body, namespace)
+        yield from _PARTICULAR[kind](body, key.namespace)
+    elif kind in ADDED:
+        yield from own_mistakes(body, key)

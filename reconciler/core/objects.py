@@ -17,7 +17,7 @@ from reconciler.model.plans import (
     Situation,
 )
 from reconciler.model.records import Owned
-from reconciler.model.refs import ObjectRef, WorkloadKey
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 
 APPLY_ORDER = ("Namespace", "ServiceAccount", *additional.KINDS, "PodDisruptionBudget")
 """What a pod needs comes first: a namespace to be in, an account to run as."""
@@ -52,12 +52,19 @@ def to_apply(
         schema = schemas.for_kind(wanted.ref.api_version, wanted.ref.kind) or UNTYPED
         body = laid_over(wanted.body, there.body, wanted.ignored)
         paths = tuple(item.path for item in left_scoped(body, there.body, schema))
+        if _named(there.body) and not _named(body):
+            paths = (*paths, f"metadata.annotations.{labels.FIELDS}")
         if paths:
             reason = f"{wanted.ref} differs in {', '.join(paths)}"
             found.append(ApplyObject(wanted.ref, wanted.body, *pair, paths, reason, wanted.ignored))
         else:
             equal.append(pair)
     return tuple(found), frozenset(equal)
+
+
+def _named(body: Json) -> str:
+    """Return the digest of what Git named of an object, "" for one of which it names nothing."""
+    return str((body["metadata"].get("annotations") or {}).get(labels.FIELDS, ""))
 
 
 def inventory_of(situation: Situation) -> tuple[Owned, ...]:

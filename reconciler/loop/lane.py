@@ -88,7 +88,7 @@ class Lane:
     schemas: Schemas
     content_kinds: Sequence[tuple[str, str]]
     kinds: tuple[str, ...] = ()
-    """The kinds of additional objects that are allowed: no other one is followed, or written."""
+    """The kinds that a repository may make, or add to: of no other one is anything written."""
     slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(IN_FLIGHT))
     wanted: Wanted = field(default_factory=Wanted)
     confirmed: dict[WorkloadKey, frozenset[Confirmed]] = field(default_factory=dict)

@@ -16,7 +16,15 @@ KINDS: Mapping[str, str] = {
     "RoleBinding": _RBAC,
     "Service": "v1",
 }
-"""What an operator can allow, with its apiVersion, in the order in which it is applied."""
+"""What an operator can allow beside rooms, with its apiVersion, in the order of applying it."""
+OWN: Mapping[str, str] = {
+    "Namespace": "v1",
+    "ServiceAccount": "v1",
+    "PodDisruptionBudget": "policy/v1",
+}
+"""Objects of ours that each workload has, to which an operator can let a repository add."""
+ALLOWABLE: Mapping[str, str] = {**KINDS, **OWN}
+"""Everything that an operator can allow."""
 
 
 @dataclass(frozen=True, slots=True)

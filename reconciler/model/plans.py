@@ -120,7 +120,7 @@ class Situation:
     """Additional objects of its inventory that another workload asks for now."""
     drifted: frozenset[Confirmed] = frozenset()
     kinds: tuple[str, ...] = ()
-    """The kinds of additional objects that are allowed, and followed."""
+    """The kinds that a repository may make, which are followed, or add to."""
 
     @property
     def gone(self) -> bool:

@@ -247,8 +247,8 @@ class Permissions:
     branch that says what is wanted, "" where that is not known.
     `reserved_namespaces` may not be used as workload names. `egress` are those whom webhooks of
     policies may ask, as `core/egress.py` reads them; None where that is not known here.
-    `kinds` are those of additional objects, `namespaces` globs of where rooms may be. `instance`
-    is whose labels additional objects carry.
+    `kinds` are those that it may make or add to, `namespaces` globs of where rooms may be.
+    `instance` is whose labels additional objects carry.
     """
 
     pod_security: PodSecurity = "baseline"

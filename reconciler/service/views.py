@@ -30,7 +30,7 @@ class ClusterView:
     `dirty` is called with the workloads of which something changed; `record_changed` with the
     ConfigMaps of this instance that did, and whether they are gone. `elapsed` never jumps
     (seconds). `room_changed` may be set: it is called with each room that changed. `kinds` are
-    those of additional objects.
+    those that repositories may make, beside what each workload has.
     """
 
     def __init__(
@@ -43,7 +43,8 @@ class ClusterView:
         elapsed: Callable[[], float] = time.monotonic,
         kinds: Iterable[str] = (),
     ) -> None:
-        objects = (*OBJECT_KINDS, *((additional.KINDS[kind], kind) for kind in kinds))
+        more = ((additional.KINDS[kind], kind) for kind in kinds if kind in additional.KINDS)
+        objects = (*OBJECT_KINDS, *more)
         self._instance = instance
         self._dirty = dirty
         self._snapshots: dict[WorkloadKey, LiveWorkload] = {}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import get_args
 
-from reconciler.model.additional import KINDS
+from reconciler.model.additional import ALLOWABLE
 from reconciler.model.errors import Misconfigured
 from reconciler.model.specs import LOOSEST, Budgets, Permissions, PodSecurity
 from reconciler.settings import Settings
@@ -51,14 +51,14 @@ def permissions_of(settings: Settings) -> Permissions:
 
 
 def kinds_of(settings: Settings) -> tuple[str, ...]:
-    """Return the kinds of additional objects that are allowed. Raises Misconfigured."""
+    """Return the kinds that repositories may make, or add to. Raises Misconfigured."""
     for kind in settings.allow_kinds:
-        if kind not in KINDS:
+        if kind not in ALLOWABLE:
             raise Misconfigured(
-                f"--allow-kinds {kind}: repositories may be allowed {', '.join(sorted(KINDS))}, "
-                "and nothing else"
+                f"--allow-kinds {kind}: repositories may be allowed "
+                f"{', '.join(sorted(ALLOWABLE))}, and nothing else"
             )
-    return tuple(kind for kind in KINDS if kind in settings.allow_kinds)
+    return tuple(kind for kind in ALLOWABLE if kind in settings.allow_kinds)
 
 
 def content_kinds_of(settings: Settings) -> tuple[tuple[str, str], ...]:

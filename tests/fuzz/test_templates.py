@@ -9,12 +9,13 @@ import random
 
 from jinja2 import TemplateError, nodes
 
-from reconciler.adapters.compiler.context import context_of
+from reconciler.adapters.compiler.context import context_of, key_in
 from reconciler.adapters.compiler.environment import MARK, TemplateEnvironment, as_json
 from reconciler.adapters.compiler.rendering import generated, refusal
 from reconciler.adapters.compiler.skeleton import fill_with_places
 from reconciler.core.object_check import check_object, completed
 from reconciler.core.object_rules import check_completed
+from reconciler.model.additional import ALLOWABLE
 from reconciler.model.specs import Permissions
 from tests.contract.compiler_world import workload
 from tests.fuzz.forging import Forge
@@ -24,9 +25,8 @@ from tests.unit.core.reading import kit
 
 ENVIRONMENT = TemplateEnvironment()
 CONTEXT = context_of(workload(), "main")
-PERMISSIONS = Permissions(
-    kinds=("ConfigMap", "NetworkPolicy", "ResourceQuota", "Role", "RoleBinding"), instance="main"
-)
+ARENA = key_in(CONTEXT)
+PERMISSIONS = Permissions(kinds=tuple(ALLOWABLE), instance="main")
 OBJECT = b"""\
 apiVersion: v1
 kind: ConfigMap
@@ -99,10 +99,10 @@ def judged(body: object) -> None:
     """No object makes the checks raise, and one without mistakes is one that we take back."""
     if not isinstance(body, dict):
         return
-    mistakes = check_object(body, "arena", PERMISSIONS, kit(), kit().versions[-1])
+    mistakes = check_object(body, ARENA, PERMISSIONS, kit(), kit().versions[-1])
     if not mistakes:
-        whole = completed(body, "arena", CONTEXT["labels"])
-        assert not check_completed(whole, "arena", PERMISSIONS, CONTEXT["labels"])
+        whole = completed(body, ARENA.namespace, CONTEXT["labels"])
+        assert not check_completed(whole, ARENA, PERMISSIONS, CONTEXT["labels"])
     for mistake in mistakes:
         json.dumps([mistake.message, mistake.fix]).encode()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.core.messages import as_text
+from reconciler.model.additional import OWN
 from reconciler.model.readings import Reading
 from reconciler.model.specs import Permissions
 from tests.loop.compiler import read_whole
@@ -21,7 +22,7 @@ BAD = sorted(path for path in (EXAMPLES / "bad").iterdir() if path.is_dir())
 
 
 ALLOWED = Permissions(
-    kinds=("ResourceQuota", "NetworkPolicy", "ConfigMap", "RoleBinding"), instance="main"
+    kinds=("ResourceQuota", "NetworkPolicy", "ConfigMap", "RoleBinding", *OWN), instance="main"
 )
 
 

@@ -92,6 +92,18 @@ async def test_a_changed_object_is_applied_and_replaces_no_room() -> None:
     assert world.names("arena") == before
 
 
+async def test_what_an_object_names_no_more_is_taken_out_of_it() -> None:
+    world, process = await standing(**{FILE: SETTINGS + "  rules: none\n  more: x\n"})
+    patch(world, f"{PATH}/arena-settings", {"data": {"mine": "stays"}})
+    world.commit({FILE: SETTINGS.replace("labels: {team: blue}", "labels: {}")})
+    await world.settle(process)
+    (settings,) = maps(world).values()
+    assert settings["data"] == {"motd": "welcome", "mine": "stays"}
+    assert "team" not in settings["metadata"]["labels"]
+    for _ in range(3):
+        assert not (await process.turn()).changed
+
+
 class Refusing:
     """A cluster that refuses every ConfigMap that is applied."""
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from reconciler.adapters.compiler.context import context_of
 from reconciler.adapters.compiler.environment import TemplateEnvironment
+from reconciler.core.own_objects import ADDED
 from reconciler.model.additional import KINDS
 from tests.contract.compiler_world import workload
 
@@ -18,9 +19,22 @@ def test_its_object_is_the_one_of_the_example() -> None:
     assert BLOCKS[0] == (folder / "configmap.yaml.j2").read_text(encoding="utf-8")
 
 
+def test_what_it_adds_to_ours_the_example_does() -> None:
+    folder = ROOT / "examples" / "good" / "more-on-objects-of-ours" / "objects" / "arena"
+    assert BLOCKS[1] == (folder / "serviceaccount.yaml.j2").read_text(encoding="utf-8")
+
+
+def test_it_names_all_that_may_be_added_to_ours() -> None:
+    rows = re.findall(
+        r"^\| `(\w+)`(?:, of a Scheduler alone)? \| .* \| (.*) \|$", PAGE, re.MULTILINE
+    )
+    told = {kind: tuple(re.findall(r"`(\w+)`", added)) for kind, added in rows if kind in ADDED}
+    assert told == ADDED
+
+
 def test_what_it_leaves_to_others_the_example_does() -> None:
     folder = ROOT / "examples" / "good" / "fields-of-others" / "schedulers"
-    assert BLOCKS[1] in (folder / "arena.yaml").read_text(encoding="utf-8")
+    assert BLOCKS[2] in (folder / "arena.yaml").read_text(encoding="utf-8")
 
 
 def test_it_names_the_kinds_that_can_be_allowed_and_no_other() -> None:
@@ -30,7 +44,7 @@ def test_it_names_the_kinds_that_can_be_allowed_and_no_other() -> None:
 
 def test_what_it_says_templates_see_is_there() -> None:
     context = context_of(workload(), "main")
-    named = re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE, re.MULTILINE)
+    named = re.findall(r"^\| `([a-z]+)` \| (.*) \|$", PAGE, re.MULTILINE)
     assert {name for name, _ in named} <= context.keys()
     (of_workload,) = (text for name, text in named if name == "workload")
     assert re.findall(r"`(\w+)`", of_workload) == list(context["workload"])

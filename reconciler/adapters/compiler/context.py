@@ -3,7 +3,7 @@
 import re
 
 from reconciler.model.labels import INSTANCE, KIND, MANAGED_BY, NAME, PART_OF, REVISION, WORKLOAD
-from reconciler.model.refs import Json
+from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.specs import Workload
 
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
@@ -50,3 +50,9 @@ def context_of(workload: Workload, instance: str) -> Json:
             "spec": workload.template.get("spec") or {},
         },
     }
+
+
+def key_in(context: Json) -> WorkloadKey:
+    """Return the workload that a context is of. Raises LookupError for what is none."""
+    workload = context["workload"]
+    return WorkloadKey(workload["kind"], workload["namespace"], workload["name"])

@@ -9,6 +9,7 @@ from typing import Any
 
 from reconciler.adapters.compiler import kit
 from reconciler.adapters.compiler.codec import decode, encode
+from reconciler.adapters.compiler.context import key_in
 from reconciler.adapters.compiler.environment import TemplateEnvironment, as_json
 from reconciler.adapters.compiler.limits import allow_cpu
 from reconciler.adapters.compiler.rendering import generated, refusal
@@ -58,13 +59,13 @@ def _made(
     if len(whole) > setup["output_bytes"]:
         raise Malformed(f"it renders to more than {setup['output_bytes']} bytes")
     body = json.loads(whole)
-    namespace = context["workload"]["namespace"]
-    mistakes = check_object(body, namespace, permissions, kit.spec_kit(), setup["version"])
+    key = key_in(context)
+    mistakes = check_object(body, key, permissions, kit.spec_kit(), setup["version"])
     mistakes = mistakes or _misnamed(file, body["kind"])
     if mistakes:
         return [_finding(file, source, body, places, mistake) for mistake in mistakes]
     line, column = _at(source, *place_of_value(places, ("metadata", "name")))
-    return Made(file, line, column, as_json(completed(body, namespace, context["labels"])))
+    return Made(file, line, column, as_json(completed(body, key.namespace, context["labels"])))
 
 
 def _misnamed(file: str, kind: str) -> list[Mistake]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reconciler.adapters.compiler.codec import decode, encode
-from reconciler.adapters.compiler.context import context_of
+from reconciler.adapters.compiler.context import context_of, key_in
 from reconciler.adapters.compiler.frames import Garbled
 from reconciler.adapters.compiler.limits import MEBIBYTE, Ending, Limits, Patience
 from reconciler.adapters.compiler.workers import WorkerLost, hired
@@ -222,8 +222,8 @@ def result_of(answer: Mapping[str, Any], one: Asked) -> _Result:
         return decode(tuple[Finding, ...], answer.get("findings"))
     made, context = decode(Made, answer["made"]), one.context
     try:
-        body, namespace = json.loads(made.text), context["workload"]["namespace"]
-        mistakes = check_completed(body, namespace, one.permissions, context["labels"])
+        body, key = json.loads(made.text), key_in(context)
+        mistakes = check_completed(body, key, one.permissions, context["labels"])
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise Garbled("no manifest") from error
     if mistakes or made.file != one.template.file or len(made.text) > OUTPUT_BYTES:

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from reconciler.core.object_check import check_object, completed
 from reconciler.model.additional import KINDS
+from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Permissions
 from tests.unit.core.reading import kit, loaded, paths_of, put, rules
 
+ARENA = WorkloadKey("Scheduler", "arena", "arena")
 ALL = Permissions(kinds=tuple(KINDS))
 BINDING = """
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: a}
@@ -34,13 +36,13 @@ def body(kind: str, text: str = "", **metadata: Any) -> Any:
 
 
 def check(what: Any, permissions: Permissions = ALL) -> Any:
-    return rules(check_object(what, "arena", permissions, kit(), "1.36"))
+    return rules(check_object(what, ARENA, permissions, kit(), "1.36"))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("version", kit().versions)
 def test_every_kind_can_be_sound_in_every_version(kind: str, version: str) -> None:
-    assert check_object(body(kind), "arena", ALL, kit(), version) == []
+    assert check_object(body(kind), ARENA, ALL, kit(), version) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -52,7 +54,7 @@ def test_no_kind_is_allowed_by_itself(kind: str) -> None:
     ("what", "path", "rule"),
     [
         pytest.param(body("Secret"), "kind", "secret-in-git", id="a Secret"),
-        pytest.param(body("Namespace"), "kind", "kind", id="a kind that nobody can allow"),
+        pytest.param(body("Deployment"), "kind", "kind", id="a kind that nobody can allow"),
         pytest.param(body("ClusterRole"), "kind", "kind", id="a kind of the whole cluster"),
         pytest.param({"kind": ["ConfigMap"]}, "kind", "kind", id="a kind that is no text"),
         pytest.param({**body("Role"), "apiVersion": "v1"}, "apiVersion", "api-version", id="group"),
@@ -163,7 +165,7 @@ def test_whatever_stands_in_an_object_it_is_judged_and_what_is_sound_can_be_comp
     whole = body(data.draw(st.sampled_from(list(KINDS))), labels={"team": "blue"})
     path = data.draw(st.sampled_from(list(paths_of(whole))[1:]))
     broken = put(whole, path, data.draw(ODD))
-    if not check_object(broken, "arena", ALL, kit(), "1.36"):
+    if not check_object(broken, ARENA, ALL, kit(), "1.36"):
         made = completed(broken, "arena", {"gamekeeper.dev/instance": "main"})
         assert made["metadata"]["namespace"] == "arena"
         assert made["metadata"]["labels"]["gamekeeper.dev/instance"] == "main"

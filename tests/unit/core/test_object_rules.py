@@ -6,9 +6,10 @@ import pytest
 
 from reconciler.core.object_check import completed
 from reconciler.core.object_rules import check_completed
-from reconciler.model.refs import Json
+from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.specs import Permissions
 
+ARENA = WorkloadKey("Scheduler", "arena", "arena")
 ALLOWED = Permissions(kinds=("ConfigMap", "Service"))
 LABELS = {"gamekeeper.dev/instance": "main"}
 WRITTEN: Json = {
@@ -25,7 +26,7 @@ def _with(**metadata: Any) -> Json:
 
 
 def test_what_was_completed_is_what_was_asked_for() -> None:
-    assert check_completed(SOUND, "arena", ALLOWED, LABELS) == []
+    assert check_completed(SOUND, ARENA, ALLOWED, LABELS) == []
 
 
 @pytest.mark.parametrize(
@@ -46,4 +47,4 @@ def test_what_was_completed_is_what_was_asked_for() -> None:
     ],
 )
 def test_what_was_not_asked_for_is_refused(made: Json) -> None:
-    assert check_completed(made, "arena", ALLOWED, LABELS)
+    assert check_completed(made, ARENA, ALLOWED, LABELS)

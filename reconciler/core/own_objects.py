@@ -1,0 +1,59 @@
+"""What a repository may add to the objects of ours that each workload has.
+
+Namespace, account and disruption budget come from our templates. A template of the repository of
+such a kind is laid under ours: it adds what ours leaves open, and takes nothing of ours away.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from reconciler.core.mistakes import Mistake, shown
+from reconciler.core.pod_parts import child
+from reconciler.model.refs import Json, WorkloadKey
+
+ADDED: Mapping[str, tuple[str, ...]] = {
+    "Namespace": (),
+    "PodDisruptionBudget": (),
+    "ServiceAccount": ("imagePullSecrets",),
+}
+"""What may be said of each kind, beside labels and annotations."""
+_OF_EVERY_KIND = ("apiVersion", "kind", "metadata")
+_KUBERNETES_OWN = ("kubernetes.io", "pod-security.kubernetes.io")
+"""Prefixes of labels by which a namespace is known, and by which pods in it are judged."""
+
+
+def own_mistakes(body: Json, key: WorkloadKey) -> Iterator[Mistake]:
+    """Yield what may not be added to an object of ours of the workload `key`."""
+    kind, metadata = body["kind"], child(body, "metadata")
+    name, variable = (key.namespace, "namespace") if kind == "Namespace" else (key.name, "name")
+    if metadata.get("name") != name:
+        message = f"must be {shown(name)}: one is added to that is there, and no other is made"
+        fix = f"write name: {{{{ workload.{variable} }}}}"
+        yield Mistake(("metadata", "name"), message, fix, "name")
+    for part in body:
+        if part not in (*_OF_EVERY_KIND, *ADDED[kind]):
+            addable = ", ".join(("labels", "annotations", *ADDED[kind]))
+            message = f"is Gamekeeper's own: only {addable} may be added here"
+            yield Mistake((part,), message, "take it out", "reserved-property", at_key=True)
+    if kind == "Namespace":
+        yield from _of_namespace(metadata, key)
+
+
+def _of_namespace(metadata: Json, key: WorkloadKey) -> Iterator[Mistake]:
+    if key.kind == "Fleet":
+        message = "is shared by Fleets, so none of them may add to it"
+        yield Mistake(("kind",), message, "add to it where it is a Scheduler's", "shared-namespace")
+    for label in child(metadata, "labels"):
+        if label.rpartition("/")[0] in _KUBERNETES_OWN:
+            at, message = ("metadata", "labels", label), "is what the cluster judges pods by"
+            yield Mistake(at, message, "take it out", "reserved-property", at_key=True)
+
+
+def laid_under(ours: Json, added: Json) -> Json:
+    """Return an object of ours with what was `added`; where both say something, ours stands."""
+    metadata: Json = dict(ours["metadata"])
+    for part in ("labels", "annotations"):
+        both = {**child(added["metadata"], part), **child(metadata, part)}
+        if both:
+            metadata[part] = both
+    more = {name: added[name] for name in ADDED[ours["kind"]] if added.get(name)}
+    return {**more, **ours, "metadata": metadata}

@@ -1,0 +1,118 @@
+"""Templates of a repository that add to namespace, account and budget of a workload."""
+
+from typing import Any
+
+from reconciler.model import labels
+from reconciler.model.additional import OWN
+from reconciler.model.holds import HoldKind
+from reconciler.model.refs import Json
+from tests.loop.test_additional_objects import patch
+from tests.loop.world import Process, World, spec
+
+FOLDER = "objects/arena"
+WHERE = {
+    "Namespace": "/api/v1/namespaces/arena",
+    "ServiceAccount": "/api/v1/namespaces/arena/serviceaccounts/arena",
+    "PodDisruptionBudget": "/apis/policy/v1/namespaces/arena/poddisruptionbudgets/arena",
+}
+
+
+def template(kind: str, team: str = "blue", more: str = "") -> str:
+    name = "namespace" if kind == "Namespace" else "name"
+    return (
+        f"apiVersion: {OWN[kind]}\nkind: {kind}\nmetadata:\n  name: {{{{ workload.{name} }}}}\n"
+        f"  labels: {{example.com/team: {team}}}\n  annotations: {{example.com/note: hi}}\n{more}"
+    )
+
+
+def files(**templates: str | None) -> dict[str, str | None]:
+    return {f"{FOLDER}/{kind.lower()}.yaml.j2": text for kind, text in templates.items()}
+
+
+async def standing(kinds: tuple[str, ...] = tuple(OWN)) -> tuple[World, Process]:
+    world = World(kinds=kinds)
+    world.commit({"schedulers/lobby.yaml": spec("lobby", 1)})
+    world.commit({"schedulers/arena.yaml": spec("arena", 3, objects=FOLDER)})
+    world.commit(files(**{kind: template(kind) for kind in OWN}))
+    process = await world.process()
+    await world.settle(process)
+    return world, process
+
+
+def metadata(world: World, kind: str) -> Json:
+    found: Json = world.ask(WHERE[kind])["metadata"]
+    return found
+
+
+def teams(world: World) -> list[Any]:
+    return [metadata(world, kind)["labels"].get("example.com/team") for kind in OWN]
+
+
+async def test_what_is_added_stands_beside_all_that_is_ours() -> None:
+    world, process = await standing()
+    assert teams(world) == ["blue"] * 3
+    for kind in OWN:
+        marks = metadata(world, kind)
+        assert marks["labels"][labels.INSTANCE] == "main"
+        assert marks["annotations"]["example.com/note"] == "hi"
+    namespace = metadata(world, "Namespace")["labels"]
+    assert namespace["pod-security.kubernetes.io/enforce"] == "privileged"
+    budget = world.ask(WHERE["PodDisruptionBudget"])["spec"]
+    assert budget["minAvailable"] == 2
+    assert budget["selector"]["matchLabels"][labels.WORKLOAD] == "arena"
+    for _ in range(3):
+        assert not (await process.turn()).changed
+
+
+async def test_it_changes_is_set_back_and_goes_and_no_room_goes_with_it() -> None:
+    world, process = await standing()
+    rooms = world.names("arena")
+    world.commit(files(Namespace=template("Namespace", "red")))
+    await world.settle(process)
+    assert teams(world) == ["red", "blue", "blue"]
+    patch(world, WHERE["Namespace"], {"metadata": {"labels": {"example.com/team": "mine"}}})
+    await world.settle(process)
+    assert teams(world) == ["red", "blue", "blue"]
+    world.commit(files(Namespace=None, ServiceAccount=None))
+    await world.settle(process)
+    assert teams(world) == [None, None, "blue"]
+    world.commit(files(PodDisruptionBudget=None))
+    world.commit({"schedulers/arena.yaml": spec("arena", 3)})
+    await world.settle(process)
+    assert teams(world) == [None] * 3
+    assert world.names("arena") == rooms
+    assert world.ask(WHERE["PodDisruptionBudget"])["spec"]["minAvailable"] == 2
+
+
+async def test_a_mistake_holds_its_own_workload_and_protection_stays() -> None:
+    world, process = await standing()
+    world.commit(
+        {
+            **files(PodDisruptionBudget=template("PodDisruptionBudget", more="spec: {}\n")),
+            "schedulers/arena.yaml": spec("arena", 5, objects=FOLDER),
+            "schedulers/lobby.yaml": spec("lobby", 2),
+        }
+    )
+    for _ in range(4):
+        await process.turn()
+        world.pass_time(2.0)
+    assert (len(world.pods("arena")), len(world.pods("lobby"))) == (3, 2)
+    (hold,) = [each for each in process.lane.wanted.holds if each.kind is HoldKind.FINDING]
+    assert hold.reason.startswith(f"{FOLDER}/poddisruptionbudget.yaml.j2:7: is Gamekeeper's own")
+    assert teams(world) == ["blue"] * 3
+    assert world.ask(WHERE["PodDisruptionBudget"])["spec"]["minAvailable"] == 2
+
+
+async def test_without_the_operators_leave_nothing_is_added() -> None:
+    world, process = await standing(kinds=("ServiceAccount",))
+    (hold,) = [each for each in process.lane.wanted.holds if each.key is not None]
+    assert "does not let this repository" in hold.reason
+    assert not world.pods("arena")
+    world, process = await standing()
+    world.kinds = ("ServiceAccount",)
+    process = await world.process()
+    for _ in range(4):
+        await process.turn()
+        world.pass_time(2.0)
+    assert teams(world) == [None, "blue", None], "what was allowed once counts no more"
+    assert len(world.pods("arena")) == 3
