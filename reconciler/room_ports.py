@@ -7,7 +7,7 @@ these two Protocols. `service/rooms` is the desk, `service/doors` keeps the door
 import math
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from reconciler.model.errors import NotFound
 from reconciler.model.live import LivePod
@@ -69,6 +69,21 @@ class Namesakes(NotFound):
         self.namespaces = tuple(namespaces)
 
 
+class Came(NamedTuple):
+    """When a request came, in seconds of the clock that never jumps; infinite for at once.
+
+    `begun` is when its first byte was read, after a pause of ours when we went on: by that reports
+    are put in order. It may have been `sent` earlier, and surely was not before that: of what is
+    read after a pause nobody knows when in the pause it came.
+    """
+
+    begun: float = math.inf
+    sent: float = math.inf
+
+
+AT_ONCE = Came()
+
+
 class Desk(Protocol):
     """The rooms that this process keeps, for whoever asks at the door.
 
@@ -88,13 +103,12 @@ class Desk(Protocol):
     def find_in(self, namespace: str, room: str) -> RoomView:
         """Find a room by its namespace and name, as the collections' bodies name it."""
 
-    async def report(self, room: RoomView, report: Report, begun: float = math.inf) -> RoomView:
+    async def report(self, room: RoomView, report: Report, came: Came = AT_ONCE) -> RoomView:
         """Take in what a room says of itself; return the room afterwards.
 
-        What turns it busy stands on its pod before this returns. `Report.leaving` is not looked
-        at here, see `leave`. One that had `begun` to come in (seconds of the clock that never
-        jumps) before the room drained does not say that it is empty since, nor after players
-        of whom it told meanwhile.
+        What turns it busy stands on its pod before this returns. One that was sent before a
+        draining room had been left alone for its quiet time does not say that it is empty since,
+        and one that begun before players were told of empties it of none of them.
         """
 
     def spoke_at(self, room: RoomView) -> float:

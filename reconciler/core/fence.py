@@ -1,10 +1,11 @@
 """The fence before a removal: when a room that was marked draining may be deleted (DESIGN §4).
 
 Matchmakers act on an older *ready*, so between the mark and the delete a room must have been left
-alone for a while and be known empty since: by a report that came in after the mark where the game
-repeats itself, by its last count where it reports on change only, by its pod alone where it does
-not report, was never ready, has failed or has ended. Whoever listens since a moment ago knows a
-last count from the pod alone: what a game told meanwhile nobody answered, and it tells it again.
+alone for a while and be known empty since: by a report that was sent after that while where the
+game repeats itself (ADR 30), by its last count where it reports on change only, by its pod alone
+where it does not report, was never ready, has failed or has ended. Whoever listens since a moment
+ago knows a last count from the pod alone: what a game told meanwhile nobody answered, and it tells
+it again.
 """
 
 from dataclasses import dataclass
@@ -57,8 +58,23 @@ def verdict(pod: LivePod, workload: Workload, judged: Judged, ears: Ears, now: f
     if heard is None:
         return Verdict(False, "not heard since it was marked draining")
     if heard.periodic and not heard.confirmed:
-        return Verdict(False, "waits for a report that says it is empty")
+        return _parted(pod, workload, heard, ears, now)
     return Verdict(True, "known empty since it was marked draining")
+
+
+def _parted(pod: LivePod, workload: Workload, heard: Heard, ears: Ears, now: float) -> Verdict:
+    """Say whether a room that learned that it is to leave has taken its leave, by its silence.
+
+    What it said while nobody listened, or this process stood still, may wait to be read.
+    """
+    waits = "waits for a report, sent after quietSeconds, that says it is empty"
+    if not heard.farewell_at:
+        return Verdict(False, waits)
+    listens = ears.since_on(pod.node) + workload.departure.quiet_seconds
+    left = max(heard.farewell_at, listens) - now
+    if left > 0:
+        return Verdict(False, f"{waits}, or that it says nothing for {left:.1f} s more", left)
+    return Verdict(True, "has heard that it is to leave, was empty, and says nothing more")
 
 
 def _alone(
@@ -100,6 +116,16 @@ def _may_speak(pod: LivePod, workload: Workload) -> bool:
     its pod until it was marked draining, and whoever leads since has not heard it.
     """
     return workload.hears or tells_reports(pod.revision)
+
+
+def was_left_alone(pod: LivePod, workload: Workload, at: float) -> bool:
+    """Whether a draining room had been left alone for its quiet time at `at`, by our clock.
+
+    A report that was sent before does not tell of players who were still on their way.
+    """
+    since = pod.seen.draining
+    quiet_seconds = workload.departure.quiet_seconds
+    return pod.mark is Mark.DRAINING and since > 0 and since + quiet_seconds <= at
 
 
 def needs_fence(pod: LivePod, judged: Judged, heard: Heard | None) -> bool:

@@ -37,9 +37,9 @@ def lay(
 ) -> Heard:
     """Return what is heard after a report; `known` itself where nothing that counts changed.
 
-    `now` is seconds on a clock that never jumps. `draining` is whether the pod was seen draining
-    before the report came, `down` how often the containers of one had been restarted that was seen
-    not running.
+    `now` is seconds on a clock that never jumps. `draining` is whether the report was sent by a
+    draining room that had been left alone for its quiet time, `down` how often the containers of
+    one had been restarted that was seen not running.
     """
     before = known or Heard(at=now, periodic=report.periodic, said_since=now, tells=False)
     words = (report.said, report.matches, report.players)
@@ -65,6 +65,15 @@ def lay(
     )
     laid = replace(laid, defies=down if laid.busy else None)
     return known if laid == known else replace(laid, at=now)
+
+
+def parting(heard: Heard, until: float) -> Heard:
+    """Return what is heard of a room that has learned that it is to leave, and speaks until then.
+
+    One that says it is empty, and nothing more from then on, has taken its leave.
+    """
+    empty = heard.periodic and heard.tells and not heard.busy and not heard.confirmed
+    return replace(heard, farewell_at=until) if empty else heard
 
 
 def renewed(known: Heard | None, kept: str, now: float) -> Heard | None:
@@ -138,6 +147,7 @@ def emptied(heard: Heard, runs: tuple[int, ...], now: float, health: Health | No
     it was over is no word of the process that began since; `health` is, or None.
     """
     anew = replace(heard, players=0, health=health, game_state=None, at=now, runs=runs, counted=0)
+    anew = replace(anew, farewell_at=0.0)  # the process that took its leave is gone
     if heard.periodic and heard.said not in (Said.TERMINATING, Said.TERMINATED):
         return anew
     if heard.periodic:
@@ -157,6 +167,7 @@ def over(heard: Heard, now: float) -> Heard:
         at=now,
         said_since=now,
         confirmed=False,
+        farewell_at=0.0,
         after_end=False,
     )
 

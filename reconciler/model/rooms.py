@@ -80,8 +80,8 @@ class Report:
     players: int | None = None
     health: Health | None = None
     game_state: GameState | None = None
-    leaving: bool | None = None
-    """The collections' markedForDeletion: True asks to be drained, False takes that back."""
+    learns: bool = False
+    """Whether the answer tells the game in its body whether it is to leave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Heard:
 
     Times are seconds on this process's clock that never jumps, and mean nothing to another.
     `at` is when the last report that counted came in: one that
-    changed something, the first after a silence, or the first since the room began to drain
+    changed something, the first after a silence, or the first since the room drained quietly
     (`confirmed`); of a silent room, the last of all. So it is never later than that. `silent` is
     whether a room that reports periodically said nothing for its ping time-out.
     `said_since` is when it first said what it says now.
@@ -106,7 +106,11 @@ class Heard:
     silent: bool = False
     said_since: float = 0.0
     confirmed: bool = False
-    """Whether a report came in after its pod was seen draining: by order, never by clocks."""
+    """Whether a report told of its players that was sent after its pod had been seen draining for
+    the quiet time: one of before tells nothing of who was on the way."""
+    farewell_at: float = 0.0
+    """Until when it would have spoken again that learned, since it was marked draining, that it is
+    to leave, and said that it is empty; 0 where it did not."""
     tells: bool = True
     """Whether it told who plays there, by `said`, `matches` or `players`. One that is known for its
     silence, its health or its game's state alone did not, and is never taken for empty: the counts

@@ -1,11 +1,10 @@
 """What comes in and what goes out, without a framework: so that tests need no socket."""
 
-import math
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, unquote
 
-from reconciler.room_ports import Credential
+from reconciler.room_ports import AT_ONCE, Came, Credential
 
 BODY_LIMIT_BYTES = 16 * 1024
 """The largest body of any request here: a report is some hundred bytes."""
@@ -26,8 +25,8 @@ class Ask:
     """One request. `path` and `query` are as they came, still percent-encoded.
 
     `headers` are named in lower case, or do not mind the case. `peer` is the address of the other
-    end of the connection; what headers say of it is never believed. `begun` is when its first
-    byte came (seconds of the clock that never jumps), infinite where all of it came at once.
+    end of the connection; what headers say of it is never believed. `came` is when its first
+    byte did.
     """
 
     method: str
@@ -36,7 +35,7 @@ class Ask:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     peer: str = ""
-    begun: float = math.inf
+    came: Came = AT_ONCE
 
     def asked(self, name: str) -> str:
         """Return the first value of a query parameter, "" where there is none."""

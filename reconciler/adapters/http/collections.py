@@ -144,7 +144,7 @@ class Collections:
 
     async def _reported(self, ask: Ask, read: Callable[[Json], Report]) -> Answer:
         fields, room = await self._room(ask)
-        room = await self._voices.desk.report(room, read(fields), ask.begun)
+        room = await self._voices.desk.report(room, read(fields), ask.came)
         return _done(ask, room)
 
     async def _room(self, ask: Ask) -> tuple[Json, RoomView]:

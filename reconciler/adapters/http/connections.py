@@ -13,6 +13,9 @@ from typing import Any
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
+from reconciler.adapters.http.pulse import Pulse
+from reconciler.room_ports import AT_ONCE, Came
+
 HEAD_SECONDS = 5.0
 REQUEST_SECONDS = 10.0
 IDLE_SECONDS = 75.0
@@ -33,14 +36,18 @@ log = logging.getLogger(__name__)
 class Connection(RequestHandler):
     """One connection; its ledger knows what it does and since when."""
 
-    __slots__ = ("answering", "begun", "head_bytes", "ledger", "peer")
+    __slots__ = ("answering", "begun", "behind", "came", "head_bytes", "ledger", "peer")
 
     def __init__(self, server: Any, ledger: "Ledger", **options: Any) -> None:
         super().__init__(server, **options)
         self.ledger = ledger
         self.peer = ""
         self.begun = 0.0
-        """When the first byte of the request in hand came, on the loop's clock."""
+        """Since when the request in hand has its deadlines, on the loop's clock."""
+        self.came = AT_ONCE
+        """When the first byte of it came."""
+        self.behind: Came | None = None
+        """The same of what came behind it, while it was answered."""
         self.head_bytes = 0
         self.answering = False
         """Whether the whole request was read, and it is we who take time."""
@@ -90,9 +97,10 @@ class Connection(RequestHandler):
 
 
 class Ledger:
-    """All connections by what they do. `now` is a clock that never jumps."""
+    """All connections by what they do. `now` is a clock that never jumps (seconds)."""
 
     def __init__(self, most: int, most_of_peer: int, now: Callable[[], float]) -> None:
+        self.pulse = Pulse(now)
         self._most, self._most_of_peer = most, most_of_peer
         self._now = now
         self._reading: dict[Connection, None] = {}
@@ -113,7 +121,7 @@ class Ledger:
         elif len(self) >= self._most:
             self._make_room(next(iter(self._idle), None), connection)
         peers[connection] = None
-        connection.begun = self._now()
+        connection.begun, connection.came = self._now(), self.pulse.came()
         self._reading[connection] = None
 
     def _make_room(self, idle: Connection | None, connection: Connection) -> None:
@@ -140,7 +148,11 @@ class Ledger:
         """Some bytes came."""
         if self._idle.pop(connection, None) is not None:
             connection.begun, connection.head_bytes = self._now(), 0
+            connection.came = connection.behind or self.pulse.came()
+            connection.answering, connection.behind = False, None
             self._reading[connection] = None
+        elif connection.answering and connection.behind is None:
+            connection.behind = self.pulse.came()
         connection.head_bytes += count
 
     def serve(self, connection: Connection) -> None:
@@ -148,9 +160,10 @@ class Ledger:
         if connection.transport is None:
             return  # it went before anybody looked at what it sent, and would stay here for ever
         if self._reading.pop(connection, 0) is not None:
-            # It was sent right behind the one before.
+            # It was sent right behind the one before, perhaps together with it.
             self._idle.pop(connection, None)
             connection.begun = self._now()
+            connection.came, connection.behind = connection.behind or connection.came, None
         connection.answering = False
         self._serving[connection] = None
 

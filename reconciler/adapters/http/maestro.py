@@ -46,7 +46,7 @@ class Maestro:
         if said is Said.TERMINATED and matches:
             # One of the two is wrong, and a room that is over is removed.
             raise malformed(f"who has terminated runs no match, and runningMatches is {matches}")
-        room = await self._voices.desk.report(room, _report(said, matches), ask.begun)
+        room = await self._voices.desk.report(room, _report(said, matches), ask.came)
         return Answer(200, _SUCCESS, headers=state_headers(room))
 
     async def status(self, ask: Ask, names: tuple[str, ...]) -> Answer:
@@ -62,7 +62,7 @@ class Maestro:
         if said is Said.OCCUPIED:
             known = room.heard.matches if room.heard else 0
             matches = _whole_of(fields, "runningMatches", "running_matches") or known
-            room = await self._voices.desk.report(room, _report(said, max(1, matches)), ask.begun)
+            room = await self._voices.desk.report(room, _report(said, max(1, matches)), ask.came)
         self._voices.desk.happened(room, Happening("room", "status", metadata, self._now()))
         return Answer(200, _SUCCESS, headers=state_headers(room))
 

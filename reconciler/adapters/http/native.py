@@ -59,7 +59,7 @@ class Native:
         """Take in what a room says of itself."""
         room = await self._voices.of_namespace(ask, *names)
         report = _report_of(parsed_object(ask.body))
-        return _standing(await self._voices.desk.report(room, report, ask.begun))
+        return _standing(await self._voices.desk.report(room, report, ask.came))
 
     async def events(self, ask: Ask, names: tuple[str, ...]) -> Answer:
         """Pass on what happened in a room."""
@@ -146,7 +146,7 @@ def _report_of(fields: Json) -> Report:
     if said is Said.TERMINATED and (matches or players):
         # One of the two is wrong, and a room that is over is removed.
         raise malformed("who has terminated has no match and no player: leave them out, or send 0")
-    return Report(periodic=True, said=said, matches=matches, players=players)
+    return Report(periodic=True, said=said, matches=matches, players=players, learns=True)
 
 
 def _count(fields: Json, name: str) -> int | None:

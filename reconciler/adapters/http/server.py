@@ -7,7 +7,7 @@ seconds, and connections (`connections`).
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +25,7 @@ from reconciler.adapters.http.connections import (
     Connection,
     Ledger,
 )
+from reconciler.adapters.http.pulse import BEAT_SECONDS, TURNS, Pulse
 from reconciler.adapters.http.refusals import Refused, told
 from reconciler.adapters.http.routes import way_of
 from reconciler.adapters.http.writing import last, written
@@ -82,14 +83,16 @@ async def serving_rooms(
     # The loop takes in as many at once as it thinks that the kernel keeps: it keeps more.
     sock.listen(BACKLOG)
     sweeping = asyncio.create_task(_sweep(ledger, api), name="rooms' connections")
+    beating = asyncio.create_task(_beat(ledger.pulse, loop.time), name="rooms' pulse")
     try:
         bound = listener.sockets[0].getsockname()
         yield bound[0], bound[1]
     finally:
         listener.close()
-        sweeping.cancel()
-        with suppress(asyncio.CancelledError):
-            await sweeping
+        for task in (sweeping, beating):
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
         await server.shutdown(FAREWELL_SECONDS)
 
 
@@ -120,6 +123,15 @@ async def _sweep(ledger: Ledger, api: Api) -> None:
                 await asyncio.sleep(0)
 
 
+async def _beat(pulse: Pulse, now: Callable[[], float]) -> None:
+    while True:
+        await asyncio.sleep(BEAT_SECONDS)
+        at = now()
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
+        pulse.beat(at)
+
+
 class _Shell:
     """Between aiohttp's requests and ours."""
 
@@ -134,8 +146,8 @@ class _Shell:
             body = await _body_of(request, connection)
             connection.answering = True
             path, _, query = _origin_form(request.raw_path).partition("?")
-            who, begun = connection.peer, connection.begun
-            ask = Ask(request.method, path, query, request.headers, body, who, begun)
+            who, came = connection.peer, connection.came
+            ask = Ask(request.method, path, query, request.headers, body, who, came)
             answer = await self._api.answer(ask)
             if answer.stream is None:
                 return written(answer, request)

@@ -9,7 +9,7 @@ numbers, the first word after a silence or since the room began to drain, a sile
 import logging
 from collections.abc import Callable
 
-from reconciler.core import hearing
+from reconciler.core import fence, hearing
 from reconciler.core.reporting import is_listened_to
 from reconciler.model.live import LivePod
 from reconciler.model.refs import WorkloadKey
@@ -27,6 +27,11 @@ from reconciler.service.rooms.suspicion import UNSUSPECTED, Suspicion
 AGE_EVERY_SWEEPS = 10
 FORGOTTEN_SECONDS = 86_400.0
 """As long as the longest `pingSeconds`: so long a room is left alone where we hear again."""
+PAUSE_SECONDS = 3.0
+"""A process that was not there for longer than that, though it is to be each second, stood still:
+what rooms said meanwhile waits to be read, or was given up by who sent it."""
+READ_SECONDS = 1.0
+"""After so long all that waits is read."""
 
 log = logging.getLogger("gamekeeper")
 
@@ -58,6 +63,7 @@ class Book:
         self._observer = observer
         self.pages = Pages(roster, clock, elapsed, begun, self._turn, self.silence.follow)
         self._since: float | None = None
+        self._there_at, self._back_at = 0.0, -READ_SECONDS
         self._sweeps = 0
         self._suspicion = UNSUSPECTED
         self._again_on: dict[str, float] = {}
@@ -88,7 +94,7 @@ class Book:
 
     def begin(self) -> None:
         """Listen from now on; rooms that were heard before are known by what their pods say."""
-        self._since = self._elapsed()
+        self._since = self._there_at = self._elapsed()
 
     def forget(self) -> None:
         """Forget all that was heard: whoever led before heard other things."""
@@ -98,10 +104,23 @@ class Book:
         self._ears.clear()
         self._turned.clear()
 
+    def beat(self) -> None:
+        """Note that this process is there, each second; one that stood still listens anew."""
+        now = self._elapsed()
+        stood_still_seconds = now - self._there_at if self.listening else 0.0
+        self._there_at = now
+        if stood_still_seconds <= PAUSE_SECONDS:
+            return
+        log.warning("this process stood still for %.0f s: it listens anew", stood_still_seconds)
+        self._back_at = now
+        self._again_on = {**self._again_on, "": now}
+        self._ears.clear()
+
     def of(self, key: WorkloadKey) -> Ears:
         """What is heard of one workload; the same value until something that counts changes."""
         if self._since is None:
             return NO_EARS
+        self.beat()
         if self.pages.sync(key):
             self._ears.pop(key, None)
         ears, turned = self._ears.get(key), self._turned.pop(key, None)
@@ -152,9 +171,12 @@ class Book:
         return on_change and bool(self._suspicion.of(line.key, line.node))
 
     def take(
-        self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark
+        self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark, sent: float
     ) -> bool:
-        """Take in what a room says, its pod standing as `asked`; whether that may be news there."""
+        """Take in what a room says, its pod standing as `asked`; whether that may be news there.
+
+        It was surely not `sent` before that, on the clock that never jumps.
+        """
         now = self._elapsed()
         pause = now - line.last_at
         line.gap = pause if pause > line.gap else line.gap - (line.gap - pause) / 4
@@ -165,35 +187,31 @@ class Book:
             line.counted_at = now
         if report.health is not None:
             line.health_at = now
-        if line.is_no_news(report, pod) and not self._is_to_renew(line, report):
+        if line.is_no_news(report, pod) and not line.is_to_renew(report, self._clock.now):
             return False
         if not is_listened_to(pod, workload):
             self._ignore(line.key)
             return False
-        self._hear(line, pod, workload, report, asked)
+        self._hear(line, pod, workload, report, asked, sent)
         self.silence.follow(line)
         return True
 
-    def _is_to_renew(self, line: Line, report: Report) -> bool:
-        """Whether a count that is no news is to stand on the pod with the time of now.
-
-        Never one that is repeated by itself: the next leader hears it again within seconds.
-        """
-        if line.heard is None or report.periodic or not report.players:
-            return False
-        return hearing.is_to_renew(line.heard, self._clock.now())
-
     def _hear(
-        self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark
+        self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark, sent: float
     ) -> None:
         if report.players is not None:
             line.rests_on = None
-        draining = pod.mark is asked is Mark.DRAINING
-        before = line.heard
-        line.report, line.mark, line.told_at = report, asked, line.last_at
+        draining, before = pod.mark is asked is Mark.DRAINING, line.heard
+        alone = draining and fence.was_left_alone(pod, workload, sent)
+        line.report, line.told_at = report, line.last_at
+        # What it says before it was left alone is news each time.
+        line.mark = Mark.NONE if draining and not alone else asked
         line.drain = pod.leaving_since if draining else None
         down = None if pod.running else pod.runs
-        laid = hearing.lay(before, report, workload.matches_max, line.last_at, draining, down)
+        laid = hearing.lay(before, report, workload.matches_max, line.last_at, alone, down)
+        if draining and report.learns:
+            pause = max(workload.departure.quiet_seconds, 2 * line.gap)
+            laid = hearing.parting(laid, line.last_at + pause)
         unix_seconds = self._clock.now()
         if report.players is not None:
             laid = hearing.told_under(laid, before, pod, unix_seconds)
@@ -208,7 +226,9 @@ class Book:
     async def sweep(self) -> None:
         """Take note of who fell silent; to be called about once a second."""
         await self.pages.seed(self._tell)
-        await self._sweep()
+        self.beat()
+        if self._elapsed() - self._back_at >= READ_SECONDS:
+            await self._sweep()
         self._sweeps += 1
         if self._sweeps % AGE_EVERY_SWEEPS == 0:
             now = self._elapsed()

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import math
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import replace
@@ -15,7 +14,7 @@ from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.rooms import Mark, Report
 from reconciler.model.specs import Workload
 from reconciler.ports import Clock, Cluster
-from reconciler.room_ports import Change, Happening, RoomView
+from reconciler.room_ports import AT_ONCE, Came, Change, Happening, RoomView
 from reconciler.service.retries import Retries
 from reconciler.service.room_metrics import RoomObserver, Unobserved
 from reconciler.service.rooms.book import Book
@@ -51,6 +50,7 @@ class RoomDesk:
     ) -> None:
         counts = observer or Unobserved()
         self._clock = clock
+        self._elapsed = elapsed
         self._may_act = may_act
         self._roster = Roster(lane, clock)
         # Each of the two tells the other: what a pod keeps may be news, and what is heard, too.
@@ -75,7 +75,14 @@ class RoomDesk:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._flips.run(), name="flips")
             group.create_task(self._listen(), name="silence")
+            group.create_task(self._beat(), name="pulse")
             group.create_task(self._watchers.run(), name="watchers")
+
+    async def _beat(self) -> None:
+        """Tell the book that this process is there: a sweep may have to wait for an answer."""
+        while True:
+            await self._clock.sleep(SWEEP_SECONDS)
+            self.book.beat()
 
     async def _listen(self) -> None:
         """Take note of silence once a second; begin to listen even where nobody says a word."""
@@ -124,7 +131,7 @@ class RoomDesk:
         self._open()
         return self._showing.room(*self._roster.find_in(namespace, room))
 
-    async def report(self, room: RoomView, report: Report, begun: float = math.inf) -> RoomView:
+    async def report(self, room: RoomView, report: Report, came: Came = AT_ONCE) -> RoomView:
         """Take in what a room says of itself; return the room afterwards.
 
         In memory it counts at once, in the order in which reports come, and one that came slowly
@@ -133,11 +140,11 @@ class RoomDesk:
         self._open()
         key, pod = self._again(room)
         line = self.book.pages.line(key, pod)
-        report = report if begun == math.inf else line.in_order(report, begun)
-        asked = room.pod.mark
-        if asked is Mark.DRAINING and begun < room.pod.seen.draining:
+        report = report if came == AT_ONCE else line.in_order(report, came.begun)
+        asked, sent = room.pod.mark, min(came.sent, self._elapsed())
+        if asked is Mark.DRAINING and sent < pod.seen.draining:
             asked = Mark.NONE  # it was sent before, and came slowly
-        if self.book.take(line, pod, self._workload(key), report, asked):
+        if self.book.take(line, pod, self._workload(key), report, asked, sent):
             if self._flips.is_prompt(line, pod):
                 async with line.lock:
                     await self._flips.stand(line)

@@ -2,8 +2,10 @@
 
 import asyncio
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from reconciler.core import hearing
 from reconciler.model.live import LivePod
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.rooms import Health, Heard, Mark, Report, Said
@@ -14,14 +16,15 @@ from reconciler.service.retries import Retries
 class Line:
     """One room by its pod's uid. Moments are seconds of a clock that never jumps.
 
-    `report` is the last one, and `mark` what its pod said then: the same again with the same mark
-    changes nothing. `last_at` is when it was heard last, or when listening to it began; `gap` its
-    longest pause of late. `spoke_at` is when it spoke last, below 0 for never: a silence that is
-    forgiven moves `last_at` alone. `told_at` is when something new was heard, below 0 for never,
-    `counted_at` when it told how many players there are, `health_at` when it told of its health.
-    `unclear` is `LivePod.runs` of a restart that its pod told of right after such a count.
-    `drain` is the `leaving_since` of the draining that it was heard in, None where it was not;
-    `pod` is how its pod was known when it was looked at last. `empty_at` is since when it says that
+    `report` is the last one, and `mark` what its pod said then, none while one that drains was not
+    left alone for long enough: the same again with the same mark changes nothing. `last_at` is when
+    it was heard last, or when listening to it began; `gap` its longest pause of late. `spoke_at` is
+    when it spoke last, below 0 for never: a silence that is forgiven moves `last_at` alone.
+    `told_at` is when something new was heard, below 0 for never, `counted_at` when it told how many
+    players there are, `health_at` when it told of its health. `unclear` is `LivePod.runs` of a
+    restart that its pod told of right after such a count. `drain` is the `leaving_since` of the
+    draining that it confirmed, None where it did not; `pod` is how its pod was known when it was
+    looked at last. `empty_at` is since when it says that
     nobody plays there. `due_at` is when its pod is to be looked at; who writes on it holds the
     `lock`. `followed` is whether its silence is watched, `overdue` whether it was found to say
     nothing for longer than it ever paused, `doubtful` whether a write of ours may stand that we
@@ -90,6 +93,15 @@ class Line:
             and not self.lock.locked()
             and (self.heard is None or not self.heard.busy or self._stands_busy(self.heard, pod))
         )
+
+    def is_to_renew(self, report: Report, now: Callable[[], float]) -> bool:
+        """Whether a count that is no news is to stand on the pod with the time of `now` (Unix).
+
+        Never one that is repeated by itself: the next leader hears it again within seconds.
+        """
+        if self.heard is None or report.periodic or not report.players:
+            return False
+        return hearing.is_to_renew(self.heard, now())
 
     def _stands_busy(self, heard: Heard, pod: LivePod) -> bool:
         return pod.mark is Mark.BUSY and heard.defies == (None if pod.running else pod.runs)

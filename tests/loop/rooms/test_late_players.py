@@ -59,3 +59,34 @@ async def _played(retry_seconds: float, standby: bool) -> None:
         await it.until("it is busy", lambda: _marks(it)[name] == "busy", 20 + retry_seconds)
         assert actor.game.players == 4
         it.judge()
+
+
+@pytest.mark.parametrize("voice", [Voice.MAESTRO, Voice.NATIVE])
+@pytest.mark.parametrize("phase_seconds", [0.0, 2.5, 5.0, 7.5])
+def test_players_who_come_within_the_quiet_time_and_are_told_of_by_the_next_ping_stay(
+    phase_seconds: float, voice: Voice
+) -> None:
+    in_virtual_time(_pinged(phase_seconds, voice))
+
+
+async def _pinged(phase_seconds: float, voice: Voice) -> None:
+    world, piece = World(), Piece(NAME, voice, 3)
+    wish = Wish(world, [piece])
+    nature = partial(Nature, voice=voice, match_seconds=LONG, ping_seconds=10.0)
+    weather, air = Weather(random.Random(1)), Air(random.Random(1))
+    async with playhouse(world, weather, {NAME: nature}, air, Laws.of([piece])) as it:
+        it.start("one")
+        await it.until("a fleet", lambda: list(_marks(it).values()) == ["idle"] * 3, 90)
+        await asyncio.sleep(phase_seconds)
+        wish.change(NAME, 2, 1)
+        await it.until("one leaves", lambda: "draining" in _marks(it).values(), 120)
+        name = next(name for name, mark in _marks(it).items() if mark == "draining")
+        await asyncio.sleep(4.0)
+        actor = it.cast.named(f"{NAME}/{name}")
+        assert actor is not None
+        # Its game is busy with its map: the next ping is the first that tells of them.
+        assert actor.game.join(4, world.time.at)
+        await it.until("it is busy", lambda: _marks(it)[name] == "busy", 20)
+        await asyncio.sleep(60.0)
+        assert actor.game.players == 4
+        it.judge()

@@ -4,7 +4,6 @@ What the real desk does to pods is not here: these tests are about what is sent 
 """
 
 import json
-import math
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -23,6 +22,8 @@ from reconciler.model.live import HostPort, LivePod, Phase
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Heard, Judged, Mark, Report, RoomState, Said, Why
 from reconciler.room_ports import (
+    AT_ONCE,
+    Came,
     Change,
     Credential,
     Fleets,
@@ -90,7 +91,7 @@ class Desk:
     told: list[tuple[str, Happening]] = field(default_factory=list)
     coming: list[Change] = field(default_factory=list)
     spoke: dict[str, float] = field(default_factory=dict)
-    begun: list[float] = field(default_factory=list)
+    came: list[Came] = field(default_factory=list)
     waiting: int = 0
 
     def closed(self) -> str:
@@ -113,8 +114,8 @@ class Desk:
             raise Gone(f"room {room} is no more")
         raise NotFound(f"there is no room {room}")
 
-    async def report(self, room: RoomView, report: Report, begun: float = math.inf) -> RoomView:
-        self.begun.append(begun)
+    async def report(self, room: RoomView, report: Report, came: Came = AT_ONCE) -> RoomView:
+        self.came.append(came)
         if self.fails:
             raise self.fails
         self.reports.append((room.pod.name, report))

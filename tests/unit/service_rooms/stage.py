@@ -45,7 +45,7 @@ class Stage:
         """While it is not set no watch tells anything of a pod."""
         kube = KubernetesCluster(self.transport, "main", name="local")
         self.cluster = kube.fenced(lambda: self.leads)
-        self.view = ClusterView(kube, "main", self.clock, lambda _: None)
+        self.view = ClusterView(kube, "main", self.clock, lambda _: None, elapsed=elapsed)
         for each in (*self.view._needed, *self.view._useful):
             each._jitter = random.Random(1).random
         self.workload = a_workload(**{"reports": "required", **workload})

@@ -6,26 +6,34 @@ from dataclasses import replace
 import pytest
 
 from reconciler.model import labels
-from reconciler.model.rooms import Health, Mark, Report, RoomState
-from reconciler.model.specs import Timeouts
+from reconciler.model.rooms import Health, Heard, Mark, Report, RoomState, Said
+from reconciler.model.specs import Departure, Timeouts
+from reconciler.room_ports import Came
 from reconciler.service.rooms import book, ears
-from tests.loop.virtual_time import in_virtual_time
+from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.unit.core.making import a_key
 from tests.unit.service_rooms.stage import OCCUPIED, READY, Stage, players, stage
 
+QUIET_SECONDS = Departure().quiet_seconds
+LEARNS = replace(READY, learns=True)
 
-def test_the_first_report_after_a_room_was_marked_draining_confirms() -> None:
+
+def test_the_first_report_after_the_quiet_time_of_a_draining_room_confirms() -> None:
     async def main() -> None:
         async with stage() as it:
             await it.say(READY)
             await asyncio.sleep(2.0)
-            uid = it.live().uid
-            await drain(it, "2.000")
-            assert not it.desk.book.of(a_key()).rooms[uid].confirmed
+            await drain(it, "2.000", 4.0)
+            await it.say(READY)
+            assert not confirmed(it), "players who are on their way come later"
+            await asyncio.sleep(2.0)
             it.woken.clear()
             await it.say(READY)
-            assert it.desk.book.of(a_key()).rooms[uid].confirmed
+            assert confirmed(it)
             assert it.woken == [a_key()]
+            await it.say(READY)
+            assert confirmed(it)
+            assert it.woken == [a_key()], "that is no news"
 
     in_virtual_time(main())
 
@@ -35,16 +43,15 @@ def test_a_report_of_an_earlier_draining_confirms_nothing() -> None:
         async with stage() as it:
             await it.say(READY)
             await asyncio.sleep(2.0)
-            uid = it.live().uid
             await drain(it, "2.000")
             await it.say(READY)
             await it.mark(Mark.IDLE, **{labels.LEAVING: "", labels.LEAVING_SINCE: ""})
             await it.seen()
-            assert not it.desk.book.of(a_key()).rooms[uid].confirmed
+            assert not confirmed(it)
             await drain(it, "9.000")
-            assert not it.desk.book.of(a_key()).rooms[uid].confirmed
+            assert not confirmed(it)
             await it.say(READY)
-            assert it.desk.book.of(a_key()).rooms[uid].confirmed
+            assert confirmed(it)
 
     in_virtual_time(main())
 
@@ -56,9 +63,9 @@ def test_a_room_drained_twice_with_no_look_in_between_is_confirmed_anew() -> Non
             await asyncio.sleep(2.0)
             await drain(it, "2.000")
             await it.say(READY)
-            assert it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
+            assert confirmed(it)
             await drain(it, "9.000")
-            assert not it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
+            assert not confirmed(it)
 
     in_virtual_time(main())
 
@@ -71,9 +78,10 @@ def test_a_room_marked_draining_by_hand_twice_is_confirmed_anew() -> None:
             for _ in range(2):
                 await it.mark(Mark.DRAINING)
                 await it.seen()
-                assert not it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
+                await asyncio.sleep(QUIET_SECONDS)
+                assert not confirmed(it)
                 await it.say(READY)
-                assert it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
+                assert confirmed(it)
                 await it.mark(Mark.IDLE)
                 await it.seen()
                 it.desk.book.of(a_key())
@@ -83,31 +91,112 @@ def test_a_room_marked_draining_by_hand_twice_is_confirmed_anew() -> None:
 
 def test_a_report_that_came_in_before_its_room_was_marked_draining_confirms_nothing() -> None:
     async def main() -> None:
-        async with stage() as it:
+        async with stage(departure=Departure(quiet_seconds=0.0)) as it:
             await it.say(READY)
             await asyncio.sleep(2.0)
             asked = it.desk.find("arena", "arena-0")
             await drain(it, "2.000")
             await it.desk.report(asked, READY)
-            assert not it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
+            assert not confirmed(it)
             await it.say(READY)
-            assert it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
+            assert confirmed(it)
 
     in_virtual_time(main())
 
 
-def test_a_report_that_came_slowly_and_began_before_the_mark_confirms_nothing() -> None:
+@pytest.mark.parametrize("sent", [-1.0, 1.0, QUIET_SECONDS - 0.1])
+@pytest.mark.parametrize("paused", [False, True], ids=["it came slowly", "we read it late"])
+def test_a_report_that_was_sent_before_the_quiet_time_was_over_confirms_nothing(
+    sent: float, paused: bool
+) -> None:
     async def main() -> None:
         async with stage() as it:
             await it.say(READY)
             await asyncio.sleep(2.0)
-            await drain(it, "2.000")
+            await drain(it, "2.000", QUIET_SECONDS + 5.0)
             asked = it.desk.find("arena", "arena-0")
             marked = asked.pod.seen.draining
-            await it.desk.report(asked, READY, marked - 1.0)
-            assert not it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
-            await it.desk.report(asked, READY, marked + 1.0)
-            assert it.desk.book.of(a_key()).rooms[it.live().uid].confirmed
+            begun = QUIET_SECONDS + 4.0 if paused else sent
+            await it.desk.report(asked, READY, Came(marked + begun, marked + sent))
+            assert not confirmed(it)
+            await it.say(READY)
+            assert confirmed(it)
+
+    in_virtual_time(main())
+
+
+def test_a_longer_quiet_time_that_a_commit_brings_counts_for_a_room_that_drains() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(READY)
+            await asyncio.sleep(2.0)
+            await drain(it, "2.000", 6.0)
+            it.want(departure=Departure(quiet_seconds=30.0))
+            await it.say(READY)
+            assert not confirmed(it)
+            await asyncio.sleep(25.0)
+            await it.say(READY)
+            assert confirmed(it)
+
+    in_virtual_time(main())
+
+
+def test_who_learns_that_it_is_to_leave_takes_its_leave_by_saying_nothing_more() -> None:
+    async def main() -> None:
+        async with stage(departure=Departure(quiet_seconds=8.0)) as it:
+            await it.say(LEARNS)
+            await asyncio.sleep(2.0)
+            await drain(it, "2.000", 1.0)
+            assert not heard(it).farewell_at, "it was told before that it stays"
+            for report, until in (
+                (LEARNS, elapsed() + 8.0),
+                (replace(LEARNS, said=Said.OCCUPIED), 0.0),
+                (READY, 0.0),
+            ):
+                it.woken.clear()
+                await it.say(report)
+                assert heard(it).farewell_at == pytest.approx(until, abs=0.1)
+                assert it.woken == [a_key()]
+            await it.mark(Mark.DRAINING, **{labels.LEAVING: "scale-in"})
+            await it.seen()
+            await it.say(LEARNS)
+            assert heard(it).farewell_at
+            await drain(it, "9.000", 1.0)
+            assert not heard(it).farewell_at, "it drains anew"
+
+    in_virtual_time(main())
+
+
+def test_who_pauses_for_long_between_two_words_takes_its_leave_by_a_longer_silence() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(LEARNS)
+            await asyncio.sleep(20.0)
+            await it.say(LEARNS)
+            await drain(it, "22.000", 1.0)
+            await it.say(LEARNS)
+            assert heard(it).farewell_at > elapsed() + 20.0
+
+    in_virtual_time(main())
+
+
+def test_a_process_that_stood_still_listens_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        async with stage(2) as it:
+            await it.say(READY)
+            await it.say(players(0), "arena-1")
+            await asyncio.sleep(60.0)
+            assert it.desk.book.of(a_key()).since_on("node") < elapsed() - 50.0
+            at = [elapsed() + it.workload.timeouts.ping_seconds]
+            for clock in (it.desk.book, it.desk.book.silence):
+                monkeypatch.setattr(clock, "_elapsed", lambda: at[0])
+            assert it.desk.book.of(a_key()).since_on("node") == at[0]
+            await it.desk.book.sweep()
+            room = it.live("arena-0").uid
+            assert not it.desk.book.of(a_key()).rooms[room].silent, "its words wait to be read"
+            at[0] += 1.0
+            await it.desk.book.sweep()
+            assert it.desk.book.of(a_key()).rooms[room].silent
 
     in_virtual_time(main())
 
@@ -129,7 +218,7 @@ def test_a_report_that_came_slowly_and_was_overtaken_empties_nothing(
             await asyncio.sleep(2.0)
             began = it.desk.book.pages.line(room.key, room.pod).spoke_at + 1.0
             await it.say(full)
-            await it.desk.report(it.desk.find("arena", "arena-0"), empty, began)
+            await it.desk.report(it.desk.find("arena", "arena-0"), empty, Came(began, began))
             assert it.desk.book.of(a_key()).rooms[it.live().uid].busy
             await asyncio.sleep(8.0)
             assert it.label() == "busy"
@@ -158,7 +247,7 @@ def test_of_a_report_that_came_slowly_counts_what_nothing_has_overtaken(
             await asyncio.sleep(2.0)
             began = it.desk.book.pages.line(room.key, room.pod).spoke_at + 1.0
             await it.say(after)
-            await it.desk.report(it.desk.find("arena", "arena-0"), slow, began)
+            await it.desk.report(it.desk.find("arena", "arena-0"), slow, Came(began, began))
             assert it.desk.book.of(a_key()).rooms[it.live().uid].players == found
 
     in_virtual_time(main())
@@ -210,10 +299,21 @@ def test_a_room_that_has_reported_is_heard_though_a_commit_says_that_none_do() -
     in_virtual_time(main())
 
 
-async def drain(it: Stage, since: str) -> None:
-    """Drain the room as the lane does, and wait until it is seen."""
+async def drain(it: Stage, since: str, alone_seconds: float = QUIET_SECONDS) -> None:
+    """Drain the room as the lane does, wait until it is seen, and then for so long."""
     await it.mark(Mark.DRAINING, **{labels.LEAVING: "scale-in", labels.LEAVING_SINCE: since})
     await it.seen()
+    await asyncio.sleep(alone_seconds)
+
+
+def heard(it: Stage) -> Heard:
+    """What the lane is told that the room said."""
+    return it.desk.book.of(a_key()).rooms[it.live().uid]
+
+
+def confirmed(it: Stage) -> bool:
+    """Whether the lane is told that the room is known to be empty."""
+    return heard(it).confirmed
 
 
 def test_a_silence_that_begins_and_one_that_ends_are_changes() -> None:
