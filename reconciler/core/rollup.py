@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from reconciler.core import hearing
+from reconciler.core.revision import tells_reports
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import ENDED_PHASES, LivePod, Phase
 from reconciler.model.rooms import NOTHING_HEARD, Health, Heard, Judged, Mark, RoomState
@@ -63,14 +64,17 @@ def is_member(pod: LivePod) -> bool:
 def health_of(pod: LivePod, heard: Heard | None = None) -> Health:
     """Return the health of a room: what it says, but never better than its pod.
 
-    One that says nothing of its health is healthy once it is ready. Where nobody listens, what
-    its pod keeps of a report on change is what it said.
+    One that says nothing of its health is healthy once it is ready, and where it was made to report
+    once it was heard. Where nobody listens, what its pod keeps of a report on change is what it
+    said.
     """
     if pod.phase in ENDED_PHASES:
         return Health.FAILED
     known = heard or hearing.heard_of(pod.kept_report)
     if known is not None and known.health is not None:
         return known.health
+    if known is None and pod.mark is Mark.NONE and tells_reports(pod.revision):
+        return Health.CREATING
     # A room that lapsed may be full of players: it takes no more, and runs on.
     return Health.HEALTHY if pod.ready or pod.lapsed else Health.CREATING
 

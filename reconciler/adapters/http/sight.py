@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+from reconciler.core.rollup import health_of
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.refs import Json
 from reconciler.model.rooms import GameState, Health, Mark, RoomState, Why
@@ -105,20 +106,12 @@ def happening_json(happening: Happening) -> Json:
     }
 
 
-def health_of(room: RoomView) -> Health:
-    """Return the collections' health; a room that says nothing of it is healthy once it is up."""
-    heard = room.heard
-    if heard is not None and heard.health is not None:
-        return heard.health
-    return Health.HEALTHY if room.judged.state in UP else Health.CREATING
-
-
 def is_running(room: RoomView) -> bool:
     """Whether the collections' /running lists a room: healthy, running, heard, not to be deleted.
 
     A server with players is listed too, with their number: its list was never one of empty ones.
     """
-    healthy = health_of(room) is Health.HEALTHY and room.judged.state in UP
+    healthy = health_of(room.pod, room.heard) is Health.HEALTHY and room.judged.state in UP
     return healthy and room.pod.phase is Phase.RUNNING and not takes_nobody(room)
 
 
@@ -151,7 +144,7 @@ def server_json(room: RoomView) -> Json:
         },
         "status": {
             "podPhase": pod.phase.value,
-            "health": health_of(room).value,
+            "health": health_of(pod, heard).value,
             "dgsState": _game_state(room).value,
             "markedForDeletion": leaves(pod),
             "publicIP": room.address,

@@ -4,7 +4,7 @@ from reconciler.core.rollup import FleetHealth, Rollup, by_state, roll_up
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.rooms import Health, Heard, Judged, Mark, RoomState, Why
-from tests.unit.core.making import a_key, a_pod, pending, pods
+from tests.unit.core.making import a_key, a_pod, a_room, pending, pods
 
 STUCK = Hold(HoldKind.NEEDS_INTERVENTION, a_key(), "more rooms failed than the spec allows")
 
@@ -63,6 +63,14 @@ def rolled(
         pytest.param(
             [a_pod(0, ready=False, lapsed=True)], {}, (1, "Healthy", "Running"),
             id="one that was ready and is full",
+        ),
+        pytest.param(
+            [a_room(0), a_room(1, mark=Mark.IDLE)], {}, (1, "Creating", "Running"),
+            id="one that was made to report, and was never heard",
+        ),
+        pytest.param(
+            [a_room(0)], says(0, None), (1, "Healthy", "Running"),
+            id="one that was made to report, and told something else",
         ),
         pytest.param(
             [a_pod(0, kept_report='{"players":0,"health":"Failed"}')], {},
