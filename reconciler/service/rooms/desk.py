@@ -11,7 +11,7 @@ from reconciler.loop.lane import Lane
 from reconciler.model.errors import Unavailable
 from reconciler.model.live import LivePod
 from reconciler.model.refs import Json, WorkloadKey
-from reconciler.model.rooms import Mark, Report
+from reconciler.model.rooms import Mark, Report, Why
 from reconciler.model.specs import Workload
 from reconciler.ports import Clock, Cluster
 from reconciler.room_ports import AT_ONCE, Came, Change, Happening, RoomView
@@ -167,8 +167,9 @@ class RoomDesk:
             await self._flips.change(line, lambda pod: self._leaving(line, pod, leaves))
         key, pod = self._again(room)
         self._flips.arrange(line, pod)
-        what = "leaves when it is empty" if leaves else "stays"
-        log.info("room %s/%s %s: asked by %s", pod.namespace, pod.name, what, by)
+        asked = "to leave" if leaves else "to stay"
+        told = pod.namespace, pod.name, by, asked, _course(pod)
+        log.info("room %s/%s was asked by %s %s: it %s", *told)
         return self._showing.room(key, pod)
 
     def happened(self, room: RoomView, happening: Happening) -> None:
@@ -231,3 +232,12 @@ class RoomDesk:
         if self._roster.workload(key) is None:
             return None
         return Change("gone" if gone else "room", self._showing.room(key, pod))
+
+
+def _course(pod: LivePod) -> str:
+    """Say whether a room leaves, whatever it was asked."""
+    if pod.leaving is Why.STAYS:
+        return "stays"
+    if pod.leaving is Why.REQUEST:
+        return "leaves when it is empty"
+    return f"leaves when it is empty ({pod.leaving.value}), which no request takes back"

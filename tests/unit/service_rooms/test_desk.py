@@ -167,6 +167,35 @@ def test_a_busy_room_asked_to_leave_stays_busy_and_drains_in_the_end() -> None:
     in_virtual_time(main())
 
 
+@pytest.mark.parametrize(
+    ("why", "course"),
+    [
+        pytest.param(Why.REQUEST, "stays", id="a request is taken back"),
+        pytest.param(
+            Why.SCALE_IN,
+            "leaves when it is empty (scale-in), which no request takes back",
+            id="a scale-in is not",
+        ),
+    ],
+)
+def test_the_log_tells_what_came_of_a_room_that_was_asked_to_stay(
+    why: Why, course: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="gamekeeper")
+
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(READY)
+            await it.mark(Mark.DRAINING, **{labels.LEAVING: why.value})
+            await it.seen()
+            room = await it.desk.leave(it.desk.find("arena", "arena-0"), False, "the room itself")
+            assert (room.pod.leaving is Why.STAYS) is (why is Why.REQUEST)
+
+    in_virtual_time(main())
+    asked = "room arena/arena-0 was asked by the room itself to stay: it "
+    assert asked + course in caplog.messages
+
+
 def test_a_busy_room_that_was_never_heard_stays_busy_when_it_is_asked_to_leave() -> None:
     async def main() -> None:
         async with stage() as it:
