@@ -20,6 +20,7 @@ ROWS = {
     8: "transitions of specs, chained against from scratch; specs with mistakes",
     9: "real processes killed at any moment, also inside git, and frozen; rooms occupied",
     11: "ways in which what is wanted vanishes",
+    15: "hours of Git that fails in thirteen ways, rooms occupied",
     19: "fuzzed parsers of what strangers write",
     20: "webhooks that are forged, and that are sent again",
     22: "places of secrets, in all that the run says",

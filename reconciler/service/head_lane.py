@@ -22,7 +22,8 @@ FIRST_SECONDS = 1.0
 CONFLICT_SECONDS = 0.05
 DUE_SECONDS = 0.05
 LONGEST_SECONDS = 300.0
-"""A repaired credential sends no event: it is tried again, at the latest after this."""
+"""A repaired host or credential sends no event: it is looked for, at the latest after this, or
+when a look is due by the poll, where that is sooner: a host that is well bears as many."""
 
 
 class HeadObserver(Protocol):
@@ -135,11 +136,11 @@ class HeadService:
             if not self.lane.home.wanted.commit:
                 await self._resume()
             wait_seconds = error.retry_after_seconds if isinstance(error, Unavailable) else None
-            return self._retries.failed(wait_seconds or 0.0)
+            return max(wait_seconds or 0.0, self._pause_seconds())
         except Exception as error:
             # A defect of ours in judging a head must not end what is wanted already.
             self._observer.stumbled(error)
-            return self._retries.failed()
+            return self._pause_seconds()
         self._retries.succeeded()
         self._conflicts.succeeded()
         self._observer.looked(wanted, self.lane.reading, self._clock.now() - started)
@@ -147,6 +148,10 @@ class HeadService:
         due_seconds = head.due_in_seconds(self.lane, self._clock.now())
         # What came due while this look was made is looked at in the next one.
         return max(DUE_SECONDS, soonest(self.poll_seconds, due_seconds) or 0.0)
+
+    def _pause_seconds(self) -> float:
+        """Count a look that failed, and return the seconds until the next."""
+        return min(self._retries.failed(), max(FIRST_SECONDS, self.poll_seconds))
 
     async def _request(self) -> str:
         """Return what `gamekeeper reconcile` asked for; read only when its object changed."""
