@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
+from reconciler.core.fence import Verdict
 from reconciler.model.errors import NotFound
 from reconciler.model.live import LivePod
 from reconciler.model.refs import Json, WorkloadKey
@@ -115,6 +116,12 @@ class Desk(Protocol):
         """When a room spoke last, whatever it said, in Unix seconds; 0 where it never did to us.
 
         Asked when it is shown: a view is not made anew for a report that says nothing new.
+        """
+
+    def fence(self, room: RoomView) -> Verdict | None:
+        """Whether the loop may delete a room now that is to leave, and by what; None if it stays.
+
+        Asked when it is shown: time alone changes the answer.
         """
 
     async def leave(self, room: RoomView, leaves: bool, by: str) -> RoomView:

@@ -7,6 +7,7 @@ from reconciler.cli.explained import UNASKED, UNHEARD, Explained, asked_by, nobo
 from reconciler.cli.room_detail import dated, detail_json, leaving_of, report_of
 from reconciler.cli.room_reading import SeenRoom
 from reconciler.core import fence
+from reconciler.core.reporting import is_heard
 from reconciler.model.printable import escaped
 from reconciler.model.rooms import BUSY_MARKS, NO_EARS, Ears, Mark, Why
 from reconciler.model.specs import Workload
@@ -89,6 +90,17 @@ def _revision(room: SeenRoom) -> str:
     return f"{room.pod.revision or 'none'}, {stands}"
 
 
+def _removal(explained: Explained, room: SeenRoom, spec: Workload, now: float) -> tuple[bool, str]:
+    """Say whether a room that leaves may be deleted: the loop's own word where it was asked."""
+    if room.told is not None and room.told.removal is not None:
+        return room.told.removal
+    if room.heard is None and is_heard(room.pod, spec) and not explained.asked:
+        return False, f"what it says since it was marked is {explained.whereabouts}"
+    ears = NO_EARS if room.heard is None else Ears({room.pod.uid: room.heard})
+    verdict = fence.verdict(dated(room.pod), spec, room.judged, ears, now)
+    return verdict.may, verdict.reason
+
+
 def _next(explained: Explained, room: SeenRoom, now: float) -> Iterator[str]:
     """Say what the next tick does to the room, or what it waits for."""
     plan, uid = explained.plan, room.pod.uid
@@ -100,8 +112,7 @@ def _next(explained: Explained, room: SeenRoom, now: float) -> Iterator[str]:
     spec = explained.spec
     leaves = room.pod.leaving is not Why.STAYS or room.pod.mark is Mark.DRAINING
     if leaves and spec is not None and not steps and not room.pod.terminating:
-        ears = NO_EARS if room.heard is None else Ears({uid: room.heard})
-        verdict = fence.verdict(dated(room.pod), spec, room.judged, ears, now)
-        yield f"it is {'deleted' if verdict.may else 'not deleted yet'}: {verdict.reason}"
+        may, reason = _removal(explained, room, spec, now)
+        yield f"it is {'deleted' if may else 'not deleted yet'}: {reason}"
     elif not steps:
         yield "nothing is to be done with it"

@@ -12,8 +12,7 @@ from typing import Any
 from reconciler.cli.failures import Failure
 from reconciler.cli.options import add_own, own_of
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.rooms import Health, Heard, Mark
-from reconciler.service.live_records import unix_seconds
+from reconciler.model.rooms import Health, Heard
 from reconciler.setting_rows import Row
 
 URL = Row(
@@ -44,6 +43,7 @@ class Told:
     """What the API says of one room. `heard` is None where it has said nothing yet.
 
     `spoke_at` is when it spoke last, whatever it said (Unix seconds), None where that is not told.
+    `removal` is whether it may be deleted now and why, or why not; None where it is not to leave.
     """
 
     uid: str
@@ -52,6 +52,7 @@ class Told:
     protected: str
     heard: Heard | None
     spoke_at: float | None = None
+    removal: tuple[bool, str] | None = None
 
 
 def add_api(parser: ArgumentParser) -> None:
@@ -142,6 +143,7 @@ def _told(room: Mapping[str, Any], now: float) -> Told:
         protected=str(room.get("protected") or ""),
         heard=_heard(room, now - age) if isinstance(age, int | float) else None,
         spoke_at=now - silence if isinstance(silence, int | float) else None,
+        removal=_removal(room.get("removal")),
     )
 
 
@@ -153,6 +155,8 @@ def _heard(room: Mapping[str, Any], at: float) -> Heard:
         players=int(room.get("players") or 0),
         health=health,
         silent=bool(room.get("silent")),
-        # It confirmed that it drains where it was heard since.
-        confirmed=room.get("mark") == Mark.DRAINING and at >= unix_seconds(room["leavingSince"]),
     )
+
+
+def _removal(told: Any) -> tuple[bool, str] | None:
+    return (told.get("may") is True, str(told.get("reason"))) if isinstance(told, dict) else None

@@ -44,7 +44,7 @@ class Native:
         now, desk = self._now(), self._voices.desk
 
         def shown(room: RoomView) -> Json:
-            return room_json(room, desk.spoke_at(room), now)
+            return room_json(room, desk, now)
 
         return self._lists.answer(workload, wanted, shown, ('{"rooms":[', "]}"))
 
@@ -52,7 +52,7 @@ class Native:
         """Show one room, to itself or to people."""
         namespace, name = names
         room, _ = await self._voices.room_or_person(ask, namespace, name, "read")
-        shown = room_json(room, self._voices.desk.spoke_at(room), self._now())
+        shown = room_json(room, self._voices.desk, self._now())
         return Answer(200, json.dumps(shown).encode(), headers=state_headers(room))
 
     async def report(self, ask: Ask, names: tuple[str, ...]) -> Answer:

@@ -60,6 +60,11 @@ ROOM: Json = {
     "mark": _values(Mark) | {"description": "the state that stands on its pod"},
     "leaving": _values(Why) | {"description": "why it is to leave; empty when it stays"},
     "leavingSince": _TIME,
+    "removal": {
+        "anyOf": [_closed({"may": _BOOL, "reason": _TEXT}), {"type": "null"}],
+        "description": "of a room that is to leave: whether it may be deleted now, and by which "
+        "rule; null where it stays",
+    },
     "revision": _TEXT,
     "node": _TEXT,
     "hostIP": _TEXT | {"description": "address of its node inside; empty while it has none"},

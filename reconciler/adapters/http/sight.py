@@ -8,7 +8,7 @@ from reconciler.core.rollup import health_of
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.refs import Json
 from reconciler.model.rooms import GameState, Health, Mark, RoomState, Why
-from reconciler.room_ports import Happening, RoomView
+from reconciler.room_ports import Desk, Happening, RoomView
 
 UP = frozenset({RoomState.READY, RoomState.ACTIVE, RoomState.OCCUPIED, RoomState.ALLOCATED})
 """The states of a room that serves, or could."""
@@ -38,12 +38,9 @@ def takes_nobody(room: RoomView) -> bool:
     return room.overdue or leaves(room.pod)
 
 
-def room_json(room: RoomView, spoke_at: float, now: float) -> Json:
-    """Return everything there is to see of a room; ages are in seconds at `now`.
-
-    `spoke_at` is when it spoke last, 0 for never. Both are Unix seconds.
-    """
-    pod, heard = room.pod, room.heard
+def room_json(room: RoomView, desk: Desk, now: float) -> Json:
+    """Return everything there is to see of a room; ages are in seconds at `now` (Unix seconds)."""
+    pod, heard, verdict = room.pod, room.heard, desk.fence(room)
     return {
         "namespace": pod.namespace,
         "name": pod.name,
@@ -56,6 +53,7 @@ def room_json(room: RoomView, spoke_at: float, now: float) -> Json:
         "mark": pod.mark.value,
         "leaving": pod.leaving.value,
         "leavingSince": stamp(pod.leaving_since),
+        "removal": {"may": verdict.may, "reason": verdict.reason} if verdict else None,
         "revision": pod.revision,
         "node": pod.node,
         "hostIP": pod.host_ip,
@@ -72,7 +70,7 @@ def room_json(room: RoomView, spoke_at: float, now: float) -> Json:
         "createdAt": stamp(pod.created_at),
         "ageSeconds": _age(pod.created_at, now),
         "reportAgeSeconds": _age(room.heard_at, now),
-        "heardAgeSeconds": _age(spoke_at, now),
+        "heardAgeSeconds": _age(desk.spoke_at(room), now),
         "overdue": room.overdue,
         "silent": bool(heard and heard.silent),
     }

@@ -85,7 +85,7 @@ class Watching:
         return _event(number, "room", self._shown(change.room))
 
     def _shown(self, room: RoomView) -> Json:
-        return room_json(room, self._voices.desk.spoke_at(room), self._now())
+        return room_json(room, self._voices.desk, self._now())
 
 
 async def _ended(upcoming: "asyncio.Future[Change]", changes: AsyncIterator[Change]) -> None:

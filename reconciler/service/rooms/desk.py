@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import replace
 
 from reconciler.core import flips as deciding
+from reconciler.core.fence import Verdict
 from reconciler.loop.lane import Lane
 from reconciler.model.errors import Unavailable
 from reconciler.model.live import LivePod
@@ -157,6 +158,10 @@ class RoomDesk:
     def spoke_at(self, room: RoomView) -> float:
         """Return when a room spoke last, in Unix seconds, 0 where it never did to us."""
         return self._showing.spoke_at(room.pod.uid)
+
+    def fence(self, room: RoomView) -> Verdict | None:
+        """Whether a room that is to leave may be deleted now, and by what; None if it stays."""
+        return self._showing.fence(room)
 
     async def leave(self, room: RoomView, leaves: bool, by: str) -> RoomView:
         """Ask that a room leave when it is empty, or take that back; `by` is told in the log."""

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable
 
-from reconciler.core import room_state
+from reconciler.core import fence, room_state
+from reconciler.core.fence import Verdict
 from reconciler.kube.addresses import public_address
 from reconciler.model.errors import Unavailable
 from reconciler.model.live import LiveNode, LivePod
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.rooms import OPEN_STATES, Ears, Heard, Mark
+from reconciler.model.rooms import OPEN_STATES, Ears, Heard, Mark, Why
 from reconciler.model.specs import Workload
 from reconciler.room_ports import RoomView
 from reconciler.service.rooms.book import Book
@@ -67,6 +68,15 @@ class Showing:
         """When a room spoke last, in Unix seconds, 0 where it never did."""
         at = self._book.spoke_at(uid)
         return 0.0 if at is None else self._now() - (self._elapsed() - at)
+
+    def fence(self, room: RoomView) -> Verdict | None:
+        """Say what the fence says of a room that is to leave, as the loop asks it; None if none."""
+        pod, workload = room.pod, self._roster.workload(room.key)
+        if workload is None or (pod.leaving is Why.STAYS and pod.mark is not Mark.DRAINING):
+            return None
+        now, ears = self._elapsed(), self._book.of_room(room.key, pod.uid)
+        judged = room_state.judge(pod, workload, ears.rooms.get(pod.uid), ears, now)
+        return fence.verdict(pod, workload, judged, ears, now)
 
     def forget(self) -> None:
         """Forget what was shown."""

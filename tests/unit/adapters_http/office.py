@@ -16,6 +16,7 @@ from reconciler.adapters.http.ask import Answer, Ask
 from reconciler.adapters.http.openapi import document
 from reconciler.adapters.http.refusals import Refused
 from reconciler.adapters.http.routes import Route, route_of
+from reconciler.core.fence import Verdict
 from reconciler.model.errors import Gone, NotFound, PortError
 from reconciler.model.holds import Hold
 from reconciler.model.live import HostPort, LivePod, Phase
@@ -127,6 +128,10 @@ class Desk:
         )
         state = RoomState.OCCUPIED if busy else RoomState.READY
         return self._put(replace(room, heard=heard, judged=Judged(state, "it says so")))
+
+    def fence(self, room: RoomView) -> Verdict | None:
+        stays = room.pod.leaving is Why.STAYS and room.pod.mark is not Mark.DRAINING
+        return None if stays else Verdict(False, "left alone for 3.0 s more", 3.0)
 
     def spoke_at(self, room: RoomView) -> float:
         return self.spoke.get(room.pod.name, 0.0)

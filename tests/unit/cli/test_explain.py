@@ -21,7 +21,7 @@ from reconciler.model.rooms import Mark, Why
 from reconciler.model.specs import Departure, Disruption
 from reconciler.service.lookout import Sighting
 from reconciler.service.rooms.unlistened import UNLISTENED
-from tests.unit.core.making import NOW, OLD, a_heard, a_key, a_pod, a_workload
+from tests.unit.core.making import NOW, OLD, a_heard, a_key, a_pod, a_room, a_workload
 
 KEY = a_key()
 SOURCE = "schedulers/arena.yaml:4"
@@ -114,6 +114,22 @@ def test_a_draining_room_says_what_it_waits_for() -> None:
     said = of_room(explained(pod, reports="none"))
     assert "to leave since 1 s: its workload is to have fewer rooms" in said
     assert "it is not deleted yet: marked draining, left alone for 4.0 s more" in said
+
+
+def test_a_draining_room_waits_for_what_the_loop_says_where_it_was_asked() -> None:
+    pod = a_room(0, mark=Mark.DRAINING, leaving=Why.SCALE_IN, leaving_since=NOW - 60)
+    told = Told(
+        *("uid-0", "draining", "leaves: scale-in", "", a_heard()),
+        removal=(True, "known empty since it was marked draining"),
+    )
+    said = of_room(explained(pod, told=told))
+    assert "it is deleted: known empty since it was marked draining" in said
+
+
+def test_what_a_draining_room_said_since_is_not_claimed_where_the_loop_was_not_asked() -> None:
+    pod = a_room(0, mark=Mark.DRAINING, leaving=Why.SCALE_IN, leaving_since=NOW - 60)
+    said = of_room(explained(pod))
+    assert "it is not deleted yet: what it says since it was marked is in the memory" in said
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from reconciler.core.compile import canonical
+from reconciler.core.fence import Verdict
 from reconciler.loop.record_places import Kept
 from reconciler.model import labels
 from reconciler.model.errors import Gone, NotFound, PortError, Unavailable
@@ -18,7 +19,7 @@ from reconciler.service.rooms.showing import address_of
 from reconciler.service.views import ClusterView
 from tests.loop.virtual_time import in_virtual_time
 from tests.unit.core.making import a_key
-from tests.unit.service_rooms.stage import OCCUPIED, READY, stage
+from tests.unit.service_rooms.stage import OCCUPIED, READY, players, stage
 
 MARKS = {labels.INSTANCE: "main", labels.WORKLOAD: "arena", labels.KIND: "Scheduler"}
 ARENA = {
@@ -194,6 +195,43 @@ def test_the_log_tells_what_came_of_a_room_that_was_asked_to_stay(
     in_virtual_time(main())
     asked = "room arena/arena-0 was asked by the room itself to stay: it "
     assert asked + course in caplog.messages
+
+
+@pytest.mark.parametrize(
+    ("says", "waits"),
+    [
+        pytest.param(
+            READY,
+            "waits for a report, sent after quietSeconds, that says it is empty",
+            id="repeats itself",
+        ),
+        pytest.param(players(0), "", id="reports on change only"),
+    ],
+)
+def test_a_room_that_drains_is_shown_with_what_the_fence_says_of_it(
+    says: Report, waits: str
+) -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(says)
+            await asyncio.sleep(it.workload.timeouts.ping_seconds)  # who listens since then
+            await it.say(says)
+            assert it.desk.fence(it.desk.find("arena", "arena-0")) is None, "it stays"
+            await it.mark(Mark.DRAINING, **{labels.LEAVING: Why.SCALE_IN.value})
+            await it.seen()
+            room = it.desk.find("arena", "arena-0")
+            alone = it.desk.fence(room)
+            assert alone is not None
+            assert not alone.may
+            assert alone.reason.startswith("marked draining, left alone for")
+            await asyncio.sleep(6.0)
+            since = it.desk.fence(room)
+            empty = "known empty since it was marked draining"
+            assert since == Verdict(not waits, waits or empty)
+            await it.say(says)
+            assert it.desk.fence(room) == Verdict(True, empty)
+
+    in_virtual_time(main())
 
 
 def test_a_busy_room_that_was_never_heard_stays_busy_when_it_is_asked_to_leave() -> None:
