@@ -41,7 +41,8 @@ def _lines(asked: Sequence[Asked], node: str) -> Iterator[str]:
         return
     now, later = _number(asked, Course.DRAINING), _number(asked, Course.WHEN_EMPTY)
     if now or later:
-        yield f"{counted(now, 'room')} to leave now, {later} once known to be empty."
+        drain = f"{counted(now, 'room')} draining now"
+        yield f"{drain}, {later} to leave once known to be empty."
 
 
 def _number(asked: Sequence[Asked], course: Course) -> int:
@@ -52,7 +53,7 @@ def _said(asked: Asked) -> str:
     if asked.course is Course.WHEN_EMPTY:
         return _stays(asked)
     return {
-        Course.DRAINING: "drains: nobody is sent there any more, and it is deleted soon",
+        Course.DRAINING: "drains: nobody is sent there any more, and it goes once known empty",
         Course.STAYS: _back(asked),
         Course.LEAVES: _all_the_same(asked),
         Course.GONE: "is being deleted already, or is gone",

@@ -29,7 +29,7 @@ class Course(StrEnum):
     """What becomes of a room that was asked. The values stand in JSON: never rename one."""
 
     DRAINING = "draining"
-    """It is empty: nobody is sent there any more, and it is deleted soon."""
+    """Nobody is sent there any more, and it is deleted once it is known to be empty since."""
     WHEN_EMPTY = "when-empty"
     """It is busy, or not known to be empty, and stays to the end."""
     STAYS = "stays"

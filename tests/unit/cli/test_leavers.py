@@ -203,9 +203,11 @@ def test_the_sum_tells_who_leaves_now_and_who_later() -> None:
     screen = console()
     print_asked(screen, "text", asked, "node-1")
     lines = text_of(screen.out).splitlines()
+    drains = "drains: nobody is sent there any more, and it goes once known empty"
+    assert lines[0] == f"arena/arena-0 {drains}"
     assert lines[1] == "arena/arena-1 is busy: it stays to the end, and leaves then"
     assert lines[2] == "arena/arena-2 is to leave once it is known to be empty"
-    assert lines[3] == "1 room to leave now, 2 once known to be empty."
+    assert lines[3] == "1 room draining now, 2 to leave once known to be empty."
 
 
 def test_a_node_without_rooms_is_named() -> None:
