@@ -10,7 +10,7 @@ from typing import Any
 from reconciler.adapters.http.ask import TEXT, Answer, Ask, shown_by
 from reconciler.adapters.http.refusals import Refused, malformed
 from reconciler.adapters.http.sight import state_headers
-from reconciler.adapters.http.strict_json import parsed_object
+from reconciler.adapters.http.strict_json import first_object, parsed_object
 from reconciler.adapters.http.voices import Voices, who_speaks
 from reconciler.core.hearing import MOST_PLAYERS
 from reconciler.kube import names
@@ -150,7 +150,7 @@ class Collections:
     async def _room(self, ask: Ask) -> tuple[Json, RoomView]:
         """Return what was said, and the room whose voice it is. Raises as `Voices` does."""
         try:
-            fields = _folded(parsed_object(ask.body))
+            fields = _folded(first_object(ask.body))
             namespace, name = _text(fields, "namespace"), _text(fields, "servername")
         except Refused:
             await self._voices.of_nobody(ask)

@@ -13,7 +13,7 @@ from typing import Any
 from reconciler.adapters.http.ask import Answer, Ask
 from reconciler.adapters.http.refusals import malformed
 from reconciler.adapters.http.sight import state_headers, texted
-from reconciler.adapters.http.strict_json import parsed_object
+from reconciler.adapters.http.strict_json import first_object
 from reconciler.adapters.http.voices import Voices
 from reconciler.model.errors import NotFound
 from reconciler.model.refs import Json
@@ -24,7 +24,7 @@ PLAYER_EVENTS = ("playerJoin", "playerLeft")
 _SAID = {said.value: said for said in Said}
 _SUCCESS = b'{"success":true}'
 _PASSED_ON = b'{"success":true,"message":""}'
-_WHOLE = re.compile(r"-?\d{1,10}")
+_WHOLE = re.compile(r"(-?[0-9]{1,10})(?:\.0{1,10})?")
 _MOST = 2**31 - 1
 
 
@@ -105,7 +105,7 @@ def _report(said: Said, matches: int) -> Report:
 
 
 def _fields(ask: Ask) -> Json:
-    return parsed_object(ask.body) if ask.body else {}
+    return first_object(ask.body) if ask.body else {}
 
 
 def _status_of(fields: Json) -> Said:
@@ -131,8 +131,8 @@ def _whole_of(fields: Json, name: str, in_proto: str) -> int:
     value = fields.get(name, fields.get(in_proto))
     if value is None:
         return 0
-    if isinstance(value, str) and _WHOLE.fullmatch(value):
-        value = int(value)
+    if isinstance(value, str) and (whole := _WHOLE.fullmatch(value)):
+        value = int(whole[1])
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > _MOST:

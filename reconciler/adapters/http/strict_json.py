@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from reconciler.adapters.http.refusals import malformed
+from reconciler.adapters.http.refusals import Refused, malformed
 from reconciler.model.refs import Json
 
 MOST_DEPTH = 32
@@ -23,6 +23,8 @@ _SPACES = b" \t\r\n"
 _SURELY_FITS, _LONGEST_WHOLE = 19, 20
 _WHOLE_FROM, _WHOLE_TO = -(2**63), 2**64 - 1
 _OPENS, _CLOSES = frozenset("[{"), frozenset("]}")
+_OPENED, _CLOSED = frozenset(b"[{"), frozenset(b"]}")
+_QUOTE, _ESCAPE = b'"'[0], b"\\"[0]
 
 
 def parsed_object(body: bytes) -> Json:
@@ -31,6 +33,41 @@ def parsed_object(body: bytes) -> Json:
     if not isinstance(value, dict):
         raise malformed("the body is no JSON object")
     return value
+
+
+def first_object(body: bytes) -> Json:
+    """Return the JSON object that a body begins with. Raises Refused (400).
+
+    What follows it is not looked at, as the two systems did that games were written for: some send
+    the NUL that ends their text, or what their buffer held before.
+    """
+    try:
+        return parsed_object(body)
+    except Refused:
+        end = _end_of_first(body)
+        if end is None:
+            raise
+        return parsed_object(body[:end])
+
+
+def _end_of_first(body: bytes) -> int | None:
+    """Return where the object ends that a body begins with, None where none does, or all is it."""
+    if not body.lstrip(_SPACES).startswith(b"{"):
+        return None
+    depth, quoted, escaped = 0, False, False
+    for place, byte in enumerate(body):
+        if quoted:
+            quoted = escaped or byte != _QUOTE
+            escaped = not escaped and byte == _ESCAPE
+        elif byte == _QUOTE:
+            quoted = True
+        elif byte in _OPENED:
+            depth += 1
+        elif byte in _CLOSED:
+            depth -= 1
+            if depth == 0:
+                return place + 1 if place + 1 < len(body) else None
+    return None
 
 
 def parsed(body: bytes) -> Any:

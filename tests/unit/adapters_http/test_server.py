@@ -8,9 +8,11 @@ import pytest
 from reconciler.adapters.http import connections
 from reconciler.adapters.http.server import serving_rooms
 from reconciler.model.errors import Misconfigured, Unavailable
+from reconciler.model.rooms import Report, Said
 from reconciler.room_ports import RoomView
 from tests.unit.adapters_http.listening import (
     PING,
+    READY,
     Listener,
     hasty,
     listening,
@@ -36,6 +38,27 @@ async def test_requests_sent_one_behind_the_other_are_all_answered(listener: Lis
     await line.send(request() * 5)
 
     assert [(await line.answer())[0] for _ in range(5)] == [200] * 5
+
+
+@pytest.mark.parametrize(
+    "body",
+    [READY + "\0", READY + READY, READY + 'dy"}', '{"status":"ready","runningMatches":"0.0"}'],
+)
+async def test_bodies_that_gos_servers_took_are_taken(listener: Listener, body: str) -> None:
+    line = await listener.connect()
+    assert await line.ask(request(body=body)) == 200
+    assert listener.office.desk.reports == [
+        ("arena-7", Report(periodic=True, said=Said.READY, matches=0))
+    ]
+    own = "PUT /v1/rooms/arena/arena-7/report HTTP/1.1"
+    refused = await line.ask(request(own, '{"state":"ready"}\0'))
+    assert refused == 400, "a new game has no such habits"
+
+
+async def test_lines_of_a_head_that_end_with_lf_alone_are_no_request(listener: Listener) -> None:
+    line = await listener.connect()
+    assert await line.ask(request().replace(b"\r\n", b"\n")) == 400
+    assert listener.office.desk.reports == []
 
 
 async def test_a_body_that_comes_late_was_begun_with_its_head(listener: Listener) -> None:

@@ -9,7 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.adapters.http.refusals import Refused
-from reconciler.adapters.http.strict_json import _strictly_parsed, parsed, parsed_object
+from reconciler.adapters.http.strict_json import (
+    _strictly_parsed,
+    first_object,
+    parsed,
+    parsed_object,
+)
 
 HOSTILE = {
     "NaN": b'{"runningMatches": NaN}',
@@ -53,6 +58,32 @@ def test_an_empty_body_is_told_of_as_one(body: bytes) -> None:
 def test_a_body_is_an_object(body: bytes) -> None:
     with pytest.raises(Refused):
         parsed_object(body)
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [b"", b" ", b"\0", b"\r\n\0\0", b'{"b": 2}', b' {"a": 1}', b"}", b'd"}', b"\xff\xfe", b"["],
+)
+@pytest.mark.parametrize("first", [b'{"a": "}\\"{"}', b' {"a": [{"b": 1}]}', b"{}"])
+def test_what_follows_the_first_object_is_not_looked_at(first: bytes, behind: bytes) -> None:
+    assert first_object(first + behind) == json.loads(first)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(body for name, body in HOSTILE.items() if name != "two values"),
+        b'\0{"a": 1}',
+        b'"a" {"a": 1}',
+        b'{"a": 1, "a": 1} {"a": 1}',
+        b'{"a": NaN}\0',
+        b"[1] {}",
+        b'{"a": "b\0"}\0',
+    ],
+)
+def test_what_is_no_sound_object_at_first_is_refused(body: bytes) -> None:
+    with pytest.raises(Refused):
+        first_object(body)
 
 
 def test_32_arrays_in_each_other_are_not_too_many_nor_are_brackets_in_text() -> None:
