@@ -121,6 +121,12 @@ class Settings:
         "NetworkPolicy, ResourceQuota, Role, RoleBinding, Service (none: no other objects); and "
         "kinds of ours that it may add to, of Namespace, PodDisruptionBudget, ServiceAccount",
     )
+    copy_from_namespaces: tuple[str, ...] = _setting(
+        (),
+        "safety",
+        "namespaces of whose Secrets and ConfigMaps a repository may ask for copies beside its "
+        "rooms; NAMESPACE/NAME for one object alone (none: no copies)",
+    )
     allow_namespaces: tuple[str, ...] = _setting(
         ("*",), "safety", "namespaces that a repository may use, as names or globs: games-*"
     )

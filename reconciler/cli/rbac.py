@@ -10,7 +10,7 @@ from reconciler.core.grants import Needs, manifests
 from reconciler.kube.names import label_problem
 from reconciler.setting_rows import Row
 from reconciler.settings import Settings
-from reconciler.wiring.permits import content_kinds_of, kinds_of
+from reconciler.wiring.permits import content_kinds_of, copy_from_of, kinds_of
 
 EXAMPLE = """\
 gamekeeper rbac --rooms-listen 0.0.0.0:8090     # what deploy/gamekeeper.yaml has
@@ -31,7 +31,13 @@ def configure(parser: ArgumentParser) -> None:
     add_own(parser, ACCOUNT)
     add_output(parser, "yaml", "json")
     add_settings(
-        parser, "namespace", "lease", "allow_kinds", "namespace_content_kinds", "rooms_listen"
+        parser,
+        "namespace",
+        "lease",
+        "allow_kinds",
+        "copy_from_namespaces",
+        "namespace_content_kinds",
+        "rooms_listen",
     )
 
 
@@ -47,6 +53,7 @@ def run(arguments: Namespace, console: Console) -> int:
             content_kinds_of(settings),
             hears=bool(settings.rooms_listen),
             leads=settings.lease,
+            copy_from=copy_from_of(settings),
         )
     )
     if arguments.output == "json":

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from reconciler.core.autoscaling_spec import autoscaling_of, share_of
+from reconciler.core.copying import copies_of
 from reconciler.core.documents import Document
 from reconciler.core.freeze_windows import windows_of
 from reconciler.core.ignoring import ignored_of
@@ -153,6 +154,7 @@ def _workload(value: Json, spec_json: str, source: Source, replicas_source: Sour
         templates=spec.get("objects") or "",
         objects=_objects(value),
         ignore=ignored_of(spec),
+        copy_from=copies_of(spec),
         drift=(spec.get("drift") or {}).get("mode", "heal"),
     )
 

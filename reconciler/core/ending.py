@@ -6,8 +6,10 @@ from reconciler.core import objects, room_holds, rooms
 from reconciler.core.departing import workload_of
 from reconciler.core.departures import Departures
 from reconciler.core.waits import soonest
+from reconciler.model.copies import Copies
 from reconciler.model.holds import Hold, HoldKind
-from reconciler.model.plans import Plan, Sharing, Situation
+from reconciler.model.neighbours import Sharing
+from reconciler.model.plans import Plan, Situation
 from reconciler.model.rooms import Mark, Why
 
 NEIGHBOUR_LOOK_SECONDS = 5.0
@@ -32,6 +34,10 @@ def plan_removal(situation: Situation) -> Plan:
     unseen = objects.unseen(situation)
     if unseen:
         return replace(base, holds=(*base.holds, *unseen))
+    copies = situation.record.copied
+    if copies:
+        dropped = Copies(dropped=copies)
+        return replace(base, copies=dropped, wake_in_seconds=NEIGHBOUR_LOOK_SECONDS)
     prunes = objects.to_prune(situation)
     passing = () if prunes else objects.to_pass_on(situation)
     if passing:

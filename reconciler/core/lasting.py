@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from reconciler.model.holds import Hold
 from reconciler.model.live import LiveWorkload
-from reconciler.model.plans import Desired, Namesake, Plan, Sharing, Situation
+from reconciler.model.neighbours import Namesake, Sharing
+from reconciler.model.plans import Desired, Plan, Situation
 from reconciler.model.records import Ordinals, StateRecord
 from reconciler.model.refs import ObjectRef
 from reconciler.model.rooms import Ears

@@ -46,7 +46,7 @@ def take_in(reading: Reading, outcomes: Iterable[Outcome]) -> Reading:
     for key, outcome in known.items():
         if not problems[key]:
             whole = with_objects(workloads[key], (json.loads(one.text) for one in outcome.made))
-            problems[key].extend((*_too_large(whole), *_through_lists(whole)))
+            problems[key].extend((*_too_large(whole), *_through_lists(whole), *_twice(whole)))
             workloads[key] = whole
     refused = {key: tuple(found) for key, found in problems.items() if found}
     if not refused:
@@ -103,3 +103,14 @@ def _through_lists(workload: Workload) -> Iterator[Finding]:
                 fix = "name the list itself: all of it is left to others"
                 at = (source.file, source.line, source.column, "spec.ignore")
                 yield Finding(*at, message, fix, "ignore")
+
+
+def _twice(workload: Workload) -> Iterator[Finding]:
+    """Yield a Finding for each additional object whose name a copy is to have, too."""
+    copies = {each.copy_in(workload.key.namespace) for each in workload.copy_from}
+    source = workload.source
+    for ref in (ref_of(json.loads(text)) for text in workload.objects):
+        if ref in copies:
+            message = f"{ref} is also made by a template of {workload.templates}"
+            at = (source.file, source.line, source.column, "spec.copyFrom")
+            yield Finding(*at, message, "give the object another name", "duplicate-name")

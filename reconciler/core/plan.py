@@ -21,6 +21,7 @@ from reconciler.core import (
     rooms,
 )
 from reconciler.core.budget_objects import counts_occupied
+from reconciler.core.copying import with_copies
 from reconciler.core.desired import with_occupied
 from reconciler.core.drift import LOOK_AGAIN_SECONDS, sort_out
 from reconciler.core.grounds import ground_of
@@ -86,7 +87,8 @@ def plan(
         suspects=drift.suspects,
         applied=drift.applied,
     )
-    return _with_rooms(base, situation, desired, there, now)
+    whole = _with_rooms(base, situation, desired, there, now)
+    return with_copies(whole, situation, desired.workload)
 
 
 def _with_namespace(

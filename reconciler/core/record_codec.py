@@ -128,6 +128,7 @@ def _state(record: StateRecord) -> Json:
         **({} if record.scaling == NO_SCALING else {"scaling": dump_scaling(record.scaling)}),
         **({} if record.highest is None else {"highest": record.highest}),
         **({"demand": squeezed(record.demand)} if record.demand else {}),
+        **({"copied": [_ref(ref) for ref in record.copied]} if record.copied else {}),
         **(
             {"applied": [[*_ref(item.ref), item.digest] for item in record.applied]}
             if record.applied
@@ -154,6 +155,7 @@ def load_state(data: Texts, what: str) -> StateRecord:
         failures=tuple(Failure(*parts) for parts in value.get("failures", [])),
         scaling=load_scaling(value.get("scaling", {})),
         demand=restored(value.get("demand", "")),
+        copied=tuple(ObjectRef(*parts) for parts in value.get("copied", [])),
         applied=tuple(
             Applied(ObjectRef(*parts[:4]), parts[4]) for parts in value.get("applied", [])
         ),

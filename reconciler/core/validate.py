@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 
 from reconciler.core.autoscaling_checks import check_autoscaling
 from reconciler.core.compile import canonical
+from reconciler.core.copying import check_copies
 from reconciler.core.freeze_windows import check_freeze
 from reconciler.core.ignoring import check_ignore
 from reconciler.core.mistakes import Mistake, below, shown
@@ -74,6 +75,8 @@ def check_workload(
     found.extend(check_reports(spec))
     found.extend(check_suspend(spec))
     found.extend(check_ignore(spec))
+    namespace = text(spec, "namespace") or text(child(value, "metadata"), "name")
+    found.extend(check_copies(spec, namespace, permissions.copy_from))
     found.extend(check_autoscaling(spec, kit.policies, permissions.egress))
     template = spec.get("template")
     if isinstance(template, dict):

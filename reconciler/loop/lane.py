@@ -14,11 +14,13 @@ from reconciler.core.lasting import Basis, basis_of, is_lasting
 from reconciler.core.namesakes import other_kinds
 from reconciler.kube.schemas import Schemas
 from reconciler.loop.store import RecordStore
+from reconciler.model.copies import NOT_LOOKED, Looked
 from reconciler.model.errors import Conflict
 from reconciler.model.intents import Scaling
 from reconciler.model.masks import MASK
+from reconciler.model.neighbours import Namesake
 from reconciler.model.pauses import Pause
-from reconciler.model.plans import Confirmed, Desired, Namesake, Plan, Situation
+from reconciler.model.plans import Confirmed, Desired, Plan, Situation
 from reconciler.model.records import Condition, Owned
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.rooms import NO_EARS, Ears
@@ -93,6 +95,8 @@ class Lane:
     wanted: Wanted = field(default_factory=Wanted)
     confirmed: dict[WorkloadKey, frozenset[Confirmed]] = field(default_factory=dict)
     drifted: dict[WorkloadKey, frozenset[Confirmed]] = field(default_factory=dict)
+    looked: dict[WorkloadKey, Looked] = field(default_factory=dict)
+    copy_from: tuple[str, ...] = ()
     planned: dict[WorkloadKey, tuple[Basis, Plan]] = field(default_factory=dict)
     failures: dict[WorkloadKey, Failures] = field(default_factory=dict)
     reserved: Counter[int] = field(default_factory=Counter)
@@ -154,6 +158,7 @@ class Lane:
             in_use=self._in_use(),
             confirmed=self.confirmed.get(key, _NOTHING),
             drifted=self.drifted.get(key, _NOTHING),
+            looked=self.looked.get(key, NOT_LOOKED),
             create_not_before=backoff.not_before(failures) if failures else 0.0,
             complete=self.view.complete,
             rooms_complete=self.view.rooms_complete,
@@ -264,6 +269,7 @@ class Lane:
         """Drop what is remembered of a workload that is neither wanted nor there."""
         self.confirmed.pop(key, None)
         self.drifted.pop(key, None)
+        self.looked.pop(key, None)
         self.planned.pop(key, None)
         self.failures.pop(key, None)
         self.budgeted_at.pop(key, None)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from reconciler.core import backoff, conditions
 from reconciler.loop import apply_objects, prune_objects
+from reconciler.loop.copy_sources import copy_sources
 from reconciler.loop.lane import Lane
 from reconciler.loop.look_at_drift import look_at_drift
 from reconciler.loop.make_rooms import make_rooms
@@ -27,6 +28,7 @@ async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
     try:
         await _check_still_wanted(lane, plan)
         if await apply_objects.apply(lane, plan, steps):
+            await copy_sources(lane, plan, steps)
             await _count(lane, plan)
             short = await make_rooms(lane, plan, steps, now)
             marked = await mark_rooms(lane, plan, steps, now)
@@ -57,7 +59,7 @@ async def _check_still_wanted(lane: Lane, plan: Plan) -> None:
     This is the fence between two processes that both think they lead (DESIGN §2 rule 4): one
     that has not seen the newest commit yet would undo what the other does. Raises Conflict.
     """
-    if plan.idle:
+    if plan.idle and plan.copies is None:
         return
     try:
         await lane.store.check_state(plan.key)

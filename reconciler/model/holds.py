@@ -38,6 +38,8 @@ class HoldKind(StrEnum):
     """An object of that name belongs to somebody else."""
     DRIFTED = "drifted"
     """Somebody changed an object, and the spec says that this is told: shown, never a stop."""
+    NOT_COPIED = "not-copied"
+    """A source of `copyFrom` is missing or may not be copied: shown, never a stop."""
     FAILING = "failing"
     """So many rooms fail at once that voluntary removals are frozen."""
     CROWDED_PORTS = "crowded-ports"

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from reconciler.model.changes import Cause
+from reconciler.model.copies import NOT_LOOKED, Copies, Looked
 from reconciler.model.holds import Hold
 from reconciler.model.live import LivePod, LiveWorkload, Nodes
+from reconciler.model.neighbours import Namesake, Sharing
 from reconciler.model.records import Applied, Failure, Ordinals, Owned, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.model.rooms import NO_EARS, Ears, Mark, Why
@@ -51,28 +52,6 @@ class Desired:
     def wish(self) -> Wish:
         """What plans for it are made for."""
         return self.workload.spec_json, self.workload.replicas
-
-
-class Sharing(StrEnum):
-    """What becomes of the namespace when a workload goes: fleets may share one."""
-
-    ALONE = "alone"
-    """Nobody else is in it: it goes last."""
-    STAYS = "stays"
-    """Another workload needs it, or goes as well and sees to it."""
-    WAITS = "waits"
-    """All others in it are going too, before this one, which takes it away after them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Namesake:
-    """A workload of another kind that has the name of one, its rooms and all, until it is gone.
-
-    `goes` is whether it is on its way: its end may be held.
-    """
-
-    key: WorkloadKey
-    goes: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +98,7 @@ class Situation:
     elsewhere: frozenset[ObjectRef] = frozenset()
     """Additional objects of its inventory that another workload asks for now."""
     drifted: frozenset[Confirmed] = frozenset()
+    looked: Looked = NOT_LOOKED
     kinds: tuple[str, ...] = ()
     """The kinds that a repository may make, which are followed, or add to."""
 
@@ -279,6 +259,7 @@ class Plan:
     failures: tuple[Failure, ...] | None = None
     """What the record must say of failures before one is acted upon; None: as it does."""
     made_for: Wish | None = None
+    copies: Copies | None = None
     suspects: tuple[ApplyObject, ...] = ()
     applied: tuple[Applied, ...] | None = None
     """Of `core/drift.py`: what a dry run is asked about; what the record must say."""

@@ -121,6 +121,8 @@ class StateRecord:
     """How many rooms turned occupied in each quarter of an hour (`core/demand.py`)."""
     applied: tuple[Applied, ...] = ()
     """Only where the spec's `drift` is `warn`: by it a commit's change is told from others'."""
+    copied: tuple[ObjectRef, ...] = ()
+    """The copies of `copyFrom` that are there, or may be."""
 
     @property
     def in_effect(self) -> int:

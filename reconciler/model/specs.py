@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from reconciler.model.copies import CopyFrom
 from reconciler.model.freezes import Window
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.scaling import Autoscaling
@@ -167,6 +168,7 @@ class Workload:
     ignore: tuple[Ignored, ...] = ()
     drift: Literal["heal", "warn"] = "heal"
     """Whether objects that somebody else changed are set back, or told."""
+    copy_from: tuple[CopyFrom, ...] = ()
 
     @property
     def scales(self) -> bool:
@@ -248,7 +250,8 @@ class Permissions:
     `reserved_namespaces` may not be used as workload names. `egress` are those whom webhooks of
     policies may ask, as `core/egress.py` reads them; None where that is not known here.
     `kinds` are those that it may make or add to, `namespaces` globs of where rooms may be.
-    `instance` is whose labels additional objects carry.
+    `instance` is whose labels additional objects carry. `copy_from` are namespaces to copy from, or
+    NAMESPACE/NAME for one object alone.
     """
 
     pod_security: PodSecurity = "baseline"
@@ -258,3 +261,4 @@ class Permissions:
     kinds: tuple[str, ...] = ()
     namespaces: tuple[str, ...] = ("*",)
     instance: str = ""
+    copy_from: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ from reconciler.service.events import Events
 
 log = logging.getLogger("gamekeeper")
 
+_FOUND = frozenset({HoldKind.DRIFTED, HoldKind.NOT_COPIED})
 MOST_LINES = 20
 """So many steps of one plan that are alike get a line each; more are said in one."""
 
@@ -30,7 +31,7 @@ class LogVoice:
         self._held: Mapping[tuple[str, HoldKind, str], Hold] = {}
         self._approved: tuple[Approved, ...] = ()
         self._failing: dict[WorkloadKey, str] = {}
-        self._drifted: dict[WorkloadKey, str] = {}
+        self._found: dict[WorkloadKey, Mapping[HoldKind, Hold]] = {}
         self._blind = ""
         self._commit = ""
         self._telling: set[asyncio.Task[bool]] = set()
@@ -66,13 +67,14 @@ class LogVoice:
             log.warning("what was accepted stays wanted: %s", error)
 
     def planned(self, cluster: str, plan: Plan) -> None:
-        """A workload was planned: that somebody changed an object is said once."""
-        drift = next((hold for hold in plan.holds if hold.kind is HoldKind.DRIFTED), None)
-        if drift is None:
-            self._drifted.pop(plan.key, None)
-        elif self._drifted.get(plan.key) != drift.reason:
-            self._drifted[plan.key] = drift.reason
-            self._say_held(drift)
+        """A workload was planned: what is found of its objects is said once."""
+        before = self._found.get(plan.key, {})
+        found = {hold.kind: hold for hold in plan.holds if hold.kind in _FOUND}
+        for kind, hold in found.items():
+            if before.get(kind) != hold:
+                self._say_held(hold)
+        if found or before:
+            self._found[plan.key] = found
 
     def settled(self, report: Report) -> None:
         """A workload's plan was carried out."""
@@ -93,7 +95,7 @@ class LogVoice:
     def gone(self, cluster: str, key: WorkloadKey) -> None:
         """What failed of a workload that is gone fails no more."""
         self._failing.pop(key, None)
-        self._drifted.pop(key, None)
+        self._found.pop(key, None)
 
     def passed(self, cluster: str, keys: int, seconds: float) -> None:
         """All keys that were dirty have been planned."""

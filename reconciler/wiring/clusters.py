@@ -11,7 +11,7 @@ from reconciler.kube.names import label_problem
 from reconciler.model.errors import Misconfigured
 from reconciler.model.refs import WorkloadKey
 from reconciler.settings import Settings
-from reconciler.wiring.permits import content_kinds_of, kinds_of
+from reconciler.wiring.permits import content_kinds_of, copy_from_of, kinds_of
 
 if TYPE_CHECKING:
     from reconciler.adapters.kubernetes.calls import OnRequest
@@ -106,6 +106,7 @@ def make_one_cluster(
         schemas=Schemas(assets.kubernetes_definitions(newest)),
         content_kinds=content_kinds_of(settings),
         kinds=kinds,
+        copy_from=copy_from_of(settings),
         slots=asyncio.Semaphore(settings.creates_in_flight),
         rooms_url=rooms_url(settings),
         codes=codes,

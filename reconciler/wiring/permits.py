@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import get_args
 
+from reconciler.kube.names import label_problem, subdomain_problem
 from reconciler.model.additional import ALLOWABLE
 from reconciler.model.errors import Misconfigured
 from reconciler.model.specs import LOOSEST, Budgets, Permissions, PodSecurity
@@ -47,7 +48,26 @@ def permissions_of(settings: Settings) -> Permissions:
         kinds=kinds_of(settings),
         namespaces=settings.allow_namespaces,
         instance=settings.instance or NO_INSTANCE,
+        copy_from=copy_from_of(settings),
     )
+
+
+def copy_from_of(settings: Settings) -> tuple[str, ...]:
+    """Return what repositories may have copied: NAMESPACE or NAMESPACE/NAME. Raises Misconfigured.
+
+    Never from our own namespace, whose Secrets are what rooms are believed by, nor Kubernetes'.
+    """
+    for entry in settings.copy_from_namespaces:
+        namespace, slash, name = entry.partition("/")
+        bad = label_problem(namespace) or (subdomain_problem(name) if slash else None)
+        if bad:
+            raise Misconfigured(f"--copy-from-namespaces {entry}: {bad}")
+        if namespace == settings.namespace or namespace.startswith("kube-"):
+            raise Misconfigured(
+                f"--copy-from-namespaces {entry}: nothing of {namespace} may be copied, for keys "
+                "stand there; put what rooms need into a namespace of its own"
+            )
+    return settings.copy_from_namespaces
 
 
 def kinds_of(settings: Settings) -> tuple[str, ...]:

@@ -22,7 +22,9 @@ BAD = sorted(path for path in (EXAMPLES / "bad").iterdir() if path.is_dir())
 
 
 ALLOWED = Permissions(
-    kinds=("ResourceQuota", "NetworkPolicy", "ConfigMap", "RoleBinding", *OWN), instance="main"
+    kinds=("ResourceQuota", "NetworkPolicy", "ConfigMap", "RoleBinding", *OWN),
+    instance="main",
+    copy_from=("shared",),
 )
 
 

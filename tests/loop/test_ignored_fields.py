@@ -116,3 +116,15 @@ spec: {podSelector: {}, ingress: [{}]}
         ("ignore", "spec.ignore", "schedulers/arena.yaml")
     ]
     assert ARENA in reading.invalid
+
+
+async def test_an_object_that_a_copy_is_to_be_too_is_told_at_its_spec() -> None:
+    source = {"kind": "ConfigMap", "namespace": "shared", "name": "arena-settings"}
+    asked = spec("arena", 3, objects="objects/arena", copyFrom=[source])
+    reading = read_whole(
+        tree_of({"gamekeeper.yaml": CONFIG, "schedulers/arena.yaml": asked, FILE: SETTINGS}),
+        Permissions(kinds=("ConfigMap",), instance="main", copy_from=("shared",)),
+    )
+    assert [(one.rule, one.path) for one in reading.invalid[ARENA]] == [
+        ("duplicate-name", "spec.copyFrom")
+    ]

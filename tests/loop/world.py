@@ -106,6 +106,7 @@ class Process:
             schemas=Schemas(definitions()),
             content_kinds=(("v1", "Service"), ("v1", "ConfigMap"), ("v1", "ServiceAccount")),
             kinds=world.kinds,
+            copy_from=world.copy_from,
         )
         self.heard = 0
         self.head = HeadLane(
@@ -114,7 +115,7 @@ class Process:
             path=world.path,
             repository=MemoryRepository(world.host, path=world.path),
             compiler=InlineCompiler(),
-            permissions=Permissions(kinds=world.kinds, instance="main"),
+            permissions=Permissions(kinds=world.kinds, instance="main", copy_from=world.copy_from),
             ceiling=Budgets(),
             home=self.lane,
         )
@@ -154,13 +155,14 @@ class World:
     """A Git host and a cluster, and as many processes as a test starts.
 
     `kinds` are those of additional objects that their operator allows, `path` is the folder of
-    the repository that processes read.
+    the repository that processes read; `copy_from` is what it may have copied.
     """
 
     def __init__(
         self, seed: int = 1, kinds: tuple[str, ...] = (), path: str = "", **behaviour: Any
     ) -> None:
         self.kinds, self.path = kinds, path
+        self.copy_from: tuple[str, ...] = ()
         self.time = Time()
         self.host = MemoryHost()
         self.approvals = 0

@@ -53,3 +53,9 @@ def test_what_it_says_templates_see_is_there() -> None:
 def test_it_names_every_filter() -> None:
     (listed,) = re.findall(r"^and the filters (.*)\.$", PAGE, re.MULTILINE)
     assert re.findall(r"`(\w+)`", listed) == sorted(TemplateEnvironment().filters)
+
+
+def test_what_it_has_copied_the_example_does() -> None:
+    folder = ROOT / "examples" / "good" / "copied-pull-secret" / "schedulers"
+    shown = [each for each in BLOCKS if each in (folder / "arena.yaml").read_text(encoding="utf-8")]
+    assert len(shown) == 1

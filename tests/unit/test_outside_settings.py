@@ -1,5 +1,6 @@
 """What the operator says of whom policies may ask is read at the start, or refused with its fix."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from reconciler.model.errors import Misconfigured
 from reconciler.settings import Settings
 from reconciler.wiring.outside import make_outside
+from reconciler.wiring.permits import permissions_of
 
 
 @pytest.mark.parametrize(
@@ -60,3 +62,24 @@ async def test_a_token_is_read_anew_at_each_query(tmp_path: Path) -> None:
     path.write_text("s3cret\n", encoding="ascii")
     assert "cannot be connected to" in (await made.query("up", 0.0)).trouble
     await made.close()
+
+
+@pytest.mark.parametrize(
+    ("entry", "why"),
+    [
+        ("gamekeeper", "nothing of gamekeeper may be copied, for keys stand there"),
+        ("gamekeeper/pull", "nothing of gamekeeper may be copied"),
+        ("kube-system", "nothing of kube-system may be copied"),
+        ("Shared", "--copy-from-namespaces Shared: "),
+        ("shared/", "--copy-from-namespaces shared/: "),
+        ("*", "--copy-from-namespaces"),
+    ],
+)
+def test_what_nobody_may_have_copied(entry: str, why: str) -> None:
+    with pytest.raises(Misconfigured, match=re.escape(why)):
+        permissions_of(Settings(copy_from_namespaces=(entry,)))
+
+
+def test_what_may_be_copied() -> None:
+    given = ("shared", "shared/pull.secret")
+    assert permissions_of(Settings(copy_from_namespaces=given)).copy_from == given

@@ -7,9 +7,11 @@ import pytest
 from reconciler.core.lasting import Basis, basis_of, is_lasting
 from reconciler.core.plan import plan
 from reconciler.kube.schemas import Schemas
+from reconciler.model.copies import Looked
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LiveWorkload
-from reconciler.model.plans import Namesake, Sharing, Situation
+from reconciler.model.neighbours import Namesake, Sharing
+from reconciler.model.plans import Situation
 from reconciler.model.records import Ordinals, StateRecord
 from reconciler.model.rooms import Ears
 from tests.unit.core.making import (
@@ -36,6 +38,10 @@ BESIDE_IT: dict[str, tuple[str, Any]] = {
     "drifted": (
         "it counts where an object differs, and the plan that asks does not last",
         frozenset({("digest", "1")}),
+    ),
+    "looked": (
+        "it counts where copies are asked for, and such a plan does not last",
+        Looked((), 1.0, ("a",)),
     ),
     "confirmed": ("it spares comparing what is equal by the basis", frozenset()),
     "create_not_before": ("nothing is to be made", NOW + 10_000),

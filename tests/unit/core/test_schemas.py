@@ -95,6 +95,7 @@ ENGINE = loaded(
     "disruption: {mode: count, safetyPercentage: 0.05, intervalSeconds: 5}, "
     "scheduling: packed, objects: objects/arena, suspend: false, "
     "ignore: [{kind: ConfigMap, name: a, paths: [/data/a~1b]}], drift: {mode: warn}, "
+    "copyFrom: [{kind: Secret, namespace: shared, name: pull}], "
     "autoscaling: {enabled: true, min: 1, max: 9, policy: {fixedBuffer: {amount: 5}}, "
     "scaleUp: {cooldownSeconds: 60, stabilizationSeconds: 30, step: 5}, "
     "scaleDown: {cooldownSeconds: 60, stabilizationSeconds: 300, step: 20%}}}"

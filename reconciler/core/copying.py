@@ -1,0 +1,137 @@
+"""`spec.copyFrom`: when sources are looked at, what a copy is, and which one is to go.
+
+A source that is missing or cannot be read takes nothing away, and keeps no room from anything.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Any
+
+from reconciler.core.mistakes import Mistake, shown
+from reconciler.core.pod_parts import child, entries, text
+from reconciler.core.waits import soonest
+from reconciler.model import labels
+from reconciler.model.copies import Copies, CopyFrom
+from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.live import ENDED_PHASES
+from reconciler.model.plans import Plan, Situation
+from reconciler.model.refs import Json
+from reconciler.model.specs import Workload
+
+LOOK_SECONDS = 20.0
+"""How often sources are looked at: a change of one is in its copies within 30 s."""
+TYPES = ("Opaque", "kubernetes.io/dockerconfigjson")
+"""The types of Secrets that may be copied: no service account's token, no TLS key."""
+_PARTS = {"Secret": ("type", "data"), "ConfigMap": ("data", "binaryData")}
+_MOST_TOLD = 3
+
+
+def copies_of(spec: Json) -> tuple[CopyFrom, ...]:
+    """Return what a sound spec has copied, each once."""
+    found = (
+        CopyFrom(each["kind"], each["namespace"], each["name"])
+        for each in spec.get("copyFrom") or ()
+    )
+    return tuple(sorted(set(found)))
+
+
+def check_copies(spec: Json, namespace: str, allowed: Collection[str]) -> Iterator[Mistake]:
+    """Yield the mistakes of `copyFrom` that its schema cannot know of.
+
+    `namespace` is that of the rooms, `allowed` what the operator lets repositories copy.
+    """
+    seen: set[tuple[str, str]] = set()
+    for at, each in entries(spec, "copyFrom", ("spec",)):
+        copy = CopyFrom(text(each, "kind"), text(each, "namespace"), text(each, "name"))
+        if copy.namespace == namespace:
+            message = f"{shown(namespace)} is the namespace of the rooms itself"
+            yield Mistake((*at, "namespace"), message, "take it out: it is there", "copy")
+        elif copy.namespace and not is_allowed(copy, allowed):
+            message = f"whoever runs Gamekeeper lets nothing be copied from {shown(copy.namespace)}"
+            fix = f"have {copy.namespace}/{copy.name} added to --copy-from-namespaces"
+            yield Mistake((*at, "namespace"), message, fix, "copy-not-allowed")
+        if (copy.kind, copy.name) in seen:
+            message = f"two copies would be {copy.kind} {shown(copy.name)}"
+            yield Mistake((*at, "name"), message, "keep one of them", "duplicate")
+        seen.add((copy.kind, copy.name))
+
+
+def is_allowed(copy: CopyFrom, allowed: Collection[str]) -> bool:
+    """Whether the operator lets it be copied: its namespace, or it alone as NAMESPACE/NAME."""
+    return copy.namespace in allowed or f"{copy.namespace}/{copy.name}" in allowed
+
+
+def with_copies(plan: Plan, situation: Situation, workload: Workload) -> Plan:
+    """Return a plan with the copies that are due, and what came of the last look."""
+    asked, record = workload.copy_from, situation.record
+    if not asked and not record.copied:
+        return plan
+    looked = situation.looked
+    wanted = {each.copy_in(situation.key.namespace) for each in asked}
+    dropped = tuple(ref for ref in record.copied if ref not in wanted)
+    if dropped and (not situation.complete or situation.holds or _has_old(situation, workload)):
+        dropped = ()
+    since = None if looked.at is None else situation.elapsed - looked.at
+    due = looked.asked != asked or since is None or since >= LOOK_SECONDS
+    again = LOOK_SECONDS if due or since is None else LOOK_SECONDS - since
+    told = looked.problems if looked.asked == asked else ()
+    return replace(
+        plan,
+        copies=Copies(asked if due else (), dropped) if due or dropped else None,
+        holds=(*plan.holds, *_holds(situation, told)),
+        wake_in_seconds=soonest(plan.wake_in_seconds, again),
+    )
+
+
+def _has_old(situation: Situation, workload: Workload) -> bool:
+    """Whether a room of an older revision lives, which may read the copy when it starts again."""
+    return any(
+        pod.revision != workload.revision and pod.phase not in ENDED_PHASES
+        for pod in situation.live.pods
+    )
+
+
+def _holds(situation: Situation, problems: tuple[str, ...]) -> tuple[Hold, ...]:
+    if not problems:
+        return ()
+    more = f" and {len(problems) - _MOST_TOLD} more" if len(problems) > _MOST_TOLD else ""
+    reason = "; ".join(problems[:_MOST_TOLD]) + more
+    return (Hold(HoldKind.NOT_COPIED, situation.key, reason),)
+
+
+def problem_of(source: Json, copy: CopyFrom) -> str:
+    """Say why a source may not be copied, "" where it may."""
+    kind = source.get("type") or "Opaque"
+    if copy.kind == "Secret" and kind not in TYPES:
+        return f"{copy.source} is of type {shown(kind)}: only {' and '.join(TYPES)} are copied"
+    return ""
+
+
+def copied(source: Json, copy: CopyFrom, namespace: str, marks: Json) -> Json:
+    """Return the copy of a source as it is applied; `marks` are the labels that are ours."""
+    metadata = {
+        "name": copy.name,
+        "namespace": namespace,
+        "labels": marks,
+        "annotations": {labels.COPIED_FROM: f"{copy.namespace}/{copy.name}"},
+    }
+    parts = {part: source[part] for part in _PARTS[copy.kind] if source.get(part) is not None}
+    return {"apiVersion": "v1", "kind": copy.kind, "metadata": metadata, **parts}
+
+
+def is_copy(there: Json) -> bool:
+    """Whether an object says that it was copied, or that people let us have it."""
+    marks = child(there, "metadata", "annotations")
+    return labels.COPIED_FROM in marks or labels.ADOPT in marks
+
+
+def is_as_wanted(there: Json, body: Json) -> bool:
+    """Whether a copy is what would be applied."""
+    kind: Any = body["kind"]
+    if any((there.get(part) or None) != (body.get(part) or None) for part in _PARTS[kind]):
+        return False
+    return all(
+        child(there, "metadata", part).get(name) == value
+        for part in ("labels", "annotations")
+        for name, value in body["metadata"][part].items()
+    )
