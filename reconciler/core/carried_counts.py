@@ -37,6 +37,17 @@ def is_moved(workload: Workload) -> bool:
     return workload.autoscaling is not None and workload.autoscaling.enabled
 
 
+def is_own_theirs(arrival: Arrival, key: WorkloadKey, scaling: Scaling) -> bool:
+    """Whether the number on the tracked branch, under a line, is another and a person's.
+
+    We write none there; one of ours comes there by a merge of the branch of counts.
+    """
+    own = arrival.reading.own.get(key)
+    if own is None or scaling.own is None or own == scaling.own:
+        return False
+    return own != arrival.joined.get(key)
+
+
 def come_under_lines(reading: Reading, records: Mapping[WorkloadKey, StateRecord]) -> bool:
     """Whether a line of the branch of counts lies over a number that none lay over before."""
     return any(
@@ -89,11 +100,10 @@ def _is_elsewhere(arrival: Arrival, workload: Workload, scaling: Scaling) -> boo
     # A word that was heard already is no news, though an older branch of counts has it.
     if human_commit(arrival.counts_passages.get(key, ())) not in ("", scaling.held_by):
         return False
-    own = reading.own.get(key)
     if key not in reading.over:
         return scaling.own is not None and workload.replicas == scaling.own
-    if None not in (own, scaling.own) and own != scaling.own:
-        return False  # theirs, on the tracked branch
+    if is_own_theirs(arrival, key, scaling):
+        return False
     renamed = is_renamed(arrival.accepted_config, reading.config, arrival.branch)
     if not renamed and workload.replicas in [each.value for each in scaling.landings]:
         return False  # it is expected

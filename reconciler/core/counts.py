@@ -41,16 +41,27 @@ class Counts:
     is_whole: bool = True
     unreadable: bool = False
 
-    def mistakes(self, document: Document, key: WorkloadKey | None) -> Iterator[Mistake]:
-        """Yield what is wrong with the count of a document that was not filled yet."""
+    def mistakes(
+        self, document: Document, key: WorkloadKey | None, *, covered: bool = False
+    ) -> Iterator[Mistake]:
+        """Yield what is wrong with the count of a document that was not filled yet.
+
+        `covered` is where counts stand on a branch of their own: then a line beside a number of
+        the spec came by a merge of that branch, and only a warning tells that it means nothing.
+        """
         spec = document.value.get("spec")
         if not isinstance(spec, dict):
             return
         if "replicas" in spec:
             if key is not None and key in self.places:
                 message = f"the count of {key} stands in {self.places[key]}, so not here, too"
-                fix = "take one of them out"
-                yield Mistake(("spec", "replicas"), message, fix, "replicas-twice", at_key=True)
+                fix, severity = "take one of them out", Severity.ERROR
+                if covered:
+                    message = f"the line in {self.places[key]} means nothing: the spec's number is"
+                    message += " meant, and that of the branch of counts over it"
+                    fix, severity = "take that line out", Severity.WARNING
+                at, rule = ("spec", "replicas"), "replicas-twice"
+                yield Mistake(at, message, fix, rule, at_key=True, severity=severity)
         elif key in self.places or not self.is_whole:
             if key not in self.counts:
                 message = f"the count cannot be told: {self.file} has a mistake"

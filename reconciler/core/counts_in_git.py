@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from reconciler.core import intents
-from reconciler.core.carried_counts import ReadSpec, carried, counts_branch, is_moved
+from reconciler.core.carried_counts import ReadSpec, carried, counts_branch, is_moved, is_own_theirs
 from reconciler.core.compile import canonical
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
@@ -113,8 +113,8 @@ def head_count(arrival: Arrival, workload: Workload, record: StateRecord) -> Hea
     if not human:
         # Theirs on the tracked branch acts where nobody wrote another on the branch of counts.
         human = intents.human_commit(arrival.passages.get(workload.key, ()))
-        if not human and None not in (own, record.scaling.own) and own != record.scaling.own:
-            human = reading.commit  # we write no number there, so it is theirs
+        if not human and is_own_theirs(arrival, workload.key, record.scaling):
+            human = reading.commit
         asked = own if human else None
     newest = reading.counts_commit or reading.commit
     if not human and is_taken_back(arrival, workload, record.scaling):

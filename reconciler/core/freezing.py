@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from reconciler.core import freeze_windows, intents
 from reconciler.core.calendar import Zones
-from reconciler.core.carried_counts import ReadSpec, carried, is_moved
+from reconciler.core.carried_counts import ReadSpec, carried, is_moved, is_own_theirs
 from reconciler.core.compile import canonical, config_from_json
 from reconciler.core.counts_in_git import is_taken_back, with_count
 from reconciler.core.suspension import in_time
@@ -113,8 +113,8 @@ def _is_counted(
     arrival: Arrival, workload: Workload, record: StateRecord, accepted: Accepted
 ) -> bool:
     """Whether people changed the number: it is neither what was accepted nor one that we pushed."""
-    own, key = arrival.reading.own.get(workload.key), workload.key
-    if None not in (own, record.scaling.own) and own != record.scaling.own:
+    key = workload.key
+    if is_own_theirs(arrival, key, record.scaling):
         return True
     moved = (arrival.passages.get(key, ()), arrival.counts_passages.get(key, ()))
     if any(map(intents.human_commit, moved)):

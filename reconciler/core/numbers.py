@@ -35,12 +35,14 @@ class Numbers:
     """All counts beside the specs.
 
     `listed` are those of the tracked branch's `replicas.yaml`, `over` those that lie over it.
-    With `may_lack` the count of a workload that a policy moves may stand nowhere yet.
+    With `may_lack` the count of a workload that a policy moves may stand nowhere yet; `covered`
+    says that the Config names a branch of counts.
     """
 
     listed: Counts = field(default_factory=Counts)
     over: Counts | None = None
     may_lack: bool = False
+    covered: bool = False
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -69,7 +71,7 @@ class Numbers:
         if not isinstance(spec, dict):
             return
         if "replicas" in spec or not self._may_lack(spec, key):
-            yield from self.listed.mistakes(document, key)
+            yield from self.listed.mistakes(document, key, covered=self.covered)
         over = self.over
         if over is None or key is None or key in over.counts or not _is_moved(spec):
             return
@@ -88,8 +90,9 @@ def read_numbers(tree: Tree, kit: SpecKit, back: WriteBack) -> Numbers:
     listed = read_counts(tree, kit)
     may_lack = back.to == "file" or bool(back.branch)
     if not tree.counts_file:
-        return Numbers(listed, None, may_lack)
-    return Numbers(listed, read_counts(tree, kit, tree.counts_file), may_lack)
+        return Numbers(listed, None, may_lack, bool(back.branch))
+    over = read_counts(tree, kit, tree.counts_file)
+    return Numbers(listed, over, may_lack, bool(back.branch))
 
 
 def filled(document: Document, number: Number | None) -> Document:

@@ -17,7 +17,8 @@ from reconciler.model.edits import Edit, Refusal
 from reconciler.model.refs import Json, WorkloadKey
 
 _HEAD = """\
-# Counts that Gamekeeper writes, of workloads whose specs write no `replicas`.
+# Counts that Gamekeeper writes: of workloads whose specs write no `replicas`, and on a branch of
+# counts (`writeBack.branch`) of all that a policy moves, over the numbers of their specs.
 # A change of one by hand holds, as a change of a spec does.
 apiVersion: gamekeeper.dev/v1
 kind: Replicas

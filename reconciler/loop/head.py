@@ -214,6 +214,7 @@ async def _judge(lane: HeadLane, reading: Reading, now: float) -> Verdict:
         counts_passages=moves.apart,
         wrote=moves.wrote,
         stale=moves.stale,
+        joined=moves.joined,
     )
     scene = Scene(arrival, before, records, lane.dates.zones)
     asking = await beside(scene, asked_for, scene)

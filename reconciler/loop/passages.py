@@ -88,13 +88,15 @@ class Moves:
     """Who moved counts since the accepted head: people on either branch, and we.
 
     `wrote` are the counts that our newest commits wrote, None where nobody can tell. `stale` are
-    counts on the branch of counts that are no news, though none of them lay over before.
+    counts on the branch of counts that are no news, though none of them lay over before; `joined`
+    are those of our commits there that a merge brought to the tracked branch.
     """
 
     tracked: Passages = field(default_factory=dict)
     apart: Passages = field(default_factory=dict)
     wrote: Counts | None = None
     stale: Counts = field(default_factory=dict)
+    joined: Counts = field(default_factory=dict)
 
 
 async def read_moves(
@@ -128,9 +130,10 @@ async def read_moves(
         return Moves(found, {}, await _written(trail, span, relation))
     if not tip:
         return Moves(found)  # it is gone, and that writes no number
+    joined = await _written(trail, span, relation) or {}
     trail = replace(trail, own={**counts_of(reading), **reading.own}, known={})
     apart = await _moves_apart(trail, base, reading, keys, renewed=renewed)
-    return replace(apart, tracked=found)
+    return replace(apart, tracked=found, joined=joined)
 
 
 async def _moves_apart(

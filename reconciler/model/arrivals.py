@@ -57,6 +57,8 @@ class Arrival:
     """The counts that our newest commits since the accepted head wrote; None: nobody can tell."""
     stale: Mapping[WorkloadKey, int] = field(default_factory=dict)
     """Lines of the branch of counts that are no news, though they lay over nothing before."""
+    joined: Mapping[WorkloadKey, int] = field(default_factory=dict)
+    """What commits of ours wrote that a merge of the branch of counts brought to the tracked."""
     shared_now: float | None = None
     remarks: tuple[Hold, ...] = ()
     """What is shown beside what is held, and stops nothing."""

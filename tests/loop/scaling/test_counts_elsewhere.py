@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -211,5 +212,36 @@ def test_a_policy_that_is_switched_on_in_a_freeze_waits_and_costs_no_room_at_its
             assert it.leader is not None
             kept = it.leader.lane.store.state(ARENA).scaling
             assert kept.held_by not in it.world.host.branches.values()
+
+    in_virtual_time(main())
+
+
+def merged(there: Scene) -> None:
+    """A person merges the branch of counts into the tracked one."""
+    host = there.world.host
+    tip = host.branches["counts"]
+    there.world.commit({"NOTES.md": "a person was here\n"})
+    before = there.head()
+    commit = host.commit({"replicas.yaml": host.commits[tip].files["replicas.yaml"]}, "merge")
+    host.commits[commit] = replace(host.commits[commit], parents=(before, tip))
+
+
+@pytest.mark.parametrize("in_spec", [True, False])
+def test_a_merge_of_the_branch_of_counts_moves_no_count_and_holds_nothing(*, in_spec: bool) -> None:
+    spec = SPEC if in_spec else SPEC.replace("  replicas: 2\n", "", 1)
+
+    async def main() -> None:
+        async with stage({"gamekeeper.yaml": APART, FILE: spec}, {"arena": Bounds(30, 0)}) as it:
+            it.start("one")
+            await it.until("nine", lambda: (own_line(it) or 0) >= 9, 900.0)
+            merged(it)
+            await never_fewer(it, 9, elapsed() + 20.0)
+            await it.until("twelve", lambda: own_line(it) == 12 == it.rooms(), 300.0)
+            merged(it)
+            await never_fewer(it, 12, elapsed() + 30.0)
+            assert held_by(it) == ""
+            assert it.leader is not None
+            assert it.leader.lane.wanted.holds == ()
+            await it.until("thirteen", lambda: own_line(it) == 13, 700.0)
 
     in_virtual_time(main())

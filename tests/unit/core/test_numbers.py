@@ -6,6 +6,7 @@ import pytest
 
 from reconciler.core.read import read_tree
 from reconciler.core.spec_files import lay_over
+from reconciler.model.findings import Severity
 from reconciler.model.readings import Reading
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Permissions
@@ -155,3 +156,15 @@ def test_a_line_is_the_count_as_ever() -> None:
     reading = read(BARE, "to: file", COUNTS + "    Scheduler/arena: 9\n")
 
     assert (reading.workloads[ARENA].replicas, reading.unnumbered) == (9, frozenset())
+
+
+@pytest.mark.parametrize("line", ["12", "many"])
+def test_a_line_that_a_merge_of_the_branch_of_counts_brought_is_warned_of_alone(line: str) -> None:
+    reading = read(MOVED, "branch: counts", TWELVE.replace("12", line), TWELVE)
+    assert (reading.invalid, reading.workloads[ARENA].replicas) == ({}, 12)
+    assert reading.own == {ARENA: 10}
+    told = {finding.rule: finding.severity for finding in reading.findings}
+    assert told["replicas-twice"] is Severity.WARNING
+
+    alone = read(MOVED, "", TWELVE)
+    assert list(alone.invalid) == [ARENA], "without such a branch nobody can tell which is meant"

@@ -41,7 +41,7 @@ def test_the_first_file_is_whole_sorted_and_read_by_us() -> None:
     text = FIRST.decode()
 
     assert list(listed(FIRST).items()) == [("Fleet/eu/lobby", 7), ("Scheduler/arena", 5)]
-    assert text.splitlines()[2:11] == [
+    assert text.splitlines()[3:12] == [
         "apiVersion: gamekeeper.dev/v1",
         "kind: Replicas",
         "spec:",
