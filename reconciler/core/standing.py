@@ -3,13 +3,25 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from reconciler.core.conditions import held_by
+from reconciler.model.holds import HoldKind
 from reconciler.model.intents import Intent
 from reconciler.model.outbox import Outbox
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import WriteBack
 
+OVERDUE_SECONDS = 60.0
+"""A commit that may be made is made by then, where the host takes it."""
 Where = Literal["off", "held", "refused", "pushed", "failing", "pushing", "waiting"]
+
+
+_KEPT_BACK = {
+    HoldKind.UNSIGNED: "the newest commit is held",
+    HoldKind.CONFIG: "gamekeeper.yaml is to be mended first",
+    HoldKind.FINDING: "its spec in Git is to be mended first",
+}
+"""What of the newest commit keeps ours from being built upon it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +46,9 @@ def standing_of(
         return Standing("off", "it acts, and Git keeps its own number: writeBack.mode is off")
     if record.held is not None:
         return Standing("held", f"the newest commit is held: {record.held.reason}")
+    kept = _kept_back(key, record)
+    if kept:
+        return Standing("held", kept)
     if key in outbox.refused:
         return Standing("refused", f"it cannot be written: {outbox.refused[key]}")
     landing = record.scaling.landings[-1] if record.scaling.landings else None
@@ -43,7 +58,24 @@ def standing_of(
         return Standing("failing", f"the host takes no commit: {outbox.error}")
     if landing is not None and landing.decided_at == intent.decided_at:
         return Standing("pushing", f"being pushed as {landing.commit[:12]}")
-    return Standing("waiting", _waits(due_at(intent, outbox, write_back) - now))
+    left = due_at(intent, outbox, write_back) - now
+    frozen = [hold for hold in held_by(key, record.conditions) if hold.kind is HoldKind.FROZEN]
+    if frozen and left < -OVERDUE_SECONDS:
+        why = "no commit of ours goes against what waits for the end of a freeze"
+        return Standing("held", f"{why}: {frozen[0].reason}")
+    return Standing("waiting", _waits(left))
+
+
+def _kept_back(key: WorkloadKey, record: StateRecord) -> str:
+    """Say for what a count is not committed though its quiet time is over, "" where it is."""
+    told = {hold.kind: hold.reason for hold in held_by(key, record.conditions)}
+    for kind, why in _KEPT_BACK.items():
+        if kind in told:
+            return f"{why}: {told[kind]}"
+    if HoldKind.FROZEN in told and record.scaling.waits_by:
+        by = record.scaling.waits_by[:12]
+        return f"the number of commit {by} waits for the end of a freeze: {told[HoldKind.FROZEN]}"
+    return ""
 
 
 def due_at(intent: Intent, outbox: Outbox, write_back: WriteBack) -> float:

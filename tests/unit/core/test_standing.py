@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from reconciler.core.conditions import conditions_of
 from reconciler.core.standing import due_at, standing_of
-from reconciler.model.holds import HoldKind
+from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.intents import Intent, Landing, Scaling, Step
 from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
+from reconciler.model.plans import Counts, Plan
 from reconciler.model.records import HeldRemoval, StateRecord
 from reconciler.model.specs import WriteBack
 from tests.unit.core.making import NOW, a_key
@@ -22,6 +24,12 @@ TOLD = replace(SENT, scaling=replace(SENT.scaling, intent=replace(INTENT, told_a
 DOWN = Outbox(error="cannot push to branch 'main': no route to host", failing_since=NOW - 9)
 HELD = HeldRemoval(HoldKind.OVER_BUDGET, "line", "too many rooms go")
 DIRECT, OFF = WriteBack(), WriteBack(mode="off")
+
+
+def told(kind: HoldKind, reason: str, scaling: Scaling = WAITS.scaling) -> StateRecord:
+    """A record whose conditions tell of a hold."""
+    found = conditions_of(Plan(KEY, Counts(), holds=(Hold(kind, KEY, reason),)), "", (), NOW)
+    return StateRecord(scaling=scaling, conditions=found)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +76,27 @@ DIRECT, OFF = WriteBack(), WriteBack(mode="off")
             "it acts, and Git keeps its own number: writeBack.mode is off",
             id="nothing is ever written",
         ),
+        pytest.param(
+            told(HoldKind.FINDING, "a.yaml:7: max is missing"), EMPTY_OUTBOX, DIRECT, "held",
+            "its spec in Git is to be mended first: a.yaml:7: max is missing",
+            id="a mistake where the number stands",
+        ),
+        pytest.param(
+            told(HoldKind.CONFIG, "no paths"), EMPTY_OUTBOX, DIRECT, "held",
+            "gamekeeper.yaml is to be mended first: no paths",
+            id="a Config that is none",
+        ),
+        pytest.param(
+            told(HoldKind.FROZEN, "a cup", replace(WAITS.scaling, waits_by=OURS)),
+            EMPTY_OUTBOX, DIRECT, "held",
+            "the number of commit abababababab waits for the end of a freeze: a cup",
+            id="a person's number that waits",
+        ),
+        pytest.param(
+            told(HoldKind.FROZEN, "a cup"), EMPTY_OUTBOX, DIRECT, "waiting",
+            "to be committed in 40 s, with what is decided until then",
+            id="a freeze of something else",
+        ),
     ],
 )  # fmt: skip
 def test_where_it_stands(
@@ -85,3 +114,14 @@ def test_what_was_not_decided_stands_nowhere() -> None:
 def test_a_later_decision_does_not_start_the_clock_again() -> None:
     later = replace(INTENT, value=9, steps=(STEP, replace(STEP, at=NOW, before=8, after=9)))
     assert due_at(later, EMPTY_OUTBOX, DIRECT) == due_at(INTENT, EMPTY_OUTBOX, DIRECT)
+
+
+def test_what_is_overdue_in_a_freeze_waits_for_its_end() -> None:
+    record = told(HoldKind.FROZEN, "a cup until 18:00")
+    assert standing_of(KEY, record, EMPTY_OUTBOX, DIRECT, NOW + 60) is not None
+    found = standing_of(KEY, record, EMPTY_OUTBOX, DIRECT, NOW + 200)
+    assert found is not None
+    assert (found.where, found.why) == (
+        "held",
+        "no commit of ours goes against what waits for the end of a freeze: a cup until 18:00",
+    )
