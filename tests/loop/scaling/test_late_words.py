@@ -84,6 +84,30 @@ def test_a_merge_that_is_settled_by_the_number_of_before_is_a_persons_word() -> 
     in_virtual_time(main())
 
 
+def test_a_number_that_a_merge_takes_back_before_anybody_looked_is_a_persons_word() -> None:
+    """Two pushes between two looks: the number of a person, and a merge back to ours."""
+    times = [*FROM_EIGHT[:1], {"from": "08:08", "to": "20:00", "replicas": 9}]
+    times[0] = {**times[0], "to": "08:08"}
+
+    async def main() -> None:
+        async with held_scene(scaled(2, times)) as there:
+            host = there.world.host
+            await six(there)
+            ours = there.head()
+            host.commit({FILE: numbered(there, 15)})
+            merge = Commit("e" * 40, (there.head(), ours), host.commits[ours].files, "ada", "M", 0)
+            host.commits[merge.identity] = merge
+            host.branch("main", merge.identity)
+            await asyncio.sleep(LOOK_SECONDS)
+            assert there.leader is not None
+            assert there.leader.lane.store.state(ARENA).scaling.held_by
+            await asyncio.sleep(HOLD_SECONDS / 2)
+            assert (there.rooms(), there.count_in_git()) == (6, 6)
+            await there.until("nine in Git", lambda: there.count_in_git() == 9, 500.0)
+
+    in_virtual_time(main())
+
+
 class Overtaken(MemoryRepository):
     """A person's commit comes right after our first one: `merged` with it, or forced over it."""
 
