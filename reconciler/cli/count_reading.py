@@ -63,6 +63,7 @@ async def read_story(
         back=config.write_back,
         load=load,
         decision=decided.decision,
+        bounds=autoscaling.bounds,
         asked=tuple(asked),
         off=_off(workload),
     )

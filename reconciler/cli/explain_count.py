@@ -18,7 +18,7 @@ from reconciler.model.decisions import Decision
 from reconciler.model.outbox import Outbox
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.scaling import Load
+from reconciler.model.scaling import Bounds, Load
 from reconciler.model.specs import WriteBack
 from reconciler.service.lookout import written
 
@@ -44,6 +44,7 @@ class CountStory:
     back: WriteBack
     load: Load
     decision: Decision
+    bounds: Bounds
     asked: tuple[str, ...] = ()
     off: str = ""
 
@@ -67,9 +68,13 @@ def count_lines(story: CountStory, now: float) -> Iterator[tuple[str, str]]:
     yield "in Git", f"{story.in_git} by {story.place}"
     intent, standing = story.record.scaling.intent, story.standing(now)
     if intent is not None and standing is not None:
-        since, last = age(now - intent.decided_at), intent.steps[-1]
-        yield "decided", f"{intent.value} since {since}, by {last.policy}: {intent.reason}"
+        since, policy = age(now - intent.decided_at), intent.steps[-1].policy
+        yield "decided", f"{intent.value} since {since}, by {policy}: {intent.reason}"
         yield "", standing.why
+    last = story.record.scaling.last
+    if intent is None and last is not None:
+        since, moved = age(now - last.at), f"{last.before} -> {last.after}"
+        yield "decided", f"last {moved}, {since} ago, by {last.policy}: {last.reason}"
     until = story.held_until(now)
     if until is not None:
         who, left = story.record.scaling.held_by[:12], age(until - now)
@@ -82,6 +87,7 @@ def count_lines(story: CountStory, now: float) -> Iterator[tuple[str, str]]:
     yield "its load", _load(story.load)
     if story.asked:
         yield "its policy", f"asks others ({', '.join(story.asked)}), and the loop alone does that"
+        yield "then", f"no fewer than {story.bounds.minimum}, no more than {story.bounds.maximum}"
         return
     first, *others = story.decision.steps or (story.decision.reason,)
     yield "its policy", first
@@ -101,6 +107,8 @@ def count_json(story: CountStory, now: float) -> dict[str, Any]:
         "standing": {"stands": standing.where, "why": standing.why} if standing else None,
         "heldBy": scaling.held_by if until else None,
         "heldUntil": until,
+        "lastDecision": step_json(scaling.last) if scaling.last else None,
+        "bounds": {"min": story.bounds.minimum, "max": story.bounds.maximum},
         "off": story.off or None,
         "load": {
             "replicas": load.replicas,

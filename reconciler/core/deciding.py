@@ -14,6 +14,9 @@ from reconciler.model.records import LedgerEntry
 from reconciler.model.scaling import Autoscaling, Bounds, Look
 from reconciler.model.specs import Budgets
 
+LAST_CHARACTERS = 600
+"""So much of what shaped the last decision stays on record."""
+
 
 @dataclass(frozen=True, slots=True)
 class Decided:
@@ -59,6 +62,8 @@ def decide(
         lowered = budget.enter(_ledger(before), entry, budgets.window_seconds)
         after = replace(after, lowered=tuple((entry.at, entry.count) for entry in lowered))
     step = Step(now, count, decision.replicas, autoscaling.policy.name, decision.reason)
+    shaped = "; ".join(decision.steps or (decision.reason,))[:LAST_CHARACTERS]
+    after = replace(after, last=replace(step, reason=shaped))
     return Decided(before, intents.decided(after, in_git, step), decision)
 
 

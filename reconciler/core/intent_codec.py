@@ -15,7 +15,7 @@ def dump_scaling(scaling: Scaling) -> Json:
             "base": intent.base,
             "value": intent.value,
             "toldAt": intent.told_at,
-            "steps": [[s.at, s.before, s.after, s.policy, s.reason] for s in intent.steps],
+            "steps": [_parts(step) for step in intent.steps],
         },
         "landings": [
             [each.commit, each.value, each.decided_at, each.told_before]
@@ -28,8 +28,13 @@ def dump_scaling(scaling: Scaling) -> Json:
         "waitsBy": scaling.waits_by,
         "lowered": scaling.lowered,
         "own": scaling.own,
+        "last": scaling.last and _parts(scaling.last),
         "past": None if scaling.past == NO_PAST else past_to_json(scaling.past),
     }
+
+
+def _parts(step: Step) -> list[float | str]:
+    return [step.at, step.before, step.after, step.policy, step.reason]
 
 
 def load_scaling(value: Json) -> Scaling:
@@ -54,5 +59,6 @@ def load_scaling(value: Json) -> Scaling:
         waits_by=value.get("waitsBy", ""),
         lowered=tuple((at, count) for at, count in value.get("lowered", [])),
         own=value.get("own"),
+        last=Step(*value["last"]) if value.get("last") else None,
         past=past_from_json(value["past"]) if value.get("past") else NO_PAST,
     )

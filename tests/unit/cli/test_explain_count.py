@@ -7,6 +7,7 @@ from reconciler.model.decisions import NO_PAST, Decision
 from reconciler.model.intents import Intent, Scaling, Step
 from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
 from reconciler.model.records import Accepted, StateRecord
+from reconciler.model.scaling import Bounds
 from reconciler.model.specs import WriteBack
 from tests.unit.core.making import NOW, a_key
 from tests.unit.core.policies.looks import a_load
@@ -22,6 +23,7 @@ STORY = CountStory(
     back=WriteBack(),
     load=a_load(ready=4, occupied=4, replicas=8, players=9, trouble="1 of 8 rooms are not heard"),
     decision=DECISION,
+    bounds=Bounds(2, 20),
 )
 HELD = replace(STORY, record=replace(STORY.record, scaling=Scaling(None, (), NOW + 300, "d" * 40)))
 
@@ -60,8 +62,22 @@ def test_a_number_that_cannot_be_committed_says_why() -> None:
 
 def test_a_policy_that_asks_others_is_not_decided_for() -> None:
     asking = replace(STORY, asked=("metric",))
-    assert lines(asking)[-1] == "its policy|asks others (metric), and the loop alone does that"
+    assert lines(asking)[-2:] == [
+        "its policy|asks others (metric), and the loop alone does that",
+        "then|no fewer than 2, no more than 20",
+    ]
     assert count_json(asking, NOW)["decision"] is None
+
+
+def test_what_was_decided_last_is_told_also_when_its_count_has_landed() -> None:
+    last = Step(NOW - 7200, 8, 5, "metric", "50, wanted 10 a room: 5 rooms; at most 3 go")
+    landed = replace(STORY, record=replace(STORY.record, scaling=Scaling(last=last)))
+    told = "decided|last 8 -> 5, 2 h ago, by metric: 50, wanted 10 a room: 5 rooms; at most 3 go"
+    assert told in lines(replace(landed, asked=("metric",)))
+    value = count_json(landed, NOW)["lastDecision"]
+    assert (value["from"], value["to"], value["policy"]) == (8, 5, "metric")
+    assert count_json(STORY, NOW)["lastDecision"] is None
+    assert not any("last " in line for line in lines(STORY)[:3]), "what is on its way says it all"
 
 
 def test_a_policy_that_may_not_act_is_told_as_such() -> None:

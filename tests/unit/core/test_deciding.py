@@ -43,6 +43,16 @@ def test_a_change_is_an_intent_with_its_sentence() -> None:
     )
 
 
+def test_what_shaped_a_change_stays_on_record_bounded() -> None:
+    found = decided(30, 20, maximum=25)
+    last = found.scaling.last
+    assert last is not None
+    assert (last.before, last.after, last.policy) == (20, 25, "fixedBuffer")
+    assert last.reason == "; ".join(found.decision.steps)
+    assert "25" in last.reason
+    assert decided(20, 20, found.scaling).scaling.last == last, "nothing was decided since"
+
+
 def test_a_change_that_is_not_put_on_record_begins_no_cool_down_and_was_no_turn() -> None:
     before = replace(CALM, past=replace(EARLIER, went="down", lowered_at=NOW - 60))
     found = decided(30, 20, before, scale_up=Pace(cooldown_seconds=300.0))
