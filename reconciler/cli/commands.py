@@ -54,6 +54,7 @@ COMMANDS = (
     Command("demand", "demand", "import or export the demand that adaptive learns from"),
     Command("approve", "approve", "let a refused change through, for an hour"),
     Command("reconcile", "reconcile", "ask the running loop to look at Git now"),
+    Command("adopt", "adopt", "make rooms of pods that run already, without a restart"),
     Command("rbac", "rbac", "print the roles that a configuration needs, for kubectl apply"),
     Command("run", "run", "run the loop: keep the cluster the way the repository says"),
     Command("uninstall", "uninstall", "take our records out of a cluster; its rooms run on"),

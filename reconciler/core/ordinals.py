@@ -10,6 +10,9 @@ from dataclasses import replace
 from reconciler.model.live import LivePod
 from reconciler.model.records import Ordinals
 
+MOST_DIGITS = 18
+"""Of a room's number: seconds since 1970 have ten."""
+
 BLIND_SECONDS = 180.0
 """Longer than a silent watch can go unnoticed, twice over: see `Limits.silence_seconds`."""
 
@@ -63,3 +66,23 @@ def take(ordinals: Ordinals, number: int) -> tuple[tuple[int, ...], Ordinals]:
     taken = (*again, *fresh)
     raised = replace(ordinals, next=ordinals.next + len(fresh), outstanding=frozenset(taken))
     return taken, raised
+
+
+def ordinal_of(name: str, workload: str) -> int:
+    """Return the n of `<workload>-<n>`, -1 where the name is not of that form."""
+    prefix = f"{workload}-"
+    number = name[len(prefix) :]
+    if not workload or not name.startswith(prefix) or not number.isdecimal():
+        return -1
+    if len(number) > MOST_DIGITS:
+        return -1  # strangers ask for rooms too, and int() takes no number of any length
+    return int(number) if str(int(number)) == number else -1
+
+
+def number_of(name: str, workload: str, given: str) -> int:
+    """Return a room's n: that of its name, else the one it was `given` when it was adopted.
+
+    -1 where it has neither.
+    """
+    number = ordinal_of(name, workload)
+    return number if number >= 0 or not given else ordinal_of(f"{workload}-{given}", workload)

@@ -42,6 +42,9 @@ ADOPT = PREFIX + "adopt"
 SENSITIVE = PREFIX + "sensitive"
 """Annotation, set by people to `true`: the data of this object is shown nowhere."""
 
+ORDINAL = PREFIX + "ordinal"
+"""Annotation of an adopted room whose name tells no n: the n that it was given (ADR 33)."""
+
 MANAGED_BY = "app.kubernetes.io/managed-by"
 NAME = "app.kubernetes.io/name"
 PART_OF = "app.kubernetes.io/part-of"

@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from sys import intern
 
+from reconciler.core.ordinals import number_of
 from reconciler.model import labels
 from reconciler.model.live import ENDED_PHASES, LiveNode, LiveObject, LivePod, Phase
 from reconciler.model.refs import Json, WorkloadKey, ref_of
@@ -17,8 +18,6 @@ from reconciler.service.pod_ends import end_of, game_ends_of
 from reconciler.service.pod_games import Games, games_of
 from reconciler.service.pod_ports import host_ports_of
 
-MOST_DIGITS = 18
-"""Of a room's number: seconds since 1970 have ten."""
 LAST_MOMENT = 253_402_300_800.0
 """The year 10000 in Unix seconds: what says it is later cannot be written as a time."""
 
@@ -40,7 +39,7 @@ def pod_of(pod: Json) -> LivePod:
         host_ip=intern(status.get("hostIP") or ""),
         instance=intern(marks.get(labels.INSTANCE, "")),
         workload=workload,
-        ordinal=ordinal_of(metadata["name"], workload),
+        ordinal=number_of(metadata["name"], workload, notes.get(labels.ORDINAL, "")),
         revision=intern(notes.get(labels.REVISION, "")),
         host_ports=host_ports_of(spec),
         created_at=unix_seconds(metadata.get("creationTimestamp")),
@@ -127,17 +126,6 @@ def key_of(obj: Json) -> WorkloadKey | None:
     if not kind or (not workload and metadata.get("namespace")):
         return None
     return _key(kind, metadata.get("namespace") or metadata["name"], workload)
-
-
-def ordinal_of(name: str, workload: str) -> int:
-    """Return the n of `<workload>-<n>`, -1 where the name is not of that form."""
-    prefix = f"{workload}-"
-    number = name[len(prefix) :]
-    if not workload or not name.startswith(prefix) or not number.isdecimal():
-        return -1
-    if len(number) > MOST_DIGITS:
-        return -1  # strangers ask for rooms too, and int() takes no number of any length
-    return int(number) if str(int(number)) == number else -1
 
 
 @lru_cache(maxsize=16)

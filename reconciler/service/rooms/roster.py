@@ -15,7 +15,6 @@ from reconciler.model.specs import Workload
 from reconciler.model.wanted import Wanted
 from reconciler.ports import Clock, LiveView
 from reconciler.room_ports import Namesakes
-from reconciler.service.live_records import ordinal_of
 from reconciler.service.rooms.lines import Line
 
 Room = tuple[WorkloadKey, LivePod]
@@ -96,7 +95,7 @@ class Roster:
             found = self.view.room(key.namespace, name)
             if found is not None and found[0] == key:
                 return found
-        if ordinal_of(name, workload) >= 0:
+        if ordinals.ordinal_of(name, workload) >= 0:
             self._check_labels([*(key.namespace for key in keys), workload], name)
         raise self._absence(keys, name)
 
@@ -177,7 +176,7 @@ class Roster:
         if not self.view.rooms_complete:
             return Unavailable(f"room {name} is not seen now: the cluster is being read anew")
         for key in keys:
-            number, known = ordinal_of(name, key.name), self._lane.store.ordinals(key)
+            number, known = ordinals.ordinal_of(name, key.name), self._lane.store.ordinals(key)
             if known is None or not 0 <= number < known.next:
                 continue
             blind = ordinals.is_blind(known, self.view.version, self._clock.now())

@@ -79,6 +79,8 @@ NO_SETTING = {
     "--help": "a question, not a setting",
     "--output": "the form of one answer: commands know different ones",
     "--yes": "agreeing is said where the plan is asked for, never left standing in an environment",
+    "--selector": "names what this call alone is about",
+    "--as-current": "asked for with each adoption, never left standing in an environment",
     "--remove-objects": "asked for with each uninstall, never left standing in an environment",
     "--dry-run": "says which of two things this call does",
     "--live": "says which of two things this call compares with",

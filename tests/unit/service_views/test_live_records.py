@@ -3,10 +3,11 @@ from typing import Any
 import pytest
 
 from reconciler.adapters.http.sight import stamp
+from reconciler.core.ordinals import number_of, ordinal_of
 from reconciler.model import labels
 from reconciler.model.live import HostPort, Phase
 from reconciler.model.refs import Json, WorkloadKey
-from reconciler.service.live_records import key_of, node_of, object_of, ordinal_of, pod_of
+from reconciler.service.live_records import key_of, node_of, object_of, pod_of
 from tests.unit.service_views.scripted import room
 
 MIDNIGHT = 1767225600.0
@@ -57,6 +58,26 @@ def test_a_bare_pod_of_somebody_else_is_read_too() -> None:
 )
 def test_an_ordinal_is_read_from_the_name(name: str, workload: str, ordinal: int) -> None:
     assert ordinal_of(name, workload) == ordinal
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "ordinal"),
+    [
+        pytest.param("web-7d9f-x", "17", 17, id="adopted"),
+        pytest.param("arena-3", "17", 3, id="its name comes first"),
+        pytest.param("web-7d9f-x", "", -1, id="nobody gave it one"),
+        pytest.param("web-7d9f-x", "-1", -1, id="no number"),
+        pytest.param("web-7d9f-x", "9" * 19, -1, id="more digits than a number may have"),
+    ],
+)
+def test_an_adopted_room_has_the_number_that_it_was_given(
+    name: str, given: str, ordinal: int
+) -> None:
+    assert number_of(name, "arena", given) == ordinal
+    made = room(name)
+    made["metadata"]["annotations"] = {labels.ORDINAL: given}
+    made["metadata"]["labels"][labels.WORKLOAD] = "arena"
+    assert pod_of(made).ordinal == ordinal
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,123 @@
+"""`gamekeeper adopt`: running pods become rooms of a workload, without a restart."""
+
+import asyncio
+import time
+from argparse import ArgumentParser, Namespace
+
+from reconciler.cli.console import Console
+from reconciler.cli.failures import Failure
+from reconciler.cli.options import add_settings, settings_of
+from reconciler.cli.progress import Progress
+from reconciler.cli.reading import counted
+from reconciler.cli.room_names import of_workload
+from reconciler.core.adopting import Adoption
+from reconciler.core.departing import last_workload
+from reconciler.kube.selectors import BadSelector, LabelSelector
+from reconciler.loop.adopt import Candidates, adopt, candidates
+from reconciler.loop.store import RecordStore
+from reconciler.model.printable import escaped
+from reconciler.ports import Cluster
+from reconciler.settings import Settings
+from reconciler.wiring.clusters import make_cluster
+
+EXAMPLE = """\
+gamekeeper adopt arena --selector app=arena --instance main          # what would become a room
+gamekeeper adopt arena --selector app=arena --yes --instance main"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("workload", metavar="WORKLOAD", help="as status prints it, or its name")
+    parser.add_argument(
+        "--selector",
+        required=True,
+        metavar="SELECTOR",
+        help="the labels of the pods, as kubectl takes them, in the workload's namespace",
+    )
+    parser.add_argument(
+        "--as-current",
+        action="store_true",
+        help="take them as made from the spec's template: nothing replaces them until it changes",
+    )
+    parser.add_argument("--yes", action="store_true", help="do it; without, it is only shown")
+    add_settings(parser, "identity", "cluster")
+
+
+def run(arguments: Namespace, console: Console) -> int:
+    """Adopt: 0 done, or nothing to do; 1 something is in the way; without --yes 2 for pods."""
+    try:
+        selects_all = not LabelSelector.parse_labels(arguments.selector).terms
+    except BadSelector as error:
+        raise Failure(f'"{arguments.selector}" is no label selector', str(error)) from error
+    if selects_all:
+        raise Failure("--selector selects everything", fix="Name the labels that these pods have")
+    settings = settings_of(arguments, console.environment)
+    return asyncio.run(_adopt(arguments, settings, console))
+
+
+async def _adopt(arguments: Namespace, settings: Settings, console: Console) -> int:
+    cluster = make_cluster(settings)
+    try:
+        store = RecordStore(cluster, settings.namespace, settings.instance)
+        async with Progress(console, "reading the cluster"):
+            await store.load()
+            adoption = _adoption(arguments, settings, store)
+            selector, ours = arguments.selector, settings.namespace
+            found = await candidates(cluster, adoption, selector, ours)
+        _print_found(console, found, adoption)
+        if found.obstacles:
+            raise Failure(
+                f"{counted(len(found.obstacles), 'thing')} in the way: nothing was written"
+            )
+        if not found.pods:
+            return 0
+        if not arguments.yes:
+            console.print("Nothing was written. --yes does it.")
+            return 2
+        return await _take(store, cluster, adoption, found, console)
+    finally:
+        await cluster.close()
+
+
+def _adoption(arguments: Namespace, settings: Settings, store: RecordStore) -> Adoption:
+    key = of_workload(arguments.workload, store.states())
+    record = store.state(key)
+    if record.accepted is None or record.deleting:
+        raise Failure(
+            f"no spec of {key} is accepted",
+            fix="Commit it, and see gamekeeper status until the loop has taken it in",
+        )
+    workload = last_workload(key, record, ())
+    return Adoption(workload, settings.instance, as_current=arguments.as_current)
+
+
+async def _take(
+    store: RecordStore, cluster: Cluster, adoption: Adoption, found: Candidates, console: Console
+) -> int:
+    async with Progress(console, "adopting"):
+        told = await adopt(store, cluster, adoption, found.pods, time.time())
+    for name, problem in told.items():
+        if problem:
+            console.note(f"{escaped(name)} is none: {problem}")
+    done = sum(not problem for problem in told.values())
+    console.print(f"{counted(done, 'pod')} adopted. Nothing was restarted.")
+    return 0 if done == len(told) else 1
+
+
+def _print_found(console: Console, found: Candidates, adoption: Adoption) -> None:
+    key = adoption.workload.key
+    for obstacle in found.obstacles:
+        console.print(f"{escaped(obstacle.what)}. {escaped(obstacle.fix)}.")
+    if found.over:
+        console.print(f"{counted(len(found.over), 'pod')} ended, or on the way out: left alone.")
+    if found.known:
+        console.print(f"{counted(len(found.known), 'room')} of {key} already.")
+    if not found.pods:
+        console.print(f"No pod in {key.namespace} to adopt.")
+    elif not found.obstacles:
+        console.print(f"Rooms of {key}, as they run:")
+        for pod in found.pods:
+            revision = adoption.revision_for(pod)
+            stays = revision == adoption.workload.revision
+            fate = "until the template changes" if stays else "until it is known to be empty"
+            console.print(f"  {escaped(pod['metadata']['name'])}  stays {fate}")
