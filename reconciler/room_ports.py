@@ -81,6 +81,11 @@ class Came(NamedTuple):
     begun: float = math.inf
     sent: float = math.inf
 
+    @property
+    def in_pause(self) -> bool:
+        """Whether this process stood still when it may have been sent."""
+        return self.sent < self.begun
+
 
 AT_ONCE = Came()
 

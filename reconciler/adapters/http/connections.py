@@ -146,11 +146,17 @@ class Ledger:
 
     def read(self, connection: Connection, count: int) -> None:
         """Some bytes came."""
-        if self._idle.pop(connection, None) is not None:
+        since = self._idle.pop(connection, None)
+        if since is not None:
             connection.begun, connection.head_bytes = self._now(), 0
-            connection.came = connection.behind or self.pulse.came()
+            came = self.pulse.came()
+            # Who waits for an answer sends the next request after it, whatever pause was between.
+            connection.came = connection.behind or came._replace(begun=max(came.begun, since))
             connection.answering, connection.behind = False, None
             self._reading[connection] = None
+        elif not connection.head_bytes and not connection.came.in_pause:
+            # It was let in a while ago, and said nothing until now.
+            connection.came = connection.came._replace(begun=self.pulse.came().begun)
         elif connection.answering and connection.behind is None:
             connection.behind = self.pulse.came()
         connection.head_bytes += count

@@ -7,7 +7,8 @@ seconds, and connections (`connections`).
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -65,7 +66,7 @@ async def serving_rooms(
 ) -> AsyncIterator[tuple[str, int]]:
     """Serve and yield host and port; port 0 picks one. Raises Misconfigured."""
     loop = asyncio.get_running_loop()
-    ledger = Ledger(caps.connections, caps.of_peer, loop.time)
+    ledger = Ledger(caps.connections, caps.of_peer, time.monotonic)
     server = web.Server(_Shell(api, ledger).serve, request_factory=_request)
     # Nothing is unpacked: a small body could be a large one. No line for each request is kept.
     make = partial(
@@ -83,7 +84,7 @@ async def serving_rooms(
     # The loop takes in as many at once as it thinks that the kernel keeps: it keeps more.
     sock.listen(BACKLOG)
     sweeping = asyncio.create_task(_sweep(ledger, api), name="rooms' connections")
-    beating = asyncio.create_task(_beat(ledger.pulse, loop.time), name="rooms' pulse")
+    beating = asyncio.create_task(_beat(ledger.pulse), name="rooms' pulse")
     try:
         bound = listener.sockets[0].getsockname()
         yield bound[0], bound[1]
@@ -123,10 +124,10 @@ async def _sweep(ledger: Ledger, api: Api) -> None:
                 await asyncio.sleep(0)
 
 
-async def _beat(pulse: Pulse, now: Callable[[], float]) -> None:
+async def _beat(pulse: Pulse) -> None:
     while True:
         await asyncio.sleep(BEAT_SECONDS)
-        at = now()
+        at = time.monotonic()
         for _ in range(TURNS):
             await asyncio.sleep(0)
         pulse.beat(at)

@@ -105,6 +105,31 @@ async def test_a_connection_that_waited_to_be_let_in_was_sent_to_before_it_was(
     assert listener.office.desk.came[-1].sent <= sent
 
 
+async def test_a_connection_that_was_open_for_a_while_speaks_when_it_speaks(
+    listener: Listener,
+) -> None:
+    """An older one must not put its report before that of another connection."""
+    early, other = await listener.connect(), await listener.connect()
+    assert await other.ask(request()) == 200
+    assert await early.ask(request()) == 200
+    first, second = listener.office.desk.came
+    assert first.begun < second.begun
+    assert second.sent < first.begun, "nobody knows how long it waited to be let in"
+
+
+async def test_who_had_an_answer_sends_the_next_request_after_it_though_we_stood_still(
+    listener: Listener,
+) -> None:
+    with socket.create_connection((listener.host, listener.port)) as raw:
+        raw.sendall(request())
+        stop(2 * pulse.UNSEEN_SECONDS)
+        await answered(raw)
+        raw.sendall(request())
+        await answered(raw)
+    first, second = listener.office.desk.came
+    assert first.begun < second.begun
+
+
 @dataclass
 class Held(Desk):
     """A desk that answers once it may."""
@@ -130,7 +155,7 @@ async def test_a_request_behind_another_came_while_that_was_answered(together: b
             other = await listener.connect()
             await line.send(request()[:20])
             assert await other.ask(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n") == 200
-        came = asyncio.get_running_loop().time()
+        came = time.monotonic()
         desk.may.set()
         assert (await line.answer())[0] == 200
         if not together:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 
 import pytest
 
@@ -62,7 +63,7 @@ async def test_lines_of_a_head_that_end_with_lf_alone_are_no_request(listener: L
 
 
 async def test_a_body_that_comes_late_was_begun_with_its_head(listener: Listener) -> None:
-    line, now = await listener.connect(), asyncio.get_running_loop().time
+    line, now = await listener.connect(), time.monotonic
     whole = request()
     await line.send(whole[:-3])
     other = await listener.connect()
