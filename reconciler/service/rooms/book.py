@@ -8,6 +8,7 @@ numbers, the first word after a silence or since the room began to drain, a sile
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 
 from reconciler.core import fence, hearing
 from reconciler.core.reporting import is_listened_to
@@ -21,17 +22,11 @@ from reconciler.service.rooms import kept
 from reconciler.service.rooms.ears import SLICE, Silence
 from reconciler.service.rooms.lines import Line
 from reconciler.service.rooms.pages import Pages
+from reconciler.service.rooms.presence import Presence
 from reconciler.service.rooms.roster import Roster
 from reconciler.service.rooms.suspicion import UNSUSPECTED, Suspicion
 
 AGE_EVERY_SWEEPS = 10
-FORGOTTEN_SECONDS = 86_400.0
-"""As long as the longest `pingSeconds`: so long a room is left alone where we hear again."""
-PAUSE_SECONDS = 3.0
-"""A process that was not there for longer than that, though it is to be each second, stood still:
-what rooms said meanwhile waits to be read, or was given up by who sent it."""
-READ_SECONDS = 1.0
-"""After so long all that waits is read."""
 
 log = logging.getLogger("gamekeeper")
 
@@ -62,11 +57,9 @@ class Book:
         self._news = news
         self._observer = observer
         self.pages = Pages(roster, clock, elapsed, begun, self._turn, self.silence.follow)
-        self._since: float | None = None
-        self._there_at, self._back_at = 0.0, -READ_SECONDS
+        self._presence = Presence(elapsed)
         self._sweeps = 0
         self._suspicion = UNSUSPECTED
-        self._again_on: dict[str, float] = {}
         self._ears: dict[WorkloadKey, Ears] = {}
         self._turned: dict[WorkloadKey, dict[str, Line]] = {}
         """Of whom something else is heard than `_ears` has, by uid."""
@@ -75,12 +68,12 @@ class Book:
     @property
     def listening(self) -> bool:
         """Whether this term has begun."""
-        return self._since is not None
+        return self._presence.since is not None
 
     @property
     def since(self) -> float:
         """When it began (on the clock that never jumps), 0 while it has not."""
-        return self._since or 0.0
+        return self._presence.since or 0.0
 
     @property
     def suspicion(self) -> Suspicion:
@@ -94,11 +87,12 @@ class Book:
 
     def begin(self) -> None:
         """Listen from now on; rooms that were heard before are known by what their pods say."""
-        self._since = self._there_at = self._elapsed()
+        self._presence.begin()
 
     def forget(self) -> None:
         """Forget all that was heard: whoever led before heard other things."""
-        self._since, self._suspicion, self._again_on = None, UNSUSPECTED, {}
+        self._presence.end()
+        self._suspicion = UNSUSPECTED
         self.silence.forget()
         self.pages.forget()
         self._ears.clear()
@@ -106,19 +100,12 @@ class Book:
 
     def beat(self) -> None:
         """Note that this process is there, each second; one that stood still listens anew."""
-        now = self._elapsed()
-        stood_still_seconds = now - self._there_at if self.listening else 0.0
-        self._there_at = now
-        if stood_still_seconds <= PAUSE_SECONDS:
-            return
-        log.warning("this process stood still for %.0f s: it listens anew", stood_still_seconds)
-        self._back_at = now
-        self._again_on = {**self._again_on, "": now}
-        self._ears.clear()
+        if self._presence.beat():
+            self._ears.clear()
 
     def of(self, key: WorkloadKey) -> Ears:
         """What is heard of one workload; the same value until something that counts changes."""
-        if self._since is None:
+        if not self.listening:
             return NO_EARS
         self.beat()
         if self.pages.sync(key):
@@ -138,7 +125,7 @@ class Book:
 
     def of_room(self, key: WorkloadKey, uid: str) -> Ears:
         """What is heard of one room now; a workload of thousands is not looked through for it."""
-        if self._since is None:
+        if not self.listening:
             return NO_EARS
         heard = self.heard(uid)
         rooms = {} if heard is None else {uid: heard}
@@ -181,6 +168,7 @@ class Book:
         pause = now - line.last_at
         line.gap = pause if pause > line.gap else line.gap - (line.gap - pause) / 4
         line.last_at = line.spoke_at = now
+        self._presence.heard_anybody = True
         if line.overdue:
             self.silence.spoke(line)
         if report.players is not None:
@@ -227,7 +215,7 @@ class Book:
         """Take note of who fell silent; to be called about once a second."""
         await self.pages.seed(self._tell)
         self.beat()
-        if self._elapsed() - self._back_at >= READ_SECONDS:
+        if self._presence.has_read:
             await self._sweep()
         self._sweeps += 1
         if self._sweeps % AGE_EVERY_SWEEPS == 0:
@@ -239,6 +227,8 @@ class Book:
         silent, forgiven = await self.silence.sweep(self.pages.all())
         if not self.listening:
             return  # the term ended while we looked
+        if self.silence.found_overdue and not self._presence.heard_anybody:
+            self._hear_from_now_on()
         # Told before anybody counts as silent, and until everybody is forgiven.
         before, self._suspicion = self._suspicion, self.silence.suspicion | self._suspicion
         for number, line in enumerate((*silent, *forgiven), 1):
@@ -256,17 +246,20 @@ class Book:
         self._suspicion = self.silence.suspicion
         if self._suspicion != before:
             self._suspicion.say(before)
-            self._hear_again(before)
+            self._presence.hear_again(self._suspicion.ended(before))
             keys.update(dict.fromkeys(self.pages.workloads()))
             await self._tell_unsure()
         for key in keys:
             self._tell(key)
 
-    def _hear_again(self, before: Suspicion) -> None:
-        """Note where we hear again; a node that came and went long ago is forgotten."""
-        now = self._elapsed()
-        known = {node: at for node, at in self._again_on.items() if now - at < FORGOTTEN_SECONDS}
-        self._again_on = known | dict.fromkeys(self._suspicion.ended(before), now)
+    def _hear_from_now_on(self) -> None:
+        """Wait on for rooms that report on change: who began to lead may hear nobody at all.
+
+        One or two that repeat themselves are too few to suspect our ears for their silence.
+        """
+        self._presence.hear_again(("",))
+        again_on = self._presence.again_on
+        self._ears = {key: replace(ears, again_on=again_on) for key, ears in self._ears.items()}
 
     async def _tell_unsure(self) -> None:
         """Tell of each room that repeats nothing: what is suspected of it may have changed."""
@@ -277,7 +270,7 @@ class Book:
                 self._news(line)
 
     def _made(self, key: WorkloadKey, rooms: dict[str, Heard]) -> Ears:
-        return self._suspicion.ears(key, rooms, self.since, self._again_on)
+        return self._suspicion.ears(key, rooms, self.since, self._presence.again_on)
 
     def _tell(self, key: WorkloadKey) -> None:
         self._ears.pop(key, None)

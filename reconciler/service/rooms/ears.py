@@ -35,6 +35,8 @@ class Silence:
         lost: Callable[[], Set[str]],
     ) -> None:
         self.suspicion = UNSUSPECTED
+        self.found_overdue = False
+        """Whether any room was found overdue, or silent, in this term."""
         self.looks = 0
         """How many rooms were looked at until now: what the sweeps cost."""
         self._limit = limit_of
@@ -48,6 +50,7 @@ class Silence:
     def forget(self) -> None:
         """Begin anew, with nobody to listen to."""
         self.suspicion = UNSUSPECTED
+        self.found_overdue = False
         self._slots = {}
         self._tripped.clear()
         self._turned.clear()
@@ -74,6 +77,7 @@ class Silence:
             await self._breathe(number)
             line.followed = False
             if self.is_late(line):
+                self.found_overdue = True
                 late.append(line)
             elif not line.silent:
                 self._note(line)
@@ -117,7 +121,7 @@ class Silence:
 
     def _note(self, line: Line) -> None:
         if not line.overdue and self.is_overdue(line):
-            line.overdue = True
+            line.overdue = self.found_overdue = True
             self._turned[line.uid] = line
 
     def _forgiven(

@@ -188,7 +188,7 @@ def test_a_process_that_stood_still_listens_anew(monkeypatch: pytest.MonkeyPatch
             await asyncio.sleep(60.0)
             assert it.desk.book.of(a_key()).since_on("node") < elapsed() - 50.0
             at = [elapsed() + it.workload.timeouts.ping_seconds]
-            for clock in (it.desk.book, it.desk.book.silence):
+            for clock in (it.desk.book, it.desk.book._presence, it.desk.book.silence):
                 monkeypatch.setattr(clock, "_elapsed", lambda: at[0])
             assert it.desk.book.of(a_key()).since_on("node") == at[0]
             await it.desk.book.sweep()

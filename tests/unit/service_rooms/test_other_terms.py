@@ -12,6 +12,7 @@ from reconciler.model.errors import Unavailable
 from reconciler.model.refs import Json
 from reconciler.model.rooms import Health, Mark, Report, RoomState
 from reconciler.sandbox.behaviour import CRASH
+from tests.loop.virtual_time import elapsed
 from tests.unit.core.making import a_key
 from tests.unit.service_rooms.stage import OCCUPIED, READY, Stage, on_stage, players
 
@@ -31,6 +32,24 @@ def test_another_leader_believes_no_old_word_of_a_room_that_speaks_both_ways() -
         assert it.desk.find("arena", "arena-0").judged.protected
 
     on_stage(act)
+
+
+def test_who_leads_and_hears_nobody_waits_on_for_rooms_that_report_on_change() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(READY)
+        await it.say(players(0), "arena-1")
+        await asyncio.sleep(12.0)
+        it.desk.forget()
+        it.listen()
+        await asyncio.sleep(3 * it.workload.timeouts.ping_seconds)
+        assert it.desk.book.of(a_key()).since_on("node") > elapsed() - 2.0
+        assert not it.desk.book.suspicion, "one room that is silent may hang"
+        await it.say(READY)
+        heard_at = elapsed()
+        await asyncio.sleep(it.workload.timeouts.ping_seconds)
+        assert it.desk.book.of(a_key()).since_on("node") <= heard_at
+
+    on_stage(act, 2)
 
 
 def test_another_leader_believes_no_word_of_health_over_the_pings_of_a_match() -> None:
