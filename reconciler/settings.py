@@ -27,6 +27,9 @@ class Settings:
     path: str = _setting(
         "", "git", "the folder of the repository that is read and written (none: all of it)"
     )
+    values: tuple[str, ...] = _setting(
+        (), "git", "file of the repository with values of this environment; may be repeated"
+    )
     git_ssh_key_file: str = _setting("", "git", "private key for ssh URLs")
     git_certificate_authority_file: str = _setting(
         "", "git", "file with the CA of an https host that no public authority vouches for"

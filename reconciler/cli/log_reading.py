@@ -121,8 +121,9 @@ class GitSide:
     def files_of(self, key: WorkloadKey) -> tuple[str, str]:
         """Return the files that may have a workload's number: that of counts, and its spec."""
         workload, findings = self.reading.workloads.get(key), self.reading.invalid.get(key, ())
-        file = workload.source.file if workload else findings[0].file
-        return REPLICAS_FILE, file
+        if workload and workload.replicas_source.file in self.permissions.values:
+            return REPLICAS_FILE, workload.replicas_source.file
+        return REPLICAS_FILE, workload.source.file if workload else findings[0].file
 
     def log_of(self, key: WorkloadKey, recorded: Recorded) -> CountLog:
         """Return what reads the past of a workload's number."""

@@ -44,7 +44,7 @@ def add_place(parser: ArgumentParser) -> None:
     )
     without = ["namespace_content_kinds", "approval_signers"]
     without += ["verify_commits", "commit_signers", "commit_keys"]
-    add_settings(parser, "safety", "namespace", "branch", "path", without=without)
+    add_settings(parser, "safety", "namespace", "branch", "path", "values", without=without)
 
 
 @asynccontextmanager

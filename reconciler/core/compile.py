@@ -11,7 +11,7 @@ from reconciler.core.documents import Document
 from reconciler.core.freeze_windows import windows_of
 from reconciler.core.ignoring import ignored_of
 from reconciler.core.instants import instant_of_text
-from reconciler.core.places import place_of_value
+from reconciler.core.places import file_of, place_of_value
 from reconciler.core.revision import revision_of
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.specs import (
@@ -121,7 +121,7 @@ def canonical(value: Any) -> str:
 
 def _source(document: Document, path: tuple[str | int, ...]) -> Source:
     line, column = place_of_value(document.places, path)
-    return Source(document.file, line, column)
+    return Source(file_of(document.places, path) or document.file, line, column)
 
 
 def _workload(value: Json, spec_json: str, source: Source, replicas_source: Source) -> Workload:

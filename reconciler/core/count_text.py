@@ -11,6 +11,7 @@ from reconciler.core.counts import COUNTS, KINDS, key_named
 from reconciler.core.edit_splice import API_GROUP, REPLICAS
 from reconciler.core.places import Path, place_of_value
 from reconciler.core.pod_parts import child
+from reconciler.core.values import WORKLOADS
 from reconciler.core.yaml_strict import parse_file
 from reconciler.model.history import WrittenCount
 from reconciler.model.refs import WorkloadKey
@@ -50,6 +51,12 @@ def _numbers(value: Any) -> Iterator[tuple[WorkloadKey, Path, int]]:
             key = key_named(listed) if isinstance(listed, str) else None
             if key is not None and type(count) is int:
                 yield key, (*COUNTS, listed), count
+    elif kind == "Values":
+        for listed, values in child(value, *WORKLOADS).items():
+            key = key_named(listed) if isinstance(listed, str) else None
+            count = values.get("replicas") if isinstance(values, dict) else None
+            if key is not None and type(count) is int:
+                yield key, (*WORKLOADS, listed, "replicas"), count
     elif kind in KINDS and isinstance(name, str) and type(spec.get("replicas")) is int:
         namespace = spec.get("namespace") if kind == "Fleet" else None
         if namespace is None or isinstance(namespace, str):

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from reconciler.core.compile import workload_key
 from reconciler.core.documents import Document
 from reconciler.core.mistakes import MOST_MISTAKES, Mistake, likely, shown
-from reconciler.core.numbers import Number, Numbers, filled
+from reconciler.core.numbers import Number, Numbers, filled, is_moved
 from reconciler.core.object_files import check_directory, templates_by_directory
 from reconciler.core.places import place_of_value
 from reconciler.core.pod_parts import child
 from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.core.spec_kit import SpecKit
 from reconciler.core.validate import check_workload
+from reconciler.core.values import Values
 from reconciler.kube.names import label_problem
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.refs import Json, WorkloadKey
@@ -39,15 +40,23 @@ class DocumentShelf:
     """The counts that do not stand in the document itself."""
     invalid: dict[WorkloadKey, list[Finding]] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
+    values: Values = field(default_factory=Values)
+    apart: bool = True
+    """Whether counts that policies move are written where no other environment reads them."""
 
     def add(self, document: Document) -> None:
         """Judge one document and shelve it under its workload, where that can be told."""
         if document.value is None and not document.findings:
             return
         key = _key_of(document)
+        document = self.values.over(document, key)
         number = None if document.value is None else self.numbers.of(document, key)
         mistakes = self._judge(document, key, number)
-        found = [*document.findings, *(document.finding(one) for one in mistakes[:MOST_MISTAKES])]
+        found = [
+            *document.findings,
+            *self.values.wrong_with(key),
+            *(document.finding(one) for one in mistakes[:MOST_MISTAKES]),
+        ]
         if len(mistakes) > MOST_MISTAKES:
             message = f"{len(mistakes)} mistakes, of which {MOST_MISTAKES} are told"
             found.append(document.finding(Mistake((), message, "mend the first ones", "mistakes")))
@@ -78,7 +87,8 @@ class DocumentShelf:
         if value.get("kind") in KINDS:
             whole = filled(document, number).value
             found = check_workload(whole, self.kit, self.permissions, self.version)
-            return [*self.numbers.mistakes(document, key), *found]
+            shared = [] if self.apart else list(_written_for_others(value))
+            return [*self.numbers.mistakes(document, key), *shared, *found]
         return [_unknown_kind(value)]
 
     def look_for_objects(self, tree: Tree) -> None:
@@ -110,6 +120,14 @@ class DocumentShelf:
         found = list(findings)
         self.findings.extend(found)
         self.invalid.setdefault(key, []).extend(found)
+
+
+def _written_for_others(value: Json) -> Iterator[Mistake]:
+    """Yield that the count of a workload would be written into what other environments read."""
+    if is_moved(child(value, "spec")):
+        message = "its count would be written where other environments read theirs"
+        fix = "name a branch in the file of --values: config: {writeBack: {branch: counts-eu}}"
+        yield Mistake(("spec", "autoscaling"), message, fix, "values-branch", at_key=True)
 
 
 def _taken(key: WorkloadKey, documents: list[Document]) -> Iterator[Finding]:

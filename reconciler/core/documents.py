@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reconciler.core.mistakes import Mistake
-from reconciler.core.places import Place, place_of_key, place_of_value, written
+from reconciler.core.places import Place, file_of, place_of_key, place_of_value, written
 from reconciler.model.findings import Finding
 
 IDENTITY = frozenset({"kind", "metadata"})
@@ -29,7 +29,7 @@ class Document:
         locate = place_of_key if mistake.at_key else place_of_value
         line, column = locate(self.places, mistake.path)
         return Finding(
-            self.file,
+            file_of(self.places, mistake.path) or self.file,
             line,
             column,
             written(mistake.path),

@@ -55,7 +55,7 @@ class Numbers:
         if key is None or not spec:
             return None
         own = spec.get("replicas", self.listed.counts.get(key))
-        if self.over and key in self.over.counts and _is_moved(spec):
+        if self.over and key in self.over.counts and is_moved(spec):
             own = own if type(own) is int else None
             return Number(self.over.counts[key], self.over.places[key], own)
         if "replicas" in spec:
@@ -73,7 +73,7 @@ class Numbers:
         if "replicas" in spec or not self._may_lack(spec, key):
             yield from self.listed.mistakes(document, key, covered=self.covered)
         over = self.over
-        if over is None or key is None or key in over.counts or not _is_moved(spec):
+        if over is None or key is None or key in over.counts or not is_moved(spec):
             return
         if key in over.places or not over.is_whole:
             message = f"the count cannot be told: {over.file} has a mistake"
@@ -82,7 +82,7 @@ class Numbers:
     def _may_lack(self, spec: Json, key: WorkloadKey | None) -> bool:
         """Whether a count that is written nowhere begins at `min`."""
         known = self.listed
-        return self.may_lack and known.is_whole and key not in known.places and _is_moved(spec)
+        return self.may_lack and known.is_whole and key not in known.places and is_moved(spec)
 
 
 def read_numbers(tree: Tree, kit: SpecKit, back: WriteBack) -> Numbers:
@@ -103,6 +103,7 @@ def filled(document: Document, number: Number | None) -> Document:
     return replace(document, value={**document.value, "spec": spec})
 
 
-def _is_moved(spec: Json) -> bool:
+def is_moved(spec: Json) -> bool:
+    """Whether a policy moves the count of a spec."""
     autoscaling = child(spec, "autoscaling")
     return bool(autoscaling) and autoscaling.get("enabled", True) is True

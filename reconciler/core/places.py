@@ -15,12 +15,16 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 @dataclass(slots=True)
 class Place:
-    """One value: line and column from 1, where its key stands, and the places inside it."""
+    """One value: line and column from 1, where its key stands, and the places inside it.
+
+    `file` is set where it, with all inside it, stands in another file than what is around it.
+    """
 
     line: int
     column: int
     keys: dict[str, tuple[int, int]] = field(default_factory=dict)
     children: "dict[str, Place] | list[Place] | None" = None
+    file: str = ""
 
     def inside(self, step: str | int) -> "Place | None":
         """Return the place of one property or item."""
@@ -45,6 +49,11 @@ def place_of_key(root: Place, path: Path) -> tuple[int, int]:
         if key is not None:
             return key
     return place_of_value(root, path) if path else (root.line, root.column)
+
+
+def file_of(root: Place, path: Path) -> str:
+    """Return the file that the value at `path` stands in, "" for that of the document."""
+    return next((place.file for place in reversed(list(_walk(root, path))) if place.file), "")
 
 
 def place_of_field(root: Place, field: str) -> tuple[int, int]:

@@ -23,6 +23,7 @@ from reconciler.core.spec_files import (
 )
 from reconciler.core.spec_kit import SpecKit
 from reconciler.core.validate import check_config, doubt_branch
+from reconciler.core.values import Values, in_doubt, read_values
 from reconciler.core.vanish import EMPTY_FILE
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.readings import Reading
@@ -32,14 +33,16 @@ from reconciler.model.trees import CONFIG_FILE, Folder, Tree
 
 def read_tree(tree: Tree, permissions: Permissions, kit: SpecKit) -> Reading:
     """Return everything a tree says, right or wrong; never raises for what users wrote."""
-    config, paths, findings = _read_config(tree, kit, permissions.tracked)
+    values = read_values(tree, permissions.values, kit)
+    config, paths, findings = _read_config(tree, kit, permissions.tracked, values)
     version = (config or Config()).kubernetes_version
     version = version if version in kit.versions else kit.versions[-1]
     numbers = read_numbers(tree, kit, (config or Config()).write_back)
     shelf = DocumentShelf(kit, permissions, version, [*findings, *numbers.findings], numbers)
+    shelf.values, shelf.apart = values, _is_apart(values, permissions, config)
     if numbers.listed.unreadable:
         shelf.unreadable.add(REPLICAS_FILE)
-    for file in spec_files(tree, paths):
+    for file in spec_files(tree, paths, permissions.values):
         _shelve(shelf, file, read_entry(file, tree.entries[file]))
     shelf.look_for_objects(tree)
     shelf.refuse_duplicates()
@@ -47,6 +50,7 @@ def read_tree(tree: Tree, permissions: Permissions, kit: SpecKit) -> Reading:
     shelf.findings.extend(find_namesakes(shelf.documents))
     if not shelf.unreadable:
         shelf.findings.extend(numbers.listed.of_nobody(shelf.documents.keys()))
+        shelf.findings.extend(values.of_nobody(shelf.documents.keys()))
     sound = {
         key: _compiled(documents[0], shelf.counted.get(key))
         for key, documents in sorted(shelf.documents.items())
@@ -94,8 +98,15 @@ def _compiled(document: Document, number: Number | None) -> Workload:
     return workload if at is None else replace(workload, replicas_source=at)
 
 
+def _is_apart(values: Values, permissions: Permissions, config: Config | None) -> bool:
+    """Whether counts of this environment come into no file of another one."""
+    if not permissions.values or config is None or config.write_back.mode == "off":
+        return True
+    return values.names_branch and config.write_back.branch != permissions.tracked
+
+
 def _read_config(
-    tree: Tree, kit: SpecKit, tracked: str
+    tree: Tree, kit: SpecKit, tracked: str, values: Values
 ) -> tuple[Config | None, tuple[str, ...], list[Finding]]:
     entry = tree.entries.get(CONFIG_FILE)
     if entry is None:
@@ -112,7 +123,7 @@ def _read_config(
             Config().paths,
             [Finding(CONFIG_FILE, 0, 0, "", message, fix, "config-missing")],
         )
-    first = documents[0]
+    first = values.over_config(documents[0])
     mistakes = _config_mistakes(first, kit, tracked)
     findings = [*first.findings, *(first.finding(mistake) for mistake in mistakes)]
     for extra in documents[1:]:
@@ -120,6 +131,8 @@ def _read_config(
         fix = "move schedulers to a file under spec.paths"
         findings.append(extra.finding(Mistake((), message, fix, "config-extra")))
     paths = paths_of(first.value)
+    doubt = in_doubt(values)
+    findings += [*values.findings, *([doubt] if doubt else [])]
     if findings:
         return None, paths, findings
     config = _placed(compile_config(first.value), first)

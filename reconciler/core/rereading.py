@@ -33,6 +33,8 @@ def part_of(known: Known, tree: Tree, permissions: Permissions) -> Tree | None:
     config = known.reading.config
     if config is None or permissions != known.permissions or not _is_plain(known.reading):
         return None
+    if permissions.values:
+        return None  # what they say is of all files, and of workloads that no file tells of
     if (tree.directories, tree.counts_file) != (known.directories, known.counts_file):
         return None
     touched = known.touched(tree)

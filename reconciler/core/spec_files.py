@@ -1,6 +1,6 @@
 """Which files of a tree hold specs, and what of them cannot be read as text at all."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from reconciler.core.documents import ParsedFile
@@ -31,8 +31,8 @@ def paths_of(config: Json) -> tuple[str, ...]:
     return Config().paths
 
 
-def spec_files(tree: Tree, paths: Iterable[str]) -> list[str]:
-    """Return every entry under `paths`, sorted, without the two files of the root.
+def spec_files(tree: Tree, paths: Iterable[str], values: Collection[str] = ()) -> list[str]:
+    """Return every entry under `paths`, sorted, without the two files of the root, and `values`.
 
     A template is never one of them, wherever it stands: no spec can be hidden among templates.
     """
@@ -40,7 +40,7 @@ def spec_files(tree: Tree, paths: Iterable[str]) -> list[str]:
     return sorted(
         file
         for file in tree.entries
-        if file not in (*_OF_THE_ROOT, tree.counts_file)
+        if file not in (*_OF_THE_ROOT, tree.counts_file, *values)
         and not (is_template(file) and tree.entries[file].kind is EntryKind.FILE)
         and any(_under(file, prefix) for prefix in prefixes)
     )

@@ -113,6 +113,12 @@ class FleetCommits:
                 "commits must be signed here (--verify-commits), and this process signs none "
                 "(--commit-signing): say it by a signed commit of your own",
             )
+        if lane.permissions.values:
+            raise Unmade(
+                409,
+                "the specs here are those of several environments (--values): say it by a commit "
+                "of your own",
+            )
         _check_branch(reading, lane.branch)
         tree = await self._repository.tree(head.commit)
         instance = escaped(lane.home.instance)

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import get_args
 
+from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.kube.names import label_problem, subdomain_problem
 from reconciler.model.additional import ALLOWABLE
 from reconciler.model.errors import Misconfigured
 from reconciler.model.specs import LOOSEST, Budgets, Permissions, PodSecurity
+from reconciler.model.trees import CONFIG_FILE, is_yaml
 from reconciler.settings import Settings
 from reconciler.wiring.outside import egress_of
 
@@ -49,6 +51,7 @@ def permissions_of(settings: Settings) -> Permissions:
         namespaces=settings.allow_namespaces,
         instance=settings.instance or NO_INSTANCE,
         copy_from=copy_from_of(settings),
+        values=_values_of(settings),
     )
 
 
@@ -68,6 +71,18 @@ def copy_from_of(settings: Settings) -> tuple[str, ...]:
                 "stand there; put what rooms need into a namespace of its own"
             )
     return settings.copy_from_namespaces
+
+
+def _values_of(settings: Settings) -> tuple[str, ...]:
+    from reconciler.adapters.git.wire import is_plain
+
+    for file in settings.values:
+        if not is_plain(file) or not is_yaml(file) or file in (CONFIG_FILE, REPLICAS_FILE):
+            raise Misconfigured(
+                f"--values {file[:100]!r} is no file of values: write its path in the repository, "
+                "as environments/eu-prod.yaml"
+            )
+    return settings.values
 
 
 def kinds_of(settings: Settings) -> tuple[str, ...]:

@@ -209,3 +209,27 @@ def test_one_folder_of_a_repository_is_read_from_anywhere_in_it(repository: Path
     assert 'there is no folder "environments/us" in the repository' in missing.stdout
     refused = gamekeeper("validate", "--path", "../eu", cwd=repository)
     assert (refused.returncode, "--path" in refused.stderr) == (1, True)
+
+
+def test_values_are_laid_over_specs_that_environments_share(repository: Path) -> None:
+    values = "environments/eu.yaml"
+    (repository / "environments").mkdir()
+    head = "apiVersion: gamekeeper.dev/v1\nkind: Values\nspec:\n  workloads:\n"
+    (repository / values).write_text(f"{head}    Scheduler/arena:\n      replicas: 30\n")
+    git(repository, "add", "--all")
+    git(repository, "commit", "-qm", "values")
+    git(repository, "branch", "-f", "main", "HEAD")
+    shared = gamekeeper("validate", cwd=repository).stdout.splitlines()[-1]
+    own = gamekeeper("validate", "--values", values, cwd=repository).stdout.splitlines()[-1]
+    assert (shared, own) == ("valid: 1 workload with 20 rooms", "valid: 1 workload with 30 rooms")
+    commit(repository, values, "replicas: 30", "replicas: 33")
+    changed = gamekeeper("diff", "main", "--values", values, "-o", "github", cwd=repository)
+    assert (changed.returncode, f"file={values},line=6" in changed.stdout) == (2, True)
+    assert gamekeeper("diff", "main", cwd=repository).returncode == 0
+    commit(repository, values, "replicas: 33", "replicas: many")
+    wrong = gamekeeper("validate", "--values", values, cwd=repository)
+    assert (wrong.returncode, wrong.stdout.startswith(f"{values}:6:17: error")) == (1, True)
+    missing = gamekeeper("validate", "--values", "environments/us.yaml", cwd=repository)
+    assert (missing.returncode, "there is no such file" in missing.stdout) == (1, True)
+    refused = gamekeeper("validate", "--values", "gamekeeper.yaml", cwd=repository)
+    assert (refused.returncode, "is no file of values" in refused.stderr) == (1, True)

@@ -1,6 +1,7 @@
 """A Fleet that a person has made or removed over HTTP: one commit, judged as any other."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
@@ -96,6 +97,17 @@ async def test_where_all_of_the_repository_is_read_it_stands_at_the_root() -> No
     assert "openarena.yaml" in place.files()
     await place.settle()
     assert place.pods() == 2
+
+
+async def test_of_specs_that_several_environments_share_nobody_asks_for_more() -> None:
+    values = "apiVersion: gamekeeper.dev/v1\nkind: Values\n"
+    place = await Place.make(**{"environments/eu.yaml": values})
+    lane = place.process.head
+    lane.permissions = replace(lane.permissions, values=("environments/eu.yaml",))
+    before = place.files()
+    with pytest.raises(Unmade, match="several environments") as refused:
+        await place.fleets.make(ARENA, "ada")
+    assert (refused.value.status, place.files()) == (409, before)
 
 
 async def test_it_leaves_by_a_commit_and_its_rooms_with_it() -> None:

@@ -7,7 +7,7 @@ from reconciler.model.errors import Misconfigured
 
 
 def test_the_schemas_of_our_kinds_are_there() -> None:
-    assert sorted(assets.schemas()) == ["Config", "Fleet", "Replicas", "Scheduler"]
+    assert sorted(assets.schemas()) == ["Config", "Fleet", "Replicas", "Scheduler", "Values"]
 
 
 def test_there_is_a_template_for_every_object() -> None:

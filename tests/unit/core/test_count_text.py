@@ -10,6 +10,7 @@ DUEL = WorkloadKey("Fleet", "eu", "duel")
 SPEC = "apiVersion: gamekeeper.dev/v1\nkind: Scheduler\nmetadata: {name: arena}\nspec:\n"
 FLEET = "apiVersion: gamekeeper.dev/v1\nkind: Fleet\nmetadata: {name: duel}\nspec:\n"
 COUNTS = "apiVersion: gamekeeper.dev/v1\nkind: Replicas\nspec:\n  counts:\n"
+VALUES = COUNTS.replace("Replicas", "Values").replace("counts", "workloads")
 
 
 @pytest.mark.parametrize(
@@ -21,6 +22,14 @@ COUNTS = "apiVersion: gamekeeper.dev/v1\nkind: Replicas\nspec:\n  counts:\n"
         ),
         pytest.param(f"{COUNTS}    Scheduler/arena: 7\n", ARENA, 7, 5, id="in the file of counts"),
         pytest.param(f"{COUNTS}    Fleet/eu/duel: 7\n", DUEL, 7, 5, id="of a fleet, there too"),
+        pytest.param(
+            f"{VALUES}    Scheduler/arena:\n      replicas: 9\n",
+            ARENA,
+            9,
+            6,
+            id="in a file of values",
+        ),
+        pytest.param(f"{VALUES}    Scheduler/arena: 9\n", ARENA, None, 0, id="no values at all"),
         pytest.param(
             f"{FLEET}  namespace: eu\n  replicas: 3\n", DUEL, 3, 6, id="in a shared namespace"
         ),

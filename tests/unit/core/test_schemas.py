@@ -45,7 +45,7 @@ def properties(schema: Json) -> Iterator[tuple[str, Json, bool]]:
             yield name, inner, name in node.get("required", ())
 
 
-@pytest.mark.parametrize("kind", ["Scheduler", "Fleet", "Config", "Replicas"])
+@pytest.mark.parametrize("kind", ["Scheduler", "Fleet", "Config", "Replicas", "Values"])
 def test_a_schema_is_a_sound_one_and_uses_only_what_we_act_upon(kind: str) -> None:
     schema = assets.schemas()[kind]
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -55,7 +55,7 @@ def test_a_schema_is_a_sound_one_and_uses_only_what_we_act_upon(kind: str) -> No
         assert set(node) <= ANNOTATIONS | KEYWORDS
 
 
-@pytest.mark.parametrize("kind", ["Scheduler", "Fleet", "Config", "Replicas"])
+@pytest.mark.parametrize("kind", ["Scheduler", "Fleet", "Config", "Replicas", "Values"])
 def test_every_property_is_described_with_unit_default_and_example(kind: str) -> None:
     for name, node, is_required in properties(assets.schemas()[kind]):
         assert node["description"].endswith("."), name
@@ -127,13 +127,18 @@ WHOLE: dict[str, Any] = {
         "{apiVersion: gamekeeper.dev/v1, kind: Replicas, "
         "spec: {counts: {Scheduler/arena: 10, Fleet/servers/duel: 0}}}"
     ),
+    "Values": loaded(
+        "{apiVersion: gamekeeper.dev/v1, kind: Values, spec: {config: {writeBack: {mode: 'off'}, "
+        "budgets: {}, resyncSeconds: 60, pollSeconds: 60, kubernetesVersion: '1.36'}, "
+        "workloads: {Scheduler/arena: {replicas: 9}}}}"
+    ),
 }
 VALIDATORS = {
     kind: jsonschema.Draft202012Validator(schema) for kind, schema in assets.schemas().items()
 }
 
 
-@pytest.mark.parametrize("kind", ["Scheduler", "Fleet", "Config", "Replicas"])
+@pytest.mark.parametrize("kind", ["Scheduler", "Fleet", "Config", "Replicas", "Values"])
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_our_verdict_is_that_of_an_editor(kind: str, data: st.DataObject) -> None:
