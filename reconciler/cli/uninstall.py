@@ -68,7 +68,7 @@ async def _uninstall(asked: Asked, settings: Settings, console: Console) -> int:
             leaders.append(leading)
             await leading.take()
             outcomes = await _remove(one, asked, settings, console)
-        await _drop_lease(one, settings, console)
+        await drop_lease(one, settings)
         await one.view.read()
         print_left(console, settings, one.lane)
         return 1 if any(outcome.error for outcome in outcomes) else 0
@@ -102,8 +102,8 @@ async def _remove(
     return outcomes
 
 
-async def _drop_lease(one: OneCluster, settings: Settings, console: Console) -> None:
-    """Delete the Lease that we gave back, unless somebody took it since."""
+async def drop_lease(one: OneCluster, settings: Settings) -> None:
+    """Delete the Lease that we gave back. Raises Failure where somebody took it since."""
     ref = lease_ref(settings)
     there = await one.cluster.get(ref)
     if there is None:

@@ -130,6 +130,7 @@ async def test_numbers_that_adopted_rooms_have_are_given_to_nobody() -> None:
     given = [pod["metadata"]["annotations"].get(labels.ORDINAL) for pod in world.pods("arena")]
     assert [int(each) for each in given if each] == [highest + 1]
     world.delete(f"{PODS}/web-k7x2p")
+    world.pass_time(60.0)  # nobody looks meanwhile: only the record knows of it any more
     world.commit({FILE: spec("arena", 9)})
     await world.settle(process)
     assert f"arena-{highest + 1}" not in world.names("arena")
@@ -144,10 +145,11 @@ async def test_a_name_with_a_number_raises_what_comes_next() -> None:
     world.pass_time(10.0)
     assert await Hand(world).adopt() == {"arena-7": ""}
     world.delete(f"{PODS}/arena-7")
-    world.commit({FILE: spec("arena", 3)})
+    world.pass_time(60.0)
+    world.commit({FILE: spec("arena", 9)})
     await world.settle(process)
     numbers = sorted(int(name.removeprefix("arena-")) for name in world.names("arena"))
-    assert (len(numbers), numbers[0], numbers[1] > 7) == (3, 0, True)
+    assert (len(numbers), numbers[0], numbers[1] > 7) == (9, 0, True)
 
 
 async def test_a_pod_whose_status_is_written_meanwhile_is_looked_at_again() -> None:
@@ -238,6 +240,21 @@ async def test_names_that_the_loop_gives_meanwhile_are_not_given_twice() -> None
     )
 
 
+async def test_a_second_budget_is_told_and_the_loops_own_is_none() -> None:
+    world, process = await held()
+    path = "/apis/policy/v1/namespaces/arena/poddisruptionbudgets"
+    selector = {"matchLabels": {"app": "earlier"}}
+    body = {"metadata": {"name": "web"}, "spec": {"minAvailable": 1, "selector": selector}}
+    world.create(path, body)
+    (told,) = (await Hand(world).found()).obstacles
+    assert told.what.startswith("PodDisruptionBudget web selects arena-7, web-k7x2p")
+    world.delete(f"{path}/web")
+    give(world)
+    await world.settle(process)
+    assert [each["metadata"]["name"] for each in world.objects(path)] == ["arena"]
+    assert await Hand(world).adopt() == dict.fromkeys(EARLIER, "")
+
+
 async def test_while_another_instance_has_records_its_rooms_are_not_taken() -> None:
     world, _ = await held()
     start(world, "arena-9", **{labels.INSTANCE: "old", labels.WORKLOAD: "arena"})
@@ -251,6 +268,26 @@ async def test_while_another_instance_has_records_its_rooms_are_not_taken() -> N
     world.delete("/api/v1/namespaces/gamekeeper/configmaps/gamekeeper-old")
     world.delete("/api/v1/namespaces/arena/configmaps/gamekeeper-arena")
     assert (await Hand(world).found()).obstacles == []
+
+
+async def test_what_an_uninstalled_instance_made_of_the_same_template_is_not_replaced() -> None:
+    world, process = await held(replicas=3)
+    hand = Hand(world)
+    adoption = replace(await hand.adoption(), as_current=False)
+    start(world, "arena-9", **{labels.INSTANCE: "old", labels.WORKLOAD: "arena"})
+    for name in EARLIER:
+        world.delete(f"{PODS}/{name}")
+    notes = {"annotations": {labels.REVISION: adoption.workload.revision}}
+    patch(world, f"{PODS}/arena-9", {"metadata": notes})
+    world.pass_time(60.0)
+    before = uids(world)
+    found = await candidates(hand.cluster, adoption, f"{labels.INSTANCE}=old", "gamekeeper")
+    assert found.obstacles == []
+    assert await adopt(hand.store, hand.cluster, adoption, found.pods, 0.0) == {"arena-9": ""}
+    give(world)
+    await world.settle(process)
+    assert before.items() < uids(world).items()
+    assert len(uids(world)) == 3
 
 
 async def test_pods_that_end_and_rooms_that_are_ours_are_left_out() -> None:

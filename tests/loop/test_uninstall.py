@@ -3,9 +3,14 @@
 import pytest
 
 from reconciler.adapters.kubernetes.calls import Call
+from reconciler.cli.failures import Failure
+from reconciler.cli.uninstall import drop_lease
 from reconciler.loop.uninstall import ORDER, Removal, own_records, remove_empty
 from reconciler.model import labels
-from reconciler.model.errors import Conflict, Denied
+from reconciler.model.errors import Conflict, Denied, Unavailable
+from reconciler.service.doors.codes import RoomCodes
+from reconciler.settings import Settings
+from reconciler.wiring.clusters import OneCluster
 from tests.loop.transport import Killed
 from tests.loop.world import Process, World, spec
 
@@ -167,6 +172,38 @@ async def test_what_says_that_it_is_a_record_elsewhere_stays(what: str) -> None:
     world.create("/api/v1/namespaces/lobby/configmaps", body)
     await leave(process)
     assert records(world) == ["theirs"]
+
+
+async def test_whoever_loses_the_lease_writes_nothing_more() -> None:
+    world, process = await two()
+    left = iter([True] * 4)  # each delete asks twice: before it waits for its turn, and after
+    removal = Removal(process.cluster.fenced(lambda: next(left, False)))
+    with pytest.raises(Unavailable, match="another process leads now"):
+        await removal.of(await own_records(process.cluster, "gamekeeper", "main"))
+    assert removal.removed.total() == 2
+    assert len(records(world)) == 3
+
+
+@pytest.mark.parametrize("holder", ["", "gamekeeper-7d9f-x"])
+async def test_the_lease_goes_last_and_stays_where_somebody_took_it_since(holder: str) -> None:
+    world, process = await two()
+    path = "/apis/coordination.k8s.io/v1/namespaces/gamekeeper/leases"
+    world.create(
+        path, {"metadata": {"name": "gamekeeper-main"}, "spec": {"holderIdentity": holder}}
+    )
+    one, settings = one_of(process), Settings(instance="main", namespace="gamekeeper")
+    if holder:
+        with pytest.raises(Failure, match="has taken Lease gamekeeper/gamekeeper-main since"):
+            await drop_lease(one, settings)
+    else:
+        await drop_lease(one, settings)
+    there = [each["metadata"]["name"] for each in world.objects(path)]
+    assert ("gamekeeper-main" in there) == bool(holder)
+
+
+def one_of(process: Process) -> OneCluster:
+    codes = RoomCodes(process.cluster, "gamekeeper")
+    return OneCluster(process.cluster, process.view, process.lane, codes, process.world.time)
 
 
 async def emptied(process: Process) -> list[str]:
