@@ -3,14 +3,23 @@
 import os
 import shlex
 from collections.abc import Mapping
+from urllib.parse import urlsplit
 
 from reconciler.adapters.git.source import Source
 from reconciler.adapters.git.urls import Address
+from reconciler.adapters.proxy_urls import HTTP_SCHEMES, checked_proxy, with_scheme
 from reconciler.model.errors import Denied, Misconfigured
 
-# Asked by git for a user name and password; it reads the token anew each time.
+PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY")
+"""The variables by which git finds a proxy. It reads no HTTP_PROXY: a web server's request may
+set that."""
+PROXY_SCHEMES = (*HTTP_SCHEMES, "socks4", "socks4a", "socks5", "socks5h")
+
+# Asked by git for a user name and password; it reads the token anew each time. Of the repository's
+# host alone: git asks it too for what the address of a proxy leaves out.
 _CREDENTIAL_HELPER = (
     '!f() { test \\"$1\\" = get || return 0; '
+    'grep -qxF \\"host=$GAMEKEEPER_GIT_HOST\\" || return 0; '
     'printf \\"username=%s\\\\n\\" \\"$GAMEKEEPER_GIT_USERNAME\\"; '
     'if test -n \\"$GAMEKEEPER_GIT_TOKEN_FILE\\"; '
     'then printf \\"password=%s\\\\n\\" \\"$(head -n 1 \\"$GAMEKEEPER_GIT_TOKEN_FILE\\")\\"; '
@@ -51,7 +60,10 @@ def configuration(address: Address, *, credentials: bool) -> str:
 
 
 def environment(source: Source, address: Address) -> Mapping[str, str]:
-    """Return the environment of git for one fetch. Raises Denied for an unreadable secret."""
+    """Return the environment of git for one fetch.
+
+    Raises Denied for an unreadable secret, Misconfigured for a proxy that is of no use.
+    """
     found = {
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -60,16 +72,28 @@ def environment(source: Source, address: Address) -> Mapping[str, str]:
         "GIT_SSH_VARIANT": "ssh",
     }
     if address.scheme in ("https", "http"):
+        found |= _proxies()
         if source.token_file:
             _check_readable(source.token_file, "token file")
             _check_token(source.token_file)
         if source.certificate_authority_file:
             _check_readable(source.certificate_authority_file, "certificate authority file")
             found["GIT_SSL_CAINFO"] = source.certificate_authority_file
+        found["GAMEKEEPER_GIT_HOST"] = urlsplit(address.url).netloc
         found["GAMEKEEPER_GIT_USERNAME"] = address.username or source.username
         found["GAMEKEEPER_GIT_TOKEN_FILE"] = source.token_file
         found["GAMEKEEPER_GIT_PASSWORD"] = address.password
     return found
+
+
+def _proxies() -> dict[str, str]:
+    """Return the proxies of this process, checked: git would pass by one that it cannot read, or
+    tell a part of its password.
+    """
+    named = {name: os.environ[name] for name in PROXIES if os.environ.get(name)}
+    return {
+        name: checked_proxy(with_scheme(text), name, PROXY_SCHEMES) for name, text in named.items()
+    }
 
 
 def _ssh_command(source: Source) -> str:

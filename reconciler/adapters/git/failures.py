@@ -60,6 +60,18 @@ _MEANINGS: tuple[tuple[re.Pattern[str], _Error, str], ...] = tuple(
             "add the host's key to the known-hosts file, after checking it with its owner",
         ),
         (
+            r"(?:code|response|returned error:) 407|(?:code|response) 40[13] from proxy"
+            r"|connect tunnel failed, response 40[13]",
+            Denied,
+            "the proxy does not let us through: check the user and password in HTTPS_PROXY, and "
+            "whom it lets through",
+        ),
+        (
+            r"could not resolve proxy|connect to proxy|proxy connect|from proxy|connect tunnel",
+            Unavailable,
+            "see whether HTTPS_PROXY names the proxy, and whether it runs; it is tried again",
+        ),
+        (
             r"authentication failed|could not read (?:username|password)|permission denied"
             r"|returned error: 40[13]|http basic: access denied|access denied|unauthorized"
             r"|too many authentication failures",

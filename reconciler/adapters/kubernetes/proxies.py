@@ -4,9 +4,7 @@ import ipaddress
 from collections.abc import Mapping
 from urllib.parse import SplitResult, urlsplit
 
-from reconciler.model.errors import Misconfigured
-
-SCHEMES = ("http", "https")
+from reconciler.adapters.proxy_urls import checked_proxy, with_scheme
 
 
 def proxy_of(url: str, written: str, origin: str, environ: Mapping[str, str]) -> str | None:
@@ -15,27 +13,13 @@ def proxy_of(url: str, written: str, origin: str, environ: Mapping[str, str]) ->
     Raises Misconfigured when it is of no use; the URL may hold a password and is not repeated.
     """
     if written:
-        return _checked(written, f"proxy-url of {origin}")
+        return checked_proxy(written, f"proxy-url of {origin}")
     parts = urlsplit(url)
     name = f"{parts.scheme.upper()}_PROXY"
     found = environ.get(name) or environ.get(name.lower()) or ""
     if not found or _is_exempt(parts, environ.get("NO_PROXY") or environ.get("no_proxy") or ""):
         return None
-    return _checked(found if "://" in found else f"http://{found}", name)
-
-
-def _checked(proxy: str, where: str) -> str:
-    try:
-        parts = urlsplit(proxy)
-        usable = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise Misconfigured(
-            f"{where} is no proxy that can be used: write it as http://HOST:PORT or "
-            "https://HOST:PORT"
-        )
-    return proxy
+    return checked_proxy(with_scheme(found), name)
 
 
 def _is_exempt(parts: SplitResult, listed: str) -> bool:

@@ -19,6 +19,8 @@ class ConnectProxy:
     login: str = ""
     status: int = 200
     asked: list[str] = field(default_factory=list)
+    logins: list[str] = field(default_factory=list)
+    """What came as `user:password`."""
     url: str = ""
     running: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -32,7 +34,10 @@ class ConnectProxy:
             method, where, _ = head[0].split(" ")
             self.asked.append(f"{method} {where}")
             status = self._verdict(head[1:])
-            writer.write(f"HTTP/1.1 {status} Verdict\r\nContent-Length: 0\r\n\r\n".encode())
+            lines = [f"HTTP/1.1 {status} Verdict", "Content-Length: 0"]
+            lines += ["Connection: close"] if status != 200 else []
+            lines += ['Proxy-Authenticate: Basic realm="proxy"'] if status == 407 else []
+            writer.write("\r\n".join([*lines, "", ""]).encode())
             if status == 200:
                 await self._join(where, reader, writer)
         writer.close()
@@ -40,8 +45,11 @@ class ConnectProxy:
 
     def _verdict(self, headers: list[str]) -> int:
         wanted = base64.b64encode(self.login.encode()).decode()
-        given = dict(line.lower().split(": ", 1) for line in headers if line)
-        if self.login and given.get("proxy-authorization") != f"basic {wanted}".lower():
+        given = dict(line.split(": ", 1) for line in headers if line)
+        login = {name.lower(): text for name, text in given.items()}.get("proxy-authorization", "")
+        if login:
+            self.logins.append(base64.b64decode(login.partition(" ")[2]).decode())
+        if self.login and login != f"Basic {wanted}":
             return 407
         return self.status
 
