@@ -53,7 +53,7 @@ def run(arguments: Namespace, console: Console) -> int:
             content_kinds_of(settings),
             hears=bool(settings.rooms_listen),
             leads=settings.lease,
-            copy_from=copy_from_of(settings),
+            copies=bool(copy_from_of(settings)),
         )
     )
     if arguments.output == "json":

@@ -36,7 +36,8 @@ _COPYING = (
     ("", "secrets", ("get", "create", "patch", "delete")),
     ("", "configmaps", ("patch",)),
 )
-"""Copies stand beside rooms, and those may be in any namespace. Nobody's Secrets are listed."""
+"""Copies stand beside rooms, and those may be in any namespace: sources can be read by it, too.
+Nobody's Secrets are listed or watched."""
 _KEY_PAGES = ("/.well-known/openid-configuration", "/openid/v1/jwks")
 
 
@@ -46,8 +47,8 @@ class Needs:
 
     `kinds` are those that repositories may make or add to; `contents` are looked at before a
     namespace is removed, as (apiVersion, kind). `hears` says whether rooms report to this process,
-    `leads` whether it takes the Lease in `namespace`, where its records stand. `copy_from` are
-    NAMESPACE, or NAMESPACE/NAME, that are copied from.
+    `leads` whether it takes the Lease in `namespace`, where its records stand, `copies` whether
+    Secrets may be copied.
     """
 
     namespace: str
@@ -56,7 +57,7 @@ class Needs:
     contents: tuple[tuple[str, str], ...] = ()
     hears: bool = True
     leads: bool = True
-    copy_from: tuple[str, ...] = ()
+    copies: bool = False
 
 
 def manifests(needs: Needs) -> list[Json]:
@@ -69,7 +70,6 @@ def manifests(needs: Needs) -> list[Json]:
     for kind, where, rules in (
         ("ClusterRole", {}, cluster_rules(needs)),
         ("Role", {"namespace": needs.namespace}, own_rules(needs)),
-        *(("Role", {"namespace": each}, rules) for each, rules in _source_rules(needs)),
     ):
         metadata = {"name": name, **where}
         made.append(_manifest(kind, metadata, {"rules": rules}))
@@ -101,17 +101,6 @@ def own_rules(needs: Needs) -> list[Json]:
     return rules
 
 
-def _source_rules(needs: Needs) -> Iterator[tuple[str, list[Json]]]:
-    """Yield the namespaces that are copied from, and what is needed there: to read, by name."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for entry in needs.copy_from:
-        namespace, _, name = entry.partition("/")
-        found[namespace].add(name)
-    for namespace, names in sorted(found.items()):
-        rule = _rule("", ["secrets", "configmaps"], ["get"])
-        yield namespace, [rule if "" in names else {**rule, "resourceNames": sorted(names)}]
-
-
 def plural(kind: str) -> str:
     """Return the name of a kind in paths, by the rule with which kubectl guesses it as well."""
     lower = kind.lower()
@@ -126,7 +115,7 @@ def _cluster_grants(needs: Needs) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         yield _group(version), plural(kind), _LIST
     for kind in needs.kinds:
         yield _group(ALLOWABLE[kind]), plural(kind), _OWNED
-    if needs.copy_from:
+    if needs.copies:
         yield from _COPYING
     if needs.hears:
         yield from _HEARING

@@ -58,7 +58,8 @@ def to_apply(
 
 def _named(body: Json) -> str:
     """Return the digest of what Git named of an object, "" for one of which it names nothing."""
-    return str((body["metadata"].get("annotations") or {}).get(labels.FIELDS, ""))
+    notes = body.get("metadata", {}).get("annotations") or {}
+    return str(notes.get(labels.FIELDS, ""))
 
 
 def inventory_of(situation: Situation) -> tuple[Owned, ...]:

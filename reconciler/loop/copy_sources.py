@@ -100,8 +100,8 @@ def _said(copy: CopyFrom, key: WorkloadKey, error: PortError) -> str:
     """Say what the server said, but for the words: they may repeat what it was given."""
     if isinstance(error, Denied):
         return (
-            f"{copy.source} may not be copied to {key.namespace}: grant what "
-            f"gamekeeper rbac --copy-from-namespaces {copy.namespace} prints"
+            f"{copy.source} may not be copied to {key.namespace}: grant what gamekeeper rbac "
+            f"--copy-from-namespaces {copy.namespace} prints"
         )
     return f"{copy.source} could not be copied: the API server answered {type(error).__name__}"
 

@@ -278,3 +278,9 @@ class Plan:
             or self.prunes
             or self.forget
         )
+
+    @property
+    def due(self) -> bool:
+        """Whether anything is to be carried out: something to write, to ask about, or to record."""
+        asks = self.copies is not None or self.suspects
+        return not self.idle or bool(asks) or self.applied is not None

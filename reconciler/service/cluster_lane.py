@@ -249,7 +249,7 @@ class ClusterLane:
         """Whether a plan has anything to write, be it only a condition."""
         if plan.wake_in_seconds is not None:
             self.wakes.mark_later((plan.key,), max(0.05, plan.wake_in_seconds))
-        if not plan.idle:
+        if plan.due:
             return True
         if plan.key not in self.lane.wanted.keys:
             return False

@@ -2,6 +2,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,9 +10,10 @@ from reconciler.core import plan as planning
 from reconciler.core import rollout
 from reconciler.kube.schemas import Schemas
 from reconciler.model.changes import Cause
+from reconciler.model.copies import Copies
 from reconciler.model.holds import HoldKind
 from reconciler.model.live import LivePod, LiveWorkload, Phase, Seen
-from reconciler.model.plans import Plan, Situation
+from reconciler.model.plans import ApplyObject, Counts, Plan, Situation
 from reconciler.model.records import Ordinals, Owned, StateRecord
 from reconciler.model.rooms import Mark, Why
 from reconciler.model.shares import Share
@@ -31,6 +33,7 @@ from tests.unit.core.making import (
 )
 
 NO_SCHEMAS = Schemas({})
+SUSPECT = ApplyObject(live_objects(a_workload())[0].ref, {}, "digest", "1", (".a",), "it differs")
 
 
 def plan(situation: Situation) -> Plan:
@@ -358,3 +361,18 @@ def serves(pod: LivePod) -> bool:
 def drained(pod: LivePod, why: Why) -> LivePod:
     """A room that was marked draining long enough ago."""
     return replace(pod, mark=Mark.DRAINING, leaving=why, seen=Seen(draining=NOW - 10))
+
+
+@pytest.mark.parametrize(
+    ("changes", "due"),
+    [
+        pytest.param({}, False, id="nothing"),
+        pytest.param({"wake_in_seconds": 3.0}, False, id="nothing yet"),
+        pytest.param({"forget": True}, True, id="something to write"),
+        pytest.param({"copies": Copies()}, True, id="sources to look at"),
+        pytest.param({"suspects": (SUSPECT,)}, True, id="drift to ask about"),
+        pytest.param({"applied": ()}, True, id="something to put on record"),
+    ],
+)
+def test_a_plan_is_carried_out_when_it_has(changes: dict[str, Any], due: bool) -> None:
+    assert replace(Plan(a_workload().key, Counts()), **changes).due is due
