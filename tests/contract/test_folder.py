@@ -102,11 +102,12 @@ async def test_a_log_tells_of_the_folder(far: Upstream) -> None:
         every = await repository.log(third)
     finally:
         await repository.close()
+    elsewhere = ("/envs/eu2/rooms/arena.yaml",)
     assert [(each.commit, each.paths) for each in found] == [
-        (third, (AT,)),
-        (first, ("gamekeeper.yaml", AT)),
+        (third, ("/README.md", AT)),
+        (first, ("gamekeeper.yaml", AT, *elsewhere, "/gamekeeper.yaml")),
     ]
-    assert [each.paths for each in every] == [(AT,), (), ("gamekeeper.yaml", AT)]
+    assert [each.paths for each in every] == [("/README.md", AT), elsewhere, found[1].paths]
 
 
 async def test_a_merge_is_that_of_the_folder(far: Upstream) -> None:

@@ -1,6 +1,8 @@
 """Paths of a repository of which one folder is read, seen from that folder and from the top.
 
-Who reads a folder knows its paths from there; Git knows them from the top. "" is the top.
+Who reads a folder knows its paths from there; Git knows them from the top. "" is the top. In logs
+a path that is not in the folder stands from the top, with a slash in front: what is in the folder
+now may have come from elsewhere.
 """
 
 from reconciler.adapters.git.wire import is_plain
@@ -22,11 +24,13 @@ def check_folder(written: str) -> str:
 
 def from_top(folder: str, path: str) -> str:
     """Return a path of the folder as Git knows it."""
+    if path.startswith("/"):
+        return path[1:]
     return f"{folder}/{path}" if folder else path
 
 
-def from_folder(folder: str, path: str) -> str | None:
-    """Return a path of Git's as it is from the folder, None for what is not in it."""
+def from_folder(folder: str, path: str) -> str:
+    """Return a path of Git's as it is from the folder; with a slash in front what is not in it."""
     if not folder:
         return path
-    return path.removeprefix(f"{folder}/") if path.startswith(f"{folder}/") else None
+    return path.removeprefix(f"{folder}/") if path.startswith(f"{folder}/") else f"/{path}"

@@ -22,7 +22,7 @@ def log(
 ) -> list[Logged]:
     """Read the newest commits of a revision. Raises Misconfigured, Damaged.
 
-    All paths are from `folder`; of a commit those are told that are in it.
+    All paths are from `folder`; those that are not in it have a slash in front.
     """
     every = [from_top(folder, path) for path in paths]
     commits = _touching(objects, revision, every, 0 if before else limit)
@@ -91,8 +91,8 @@ def _parsed(output: bytes, folder: str) -> list[Logged]:
         first = last = at + len(_FIELDS) + 1
         while last < len(tokens) and not tokens[last].startswith("/"):
             last += 1
-        paths = [from_folder(folder, name.removeprefix("\n")) for name in tokens[first:last]]
-        found.append(_logged(fields, [name for name in paths if name]))
+        names = (name.removeprefix("\n") for name in tokens[first:last])
+        found.append(_logged(fields, [from_folder(folder, name) for name in names if name]))
         at = last
     return found
 

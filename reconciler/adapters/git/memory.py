@@ -216,7 +216,7 @@ class MemoryRepository:
             commit.committed_at,
             subject,
             body.strip("\n"),
-            tuple(filter(None, (from_folder(self._folder, path) for path in changed))),
+            tuple(from_folder(self._folder, path) for path in changed),
         )
 
     def _signed(self, commit: Commit, allowed: Mapping[str, Signer]) -> SignedCommit:
@@ -265,7 +265,7 @@ def _tree(files: Mapping[str, bytes], folder: str) -> Tree:
         blocked = not {folder, *_directories([folder])}.isdisjoint(files)
         return Tree("", {}, path=folder, folder=Folder.FILE if blocked else Folder.ABSENT)
     there = {from_folder(folder, path): content for path, content in files.items()}
-    inside = {path: content for path, content in there.items() if path is not None}
+    inside = {path: content for path, content in there.items() if not path.startswith("/")}
     entries = {
         path: Entry(EntryKind.FILE, git_id(content), len(content), content)
         for path, content in inside.items()

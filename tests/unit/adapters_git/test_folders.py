@@ -49,7 +49,8 @@ def test_paths_lead_there_and_back() -> None:
     assert from_top("", "a.yaml") == "a.yaml"
     assert from_folder("eu", "eu/a.yaml") == "a.yaml"
     assert from_folder("", "eu/a.yaml") == "eu/a.yaml"
-    assert from_folder("eu", "eu2/a.yaml") is None
+    assert from_folder("eu", "eu2/a.yaml") == "/eu2/a.yaml"
+    assert from_top("eu", "/eu2/a.yaml") == "eu2/a.yaml"
 
 
 @pytest.mark.parametrize(
