@@ -14,6 +14,17 @@ from reconciler.model.holds import HoldKind
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.model.reports import Report
 from tests.canaries.places import canary
+from tests.loop.convergence import (
+    Ports,
+    Scenario,
+    Stage,
+    State,
+    compare,
+    copy_of,
+    play,
+    reference_of,
+)
+from tests.loop.safety import Bounds
 from tests.loop.test_additional_objects import patch
 from tests.loop.test_shared_namespace import fleet
 from tests.loop.world import CONFIG, Process, World, spec
@@ -342,3 +353,27 @@ async def test_no_content_is_told_or_put_on_record(caplog: pytest.LogCaptureFixt
     said = f"{caplog.text}{report}{records}{events}{process.lane.looked}"
     data = next(iter(source(OTHER)["data"].values()))
     assert not [each for each in (SECRET, OTHER, of(SECRET), data) if each in said]
+
+
+async def test_copies_come_and_go_to_the_same_end_wherever_a_process_dies() -> None:
+    async def prepare() -> World:
+        return (await standing())[0]
+
+    def other(world: World) -> None:
+        more = {"kind": "Secret", "namespace": "shared", "name": "other"}
+        changed = spec("arena", 2, image="registry.example/game:2", copyFrom=[REGIONS, more])
+        world.create(f"{SOURCES}/secrets", {**source(OTHER), "metadata": {"name": "other"}})
+        world.commit({"schedulers/arena.yaml": changed})
+
+    scenario = Scenario("copies", prepare, {0: other}, {"arena": Bounds(4), "lobby": Bounds(1)})
+    world, reference = await reference_of(scenario)
+    points: dict[State, tuple[int, str]] = {}
+    for number in range(len(reference.calls)):
+        for side in ("before", "after"):
+            points.setdefault(reference.ports.states[(number, side)], (number, side))
+    assert len(points) > 20
+    for number, side in points.values():
+        stage = Stage(copy_of(world), scenario)
+        compare(await play(stage, Ports(number, side)), reference)
+        names = {one["metadata"]["name"] for one in stage.world.objects(f"{COPIES}/secrets")}
+        assert names == {"other"}, (number, side)
