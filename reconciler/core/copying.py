@@ -9,7 +9,6 @@ from typing import Any
 
 from reconciler.core.mistakes import Mistake, shown
 from reconciler.core.pod_parts import child, entries, text
-from reconciler.core.waits import soonest
 from reconciler.model import labels
 from reconciler.model.copies import Copies, CopyFrom
 from reconciler.model.holds import Hold, HoldKind
@@ -19,7 +18,9 @@ from reconciler.model.refs import Json
 from reconciler.model.specs import Workload
 
 LOOK_SECONDS = 20.0
-"""How often sources are looked at: a change of one is in its copies within 30 s."""
+"""When sources are looked at again at the latest: a change of one is in its copies within 30 s."""
+_FRESH_SECONDS = LOOK_SECONDS / 2
+"""So old a look may be that nobody looks again though the workload is planned."""
 TYPES = ("Opaque", "kubernetes.io/dockerconfigjson")
 """The types of Secrets that may be copied: no service account's token, no TLS key."""
 _PARTS = {"Secret": ("type", "data"), "ConfigMap": ("data", "binaryData")}
@@ -66,21 +67,28 @@ def with_copies(plan: Plan, situation: Situation, workload: Workload) -> Plan:
     asked, record = workload.copy_from, situation.record
     if not asked and not record.copied:
         return plan
-    looked = situation.looked
+    looked, due = situation.looked, is_due(situation, workload)
     wanted = {each.copy_in(situation.key.namespace) for each in asked}
     dropped = tuple(ref for ref in record.copied if ref not in wanted)
     if dropped and (not situation.complete or situation.holds or _has_old(situation, workload)):
         dropped = ()
-    since = None if looked.at is None else situation.elapsed - looked.at
-    due = looked.asked != asked or since is None or since >= LOOK_SECONDS
-    again = LOOK_SECONDS if due or since is None else LOOK_SECONDS - since
     told = looked.problems if looked.asked == asked else ()
     return replace(
         plan,
         copies=Copies(asked if due else (), dropped) if due or dropped else None,
         holds=(*plan.holds, *_holds(situation, told)),
-        wake_in_seconds=soonest(plan.wake_in_seconds, again),
+        look_in_seconds=LOOK_SECONDS,
     )
+
+
+def is_due(situation: Situation, workload: Workload | None) -> bool:
+    """Whether sources are to be looked at, as nothing is known of what is asked for, or it is old.
+
+    A plan lasts until they are: it names no time that is left.
+    """
+    asked, looked = workload.copy_from if workload else (), situation.looked
+    old = looked.at is None or situation.elapsed - looked.at >= _FRESH_SECONDS
+    return bool(asked) and (old or looked.asked != asked)
 
 
 def _has_old(situation: Situation, workload: Workload) -> bool:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from reconciler.core.copying import is_due
+from reconciler.model.copies import Looked
 from reconciler.model.holds import Hold
 from reconciler.model.live import LiveWorkload
 from reconciler.model.neighbours import Namesake, Sharing
@@ -16,7 +18,7 @@ class Basis(NamedTuple):
     """All that a lasting plan depends on.
 
     Snapshots are immutable and handed out again until something of them changes: an idle pass
-    compares fourteen references a workload.
+    compares fifteen references a workload.
     """
 
     live: LiveWorkload
@@ -33,10 +35,13 @@ class Basis(NamedTuple):
     addresses: Mapping[str, str]
     namesake: Namesake | None
     elsewhere: frozenset[ObjectRef]
+    looked: tuple[Looked, bool]
+    """The last look at sources of copies, and whether another is due."""
 
 
 def basis_of(situation: Situation) -> Basis:
     """Return what a lasting plan of this situation depends on."""
+    desired = situation.desired
     return Basis(
         situation.live,
         situation.desired,
@@ -52,6 +57,7 @@ def basis_of(situation: Situation) -> Basis:
         situation.addresses,
         situation.namesake,
         situation.elsewhere,
+        (situation.looked, is_due(situation, desired.workload if desired else None)),
     )
 
 
@@ -63,4 +69,4 @@ def is_lasting(plan: Plan, situation: Situation) -> bool:
     """
     names = situation.ordinals.outstanding if situation.ordinals else ()
     waits = plan.wake_in_seconds is not None or plan.counts.unready
-    return plan.idle and not waits and not names
+    return not plan.due and not waits and not names

@@ -260,6 +260,8 @@ class Plan:
     """What the record must say of failures before one is acted upon; None: as it does."""
     made_for: Wish | None = None
     copies: Copies | None = None
+    look_in_seconds: float | None = None
+    """When to look at sources of copies again at the latest; other plans may come before."""
     suspects: tuple[ApplyObject, ...] = ()
     applied: tuple[Applied, ...] | None = None
     """Of `core/drift.py`: what a dry run is asked about; what the record must say."""

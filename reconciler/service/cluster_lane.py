@@ -247,8 +247,9 @@ class ClusterLane:
 
     def _is_due(self, plan: Plan) -> bool:
         """Whether a plan has anything to write, be it only a condition."""
-        if plan.wake_in_seconds is not None:
-            self.wakes.mark_later((plan.key,), max(0.05, plan.wake_in_seconds))
+        for seconds in (plan.wake_in_seconds, plan.look_in_seconds):
+            if seconds is not None:
+                self.wakes.mark_later((plan.key,), max(0.05, seconds))
         if plan.due:
             return True
         if plan.key not in self.lane.wanted.keys:

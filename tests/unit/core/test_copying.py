@@ -30,14 +30,14 @@ MAPS = CopyFrom("ConfigMap", "shared", "maps")
 ASKING = a_workload(copy_from=(MAPS, PULL))
 MARKS = {labels.INSTANCE: "main"}
 SOURCE: Json = {"type": "Opaque", "data": {"a": "Yg=="}, "immutable": True}
-WAKES = Plan(ASKING.key, Counts(), wake_in_seconds=3.0)
+BARE = Plan(ASKING.key, Counts())
 
 
 def planned(looked: Looked = NOT_LOOKED, elapsed: float = 100.0, **changes: Any) -> Plan:
     """Return what a plan is with the copies of a situation."""
     workload = changes.pop("workload", ASKING)
     situation = replace(a_situation(workload), looked=looked, elapsed=elapsed, **changes)
-    return with_copies(replace(WAKES, wake_in_seconds=None), situation, workload)
+    return with_copies(BARE, situation, workload)
 
 
 @pytest.mark.parametrize(
@@ -77,18 +77,18 @@ def test_what_is_asked_for_twice_is_copied_once() -> None:
 
 def test_sources_are_looked_at_at_once_and_then_again_and_again() -> None:
     first = planned()
-    assert (first.copies, first.wake_in_seconds) == (Copies((MAPS, PULL)), LOOK_SECONDS)
+    assert (first.copies, first.look_in_seconds) == (Copies((MAPS, PULL)), LOOK_SECONDS)
 
     looked = Looked((MAPS, PULL), 95.0)
     between = planned(looked)
-    assert (between.copies, between.wake_in_seconds) == (None, LOOK_SECONDS - 5)
-    assert planned(looked, 95.0 + LOOK_SECONDS).copies == Copies((MAPS, PULL))
+    assert (between.copies, between.look_in_seconds) == (None, LOOK_SECONDS)
+    assert planned(looked, 95.0 + LOOK_SECONDS - 0.1).copies == Copies((MAPS, PULL))
     assert planned(Looked((MAPS,), 95.0)).copies == Copies((MAPS, PULL)), "another is asked for"
 
 
 def test_who_asks_for_nothing_has_the_very_same_plan() -> None:
     plain = a_workload()
-    assert with_copies(WAKES, a_situation(plain), plain) is WAKES
+    assert with_copies(BARE, a_situation(plain), plain) is BARE
 
 
 def test_what_went_wrong_is_told_until_the_next_look() -> None:

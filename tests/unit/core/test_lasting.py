@@ -39,10 +39,6 @@ BESIDE_IT: dict[str, tuple[str, Any]] = {
         "it counts where an object differs, and the plan that asks does not last",
         frozenset({("digest", "1")}),
     ),
-    "looked": (
-        "it counts where copies are asked for, and such a plan does not last",
-        Looked((), 1.0, ("a",)),
-    ),
     "confirmed": ("it spares comparing what is equal by the basis", frozenset()),
     "create_not_before": ("nothing is to be made", NOW + 10_000),
     "nodes": ("they are counted for rooms without a port, which are not ready", nodes(0)),
@@ -135,6 +131,7 @@ CHANGED: dict[str, Any] = {
     "addresses": {"node-1": "203.0.113.9"},
     "namesake": Namesake(a_key(), goes=True),
     "elsewhere": frozenset({ref("ConfigMap", namespace="arena")}),
+    "looked": Looked((), 1.0, ("a",)),
 }
 
 
