@@ -10,6 +10,8 @@ import pytest
 
 from reconciler.adapters.git.mirror import Mirror
 from reconciler.model.errors import Conflict, Denied, Misconfigured, PortError, Unavailable
+from tests.canaries.keys import write_key
+from tests.canaries.places import canary
 from tests.contract.pushes import START, change
 from tests.contract.upstreams import PASSWORD, OnDisk, OverHttp, OverSsh, opened, upstream
 from tests.gitservers.http import Fault
@@ -249,3 +251,29 @@ async def test_a_key_that_ssh_does_not_take_is_denied(ssh: OverSsh) -> None:
         with pytest.raises(Denied):
             await repository.push(change(base))
     assert ssh.head() == base
+
+
+@pytest.mark.real
+async def test_a_host_whose_key_is_another_is_not_asked_until_somebody_trusts_it(
+    ssh: OverSsh,
+) -> None:
+    base = ssh.commit(START)
+    known = ssh.server.known_hosts_file
+    async with opened(ssh) as repository:
+        await repository.fetch()
+        ssh.server.go_away()
+        for part in ("host", "host.pub"):
+            (ssh.server.folder / part).unlink()
+        write_key(ssh.server.folder / "host", canary("ssh key", "another host"))
+        ssh.server.come_back()
+        second = ssh.commit({"rooms/new.yaml": "replicas: 1\n"})
+        with pytest.raises(Misconfigured, match="add the host's key to the known-hosts file"):
+            await repository.fetch()
+        with pytest.raises(Misconfigured, match="add the host's key to the known-hosts file"):
+            await repository.push(change(base))
+        assert ssh.head() == second
+        assert (await repository.tree(base)).commit == base
+        where = known.read_text(encoding="utf-8").partition(" ")[0]
+        trusted = (ssh.server.folder / "host.pub").read_text(encoding="utf-8")
+        known.write_text(f"{where} {trusted}", encoding="utf-8")
+        assert (await repository.fetch()).commit == second

@@ -1,8 +1,8 @@
 """Run git with a fixed argv, a scrubbed environment and bounded output. Child process only."""
 
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from tempfile import TemporaryFile
 from typing import IO, BinaryIO
 
@@ -40,16 +40,23 @@ class Output:
     stderr: str
 
 
+def _untouched(stderr: str) -> bool:
+    """Take nothing away: a repository that others write, too."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Commands:
     """git with fixed first arguments (which repository) and environment.
 
     `lock_fd` is inherited by git, so that an orphan of a killed child still holds the lock.
+    `tidied` is given what a git said that failed: whether it took away what stood in its way.
     """
 
     where: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
     lock_fd: int | None = None
+    tidied: Callable[[str], bool] = _untouched
 
     def within(
         self, environment: Mapping[str, str], settings: Mapping[str, str] | None = None
@@ -59,7 +66,7 @@ class Commands:
             word for name, text in (settings or {}).items() for word in ("-c", f"{name}={text}")
         ]
         merged = {**self.environment, **environment}
-        return Commands((*self.where, *options), merged, self.lock_fd)
+        return replace(self, where=(*self.where, *options), environment=merged)
 
     def run(
         self,
@@ -74,9 +81,10 @@ class Commands:
         """
         with TemporaryFile() as source:
             source.write(stdin)
-            source.seek(0)
-            process = self._started(arguments, source, extra or {})
-            return _collected(process, limit_bytes)
+            output = self._once(arguments, source, extra or {}, limit_bytes)
+            if output.status and self.tidied(output.stderr):
+                output = self._once(arguments, source, extra or {}, limit_bytes)
+            return output
 
     def read(
         self, *arguments: str, stdin: bytes = b"", limit_bytes: int = OUTPUT_LIMIT_BYTES
@@ -89,6 +97,16 @@ class Commands:
         if output.status == 0:
             return output.stdout
         raise failed(output)
+
+    def _once(
+        self,
+        arguments: tuple[str, ...],
+        source: BinaryIO,
+        extra: Mapping[str, str],
+        limit_bytes: int,
+    ) -> Output:
+        source.seek(0)
+        return _collected(self._started(arguments, source, extra), limit_bytes)
 
     def _started(
         self, arguments: tuple[str, ...], source: BinaryIO, extra: Mapping[str, str]

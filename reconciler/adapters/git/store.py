@@ -9,6 +9,7 @@ import re
 import shutil
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -145,7 +146,8 @@ class Store:
 
     def _commands(self, environment: Mapping[str, str]) -> Commands:
         closed = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
-        return Commands((f"--git-dir={self.directory}",), {**closed, **environment}, self._lock_fd)
+        where, tidied = (f"--git-dir={self.directory}",), partial(_tidied, self.directory)
+        return Commands(where, {**closed, **environment}, self._lock_fd, tidied)
 
     def _advance(self, objects: Objects, incoming: str) -> None:
         before = objects.find(self._tip)
@@ -261,6 +263,19 @@ def _sweep(directory: str) -> None:
         for name in os.listdir(os.path.join(directory, "objects")):
             if name.startswith(("tmp_objdir", "incoming")):
                 shutil.rmtree(os.path.join(directory, "objects", name), ignore_errors=True)
+
+
+def _tidied(directory: str, stderr: str) -> bool:
+    """Take away the locks of a git that was killed alone, as by a machine short of memory.
+
+    We are the only writer of this mirror and run one git at a time, so whose lock stands in the
+    way is no more. What a host says of its own locks names another place.
+    """
+    name = re.escape(os.path.basename(directory))
+    if not re.search(rf"Unable to create '[^']*/{name}/[^']+\.lock': File exists", stderr):
+        return False
+    _sweep(directory)
+    return True
 
 
 def _write(path: str, text: str) -> bool:

@@ -14,6 +14,7 @@ from reconciler.adapters.git.mirror import Mirror
 from reconciler.adapters.git.source import Source
 from reconciler.model.errors import PortError, Unavailable
 from reconciler.model.trees import Relation
+from tests.contract.pushes import change
 from tests.gitservers.http import Fault, HttpGitServer
 from tests.gitservers.repositories import BareRepository
 from tests.unit.adapters_git.repositories import bare, mirror
@@ -199,6 +200,43 @@ async def test_what_killed_gits_left_is_swept_at_the_start(tmp_path: Path) -> No
     finally:
         await again.close()
     assert [path for path in litter if path.exists()] == []
+
+
+@pytest.mark.parametrize(
+    "lock", ["refs/gamekeeper/incoming.lock", "refs/heads/main.lock", "HEAD.lock"]
+)
+async def test_a_lock_of_a_git_that_was_killed_alone_stands_in_nobodys_way(
+    tmp_path: Path, lock: str
+) -> None:
+    repository = bare(tmp_path)
+    repository.commit(FILES, "Start")
+    made = mirror(repository, tmp_path / "cache")
+    try:
+        await follows(made, repository, 1)
+        child = made.pid
+        (mirror_directory(tmp_path / "cache") / lock).write_bytes(b"half")
+        await follows(made, repository, 2)
+        assert made.pid == child, "nobody began anew"
+    finally:
+        await made.close()
+
+
+async def test_a_lock_in_the_hosts_repository_is_the_hosts(tmp_path: Path) -> None:
+    repository = bare(tmp_path)
+    base = repository.commit(FILES, "Start")
+    lock = repository.path / "refs/heads/main.lock"
+    made = mirror(repository, tmp_path / "cache")
+    try:
+        await made.fetch()
+        lock.write_bytes(b"of somebody else")
+        edit = change(base, {"rooms/1.yaml": b"kind: New\n"})
+        with pytest.raises(PortError):
+            await made.push(edit)
+        assert lock.read_bytes() == b"of somebody else"
+        lock.unlink()
+        assert (await made.push(edit)).commit == repository.head()
+    finally:
+        await made.close()
 
 
 async def test_one_flipped_byte_in_any_file_is_harmless_or_repaired(tmp_path: Path) -> None:

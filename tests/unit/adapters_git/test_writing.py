@@ -358,6 +358,33 @@ async def test_a_cache_on_a_full_disk_is_unavailable_and_space_heals_it(
         await made.close()
 
 
+@pytest.mark.real
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
+async def test_a_fetch_onto_a_full_disk_is_unavailable_and_space_heals_it(
+    tmp_path: Path, small_disk: Path
+) -> None:
+    repository = bare(tmp_path)
+    first = repository.commit(FILES, "Start")
+    made = mirror(repository, small_disk)
+    ballast = small_disk / "ballast"
+    try:
+        await made.fetch()
+        with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as stream:
+            while True:
+                stream.write(bytes(4096))
+        noise = random.Random(3).randbytes(60_000).hex()
+        second = repository.commit({"rooms/1.yaml": f"# {noise}\n"}, "Second")
+        for _ in range(3):
+            with pytest.raises(Unavailable, match="make room in the cache directory"):
+                await made.fetch()
+            assert (await made.tree(first)).commit == first
+        ballast.unlink()
+        assert (await made.fetch()).commit == second
+        assert (await made.tree(second)).entries["rooms/1.yaml"].text == f"# {noise}\n".encode()
+    finally:
+        await made.close()
+
+
 async def test_many_files_are_one_commit(tmp_path: Path) -> None:
     repository = BareRepository.create(tmp_path / "srv", "fleet.git")
     files: dict[str, str | None] = {f"{n % 10}/{n}.yaml": f"replicas: {n}\n" for n in range(300)}
