@@ -28,6 +28,9 @@ OF_CONFIGS = Forge(CONFIGS, WORDS, 20_000)
 CONFIG_VALUES = documents_of(CONFIGS)
 SPEC_VALUES = [one for one in documents_of(SPECS) if one.get("kind") in ("Scheduler", "Fleet")]
 VALUES = tuple(dict.fromkeys(word.decode("utf-8", "replace") for word in WORDS))
+ENVIRONMENT = "environments/eu.yaml"
+NAMES = ("Scheduler/arena", "Scheduler/lobby", "Fleet/duel", "Fleet/servers/duel", "arena")
+DUEL = SPEC.replace("arena", "duel").replace("Scheduler", "Fleet")
 PERMISSIONS = Permissions(kinds=("ConfigMap", "Role", "RoleBinding"), instance="main")
 
 
@@ -55,8 +58,26 @@ def read(data: bytes) -> None:
     tree = tree_of(files)
     path = kind.decode()
     entry = replace(tree.entries["gamekeeper.yaml"], text=text, size=len(text), blob="x")
-    reading = read_tree(replace(tree, entries={**tree.entries, path: entry}), PERMISSIONS, kit())
+    judged(read_tree(replace(tree, entries={**tree.entries, path: entry}), PERMISSIONS, kit()))
 
+
+def values(data: bytes) -> None:
+    """No values of an environment make the reader raise, whatever they are laid over."""
+    files = {"gamekeeper.yaml": CONFIG, "schedulers/a.yaml": SPEC, "schedulers/b.yaml": DUEL}
+    tree = tree_of(files)
+    entry = replace(tree.entries["gamekeeper.yaml"], text=data, size=len(data), blob="x")
+    permissions = replace(PERMISSIONS, values=(ENVIRONMENT,))
+    whole = replace(tree, entries={**tree.entries, ENVIRONMENT: entry})
+    reading = read_tree(whole, permissions, kit())
+    judged(reading)
+    # A person can find each mistake: where it is said to be there is such a file and line.
+    for finding in reading.findings:
+        text = whole.entries[finding.file].text or b""
+        assert finding.line <= text.count(b"\n") + text.count(b"\r") + 2
+
+
+def judged(reading: Reading) -> None:
+    """What a reading must be, whatever was read."""
     sent = json.loads(json.dumps(encode(Reading, reading), allow_nan=False))
     assert decode(Reading, sent) == reading
     assert not reading.workloads.keys() & reading.invalid.keys()
@@ -75,9 +96,22 @@ def whole_file(chance: random.Random) -> bytes:
     return path.encode() + b"\n" + text
 
 
+def of_environment(chance: random.Random) -> bytes:
+    """Return a file of values, made of pieces of specs."""
+    layers = {name: chance.choice(SPEC_VALUES).get("spec") for name in chance.sample(NAMES, 2)}
+    spec = {"workloads": layers, "config": chance.choice(CONFIG_VALUES).get("spec")}
+    head = {"apiVersion": "gamekeeper.dev/v1", "kind": "Values"}
+    parts = [spec, {"workloads": layers}, {"workloads": layers}]
+    return in_yaml([{**head, "spec": part} for part in parts], chance, VALUES)
+
+
 def test_no_text_is_too_much_for_the_parser_of_yaml() -> None:
     search(Target("yaml", 800_000, LARGE, parsed))
 
 
 def test_no_file_is_too_much_for_the_reader_of_trees() -> None:
     search(Target("tree", 400_000, whole_file, read))
+
+
+def test_no_values_are_too_much_for_the_reader_of_trees() -> None:
+    search(Target("values", 200_000, of_environment, values))

@@ -3,7 +3,7 @@
 import random
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reconciler import registry
@@ -91,6 +91,7 @@ class Habits:
     repository: Callable[[World, str], WritableRepository] = _in_memory
     scalers: Callable[..., Scalers] = Scalers
     compiler: Compiler | None = None
+    values: tuple[str, ...] = ()
 
 
 ORDINARY = Habits()
@@ -112,6 +113,7 @@ class ScalingService(Service):
     def _app(self, parts: Parts) -> App:
         habits = self._habits
         parts.head.repository = self.repository
+        parts.head.permissions = replace(parts.head.permissions, values=habits.values)
         parts.head.compiler = habits.compiler or parts.head.compiler
         author = Person("Gamekeeper", "gamekeeper@example.com")
         parts.scalers = habits.scalers(
