@@ -28,7 +28,6 @@ class Lanes:
             # A checkout stands for what is tracked; where nothing is, for itself.
             self.head.url = record.repository or self.root
             self.head.branch = record.branch or self.head.branch
-            self.head.path = record.path
 
     @property
     def keys(self) -> list[WorkloadKey]:
@@ -53,6 +52,7 @@ async def opened_lanes(
         repository = checkout or make_mirror(settings)
         try:
             head = make_head_lane(settings, one.lane, compiler, repository)
+            head.path = await checkout.folder() if checkout else head.path
             yield Lanes(one, head, await checkout.root() if checkout else "")
         finally:
             await repository.close()

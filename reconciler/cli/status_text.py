@@ -63,7 +63,8 @@ def _taken_in(status: Status) -> Iterator[str]:
     elif not record.commit:
         yield "No commit was taken in yet."
     else:
-        yield f"commit {record.commit} of {record.branch} at {record.repository}"
+        folder = f", folder {escaped(record.path)}" if record.path else ""
+        yield f"commit {record.commit} of {record.branch} at {record.repository}{folder}"
         if record.verified:
             yield f"    which is {escaped(record.verified)}"
 

@@ -120,6 +120,7 @@ def as_json(status: Status, now: float) -> dict[str, Any]:
     return {
         "repository": record.repository,
         "branch": record.branch,
+        "path": record.path,
         "commit": record.commit,
         "verified": record.verified or None,
         **(_seen_json(status.seen, now) if status.seen else {"leader": None, "git": None}),

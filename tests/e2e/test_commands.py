@@ -159,6 +159,26 @@ def test_a_branch_elsewhere_is_compared_by_its_url(place: Place, tmp_path: Path)
     assert "+ 5 rooms" in place.run(*words).stdout
 
 
+def test_a_folder_is_applied_and_another_one_is_as_another_repository(place: Place) -> None:
+    for environment_name in ("eu", "us"):
+        (place.repository / environment_name / "schedulers").mkdir(parents=True)
+        (place.repository / environment_name / "gamekeeper.yaml").write_text(
+            (place.repository / "gamekeeper.yaml").read_text()
+        )
+    text = (place.repository / SPEC).read_text()
+    (place.repository / "eu" / SPEC).write_text(text)
+    (place.repository / "us/schedulers/lobby.yaml").write_text(text.replace("arena", "lobby"))
+    git(place.repository, "rm", "-rq", "gamekeeper.yaml", "schedulers")
+    git(place.repository, "add", "--all")
+    git(place.repository, "commit", "-qm", "environments")
+    assert place.run("apply", "--yes", "--path", "eu").returncode == 0
+    assert ", folder eu" in place.run("status").stdout
+    assert place.json("status")["path"] == "eu"
+    assert place.json("diff", "--live", "--path", "eu")["workloads"] == []
+    other = place.json("diff", "--live", "--path", "us")
+    assert [each["hold"] for each in other["holds"]] == ["repository-changed"]
+
+
 def test_a_refused_removal_is_named_and_the_same_everywhere(applied: Place) -> None:
     commit(applied.repository, SPEC, "replicas: 2", "replicas: 9")
     assert applied.run("apply", "--yes").returncode == 0

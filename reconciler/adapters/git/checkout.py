@@ -38,6 +38,10 @@ class LocalCheckout:
         """Return the directory that paths are relative to. Raises Misconfigured, Denied."""
         return str((await self._process.opened())["root"])
 
+    async def folder(self) -> str:
+        """Return where that is from the repository's top, "" at the top. Raises as `root`."""
+        return str((await self._process.opened())["path"])
+
     async def branch(self) -> str:
         """Return the branch that is checked out, "" for none. Raises as `root`."""
         return str((await self._process.opened())["branch"])

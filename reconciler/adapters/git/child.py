@@ -56,7 +56,8 @@ class Session:
         """Find a checkout or plain directory."""
         found = self._checkout = local.opened(path, folder)
         self._folder = found.prefix
-        return {"root": found.root, "branch": found.branch}, b""
+        told = {"root": found.root, "path": found.prefix, "branch": found.branch}
+        return told, b""
 
     def fetch(self) -> Answer:
         """Bring the mirror up to date; of a checkout, describe HEAD."""

@@ -122,6 +122,7 @@ async def test_a_checkout_reads_its_folder_from_anywhere_in_it(tmp_path: Path, p
     checkout = LocalCheckout(str(folder / place), "eu/prod")
     try:
         assert await checkout.root() == str(folder / "eu" / "prod")
+        assert await checkout.folder() == "eu/prod"
         working, committed = await checkout.tree(""), await checkout.tree(head)
         assert await checkout.blob(head, "rooms/a.yaml") == b"kind: A\n"
     finally:
