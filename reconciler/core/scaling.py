@@ -34,9 +34,11 @@ class _Course:
 def decide(autoscaling: Autoscaling, look: Look, past: Past, policies: Policies) -> Decision:
     """Return how many rooms there shall be, why, and what to remember of it.
 
-    A spec that switched autoscaling off is answered too: what would be done is shown.
+    A spec that switched autoscaling off is answered too: what would be done is shown. Windows,
+    turns and cool-downs go by the clock that all replicas share, as budgets do: the next leader's
+    own may be ahead, and would end them. What rooms did is known by the clock of who heard it.
     """
-    past = _settled(past, look.now)
+    past = _settled(past, look)
     look = replace(look, bounds=autoscaling.bounds, memory=past.memory)
     advice = advise_by(autoscaling.policy, look, policies)
     demand, doubt = scaling_holds.believed(look.load, look.activity, past.demand, look.now)
@@ -68,7 +70,7 @@ def _held(advice: Advice, look: Look, doubt: str) -> _Course:
 
 def _remembered(past: Past, advised: int, autoscaling: Autoscaling, look: Look) -> Past:
     """Return the past with this advice; where nothing is known the count there is counts as one."""
-    now, first = look.now, (Advised(look.now, look.load.replicas),)
+    now, first = look.spent_at, (Advised(look.spent_at, look.load.replicas),)
     up, down = autoscaling.scale_up, autoscaling.scale_down
     highs = scaling_pace.remember(
         past.highs or first, advised, now, down.stabilization_seconds, max
@@ -83,13 +85,13 @@ def _paced(course: _Course, autoscaling: Autoscaling, look: Look, past: Past) ->
         return course
     way: Direction = "up" if course.replicas > count else "down"
     pace = autoscaling.scale_up if way == "up" else autoscaling.scale_down
-    course = _stabilised(course, count, pace, past, look.now)
+    course = _stabilised(course, count, pace, past, look.spent_at)
     if course.replicas == count:
         return course
-    turn = scaling_pace.turn_left(past, look.now) if way == "down" else 0.0
+    turn = scaling_pace.turn_left(past, look.spent_at) if way == "down" else 0.0
     if turn:
         return course.to(count, f"turned up a while ago: no room goes for {turn:.0f} s", turn)
-    cooldown = scaling_pace.cooldown_left(past, way, pace, look.now)
+    cooldown = scaling_pace.cooldown_left(past, way, pace, look.spent_at)
     if cooldown:
         return course.to(count, f"cool-down: nothing goes {way} for {cooldown:.0f} s", cooldown)
     reached = scaling_pace.limited(count, course.replicas, pace.step)
@@ -128,7 +130,7 @@ def _bounded(course: _Course, look: Look) -> _Course:
 
 
 def _moved(past: Past, look: Look, replicas: int) -> Past:
-    now = look.now
+    now = look.spent_at
     if replicas > look.load.replicas:
         turned_at = now if past.went == "down" else past.turned_at
         return replace(past, raised_at=now, went="up", turned_at=turned_at)
@@ -137,11 +139,15 @@ def _moved(past: Past, look: Look, replicas: int) -> Past:
     return past
 
 
-def _settled(past: Past, now: float) -> Past:
+def _settled(past: Past, look: Look) -> Past:
     """Return the past without a future: where a clock was set back, all of it was just now."""
+    now, demand = look.spent_at, past.demand
+    if demand is not None and demand.at > look.now:
+        doubted_since = demand.doubted_since
+        doubted_since = None if doubted_since is None else min(doubted_since, look.now)
+        past = replace(past, demand=replace(demand, at=look.now, doubted_since=doubted_since))
     known = [past.raised_at, past.lowered_at, past.turned_at]
     known += [span.since for span in (*past.highs[-1:], *past.lows[-1:])]
-    known += [past.demand.at] if past.demand is not None else []
     if all(time is None or time <= now for time in known):
         return past
 
@@ -151,9 +157,6 @@ def _settled(past: Past, now: float) -> Past:
     def spans(found: tuple[Advised, ...]) -> tuple[Advised, ...]:
         return tuple(Advised(min(span.since, now), span.replicas) for span in found)
 
-    demand = past.demand
-    if demand is not None:
-        demand = replace(demand, at=min(demand.at, now), doubted_since=at(demand.doubted_since))
     return replace(
         past,
         raised_at=at(past.raised_at),
@@ -161,5 +164,4 @@ def _settled(past: Past, now: float) -> Past:
         turned_at=at(past.turned_at),
         highs=spans(past.highs),
         lows=spans(past.lows),
-        demand=demand,
     )

@@ -34,7 +34,8 @@ class Demand:
 class Past:
     """What is remembered of a workload's decisions: small, and kept on record by the caller.
 
-    Times are Unix seconds, None for never. Without a past nothing is taken away for the whole
+    Times are Unix seconds by the API server's clock where that is known, and those of `demand` by
+    the clock of who heard it; None is never. Without a past nothing is taken away for the whole
     stabilisation time: a lost record is no advice.
     """
 

@@ -177,3 +177,29 @@ def test_a_policy_takes_no_more_than_its_budget_whatever_the_clock_of_who_leads_
             await there.until("six rooms", lambda: there.wanted() == 6, 60.0)
 
     in_virtual_time(main())
+
+
+@pytest.mark.parametrize("later", [-3600.0, 0.0, 3600.0], ids=["behind", "right", "ahead"])
+def test_a_cool_down_lasts_whatever_the_clock_of_who_leads_next(later: float) -> None:
+    """It is longer than the time for which a budget is spent, so that nothing else holds."""
+    text = scaled(12, [{"replicas": 2}])
+    text = text.replace(
+        "stabilizationSeconds: 0", "stabilizationSeconds: 0\n      cooldownSeconds: 1500"
+    )
+
+    async def main() -> None:
+        async with scene(text) as there:
+            one = there.start("one")
+            one.lane.server_now = LoopTime().now
+            await there.until("nine rooms", lambda: there.wanted() == 9, 120.0)
+            taken_at = elapsed()
+            await asyncio.sleep(700.0)
+            await one.kill()
+            two = there.start("two")
+            two.clock.ahead, two.lane.server_now = later, LoopTime().now
+            while elapsed() < taken_at + 1490.0:
+                await asyncio.sleep(10.0)
+                assert there.wanted() in (None, 9), f"{elapsed() - taken_at:.0f} s"
+            await there.until("six rooms", lambda: there.wanted() == 6, 60.0)
+
+    in_virtual_time(main())
