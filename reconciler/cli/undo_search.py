@@ -90,11 +90,13 @@ async def _logged(side: GitSide, commit: str) -> Logged:
 async def _numbers(side: GitSide, logged: Logged) -> Mapping[WorkloadKey, tuple[int, int]]:
     """Return what a commit changed, from which number to which."""
     before, after = dict[WorkloadKey, int](), dict[WorkloadKey, int]()
+    ours = {*side.reading.workloads, *side.reading.invalid}
     for path in filter(is_yaml, logged.paths):
         theirs = await _of_others(side, path)
         for commit, found in ((logged.parents[0], before), (logged.commit, after)):
             for key, count in (await _counts_at(side, commit, path)).items():
-                if key not in theirs:
+                # Outside of the folder that is read stand workloads of other environments.
+                if key not in theirs and (key in ours or not path.startswith("/")):
                     found[key] = count
     same = sorted(before.keys() & after.keys())
     return {key: (before[key], after[key]) for key in same if before[key] != after[key]}

@@ -37,6 +37,7 @@ class Desk:
     def __init__(self) -> None:
         self.host = MemoryHost()
         self.ours: list[str] = []
+        self.path = ""
         self.host.commit({"gamekeeper.yaml": CONFIG, FILE: arena(3)}, "A fleet")
 
     def scale(self, *counts: int) -> str:
@@ -50,7 +51,7 @@ class Desk:
 
     def at(self, ask: Callable[[GitSide], Coroutine[Any, Any, Any]]) -> Any:
         async def main() -> Any:
-            repository = MemoryRepository(self.host)
+            repository = MemoryRepository(self.host, path=self.path)
             nothing = Reading("", None, {}, {}, (), (), ())
             compiler, allowed = InlineCompiler(), Permissions()
             side = GitSide(repository, repository, compiler, allowed, "main", "", nothing)
@@ -125,6 +126,17 @@ def test_a_file_of_another_fleet_in_the_repository_says_nothing(desk: Desk) -> N
         desk.change(commit)
     both = desk.host.commit({theirs: arena(4), FILE: arena(9)}, "both")
     assert [(each.now, each.back) for each in desk.change(both).undos] == [(9, 8)]
+
+
+def test_a_workload_of_a_folder_that_is_not_read_is_not_undone(desk: Desk) -> None:
+    west = "us/schedulers/west.yaml"
+    files = {"eu/gamekeeper.yaml": CONFIG, f"eu/{FILE}": arena(3), west: arena(3, name="west")}
+    desk.host.commit(files)
+    commit = desk.host.commit({f"eu/{FILE}": arena(8), west: arena(9, name="west")}, "both")
+    desk.path = "eu"
+    change = desk.change(commit)
+    assert [(str(each.key), each.back) for each in change.undos] == [("Scheduler/arena", 3)]
+    assert list(change.files) == [FILE]
 
 
 def test_a_number_that_moved_to_another_file_since_goes_back_there(desk: Desk) -> None:
