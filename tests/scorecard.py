@@ -17,6 +17,7 @@ ROWS = {
     1: "crash before and after every write, rooms occupied",
     2: "every request fails in every way, rooms occupied",
     6: "seeds of all faults mixed",
+    7: "planted bugs",
     8: "transitions of specs, chained against from scratch; specs with mistakes",
     9: "real processes killed at any moment, also inside git, and frozen; rooms occupied",
     11: "ways in which what is wanted vanishes",

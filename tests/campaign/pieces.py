@@ -18,7 +18,7 @@ SHARED = (
     ("failures", (PLAYED_ON, "-k", "fails"), 50),
     ("hours of Git faults", (GIT_FAULTS,), 1),
     ("fuzzing", ("tests/fuzz",), 20),
-    ("transitions", (TRANSITIONS,), 5),
+    ("transitions", (TRANSITIONS, "-k", "began"), 5),
 )
 """Tests that play a share of their points, and into how many pieces they are cut."""
 MOST_SEEDS, SEEDS_EACH = 1000, 50

@@ -21,6 +21,7 @@ from tests.loop.rooms import (
 )
 from tests.loop.sweeps import part
 from tests.loop.virtual_time import in_virtual_time
+from tests.scorecard import score
 
 SEEDS = 30
 """As many as are needed: one in three tells the bug that is found least."""
@@ -120,5 +121,7 @@ def test_a_planted_bug_is_caught(
     plant: Plant, check: Check, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(monkeypatch)
+    score(7, planted_bugs=1, missed=1)
     with pytest.raises(AssertionError):
         check()
+    score(7, missed=-1)
