@@ -90,22 +90,11 @@ class App:
         self._parts = parts
         self._leadership: Leadership | None = None
         self._loaded = False
+        shared = parts.clock, parts.voice, self.may_act
         self.cluster_lane = ClusterLane(
-            parts.lane,
-            parts.clock,
-            parts.voice,
-            self.may_act,
-            lambda: self.head_service.wake(),
-            parts.scalers,
+            parts.lane, *shared, lambda: self.head_service.wake(), parts.scalers
         )
-        self.head_service = HeadService(
-            parts.head,
-            parts.clock,
-            parts.voice,
-            self.may_act,
-            self._published,
-            parts.poll_seconds,
-        )
+        self.head_service = HeadService(parts.head, *shared, self._published, parts.poll_seconds)
         self._publishing = Publishing(self.cluster_lane)
         self._reload = asyncio.Event()
         back = parts.committing
@@ -128,8 +117,7 @@ class App:
         """
         self._loaded = False
         self.cluster_lane.abandon()
-        self._publishing.forget()
-        self.head_service.forget()
+        self._judge_anew()
         if self._parts.desk is not None:
             self._parts.desk.forget()
         self._reload.set()
@@ -251,9 +239,14 @@ class App:
             retries.succeeded()
             if self._reload.is_set():
                 continue  # what was read is of an earlier term
-            self.head_service.forget()  # a look of an earlier term may have ended meanwhile
+            self._judge_anew()  # a look of an earlier term may have ended meanwhile
             self._loaded = True
             self.head_service.wake()
+
+    def _judge_anew(self) -> None:
+        """Take nothing for known: whoever was planned while nothing was wanted is woken, too."""
+        self._publishing.forget()
+        self.head_service.forget()
 
     async def _step_down(self) -> None:
         """Lead no more rooms to this process."""

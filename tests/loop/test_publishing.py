@@ -185,5 +185,10 @@ def test_a_commit_of_one_scheduler_plans_it_alone_and_a_full_pass_plans_all() ->
             service.app.leadership_changed()
             await asyncio.sleep(1.0)
             assert service.taken() >= set(NAMES), "a new term takes nothing for known"
+            # What an earlier term's look had published by then is no word for the next one.
+            service.app._judge_anew()
+            service.app.head_service.wake()
+            await asyncio.sleep(1.0)
+            assert service.taken() >= set(NAMES), "nor does who has read the records"
 
     in_virtual_time(main())
