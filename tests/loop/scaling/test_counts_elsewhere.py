@@ -245,3 +245,37 @@ def test_a_merge_of_the_branch_of_counts_moves_no_count_and_holds_nothing(*, in_
             await it.until("thirteen", lambda: own_line(it) == 13, 700.0)
 
     in_virtual_time(main())
+
+
+def test_a_branch_that_is_merged_and_deleted_moves_no_count() -> None:
+    async def main() -> None:
+        async with stage({"gamekeeper.yaml": APART, FILE: SPEC}, {"arena": Bounds(30, 0)}) as it:
+            await begun(it, 1000.0)
+            merged(it)
+            await asyncio.sleep(40.0)
+            del it.world.host.branches["counts"]
+            await never_fewer(it, 12, 1400.0)
+            assert listed(it, "counts") == {"Scheduler/arena": 13}
+            assert held_by(it) == ""
+
+    in_virtual_time(main())
+
+
+def test_a_branch_that_goes_while_the_host_is_down_and_another_begins_to_lead() -> None:
+    """A decision is on its way all the time."""
+
+    async def main() -> None:
+        async with stage({"gamekeeper.yaml": APART, FILE: SPEC}, {"arena": Bounds(30, 0)}) as it:
+            await begun(it, 1205.0)
+            it.world.host.down()
+            await asyncio.sleep(90.0)
+            await it.services[0].kill()
+            it.start("two")
+            await it.until("another leads", lambda: it.wanted() is not None, 120.0)
+            del it.world.host.branches["counts"]
+            it.world.host.heal()
+            await never_fewer(it, 12, elapsed() + 300.0)
+            assert listed(it, "counts") == {"Scheduler/arena": 13}
+            assert held_by(it) == ""
+
+    in_virtual_time(main())
