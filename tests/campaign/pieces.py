@@ -12,12 +12,14 @@ from tests.loop.sweeps import SETTING as SWEEPS
 WEATHER = "tests/loop/rooms/test_rooms_weather.py"
 PLAYED_ON = "tests/loop/rooms/test_played_on.py"
 GIT_FAULTS = "tests/loop/rooms/test_git_faults.py"
+REPLAYS = "tests/loop/rooms/test_seeds.py"
 TRANSITIONS = "tests/loop/test_transitions.py"
 SHARED = (
     ("deaths", (PLAYED_ON, "-k", "dies"), 10),
     ("failures", (PLAYED_ON, "-k", "fails"), 50),
     ("hours of Git faults", (GIT_FAULTS,), 1),
     ("fuzzing", ("tests/fuzz",), 20),
+    ("replays", (REPLAYS, "-k", "the_same_run"), 5),
     ("transitions", (TRANSITIONS, "-k", "began"), 5),
 )
 """Tests that play a share of their points, and into how many pieces they are cut."""

@@ -11,10 +11,13 @@ import pytest
 
 from tests.loop.rooms.seeds import replays, seeds_of
 from tests.loop.rooms.test_rooms_weather import play
+from tests.loop.shares import share
 from tests.loop.taming import tame
 from tests.loop.virtual_time import in_virtual_time
+from tests.scorecard import score
 
 SEED, ANOTHER = 3, 4
+REPLAYED = 100
 ALONE = """
 import json, sys, pytest
 from tests.loop.rooms.test_seeds import played
@@ -43,9 +46,14 @@ def _alone(seed: int) -> list[str]:
     return trace
 
 
-def test_a_seed_is_the_same_run_alone_and_after_others(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("seed", share(range(REPLAYED), "replays"), ids=lambda seed: f"seed-{seed}")
+def test_a_seed_is_the_same_run_alone_and_after_others(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    score(6, replays=1, replays_that_differ=1)
     played(monkeypatch, ANOTHER)
-    assert played(monkeypatch, SEED) == _alone(SEED)
+    assert played(monkeypatch, seed) == _alone(seed)
+    score(6, replays_that_differ=-1)
 
 
 def test_two_seeds_are_two_runs(monkeypatch: pytest.MonkeyPatch) -> None:
