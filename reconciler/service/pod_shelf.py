@@ -105,6 +105,14 @@ class PodShelf:
             self._ports.give_back(self._foreign.pop(metadata["uid"], NOTHING))
             self._put_room(key, pod_of(obj))
 
+    def take_in(self, obj: Json) -> None:
+        """Take in a pod as the answer to a patch has it: an answer may come after the pod's end.
+
+        A pod that was missing in a list which is older than itself is shown by the watch again.
+        """
+        if obj["metadata"]["uid"] not in self._gone:
+            self.put(obj)
+
     def drop(self, obj: Json) -> None:
         """Take in that a pod is gone."""
         uid = obj["metadata"]["uid"]

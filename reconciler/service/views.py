@@ -150,7 +150,7 @@ class ClusterView:
 
     def take_in(self, pod: Json) -> None:
         """Take in a pod as the server answered it to a patch, unless a newer version is known."""
-        self._pods.put(pod)
+        self._pods.take_in(pod)
 
     def elapsed(self) -> float:
         """The time of the clock by which pods are `seen`: seconds, and it never jumps."""

@@ -188,6 +188,25 @@ def test_the_late_answer_to_a_create_does_not_bring_back_the_dead(
     assert not names(shelf)
 
 
+@pytest.mark.parametrize("is_listed", [True, False], ids=["a watch", "a list"])
+def test_the_late_answer_to_a_patch_does_not_bring_back_the_dead(
+    shelf: PodShelf, is_listed: bool
+) -> None:
+    """It was carried out, then the pod went, and only then was its answer read."""
+    shelf.put(room("arena-1", 5))
+    if is_listed:
+        shelf.drop(room("arena-1", 7))
+    else:
+        shelf.keep_only((), "7")
+    shelf.take_in(room("arena-1", 6))
+    assert names(shelf) == []
+
+    # Where the list was older than the pod, the watch shows it again.
+    shelf.put(room("arena-1", 8))
+    shelf.take_in(room("arena-1", 9))
+    assert names(shelf) == ["arena-1"]
+
+
 def test_a_room_that_we_deleted_is_terminating_before_the_watch_shows_it(
     shelf: PodShelf, touched: list[WorkloadKey]
 ) -> None:
