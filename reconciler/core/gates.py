@@ -6,7 +6,7 @@ from reconciler.core import budget, vanish
 from reconciler.core.freeze_windows import frozen_reason
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal, leaves_git
-from reconciler.model.findings import Finding
+from reconciler.model.findings import Finding, Severity
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.readings import Reading
 from reconciler.model.records import HeldRemoval, LedgerEntry, RepositoryRecord, StateRecord
@@ -38,7 +38,8 @@ def holds_of(
 ) -> Iterator[Hold]:
     """Yield what is held of a head: documents with Findings, and removals that were `blocked`."""
     for key, findings in reading.invalid.items():
-        first = findings[0]
+        # What holds it first, whatever only warns before it.
+        first = next((each for each in findings if each.severity is Severity.ERROR), findings[0])
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
         yield Hold(HoldKind.FINDING, key, f"{_place(first)}: {first.message}{more}")
     told = {finding for findings in reading.invalid.values() for finding in findings}

@@ -251,3 +251,15 @@ def test_a_deletion_waits_for_the_end_of_a_freeze(
 def test_a_deletion_that_was_approved_waits_for_no_freeze() -> None:
     free = blocked(a_reading(PLAZA), gone(ARENA), approved=(gone(ARENA),), freezes=FROZEN)
     assert free == {}
+
+
+def test_what_holds_a_workload_is_told_before_what_only_warns() -> None:
+    warning = Finding(
+        "arena.yaml", 3, 1, "spec.reports", "has no effect", severity=Severity.WARNING
+    )
+    error = Finding("arena.yaml", 9, 1, "spec.replicas", "must be a number")
+    reading = replace(a_reading(), invalid={ARENA.key: (warning, error)})
+
+    (hold,) = (each for each in gates.holds_of(reading, {}, "") if each.key == ARENA.key)
+
+    assert hold.reason == "arena.yaml:9: must be a number (and 1 more)"
