@@ -62,7 +62,8 @@ def templates() -> Iterator[tuple[str, Json]]:
         for path in sorted(folder.glob("*/**/*.yaml")):
             for document in parse_file(path.name, path.read_bytes()).documents:
                 value = document.value
-                yield f"{folder.name}/{value['metadata']['name']}", value["spec"]["template"]
+                if value["kind"] in ("Scheduler", "Fleet"):
+                    yield f"{folder.name}/{value['metadata']['name']}", value["spec"]["template"]
 
 
 @pytest.mark.real
