@@ -44,13 +44,13 @@ MOST_OUTSTANDING = 100_000
 KNOWN: Mapping[str, frozenset[str]] = {
     "ordinals": frozenset({"next", "outstanding", "seen"}),
     "state": frozenset(
-        {"accepted", "conditions", "deleting", "demand", "failures", "held", "highest"}
-        | {"inventory", "ledger", "observedCommit", "scaling"}
+        {"accepted", "applied", "conditions", "copied", "deleting", "demand", "failures", "held"}
+        | {"highest", "inventory", "ledger", "observedCommit", "scaling"}
     ),
     "repository": frozenset(
         {"approved", "asks", "branch", "commit", "config", "countsCommit", "departed"}
-        | {"endorsements", "freezes", "inStep", "known", "newborn", "notices", "offers", "pushed"}
-        | {"pushedAt", "repository", "verified"}
+        | {"endorsements", "freezes", "inStep", "known", "newborn", "notices", "offers", "path"}
+        | {"pushed", "pushedAt", "repository", "verified"}
     ),
 }
 """The fields that this version knows, of each record: it reads and writes these alone."""

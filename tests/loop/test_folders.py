@@ -116,3 +116,23 @@ async def test_a_record_of_the_top_holds_a_path_that_is_new() -> None:
     await turns(world, process)
     assert len(world.pods("arena")) == 2
     assert holds(process) == {HoldKind.REPOSITORY_CHANGED}
+
+
+async def test_a_path_that_was_given_up_is_new_when_it_comes_again() -> None:
+    world = World(path="eu")
+    top = {"gamekeeper.yaml": CONFIG, "schedulers/lobby.yaml": spec("lobby", 2)}
+    eu = {"eu/gamekeeper.yaml": CONFIG, "eu/schedulers/arena.yaml": spec("arena", 2)}
+    world.commit({**top, **eu})
+    await turns(world, await world.process())
+    world.path = ""
+    process = await world.process()
+    await turns(world, process)
+    (change_hash,) = {hold.change_hash for hold in process.lane.wanted.holds}
+    world.approve(change_hash)
+    await turns(world, process, 10)
+    assert (len(world.pods("arena")), len(world.pods("lobby"))) == (0, 2)
+    world.path = "eu"
+    process = await world.process()
+    await turns(world, process, 10)
+    assert len(world.pods("lobby")) == 2
+    assert holds(process) == {HoldKind.REPOSITORY_CHANGED}

@@ -1,12 +1,13 @@
 """Records of every version that ever wrote some are read, and a newer one's are kept as they are.
 
 `tests/golden/records/NUMBER[-WHICH]` hold what programs wrote under a schema's number: `1-first` is
-of the first days, `1` has something in every field of its time. They are never written anew: a
-program that writes more adds a directory, and what it reads of them beside the others here.
+of the first days, `1` has something in every field of its time, `1-copies` in those that came
+since. They are never written anew: a program that writes more adds a directory, and what it reads
+of them beside the others here.
 """
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from reconciler.model.holds import HoldKind
 from reconciler.model.intents import Intent, Landing, Scaling, Step
 from reconciler.model.records import (
     Accepted,
+    Applied,
     Approved,
     Condition,
     Departed,
@@ -126,6 +128,15 @@ WRITTEN: dict[str, dict[str, Any]] = {
         ),
         "ordinals": Ordinals(18, frozenset({9, 15, 16}), 12345, NOW),
     },
+    "1-copies": {
+        "state": StateRecord(
+            deleting=True,
+            copied=(ObjectRef("v1", "Secret", "arena", "pull"),),
+            applied=(Applied(ObjectRef("v1", "Service", "arena", "arena"), "digest"),),
+        ),
+        "repository": RepositoryRecord("https://git.example/f", "main", "c1", path="envs/eu"),
+        "ordinals": Ordinals(3),
+    },
 }
 
 
@@ -157,6 +168,30 @@ def test_every_number_that_is_read_has_records_that_its_programs_wrote() -> None
 def test_the_fields_that_are_known_are_those_that_are_written(kind: str) -> None:
     texts = [json.loads(DUMPS[kind](each[kind])["record"]) for each in WRITTEN.values()]
     assert {name for text in texts for name in text} == record_codec.KNOWN[kind]
+
+
+@pytest.mark.parametrize("kind", sorted(LOADS))
+def test_something_stands_in_every_field_of_what_is_written_here(kind: str) -> None:
+    """Or else the fields that are left out when they are empty are not seen to be written."""
+    plain = Ordinals(-1) if kind == "ordinals" else type(WRITTEN["1"][kind])()
+    empty = {
+        each.name
+        for each in fields(plain)
+        if all(
+            getattr(one[kind], each.name) == getattr(plain, each.name) for one in WRITTEN.values()
+        )
+    }
+    assert empty == set()
+
+
+@pytest.mark.parametrize("kind", sorted(LOADS))
+def test_what_is_empty_again_is_not_kept_for_a_newer_version(kind: str) -> None:
+    for version, each in WRITTEN.items():
+        kept = kept_of(item_of(golden(version, kind)), LOADS[kind], kind)
+        assert kept.beyond == {}
+        plain = Ordinals(-1) if kind == "ordinals" else type(each[kind])()
+        written = record_versions.with_beyond(DUMPS[kind](plain), kept.beyond)
+        assert LOADS[kind](written, "it") == plain
 
 
 @pytest.mark.parametrize("kind", sorted(LOADS))
