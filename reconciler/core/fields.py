@@ -73,7 +73,7 @@ def _hidden(value: dict[str, Any], path: str) -> set[str]:
     names = {_LAST_APPLIED}
     if is_secret_name(str(value.get("name", ""))):
         names.add("value")
-    if path == "data":
+    if path in ("data", "binaryData"):
         names.update(name for name in value if is_secret_name(name))
     metadata = value.get("metadata")
     notes = metadata.get("annotations") if isinstance(metadata, dict) else None

@@ -149,6 +149,12 @@ def test_documents_differ_in_some_field_or_are_equal(one: object, other: object)
             id="an entry of a ConfigMap that is named like a secret",
         ),
         pytest.param(
+            {"kind": "ConfigMap"},
+            {"kind": "ConfigMap", "binaryData": {"db.password": HUSH, "map": "AAEC"}},
+            [("binaryData", None, {"db.password": "*** (after)", "map": "AAEC"})],
+            id="and one of its binary data",
+        ),
+        pytest.param(
             {"metadata": {"annotations": {"gamekeeper.dev/sensitive": "true"}}, "data": {"a": "b"}},
             {
                 "metadata": {"annotations": {"gamekeeper.dev/sensitive": "true"}},
