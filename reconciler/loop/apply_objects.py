@@ -16,6 +16,8 @@ from reconciler.model.records import Owned
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 
 VOLATILE = ("managedFields", "resourceVersion", "generation")
+_SPARED = ("Namespace", "ServiceAccount", *additional.KINDS)
+"""Of these a repository has a say in what is written, and rooms do with what is there."""
 
 
 async def apply(lane: Lane, plan: Plan, steps: Steps) -> bool:
@@ -37,7 +39,7 @@ async def apply(lane: Lane, plan: Plan, steps: Steps) -> bool:
             await lane.cluster.apply(body, force=True)
         except PortError as error:
             steps.failed("apply", str(wanted.ref), error, wanted.reason)
-            if wanted.live_version and wanted.ref.kind in additional.KINDS:
+            if wanted.live_version and wanted.ref.kind in _SPARED:
                 continue  # as it was it is there: a change that is refused may not stop healing
             return False
         if wanted.ref.kind == "PodDisruptionBudget":

@@ -1,9 +1,10 @@
 """Templates of a repository that add to namespace, account and budget of a workload."""
 
-from typing import Any
+from typing import Any, cast
 
 from reconciler.model import labels
 from reconciler.model.additional import OWN
+from reconciler.model.errors import Denied
 from reconciler.model.holds import HoldKind
 from reconciler.model.refs import Json
 from tests.loop.test_additional_objects import patch
@@ -116,3 +117,33 @@ async def test_without_the_operators_leave_nothing_is_added() -> None:
         world.pass_time(2.0)
     assert teams(world) == [None, "blue", None], "what was allowed once counts no more"
     assert len(world.pods("arena")) == 3
+
+
+class Refusing:
+    """A cluster in which a policy refuses what was added to an account."""
+
+    def __init__(self, cluster: Any) -> None:
+        self._cluster = cluster
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cluster, name)
+
+    async def apply(self, body: Json, *, dry_run: bool = False, force: bool = False) -> Json:
+        added = body["metadata"]["labels"].get("example.com/team") == "red"
+        if body["kind"] == "ServiceAccount" and added:
+            raise Denied("a policy says no (403)")
+        return dict(await self._cluster.apply(body, dry_run=dry_run, force=force))
+
+
+async def test_an_addition_that_is_refused_is_told_and_rooms_are_healed() -> None:
+    world, process = await standing()
+    process.lane.cluster = cast("Any", Refusing(process.lane.cluster))
+    world.commit(files(ServiceAccount=template("ServiceAccount", "red")))
+    world.delete("/api/v1/namespaces/arena/pods/arena-0")
+    for _ in range(6):
+        report = await process.turn()
+        world.pass_time(10.0)
+    assert world.names("arena") == ["arena-1", "arena-2", "arena-3"]
+    assert teams(world) == ["blue"] * 3
+    (error,) = {each.error for item in report.settled for each in item.outcomes if each.error}
+    assert "a policy says no" in str(error)
