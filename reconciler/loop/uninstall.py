@@ -100,10 +100,13 @@ async def remove_empty(
         for key in keys:
             await lane.store.change_state(key, lambda record: replace(record, deleting=True))
         lane.wanted = Wanted(deleting=keys)
+        before = lane.store.states()
         report = await tick(lane, sorted(keys), now)
         made = [outcome for item in report.settled for outcome in item.outcomes]
         outcomes += made
-        if not made or any(outcome.error for outcome in made):
+        # A copy that somebody took away is struck off the record, and nothing is done for it.
+        still = not made and lane.store.states() == before
+        if still or any(outcome.error for outcome in made):
             break
     return outcomes
 

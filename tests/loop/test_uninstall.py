@@ -8,6 +8,7 @@ from reconciler.cli.uninstall import drop_lease
 from reconciler.loop.uninstall import ORDER, Removal, own_records, remove_empty
 from reconciler.model import labels
 from reconciler.model.errors import Conflict, Denied, Unavailable
+from reconciler.model.refs import Json
 from reconciler.service.doors.codes import RoomCodes
 from reconciler.settings import Settings
 from reconciler.wiring.clusters import OneCluster
@@ -225,6 +226,20 @@ async def test_objects_go_where_no_room_is_and_stay_where_one_is() -> None:
     assert world.objects("/apis/policy/v1/namespaces/arena/poddisruptionbudgets")
     await leave(process)
     assert records(world) == []
+
+
+async def test_objects_go_though_somebody_took_a_copy_away_before() -> None:
+    world = World()
+    world.copy_from = ("shared",)
+    world.create("/api/v1/namespaces", {"metadata": {"name": "shared"}})
+    source: Json = {"metadata": {"name": "pull"}, "type": "Opaque", "data": {"key": "a2V5"}}
+    world.create("/api/v1/namespaces/shared/secrets", source)
+    copied = [{"kind": "Secret", "namespace": "shared", "name": "pull"}]
+    world.commit({"schedulers/lobby.yaml": spec("lobby", 0, copyFrom=copied)})
+    process = await world.process()
+    await world.settle(process)
+    world.delete("/api/v1/namespaces/lobby/secrets/pull")
+    assert (await emptied(process))[-1] == "Namespace lobby"
 
 
 @pytest.mark.parametrize("phase", ["Running", "on its way out"])
