@@ -14,7 +14,7 @@ from reconciler.model.copies import Copies, CopyFrom
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import ENDED_PHASES
 from reconciler.model.plans import Plan, Situation
-from reconciler.model.refs import Json
+from reconciler.model.refs import Json, ObjectRef
 from reconciler.model.specs import Workload
 
 LOOK_SECONDS = 20.0
@@ -113,6 +113,26 @@ def problem_of(source: Json, copy: CopyFrom) -> str:
     if copy.kind == "Secret" and kind not in TYPES:
         return f"{copy.source} is of type {shown(kind)}: only {' and '.join(TYPES)} are copied"
     return ""
+
+
+def taken_by(ref: ObjectRef, theirs: CopyFrom, owner: str) -> str:
+    """Say that a neighbour in the same namespace has another object copied to that place."""
+    return (
+        f"{ref} is a copy of {theirs.source} for {owner}, and one namespace holds one of that "
+        "name: have one of the two copied from a source of another name"
+    )
+
+
+def retyped(there: Json, body: Json, copy: CopyFrom) -> str:
+    """Say that a source was made anew as another type, which no copy can follow; "" if not."""
+    before, after = (each.get("type") or "Opaque" for each in (there, body))
+    if copy.kind != "Secret" or before == after:
+        return ""
+    name, namespace = body["metadata"]["name"], body["metadata"]["namespace"]
+    return (
+        f"{copy.source} is of another type than its copy, and a Secret keeps its type: "
+        f"kubectl delete secret {name} -n {namespace}, and the copy is made anew"
+    )
 
 
 def copied(source: Json, copy: CopyFrom, namespace: str, marks: Json) -> Json:

@@ -27,6 +27,12 @@ _GIVEN = re.compile(
     r"(?P<value>\"[^\"]*\"|'[^']*'|\S+)"
 )
 """`--db-pass=x`, `+rcon_password x`, `RCON_PWD="x y"` in a text."""
+_LINE = re.compile(
+    r"^(?P<keep>[ \t]*+(?P<name>[A-Za-z_][\w.-]*+)(?:[ \t]*+[=:][ \t]*+|[ \t]++))"
+    r"(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s\"']+)[ \t]*+$",
+    re.MULTILINE,
+)
+"""`rcon_password "x"`, `DB_PWD = x` as a line of a server's own configuration."""
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _DATA = frozenset({"data", "stringData", "binaryData"})
 
@@ -91,7 +97,7 @@ def _flagged(items: list[Any]) -> set[int]:
 
 def _masked(value: Any, side: str, path: str) -> Any:
     if isinstance(value, str):
-        told = _GIVEN.sub(_without_secret, redact(value))
+        told = _LINE.sub(_line_without_secret, _GIVEN.sub(_without_secret, redact(value)))
         return value if told == value else f"{told} ({side})"
     if isinstance(value, list):
         flagged = _flagged(value)
@@ -111,6 +117,10 @@ def _masked(value: Any, side: str, path: str) -> Any:
 def _without_secret(found: re.Match[str]) -> str:
     name = found["flag"] or found["variable"]
     return f"{found['keep']}{MASK}" if is_secret_name(name) else found[0]
+
+
+def _line_without_secret(found: re.Match[str]) -> str:
+    return f"{found['keep']}{MASK}" if is_secret_name(found["name"]) else found[0]
 
 
 def _mask(side: str) -> str:

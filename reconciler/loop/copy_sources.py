@@ -83,10 +83,15 @@ async def _copy(lane: Lane, plan: Plan, copy: CopyFrom, desired: Desired, steps:
         if not is_ours(there, lane.instance) or not copying.is_copy(there):
             return f"{ref} is there and is no copy of ours: remove it, or take it out of copyFrom"
         owner = owner_of(there, lane.instance)
-        if owner not in (None, plan.key) and _is_asked(lane, owner, ref):
-            return ""  # that of a neighbour in the same namespace, which sees to it
+        theirs = _asked(lane, owner, ref) if owner != plan.key else None
+        if theirs is not None:
+            # That of a neighbour in the same namespace, which sees to it.
+            return "" if theirs == copy else copying.taken_by(ref, theirs, f"{owner}")
         if copying.is_as_wanted(there, body):
             return ""
+        problem = copying.retyped(there, body, copy)
+        if problem:
+            return problem
         seen = {name: there["metadata"][name] for name in ("uid", "resourceVersion")}
         body = {**body, "metadata": {**body["metadata"], **seen}}
         reason = f"{ref} is not as {copy.source} is"
@@ -106,13 +111,13 @@ def _said(copy: CopyFrom, key: WorkloadKey, error: PortError) -> str:
     return f"{copy.source} could not be copied: the API server answered {type(error).__name__}"
 
 
-def _is_asked(lane: Lane, owner: WorkloadKey | None, ref: ObjectRef) -> bool:
-    """Whether a workload of ours has a copy, and keeps it."""
+def _asked(lane: Lane, owner: WorkloadKey | None, ref: ObjectRef) -> CopyFrom | None:
+    """Return what a workload of ours asks to have copied there, None where it asks for none."""
     desired = lane.desired(owner) if owner is not None else None
     if desired is None:
-        return False
+        return None
     asked = desired.workload.copy_from
-    return any(each.copy_in(ref.namespace) == ref for each in asked)
+    return next((each for each in asked if each.copy_in(ref.namespace) == ref), None)
 
 
 async def _is_dropped(lane: Lane, plan: Plan, ref: ObjectRef, steps: Steps) -> bool:
@@ -123,7 +128,7 @@ async def _is_dropped(lane: Lane, plan: Plan, ref: ObjectRef, steps: Steps) -> b
             return True
         if owner_of(there, lane.instance) != plan.key:
             return True
-        if any(_is_asked(lane, each, ref) for each in lane.wanted.neighbours(plan.key)):
+        if any(_asked(lane, each, ref) for each in lane.wanted.neighbours(plan.key)):
             return True  # it takes the copy over at its next look
         lane.check_stands(plan)
         metadata = there["metadata"]

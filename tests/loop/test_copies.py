@@ -136,6 +136,46 @@ async def test_a_source_that_is_gone_takes_no_copy_and_no_room_away() -> None:
     assert OTHER in content(world)
 
 
+async def test_a_source_made_anew_of_another_type_is_told_with_what_to_do() -> None:
+    world, process = await standing()
+    world.delete(f"{SOURCES}/secrets/pull")
+    world.create(f"{SOURCES}/secrets", source(OTHER, "Opaque"))
+    (reason,) = told(await turns(world, process))
+    assert "kubectl delete secret pull -n arena" in reason
+    assert SECRET in content(world)
+    world.delete(f"{COPIES}/secrets/pull")
+    await turns(world, process)
+    assert OTHER in content(world)
+
+
+async def test_of_two_sources_of_one_name_in_a_shared_namespace_the_second_is_told() -> None:
+    def asks(namespace: str) -> str:
+        entry = f"{{kind: Secret, namespace: {namespace}, name: pull}}"
+        return f"  copyFrom: [{entry}]\n  reports:"
+
+    world = begun(**{"schedulers/arena.yaml": PLAIN})
+    world.copy_from = ("shared", "others")
+    world.create("/api/v1/namespaces", {"metadata": {"name": "others"}})
+    theirs = source(OTHER)
+    theirs["metadata"]["namespace"] = "others"
+    world.create("/api/v1/namespaces/others/secrets", theirs)
+    fleets = {"duel": "shared", "quake": "others"}
+    files = {
+        f"schedulers/{name}.yaml": fleet(name).replace("  reports:", asks(namespace))
+        for name, namespace in fleets.items()
+    }
+    world.commit(files)
+    report = await turns(world, await world.process())
+    reasons = [
+        hold.reason
+        for each in report.settled
+        for hold in each.plan.holds
+        if hold.kind is HoldKind.NOT_COPIED
+    ]
+    assert len(reasons) == 1
+    assert "one namespace holds one of that name" in reasons[0]
+
+
 class Failing:
     """A cluster in which Secrets of one namespace cannot be read, or written."""
 

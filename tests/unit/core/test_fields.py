@@ -155,6 +155,21 @@ def test_documents_differ_in_some_field_or_are_equal(one: object, other: object)
             id="and one of its binary data",
         ),
         pytest.param(
+            {"kind": "ConfigMap", "data": {"server.cfg": "hostname duel\n"}},
+            {
+                "kind": "ConfigMap",
+                "data": {"server.cfg": f'rcon_password "{HUSH}"\n DB_PWD = {HUSH} \nmap ice\n'},
+            },
+            [
+                (
+                    "data.server.cfg",
+                    "hostname duel\n",
+                    "rcon_password ***\n DB_PWD = ***\nmap ice\n (after)",
+                )
+            ],
+            id="lines of a server's configuration",
+        ),
+        pytest.param(
             {"metadata": {"annotations": {"gamekeeper.dev/sensitive": "true"}}, "data": {"a": "b"}},
             {
                 "metadata": {"annotations": {"gamekeeper.dev/sensitive": "true"}},
