@@ -160,7 +160,7 @@ async def test_of_two_sources_of_one_name_in_a_shared_namespace_the_second_is_to
     theirs["metadata"]["namespace"] = "others"
     world.create("/api/v1/namespaces/others/secrets", theirs)
     fleets = {"duel": "shared", "quake": "others"}
-    files = {
+    files: dict[str, str | None] = {
         f"schedulers/{name}.yaml": fleet(name).replace("  reports:", asks(namespace))
         for name, namespace in fleets.items()
     }
