@@ -190,6 +190,7 @@ class Book:
         if report.players is not None:
             line.rests_on = None
         draining, before = pod.mark is asked is Mark.DRAINING, line.heard
+        learns = draining and report.learns and line.told_at >= 0
         alone = draining and fence.was_left_alone(pod, workload, sent)
         line.report, line.told_at = report, line.last_at
         # What it says before it was left alone is news each time.
@@ -197,7 +198,7 @@ class Book:
         line.drain = pod.leaving_since if draining else None
         down = None if pod.running else pod.runs
         laid = hearing.lay(before, report, workload.matches_max, line.last_at, alone, down)
-        if draining and report.learns:
+        if learns:  # by its first word nobody knows how long it pauses between two
             pause = max(workload.departure.quiet_seconds, 2 * line.gap)
             laid = hearing.parting(laid, line.last_at + pause)
         unix_seconds = self._clock.now()

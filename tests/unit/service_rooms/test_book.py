@@ -180,6 +180,26 @@ def test_who_pauses_for_long_between_two_words_takes_its_leave_by_a_longer_silen
     in_virtual_time(main())
 
 
+def test_who_has_spoken_once_to_a_new_leader_takes_no_leave_by_silence() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(LEARNS)
+            await asyncio.sleep(30.0)
+            await it.say(LEARNS)
+            await drain(it, "30.000", 1.0)
+            it.desk = it.new_desk()
+            it.listen()
+            await it.say(LEARNS)
+            await asyncio.sleep(25.0)
+            verdict = it.desk.fence(it.desk.find("arena", "arena-0"))
+            assert verdict is not None
+            assert not verdict.may, "it pauses for 30 s, and its players may have come meanwhile"
+            await it.say(OCCUPIED)
+            assert it.desk.find("arena", "arena-0").judged.protected
+
+    in_virtual_time(main())
+
+
 def test_a_process_that_stood_still_listens_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
         async with stage(2) as it:
