@@ -143,11 +143,12 @@ async def _moves_apart(
     tip, since, stale = reading.counts_commit, base, dict[WorkloadKey, int]()
     if renewed or not base:
         # It begins at a commit of the tracked branch. What people wrote there before a commit of
-        # ours was heard before that.
-        ours = await _newest_of_ours(trail, (reading.commit, tip))
-        if ours:
-            stale = dict((await trail.read(ours))[1])
-        since = base or ours
+        # ours was heard before that, and what stood where it begins lies over nothing.
+        begins = await _newest_of_ours(trail, reading.commit, tip)
+        begins = begins or await _beginning(trail, reading.commit, tip)
+        if begins:
+            stale = dict((await trail.read(begins))[1])
+        since = base or begins
     if base == tip:
         return Moves(wrote={}, stale=stale)  # nobody moved it
     relation = await trail.repository.relation(base, tip) if base else Relation.FORWARD
@@ -156,11 +157,20 @@ async def _moves_apart(
     return Moves({}, theirs, wrote, stale)
 
 
-async def _newest_of_ours(trail: Trail, span: tuple[str, str]) -> str:
-    """Return the newest commit of ours in a span, "" where none is listed."""
+async def _newest_of_ours(trail: Trail, tracked: str, tip: str) -> str:
+    """Return our newest commit on a branch of counts, "" where none is listed."""
     mine = frozenset(trail.ours)
-    lineage = await trail.lineage(*span)
+    lineage = await trail.lineage(tracked, tip)
     return next((commit for commit in lineage.commits if commit in mine), "")
+
+
+async def _beginning(trail: Trail, tracked: str, tip: str) -> str:
+    """Return the commit of the tracked branch at which that of counts begins, "" where unknown."""
+    lineage = await trail.lineage(tracked, tip)
+    if not lineage.commits:
+        return tip
+    parents = () if lineage.cut else (await trail.read(lineage.commits[-1]))[0]
+    return next(iter(parents), "")
 
 
 async def _goes_on(trail: Trail, base: str, reading: Reading) -> bool:

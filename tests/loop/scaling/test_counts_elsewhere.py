@@ -9,6 +9,8 @@ import pytest
 from tests.loop.safety import Bounds
 from tests.loop.scaling.house import ARENA, FILE, Scene, scaled, stage
 from tests.loop.scaling.test_counts_branch import APART, FROM_EIGHT, counts, rewritten, six
+from tests.loop.scaling.test_counts_file import IN_A_FILE
+from tests.loop.scaling.test_counts_file import listed as on_the_tracked_branch
 from tests.loop.scaling.test_renamed_branch import (
     PACED,
     RENAMED,
@@ -276,6 +278,49 @@ def test_a_branch_that_goes_while_the_host_is_down_and_another_begins_to_lead() 
             it.world.host.heal()
             await never_fewer(it, 12, elapsed() + 300.0)
             assert listed(it, "counts") == {"Scheduler/arena": 13}
+            assert held_by(it) == ""
+
+    in_virtual_time(main())
+
+
+def prepared(there: Scene) -> str:
+    """A person begins a branch of counts, which nobody reads yet; return its Config."""
+    there.world.host.branch("counts", there.head())
+    return IN_A_FILE.replace("{to: file}", "{to: file, branch: counts}")
+
+
+def merged_and_taken_out(there: Scene) -> str:
+    """A person merges the branch of counts and counts on the tracked one; return its Config."""
+    merged(there)
+    there.world.commit({"gamekeeper.yaml": IN_A_FILE})
+    return APART
+
+
+@pytest.mark.parametrize(
+    ("config", "begins"),
+    [
+        pytest.param(IN_A_FILE, prepared, id="begun long before"),
+        pytest.param(APART, merged_and_taken_out, id="merged, out and in again"),
+    ],
+)
+def test_what_stood_where_the_branch_of_counts_begins_is_nobodys_number(
+    config: str, begins: Callable[[Scene], str]
+) -> None:
+    spec = scaled(2, RISING).replace("    scaleDown:", PACED).replace("  replicas: 2\n", "", 1)
+
+    async def main() -> None:
+        async with stage({"gamekeeper.yaml": config, FILE: spec}, {"arena": Bounds(30, 0)}) as it:
+            it.start("one")
+            await it.until("thirteen rooms", lambda: it.rooms() == 13, 850.0)
+            await asyncio.sleep(1300.0 - elapsed())
+            put_in = begins(it)
+            lists = {"Scheduler/arena": 20}
+            await it.until("twenty", lambda: on_the_tracked_branch(it) == lists, 2500.0)
+            await it.until("twenty rooms", lambda: it.rooms() == 20, 100.0)
+            assert own_line(it) == 13
+            it.world.commit({"gamekeeper.yaml": put_in})
+            await never_fewer(it, 20, elapsed() + 300.0)
+            assert own_line(it) == 20
             assert held_by(it) == ""
 
     in_virtual_time(main())
