@@ -1,20 +1,31 @@
 """The API server of a real control plane dies and comes back beside rooms in which people play."""
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.controlplane.cluster import ControlPlane
+from tests.controlplane.cluster import ControlPlane, Parts
 from tests.e2e.real_removals import made_twice
 from tests.e2e.real_rooms import SECOND, installation, scheduler
 from tests.e2e.real_voices import Voice
+from tests.e2e.test_real_story import installed
+
 
 pytestmark = pytest.mark.real
 
 DOWN_SECONDS = 20.0
 """Longer than a Lease lasts: who leads must know by itself that it does not any more."""
 PATIENCE_SECONDS = 120.0
+
+
+@pytest.fixture(scope="module")
+def deployed() -> Iterator[ControlPlane]:
+    """A control plane of its own: one that starts up refuses what it grants a moment later."""
+    with installed(Parts(audited=True)) as cluster:
+        cluster.add_nodes(1, labels={"pool": "own"})
+        yield cluster
 
 
 def test_an_api_server_that_dies_for_longer_than_a_lease_ends_no_match_and_loses_no_commit(
