@@ -12,7 +12,6 @@ from tests.e2e.real_rooms import SECOND, installation, scheduler
 from tests.e2e.real_voices import Voice
 from tests.e2e.test_real_story import installed
 
-
 pytestmark = pytest.mark.real
 
 DOWN_SECONDS = 20.0
