@@ -324,6 +324,13 @@ async def test_a_full_disk_is_unavailable_and_space_heals_it(tmp_path: Path) -> 
         await made.close()
 
 
+def fill(ballast: Path) -> None:
+    """Leave no room on the disk that a file is on."""
+    with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as stream:
+        while True:
+            stream.write(bytes(4096))
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "small"
@@ -344,9 +351,7 @@ async def test_a_cache_on_a_full_disk_is_unavailable_and_space_heals_it(
     ballast = small_disk / "ballast"
     try:
         await made.fetch()
-        with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as stream:
-            while True:
-                stream.write(bytes(4096))
+        fill(ballast)
         for _ in range(3):
             with pytest.raises(Unavailable):
                 await made.push(change(base, {"rooms/1.yaml": random.Random(2).randbytes(60_000)}))
@@ -369,9 +374,7 @@ async def test_a_fetch_onto_a_full_disk_is_unavailable_and_space_heals_it(
     ballast = small_disk / "ballast"
     try:
         await made.fetch()
-        with contextlib.suppress(OSError), ballast.open("wb", buffering=0) as stream:
-            while True:
-                stream.write(bytes(4096))
+        fill(ballast)
         noise = random.Random(3).randbytes(60_000).hex()
         second = repository.commit({"rooms/1.yaml": f"# {noise}\n"}, "Second")
         for _ in range(3):
