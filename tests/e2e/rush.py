@@ -15,6 +15,7 @@ from tests.loop.scaling.house import scaled
 
 WORKLOADS = 90
 LONGEST_SECONDS = 300.0
+COLLEAGUE = "# a colleague's line"
 FLAGS = ("--no-lease", "--poll-seconds", "5", "--listen", "127.0.0.1:0")
 _AT = re.compile(r"^  (\S+Z) \d+ -> \d+", re.MULTILINE)
 
@@ -52,6 +53,9 @@ def play(folder: Path, quiet_seconds: int, pause_seconds: float) -> Rush:
         served.there.commit(gamekeeper=config_text, **files)
         with Busybody(served.person(), paths, pause_seconds) as person:
             served.there.start_loop("cache", *FLAGS, *served.flags())
+            until("a decision acts", lambda: _acts(served, names[0]), LONGEST_SECONDS)
+            # The busybody rests by chance, at times for longer than all of this takes.
+            served.person("colleague").edit(paths[-1], COLLEAGUE)
             try:
                 until("all in Git", lambda: _is_in_git(served), LONGEST_SECONDS)
             except AssertionError as late:
@@ -63,6 +67,11 @@ def play(folder: Path, quiet_seconds: int, pause_seconds: float) -> Rush:
 def _spec(name: str) -> str:
     """Return a spec with two rooms in Git and three wanted at every time of day."""
     return scaled(2, [{"replicas": 3}]).replace("arena", name)
+
+
+def _acts(served: Hosted, name: str) -> bool:
+    """Whether the third room is there: what is decided waits for the quiet time only in Git."""
+    return len(served.there.pods(name)) == 3
 
 
 def _is_in_git(served: Hosted) -> bool:
@@ -80,7 +89,7 @@ def _judged(
     told = {name for commit in ours for name, *_ in steps_of(commit.message)}
     everything = "\n".join(texts.values())
     lost = [path for path in paths if Path(path).stem not in told]
-    lost += [line for line in person.lines if f"{line}\n" not in f"{everything}\n"]
+    lost += [line for line in [*person.lines, COLLEAGUE] if f"{line}\n" not in f"{everything}\n"]
     return Rush(
         len(ours),
         max(0.0, landed_at - first - quiet_seconds),
