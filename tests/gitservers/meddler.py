@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
+
+from tests.listening import listening
 
 _LONGEST_SECONDS = 60.0
 
@@ -52,26 +54,19 @@ class Meddler:
     asked: list[tuple[str, str, bool]] = field(default_factory=list)
     met: int = 0
     """How many answers were broken."""
-    running: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection, which is one request."""
-        task = asyncio.current_task()
-        assert task is not None
-        self.running.add(task)
-        with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            request = await _request(reader)
-            method, path, _ = request.decode("latin-1").split("\r\n")[0].split(" ")
-            self.asked.append((method, path, b"\r\nauthorization: " in request.lower()))
-            now = self.meddling
-            if now is None or now.only not in path:
-                writer.write(await self._answer(request))
-            else:
-                self.met += 1
-                await self._broken(now, request, writer)
-            await writer.drain()
-        writer.close()
-        self.running.discard(task)
+        request = await _request(reader)
+        method, path, _ = request.decode("latin-1").split("\r\n")[0].split(" ")
+        self.asked.append((method, path, b"\r\nauthorization: " in request.lower()))
+        now = self.meddling
+        if now is None or now.only not in path:
+            writer.write(await self._answer(request))
+        else:
+            self.met += 1
+            await self._broken(now, request, writer)
+        await writer.drain()
 
     async def _broken(self, how: Meddling, request: bytes, writer: asyncio.StreamWriter) -> None:
         if how.status or how.page or how.elsewhere:
@@ -114,16 +109,10 @@ async def meddler(host_url: str) -> AsyncIterator[Meddler]:
     assert parts.hostname is not None
     assert parts.port is not None
     proxy = Meddler(parts.hostname, parts.port)
-    server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
     login = f"{parts.netloc.rpartition('@')[0]}@" if "@" in parts.netloc else ""
-    proxy.url = f"http://{login}127.0.0.1:{server.sockets[0].getsockname()[1]}{parts.path}"
-    try:
+    async with listening(proxy.serve) as port:
+        proxy.url = f"http://{login}127.0.0.1:{port}{parts.path}"
         yield proxy
-    finally:
-        server.close()
-        for task in list(proxy.running):
-            task.cancel()
-        await asyncio.gather(*proxy.running, return_exceptions=True)
 
 
 async def _request(reader: asyncio.StreamReader) -> bytes:

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
+from tests.listening import listening
+
 
 @dataclass(slots=True)
 class ConnectProxy:
@@ -22,26 +24,19 @@ class ConnectProxy:
     logins: list[str] = field(default_factory=list)
     """What came as `user:password`."""
     url: str = ""
-    running: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection."""
-        task = asyncio.current_task()
-        assert task is not None
-        self.running.add(task)
-        with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-            method, where, _ = head[0].split(" ")
-            self.asked.append(f"{method} {where}")
-            status = self._verdict(head[1:])
-            lines = [f"HTTP/1.1 {status} Verdict", "Content-Length: 0"]
-            lines += ["Connection: close"] if status != 200 else []
-            lines += ['Proxy-Authenticate: Basic realm="proxy"'] if status == 407 else []
-            writer.write("\r\n".join([*lines, "", ""]).encode())
-            if status == 200:
-                await self._join(where, reader, writer)
-        writer.close()
-        self.running.discard(task)
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        method, where, _ = head[0].split(" ")
+        self.asked.append(f"{method} {where}")
+        status = self._verdict(head[1:])
+        lines = [f"HTTP/1.1 {status} Verdict", "Content-Length: 0"]
+        lines += ["Connection: close"] if status != 200 else []
+        lines += ['Proxy-Authenticate: Basic realm="proxy"'] if status == 407 else []
+        writer.write("\r\n".join([*lines, "", ""]).encode())
+        if status == 200:
+            await self._join(where, reader, writer)
 
     def _verdict(self, headers: list[str]) -> int:
         wanted = base64.b64encode(self.login.encode()).decode()
@@ -72,15 +67,9 @@ async def connect_proxy(
 ) -> AsyncIterator[ConnectProxy]:
     """Serve a proxy for the length of a block."""
     proxy = ConnectProxy(hosts or {}, login, status)
-    server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
-    proxy.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    try:
+    async with listening(proxy.serve) as port:
+        proxy.url = f"http://127.0.0.1:{port}"
         yield proxy
-    finally:
-        server.close()
-        for task in list(proxy.running):
-            task.cancel()
-        await asyncio.gather(*proxy.running, return_exceptions=True)
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

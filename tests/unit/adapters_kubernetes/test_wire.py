@@ -3,8 +3,8 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import pytest
 
@@ -27,6 +27,7 @@ from reconciler.model.errors import (
 from reconciler.model.refs import Json, ObjectRef
 from reconciler.ports import WatchEvent
 from tests.canaries.places import canary
+from tests.listening import listening
 from tests.unit.adapters_kubernetes.connect_proxy import connect_proxy
 
 
@@ -50,37 +51,26 @@ class Wire:
     speech: Speech
     asked: int = 0
     url: str = ""
-    serving: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self.serving.add(task)
-        with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            await reader.readuntil(b"\r\n\r\n")
-            self.asked += 1
-            await self.speech(writer)
-        writer.close()
-        self.serving.discard(task)
+        await reader.readuntil(b"\r\n\r\n")
+        self.asked += 1
+        await self.speech(writer)
 
 
 @asynccontextmanager
 async def wire(speech: Speech, proxy: str = "") -> AsyncIterator[tuple[Wire, KubernetesCluster]]:
     """Serve a speech, with a client whose requests may take half a second."""
     there = Wire(speech)
-    server = await asyncio.start_server(there.serve, "127.0.0.1", 0)
-    there.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    flags = ConnectionFlags(server=there.url, token=TOKEN, proxy_url=proxy)
-    limits = Limits(qps=0, request_timeout_seconds=0.5, silence_seconds=0.5)
-    cluster = open_cluster(connect(flags, {"HOME": "/none"}), "test", limits=limits)
-    try:
-        yield there, cluster
-    finally:
-        await cluster.close()
-        server.close()
-        for task in list(there.serving):
-            task.cancel()
-        await asyncio.gather(*there.serving, return_exceptions=True)
+    async with listening(there.serve) as port:
+        there.url = f"http://127.0.0.1:{port}"
+        flags = ConnectionFlags(server=there.url, token=TOKEN, proxy_url=proxy)
+        limits = Limits(qps=0, request_timeout_seconds=0.5, silence_seconds=0.5)
+        cluster = open_cluster(connect(flags, {"HOME": "/none"}), "test", limits=limits)
+        try:
+            yield there, cluster
+        finally:
+            await cluster.close()
 
 
 def bytes_of(content: bytes) -> Speech:
