@@ -13,7 +13,7 @@ from reconciler.core import births, hearing, intake, rooms
 from reconciler.core.compile import config_from_json, workload_from_json
 from reconciler.core.conditions import STALLED, held_by
 from reconciler.core.departing import workload_of
-from reconciler.core.offers import print_of
+from reconciler.core.offers import print_of, prints_of
 from reconciler.core.suspension import in_time, reason_of
 from reconciler.loop.lane import Lane
 from reconciler.model.changes import leaves_git
@@ -271,7 +271,8 @@ def _holds(
     if spec and spec.suspend:
         found.append(Hold(HoldKind.SUSPENDED, key, reason_of(spec)))
     if record.held:
-        known = [offer.change_hash for offer in offers if print_of(record.held.line) in offer.asks]
+        line = print_of(record.held.line)
+        known = [offer.change_hash for offer in offers if line in prints_of(offer.asks)]
         approvable = known[-1] if known and record.held.kind is not HoldKind.UNREADABLE else ""
         found.append(Hold(record.held.kind, key, record.held.reason, approvable))
     seen = {hold.kind for hold in found}

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from reconciler.core.change import hash_of_lines
-from reconciler.core.offers import asks_of, print_of, shown_of
+from reconciler.core.offers import ask_word, asks_of, print_of, prints_of, shown_of
 from reconciler.model.changes import Removal
 from reconciler.model.freezes import Edit
 from reconciler.model.readings import Reading
@@ -66,7 +66,7 @@ def waiting(
 ) -> frozenset[str]:
     """Return the lines that earlier heads asked for and that wait."""
     held = {record.held.line for record in records.values() if record.held}
-    shown = {print_ for offer in repository.offers for print_ in offer.asks}
+    shown = prints_of(frozenset[str]().union(*(offer.asks for offer in repository.offers)))
     return frozenset(held | {edit.line for edit in edits if print_of(edit.line) in shown})
 
 
@@ -109,20 +109,22 @@ def close(
     What it does not ask for any more nobody can let through: an offer forgets it, and one that is
     over all. So what is kept is bounded by what one head asks for.
     """
-    asked, waits = asks_of(marks), {print_of(line) for line in held}
+    asked = asks_of(marks)
+    waits = asks_of({line: mark for line, mark in marks.items() if line in held})
     return tuple(_closed(offer, marks, asked, waits) for offer in offers)
 
 
 def _closed(
-    offer: Offer, marks: Mapping[str, str], asked: Mapping[str, str], waits: set[str]
+    offer: Offer, marks: Mapping[str, str], asked: frozenset[str], waits: frozenset[str]
 ) -> Offer:
     if offer.end:
-        return replace(offer, lines=(), asks={})
-    asks = {each: mark for each, mark in offer.asks.items() if asked.get(each) == mark}
-    if asks.keys() & waits:
+        return replace(offer, lines=(), asks=frozenset())
+    asks = offer.asks & asked
+    if not asks.isdisjoint(waits):
         lines = tuple(line for line in offer.lines if line in marks)
         return replace(offer, lines=lines, asks=asks)
-    return replace(offer, lines=(), asks={}, end=OfferEnd.DONE if asks else OfferEnd.OVERTAKEN)
+    end = OfferEnd.DONE if asks else OfferEnd.OVERTAKEN
+    return replace(offer, lines=(), asks=frozenset(), end=end)
 
 
 def grant(
@@ -158,7 +160,7 @@ def _lines(offer: Offer, approval: Approval, ask: Ask) -> set[Approved]:
     return {
         Approved(line, until, approval.by, mark)
         for line, mark in ask.marks.items()
-        if offer.asks.get(print_of(line)) == mark
+        if ask_word(line, mark) in offer.asks
     }
 
 

@@ -8,7 +8,7 @@ only those lines of each hash that people are shown.
 import base64
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import compress
+from itertools import compress, count
 from typing import Any
 
 from reconciler.model.records import Offer, OfferEnd
@@ -17,8 +17,8 @@ from reconciler.model.refs import Json
 LINES_SHOWN = 20
 """So many lines of an offer are kept to be shown."""
 _PRINT_DIGITS = 12
-_FLAGS = tuple(bytes(byte >> place & 1 for place in range(8)) for byte in range(256))
-"""The bits of each byte, the lowest first."""
+_DIGITS = bytes.maketrans(b"\0\1", b"01")
+_FLAGS = bytes.maketrans(b"01", b"\0\1")
 
 
 def print_of(line: str) -> str:
@@ -26,9 +26,19 @@ def print_of(line: str) -> str:
     return hashlib.sha256(line.encode()).hexdigest()[:_PRINT_DIGITS]
 
 
-def asks_of(marks: Mapping[str, str]) -> dict[str, str]:
-    """Return the marks of lines by the prints of those lines."""
-    return {print_of(line): mark for line, mark in marks.items()}
+def ask_word(line: str, mark: str) -> str:
+    """Return the print of a line with its mark: what two heads ask for alike is one word."""
+    return f"{print_of(line)}:{mark}" if mark else print_of(line)
+
+
+def asks_of(marks: Mapping[str, str]) -> frozenset[str]:
+    """Return what is asked for, of the marks of lines."""
+    return frozenset(ask_word(line, mark) for line, mark in marks.items())
+
+
+def prints_of(asks: Iterable[str]) -> frozenset[str]:
+    """Return the prints of the lines that are asked for, whatever their marks."""
+    return frozenset(word[:_PRINT_DIGITS] for word in asks)
 
 
 def shown_of(lines: Iterable[str]) -> tuple[str, ...]:
@@ -42,12 +52,11 @@ def dump_offers(offers: Sequence[Offer]) -> Json:
     `asks` has each print once, with its mark, and for each offer the bits of those that are its
     own. An older version finds no marks in `offers`: it offers each hash anew.
     """
-    pairs = sorted({pair for offer in offers for pair in offer.asks.items()})
-    place = {pair: number for number, pair in enumerate(pairs)}
-    bits = [_packed([place[pair] for pair in offer.asks.items()]) for offer in offers]
+    words = sorted(frozenset().union(*(offer.asks for offer in offers)))
+    place = dict(zip(words, count()))
+    bits = [_packed(map(place.__getitem__, offer.asks), len(words)) for offer in offers]
     rows = [[o.change_hash, o.lines, o.commit, (), o.since, o.end] for o in offers]
-    prints = " ".join(f"{line}:{mark}" if mark else line for line, mark in pairs)
-    return {"offers": rows, "asks": {"prints": prints, "bits": bits}}
+    return {"offers": rows, "asks": {"prints": " ".join(words), "bits": bits}}
 
 
 def load_offers(value: Json) -> tuple[Offer, ...]:
@@ -56,10 +65,9 @@ def load_offers(value: Json) -> tuple[Offer, ...]:
     asks = value.get("asks")
     if asks is None:
         return tuple(_older(*row) for row in rows)
-    words = (word.partition(":") for word in asks["prints"].split(" ") if word)
-    pairs = [(line, mark) for line, _, mark in words]
+    words = asks["prints"].split()
     return tuple(
-        Offer(change_hash, tuple(lines), commit, _unpacked(bits, pairs), since, OfferEnd(end))
+        Offer(change_hash, tuple(lines), commit, _unpacked(bits, words), since, OfferEnd(end))
         for (change_hash, lines, commit, _, since, end), bits in zip(
             rows, asks["bits"], strict=True
         )
@@ -71,20 +79,21 @@ def _older(
 ) -> Offer:
     since, end = more or (0.0, OfferEnd.WAITING)
     # Without a mark a line lets nothing through: what it was asked with is not known.
-    asks = asks_of(dict(zip(lines, marks, strict=False))) if not end else {}
+    asks = asks_of(dict(zip(lines, marks, strict=False))) if not end else frozenset()
     return Offer(change_hash, shown_of(lines), commit, asks, since, OfferEnd(end))
 
 
-def _packed(places: Iterable[int]) -> str:
-    bits = bytearray()
-    for place in sorted(places, reverse=True):
-        bits.extend(bytes(max(0, (place >> 3) + 1 - len(bits))))
-        bits[place >> 3] |= 1 << (place & 7)
-    return base64.b64encode(bits).decode()
+def _packed(places: Iterable[int], most: int) -> str:
+    flags = bytearray(most)
+    for place in places:
+        flags[place] = 1
+    number = int(b"0" + flags.translate(_DIGITS)[::-1], 2)
+    return base64.b64encode(number.to_bytes((number.bit_length() + 7) // 8, "little")).decode()
 
 
-def _unpacked(text: str, pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+def _unpacked(text: str, words: Sequence[str]) -> frozenset[str]:
     # Twenty offers of a thousand lines each are read on the event loop: nothing here may look at
-    # each of twenty thousand pairs in Python for each of them.
-    flags = b"".join(map(_FLAGS.__getitem__, base64.b64decode(text, validate=True)))
-    return dict(compress(pairs, flags))
+    # each of twenty thousand words in Python for each of them.
+    number = int.from_bytes(base64.b64decode(text, validate=True), "little")
+    flags = format(number, "b").encode()[::-1].translate(_FLAGS)
+    return frozenset(compress(words, flags))

@@ -4,8 +4,7 @@ A state record a workload and one repository record an instance stand in Gamekee
 an ordinal record a workload stands beside its rooms (DESIGN §2 rule 5, §5).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from reconciler.model.freezes import Freeze
@@ -161,8 +160,8 @@ class OfferEnd(StrEnum):
 class Offer:
     """A change hash that was shown, and what approving it lets through.
 
-    `asks` are the lines by their prints (`core/offers.py`), each with the mark of its workload's
-    spec in `commit`; `lines` are those of them that are kept to be shown. One that is over has
+    `asks` are the prints of the lines, each with the mark of its workload's spec in `commit`
+    (`core/offers.py`); `lines` are those of them that are kept to be shown. One that is over has
     neither. `since` (Unix seconds) is when the hash was offered again, 0 where it was not: what was
     approved before meant another commit.
     """
@@ -170,7 +169,7 @@ class Offer:
     change_hash: str
     lines: tuple[str, ...]
     commit: str
-    asks: Mapping[str, str] = field(default_factory=dict)
+    asks: frozenset[str] = frozenset()
     since: float = 0.0
     end: OfferEnd = OfferEnd.WAITING
 

@@ -15,7 +15,7 @@ import pytest
 
 from reconciler import __version__
 from reconciler.core import demand, record_codec, record_versions
-from reconciler.core.offers import print_of
+from reconciler.core.offers import asks_of
 from reconciler.core.record_versions import UnreadableRecord
 from reconciler.loop.record_places import kept_of
 from reconciler.model.decisions import NO_PAST, Advised, Demand
@@ -113,7 +113,7 @@ WRITTEN: dict[str, dict[str, Any]] = {
         "repository": RepositoryRecord(
             *("https://git.example/f", "main", "c1", "{}"),
             approved=(Approved("line", NOW, "anna", "mark"),),
-            offers=(Offer("hash", ("line",), "c1", {print_of("line"): "mark"}, NOW),),
+            offers=(Offer("hash", ("line",), "c1", asks_of({"line": "mark"}), NOW),),
             departed=(Departed(WorkloadKey("Fleet", "a", "b"), LedgerEntry(NOW, 3)),),
             notices=(Notice(HoldKind.OVER_BUDGET, "arena", "too much", "hash"),),
             in_step="c1",

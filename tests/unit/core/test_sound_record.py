@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.core import demand, intents, record_codec, sound_record
-from reconciler.core.offers import print_of
+from reconciler.core.offers import asks_of
 from reconciler.core.record_versions import SCHEMA_VERSION
 from reconciler.loop.record_places import kept_of
 from reconciler.model.decisions import Advised, Demand, Past
@@ -71,7 +71,7 @@ STATE = StateRecord(
 REPOSITORY = RepositoryRecord(
     *("https://git.example/f", "main", "c1", "{}"),
     approved=(Approved("line", NOW, "anna", "mark"),),
-    offers=(Offer("hash", ("line",), "c1", {print_of("line"): "mark"}, NOW),),
+    offers=(Offer("hash", ("line",), "c1", asks_of({"line": "mark"}), NOW),),
     departed=(Departed(WorkloadKey("Fleet", "a", "b"), LedgerEntry(NOW, 3)),),
     notices=(Notice(HoldKind.OVER_BUDGET, "arena", "too much", "hash"),),
     in_step="c1",
