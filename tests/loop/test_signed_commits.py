@@ -1,16 +1,20 @@
 """A fleet whose branch must be signed: what waits, what goes on, and what lets it through."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from reconciler.core.standing import standing_of
 from reconciler.loop import head
 from reconciler.loop.config import config_in_force
 from reconciler.model.errors import Misconfigured
 from reconciler.model.holds import HoldKind
+from reconciler.model.intents import Intent, Scaling, Step
+from reconciler.model.outbox import EMPTY_OUTBOX
 from reconciler.model.signatures import SigningRules
+from reconciler.model.specs import WriteBack
 from tests.gitservers.signing import Person, signers_file
 from tests.loop.world import CONFIG, Process, World, spec
 
@@ -115,6 +119,21 @@ async def test_an_unsigned_head_waits_as_a_whole_and_the_accepted_one_goes_on(
         await story.world.settle(each)
         assert story.rooms() == (2, 2)
         assert "not signed" in held(each)
+
+
+async def test_a_count_beside_an_unsigned_head_says_what_it_waits_for(story: Story) -> None:
+    process = await story.fleet()
+    bad = story.commit({ARENA: spec("arena", 5)})
+    await story.world.settle(process)
+    store, (arena, _) = process.lane.store, sorted(process.lane.wanted.keys)
+    decided = Intent(2, 4, (Step(story.world.time.at, 2, 4, "fixedBuffer", "two join"),))
+    await store.change_state(arena, lambda record: replace(record, scaling=Scaling(intent=decided)))
+    now = story.world.time.at
+    found = standing_of(arena, store.state(arena), EMPTY_OUTBOX, WriteBack(), now)
+    assert found is not None
+    assert found.where == "held"
+    said = f"the newest commit is held: commit {bad[:12]} of main is not signed"
+    assert found.why.startswith(said)
 
 
 async def test_nothing_of_an_unsigned_head_is_read(story: Story) -> None:

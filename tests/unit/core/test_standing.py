@@ -87,6 +87,11 @@ def told(kind: HoldKind, reason: str, scaling: Scaling = WAITS.scaling) -> State
             id="a Config that is none",
         ),
         pytest.param(
+            told(HoldKind.UNSIGNED, "commit c1 is not signed"), DOWN, DIRECT, "held",
+            "the newest commit is held: commit c1 is not signed",
+            id="a commit that nobody vouches for",
+        ),
+        pytest.param(
             told(HoldKind.FROZEN, "a cup", replace(WAITS.scaling, waits_by=OURS)),
             EMPTY_OUTBOX, DIRECT, "held",
             "the number of commit abababababab waits for the end of a freeze: a cup",
