@@ -7,7 +7,16 @@ is known by object ids and by the numbers that were pushed, never by a message o
 from collections.abc import Iterable
 from dataclasses import replace
 
-from reconciler.model.intents import Fate, HeadCount, Intent, Landing, Passage, Scaling, Step
+from reconciler.model.intents import (
+    BY_A_PERSON,
+    Fate,
+    HeadCount,
+    Intent,
+    Landing,
+    Passage,
+    Scaling,
+    Step,
+)
 
 LANDINGS_KEPT = 20
 STEPS_KEPT = 50
@@ -43,7 +52,9 @@ def _settled(
         return _held(heard, head.human, shared_now, hold_seconds), "human"
     scaling = _in_time(scaling, shared_now, shared_now + hold_seconds)
     intent = scaling.intent
-    if not head.acts or head.autoscaling is None:
+    # What a policy decided ends with a suspension; what a person's act left to land goes on after.
+    goes_on = head.acts or (head.is_moved and intent is not None and intent.is_persons)
+    if not goes_on or head.autoscaling is None:
         if intent is None and not scaling.landings:
             return scaling, "none"
         return replace(scaling, intent=None, landings=()), "off" if intent else "none"
@@ -110,18 +121,16 @@ def _is_heard(scaling: Scaling, head: HeadCount) -> bool:
 
 def _asked(head: HeadCount, now: float) -> Intent | None:
     """Return the number that a person wrote where another branch's lies over it, as an intent."""
-    if head.asked is None or head.asked == head.replicas or not head.acts:
+    if head.asked is None or head.asked == head.replicas or not head.is_moved:
         return None
     told = f"commit {head.human[:12]} writes it on the tracked branch"
-    step = Step(now, head.replicas, head.asked, "a person", told)
+    step = Step(now, head.replicas, head.asked, BY_A_PERSON, told)
     return Intent(head.replicas, head.asked, (step,))
 
 
 def effective(scaling: Scaling, head: HeadCount) -> int:
     """Return the count that is wanted now, of what `settle` returned for this very head."""
-    if scaling.intent is None or not head.acts:
-        return head.replicas
-    return scaling.intent.value
+    return head.replicas if scaling.intent is None else scaling.intent.value
 
 
 def decided(scaling: Scaling, in_git: int, step: Step) -> Scaling:

@@ -19,6 +19,7 @@ Where = Literal["off", "held", "refused", "pushed", "failing", "pushing", "waiti
 _KEPT_BACK = {
     HoldKind.UNSIGNED: "the newest commit is held",
     HoldKind.CONFIG: "gamekeeper.yaml is to be mended first",
+    HoldKind.SUSPENDED: "nothing is committed for now",
     HoldKind.FINDING: "its spec in Git is to be mended first",
 }
 """What of the newest commit keeps ours from being built upon it."""

@@ -10,6 +10,9 @@ from reconciler.model.decisions import NO_PAST, Past
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.scaling import Autoscaling
 
+BY_A_PERSON = "a person"
+"""In place of a policy: a step that somebody asked for by a commit, be it without a number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -44,6 +47,11 @@ class Intent:
     def decided_at(self) -> float:
         """Since when, in Unix seconds."""
         return self.steps[-1].at
+
+    @property
+    def is_persons(self) -> bool:
+        """Whether a person's act began it, and not a policy alone."""
+        return any(step.policy == BY_A_PERSON for step in self.steps)
 
     @property
     def untold(self) -> tuple[Step, ...]:
@@ -128,7 +136,12 @@ class HeadCount:
     @property
     def acts(self) -> bool:
         """Whether a policy may change the count."""
-        return self.autoscaling is not None and self.autoscaling.enabled and not self.suspended
+        return self.is_moved and not self.suspended
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether a policy is switched on, though the workload may be suspended."""
+        return self.autoscaling is not None and self.autoscaling.enabled
 
 
 @dataclass(frozen=True, slots=True)

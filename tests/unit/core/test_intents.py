@@ -223,7 +223,10 @@ def test_a_persons_number_stands_outside_the_bounds_for_as_long_as_it_holds() ->
     [
         pytest.param({"asked": 6}, id="it is the number there"),
         pytest.param({"asked": None}, id="there is no other branch"),
-        pytest.param({"asked": 9, "suspended": True}, id="nothing is written at all"),
+        pytest.param(
+            {"asked": 9, "autoscaling": replace(AUTOSCALING, enabled=False)},
+            id="the tracked branch's number stands",
+        ),
     ],
 )
 def test_a_persons_number_is_carried_over_only_where_another_lies_over_it(
@@ -231,6 +234,18 @@ def test_a_persons_number_is_carried_over_only_where_another_lies_over_it(
 ) -> None:
     held, _ = intents.settle(WITH_INTENT, head(6, human="c3", **changes), 100.0, HOLD_SECONDS)
     assert held.intent is None
+
+
+def test_a_suspension_ends_what_a_policy_decided_and_keeps_what_a_person_did() -> None:
+    at_head = head(6, human="c3", asked=9, suspended=True)
+    asked, _ = intents.settle(WITH_INTENT, at_head, 100.0, HOLD_SECONDS)
+    later, fate = intents.settle(asked, head(6, suspended=True), 200.0, HOLD_SECONDS)
+    assert (later, fate) == (asked, "kept")
+    assert intents.effective(later, head(6, suspended=True)) == 9
+    over, fate = intents.settle(later, head(7, suspended=True), 300.0, HOLD_SECONDS)
+    assert (over.intent, fate) == (None, "overruled")
+    alone, fate = intents.settle(WITH_INTENT, head(5, suspended=True), 100.0, HOLD_SECONDS)
+    assert (alone.intent, fate) == (None, "off")
 
 
 def test_decisions_replace_each_other_and_keep_the_base() -> None:

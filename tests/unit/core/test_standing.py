@@ -87,6 +87,11 @@ def told(kind: HoldKind, reason: str, scaling: Scaling = WAITS.scaling) -> State
             id="a Config that is none",
         ),
         pytest.param(
+            told(HoldKind.SUSPENDED, "suspended by a.yaml:1"), EMPTY_OUTBOX, DIRECT, "held",
+            "nothing is committed for now: suspended by a.yaml:1",
+            id="a person's number in a suspension",
+        ),
+        pytest.param(
             told(HoldKind.UNSIGNED, "commit c1 is not signed"), DOWN, DIRECT, "held",
             "the newest commit is held: commit c1 is not signed",
             id="a commit that nobody vouches for",
