@@ -6,6 +6,7 @@ from typing import Any
 from reconciler.core.mistakes import Mistake, shown
 from reconciler.core.places import Path
 from reconciler.core.pod_parts import child, containers, entries, text
+from reconciler.core.pod_security import has_own_users
 from reconciler.model.refs import Json
 
 _VOLUMES = frozenset(
@@ -13,8 +14,6 @@ _VOLUMES = frozenset(
     | {"persistentVolumeClaim", "projected", "secret"}
 )
 _PROFILES = ("RuntimeDefault", "Localhost")
-_USER_NAMESPACES = (1, 35)
-"""Since when a pod with users of its own (`hostUsers: false`) may be root among them."""
 _POD: Path = ("spec", "securityContext")
 
 
@@ -27,8 +26,9 @@ def check_restricted(template: Json, version: str) -> Iterator[Mistake]:
     spec = child(template, "spec")
     windows = child(spec, "os").get("name") == "windows"
     yield from _volumes(spec)
-    if spec.get("hostUsers") is not False or _minor(version) < _USER_NAMESPACES:
+    if not has_own_users(spec, version):
         yield from _users(spec)
+    yield from _unmasked(spec)
     if windows:
         return
     yield from _seccomp(spec)
@@ -38,10 +38,6 @@ def check_restricted(template: Json, version: str) -> Iterator[Mistake]:
             at = (*path, "allowPrivilegeEscalation")
             yield _refused(at, "may gain more rights than it started with", fix)
         yield from _capabilities((*path, "capabilities"), child(context, "capabilities"))
-
-
-def _minor(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))
 
 
 def _contexts(spec: Json) -> Iterator[tuple[Path, Json]]:
@@ -81,6 +77,14 @@ def _users(spec: Json) -> Iterator[Mistake]:
 
 def _is_root(user: Any) -> bool:
     return not isinstance(user, bool) and user == 0
+
+
+def _unmasked(spec: Json) -> Iterator[Mistake]:
+    """Yield what baseline lets a pod with users of its own have; that of others it tells itself."""
+    for path, context in _contexts(spec):
+        if context.get("procMount") not in (None, "", "Default"):
+            fix = "take it out, or write Default"
+            yield _refused((*path, "procMount"), "unmasks /proc", fix)
 
 
 def _seccomp(spec: Json) -> Iterator[Mistake]:

@@ -40,8 +40,23 @@ _SECCOMP_CONTAINER = "container.seccomp.security.alpha.kubernetes.io/"
 _APPARMOR_CONTAINER = "container.apparmor.security.beta.kubernetes.io/"
 
 
-def check_baseline(template: Json) -> Iterator[Mistake]:
-    """Yield what of a pod template is above `baseline`; paths begin inside the template."""
+_USER_NAMESPACES = (1, 35)
+
+
+def has_own_users(spec: Json, version: str) -> bool:
+    """Whether a pod has users of its own (`hostUsers: false`), and the standard allows for that.
+
+    The standard does since 1.35; `version` is the Kubernetes minor version that counts.
+    """
+    minor = tuple(int(part) for part in version.split("."))
+    return spec.get("hostUsers") is False and minor >= _USER_NAMESPACES
+
+
+def check_baseline(template: Json, version: str) -> Iterator[Mistake]:
+    """Yield what of a pod template is above `baseline`; paths begin inside the template.
+
+    `version` is the Kubernetes minor version, as 1.36, whose standard counts.
+    """
     spec = child(template, "spec")
     for name in ("hostNetwork", "hostPID", "hostIPC"):
         if spec.get(name) is True:
@@ -55,6 +70,8 @@ def check_baseline(template: Json) -> Iterator[Mistake]:
         at = ("spec", *path)
         context = (*at, "securityContext")
         yield from _container_context(context, child(container, "securityContext"))
+        if not has_own_users(spec, version):
+            yield from _unmasked(context, child(container, "securityContext"))
         yield from _shared_context(context, child(container, "securityContext"))
         yield from _hosts(at, container)
     yield from _annotations(child(template, "metadata", "annotations"))
@@ -80,6 +97,9 @@ def _container_context(path: Path, context: Json) -> Iterator[Mistake]:
         if not isinstance(capability, str) or capability not in _CAPABILITIES:
             where = (*path, "capabilities", "add", index)
             yield _refused(where, f"adds the capability {shown(capability)}")
+
+
+def _unmasked(path: Path, context: Json) -> Iterator[Mistake]:
     if context.get("procMount") not in (None, "", "Default"):
         yield _refused((*path, "procMount"), "unmasks /proc")
 

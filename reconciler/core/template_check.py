@@ -42,7 +42,7 @@ def check_template(
 def _above(template: Json, level: PodSecurity, version: str) -> Iterator[Mistake]:
     """Yield what is above a Pod Security level; what baseline forbids already is told once."""
     told = set()
-    for mistake in check_baseline(template):
+    for mistake in check_baseline(template, version):
         told.add(mistake.path)
         yield mistake
     if level == "restricted":

@@ -66,6 +66,8 @@ REFUSED = [
     pytest.param(inside("runAsUser: 0"), [f"{CONTEXT}.runAsUser"], id="root"),
     pytest.param(inside("seccompProfile: {type: Unconfined}"),
                  [f"{CONTEXT}.seccompProfile.type"], id="no profile"),
+    pytest.param(safe([tight({"procMount": "Unmasked"})], hostUsers=False),
+                 [f"{CONTEXT}.procMount"], id="proc unmasked among users of its own"),
     pytest.param(of(NO_USER), [f"{CONTEXT}.runAsNonRoot"], id="a user that nobody rules out"),
     pytest.param(of("securityContext: {runAsNonRoot: false, seccompProfile: {type: Localhost, "
                     "localhostProfile: a}}"), ["securityContext.runAsNonRoot"], id="a pod as root"),

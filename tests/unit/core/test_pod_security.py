@@ -71,23 +71,34 @@ def cases() -> Iterator[tuple[Json, str]]:
     ("spec", "path"), [pytest.param(spec, path, id=path) for spec, path in cases()]
 )
 def test_baseline_forbids(spec: Json, path: str) -> None:
-    assert rules(check_baseline({"spec": spec})) == {(f"spec.{path}", "pod-security")}
+    assert rules(check_baseline({"spec": spec}, "1.36")) == {(f"spec.{path}", "pod-security")}
 
 
 @pytest.mark.parametrize(("name", "value"), ANNOTATIONS)
 def test_baseline_forbids_the_annotation(name: str, value: str) -> None:
     template = {"metadata": {"annotations": {name: value}}, "spec": pod()}
 
-    assert rules(check_baseline(template)) == {(f"metadata.annotations.{name}", "pod-security")}
+    told = rules(check_baseline(template, "1.36"))
+    assert told == {(f"metadata.annotations.{name}", "pod-security")}
 
 
 @pytest.mark.parametrize("text", ALLOWED)
 def test_baseline_allows(text: str) -> None:
-    assert rules(check_baseline({"spec": pod(**loaded(text))})) == set()
+    assert rules(check_baseline({"spec": pod(**loaded(text))}, "1.36")) == set()
 
 
 @pytest.mark.parametrize("profile", ["runtime/default", "localhost/arena", ""])
 def test_a_confined_profile_is_allowed(profile: str) -> None:
     annotations = {"container.apparmor.security.beta.kubernetes.io/game": profile}
 
-    assert rules(check_baseline({"metadata": {"annotations": annotations}, "spec": {}})) == set()
+    template: Json = {"metadata": {"annotations": annotations}, "spec": {}}
+    assert rules(check_baseline(template, "1.36")) == set()
+
+
+def test_a_pod_with_users_of_its_own_unmasks_proc_from_the_version_that_says_so() -> None:
+    unmasked = container(securityContext={"procMount": "Unmasked"})
+    template: Json = {"spec": pod(hostUsers=False, containers=[unmasked])}
+
+    assert rules(check_baseline(template, "1.35")) == set()
+    path = "spec.containers.0.securityContext.procMount"
+    assert rules(check_baseline(template, "1.34")) == {(path, "pod-security")}
