@@ -1,9 +1,10 @@
 """The fields in which two JSON documents differ, as paths people write; secrets masked.
 
 Masked are: the value of an environment variable that is named like a secret, the data of a Secret
-and of an object that is annotated `gamekeeper.dev/sensitive: "true"`, entries of a ConfigMap that
-are named like secrets, what kubectl remembers of an object, and in texts, such as the arguments of
-a container, what stands behind a flag or a variable that is named like a secret.
+and of an object that is annotated `gamekeeper.dev/sensitive: "true"`, entries of a ConfigMap,
+annotations and labels that are named like secrets, what kubectl remembers of an object, and in
+texts, such as the arguments of a container, what stands behind a flag or a variable that is named
+like a secret. What a name means is a guess, and it is made so that more is masked rather than less.
 """
 
 import json
@@ -16,11 +17,12 @@ from reconciler.model.changes import FieldChange
 from reconciler.model.masks import MASK, redact
 
 _SECRET_NAME = re.compile(
-    r"token|secret|passw|passphrase|credential|private|api_?key", re.IGNORECASE
+    r"token|secret|passw|passphrase|pwd|credential|private|api_?key|webhook", re.IGNORECASE
 )
-_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
-_SECRET_WORDS = frozenset({"auth", "cred", "creds", "dsn", "key", "pass", "pat", "pw", "pwd"})
-"""Too short to be looked for anywhere in a name: `MAX_PASSENGERS` and `KEYBOARD` are none."""
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_SECRET_ENDS = ("auth", "cred", "creds", "dsn", "jwt", "key", "keys", "pass", "pat", "psk", "pw")
+"""Too short to be looked for anywhere in a name: `MAX_PASSENGERS` and `KEYBOARD` are none. With
+one of them a word ends that is a secret's name, for many a name is one word: `DBPASS`, `sshkey`."""
 _FLAG = re.compile(r"[-+]{1,2}([A-Za-z][\w.-]*)")
 _GIVEN = re.compile(
     r"(?<!\S)(?P<keep>(?:[-+]{1,2}(?P<flag>[A-Za-z][\w.-]*+)(?:=|\s+)|(?P<variable>[A-Za-z_]\w*+)=))"
@@ -35,6 +37,8 @@ _LINE = re.compile(
 """`rcon_password "x"`, `DB_PWD = x` as a line of a server's own configuration."""
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _DATA = frozenset({"data", "stringData", "binaryData"})
+_NAMED_BY_PEOPLE = frozenset({*_DATA, "annotations", "labels"})
+"""Mappings of an object whose names are people's, wherever the object stands in the document."""
 
 
 def compare_fields(before_json: str, after_json: str) -> tuple[FieldChange, ...]:
@@ -67,7 +71,7 @@ def is_secret_name(name: str) -> bool:
     """Whether a variable, flag or entry of this name holds a secret, as far as names tell."""
     if _SECRET_NAME.search(name):
         return True
-    return any(word.lower() in _SECRET_WORDS for word in _WORDS.findall(name))
+    return any(word.lower().endswith(_SECRET_ENDS) for word in _WORDS.findall(name))
 
 
 def _unseen(change: FieldChange) -> FieldChange:
@@ -79,7 +83,7 @@ def _hidden(value: dict[str, Any], path: str) -> set[str]:
     names = {_LAST_APPLIED}
     if is_secret_name(str(value.get("name", ""))):
         names.add("value")
-    if path in ("data", "binaryData"):
+    if path.rpartition(".")[2] in _NAMED_BY_PEOPLE:
         names.update(name for name in value if is_secret_name(name))
     metadata = value.get("metadata")
     notes = metadata.get("annotations") if isinstance(metadata, dict) else None

@@ -96,6 +96,58 @@ def test_documents_differ_in_some_field_or_are_equal(one: object, other: object)
             ],
             id="short words for secrets",
         ),
+        *(
+            pytest.param(
+                [{"name": name, "value": HUSH}],
+                [{"name": name, "value": "psst"}],
+                [("[0].value", "*** (before)", "*** (after)")],
+                id=f"a name of one word: {name}",
+            )
+            for name in ("MYPWD", "DBPASS", "DBPass", "RCONpw", "sshkey", "pass1", "SLACK_WEBHOOK")
+        ),
+        pytest.param(
+            {"args": ["--map", "desert"]},
+            {"args": [f"MYPWD={HUSH}", f"--dbpass={HUSH}", f"-srvpw {HUSH}"]},
+            [
+                (
+                    "args",
+                    ["--map", "desert"],
+                    ["MYPWD=*** (after)", "--dbpass=*** (after)", "-srvpw *** (after)"],
+                )
+            ],
+            id="such names in arguments",
+        ),
+        pytest.param(
+            {"template": {"metadata": {"annotations": {"example.org/token": HUSH, "team": "a"}}}},
+            {"template": {"metadata": {"annotations": {"example.org/token": "x", "team": "b"}}}},
+            [
+                (
+                    "template.metadata.annotations.example.org/token",
+                    "*** (before)",
+                    "*** (after)",
+                ),
+                ("template.metadata.annotations.team", "a", "b"),
+            ],
+            id="an annotation",
+        ),
+        pytest.param(
+            {},
+            {"metadata": {"labels": {"example.org/token": HUSH}, "name": "arena"}},
+            [
+                (
+                    "metadata",
+                    None,
+                    {"labels": {"example.org/token": "*** (after)"}, "name": "arena"},
+                )
+            ],
+            id="a label that came",
+        ),
+        pytest.param(
+            {"objects": {"ConfigMap/a": {"kind": "ConfigMap", "data": {"db.password": HUSH}}}},
+            {"objects": {"ConfigMap/a": {"kind": "ConfigMap", "data": {"db.password": "psst"}}}},
+            [("objects.ConfigMap/a.data.db.password", "*** (before)", "*** (after)")],
+            id="an entry of a ConfigMap beside a spec",
+        ),
         pytest.param(
             [{"name": "MAX_PASSENGERS", "value": "4"}, {"name": "KEYBOARD", "value": "on"}],
             [{"name": "MAX_PASSENGERS", "value": "5"}, {"name": "KEYBOARD", "value": "off"}],
