@@ -53,7 +53,7 @@ def run(arguments: Namespace, console: Console) -> int:
             content_kinds_of(settings),
             hears=bool(settings.rooms_listen),
             leads=settings.lease,
-            copies=bool(copy_from_of(settings)),
+            copies=copy_from_of(settings),
         )
     )
     if arguments.output == "json":

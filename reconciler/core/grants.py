@@ -38,6 +38,9 @@ _COPYING = (
 )
 """Copies stand beside rooms, and those may be in any namespace: sources can be read by it, too.
 Nobody's Secrets are listed or watched."""
+_COPYING_NAMED = (("secrets", ("get", "patch", "delete")), ("configmaps", ("patch",)))
+"""What may be said of names alone, where all are known: a copy has the name of its source. Whether
+something may be created RBAC does not judge by its name."""
 _KEY_PAGES = ("/.well-known/openid-configuration", "/openid/v1/jwks")
 
 
@@ -47,8 +50,8 @@ class Needs:
 
     `kinds` are those that repositories may make or add to; `contents` are looked at before a
     namespace is removed, as (apiVersion, kind). `hears` says whether rooms report to this process,
-    `leads` whether it takes the Lease in `namespace`, where its records stand, `copies` whether
-    Secrets may be copied.
+    `leads` whether it takes the Lease in `namespace`, where its records stand. `copies` are what
+    may be copied, each a NAMESPACE or a NAMESPACE/NAME.
     """
 
     namespace: str
@@ -57,7 +60,7 @@ class Needs:
     contents: tuple[tuple[str, str], ...] = ()
     hears: bool = True
     leads: bool = True
-    copies: bool = False
+    copies: tuple[str, ...] = ()
 
 
 def manifests(needs: Needs) -> list[Json]:
@@ -83,6 +86,10 @@ def cluster_rules(needs: Needs) -> list[Json]:
     for group, resource, verbs in _cluster_grants(needs):
         found[group, resource].update(verbs)
     rules = list(_gathered(found))
+    names = _names_copied(needs)
+    if names:
+        for resource, verbs in _COPYING_NAMED:
+            rules.append({**_rule("", [resource], list(verbs)), "resourceNames": list(names)})
     if needs.hears:
         rules.append({"nonResourceURLs": list(_KEY_PAGES), "verbs": ["get"]})
     return rules
@@ -115,10 +122,18 @@ def _cluster_grants(needs: Needs) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         yield _group(version), plural(kind), _LIST
     for kind in needs.kinds:
         yield _group(ALLOWABLE[kind]), plural(kind), _OWNED
-    if needs.copies:
+    if _names_copied(needs):
+        yield "", "secrets", ("create",)
+    elif needs.copies:
         yield from _COPYING
     if needs.hears:
         yield from _HEARING
+
+
+def _names_copied(needs: Needs) -> tuple[str, ...]:
+    """Return the names of all that may be copied; none where all of a namespace may."""
+    names = {entry.partition("/")[2] for entry in needs.copies}
+    return () if "" in names else tuple(sorted(names))
 
 
 def _gathered(found: dict[tuple[str, str], set[str]]) -> Iterator[Json]:

@@ -59,7 +59,7 @@ async def _copy_all(lane: Lane, plan: Plan, copies: Copies, desired: Desired, st
         except Conflict:
             look.again = True
         except PortError as error:
-            look.problems.append(_said(each, plan.key, error))
+            look.problems.append(_said(lane, each, plan.key, error))
         else:
             look.problems += [problem] if problem else []
     if not look.again:
@@ -101,12 +101,14 @@ async def _copy(lane: Lane, plan: Plan, copy: CopyFrom, desired: Desired, steps:
     return ""
 
 
-def _said(copy: CopyFrom, key: WorkloadKey, error: PortError) -> str:
+def _said(lane: Lane, copy: CopyFrom, key: WorkloadKey, error: PortError) -> str:
     """Say what the server said, but for the words: they may repeat what it was given."""
     if isinstance(error, Denied):
+        whole = copy.namespace in lane.copy_from
+        entry = copy.namespace if whole else f"{copy.namespace}/{copy.name}"
         return (
             f"{copy.source} may not be copied to {key.namespace}: grant what gamekeeper rbac "
-            f"--copy-from-namespaces {copy.namespace} prints"
+            f"--copy-from-namespaces {entry} prints"
         )
     return f"{copy.source} could not be copied: the API server answered {type(error).__name__}"
 

@@ -64,6 +64,14 @@ def applied(cluster: ControlPlane, *words: str, stdin: bytes = b"") -> None:
     subprocess.run(command, input=stdin, check=True, capture_output=True)
 
 
+def can(cluster: ControlPlane, verb: str, what: str, namespace: str) -> bool:
+    """Ask kubectl whether the account of the loop may do that."""
+    who = f"system:serviceaccount:{ACCOUNT.replace('/', ':')}"
+    asked = ["auth", "can-i", verb, what, "--namespace", namespace, "--as", who]
+    command = [str(kubectl("1.36")), "--kubeconfig", str(cluster.kubeconfig), *asked]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
 def refused(cluster: ControlPlane) -> list[str]:
     decision = "authorization.k8s.io/decision"
     return [
@@ -115,9 +123,18 @@ def test_copies_follow_their_source_and_fields_of_others_stay(tmp_path: Path) ->
             until("it may not be read", lambda: "may not be copied" in conditions(cluster))
             assert copied(cluster) == second["data"]
             assert all("'secrets'" in one for one in refused(cluster))
-            applied(cluster, "apply", "-f", "-", stdin=granted("--copy-from-namespaces", "shared"))
+            by_name = granted("--copy-from-namespaces", "shared/pull")
+            applied(cluster, "apply", "-f", "-", stdin=by_name)
             until("it may again", lambda: "may not be copied" not in conditions(cluster))
+            before_names = len(refused(cluster))
+            assert can(cluster, "get", "secret/pull", "shared")
+            for verb in ("get", "patch", "delete"):
+                assert not can(cluster, verb, "secret/other", "shared")
+            applied(cluster, "delete", "secret", "pull", "--namespace", "arena")
+            written(cluster, f"{SHARED}/secrets/pull", **first["data"])
+            until("it is made again", lambda: copied(cluster) == first["data"])
 
             git.commit({"schedulers/arena.yaml": spec("arena", 2, **ASKED)}, "change")
             until("the copy is gone", lambda: copied(cluster) == {})
             assert rooms(cluster) == before
+            assert len(refused(cluster)) == before_names, "names are enough"

@@ -84,11 +84,24 @@ def test_kinds_are_called_as_kubectl_guesses(kind: str, word: str) -> None:
     assert plural(kind) == word
 
 
+def more_for(*copies: str) -> set[tuple[str, ...]]:
+    """What is granted on top for what may be copied; names stand behind the verb."""
+    plain = set(granted(cluster_rules(NEEDS)))
+    return set(granted(cluster_rules(replace(NEEDS, copies=copies)))) - plain
+
+
 def test_who_copies_may_write_secrets_and_lists_nobodys() -> None:
-    more = set(granted(cluster_rules(replace(NEEDS, copies=True)))) - set(
-        granted(cluster_rules(NEEDS))
-    )
-    assert more == {
-        ("", "configmaps", "patch"),
-        *(("", "secrets", verb) for verb in ("get", "create", "patch", "delete")),
+    for copies in (("shared",), ("shared", "shared/pull"), ("more/pull", "shared")):
+        assert more_for(*copies) == {
+            ("", "configmaps", "patch"),
+            *(("", "secrets", verb) for verb in ("get", "create", "patch", "delete")),
+        }
+
+
+def test_who_copies_objects_of_names_reads_and_writes_those_alone() -> None:
+    names = ("maps", "pull")
+    assert more_for("shared/pull", "more/maps", "more/pull") == {
+        ("", "configmaps", "patch", *names),
+        ("", "secrets", "create"),
+        *(("", "secrets", verb, *names) for verb in ("get", "patch", "delete")),
     }
