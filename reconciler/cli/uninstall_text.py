@@ -56,12 +56,7 @@ def print_left(console: Console, settings: Settings, lane: Lane) -> None:
     """Say what is left, and how kubectl takes it away."""
     _print_rooms(console, counted_rooms(lane), "run on")
     there = f"--all-namespaces --selector {labels.INSTANCE}={settings.instance}"
-    spaces = {
-        item.ref.name
-        for key in lane.view.workloads()
-        for item in lane.view.of(key).objects
-        if item.ref.kind == "Namespace" and item.instance == settings.instance
-    }
+    spaces, given = _namespaces(settings, lane)
     codes = f"secret gamekeeper-room-codes --namespace {settings.namespace} --ignore-not-found"
     left = {
         "rooms, and whoever plays there": f"pods {there}",
@@ -74,7 +69,23 @@ def print_left(console: Console, settings: Settings, lane: Lane) -> None:
     for what, words in left.items():
         if words:
             console.print(f"  {what:<30}  kubectl delete {words}")
+    if given:
+        console.print(f"Not ours, and no line for it: namespace {', '.join(sorted(given))}.")
     console.print("A loop of this instance, on the same repository, takes the rooms over again.")
+
+
+def _namespaces(settings: Settings, lane: Lane) -> tuple[set[str], set[str]]:
+    """Return the namespaces of our workloads: those that are ours, and those that people gave us.
+
+    What else is in one that was given is theirs, and goes with no line of ours.
+    """
+    ours, given = set[str](), set[str]()
+    for key in lane.view.workloads():
+        for item in lane.view.of(key).objects:
+            if item.ref.kind == "Namespace" and item.instance == settings.instance:
+                notes = item.body["metadata"].get("annotations") or {}
+                (given if labels.ADOPT in notes else ours).add(item.ref.name)
+    return ours, given
 
 
 def _print_counts(console: Console, counts: Mapping[str, int]) -> None:

@@ -69,7 +69,9 @@ def test_the_page_comes_true(place: Place) -> None:
     commit(place.repository, SPEC, "reports: none", "reports: required")
     with place.loop():
         wait_until(lambda: is_up(place))
-        assert "kubectl annotate namespace arena gamekeeper.dev/adopt=main" in typed(place, say)
+        given = "kubectl annotate namespace arena gamekeeper.dev/adopt=main"
+        wait_until(lambda: given in place.run("status").stdout)
+        assert given in typed(place, say)
         kept = place.run("adopt", "arena", "--selector", "app=arena", "--yes")
         assert kept.returncode == 1
         assert kept.stdout.count("is controlled by ReplicaSet web-7d9f") == 2

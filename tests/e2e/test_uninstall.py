@@ -73,6 +73,16 @@ def test_what_is_left_goes_by_the_lines_that_it_prints(applied: Place) -> None:
     wait_until(lambda: "namespace/arena" not in applied.kubectl("get", "ns", "-o", "name"))
 
 
+def test_a_namespace_that_people_gave_stands_in_no_line(place: Place) -> None:
+    place.kubectl("create", "namespace", "arena")
+    place.kubectl("annotate", "namespace", "arena", "gamekeeper.dev/adopt=main")
+    assert place.run("apply", "--yes").returncode == 0
+    done = place.run("uninstall", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "delete namespaces" not in done.stdout
+    assert "Not ours, and no line for it: namespace arena." in done.stdout
+
+
 def test_while_a_loop_leads_it_names_it_and_does_nothing(place: Place) -> None:
     with place.loop():
         wait_until(lambda: place.run("reconcile", "--wait").returncode == 0)
