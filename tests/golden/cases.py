@@ -9,13 +9,16 @@ about the cluster; everything in it may be left out:
     happens: []               # between `repo/` and the first commit; see `HAPPENINGS`
     seconds: 0                # that pass before each commit
     turns: 1                  # that are told of each commit
+    kinds: []                 # of additional objects that the operator allows
+    copy_from: []             # what the operator lets repositories copy
+    values: []                # files of values that the process reads
 
 Everything between Git and the API server is the real thing (`tests/loop/world.py`).
 """
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +34,12 @@ from tests.loop.world import Process, World, definitions
 
 CASES = Path(__file__).with_name("cases")
 CLUSTER, EXPECTED = "cluster.yaml", "expected.txt"
-MANY = {"Pod": "pods", "Namespace": "namespaces"}
+MANY = {
+    "Pod": "pods",
+    "Namespace": "namespaces",
+    "Secret": "secrets",
+    "ConfigMap": "configmaps",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +70,8 @@ async def told(case: Case) -> str:
     """Play a case and return what its plans are."""
     world = _world(case.cluster)
     process = await world.process()
+    values = tuple(case.cluster.get("values", ()))
+    process.head.permissions = replace(process.head.permissions, values=values)
     before: Mapping[str, str] = {}
     if case.base:
         world.commit(dict(case.base))
@@ -95,7 +105,8 @@ def _files(folder: Path) -> dict[str, str]:
 
 
 def _world(cluster: Json) -> World:
-    world = World()
+    world = World(kinds=tuple(cluster.get("kinds", ())))
+    world.copy_from = tuple(cluster.get("copy_from", ()))
     shape = nodes(cluster.get("nodes", 4))
     world.sandbox = Sandbox(
         definitions(), seed=1, nodes=shape, behaviour=Behaviour(), now=world.time.at
@@ -123,6 +134,10 @@ def _deleted(world: World, about: str) -> None:
     namespace, name = _room(world, about)
     world.delete(f"/api/v1/namespaces/{namespace}/pods/{name}")
     world.pass_time(2.0)
+
+
+def _object_deleted(world: World, path: str) -> None:
+    world.delete(path)
 
 
 def _edited(edit: Callable[[Json], None]) -> Callable[[World, str], None]:
@@ -185,6 +200,7 @@ def _rewritten(world: World, subject: str) -> None:
 
 HAPPENINGS: dict[str, Callable[[World, Any], None]] = {
     "deleted by hand": _deleted,
+    "object deleted": _object_deleted,
     "ended": _edited(_end),
     "not ready": _edited(_stop_being_ready),
     "node lost": _lose_node,

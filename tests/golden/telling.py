@@ -54,6 +54,10 @@ def _lines(item: Settled) -> Iterator[str]:
         yield "nothing is written"
         return
     yield from (f"apply {each.ref}: {each.reason}" for each in plan.objects)
+    copies = [each for each in item.outcomes if each.verb == "copy"]
+    yield from (f"copy {each.what}: {each.reason}" for each in copies)
+    if plan.copies:
+        yield from (f"take the copy {ref} away" for ref in plan.copies.dropped)
     if plan.creates:
         yield from _creates(plan.key.name, plan.creates)
     yield from (_removal(each) for each in plan.removals)

@@ -31,7 +31,8 @@ def test_a_case_holds_nothing_that_is_not_played(folder: Path) -> None:
     trees = {"repo", *case.commits}
 
     assert {path.name for path in folder.iterdir()} <= {*trees, CLUSTER, EXPECTED}
-    assert case.cluster.keys() <= {"nodes", "objects", "happens", "seconds", "turns"}
+    permits = {"kinds", "copy_from", "values"}
+    assert case.cluster.keys() <= {"nodes", "objects", "happens", "seconds", "turns", *permits}
     assert case.commits or case.cluster["happens"]
 
 
