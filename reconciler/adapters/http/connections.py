@@ -47,7 +47,7 @@ class Connection(RequestHandler):
         self.came = AT_ONCE
         """When the first byte of it came."""
         self.behind: Came | None = None
-        """The same of what came behind it, while it was answered."""
+        """The same of the first that came since, while one was answered: it may not be read yet."""
         self.head_bytes = 0
         self.answering = False
         """Whether the whole request was read, and it is we who take time."""
@@ -166,10 +166,10 @@ class Ledger:
         if connection.transport is None:
             return  # it went before anybody looked at what it sent, and would stay here for ever
         if self._reading.pop(connection, 0) is not None:
-            # It was sent right behind the one before, perhaps together with it.
+            # It was sent right behind the one before, perhaps together with it: which bytes are
+            # whose nobody knows here, so it is as old as that, and so is what is behind it.
             self._idle.pop(connection, None)
             connection.begun = self._now()
-            connection.came, connection.behind = connection.behind or connection.came, None
         connection.answering = False
         self._serving[connection] = None
 
