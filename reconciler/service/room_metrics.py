@@ -20,8 +20,9 @@ from prometheus_client.core import (
 from reconciler.model.rooms import Mark
 from reconciler.room_ports import Taken, Way
 
-Flipped = Literal["done", "dropped", "failed"]
-"""What became of a flip: written; not needed any more; the cluster did not take it."""
+Flipped = Literal["done", "dropped", "failed", "contested"]
+"""What became of a flip: written; not needed any more; the cluster did not take it; somebody set
+it back again and again, which is counted once for as long as they do."""
 
 FLIP_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
@@ -111,7 +112,8 @@ class RoomMetrics:
         yield reports
         flips = CounterMetricFamily(
             "gamekeeper_room_flips",
-            "State labels of rooms that were to change: done, dropped (unsaid meanwhile), failed",
+            "State labels of rooms that were to change: done, dropped (unsaid meanwhile), failed, "
+            "contested (somebody sets them back)",
             labels=["to", "result"],
         )
         for (mark, flipped), count in list(self._flips.items()):

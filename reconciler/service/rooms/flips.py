@@ -19,6 +19,7 @@ from reconciler.model.rooms import Mark
 from reconciler.ports import Clock, Cluster
 from reconciler.service.retries import Retries
 from reconciler.service.room_metrics import RoomObserver
+from reconciler.service.rooms import contests
 from reconciler.service.rooms.hindsight import Hindsight
 from reconciler.service.rooms.lines import Line
 from reconciler.service.rooms.roster import Roster
@@ -30,6 +31,7 @@ IN_FLIGHT = 32
 TRIES = 5
 TICK_SECONDS = 0.001
 LONGEST_WAIT_SECONDS = 10.0
+TELL_EVERY_SECONDS = 60.0
 
 Decide = Callable[[LivePod], list[Json]]
 """The JSON patch from a pod as it is; [] where nothing is to be written."""
@@ -58,6 +60,7 @@ class Flips:
         self._count = 0
         self._news = asyncio.Event()
         self._renew = renew
+        self._tell_again_at = 0.0
         self.hindsight = Hindsight(cluster, roster.view, elapsed)
         # In order, as a set is not: one seed of a test is one run.
         self._at_work: dict[asyncio.Task[None], None] = {}
@@ -82,7 +85,8 @@ class Flips:
             # What the cluster did not take is tried again in its own time, not at every report.
             if line.retries is None or line.due_at is None:
                 # Never at the very instant: a rounding short of it would be found early, and again.
-                self._later(line, delay + TICK_SECONDS)
+                rest_seconds = contests.rest_seconds(line, self._elapsed())
+                self._later(line, max(delay, rest_seconds) + TICK_SECONDS)
         elif line.due_at is not None and not self._is_doubtful(line):
             line.due_at = None
             self._observer.flipped(Mark.IDLE, "dropped", 0.0)
@@ -102,7 +106,7 @@ class Flips:
             return flips.patch(pod, wish, workload, self._clock.now(), address)
 
         try:
-            await self.change(line, decide)
+            written = await self.change(line, decide)
         except Gone:
             line.due_at = None
             raise
@@ -116,19 +120,35 @@ class Flips:
         line.retries = None
         if flipped:
             self._observer.flipped(flipped, "done", self._elapsed() - began_at)
+        if written and contests.wrote(line, self._elapsed()):
+            self._tell_contest(line)
         self.arrange(line, self._pod(line))
 
-    async def change(self, line: Line, decide: Decide) -> None:
-        """Patch the pod as `decide` says. Raises Gone, Unavailable."""
+    def _tell_contest(self, line: Line) -> None:
+        """Tell that somebody writes against us, each time in a number, once a while in the log."""
+        self._observer.flipped(self._pod(line).mark, "contested", 0.0)
+        now = self._elapsed()
+        if now < self._tell_again_at:
+            return
+        self._tell_again_at = now + TELL_EVERY_SECONDS
+        log.warning(
+            "somebody sets back what we write on %s: another process that believes it leads, or a "
+            "tool that sets gamekeeper.dev labels? Look who holds the Lease (`gamekeeper status`) "
+            "and who else changes the pod (`kubectl get pod --show-managed-fields -o yaml`)",
+            line.ref,
+        )
+
+    async def change(self, line: Line, decide: Decide) -> bool:
+        """Patch the pod as `decide` says; whether that was needed. Raises Gone, Unavailable."""
         try:
             pod = await self._read(line) if self._is_doubtful(line) else self._pod(line)
             for _ in range(TRIES):
                 operations = decide(pod)
                 if not operations:
-                    return
+                    return False
                 try:
                     await self._patch(line, operations)
-                    return
+                    return True
                 except Conflict:
                     pod = await self._read(line)
         except (Gone, Unavailable):

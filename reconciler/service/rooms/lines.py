@@ -24,14 +24,14 @@ class Line:
     players there are, `health_at` when it told of its health. `unclear` is `LivePod.runs` of a
     restart that its pod told of right after such a count. `drain` is the `leaving_since` of the
     draining that it confirmed, None where it did not; `pod` is how its pod was known when it was
-    looked at last. `empty_at` is since when it says that
-    nobody plays there. `due_at` is when its pod is to be looked at; who writes on it holds the
-    `lock`. `followed` is whether its silence is watched, `overdue` whether it was found to say
-    nothing for longer than it ever paused, `doubtful` whether a write of ours may stand that we
-    were not told of, `inherited` whether another process marked it busy, who may have taken that
-    back unseen, `rests_on` the kept report that its players are known by, None once it told of them
-    itself, `rests_at` the version of the pod that has it, `closed` whether it is in the book no
-    more.
+    looked at last. `empty_at` is since when it says that nobody plays there. `due_at` is when its
+    pod is to be looked at, `wrote_at` when we wrote on it last, and `rewrites` how often in a row
+    that was for no word of the room's; who writes on it holds the `lock`. `followed` is whether its
+    silence is watched, `overdue` whether it was found to say nothing for longer than it ever
+    paused, `doubtful` whether a write of ours may stand that we were not told of, `inherited`
+    whether another process marked it busy, who may have taken that back unseen, `rests_on` the kept
+    report that its players are known by, None once it told of them itself, `rests_at` the version
+    of the pod that has it, `closed` whether it is in the book no more.
     """
 
     key: WorkloadKey
@@ -52,6 +52,8 @@ class Line:
     health_at: float = -math.inf
     unclear: tuple[int, ...] | None = None
     due_at: float | None = None
+    wrote_at: float = -math.inf
+    rewrites: int = 0
     followed: bool = False
     overdue: bool = False
     doubtful: bool = False
