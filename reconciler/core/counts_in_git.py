@@ -20,6 +20,8 @@ from reconciler.model.refs import WorkloadKey
 from reconciler.model.scaling import Autoscaling
 from reconciler.model.specs import Config, Source, Workload
 
+Settled = Mapping[WorkloadKey, tuple[Scaling, int]]
+"""By workload: what is remembered once a head was taken in, and the count that is wanted then."""
 _TAKEN_BACK: tuple[Fate, ...] = ("human", "overruled", "off")
 
 
@@ -200,11 +202,9 @@ def _allows(workload: Workload, count: int) -> bool:
     return _holds(autoscaling, count)
 
 
-def wanted_counts(
-    arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]
-) -> dict[WorkloadKey, int]:
-    """Return the counts that a head leads to, by workload."""
+def all_settled(arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]) -> Settled:
+    """Return what `settled` does, of each workload of a head."""
     return {
-        key: settled(arrival, workload, records.get(key, StateRecord()))[1]
+        key: settled(arrival, workload, records.get(key, StateRecord()))
         for key, workload in arrival.reading.workloads.items()
     }

@@ -13,10 +13,10 @@ from reconciler.core import (
     budget,
     carried_counts,
     change,
-    counts_in_git,
     gates,
     suspension,
 )
+from reconciler.core.asked import Asked
 from reconciler.core.carried_counts import ReadSpec
 from reconciler.core.notices import notices_of
 from reconciler.model.arrivals import Arrival
@@ -52,13 +52,17 @@ def take_in(
     repository: RepositoryRecord,
     records: Mapping[WorkloadKey, StateRecord],
     read_spec: ReadSpec,
+    asked: Asked,
 ) -> Intake:
-    """Judge `arrival` against what is on record and return what is effective now."""
+    """Judge `arrival` against what is on record and return what is effective now.
+
+    `asked` is what `asked_by` returned for this very head and these records.
+    """
     whole = gates.commit_held(arrival.reading)
     if whole is not None:
         each = (replace(whole, key=key) for key in records)
         return _intake(arrival, repository, records, {}, (whole, *each), read_spec)
-    removals = removals_of(arrival, records, read_spec)
+    removals = asked.removals
     blocked = gates.blocked(arrival, repository, records, removals)
     by_key = {removal.key: removal for removal in removals}
     changed = {}
@@ -67,9 +71,9 @@ def take_in(
         before = records.get(key, StateRecord())
         removal = by_key.get(key)
         through = removal is not None and removal.line in approved
-        asked = _Asked(removal, blocked.get(key), approved=through)
-        after = _next_record(arrival, key, _in_time(before, arrival.spent_at), asked, read_spec)
-        if after != before:
+        part = _Part(asked, removal, blocked.get(key), approved=through)
+        after = _next_record(arrival, key, _in_time(before, arrival.spent_at), part, read_spec)
+        if after is not before and after != before:
             changed[key] = after
     asked_lines = {**{removal.line: "" for removal in removals}, **arrival.asked}
     change_hash = change.hash_of_lines(asked_lines)
@@ -130,35 +134,11 @@ def unreadable_record(key: WorkloadKey, reason: str) -> Hold:
     )
 
 
-def removals_of(
-    arrival: Arrival, records: Mapping[WorkloadKey, StateRecord], read_spec: ReadSpec
-) -> tuple[Removal, ...]:
-    """Return what a head takes away from what was accepted, or lives without a record."""
-    counts = dict(arrival.unrecorded) | {
-        key: record.in_effect
-        for key, record in records.items()
-        if record.accepted and not record.deleting
-    }
-    wanted = counts_in_git.wanted_counts(arrival, records)
-    present = {*arrival.reading.workloads, *arrival.reading.invalid, *arrival.unreadable}
-    between = change.removals_between(counts, wanted, frozenset(present), arrival.cluster)
-    replaced = [
-        Removal(arrival.cluster, key, Cause.ROLLOUT, wanted[key], counts[key])
-        for key in arrival.outdated & wanted.keys()
-    ]
-    others = (
-        removal
-        for removal in between
-        if removal.key not in arrival.outdated
-        and not counts_in_git.is_reviewed(arrival, removal, records.get(removal.key), read_spec)
-    )
-    return tuple(sorted((*others, *replaced)))
-
-
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a head takes away from one workload, and what came of that."""
+class _Part:
+    """What a head asks for, what it takes away from one workload, and what came of that."""
 
+    asked: Asked
     removal: Removal | None
     held: HeldRemoval | None
     approved: bool
@@ -174,10 +154,10 @@ def _next_record(
     arrival: Arrival,
     key: WorkloadKey,
     before: StateRecord,
-    asked: _Asked,
+    part: _Part,
     read_spec: ReadSpec,
 ) -> StateRecord:
-    removal, held = asked.removal, asked.held
+    removal, held = part.removal, part.held
     workload = arrival.reading.workloads.get(key)
     if workload is None:
         if key in arrival.reading.invalid:
@@ -189,7 +169,7 @@ def _next_record(
             return replace(before, held=None)  # an orphan stays one: every head judges it anew
         if held:
             return replace(before, held=held)
-        ledger = _entered(arrival, before, asked, removal.rooms)
+        ledger = _entered(arrival, before, part, removal.rooms)
         return replace(before, deleting=True, held=None, ledger=ledger, scaling=NO_SCALING)
     if held and (before.accepted or (removal and removal.cause is Cause.ROLLOUT)):
         # Refused as a whole: a new image beside the old count is what no commit ever asked for,
@@ -198,33 +178,38 @@ def _next_record(
             carried_counts.carried_beside(arrival, workload, before, read_spec), held=held
         )
     count = before.in_effect if before.accepted else arrival.unrecorded.get(key, 0)
-    scaling, wanted = counts_in_git.settled(arrival, workload, before)
+    scaling, wanted = part.asked.settled[key]
     replicas = count if held else workload.replicas
-    accepted = Accepted(
-        workload.spec_json,
-        replicas,
-        arrival.reading.commit,
-        workload.source.file,
-        workload.source.line,
-    )
-    if before.accepted and replace(accepted, commit=before.accepted.commit) == before.accepted:
-        accepted = before.accepted  # nothing changed: no write for a commit that is not about it
+    accepted = _accepted(before.accepted, workload, replicas, arrival.reading.commit)
     ledger = before.ledger
     if (count if held else wanted) != count:
-        ledger = _entered(arrival, before, asked, count)
+        ledger = _entered(arrival, before, part, count)
+    kept = (accepted, scaling, ledger) == (before.accepted, before.scaling, before.ledger)
+    if kept and held == before.held and not before.deleting:
+        return before  # of a thousand workloads a commit is about one
     return replace(
         before, accepted=accepted, deleting=False, held=held, ledger=ledger, scaling=scaling
     )
 
 
+def _accepted(known: Accepted | None, workload: Workload, replicas: int, commit: str) -> Accepted:
+    """Return what is accepted: `known` itself where nothing changed.
+
+    No record is written for a commit that is not about it.
+    """
+    before, source = known.commit if known else "", workload.source
+    accepted = Accepted(workload.spec_json, replicas, before, source.file, source.line)
+    return known if accepted == known else replace(accepted, commit=commit)
+
+
 def _entered(
-    arrival: Arrival, before: StateRecord, asked: _Asked, count: int
+    arrival: Arrival, before: StateRecord, part: _Part, count: int
 ) -> tuple[LedgerEntry, ...]:
     """Return the ledger with the count that was left.
 
     An approved removal begins a new ledger: what a person let through is no part of a budget.
     """
-    if asked.approved:
+    if part.approved:
         return ()
     entry = LedgerEntry(arrival.spent_at, count)
     return budget.enter(before.ledger, entry, _window_seconds(arrival))

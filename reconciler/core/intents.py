@@ -94,7 +94,7 @@ def _in_time(scaling: Scaling, now: float, latest: float) -> Scaling:
     """Return it without a future: a clock that was set back lengthens no hold and no budget.
 
     No hold ends after `latest`. It is the same value where it has no future, as almost always: of
-    a thousand workloads each is asked thrice a head.
+    a thousand workloads each is asked once a head.
     """
     lowered = scaling.lowered
     if any(at > now for at, _ in lowered):

@@ -18,6 +18,7 @@ from reconciler.core import (
     vouching,
 )
 from reconciler.core.approval import Approval
+from reconciler.core.asked import asked_by
 from reconciler.core.change import hash_of_lines
 from reconciler.core.compile import workload_from_json
 from reconciler.core.trailers import Endorsed
@@ -162,8 +163,9 @@ async def resume(lane: HeadLane, now: float) -> Wanted:
     reading = Reading("", None, {}, {}, (), (), ())
     dated = lane.dates.now(now, lane.home.view.elapsed())
     arrival = replace(arrival_of(lane, reading, None, 0.0), dated=dated)
-    result = intake.take_in(arrival, lane.home.store.repository, records, workload_from_json)
     known = lane.home.store.repository
+    asked = asked_by(arrival, records, workload_from_json)
+    result = intake.take_in(arrival, known, records, workload_from_json, asked)
     lasting = tuple(hold for hold in result.holds if hold.kind in HELD_WITHOUT_GIT)
     head = known.commit, known.counts_commit
     return await publish(lane, replace(result, holds=lasting), head)

@@ -11,6 +11,7 @@ from typing import ParamSpec, TypeVar
 
 from reconciler.core import approval, counts_in_git, freezing, intake, suspension
 from reconciler.core.approval import Ask
+from reconciler.core.asked import Asked, asked_by
 from reconciler.core.calendar import Zones
 from reconciler.core.compile import workload_from_json
 from reconciler.core.waits import soonest
@@ -44,9 +45,13 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What a head asks for; `repository` is the record with the hashes that approve it."""
+    """What a head asks for; `repository` is the record with the hashes that approve it.
+
+    `asked` is what it asks for while nothing of it waits for the end of a freeze.
+    """
 
     arrival: Arrival
+    asked: Asked
     edits: tuple[Edit, ...]
     ask: Ask
     repository: RepositoryRecord
@@ -75,11 +80,11 @@ def asked_for(scene: Scene) -> Asking:
     arrival = replace(arrival, reading=suspension.all_in_time(numbered, arrival.dated))
     arrival = replace(arrival, freezes=freezing.open_freezes(arrival, before, scene.zones))
     reading = arrival.reading
-    removals = intake.removals_of(arrival, records, workload_from_json) if reading.config else ()
-    edits = freezing.edits_of(arrival, records, removals)
-    ask = approval.ask_of(reading, removals, edits, arrival.now)
+    asked = asked_by(arrival, records, workload_from_json)
+    edits = freezing.edits_of(arrival, records, asked.removals)
+    ask = approval.ask_of(reading, asked.removals, edits, arrival.now)
     offered = approval.offer(before, ask, approval.waiting(before, records, edits))
-    return Asking(replace(arrival, asked=ask.marks), edits, ask, offered)
+    return Asking(replace(arrival, asked=ask.marks), asked, edits, ask, offered)
 
 
 def judged(scene: Scene, asking: Asking, repository: RepositoryRecord) -> Judged:
@@ -88,7 +93,10 @@ def judged(scene: Scene, asking: Asking, repository: RepositoryRecord) -> Judged
     approved = {entry.line for entry in repository.approved if entry.until > now}
     arrival = freezing.lifted(asking.arrival, asking.edits, approved, zones)
     arrival = freezing.withheld(arrival, asking.edits, approved, records, workload_from_json)
-    result = intake.take_in(arrival, repository, records, workload_from_json)
+    # What waits is as though nobody had asked for it; else nothing is another than it was there.
+    waits, asked = bool(arrival.waiting), asking.asked
+    asked = asked_by(arrival, records, workload_from_json) if waits else asked
+    result = intake.take_in(arrival, repository, records, workload_from_json, asked)
     ends = suspension.next_end({**arrival.reading.workloads, **result.effective})
     changes = freezing.next_change(arrival, scene.repository, zones)
     return Judged(arrival, result, soonest(ends, changes))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from reconciler.core import approval, freezing, intake
-from reconciler.loop import head, keep_records
+from reconciler.loop import head, judging, keep_records
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
 from tests.loop.test_freezes import HOUR, config
@@ -91,7 +91,7 @@ async def test_a_large_head_in_a_freeze_is_judged_beside_the_event_loop(
 
     for module, name in (
         (freezing, "open_freezes"),
-        (intake, "removals_of"),
+        (judging, "asked_by"),
         (freezing, "edits_of"),
         (approval, "offer"),
         (freezing, "withheld"),

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from reconciler.core import intake
+from reconciler.core.asked import asked_by
 from reconciler.core.intake import Intake
 from reconciler.model.arrivals import Arrival
 from reconciler.model.holds import HoldKind
@@ -40,7 +41,9 @@ def take_in(
     **changes: Any,
 ) -> Intake:
     known = {workload.key: accepted(workload) for workload in on_record} | (records or {})
-    return intake.take_in(an_arrival(reading, **changes), remembered, known, read_spec)
+    arrival = an_arrival(reading, **changes)
+    asked = asked_by(arrival, known, read_spec)
+    return intake.take_in(arrival, remembered, known, read_spec, asked)
 
 
 def kinds(result: Intake) -> dict[str, HoldKind]:

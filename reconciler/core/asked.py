@@ -1,0 +1,61 @@
+"""What a head asks for beside what is on record, before anything of it is held."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reconciler.core import change, counts_in_git
+from reconciler.core.carried_counts import ReadSpec
+from reconciler.core.counts_in_git import Settled
+from reconciler.model.arrivals import Arrival
+from reconciler.model.changes import Cause, Removal
+from reconciler.model.records import StateRecord
+from reconciler.model.refs import WorkloadKey
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a head asks for.
+
+    `settled` are the counts that it leads to, `removals` what it takes away from what was accepted,
+    or lives without a record.
+    """
+
+    settled: Settled
+    removals: tuple[Removal, ...]
+
+
+def asked_by(
+    arrival: Arrival, records: Mapping[WorkloadKey, StateRecord], read_spec: ReadSpec
+) -> Asked:
+    """Return what a head asks for; of one without a Config, which is held as a whole, nothing."""
+    if arrival.reading.config is None:
+        return Asked({}, ())
+    settled = counts_in_git.all_settled(arrival, records)
+    wanted = {key: count for key, (_, count) in settled.items()}
+    return Asked(settled, _removals(arrival, records, wanted, read_spec))
+
+
+def _removals(
+    arrival: Arrival,
+    records: Mapping[WorkloadKey, StateRecord],
+    wanted: Mapping[WorkloadKey, int],
+    read_spec: ReadSpec,
+) -> tuple[Removal, ...]:
+    counts = dict(arrival.unrecorded) | {
+        key: record.in_effect
+        for key, record in records.items()
+        if record.accepted and not record.deleting
+    }
+    present = {*arrival.reading.workloads, *arrival.reading.invalid, *arrival.unreadable}
+    between = change.removals_between(counts, wanted, frozenset(present), arrival.cluster)
+    replaced = [
+        Removal(arrival.cluster, key, Cause.ROLLOUT, wanted[key], counts[key])
+        for key in arrival.outdated & wanted.keys()
+    ]
+    others = (
+        removal
+        for removal in between
+        if removal.key not in arrival.outdated
+        and not counts_in_git.is_reviewed(arrival, removal, records.get(removal.key), read_spec)
+    )
+    return tuple(sorted((*others, *replaced)))
