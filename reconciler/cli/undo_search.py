@@ -50,9 +50,16 @@ async def _of_workload(side: GitSide, key: WorkloadKey, recorded: Recorded) -> U
     newest = history.changes[0]
     if newest is not mine:
         raise _changed_since(key, newest)
-    if mine.before is None or mine.after is None:
+    before = _unlisted(recorded, key, mine.after) if mine.before is None else mine.before
+    if before is None or mine.after is None:
         raise Failure(f"commit {mine.logged.commit[:12]} left no number of {key}", fix=_BY_HAND)
-    return _checked(side, workload, mine.logged.commit, (mine.before, mine.after))
+    return _checked(side, workload, mine.logged.commit, (before, mine.after))
+
+
+def _unlisted(recorded: Recorded, key: WorkloadKey, first: int | None) -> int | None:
+    """Return what acted before our first line of a count, None where that is not on record."""
+    known = recorded.states[key].scaling.unlisted if key in recorded.states else None
+    return known[0] if known and known[1] == first else None
 
 
 async def _of_commit(side: GitSide, commit: str) -> tuple[Undo, ...]:

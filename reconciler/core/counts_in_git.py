@@ -36,15 +36,43 @@ def unfetched(reading: Reading, record: RepositoryRecord, tracked: str) -> str:
 
 def numbered(reading: Reading, records: Mapping[WorkloadKey, StateRecord]) -> Reading:
     """Return a reading whose workloads without a count keep the one that was accepted."""
-    known = {key: records[key].accepted for key in reading.unnumbered if key in records}
-    workloads = {
-        key: with_count(reading.workloads[key], accepted.replicas)
-        for key, accepted in known.items()
-        if accepted is not None
+    return _with_counts(
+        reading, {key: _unlisted(reading, records, key) for key in reading.unnumbered}
+    )
+
+
+def numbered_anew(arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]) -> Arrival:
+    """Return what `numbered` does, for a head: who takes our first line out takes it back.
+
+    What acted before that line is that person's number then, as if their commit had written it.
+    """
+    passages, back = dict(arrival.passages), dict[WorkloadKey, int]()
+    for key, passage in arrival.taken_out.items():
+        unlisted = records.get(key, StateRecord()).scaling.unlisted
+        if unlisted and unlisted[1] in passage.before:
+            back[key] = unlisted[0]
+            passages[key] = (*passages.get(key, ()), replace(passage, after=unlisted[0]))
+    reading = _with_counts(numbered(arrival.reading, records), back)
+    return replace(arrival, reading=reading, passages=passages)
+
+
+def _unlisted(
+    reading: Reading, records: Mapping[WorkloadKey, StateRecord], key: WorkloadKey
+) -> int:
+    """Return the count of a workload that has none in Git."""
+    record = records.get(key, StateRecord())
+    if record.scaling.unlisted and record.scaling.waits_by:
+        return record.scaling.unlisted[0]  # who took the line out waits for the end of a freeze
+    return record.accepted.replicas if record.accepted else reading.workloads[key].replicas
+
+
+def _with_counts(reading: Reading, counts: Mapping[WorkloadKey, int]) -> Reading:
+    changed = {
+        key: with_count(reading.workloads[key], count)
+        for key, count in counts.items()
+        if reading.workloads[key].replicas != count
     }
-    if not workloads:
-        return reading
-    return replace(reading, workloads={**reading.workloads, **workloads})
+    return replace(reading, workloads={**reading.workloads, **changed}) if changed else reading
 
 
 def with_count(workload: Workload, count: int) -> Workload:
@@ -158,6 +186,9 @@ def settled(arrival: Arrival, workload: Workload, record: StateRecord) -> tuple[
     record = carried(arrival, workload, record)
     head = head_count(arrival, workload, record)
     after, _ = _settled(arrival, workload.key, head, record.scaling)
+    if workload.key in arrival.begun and record.accepted:
+        unlisted = record.accepted.replicas, arrival.begun[workload.key]
+        after = replace(after, unlisted=unlisted)
     return after, intents.effective(after, head)
 
 

@@ -28,6 +28,7 @@ def dump_scaling(scaling: Scaling) -> Json:
         "waitsBy": scaling.waits_by,
         "lowered": scaling.lowered,
         "own": scaling.own,
+        **({"unlisted": scaling.unlisted} if scaling.unlisted else {}),
         "last": scaling.last and _parts(scaling.last),
         "past": None if scaling.past == NO_PAST else past_to_json(scaling.past),
     }
@@ -59,6 +60,7 @@ def load_scaling(value: Json) -> Scaling:
         waits_by=value.get("waitsBy", ""),
         lowered=tuple((at, count) for at, count in value.get("lowered", [])),
         own=value.get("own"),
+        unlisted=tuple(value["unlisted"]) if value.get("unlisted") else None,
         last=Step(*value["last"]) if value.get("last") else None,
         past=past_from_json(value["past"]) if value.get("past") else NO_PAST,
     )

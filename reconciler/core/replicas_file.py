@@ -28,7 +28,7 @@ _FOOT = "# The lines between the counts let Git join changes of neighbours.\n"
 _UNREADABLE = f"{REPLICAS_FILE} cannot be read: mend it, or delete it and it is written anew"
 _NOT_OURS = (
     f"{REPLICAS_FILE} has another form than Gamekeeper gives it, so no count can be added: "
-    "write one count a line below spec.counts, or delete the file and it is written anew"
+    "write one count a line below spec.counts"
 )
 
 

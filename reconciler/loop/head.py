@@ -192,8 +192,11 @@ async def _vouching(lane: HeadLane, now: float) -> Vouching | None:
 
 
 def _known(reading: Reading | None) -> dict[str, Mapping[WorkloadKey, int]]:
-    """Return the counts of a head by its commit; a branch of counts may have changed them."""
-    if reading is None or reading.counts_commit or reading.vouched.problem:
+    """Return the counts of a head by its commit; a branch of counts may have changed them.
+
+    Of one where a count stands nowhere they do not tell all: that may be a person's word.
+    """
+    if reading is None or reading.counts_commit or reading.unnumbered or reading.vouched.problem:
         return {}
     return {reading.commit: counts_of(reading)}
 
@@ -217,6 +220,8 @@ async def _judge(lane: HeadLane, reading: Reading, now: float) -> Verdict:
         wrote=moves.wrote,
         stale=moves.stale,
         joined=moves.joined,
+        begun=moves.begun,
+        taken_out=moves.taken_out,
     )
     scene = Scene(arrival, before, records, lane.dates.zones)
     asking = await beside(scene, asked_for, scene)

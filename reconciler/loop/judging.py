@@ -76,8 +76,8 @@ async def beside(scene: Scene, judge: Callable[_P, _T], *args: _P.args, **named:
 def asked_for(scene: Scene) -> Asking:
     """Return what a head asks for, with the freezes that it stands under."""
     arrival, before, records = scene.arrival, scene.repository, scene.records
-    numbered = counts_in_git.numbered(arrival.reading, records)
-    arrival = replace(arrival, reading=suspension.all_in_time(numbered, arrival.dated))
+    arrival = counts_in_git.numbered_anew(arrival, records)
+    arrival = replace(arrival, reading=suspension.all_in_time(arrival.reading, arrival.dated))
     arrival = replace(arrival, freezes=freezing.open_freezes(arrival, before, scene.zones))
     reading = arrival.reading
     asked = asked_by(arrival, records, workload_from_json)

@@ -57,6 +57,7 @@ class Trail:
     heads: Mapping[str, Counts] = field(default_factory=dict)
     known: dict[str, tuple[tuple[str, ...], Counts]] = field(default_factory=dict)
     spans: dict[tuple[str, str], Lineage] = field(default_factory=dict)
+    unnumbered: dict[str, frozenset[WorkloadKey]] = field(default_factory=dict)
 
     async def lineage(self, base: str, head: str) -> Lineage:
         """Return the commits between two; cut where there are too many to look at each."""
@@ -80,7 +81,11 @@ class Trail:
             reading = await self.compiler.read(replace(tree, entries=listed), self.permissions)
             return {**self.own, **reading.counts}
         known = self.heads.get(tree.commit)
-        return known or counts_of(await self.compiler.read(tree, self.permissions))
+        if known:
+            return known
+        reading = await self.compiler.read(tree, self.permissions)
+        self.unnumbered[tree.commit] = reading.unnumbered
+        return counts_of(reading)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,8 @@ class Moves:
 
     `wrote` are the counts that our newest commits wrote, None where nobody can tell. `stale` are
     counts on the branch of counts that are no news, though none of them lay over before; `joined`
-    are those of our commits there that a merge brought to the tracked branch.
+    are those of our commits there that a merge brought to the tracked branch. `begun` are counts
+    that ours wrote where none stood, `taken_out` commits of people after which one stands nowhere.
     """
 
     tracked: Passages = field(default_factory=dict)
@@ -97,6 +103,8 @@ class Moves:
     wrote: Counts | None = None
     stale: Counts = field(default_factory=dict)
     joined: Counts = field(default_factory=dict)
+    begun: Counts = field(default_factory=dict)
+    taken_out: Mapping[WorkloadKey, Passage] = field(default_factory=dict)
 
 
 async def read_moves(
@@ -127,10 +135,11 @@ async def read_moves(
     tip = reading.counts_commit
     if not branch or not (base or tip):
         # Where it is not there yet, the tracked one counts.
-        return Moves(found, {}, await _written(trail, span, relation))
+        wrote, begun = await _written(trail, span, relation)
+        return Moves(found, {}, wrote, begun=begun, taken_out=_taken_out(trail, reading, found))
     if not tip:
         return Moves(found)  # it is gone, and that writes no number
-    joined = await _written(trail, span, relation) or {}
+    joined = (await _written(trail, span, relation))[0] or {}
     trail = replace(trail, own={**counts_of(reading), **reading.own}, known={})
     apart = await _moves_apart(trail, base, reading, keys, renewed=renewed)
     return replace(apart, tracked=found, joined=joined)
@@ -153,8 +162,22 @@ async def _moves_apart(
         return Moves(wrote={}, stale=stale)  # nobody moved it
     relation = await trail.repository.relation(base, tip) if base else Relation.FORWARD
     theirs = await read_passages(trail, (since or reading.commit, tip), relation, keys)
-    wrote = await _written(trail, (base or reading.commit, tip), relation)
+    wrote, _ = await _written(trail, (base or reading.commit, tip), relation)
     return Moves({}, theirs, wrote, stale)
+
+
+def _taken_out(trail: Trail, reading: Reading, moved: Passages) -> dict[WorkloadKey, Passage]:
+    """Return the commits of people after which a count stands nowhere, as at the head.
+
+    Where a count cannot be told, by a mistake in the file, nobody has taken it out.
+    """
+    known, found = {**trail.unnumbered, reading.commit: reading.unnumbered}, {}
+    for key in reading.unnumbered & moved.keys():
+        for passage in moved[key]:
+            if any(number is not None for number in passage.before):
+                gone = passage.after is None and key in known.get(passage.commit, ())
+                found[key] = passage if gone else None
+    return {key: passage for key, passage in found.items() if passage is not None}
 
 
 async def _newest_of_ours(trail: Trail, tracked: str, tip: str) -> str:
@@ -181,27 +204,31 @@ async def _goes_on(trail: Trail, base: str, reading: Reading) -> bool:
     return relation in (Relation.SAME, Relation.FORWARD)
 
 
-async def _written(trail: Trail, span: tuple[str, str], relation: Relation) -> Counts | None:
+async def _written(
+    trail: Trail, span: tuple[str, str], relation: Relation
+) -> tuple[Counts | None, Counts]:
     """Return the counts that commits of ours wrote in a span, of each workload the newest.
 
-    Of many commits only the newest are read.
+    The second are those that stood nowhere before. Of many commits only the newest are read.
     """
     if relation in (Relation.SAME, Relation.UNKNOWN):
-        return {}
+        return {}, {}
     lineage = await trail.lineage(*span)
     if lineage.cut:
-        return None
+        return None, {}
     mine = frozenset(trail.ours)
     ours = [commit for commit in lineage.commits if commit in mine]
-    found: dict[WorkloadKey, int] = {}
+    found, begun = dict[WorkloadKey, int](), dict[WorkloadKey, int]()
     most = len(ours) and _most_commits(trail, (await trail.read(ours[0]))[1])
     for commit in ours[:most]:
         parents, after = await trail.read(commit)
         behind = [(await trail.read(parent))[1] for parent in parents]
         for key, count in after.items():
-            if count not in [counts.get(key) for counts in behind]:
+            if count not in (numbers := [counts.get(key) for counts in behind]):
                 found.setdefault(key, count)
-    return found
+                if not any(number is not None for number in numbers):
+                    begun[key] = count
+    return found, begun
 
 
 async def read_passages(

@@ -59,6 +59,10 @@ class Arrival:
     """Lines of the branch of counts that are no news, though they lay over nothing before."""
     joined: Mapping[WorkloadKey, int] = field(default_factory=dict)
     """What commits of ours wrote that a merge of the branch of counts brought to the tracked."""
+    begun: Mapping[WorkloadKey, int] = field(default_factory=dict)
+    """The counts that our commits since then wrote where none stood."""
+    taken_out: Mapping[WorkloadKey, Passage] = field(default_factory=dict)
+    """People's commits that took a count out of Git, so that it stands nowhere."""
     shared_now: float | None = None
     remarks: tuple[Hold, ...] = ()
     """What is shown beside what is held, and stops nothing."""

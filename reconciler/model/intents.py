@@ -106,6 +106,8 @@ class Scaling:
     """The commit of a person whose number waits for the end of a freeze, "" for none."""
     last: Step | None = None
     """What a policy decided last, with all that shaped it: it stays when the count has landed."""
+    unlisted: tuple[int, int] | None = None
+    """Of a count that stood nowhere in Git: what acted, and what our first line of it said."""
 
 
 NO_SCALING = Scaling()

@@ -15,12 +15,13 @@ from reconciler.cli.undo_push import push_undo
 from reconciler.cli.undo_search import found_undos
 from reconciler.model.errors import Conflict
 from reconciler.model.history import CountHistory
+from reconciler.model.intents import Scaling
 from reconciler.model.pushes import Person
 from reconciler.model.readings import Reading
-from reconciler.model.records import RepositoryRecord
+from reconciler.model.records import RepositoryRecord, StateRecord
 from reconciler.model.specs import Permissions
 from tests.loop.compiler import InlineCompiler
-from tests.loop.scaling.house import FILE
+from tests.loop.scaling.house import ARENA, FILE
 from tests.loop.world import CONFIG, spec
 
 ADA = Person("Ada", "ada@studio.example")
@@ -278,6 +279,22 @@ def test_the_first_number_of_a_branch_of_counts_goes_back_to_that_of_the_spec(de
     desk.ours.append(desk.host.commit(files, "Scale", branch="gamekeeper/counts"))
     (undo,) = desk.change("arena").undos
     assert (undo.now, undo.back) == (9, 3)
+
+
+def test_the_first_number_of_a_file_goes_back_to_what_acted_before_it(desk: Desk) -> None:
+    config = CONFIG.replace("spec: {}", "spec: {writeBack: {to: file}}")
+    bare = arena(3).replace("  replicas: 3\n", "", 1)
+    desk.host.commit({"gamekeeper.yaml": config, FILE: bare})
+    desk.ours.append(desk.host.commit({"replicas.yaml": counts(9)}, "Scale arena to 9"))
+    with pytest.raises(Failure, match="left no number of Scheduler/arena"):
+        desk.change("arena")
+    record = StateRecord(scaling=Scaling(unlisted=(3, 9)))
+    known = Recorded(RepositoryRecord(pushed=tuple(desk.ours)), {ARENA: record})
+    (undo,) = desk.change("arena", known).undos
+    assert (undo.file, undo.now, undo.back) == ("replicas.yaml", 9, 3)
+    other = StateRecord(scaling=Scaling(unlisted=(3, 7)))
+    with pytest.raises(Failure, match="left no number of Scheduler/arena"):
+        desk.change("arena", Recorded(known.repository, {ARENA: other}))
 
 
 def test_the_past_on_both_branches_is_one(desk: Desk) -> None:

@@ -238,6 +238,41 @@ def test_a_count_that_was_taken_out_of_the_spec_goes_on_as_it_was() -> None:
     assert counts_in_git.numbered(head, {}) is head, "a new one begins at its min"
 
 
+@pytest.mark.parametrize(
+    ("unlisted", "before", "count"),
+    [
+        pytest.param((5, 20), 20, 5, id="our first line goes: what acted before it"),
+        pytest.param((5, 20), 30, 40, id="a later number goes: what acts goes on"),
+        pytest.param(None, 20, 40, id="nobody knows what acted before"),
+    ],
+)
+def test_who_takes_our_first_line_out_takes_it_back(
+    unlisted: tuple[int, int] | None, before: int, count: int
+) -> None:
+    bare = replace(ARENA, replicas=2, spec_json='{"spec":{"replicas":2}}')
+    record = accepted(replace(ARENA, replicas=40))
+    record = replace(record, scaling=Scaling(unlisted=unlisted))
+    gone = Passage("c2", None, (before,))
+    arrival = an_arrival(
+        a_reading(bare, unnumbered=frozenset({ARENA.key})),
+        passages={ARENA.key: (gone,)},
+        taken_out={ARENA.key: gone},
+    )
+    found = counts_in_git.numbered_anew(arrival, {ARENA.key: record})
+    workload = found.reading.workloads[ARENA.key]
+    after, wanted = counts_in_git.settled(found, workload, record)
+    assert (wanted, after.held_by) == (count, "c2" if count == 5 else "")
+    heard = replace(accepted(replace(workload, replicas=count)), scaling=after)
+    again, _ = counts_in_git.settled(found, workload, heard)
+    assert again == after, "the same word holds once"
+
+
+def test_our_first_line_is_remembered_with_what_acted_before_it() -> None:
+    arrival = an_arrival(a_reading(replace(ARENA, replicas=60)), begun={ARENA.key: 50})
+    after, _ = counts_in_git.settled(arrival, replace(ARENA, replicas=60), DECIDED)
+    assert after.unlisted == (20, 50)
+
+
 LISTED = {a_key(name): 5 for name in ("arena", "lobby", "old", "held", "broken")}
 BROKEN = {a_key("broken"): (Finding("a.yaml", 1, 1, "", "broken"),)}
 ON_RECORD = {a_key("held"): accepted(a_workload("held", 5))}
