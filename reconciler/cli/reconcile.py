@@ -13,7 +13,7 @@ from reconciler.cli.progress import Progress
 from reconciler.cli.statuses import notices_of
 from reconciler.loop import requests
 from reconciler.loop.store import RecordStore
-from reconciler.model.errors import Denied
+from reconciler.model.errors import Denied, Unavailable
 from reconciler.model.refs import ObjectRef
 from reconciler.ports import Cluster
 from reconciler.service.lookout import sighting_of
@@ -59,14 +59,15 @@ def run(arguments: Namespace, console: Console) -> int:
 async def _reconcile(settings: Settings, timeout_seconds: float | None, console: Console) -> int:
     cluster = make_cluster(settings)
     ref = requests.request_ref(settings.namespace, settings.instance)
-    request = f"{time.time():.3f}-{secrets.token_hex(4)}"
     try:
-        await requests.ask(cluster, ref, settings.instance, request)
         if timeout_seconds is None:
+            await _ask(cluster, ref, settings)
             console.print("Asked. gamekeeper status shows what comes of it.")
             return 0
+        deadline = time.monotonic() + timeout_seconds
         async with Progress(console, "waiting for the loop to look"):
-            await _answered(cluster, ref, timeout_seconds, settings)
+            await _asked(cluster, ref, settings, deadline)
+            await _answered(cluster, ref, timeout_seconds, deadline, settings)
         store = RecordStore(cluster, settings.namespace, settings.instance)
         record = await store.load_repository()
         taken = f"The loop has taken commit {record.commit} in." if record.commit else NONE_TAKEN
@@ -78,11 +79,31 @@ async def _reconcile(settings: Settings, timeout_seconds: float | None, console:
     return 0
 
 
+async def _ask(cluster: Cluster, ref: ObjectRef, settings: Settings) -> None:
+    request = f"{time.time():.3f}-{secrets.token_hex(4)}"
+    await requests.ask(cluster, ref, settings.instance, request)
+
+
+async def _asked(cluster: Cluster, ref: ObjectRef, settings: Settings, deadline: float) -> None:
+    """Ask, once our namespace is there: in a new cluster the loop that starts now makes it."""
+    while True:
+        try:
+            return await _ask(cluster, ref, settings)
+        except Unavailable:
+            there = await cluster.get(ObjectRef("v1", "Namespace", "", settings.namespace))
+            if there is not None or time.monotonic() > deadline:
+                raise
+        await asyncio.sleep(LOOK_SECONDS)
+
+
 async def _answered(
-    cluster: Cluster, ref: ObjectRef, timeout_seconds: float, settings: Settings
+    cluster: Cluster,
+    ref: ObjectRef,
+    timeout_seconds: float,
+    deadline: float,
+    settings: Settings,
 ) -> None:
     """Wait until the loop has answered. Raises Failure naming who should have."""
-    deadline = time.monotonic() + timeout_seconds
     while await requests.pending(cluster, ref):
         if time.monotonic() > deadline:
             raise Failure(

@@ -28,9 +28,7 @@ def script_of(lines: list[str]) -> str:
         found = EXITS.match(line)
         command, code = found.groups() if found else (line, "0")
         script.append(command)
-        if command.endswith("&"):
-            script.append("sleep 3")  # what a person needs to type the next line
-        else:
+        if not command.endswith("&"):
             said = shlex.quote(f"{command}: exits otherwise than with {code}")
             script.append(f"[ $? = {code} ] || {{ echo {said}; exit 99; }}")
     return "\n".join(script)
