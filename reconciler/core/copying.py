@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from reconciler.core.mistakes import Mistake, shown
+from reconciler.core.object_rules import RESERVED
 from reconciler.core.pod_parts import child, entries, text
 from reconciler.model import labels
 from reconciler.model.copies import Copies, CopyFrom
@@ -51,6 +52,10 @@ def check_copies(spec: Json, namespace: str, allowed: Collection[str]) -> Iterat
             message = f"whoever runs Gamekeeper lets nothing be copied from {shown(copy.namespace)}"
             fix = f"have {copy.namespace}/{copy.name} added to --copy-from-namespaces"
             yield Mistake((*at, "namespace"), message, fix, "copy-not-allowed")
+        if copy.kind == "ConfigMap" and copy.name.startswith(RESERVED):
+            message = f"{shown(copy.name)} is reserved, and the copy would have that name"
+            fix = "have it copied from a source of another name"
+            yield Mistake((*at, "name"), message, fix, "reserved-name")
         if (copy.kind, copy.name) in seen:
             message = f"two copies would be {copy.kind} {shown(copy.name)}"
             yield Mistake((*at, "name"), message, "keep one of them", "duplicate")

@@ -15,7 +15,7 @@ from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.specs import Permissions
 
 _METADATA = ("name", "namespace", "labels", "annotations")
-_RESERVED = ("gamekeeper-", "kube-root-ca.crt")
+RESERVED = ("gamekeeper-", "kube-root-ca.crt")
 """How names begin that are ours, or Kubernetes' own: the records of names stand beside rooms."""
 _KIND_AT = ("kind",)
 _NAME_AT = ("metadata", "name")
@@ -76,7 +76,7 @@ def metadata_mistakes(kind: str, metadata: Json, namespace: str) -> Iterator[Mis
         problem = judge(name)
         if problem is not None:
             yield Mistake(_NAME_AT, problem, "choose another name", "name")
-        elif name.startswith(_RESERVED):
+        elif name.startswith(RESERVED):
             message = f"{shown(name)} is reserved"
             yield Mistake(_NAME_AT, message, "choose another name", "reserved-name")
     if metadata.get("namespace", namespace) != namespace:

@@ -64,6 +64,14 @@ def test_two_copies_cannot_have_one_name() -> None:
     assert found == {("spec.copyFrom.1.name", "duplicate")}
 
 
+def test_no_copy_takes_the_place_of_the_record_of_names() -> None:
+    named = {"namespace": "shared", "name": "gamekeeper-arena"}
+    both = [{"kind": kind, **named} for kind in ("ConfigMap", "Secret")]
+
+    found = rules(check_copies({"copyFrom": both}, "arena", ("shared",)))
+    assert found == {("spec.copyFrom.0.name", "reserved-name")}, "a Secret is no record"
+
+
 @pytest.mark.parametrize("odd", [None, "a", {}, [None], [[]], [{"kind": [], "namespace": {}}]])
 def test_what_is_misshapen_is_for_the_schema_to_tell(odd: Any) -> None:
     assert rules(check_copies({"copyFrom": odd}, "arena", ())) == set()
