@@ -150,8 +150,9 @@ def _vanished(
         and repository.branch in ("", arrival.branch)
         and (repository.path == arrival.path or not repository.repository)
     )
+    others = any(edit.key is not None for edit in arrival.waiting)
     problem = vanish.head_problem(arrival.relation, same, arrival.branch) or vanish.content_problem(
-        arrival.accepted_config, arrival.reading, len(records)
+        arrival.accepted_config, arrival.reading, len(records), others=others
     )
     if problem:
         return problem

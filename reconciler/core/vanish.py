@@ -34,13 +34,16 @@ def head_problem(
 
 
 def content_problem(
-    accepted_config: Config | None, head: Reading, accepted_specs: int
+    accepted_config: Config | None, head: Reading, accepted_specs: int, *, others: bool = False
 ) -> tuple[HoldKind, str] | None:
-    """Return why what a head holds cannot be trusted with deletions, None when it can."""
+    """Return why what a head holds cannot be trusted with deletions, None when it can.
+
+    `others` is whether it has specs that are no part of `head`, for a freeze keeps them waiting.
+    """
     if accepted_config and head.config and set(accepted_config.paths) - set(head.config.paths):
         lost = ", ".join(sorted(set(accepted_config.paths) - set(head.config.paths)))
         return (HoldKind.PATHS_CHANGED, f"gamekeeper.yaml does not list {lost} any more")
-    if accepted_specs and not head.workloads and not head.invalid:
+    if accepted_specs and not (head.workloads or head.invalid or others):
         return (HoldKind.LAST_SPEC, "not one spec is left in the repository")
     return None
 

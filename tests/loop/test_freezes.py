@@ -197,6 +197,19 @@ async def test_what_takes_too_much_is_refused_when_the_freeze_ends() -> None:
     assert len(world.pods("arena")) == 12
 
 
+async def test_the_only_workload_that_is_renamed_in_a_freeze_is_not_told_to_be_no_spec_at_all() -> (
+    None
+):
+    world, process = await frozen(**{"schedulers/lobby.yaml": None})
+    world.commit({"schedulers/arena.yaml": spec("duel", 3)})
+    await turns(world, process)
+    assert holds(process) == {"arena": HoldKind.FROZEN, "duel": HoldKind.FROZEN}
+    await at(world, process, 3 * HOUR + 60)
+    await world.settle(process)
+    assert (holds(process), len(world.pods("duel"))) == ({}, 3)
+    assert "arena" not in world.namespaces(), "at the end what waits acts by itself"
+
+
 async def test_a_head_that_was_force_pushed_in_a_freeze_deletes_nothing_at_its_end() -> None:
     world, process = await frozen()
     world.host.rewrite({"gamekeeper.yaml": config(), "schedulers/arena.yaml": spec("arena", 3)})
