@@ -87,13 +87,20 @@ def never_ready(facts: Facts) -> Judged | None:
 
 
 def creating(facts: Facts) -> Judged | None:
-    """Tell a room that is being made, by its own words."""
-    if facts.heard is None or facts.heard.health is not Health.CREATING:
+    """Tell a room that is being made, by its own words.
+
+    One that had begun before has as long again from when that was heard. Players whom it told of
+    come before this rule, and the fence stands before its end: for as long as it says nothing of
+    players it goes no sooner than any other that is empty by its last word.
+    """
+    heard = facts.heard
+    if heard is None or heard.health is not Health.CREATING:
         return None
     what = "it reports itself Creating"
     if facts.pod.mark is Mark.NONE:
         return _within_start(facts, RoomState.UNREADY, what)
-    return Judged(RoomState.UNREADY, what)
+    what += " again, after it had begun"
+    return Judged(RoomState.UNREADY, what) if facts.deaf else _within(facts, heard.at, what)
 
 
 def _has_spoken_since(heard: Heard | None, since: float) -> bool:
@@ -126,9 +133,14 @@ def _was_drained_in_its_start(facts: Facts) -> bool:
 
 def _within_start(facts: Facts, state: RoomState, what: str) -> Judged:
     """Judge a room that starts: the clock runs from being bound, or from its last restart."""
-    limit = facts.workload.timeouts.initialize_seconds
     since = facts.pod.seen.starting
-    left = since + limit - facts.now if since else None
-    if left is None or left > 0:
+    return _within(facts, since, what, state) if since else Judged(state, what)
+
+
+def _within(facts: Facts, since: float, what: str, state: RoomState = RoomState.UNREADY) -> Judged:
+    """Judge a room that is not ready `since` then, on the clock that never jumps."""
+    limit = facts.workload.timeouts.initialize_seconds
+    left = since + limit - facts.now
+    if left > 0:
         return Judged(state, what, again_in_seconds=left)
     return Judged(RoomState.ERROR, f"not ready within initializeSeconds ({limit:.0f} s): {what}")

@@ -269,6 +269,22 @@ def test_a_failed_room_is_kept_outside_the_count() -> None:
     assert after.counts.kept == 1
 
 
+def test_a_room_that_says_creating_again_for_too_long_goes_behind_the_fence() -> None:
+    """Its game may have loaded a map for players who are on their way by an older list."""
+    workload = reporting(replicas=1, failure=FailurePolicy("delete"))
+    anew = Heard(at=NOW - 301, periodic=False, health=Health.CREATING)
+    room = idle(0)
+    assert told(plan(workload, {room: replace(anew, at=NOW - 299)})) == []
+    made = plan(workload, {room: anew})
+    assert told(made) == [(0, "drain", Why.FAILED)]
+    assert removed(made) == []
+    leaving = draining(0, Why.FAILED)
+    came = replace(anew, at=NOW - 1, players=2)
+    assert removed(plan(workload, {leaving: came})) == []
+    assert removed(plan(workload, {draining(0, Why.FAILED, ago=1.0): anew})) == []
+    assert removed(plan(workload, {leaving: anew})) == [(0, Cause.HEALING)]
+
+
 @pytest.mark.parametrize(
     ("replicas", "kept", "limit", "keeps"),
     [

@@ -41,6 +41,8 @@ CRASHED: dict[str, Any] = {
     "runs": (3,),
 }
 IDLE_POD: dict[str, Any] = {"mark": Mark.IDLE}
+MADE_ANEW = a_heard(periodic=False, said=None, health=Health.CREATING)
+"""What a game says that had begun before."""
 LISTENING = Ears(since=NOW - 1000)
 
 
@@ -190,6 +192,36 @@ def judged(
             judged(a_heard(health=Health.CREATING), **IDLE_POD),
             RoomState.UNREADY,
             id="one that reports itself Creating",
+        ),
+        pytest.param(
+            judged(MADE_ANEW, seconds=294.0, **IDLE_POD),
+            RoomState.UNREADY,
+            id="one that had begun, and says Creating again, has its time once more",
+        ),
+        pytest.param(
+            judged(MADE_ANEW, seconds=296.0, **IDLE_POD),
+            RoomState.ERROR,
+            id="one that goes on saying Creating is over its time",
+        ),
+        pytest.param(
+            judged(replace(MADE_ANEW, players=3), seconds=9000.0, mark=Mark.BUSY),
+            RoomState.OCCUPIED,
+            id="players in one that loads a map, and says Creating all the time",
+        ),
+        pytest.param(
+            judged(replace(MADE_ANEW, players=3), seconds=9000.0, **IDLE_POD),
+            RoomState.OCCUPIED,
+            id="players in it who stand not on its pod yet",
+        ),
+        pytest.param(
+            judged(MADE_ANEW, replace(LISTENING, deaf="we hear nobody"), 9000.0, **IDLE_POD),
+            RoomState.READY,
+            id="one that says Creating, and is perhaps not heard since",
+        ),
+        pytest.param(
+            judged(MADE_ANEW, seconds=9000.0, mark=Mark.DRAINING, leaving=Why.SCALE_IN),
+            RoomState.DRAINING,
+            id="one that leaves and says Creating leaves as any other",
         ),
         pytest.param(
             judged(a_heard(silent=True), **IDLE_POD), RoomState.ERROR, id="empty, then silent"
