@@ -256,8 +256,17 @@ class Book:
     def _hear_from_now_on(self) -> None:
         """Wait on for rooms that report on change: who began to lead may hear nobody at all.
 
-        One or two that repeat themselves are too few to suspect our ears for their silence.
+        One or two that repeat themselves are too few to suspect our ears for their silence. No time
+        ends it: after any, nobody who is cut off has heard that players came.
         """
+        if not self._presence.waits_for_a_word:
+            self._presence.waits_for_a_word = True
+            log.warning(
+                "no room was heard since this process began to lead, and one that repeats itself "
+                "is overdue: rooms that report on change only, and are to leave, stay until "
+                "pingSeconds after the first word of any room. Look whether rooms reach "
+                "--rooms-url; where they do, the one made in place of a room that hangs ends it"
+            )
         self._presence.hear_again(("",))
         again_on = self._presence.again_on
         self._ears = {key: replace(ears, again_on=again_on) for key, ears in self._ears.items()}

@@ -25,6 +25,8 @@ class Presence:
         """Since when those on a node are heard anew; under "" those of all."""
         self.heard_anybody = False
         """Whether any room has spoken in this term."""
+        self.waits_for_a_word = False
+        """Whether it was told in this term that nobody is heard."""
         self._there_at, self._back_at = 0.0, -READ_SECONDS
 
     def begin(self) -> None:
@@ -33,7 +35,8 @@ class Presence:
 
     def end(self) -> None:
         """The term is over."""
-        self.since, self.again_on, self.heard_anybody = None, {}, False
+        self.since, self.again_on = None, {}
+        self.heard_anybody = self.waits_for_a_word = False
 
     @property
     def has_read(self) -> bool:

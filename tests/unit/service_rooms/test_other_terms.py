@@ -34,15 +34,20 @@ def test_another_leader_believes_no_old_word_of_a_room_that_speaks_both_ways() -
     on_stage(act)
 
 
-def test_who_leads_and_hears_nobody_waits_on_for_rooms_that_report_on_change() -> None:
+def test_who_leads_and_hears_nobody_waits_on_for_rooms_that_report_on_change(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def act(it: Stage) -> None:
         await it.say(READY)
         await it.say(players(0), "arena-1")
         await asyncio.sleep(12.0)
         it.desk.forget()
         it.listen()
-        await asyncio.sleep(3 * it.workload.timeouts.ping_seconds)
-        assert it.desk.book.of(a_key()).since_on("node") > elapsed() - 2.0
+        for _ in range(2):
+            await asyncio.sleep(3 * it.workload.timeouts.ping_seconds)
+            assert it.desk.book.of(a_key()).since_on("node") > elapsed() - 2.0, "no time ends it"
+            told = [each for each in caplog.records if "the first word of any" in each.message]
+            assert len(told) == 1, "that is told once"
         assert not it.desk.book.suspicion, "one room that is silent may hang"
         await it.say(READY)
         heard_at = elapsed()
