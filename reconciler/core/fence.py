@@ -57,7 +57,8 @@ def verdict(pod: LivePod, workload: Workload, judged: Judged, ears: Ears, now: f
         return Verdict(True, f"left alone for quietSeconds; {judged.reason}")
     if heard is None:
         return Verdict(False, "not heard since it was marked draining")
-    if heard.periodic and not heard.confirmed:
+    # `quietSeconds` may have been raised since it said so.
+    if heard.periodic and not (heard.confirmed and was_left_alone(pod, workload, heard.at)):
         return _parted(pod, workload, heard, ears, now)
     return Verdict(True, "known empty since it was marked draining")
 

@@ -93,6 +93,7 @@ class Book:
         """Forget all that was heard: whoever led before heard other things."""
         self._presence.end()
         self._suspicion = UNSUSPECTED
+        self._observer.swept(0.0)
         self.silence.forget()
         self.pages.forget()
         self._ears.clear()
@@ -175,6 +176,8 @@ class Book:
             line.counted_at = now
         if report.health is not None:
             line.health_at = now
+        if kept.unconfirm(line, pod, workload):
+            self._turn(line)
         if line.is_no_news(report, pod) and not line.is_to_renew(report, self._clock.now):
             return False
         if not is_listened_to(pod, workload):

@@ -6,9 +6,10 @@ Each says whether what is heard of the room is another thing by it.
 import math
 from dataclasses import replace
 
-from reconciler.core import hearing
+from reconciler.core import fence, hearing
 from reconciler.model.live import LivePod
 from reconciler.model.rooms import Health, Heard, Mark
+from reconciler.model.specs import Workload
 from reconciler.service.rooms.lines import Line
 from reconciler.service.shelves import is_older
 
@@ -169,4 +170,16 @@ def undrain(line: Line, pod: LivePod) -> bool:
     if line.heard is None or not (line.heard.confirmed or line.heard.farewell_at):
         return False
     line.heard = replace(line.heard, confirmed=False, farewell_at=0.0)
+    return True
+
+
+def unconfirm(line: Line, pod: LivePod, workload: Workload) -> bool:
+    """Forget that a room is known empty by a word that was sent too early by now.
+
+    `quietSeconds` was raised since: what it says next, be it the same, is news.
+    """
+    heard = line.heard
+    if heard is None or not heard.confirmed or fence.was_left_alone(pod, workload, heard.at):
+        return False
+    line.heard, line.mark = replace(heard, confirmed=False), Mark.NONE
     return True

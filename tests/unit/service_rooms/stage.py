@@ -22,6 +22,7 @@ from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.model.rooms import Mark, Report, Said
 from reconciler.model.wanted import Wanted
 from reconciler.room_ports import RoomView
+from reconciler.service.room_metrics import RoomObserver
 from reconciler.service.rooms.desk import RoomDesk
 from reconciler.service.views import ClusterView
 from tests.loop.virtual_time import LoopTime, elapsed, in_virtual_time
@@ -62,7 +63,7 @@ class Stage:
         self.woken: list[WorkloadKey] = []
         self.desk = self.new_desk()
 
-    def new_desk(self) -> RoomDesk:
+    def new_desk(self, observer: RoomObserver | None = None) -> RoomDesk:
         """A process that starts anew, or begins another term."""
         desk = RoomDesk(
             self.lane,
@@ -70,6 +71,7 @@ class Stage:
             self.clock,
             lambda: self.leads,
             self.woken.append,
+            observer,
             elapsed=elapsed,
         )
         self.view.room_changed = desk.room_changed

@@ -38,6 +38,37 @@ def test_the_first_report_after_the_quiet_time_of_a_draining_room_confirms() -> 
     in_virtual_time(main())
 
 
+@pytest.mark.parametrize("meanwhile", [True, False], ids=["it speaks meanwhile", "it is quiet"])
+def test_a_room_that_said_it_is_empty_says_so_again_after_a_quiet_time_that_was_raised(
+    meanwhile: bool,
+) -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(READY)
+            await asyncio.sleep(2.0)
+            await drain(it, "2.000")
+            await it.say(READY)
+            assert may_go(it)
+            it.want(departure=Departure(quiet_seconds=60.0))
+            assert not may_go(it)
+            if meanwhile:
+                await it.say(READY)
+                assert not confirmed(it)
+            await asyncio.sleep(60.0 - QUIET_SECONDS)
+            assert not may_go(it), "players were on their way all the time"
+            await it.say(READY)
+            assert confirmed(it)
+            assert may_go(it)
+
+    in_virtual_time(main())
+
+
+def may_go(it: Stage) -> bool:
+    """Whether the fence lets the room be deleted now."""
+    verdict = it.desk.fence(it.desk.find("arena", "arena-0"))
+    return verdict is not None and verdict.may
+
+
 def test_a_report_of_an_earlier_draining_confirms_nothing() -> None:
     async def main() -> None:
         async with stage() as it:

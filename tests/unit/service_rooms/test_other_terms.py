@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from reconciler.core.hearing import is_doubtful
 from reconciler.model import labels
@@ -12,6 +13,7 @@ from reconciler.model.errors import Unavailable
 from reconciler.model.refs import Json
 from reconciler.model.rooms import Health, Mark, Report, RoomState
 from reconciler.sandbox.behaviour import CRASH
+from reconciler.service.room_metrics import RoomMetrics
 from tests.loop.virtual_time import elapsed
 from tests.unit.core.making import a_key
 from tests.unit.service_rooms.stage import OCCUPIED, READY, Stage, on_stage, players
@@ -333,6 +335,29 @@ def test_a_room_that_emptied_right_before_a_restart_turns_idle_after_it() -> Non
         it.listen()
         await asyncio.sleep(10.0)
         assert it.label() == "idle"
+
+    on_stage(act)
+
+
+def test_who_leads_no_more_shows_the_age_of_no_report() -> None:
+    """It hears nobody, and an alarm on its page would never end."""
+
+    async def act(it: Stage) -> None:
+        registry = CollectorRegistry()
+        desk = it.new_desk(RoomMetrics(registry))
+
+        def age() -> float | None:
+            return registry.get_sample_value("gamekeeper_room_report_age_seconds")
+
+        task = asyncio.create_task(desk.run())
+        await desk.report(desk.find("arena", "arena-0"), READY)
+        await asyncio.sleep(100.0)
+        assert (age() or 0.0) > 80.0
+        it.leads = False
+        desk.forget()
+        await asyncio.sleep(100.0)
+        assert age() == 0.0
+        task.cancel()
 
     on_stage(act)
 
