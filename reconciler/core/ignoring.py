@@ -9,6 +9,8 @@ from typing import Any
 
 from reconciler.core.mistakes import Mistake, shown
 from reconciler.core.pod_parts import child, entries
+from reconciler.kube import managed_fields
+from reconciler.kube.fieldpaths import field
 from reconciler.model import labels
 from reconciler.model.refs import Json, ObjectRef
 from reconciler.model.specs import Ignored
@@ -90,6 +92,27 @@ def laid_over(body: Json, there: Json, pointers: Iterable[str]) -> Json:
         steps = steps_of(pointer)
         found, value = _value(there, steps)
         body = _put(body, steps, value) if found else _removed(body, steps)
+    return body
+
+
+def given_up(body: Json, there: Json, pointers: Iterable[str], manager: str) -> Json:
+    """Return what is applied over `there` without the ignored fields that another manager owns.
+
+    Server-side apply leaves such a field standing when we name it no more, and it is ours no more:
+    its owners meet no conflict with us. A mapping or a list may have parts that are ours alone,
+    which would go, so those stay; so does what nobody but our field `manager` owns.
+    """
+    others = managed_fields.union(
+        owned.fields
+        for owner, owned in managed_fields.read(there).items()
+        if owner.manager != manager and owned.api_version == body["apiVersion"]
+    )
+    for pointer in pointers:
+        steps = steps_of(pointer)
+        found, value = _value(there, steps)
+        single = found and not isinstance(value, dict | list)
+        if single and others.contains(tuple(map(field, steps))):
+            body = _removed(body, steps)
     return body
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from reconciler.core.fields import differing
-from reconciler.core.ignoring import laid_over
+from reconciler.core.ignoring import given_up, laid_over
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
 from reconciler.model import additional, labels
@@ -72,7 +72,7 @@ async def _announce(lane: Lane, plan: Plan, steps: Steps) -> tuple[ApplyObject, 
         if not is_ours(there, lane.instance):
             steps.held(HoldKind.FOREIGN, foreign_reason(wanted.ref, lane.instance))
             return None
-        found[-1] = wanted = replace(wanted, body=_over(wanted, there))
+        found[-1] = wanted = replace(wanted, body=_over(lane, wanted, there))
         owner = owner_of(there, lane.instance)
         if wanted.ref.kind in additional.KINDS and owner not in (None, plan.key):
             if not lane.lets_go(owner, wanted.ref):
@@ -155,7 +155,7 @@ async def look(
     there = await lane.cluster.get(wanted.ref)
     if there is None:
         return None, wanted.body
-    body = _over(wanted, there)
+    body = _over(lane, wanted, there)
     would_be = await lane.cluster.apply(body, dry_run=True, force=True)
     fields = tuple(differing(_content(there), _content(would_be), ""))
     if not fields:
@@ -163,14 +163,15 @@ async def look(
     return fields, body
 
 
-def _over(wanted: ApplyObject, there: Json) -> Json:
-    """Return what is applied over an object: what others own of it as it is.
+def _over(lane: Lane, wanted: ApplyObject, there: Json) -> Json:
+    """Return what is applied over an object: what others own of it as it is, or left to them.
 
     Then it is good for just the version that was seen, or a later value would be written over.
     """
     body = laid_over(wanted.body, there, wanted.ignored)
     if not wanted.ignored:
         return body
+    body = given_up(body, there, wanted.ignored, labels.field_manager(lane.instance))
     seen = {"resourceVersion": there["metadata"]["resourceVersion"]}
     return {**body, "metadata": {**body["metadata"], **seen}}
 

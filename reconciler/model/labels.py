@@ -77,6 +77,11 @@ def _digest(owned: tuple[str | None, ...]) -> str:
     return intern(hashlib.sha256(json.dumps(owned).encode()).hexdigest()[:12])
 
 
+def field_manager(instance: str) -> str:
+    """Return the name under which an instance owns fields that it applies."""
+    return f"gamekeeper-{instance}"
+
+
 RECORD = "gamekeeper.dev/record"
 """Label of our own ConfigMaps: `state`, `ordinals`, `repository` or `approval`."""
 

@@ -48,6 +48,25 @@ def settings(cluster: ControlPlane) -> Json:
     return dict(answer.body["data"]) if answer.status == 200 else {}
 
 
+def owners(cluster: ControlPlane, entry: str) -> set[str]:
+    """Who owns an entry of the ConfigMap."""
+    there = cluster.api.demand("GET", f"{ARENA}/configmaps/settings")
+    return {
+        each["manager"]
+        for each in there["metadata"]["managedFields"]
+        if f"f:{entry}" in each["fieldsV1"].get("f:data", {})
+    }
+
+
+def greeted(cluster: ControlPlane, text: str, *more: str) -> None:
+    """Let the community team apply its greeting server-side; without a flag it meets nobody."""
+    metadata = {"name": "settings", "namespace": "arena"}
+    kinds = {"apiVersion": "v1", "kind": "ConfigMap"}
+    body = json.dumps({**kinds, "metadata": metadata, "data": {"motd": text}}).encode()
+    words = ["apply", "--server-side", "--field-manager", "community", *more, "-f", "-"]
+    applied(cluster, *words, stdin=body)
+
+
 def written(cluster: ControlPlane, path: str, **changes: str) -> None:
     """Let somebody write over data, as who edits an object does."""
     there = cluster.api.demand("GET", path)
@@ -114,6 +133,12 @@ def test_copies_follow_their_source_and_fields_of_others_stay(tmp_path: Path) ->
             git.commit({FILE: SETTINGS + "medium}\n"}, "change")
             until("Git's word is there", lambda: settings(cluster)["level"] == "medium")
             assert settings(cluster) == {"motd": "theirs", "level": "medium"}
+            assert "gamekeeper-main" not in owners(cluster, "motd")
+            greeted(cluster, "later", "--force-conflicts")
+            git.commit({FILE: SETTINGS + "hard}\n"}, "change")
+            until("Git's word is there again", lambda: settings(cluster)["level"] == "hard")
+            greeted(cluster, "last")
+            assert settings(cluster) == {"motd": "last", "level": "hard"}
 
             written(cluster, f"{SHARED}/secrets/pull", **second["data"])
             until("the change is copied", lambda: copied(cluster) == second["data"])

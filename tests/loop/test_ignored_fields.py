@@ -61,6 +61,27 @@ async def test_a_field_that_was_ours_is_not_taken_away_when_it_is_left_to_others
     assert maps(world)["arena-settings"]["data"] == {"level": "hard"}, "they took it away"
 
 
+def owners(world: World, name: str) -> set[str]:
+    """Who owns an entry of the ConfigMap."""
+    entries = maps(world)["arena-settings"]["metadata"]["managedFields"]
+    return {
+        each["manager"] for each in entries if f"f:{name}" in each["fieldsV1"].get("f:data", {})
+    }
+
+
+async def test_one_that_another_manager_owns_is_owned_by_us_no_more() -> None:
+    world, process = await standing(**{"schedulers/arena.yaml": LEFT, FILE: TWO})
+    assert owners(world, "motd") == {"gamekeeper-main"}
+    patch(world, f"{PATH}/arena-settings?fieldManager=community", {"data": {"motd": "mine"}})
+    world.commit({FILE: TWO.replace("hard", "medium")})
+    await world.settle(process)
+    assert maps(world)["arena-settings"]["data"] == {"motd": "mine", "level": "medium"}
+    assert (owners(world, "motd"), owners(world, "level")) == ({"community"}, {"gamekeeper-main"})
+    world.commit({"schedulers/arena.yaml": ASKING, FILE: TWO})
+    await world.settle(process)
+    assert maps(world)["arena-settings"]["data"] == {"motd": "welcome", "level": "hard"}
+
+
 async def test_one_that_is_gone_begins_again_as_git_says() -> None:
     world, process = await standing(**{"schedulers/arena.yaml": LEFT})
     theirs(world)

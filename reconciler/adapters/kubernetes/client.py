@@ -15,6 +15,7 @@ from reconciler.adapters.kubernetes.refusals import is_absent, refusal
 from reconciler.adapters.kubernetes.server_clock import ServerClock
 from reconciler.adapters.kubernetes.transport import Transport
 from reconciler.adapters.kubernetes.watch import events
+from reconciler.model import labels
 from reconciler.model.checks import Check, unchecked
 from reconciler.model.errors import Misconfigured
 from reconciler.model.refs import Json, ObjectRef, ref_of
@@ -42,14 +43,9 @@ def open_cluster(
     clock: ServerClock | None = None,
 ) -> "KubernetesCluster":
     """Return the cluster behind a connection, which sets `clock`; nothing is sent yet."""
-    manager = field_manager(instance)
+    manager = labels.field_manager(instance)
     transport = Transport(connection, limits or Limits(), manager, on_request, clock)
     return KubernetesCluster(transport, instance, name=name)
-
-
-def field_manager(instance: str) -> str:
-    """Return the name under which an instance owns fields."""
-    return f"gamekeeper-{instance}"
 
 
 class KubernetesCluster:
@@ -58,7 +54,7 @@ class KubernetesCluster:
     def __init__(self, transport: Sends, instance: str, *, name: str = "local") -> None:
         self._name = name
         self._instance = instance
-        self._manager = field_manager(instance)
+        self._manager = labels.field_manager(instance)
         self._transport = transport
         self._kinds = dict(kinds.KNOWN)
         self._apart: list[KubernetesCluster] = []

@@ -6,6 +6,7 @@ import pytest
 
 from reconciler.core.ignoring import (
     check_ignore,
+    given_up,
     ignored_of,
     laid_over,
     pointers_for,
@@ -109,6 +110,44 @@ def test_a_whole_part_that_they_took_away_is_left_out() -> None:
     assert laid_over(BODY, {}, ("/data", "/metadata/labels/team")) == {
         "metadata": {"name": "a", "labels": {}}
     }
+
+
+def owned(manager: str, fields: Json, api_version: str = "v1") -> Json:
+    entry = {"manager": manager, "operation": "Update", "apiVersion": api_version}
+    return {**entry, "fieldsType": "FieldsV1", "fieldsV1": fields}
+
+
+MOTD: Json = {"f:data": {"f:motd": {}}}
+
+
+@pytest.mark.parametrize(
+    ("owners", "pointer", "expected"),
+    [
+        pytest.param([owned("theirs", MOTD)], "/data/motd", {"n": "1"}, id="another owns it"),
+        pytest.param(
+            [owned("theirs", MOTD), owned("ours", MOTD)], "/data/motd", {"n": "1"}, id="both do"
+        ),
+        pytest.param([owned("ours", MOTD)], "/data/motd", BODY["data"], id="we alone do"),
+        pytest.param([], "/data/motd", BODY["data"], id="nobody is known"),
+        pytest.param([owned("theirs", MOTD)], "/data", BODY["data"], id="a part of it is ours"),
+        pytest.param(
+            [owned("theirs", {"f:data": {".": {}, "f:n": {}}})],
+            "/data/motd",
+            BODY["data"],
+            id="another owns what stands beside it",
+        ),
+        pytest.param(
+            [owned("theirs", MOTD, "v2")], "/data/motd", BODY["data"], id="in another version"
+        ),
+    ],
+)
+def test_what_another_manager_owns_is_given_up_and_nothing_else(
+    owners: list[Json], pointer: str, expected: Json
+) -> None:
+    body: Json = {"apiVersion": "v1", **BODY}
+    there: Json = {**body, "metadata": {**BODY["metadata"], "managedFields": owners}}
+
+    assert given_up(body, there, (pointer,), "ours") == {**body, "data": expected}
 
 
 def test_a_path_into_a_list_is_seen() -> None:
