@@ -155,7 +155,7 @@ def _no_config(tree: Tree) -> Finding:
         return Finding(CONFIG_FILE, 0, 0, "", message, fix, "folder-missing")
     where = f"folder {shown(tree.path)}" if tree.path else "root"
     message = f"there is no gamekeeper.yaml at the {where} of the repository"
-    fix = "add one: apiVersion: gamekeeper.dev/v1, kind: Config"
+    fix = "add one (apiVersion: gamekeeper.dev/v1, kind: Config), or name its folder with --path"
     return Finding(CONFIG_FILE, 0, 0, "", message, fix, "config-missing")
 
 
