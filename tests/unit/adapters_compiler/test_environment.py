@@ -1,10 +1,12 @@
 from typing import Any
 
 import pytest
+from jinja2 import nodes
 
 from reconciler.adapters.compiler.environment import (
     FILTERS,
     TESTS,
+    NotAllowed,
     TemplateEnvironment,
     overlaid,
 )
@@ -45,3 +47,20 @@ def test_values_stand_beside_the_text_and_constants_too() -> None:
     text = environment.compiled("a: {{ x }}\nb: {{ 1 + 1 }}\n").render(x="q: r")
     assert text == 'a: "\ue0000\ue000"\nb: "\ue0001\ue000"\n'
     assert environment.values == ["q: r", 2]
+
+
+def test_what_nests_deeper_than_python_compiles_is_told_at_its_innermost_line() -> None:
+    loops = [f"{{% for a{n} in b %}}" for n in range(30)]
+    source = "\n".join([*loops, "c", *["{% endfor %}"] * 30])
+    with pytest.raises(NotAllowed, match="nests too deep") as told:
+        TemplateEnvironment().compiled(source)
+    assert told.value.lineno == 31
+
+
+def test_an_expression_is_not_computed_before_there_are_values(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[nodes.Node] = []
+    monkeypatch.setattr(nodes.Getattr, "as_const", lambda self, *_: tried.append(self))
+    TemplateEnvironment().compiled("{{ " + "a" + ".b" * 20 + " }}")
+    assert not tried, "each part would be tried once for every part around it"
