@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import groupby, islice
 from typing import Any
 
@@ -160,20 +160,22 @@ def _wrong_type(error: ValidationError, path: Path) -> Mistake:
     value = error.instance
     # A fraction where no number belongs may be a secret in the wrong notation: it is not repeated.
     odd = "integer" in kinds and isinstance(value, float)
-    what = shown(value) if odd or isinstance(value, bool) else _what(value)
+    what = shown(value) if odd or isinstance(value, bool) else _what(value, kinds)
     return Mistake(path, f"must be {wanted}, not {what}", _type_fix(kinds, value), "type")
 
 
-def _what(value: Any) -> str:
+def _what(value: Any, wanted: Collection[str]) -> str:
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list):
         return "a list"
     if value is None:
         return "nothing"
-    # The value itself is not repeated: it may be a secret in the wrong notation.
+    # The value itself is not repeated: it may be a secret in the wrong notation, or in the place of
+    # what names one (`valueFrom: hunter2`). What was meant for a number or a switch is neither.
     if isinstance(value, str):
-        return "text" if len(value) > 20 else f"the text {shown(value)}"
+        plain = len(value) <= 20 and not {"integer", "number", "boolean"}.isdisjoint(wanted)
+        return f"the text {shown(value)}" if plain else "text"
     return "a number"
 
 

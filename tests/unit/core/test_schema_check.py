@@ -100,6 +100,17 @@ def test_an_unknown_property_names_what_is_known(known: Json, fix: str) -> None:
     assert mistake.at_key
 
 
+@pytest.mark.parametrize(("kind", "repeated"), [("object", False), ("array", False),
+                                                ("integer", True), ("boolean", True)])  # fmt: skip
+def test_short_text_where_no_text_belongs_may_be_a_secret_in_the_place_of_its_name(
+    kind: str, repeated: bool
+) -> None:
+    # As in `valueFrom: hunter2`.
+    schema = {"properties": {"valueFrom": {"type": kind}}}
+    (found,) = check(validator_of(schema), {"valueFrom": "hunter2"})
+    assert ("hunter2" in found.message) is repeated
+
+
 def test_a_value_of_the_wrong_type_is_not_repeated_for_it_may_be_a_secret() -> None:
     found = check(validator_of({"type": "string"}), 271828182845)
 
