@@ -20,6 +20,7 @@ ROWS = {
     7: "planted bugs",
     8: "transitions of specs, chained against from scratch; specs with mistakes",
     9: "real processes killed at any moment, also inside git, and frozen; rooms occupied",
+    10: "two that lead, pauses of the leader and clocks set by chance, rooms occupied",
     11: "ways in which what is wanted vanishes",
     15: "hours of Git that fails in thirteen ways, rooms occupied",
     19: "fuzzed parsers of what strangers write",

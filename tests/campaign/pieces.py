@@ -14,6 +14,7 @@ PLAYED_ON = "tests/loop/rooms/test_played_on.py"
 GIT_FAULTS = "tests/loop/rooms/test_git_faults.py"
 REPLAYS = "tests/loop/rooms/test_seeds.py"
 TRANSITIONS = "tests/loop/test_transitions.py"
+TWO_LEADERS = "tests/loop/rooms/test_two_leaders.py"
 SHARED = (
     ("deaths", (PLAYED_ON, "-k", "dies"), 10),
     ("failures", (PLAYED_ON, "-k", "fails"), 50),
@@ -21,6 +22,7 @@ SHARED = (
     ("fuzzing", ("tests/fuzz",), 20),
     ("replays", (REPLAYS, "-k", "the_same_run"), 5),
     ("transitions", (TRANSITIONS, "-k", "began"), 5),
+    ("two leaders", (TWO_LEADERS,), 2),
 )
 """Tests that play a share of their points, and into how many pieces they are cut."""
 MOST_SEEDS, SEEDS_EACH = 1000, 50

@@ -102,7 +102,9 @@ class Service:
         # Of a set of strings the order is another one in every process of this machine.
         setattr(lane, name_of, lambda keys: serve(cast(Any, sorted(keys))))
         changed = self.app.leadership_changed
-        self.lease = Lease(kube, LEASE, name, self.clock, changed=changed, elapsed=elapsed)
+        self.lease = Lease(
+            kube, LEASE, name, self.clock, changed=changed, elapsed=self.clock.elapsed
+        )
         self.task: asyncio.Task[None] | None = None
         self.killed = False
 

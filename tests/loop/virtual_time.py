@@ -71,19 +71,41 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 class LoopTime(Time):
-    """The time of a virtual loop as a clock of a machine; `ahead` is what that clock jumped."""
+    """The time of a virtual loop as the clocks of a machine.
+
+    `ahead` is what its wall clock jumped, `rate` how many of its seconds pass in a true one: to be
+    set before anybody looks. What waits in the loop waits true seconds all the same.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.ahead = 0.0
+        self.rate = 1.0
+        self._stands_at: float | None = None
+        self._stood_seconds = 0.0
 
     def now(self) -> float:
         """Unix seconds."""
-        return START + elapsed() + self.ahead
+        return START + elapsed() * self.rate + self.ahead
+
+    def elapsed(self) -> float:
+        """Seconds of its clock that is never set."""
+        true = elapsed() if self._stands_at is None else self._stands_at
+        return (true - self._stood_seconds) * self.rate
+
+    def stand(self) -> None:
+        """Let the clock that is never set stand, as that of a virtual machine that is moved."""
+        self._stands_at = elapsed()
+
+    def go_on(self) -> None:
+        """Let it go on where it stood."""
+        if self._stands_at is not None:
+            self._stood_seconds += elapsed() - self._stands_at
+            self._stands_at = None
 
     async def sleep(self, seconds: float) -> None:
         """Wait."""
-        await asyncio.sleep(seconds)
+        await asyncio.sleep(seconds / self.rate)
 
 
 def elapsed() -> float:

@@ -197,7 +197,7 @@ class WatchedTransport(SandboxTransport):
             answer.close()
 
 
-class _Late:
+class Late:
     """A wire on which nothing comes while `flows` is not set."""
 
     def __init__(self, wire: Any, flows: asyncio.Event) -> None:
@@ -220,7 +220,7 @@ def held_wires(transport: WatchedTransport) -> asyncio.Event:
     @asynccontextmanager
     async def stream(call: Call) -> AsyncIterator[Any]:
         async with opened(call) as wire:
-            yield _Late(wire, flows) if call.kind == "Pod" else wire
+            yield Late(wire, flows) if call.kind == "Pod" else wire
 
     method = "stream"
     setattr(transport, method, stream)

@@ -1,5 +1,7 @@
 """`gamekeeper run` with its rooms' API, in virtual time."""
 
+from typing import Any
+
 from reconciler.adapters.http.api import RoomsApi
 from reconciler.service.doors.codes import RoomCodes
 from reconciler.service.doors.door import Rules, open_door
@@ -19,8 +21,8 @@ def _key() -> bytes:
 class RoomService(Service):
     """One process, which also hears rooms: each is believed from the address of its own pod."""
 
-    def __init__(self, world: World, name: str, weather: Weather) -> None:
-        super().__init__(world, name, weather)
+    def __init__(self, world: World, name: str, weather: Weather, *more: Any) -> None:
+        super().__init__(world, name, weather, *more)
         cluster = self.lane.cluster
         self.desk = RoomDesk(
             self.lane,
