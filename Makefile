@@ -97,6 +97,7 @@ rooms-second: $(READY)
 	GAMEKEEPER_SHARE=10 GAMEKEEPER_SWEEPS=all $(BIN)/python -m pytest -q \
 		tests/loop/rooms/test_played_on.py tests/loop/test_faults.py \
 		tests/loop/rooms/test_git_faults.py tests/loop/rooms/test_two_leaders.py \
+		tests/loop/rooms/test_rest.py \
 		tests/loop/test_transitions.py tests/loop/rooms/test_seeds.py
 
 campaign: $(READY) ## the whole counts of the scorecard, an hour of it; again, and it goes on

@@ -14,8 +14,9 @@ from pathlib import Path
 
 SETTING = "GAMEKEEPER_SCORECARD"
 ROWS = {
-    1: "crash before and after every write, rooms occupied",
+    1: "crash before and after every write, of files and git too, rooms occupied",
     2: "every request fails in every way, rooms occupied",
+    5: "comes to rest once faults stop, and rests: rooms occupied, counts committed",
     6: "seeds of all faults mixed",
     7: "planted bugs",
     8: "transitions of specs, chained against from scratch; specs with mistakes",

@@ -11,9 +11,11 @@ from tests.loop.sweeps import SETTING as SWEEPS
 
 WEATHER = "tests/loop/rooms/test_rooms_weather.py"
 PLAYED_ON = "tests/loop/rooms/test_played_on.py"
+GIT_DEATHS = "tests/unit/adapters_git/test_crash_points.py"
 GIT_FAULTS = "tests/loop/rooms/test_git_faults.py"
 REPLAYS = "tests/loop/rooms/test_seeds.py"
 TRANSITIONS = "tests/loop/test_transitions.py"
+REST = "tests/loop/rooms/test_rest.py"
 TWO_LEADERS = "tests/loop/rooms/test_two_leaders.py"
 SHARED = (
     ("deaths", (PLAYED_ON, "-k", "dies"), 10),
@@ -22,6 +24,7 @@ SHARED = (
     ("fuzzing", ("tests/fuzz",), 20),
     ("replays", (REPLAYS, "-k", "the_same_run"), 5),
     ("transitions", (TRANSITIONS, "-k", "began"), 5),
+    ("rest", (REST, "-k", "disturbed"), 1),
     ("two leaders", (TWO_LEADERS,), 2),
 )
 """Tests that play a share of their points, and into how many pieces they are cut."""
@@ -43,6 +46,7 @@ class Piece:
 def pieces() -> Iterator[Piece]:
     """Yield all there is to play; each takes some minutes."""
     yield Piece("what vanishes", ("tests/loop/rooms/test_vanishing.py",), SWEEPS, ALL)
+    yield Piece("deaths at files and git", (GIT_DEATHS,), SWEEPS, ALL)
     yield Piece("specs with mistakes", (TRANSITIONS, "-k", "mistake"), SWEEPS, ALL)
     for name, arguments, parts in SHARED:
         for part in range(parts):
