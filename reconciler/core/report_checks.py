@@ -24,6 +24,8 @@ def check_reports(spec: Json) -> Iterator[Mistake]:
     """Yield the mistakes of what a spec wants of reports."""
     if text(spec, "reports") == "none":
         yield from _without_reports(spec)
+    else:
+        yield from _deadline_of_pods(spec)
     timeouts = child(spec, "timeouts")
     ping = timeouts.get("pingSeconds", Timeouts().ping_seconds)
     silent = timeouts.get("silentBusySeconds")
@@ -44,6 +46,17 @@ def _without_reports(spec: Json) -> Iterator[Mistake]:
             fix = "take it out, or write reports: required"
             at = ("spec", group, name)
             yield Mistake(at, message, fix, "reports", True, Severity.WARNING)
+
+
+def _deadline_of_pods(spec: Json) -> Iterator[Mistake]:
+    """Tell of a deadline that the kubelet keeps: it asks nobody who plays, and it is a failure."""
+    limit = child(child(spec, "template"), "spec").get("activeDeadlineSeconds")
+    if not _is_count(limit):
+        return
+    at = ("spec", "template", "spec", "activeDeadlineSeconds")
+    message = f"Kubernetes ends each room {limit} s after its start, whoever plays there"
+    fix = "take it out: a room that shall end asks to be drained, and goes when it is empty"
+    yield Mistake(at, message, fix, "reports", True, Severity.WARNING)
 
 
 def lost_protection(workloads: Iterable[Workload]) -> str:

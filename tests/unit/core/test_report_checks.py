@@ -55,6 +55,20 @@ def test_busy_rooms_can_be_kept_only_where_they_report() -> None:
     assert list(check_reports(asked("required"))) == []
 
 
+def test_a_deadline_that_ends_a_pod_whoever_plays_there_is_told_where_rooms_are_protected() -> None:
+    def asked(reports: str, limit: object) -> Json:
+        pod = {"containers": [], "activeDeadlineSeconds": limit}
+        return {"reports": reports, "template": {"spec": pod}}
+
+    (found,) = check_reports(asked("required", 86400))
+    assert found.severity is Severity.WARNING
+    assert found.path == ("spec", "template", "spec", "activeDeadlineSeconds")
+    assert "86400 s after its start, whoever plays there" in found.message
+    assert list(check_reports(asked("none", 86400))) == []
+    assert list(check_reports(asked("required", "a day"))) == []
+    assert list(check_reports({"reports": "required", "template": []})) == []
+
+
 def test_the_protection_that_is_lost_is_told_with_the_workloads_that_lose_it() -> None:
     def unheard(*names: str) -> list[Workload]:
         return [a_workload(name) for name in names]
