@@ -57,8 +57,7 @@ def verdict(pod: LivePod, workload: Workload, judged: Judged, ears: Ears, now: f
         return Verdict(True, f"left alone for quietSeconds; {judged.reason}")
     if heard is None:
         return Verdict(False, "not heard since it was marked draining")
-    # `quietSeconds` may have been raised since it said so.
-    if heard.periodic and not (heard.confirmed and was_left_alone(pod, workload, heard.at)):
+    if heard.periodic and not is_known_empty(pod, workload, heard, ears.since_on(pod.node)):
         return _parted(pod, workload, heard, ears, now)
     return Verdict(True, "known empty since it was marked draining")
 
@@ -127,6 +126,15 @@ def was_left_alone(pod: LivePod, workload: Workload, at: float) -> bool:
     since = pod.seen.draining
     quiet_seconds = workload.departure.quiet_seconds
     return pod.mark is Mark.DRAINING and since > 0 and since + quiet_seconds <= at
+
+
+def is_known_empty(pod: LivePod, workload: Workload, heard: Heard, since: float) -> bool:
+    """Whether a draining room that repeats itself said late enough that it is empty.
+
+    `quietSeconds` may have been raised since; and of one to which nobody listened until `since`
+    nobody knows who came to it meanwhile: its next word tells.
+    """
+    return heard.confirmed and heard.at >= since and was_left_alone(pod, workload, heard.at)
 
 
 def needs_fence(pod: LivePod, judged: Judged, heard: Heard | None) -> bool:

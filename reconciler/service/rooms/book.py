@@ -176,7 +176,7 @@ class Book:
             line.counted_at = now
         if report.health is not None:
             line.health_at = now
-        if kept.unconfirm(line, pod, workload):
+        if kept.unconfirm(line, pod, workload, self._presence.since_on):
             self._turn(line)
         if line.is_no_news(report, pod) and not line.is_to_renew(report, self._clock.now):
             return False

@@ -4,6 +4,7 @@ Each says whether what is heard of the room is another thing by it.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 from reconciler.core import fence, hearing
@@ -173,13 +174,18 @@ def undrain(line: Line, pod: LivePod) -> bool:
     return True
 
 
-def unconfirm(line: Line, pod: LivePod, workload: Workload) -> bool:
+def unconfirm(
+    line: Line, pod: LivePod, workload: Workload, since_on: Callable[[str], float]
+) -> bool:
     """Forget that a room is known empty by a word that was sent too early by now.
 
-    `quietSeconds` was raised since: what it says next, be it the same, is news.
+    `quietSeconds` was raised since, or nobody listened to its node for a while: what it says next,
+    be it the same, is news.
     """
     heard = line.heard
-    if heard is None or not heard.confirmed or fence.was_left_alone(pod, workload, heard.at):
+    if heard is None or not heard.confirmed:
+        return False
+    if fence.is_known_empty(pod, workload, heard, since_on(pod.node)):
         return False
     line.heard, line.mark = replace(heard, confirmed=False), Mark.NONE
     return True

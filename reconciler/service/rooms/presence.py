@@ -3,6 +3,8 @@
 import logging
 from collections.abc import Callable, Iterable, Mapping
 
+from reconciler.model.rooms import Ears
+
 FORGOTTEN_SECONDS = 86_400.0
 """As long as the longest `pingSeconds`: so long a room is left alone where we hear again."""
 PAUSE_SECONDS = 3.0
@@ -54,6 +56,10 @@ class Presence:
         self._back_at = now
         self.hear_again(("",))
         return True
+
+    def since_on(self, node: str) -> float:
+        """Return since when the rooms on a node are listened to, with good ears."""
+        return Ears(since=self.since or 0.0, again_on=self.again_on).since_on(node)
 
     def hear_again(self, nodes: Iterable[str]) -> None:
         """Note where we hear again; a node that came and went long ago is forgotten."""

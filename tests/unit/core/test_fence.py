@@ -119,7 +119,8 @@ def test_who_learned_that_it_is_to_leave_was_empty_and_says_nothing_more_has_tak
 
 
 def test_a_room_that_repeats_itself_need_not_wait_for_who_just_began_to_listen() -> None:
-    assert verdict(a_room(0, **DRAINING), EMPTY, since=NOW).may
+    assert verdict(a_room(0, **DRAINING), EMPTY, since=EMPTY.at).may
+    assert not verdict(a_room(0, **DRAINING), EMPTY, since=NOW).may, "its word is of before"
 
 
 def test_a_room_that_told_of_its_health_alone_has_a_whole_ping_time_out_to_tell_of_players() -> (

@@ -63,6 +63,38 @@ def test_a_room_that_said_it_is_empty_says_so_again_after_a_quiet_time_that_was_
     in_virtual_time(main())
 
 
+@pytest.mark.parametrize("meanwhile", ["we are deaf", "we stand still"])
+def test_a_room_that_said_it_is_empty_says_so_again_after_nobody_listened(meanwhile: str) -> None:
+    """Whoever joined meanwhile by the host port was told of to nobody."""
+
+    async def main() -> None:
+        async with stage(4) as it:
+            everybody = [f"arena-{n}" for n in range(4)]
+            for name in everybody:
+                await it.say(READY, name)
+            await asyncio.sleep(2.0)
+            await drain(it, "2.000")
+            await it.say(READY)
+            assert may_go(it), "it stays: its removal is held by something else"
+            await asyncio.sleep(1.0)
+            if meanwhile == "we are deaf":
+                await asyncio.sleep(it.workload.timeouts.ping_seconds)
+                assert it.desk.book.suspicion
+                for name in everybody[1:]:
+                    await it.say(READY, name)
+                await asyncio.sleep(3.0)
+                assert not it.desk.book.suspicion
+            else:
+                it.desk.book._presence._there_at -= 60.0  # not there for a minute
+                it.desk.book.beat()
+            assert not may_go(it)
+            await it.say(READY)
+            assert confirmed(it)
+            assert may_go(it)
+
+    in_virtual_time(main())
+
+
 def may_go(it: Stage) -> bool:
     """Whether the fence lets the room be deleted now."""
     verdict = it.desk.fence(it.desk.find("arena", "arena-0"))
