@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from reconciler.core.mistakes import Mistake, shown
 from reconciler.core.pod_parts import child
+from reconciler.model import labels
 from reconciler.model.refs import Json, WorkloadKey
 
 ADDED: Mapping[str, tuple[str, ...]] = {
@@ -57,3 +58,16 @@ def laid_under(ours: Json, added: Json) -> Json:
             metadata[part] = both
     more = {name: added[name] for name in ADDED[ours["kind"]] if added.get(name)}
     return {**more, **ours, "metadata": metadata}
+
+
+def added_to(ours: Json, there: Json) -> tuple[str, ...]:
+    """Return JSON pointers to the labels and annotations of an object that are not Gamekeeper's.
+
+    Also to the mark of which fields Git names: where they are left as they are `there`, so is it.
+    """
+    return tuple(
+        "/metadata/" + "/".join((part, name.replace("~", "~0").replace("/", "~1")))
+        for part in ("labels", "annotations")
+        for name in {**child(ours, "metadata", part), **child(there, "metadata", part)}
+        if name not in labels.OWNED_LABELS
+    )

@@ -5,11 +5,12 @@ from typing import Any
 
 from reconciler.core.fields import differing
 from reconciler.core.ignoring import given_up, laid_over
+from reconciler.core.own_objects import added_to
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
 from reconciler.model import additional, labels
 from reconciler.model.changes import FieldChange
-from reconciler.model.errors import PortError
+from reconciler.model.errors import Denied, Misconfigured, PortError
 from reconciler.model.holds import HoldKind
 from reconciler.model.plans import ApplyObject, Plan
 from reconciler.model.records import Owned
@@ -39,12 +40,35 @@ async def apply(lane: Lane, plan: Plan, steps: Steps) -> bool:
             await lane.cluster.apply(body, force=True)
         except PortError as error:
             steps.failed("apply", str(wanted.ref), error, wanted.reason)
-            if wanted.live_version and wanted.ref.kind in _SPARED:
-                continue  # as it was it is there: a change that is refused may not stop healing
-            return False
+            if not (wanted.live_version and await _is_spared(lane, wanted, error, steps)):
+                return False
+            continue  # as it was it is there: a change that is refused may not stop healing
         if wanted.ref.kind == "PodDisruptionBudget":
             lane.budgeted_at[plan.key] = lane.view.elapsed()
         steps.did("apply", str(wanted.ref), wanted.reason)
+    return True
+
+
+async def _is_spared(lane: Lane, wanted: ApplyObject, error: PortError, steps: Steps) -> bool:
+    """Whether rooms may follow though this was not written over what is there.
+
+    A budget protects as it was; where what is added to it is refused, its count is written alone,
+    for it follows the rooms.
+    """
+    if wanted.ref.kind != "PodDisruptionBudget":
+        return wanted.ref.kind in _SPARED
+    if not isinstance(error, Denied | Misconfigured):
+        return False
+    try:
+        there = await lane.cluster.get(wanted.ref)
+        if there is None:
+            return False
+        body = laid_over(wanted.body, there, added_to(wanted.body, there))
+        if any(there["spec"].get(name) != value for name, value in body["spec"].items()):
+            await lane.cluster.apply(body, force=True)
+            steps.did("apply", str(wanted.ref), "its count, without what is added to it")
+    except PortError as refused:
+        steps.failed("apply", f"the count of {wanted.ref}", refused, wanted.reason)
     return True
 
 

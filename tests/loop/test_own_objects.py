@@ -2,6 +2,8 @@
 
 from typing import Any, cast
 
+import pytest
+
 from reconciler.model import labels
 from reconciler.model.additional import OWN
 from reconciler.model.errors import Denied
@@ -120,25 +122,29 @@ async def test_without_the_operators_leave_nothing_is_added() -> None:
 
 
 class Refusing:
-    """A cluster in which a policy refuses what was added to an account."""
+    """A cluster in which a policy refuses what was added to the objects of a kind."""
 
-    def __init__(self, cluster: Any) -> None:
+    def __init__(self, cluster: Any, kind: str, refused: int = 0) -> None:
         self._cluster = cluster
+        self._kind = kind
+        self.refused = refused
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._cluster, name)
 
     async def apply(self, body: Json, *, dry_run: bool = False, force: bool = False) -> Json:
         added = body["metadata"]["labels"].get("example.com/team") == "red"
-        if body["kind"] == "ServiceAccount" and added:
+        if body["kind"] == self._kind and added:
+            self.refused += 1
             raise Denied("a policy says no (403)")
         return dict(await self._cluster.apply(body, dry_run=dry_run, force=force))
 
 
-async def test_an_addition_that_is_refused_is_told_and_rooms_are_healed() -> None:
+@pytest.mark.parametrize("kind", OWN)
+async def test_an_addition_that_is_refused_is_told_and_rooms_are_healed(kind: str) -> None:
     world, process = await standing()
-    process.lane.cluster = cast("Any", Refusing(process.lane.cluster))
-    world.commit(files(ServiceAccount=template("ServiceAccount", "red")))
+    process.lane.cluster = cast("Any", Refusing(process.lane.cluster, kind))
+    world.commit(files(**{kind: template(kind, "red")}))
     world.delete("/api/v1/namespaces/arena/pods/arena-0")
     for _ in range(6):
         report = await process.turn()
@@ -147,3 +153,32 @@ async def test_an_addition_that_is_refused_is_told_and_rooms_are_healed() -> Non
     assert teams(world) == ["blue"] * 3
     (error,) = {each.error for item in report.settled for each in item.outcomes if each.error}
     assert "a policy says no" in str(error)
+
+
+async def test_a_budget_whose_addition_is_refused_goes_on_to_follow_the_rooms() -> None:
+    world, process = await standing()
+    cluster = process.lane.cluster
+    process.lane.cluster = cast("Any", refusing := Refusing(cluster, "PodDisruptionBudget"))
+    path, other = WHERE["PodDisruptionBudget"], {"example.com/other": "theirs"}
+    patch(world, path, {"metadata": {"labels": other}})
+    world.commit(files(PodDisruptionBudget=template("PodDisruptionBudget", "red")))
+    world.commit({"schedulers/arena.yaml": spec("arena", 6, objects=FOLDER)})
+    for _ in range(4):
+        await process.turn()
+        world.pass_time(5.0)
+    assert refusing.refused
+    assert len(world.pods("arena")) == 6
+    budget = world.ask(path)
+    assert budget["spec"]["minAvailable"] == 5
+    assert {**budget["metadata"]["labels"], **other, "example.com/team": "blue"} == (
+        budget["metadata"]["labels"]
+    )
+    version = budget["metadata"]["resourceVersion"]
+    for _ in range(3):
+        await process.turn()
+    assert world.ask(path)["metadata"]["resourceVersion"] == version, "it is written once"
+
+    process.lane.cluster = cluster
+    await world.settle(process)
+    assert teams(world) == ["blue", "blue", "red"], "the policy went"
+    assert metadata(world, "PodDisruptionBudget")["labels"].items() >= other.items()
