@@ -6,6 +6,8 @@ FIRST_DELAY_SECONDS = 10.0
 LONGEST_DELAY_SECONDS = 300.0
 FORGIVEN_AFTER_SECONDS = 600.0
 """Kubernetes' own figures for containers that crash."""
+FIRST_REFUSAL_SECONDS = 0.5
+"""A cluster refuses rooms for a moment too: while it counts a quota, or makes an account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +19,19 @@ class Failures:
     last_at: float
 
 
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """How often the cluster refused rooms of `revision` in a row, and what it `said` last.
+
+    `last_at` in Unix seconds.
+    """
+
+    revision: str
+    count: int
+    last_at: float
+    said: str
+
+
 def after(before: Failures | None, revision: str, now: float) -> Failures:
     """Count one more end of a room of `revision`."""
     forgiven = (
@@ -25,6 +40,22 @@ def after(before: Failures | None, revision: str, now: float) -> Failures:
         or now - before.last_at > FORGIVEN_AFTER_SECONDS
     )
     return Failures(revision, 1 if before is None or forgiven else before.count + 1, now)
+
+
+def after_refusal(before: Refusals | None, revision: str, now: float, said: str) -> Refusals:
+    """Count one more refusal of rooms of `revision`."""
+    forgiven = (
+        before is None
+        or before.revision != revision
+        or now - before.last_at > FORGIVEN_AFTER_SECONDS
+    )
+    return Refusals(revision, 1 if before is None or forgiven else before.count + 1, now, said)
+
+
+def asked_not_before(refusals: Refusals) -> float:
+    """Return the Unix time before which no room of that revision is asked for again."""
+    wait_seconds = FIRST_REFUSAL_SECONDS * 2.0 ** min(refusals.count - 1, 20)
+    return refusals.last_at + min(wait_seconds, LONGEST_DELAY_SECONDS)
 
 
 def not_before(failures: Failures) -> float:

@@ -27,8 +27,10 @@ class Creations:
 def of_step(situation: Situation, desired: Desired, number: int, now: float) -> Creations:
     """Return how `number` rooms are made; `now` is Unix seconds."""
     delay_seconds = _delay(situation, now) if number else 0.0
-    creates, strike = _creates(situation, desired, 0 if delay_seconds else number, now)
-    return Creations(creates, strike, delay_seconds or None)
+    if delay_seconds:
+        return Creations(None, None, delay_seconds)  # names that were raised are for later
+    creates, strike = _creates(situation, desired, number, now)
+    return Creations(creates, strike)
 
 
 def _delay(situation: Situation, now: float) -> float:

@@ -45,6 +45,8 @@ async def apply(lane: Lane, plan: Plan, steps: Steps) -> bool:
             continue  # as it was it is there: a change that is refused may not stop healing
         if wanted.ref.kind == "PodDisruptionBudget":
             lane.budgeted_at[plan.key] = lane.view.elapsed()
+        elif wanted.ref.kind == "Namespace" and not wanted.live_version:
+            lane.refused.forget(plan.key)  # where rooms were refused is no more
         steps.did("apply", str(wanted.ref), wanted.reason)
     return True
 

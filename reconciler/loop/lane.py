@@ -13,6 +13,7 @@ from reconciler.core.desired import with_count
 from reconciler.core.lasting import Basis, basis_of, is_lasting
 from reconciler.core.namesakes import other_kinds
 from reconciler.kube.schemas import Schemas
+from reconciler.loop.refused_rooms import RefusedRooms
 from reconciler.loop.store import RecordStore
 from reconciler.model.copies import NOT_LOOKED, Looked
 from reconciler.model.errors import Conflict
@@ -99,6 +100,7 @@ class Lane:
     copy_from: tuple[str, ...] = ()
     planned: dict[WorkloadKey, tuple[Basis, Plan]] = field(default_factory=dict)
     failures: dict[WorkloadKey, Failures] = field(default_factory=dict)
+    refused: RefusedRooms = field(default_factory=RefusedRooms)
     reserved: Counter[int] = field(default_factory=Counter)
     doubted: bool = False
     reports: Reports = field(default_factory=Unheard)
@@ -146,12 +148,13 @@ class Lane:
 
     def situation(self, key: WorkloadKey) -> Situation:
         """Gather what the plan of one workload depends on; no I/O."""
-        failures = self.failures.get(key)
+        failures, desired = self.failures.get(key), self.desired(key)
+        ended_until = backoff.not_before(failures) if failures else 0.0
         neighbours = self.wanted.neighbours(key)
         record = self.store.state(key)
         return Situation(
             key=key,
-            desired=self.desired(key),
+            desired=desired,
             live=self.view.of(key),
             record=record,
             ordinals=self.store.ordinals(key),
@@ -159,7 +162,7 @@ class Lane:
             confirmed=self.confirmed.get(key, _NOTHING),
             drifted=self.drifted.get(key, _NOTHING),
             looked=self.looked.get(key, NOT_LOOKED),
-            create_not_before=backoff.not_before(failures) if failures else 0.0,
+            create_not_before=max(ended_until, self.refused.not_before(desired)),
             complete=self.view.complete,
             rooms_complete=self.view.rooms_complete,
             nodes=self.view.nodes,
@@ -272,6 +275,7 @@ class Lane:
         self.looked.pop(key, None)
         self.planned.pop(key, None)
         self.failures.pop(key, None)
+        self.refused.forget(key)
         self.budgeted_at.pop(key, None)
         self.counted.pop(key, None)
         self.pauses.pop(key, None)

@@ -1,11 +1,13 @@
 """POST rooms under names that never come back (DESIGN §2 rule 5)."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from reconciler.core.reach import Reach
 from reconciler.core.stamp import room_name, stamp_room
 from reconciler.loop.lane import Lane
+from reconciler.loop.refused_rooms import is_verdict
 from reconciler.loop.steps import Steps
 from reconciler.model import labels
 from reconciler.model.errors import AlreadyExists, PortError, Unanswered
@@ -32,7 +34,11 @@ async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
     await lane.store.raise_ordinals(plan.key, raised)
     seats = plan.creates.seats
     batch = _Batch(lane, plan, desired, steps, plan.creates.reason)
-    versions = await asyncio.gather(*(batch.make(seat) for seat in seats))
+    versions = await batch.make_all(seats)
+    if batch.refusals:
+        lane.refused.refused(plan.key, desired.workload.revision, now, batch.refusals[0])
+    elif any(versions):
+        lane.refused.forget(plan.key)
     left = frozenset(
         seat.ordinal for seat, version in zip(seats, versions, strict=True) if version is None
     )
@@ -51,6 +57,16 @@ class _Batch:
     desired: Desired
     steps: Steps
     reason: str
+    refusals: list[str] = field(default_factory=list)
+    """What is told of those that the cluster judged and refused."""
+
+    async def make_all(self, seats: Sequence[RoomSeat]) -> list[int | None]:
+        """POST rooms side by side; where the last was refused one finds out for the others."""
+        first = len(seats) if self.plan.key not in self.lane.refused else 1
+        versions = await asyncio.gather(*(self.make(seat) for seat in seats[:first]))
+        if self.refusals:
+            return [*versions, *(None for _ in seats[first:])]
+        return [*versions, *await asyncio.gather(*(self.make(seat) for seat in seats[first:]))]
 
     async def make(self, seat: RoomSeat) -> int | None:
         """POST one room; return its resourceVersion, 0 for a skipped name, None to try again.
@@ -74,6 +90,8 @@ class _Batch:
             if not isinstance(error, Unanswered):
                 store.give_back_name(key, seat.ordinal)
             self.steps.failed("create", f"room {name}", error, self.reason)
+            if is_verdict(error):
+                self.refusals.append(self.steps.outcomes[-1].error)
             return None
         self.lane.view.expect_created(pod)
         self.steps.did("create", f"room {name}", self.reason)

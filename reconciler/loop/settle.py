@@ -110,7 +110,8 @@ async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
     if lane.store.unreadable(plan.key):
         return  # its hold says so; nothing of it may be written
     record = lane.store.state(plan.key)
-    failure = next((outcome.error for outcome in steps.outcomes if outcome.error), "")
+    failed = next((outcome.error for outcome in steps.outcomes if outcome.error), "")
+    failure = failed or lane.refused.told(plan)
     shown = replace(plan, holds=(*plan.holds, *steps.holds))
     after = conditions.conditions_of(shown, failure, record.conditions, now, lane.paused(plan.key))
     # The observed commit is written along with a condition, never alone: a commit about one

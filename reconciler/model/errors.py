@@ -1,7 +1,8 @@
 """What may leave a port. Library errors never do.
 
     PortError
-    ├── Unavailable      back off and try again (down, slow, throttled, quota, terminating)
+    ├── Unavailable      back off and try again (down, slow, throttled)
+    │   ├── Withheld         refused for as long as something lasts (quota, terminating, no account)
     │   ├── Unanswered   it may have been done all the same: look before doing it again
     │   └── Expired      the position asked for is gone; read everything again (410)
     ├── Conflict         somebody was faster; decide again on a fresh read (409)
@@ -25,6 +26,10 @@ class Unavailable(PortError):
     def __init__(self, message: str, retry_after_seconds: float | None = None) -> None:
         super().__init__(message)
         self.retry_after_seconds = retry_after_seconds
+
+
+class Withheld(Unavailable):
+    """It was judged and refused, and will be for as long as its cause lasts (403)."""
 
 
 class Unanswered(Unavailable):

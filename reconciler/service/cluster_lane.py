@@ -255,8 +255,8 @@ class ClusterLane:
         if plan.key not in self.lane.wanted.keys:
             return False
         before = self.lane.store.state(plan.key).conditions
-        paused = self.lane.paused(plan.key)
-        after = conditions.conditions_of(plan, "", before, self._clock.now(), paused)
+        told, paused = self.lane.refused.told(plan), self.lane.paused(plan.key)
+        after = conditions.conditions_of(plan, told, before, self._clock.now(), paused)
         return before != after or self.lane.store.is_doubtful(plan.key)
 
     def _begin(

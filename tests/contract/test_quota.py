@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from reconciler.adapters.kubernetes.client import KubernetesCluster
-from reconciler.model.errors import PortError, Unavailable
+from reconciler.model.errors import PortError, Withheld
 from reconciler.model.refs import Json
 from tests.contract.cluster_world import make_namespace, pod, real_server
 from tests.controlplane.cluster import ControlPlane
@@ -53,5 +53,5 @@ async def test_what_a_quota_refuses_is_tried_again(
         namespace = await make_namespace(cluster)
         await cluster.create(quota(namespace, **hard))
         refused = await refusals_of(cluster, namespace, last)
-    assert {type(error) for error in refused} == {Unavailable}
+    assert {type(error) for error in refused} == {Withheld}
     assert all("quota" in str(error) for error in refused)

@@ -16,6 +16,7 @@ from reconciler.model.errors import (
     PortError,
     Unanswered,
     Unavailable,
+    Withheld,
 )
 from reconciler.model.refs import Json
 
@@ -38,7 +39,6 @@ _PATIENT = (
     ),
     (_GONE_ACCOUNT, "the service account is not there yet; this is tried again"),
     (re.compile("is being terminated"), _TERMINATING),
-    (re.compile("not yet ready to handle request"), "the server starts up; this is tried again"),
 )
 """Causes of 403 that pass by themselves, and what to tell; all others need a change of access."""
 
@@ -98,10 +98,12 @@ def _unauthorized(what: str, _said: str, _body: Json) -> PortError:
 
 def _forbidden(what: str, said: str, body: Json) -> PortError:
     if any(each.get("reason") == "NamespaceTerminating" for each in causes(body)):
-        return Unavailable(f"{what}: {said} (403): {_TERMINATING}")
+        return Withheld(f"{what}: {said} (403): {_TERMINATING}")
+    if "not yet ready to handle request" in said:
+        return Unavailable(f"{what}: {said} (403): the server starts up; this is tried again")
     for pattern, advice in _PATIENT:
         if pattern.search(said):
-            return Unavailable(f"{what}: {said} (403): {advice}")
+            return Withheld(f"{what}: {said} (403): {advice}")
     if "attempting to grant RBAC permissions not currently held" in said:
         return Denied(
             f"{what}: {said} (403): a Role can give no more than Gamekeeper's own account has: "

@@ -14,6 +14,7 @@ from reconciler.model.errors import (
     PortError,
     Unanswered,
     Unavailable,
+    Withheld,
 )
 from reconciler.model.refs import Json
 
@@ -56,19 +57,19 @@ TERMINATING = {"reason": "NamespaceTerminating", "message": "namespace n is bein
                 'pods "a" is forbidden: error looking up service account n/s: '
                 'serviceaccount "s" not found',
             ),
-            Unavailable,
+            Withheld,
             id="a service account that is not there yet",
         ),
         pytest.param(
             403,
             status("Forbidden", 'pods "a" is forbidden: exceeded quota: q, requested: pods=1'),
-            Unavailable,
+            Withheld,
             id="a full quota",
         ),
         pytest.param(
             403,
             status("Forbidden", "pods is forbidden: status unknown for quota: q, resources: pods"),
-            Unavailable,
+            Withheld,
             id="a quota that nobody has counted yet",
         ),
         pytest.param(
@@ -77,19 +78,19 @@ TERMINATING = {"reason": "NamespaceTerminating", "message": "namespace n is bein
                 "Forbidden",
                 'pods "a" is forbidden: failed quota: q: must specify memory for: game',
             ),
-            Unavailable,
+            Withheld,
             id="a quota of what the room does not say",
         ),
         pytest.param(
             403,
             status("Forbidden", "pods is forbidden: insufficient quota to consume: pods"),
-            Unavailable,
+            Withheld,
             id="a resource that needs a quota and has none",
         ),
         pytest.param(
             403,
             status("Forbidden", 'configmaps "y" is forbidden: unable', causes=[TERMINATING]),
-            Unavailable,
+            Withheld,
             id="a terminating namespace",
         ),
         pytest.param(

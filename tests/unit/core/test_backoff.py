@@ -3,7 +3,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reconciler.core import backoff
-from reconciler.core.backoff import FORGIVEN_AFTER_SECONDS, LONGEST_DELAY_SECONDS, Failures
+from reconciler.core.backoff import (
+    FORGIVEN_AFTER_SECONDS,
+    LONGEST_DELAY_SECONDS,
+    Failures,
+    Refusals,
+)
 from tests.unit.core.making import NEW, NOW, OLD
 
 
@@ -42,3 +47,31 @@ def test_the_wait_grows(count: int, wait_seconds: float) -> None:
 def test_no_clock_makes_a_room_wait_longer_than_the_longest(count: int, later: float) -> None:
     delay = backoff.delay_seconds(backoff.not_before(Failures(NEW, count, NOW)), NOW + later)
     assert 0 <= delay <= LONGEST_DELAY_SECONDS
+
+
+@pytest.mark.parametrize(
+    ("count", "wait_seconds"),
+    [
+        pytest.param(1, 0.5, id="the cluster counts a quota"),
+        pytest.param(2, 1.0, id="then twice as long"),
+        pytest.param(11, 300.0, id="no longer than five minutes"),
+        pytest.param(10**9, 300.0, id="however often it refused"),
+    ],
+)
+def test_rooms_that_are_refused_are_asked_for_ever_more_seldom(
+    count: int, wait_seconds: float
+) -> None:
+    assert backoff.asked_not_before(Refusals(NEW, count, NOW, "no")) == NOW + wait_seconds
+
+
+@pytest.mark.parametrize(
+    ("before", "count"),
+    [
+        pytest.param(None, 1, id="the first one"),
+        pytest.param(Refusals(NEW, 3, NOW - 5, "no"), 4, id="one more"),
+        pytest.param(Refusals(OLD, 3, NOW - 5, "no"), 1, id="another revision"),
+        pytest.param(Refusals(NEW, 3, NOW - 601, "no"), 1, id="one of long ago"),
+    ],
+)
+def test_refusals_add_up(before: Refusals | None, count: int) -> None:
+    assert backoff.after_refusal(before, NEW, NOW, "full") == Refusals(NEW, count, NOW, "full")

@@ -1,0 +1,126 @@
+"""A cluster that refuses rooms for an hour: told, asked for ever more seldom, and nobody goes."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from itertools import pairwise
+
+import pytest
+
+from reconciler.adapters.kubernetes.calls import Call
+from reconciler.adapters.kubernetes.refusals import refusal
+from reconciler.core.backoff import LONGEST_DELAY_SECONDS
+from reconciler.model.refs import Json
+from reconciler.sandbox.players.natures import Nature, Voice
+from tests.loop.rooms.house import Air, Playhouse, playhouse
+from tests.loop.rooms.truth import Laws
+from tests.loop.rooms.wishes import Piece, Wish
+from tests.loop.virtual_time import elapsed, in_virtual_time
+from tests.loop.wires import Weather
+from tests.loop.world import World
+
+HOUR = 3600.0
+PIECES = (Piece("arena", Voice.NATIVE, 4), Piece("lobby", Voice.NATIVE, 4))
+QUOTA = 'pods "a" is forbidden: exceeded quota: few, requested: pods=1, used: pods=4, limited: 4'
+POLICY = 'ValidatingAdmissionPolicy "audit" with binding "audit" denied request: not today'
+LIMIT = 'pods "a" is forbidden: maximum cpu usage per Container is 100m, but limit is 500m'
+
+
+class Gate:
+    """Refuses every room of a namespace while it is closed, and counts who asks."""
+
+    def __init__(self, there: Playhouse, status: int, message: str) -> None:
+        self.closed = False
+        self.asked: list[float] = []
+        self._refusal = partial(refusal, status=status, body={"message": message})
+        (service,) = there.services
+        self._before = service.transport.before
+        service.transport.before = self._judge
+
+    def _judge(self, number: int, call: Call) -> None:
+        self._before(number, call)
+        is_room = call.verb == "create" and call.kind == "Pod" and "/arena/" in call.path
+        if is_room and self.closed:
+            self.asked.append(elapsed())
+            raise self._refusal(call.what)
+
+
+@asynccontextmanager
+async def _scene() -> AsyncIterator[tuple[Playhouse, Wish]]:
+    """Open a house with two workloads in which short matches begin and end all the time."""
+    world = World()
+    wish = Wish(world, PIECES)
+    nature = partial(Nature, voice=Voice.NATIVE, match_seconds=(20.0, 60.0))
+    natures: dict[str, Callable[[], Nature]] = {piece.name: nature for piece in PIECES}
+    air, weather = Air(random.Random(1)), Weather(random.Random(1))
+    async with playhouse(world, weather, natures, air, Laws.of(PIECES)) as there:
+        there.start("one")
+        await there.until("all stand", lambda: _stand(there, 4, 4), 60.0)
+        yield there, wish
+        there.judge()
+        assert not there.warden.removed_alive
+
+
+def _stand(there: Playhouse, arena: int, lobby: int) -> bool:
+    return all(
+        sum("gamekeeper.dev/state" in pod["metadata"]["labels"] for pod in there.world.pods(name))
+        == number
+        for name, number in (("arena", arena), ("lobby", lobby))
+    )
+
+
+async def _play(there: Playhouse, seconds: float) -> None:
+    """Let players come to every room again and again."""
+    over = elapsed() + seconds
+    while elapsed() < over:
+        for actor in there.cast.playing():
+            if not actor.game.players:
+                there.cast.join(actor, 2)
+        await asyncio.sleep(5.0)
+
+
+def _ready(there: Playhouse) -> Json:
+    """Return the condition Ready of the arena, as it stands in memory and on record."""
+    (key,) = (key for key in there.services[0].lane.wanted.keys if key.name == "arena")
+    conditions = there.services[0].lane.store.state(key).conditions
+    (ready,) = (each for each in conditions if each.type == "Ready")
+    return {"message": ready.message, "since": ready.since}
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        pytest.param(403, QUOTA, id="a quota that lasts"),
+        pytest.param(422, POLICY, id="a policy"),
+        pytest.param(403, LIMIT, id="a LimitRange"),
+    ],
+)
+def test_rooms_that_are_refused_for_an_hour_are_asked_for_ever_more_seldom(
+    status: int, message: str
+) -> None:
+    async def main() -> None:
+        async with _scene() as (there, wish):
+            gate = Gate(there, status, message)
+            gate.closed = True
+            before = {pod["metadata"]["uid"] for pod in there.world.pods("arena")}
+            wish.change("arena", 8, 1)
+            await _play(there, 60.0)
+            told = _ready(there)
+            assert message[:60] in told["message"]
+            wish.change("lobby", 6, 1)
+            await _play(there, 120.0)
+            assert _stand(there, 4, 6), "others are not disturbed"
+            await _play(there, HOUR - 180.0)
+            assert _ready(there) == told, "it is told once, and as long as it is so"
+            assert before == {pod["metadata"]["uid"] for pod in there.world.pods("arena")}
+            steps = gate.asked[4:]  # four rooms at once, and then one alone finds out
+            for step, (last, this) in enumerate(pairwise(steps)):
+                assert this - last > 0.9 * min(2.0**step, LONGEST_DELAY_SECONDS)
+            assert len(gate.asked) <= 4 + 11 + HOUR / LONGEST_DELAY_SECONDS
+            gate.closed = False
+            took = await there.until("they are made", lambda: _stand(there, 8, 6), 330.0)
+            print(f"asked {len(gate.asked)} times in an hour; made {took:.0f} s after its end")
+
+    in_virtual_time(main())
