@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from reconciler.model.refs import Json
 from tests.canaries.places import MARK, canary
 from tests.e2e.commands import commit, fleet, gamekeeper, git
 from tests.gitservers.signing import Person, signers_file
+from tests.loop.world import spec
 
 SPEC = "schedulers/arena.yaml"
 
@@ -181,6 +183,33 @@ def test_a_secret_value_that_changed_is_shown_as_changed_and_no_more(tmp_path: P
         said = gamekeeper("diff", *words, cwd=folder)
         assert "*** (after)" in said.stdout, said.stderr
         assert MARK not in said.stdout + said.stderr
+
+
+def test_entries_and_annotations_that_are_named_like_a_secret_are_not_shown(tmp_path: Path) -> None:
+    folder = fleet(tmp_path / "fleet")
+    (folder / "objects" / "arena").mkdir(parents=True)
+    for which in ("old", "new"):
+        value = canary("container value", which)
+        game: Json = {"name": "game", "image": "registry.example/game:1"}
+        game |= {"env": [{"name": "MYPWD", "value": value}], "args": [f"--dbpass={value}"]}
+        template = {
+            "metadata": {"annotations": {"example.org/token": value, "team": which}},
+            "spec": {"containers": [game]},
+        }
+        asked = spec("arena", 2, objects="objects/arena", template=template)
+        (folder / "schedulers" / "arena.yaml").write_text(asked)
+        text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
+        text += f"data: {{db.password: {value}, motd: {which}}}\n"
+        (folder / "objects" / "arena" / "configmap.yaml.j2").write_text(text)
+        git(folder, "add", "--all")
+        git(folder, "commit", "-qm", f"the {which} token")
+    for words in (("main~1", "main"), ("main~2", "main")):
+        said = gamekeeper(
+            *("diff", *words, "--allow-kinds", "ConfigMap", "--output", "json"), cwd=folder
+        )
+        assert said.returncode == 2, said.stderr
+        assert said.stdout.count("*** (after)") == 4, said.stdout
+        assert '"new"' in said.stdout, "what is no secret is shown"
 
 
 def test_one_folder_of_a_repository_is_read_from_anywhere_in_it(repository: Path) -> None:
