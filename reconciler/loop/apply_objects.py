@@ -98,7 +98,7 @@ async def _announce(lane: Lane, plan: Plan, steps: Steps) -> tuple[ApplyObject, 
         if not is_ours(there, lane.instance):
             steps.held(HoldKind.FOREIGN, foreign_reason(wanted.ref, lane.instance))
             return None
-        found[-1] = wanted = replace(wanted, body=_over(lane, wanted, there))
+        found[-1] = wanted = _found(lane, wanted, there)
         owner = owner_of(there, lane.instance)
         if wanted.ref.kind in additional.KINDS and owner not in (None, plan.key):
             if not lane.lets_go(owner, wanted.ref):
@@ -119,6 +119,12 @@ async def _announce(lane: Lane, plan: Plan, steps: Steps) -> tuple[ApplyObject, 
         ),
     )
     return tuple(found)
+
+
+def _found(lane: Lane, wanted: ApplyObject, there: Json) -> ApplyObject:
+    """Return the application over an object that no watch had told of."""
+    reason = f"{wanted.ref} is there, and is to be as we want it"
+    return replace(wanted, body=_over(lane, wanted, there), reason=reason)
 
 
 def _passing(wanted: ApplyObject, there: Json, owner: WorkloadKey) -> ApplyObject:

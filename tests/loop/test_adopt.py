@@ -91,8 +91,14 @@ async def test_they_are_rooms_at_once_and_none_is_made_or_restarted() -> None:
     before = uids(world)
     assert await Hand(world).adopt() == dict.fromkeys(EARLIER, "")
     give(world)
-    (settled,) = (await world.settle(process))[-1].settled
+    reports = await world.settle(process)
+    (settled,) = reports[-1].settled
     assert settled.plan.counts.ready == 2
+    applied = {
+        step.what: step.reason for each in reports for one in each.settled for step in one.outcomes
+    }
+    assert applied["Namespace arena"] == "Namespace arena is there, and is to be as we want it"
+    assert applied["ServiceAccount arena/arena"] == "ServiceAccount arena/arena is not there"
     assert uids(world) == before
     world.commit({FILE: spec("arena", 3)})
     await world.settle(process)
