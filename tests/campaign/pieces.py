@@ -25,7 +25,7 @@ SHARED = (
     ("replays", (REPLAYS, "-k", "the_same_run"), 5),
     ("transitions", (TRANSITIONS, "-k", "began"), 5),
     ("rest", (REST, "-k", "disturbed"), 1),
-    ("two leaders", (TWO_LEADERS,), 2),
+    ("two leaders", (TWO_LEADERS,), 1),
 )
 """Tests that play a share of their points, and into how many pieces they are cut."""
 MOST_SEEDS, SEEDS_EACH = 1000, 50

@@ -31,7 +31,7 @@ from tests.loop.wires import Weather
 from tests.scorecard import score
 
 ROW = 5
-SEEDS = 100
+SEEDS = 25
 FAULTS_SECONDS = 240.0
 TICK_SECONDS = 20.0
 """Two of them are a wire's longest silence and what follows from it."""

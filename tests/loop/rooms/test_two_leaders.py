@@ -36,7 +36,7 @@ from tests.loop.world import World
 from tests.scorecard import score
 
 ROW = 10
-SEEDS = 50
+SEEDS = 16
 PLAYED_SECONDS = 600.0
 HELD_SECONDS = 120
 """How long a person's number holds."""
