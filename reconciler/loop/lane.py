@@ -148,21 +148,21 @@ class Lane:
 
     def situation(self, key: WorkloadKey) -> Situation:
         """Gather what the plan of one workload depends on; no I/O."""
-        failures, desired = self.failures.get(key), self.desired(key)
+        failures, desired, live = self.failures.get(key), self.desired(key), self.view.of(key)
         ended_until = backoff.not_before(failures) if failures else 0.0
         neighbours = self.wanted.neighbours(key)
         record = self.store.state(key)
         return Situation(
             key=key,
             desired=desired,
-            live=self.view.of(key),
+            live=live,
             record=record,
             ordinals=self.store.ordinals(key),
             in_use=self._in_use(),
             confirmed=self.confirmed.get(key, _NOTHING),
             drifted=self.drifted.get(key, _NOTHING),
             looked=self.looked.get(key, NOT_LOOKED),
-            create_not_before=max(ended_until, self.refused.not_before(desired)),
+            create_not_before=max(ended_until, self.refused.not_before(desired, live)),
             complete=self.view.complete,
             rooms_complete=self.view.rooms_complete,
             nodes=self.view.nodes,

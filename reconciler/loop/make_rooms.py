@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from reconciler.core.backoff import Refusals
 from reconciler.core.reach import Reach
 from reconciler.core.stamp import room_name, stamp_room
 from reconciler.loop.lane import Lane
@@ -34,9 +35,12 @@ async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
     await lane.store.raise_ordinals(plan.key, raised)
     seats = plan.creates.seats
     batch = _Batch(lane, plan, desired, steps, plan.creates.reason)
+    before = len(lane.view.of(plan.key).pods)
     versions = await batch.make_all(seats)
     if batch.refusals:
-        lane.refused.refused(plan.key, desired.workload.revision, now, batch.refusals[0])
+        said, there = batch.refusals[0], before + sum(map(bool, versions))
+        refusal = Refusals(desired.workload.revision, 1, now, said, there)
+        lane.refused.refused(plan.key, refusal)
     elif any(versions):
         lane.refused.forget(plan.key)
     left = frozenset(
@@ -61,12 +65,17 @@ class _Batch:
     """What is told of those that the cluster judged and refused."""
 
     async def make_all(self, seats: Sequence[RoomSeat]) -> list[int | None]:
-        """POST rooms side by side; where the last was refused one finds out for the others."""
-        first = len(seats) if self.plan.key not in self.lane.refused else 1
-        versions = await asyncio.gather(*(self.make(seat) for seat in seats[:first]))
-        if self.refusals:
-            return [*versions, *(None for _ in seats[first:])]
-        return [*versions, *await asyncio.gather(*(self.make(seat) for seat in seats[first:]))]
+        """POST rooms side by side; where the last was refused one finds out for two, and so on.
+
+        What is left when the cluster refuses one is not asked for.
+        """
+        number = len(seats) if self.plan.key not in self.lane.refused else 1
+        versions: list[int | None] = []
+        while len(versions) < len(seats) and not self.refusals:
+            part = seats[len(versions) : len(versions) + number]
+            versions += await asyncio.gather(*map(self.make, part))
+            number *= 2
+        return [*versions, *(None for _ in seats[len(versions) :])]
 
     async def make(self, seat: RoomSeat) -> int | None:
         """POST one room; return its resourceVersion, 0 for a skipped name, None to try again.

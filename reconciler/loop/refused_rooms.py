@@ -7,6 +7,7 @@ be another try each time.
 from reconciler.core import backoff
 from reconciler.core.backoff import Refusals
 from reconciler.model.errors import Denied, Misconfigured, PortError, Withheld
+from reconciler.model.live import LiveWorkload
 from reconciler.model.plans import Desired, Plan
 from reconciler.model.refs import WorkloadKey
 
@@ -26,15 +27,15 @@ class RefusedRooms:
         """Whether the last room of a workload that was asked for was refused."""
         return key in self._last
 
-    def refused(self, key: WorkloadKey, revision: str, now: float, said: str) -> None:
-        """Count one refusal; `said` is what is told of it. `now` is Unix seconds."""
-        self._last[key] = backoff.after_refusal(self._last.get(key), revision, now, said)
+    def refused(self, key: WorkloadKey, refusal: Refusals) -> None:
+        """Count one more refusal."""
+        self._last[key] = backoff.after_refusal(self._last.get(key), refusal)
 
     def forget(self, key: WorkloadKey) -> None:
         """Begin anew: a room was made, or where it was refused is no more."""
         self._last.pop(key, None)
 
-    def not_before(self, desired: Desired | None) -> float:
+    def not_before(self, desired: Desired | None, live: LiveWorkload) -> float:
         """Return the Unix time before which none of these rooms is asked for, 0 for at once.
 
         Another revision may pass where this one did not.
@@ -42,7 +43,7 @@ class RefusedRooms:
         last = self._last.get(desired.workload.key) if desired else None
         if last is None or desired is None or last.revision != desired.workload.revision:
             return 0.0
-        return backoff.asked_not_before(last)
+        return backoff.asked_not_before(last, len(live.pods))
 
     def told(self, plan: Plan) -> str:
         """Return what was said of the last refusal while the rooms are not as wanted, else ""."""

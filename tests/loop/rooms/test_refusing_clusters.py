@@ -33,16 +33,19 @@ class Gate:
 
     def __init__(self, there: Playhouse, status: int, message: str) -> None:
         self.closed = False
+        self.places = 0
+        """So many rooms it lets stand even while it is closed, as a quota does."""
         self.asked: list[float] = []
         self._refusal = partial(refusal, status=status, body={"message": message})
         (service,) = there.services
         self._before = service.transport.before
+        self._pods = partial(there.world.pods, "arena")
         service.transport.before = self._judge
 
     def _judge(self, number: int, call: Call) -> None:
         self._before(number, call)
         is_room = call.verb == "create" and call.kind == "Pod" and "/arena/" in call.path
-        if is_room and self.closed:
+        if is_room and self.closed and len(self._pods()) >= self.places:
             self.asked.append(elapsed())
             raise self._refusal(call.what)
 
@@ -124,3 +127,26 @@ def test_rooms_that_are_refused_for_an_hour_are_asked_for_ever_more_seldom(
             print(f"asked {len(gate.asked)} times in an hour; made {took:.0f} s after its end")
 
     in_virtual_time(main())
+
+
+def test_the_place_that_a_room_leaves_in_a_full_quota_is_taken_at_once() -> None:
+    async def main() -> None:
+        async with _scene() as (there, wish):
+            gate = Gate(there, 403, QUOTA)
+            gate.closed, gate.places = True, 4
+            wish.change("arena", 8, 1)
+            await _play(there, 600.0)
+            assert gate.asked[-1] - gate.asked[-2] > 60.0, "it is asked for seldom by now"
+            for _ in range(2):
+                asked, (gone, *_) = len(gate.asked), there.world.names("arena")
+                there.world.delete(f"/api/v1/namespaces/arena/pods/{gone}")
+                there.changed()
+                await there.until("another stands", partial(_replaced, there, gone), 60.0)
+                await _play(there, 30.0)
+                assert len(gate.asked) <= asked + 3, "one is made, two hear that it is full"
+
+    in_virtual_time(main())
+
+
+def _replaced(there: Playhouse, gone: str) -> bool:
+    return gone not in there.world.names("arena") and _stand(there, 4, 4)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,17 +63,23 @@ def test_no_clock_makes_a_room_wait_longer_than_the_longest(count: int, later: f
 def test_rooms_that_are_refused_are_asked_for_ever_more_seldom(
     count: int, wait_seconds: float
 ) -> None:
-    assert backoff.asked_not_before(Refusals(NEW, count, NOW, "no")) == NOW + wait_seconds
+    assert backoff.asked_not_before(Refusals(NEW, count, NOW, "no", 4), 4) == NOW + wait_seconds
+
+
+def test_a_room_that_went_since_may_have_left_its_place() -> None:
+    assert backoff.asked_not_before(Refusals(NEW, 9, NOW, "no", 4), 3) == 0.0
+    assert backoff.asked_not_before(Refusals(NEW, 9, NOW, "no", 4), 5) == NOW + 128.0
 
 
 @pytest.mark.parametrize(
     ("before", "count"),
     [
         pytest.param(None, 1, id="the first one"),
-        pytest.param(Refusals(NEW, 3, NOW - 5, "no"), 4, id="one more"),
-        pytest.param(Refusals(OLD, 3, NOW - 5, "no"), 1, id="another revision"),
-        pytest.param(Refusals(NEW, 3, NOW - 601, "no"), 1, id="one of long ago"),
+        pytest.param(Refusals(NEW, 3, NOW - 5, "no", 4), 4, id="one more"),
+        pytest.param(Refusals(OLD, 3, NOW - 5, "no", 4), 1, id="another revision"),
+        pytest.param(Refusals(NEW, 3, NOW - 601, "no", 4), 1, id="one of long ago"),
     ],
 )
 def test_refusals_add_up(before: Refusals | None, count: int) -> None:
-    assert backoff.after_refusal(before, NEW, NOW, "full") == Refusals(NEW, count, NOW, "full")
+    refusal = Refusals(NEW, 1, NOW, "full", 3)
+    assert backoff.after_refusal(before, refusal) == replace(refusal, count=count)
