@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from reconciler.core.carried_counts import counts_branch, is_renamed
 from reconciler.core.compile import config_from_json
 from reconciler.core.spec_files import REPLICAS_FILE
+from reconciler.loop.squashes import squashes_of, without
 from reconciler.model.intents import Passage
 from reconciler.model.pushes import Lineage
 from reconciler.model.readings import Reading
@@ -139,10 +140,12 @@ async def read_moves(
         return Moves(found, {}, wrote, begun=begun, taken_out=_taken_out(trail, reading, found))
     if not tip:
         return Moves(found)  # it is gone, and that writes no number
-    joined = (await _written(trail, span, relation))[0] or {}
+    squashes = await squashes_of(trail.repository, found.values(), reading.head)
+    found, brought = without(found, squashes)
+    joined = {**((await _written(trail, span, relation))[0] or {}), **brought}
     trail = replace(trail, own={**counts_of(reading), **reading.own}, known={})
-    apart = await _moves_apart(trail, base, reading, keys, renewed=renewed)
-    return replace(apart, tracked=found, joined=joined)
+    moves = await _moves_apart(trail, base, reading, keys, renewed=renewed)
+    return replace(moves, tracked=found, joined=joined)
 
 
 async def _moves_apart(

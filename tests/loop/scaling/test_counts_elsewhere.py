@@ -1,8 +1,9 @@
 """A count stands in another place of Git than before, and nobody wrote one: no room goes."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -228,8 +229,19 @@ def merged(there: Scene) -> None:
     host.commits[commit] = replace(host.commits[commit], parents=(before, tip))
 
 
+def squashed(there: Scene) -> None:
+    """A person merges the branch of counts as one commit of their own."""
+    host = there.world.host
+    there.world.commit({"NOTES.md": "a person was here\n"})
+    text = host.commits[host.branches["counts"]].files["replicas.yaml"].decode()
+    there.world.commit({"replicas.yaml": text})
+
+
 @pytest.mark.parametrize("in_spec", [True, False])
-def test_a_merge_of_the_branch_of_counts_moves_no_count_and_holds_nothing(*, in_spec: bool) -> None:
+@pytest.mark.parametrize("merged", [merged, squashed])
+def test_a_merge_of_the_branch_of_counts_moves_no_count_and_holds_nothing(
+    merged: Callable[[Scene], None], *, in_spec: bool
+) -> None:
     spec = SPEC if in_spec else SPEC.replace("  replicas: 2\n", "", 1)
 
     async def main() -> None:
@@ -245,6 +257,53 @@ def test_a_merge_of_the_branch_of_counts_moves_no_count_and_holds_nothing(*, in_
             assert it.leader is not None
             assert it.leader.lane.wanted.holds == ()
             await it.until("thirteen", lambda: own_line(it) == 13, 700.0)
+
+    in_virtual_time(main())
+
+
+async def by_hand(there: Scene) -> int:
+    """A person writes a number of theirs into the line that a merge brought."""
+    squashed(there)
+    await asyncio.sleep(60.0)
+    assert held_by(there) == ""
+    text = there.world.host.commits[there.head()].files["replicas.yaml"].decode()
+    there.world.commit({"replicas.yaml": text.replace("arena: 12\n", "arena: 15\n")})
+    return 15
+
+
+async def merge_reverted(there: Scene) -> int:
+    """A person takes their last merge of the branch of counts back."""
+    before = there.world.host.commits[there.head()].files["replicas.yaml"].decode()
+    squashed(there)
+    await asyncio.sleep(60.0)
+    assert held_by(there) == ""
+    there.world.commit({"replicas.yaml": before})
+    return on_the_tracked_branch(there)["Scheduler/arena"]
+
+
+async def merge_with_more(there: Scene) -> int:
+    """A person writes the line of the branch of counts beside a change of another file."""
+    host = there.world.host
+    text = host.commits[host.branches["counts"]].files["replicas.yaml"].decode()
+    there.world.commit({"replicas.yaml": text, "gamekeeper.yaml": APART + "# twelve it is\n"})
+    return 12
+
+
+@pytest.mark.parametrize("says", [by_hand, merge_reverted, merge_with_more])
+def test_a_number_that_a_person_writes_over_a_merged_one_is_their_word(
+    says: Callable[[Scene], Coroutine[Any, Any, int]],
+) -> None:
+    spec = SPEC.replace("  replicas: 2\n", "", 1)
+
+    async def main() -> None:
+        async with stage({"gamekeeper.yaml": APART, FILE: spec}, {"arena": Bounds(30, 0)}) as it:
+            it.start("one")
+            await it.until("nine", lambda: (own_line(it) or 0) >= 9, 900.0)
+            squashed(it)
+            await it.until("twelve", lambda: own_line(it) == 12 == it.rooms(), 300.0)
+            wanted = await says(it)
+            await it.until("it acts and holds", lambda: held_by(it) == it.head(), 60.0)
+            assert it.wanted() == wanted
 
     in_virtual_time(main())
 
