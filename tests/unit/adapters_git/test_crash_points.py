@@ -141,7 +141,7 @@ def test_a_child_that_dies_at_any_write_of_a_file_is_gone_on_from(
     assert counted is not None
     assert person is not None
     assert len(counted) >= FEWEST[where], counted
-    for at in part(range(len(counted) + 1), 12):
+    for at in part(range(len(counted) + 1), 10):
         score(1, deaths_at_files_and_git=1, failed=1)
         place.restored(tmp_path / "kept")
         assert (place.run(at) is None) == (at < len(counted)), f"point {at}"
