@@ -27,7 +27,7 @@ LANDING := $(wildcard tests/e2e/test_scaling*.py tests/e2e/test_history*.py) \
 	tests/e2e/test_counts_branch.py tests/e2e/test_fleets_by_people.py tests/e2e/test_signals.py
 
 .PHONY: help setup demo test test-computing test-playing test-sweeping test-waiting \
-	test-typing test-killing test-landing check rooms rooms-first rooms-second campaign \
+	test-typing test-killing test-landing check rooms rooms-first rooms-second rooms-parsers campaign \
 	yardstick real bench lock clean
 
 help: ## say what there is
@@ -81,9 +81,9 @@ check: $(READY) ## format, lint, types, and who imports whom
 	$(BIN)/lint-imports
 
 rooms: $(READY) ## rooms with players through 300 seeds of weather, and every sweep as a whole
-	@echo "two halves side by side; each is printed when it ends, and names what failed"
+	@echo "three parts, two at a time; each is printed when it ends, and names what failed"
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=target \
-		rooms-first rooms-second
+		rooms-first rooms-second rooms-parsers
 
 rooms-first: $(READY)
 	GAMEKEEPER_SEEDS=0-299 GAMEKEEPER_SWEEPS=all $(BIN)/python -m pytest -q \
@@ -99,6 +99,11 @@ rooms-second: $(READY)
 		tests/loop/rooms/test_git_faults.py tests/loop/rooms/test_two_leaders.py \
 		tests/loop/rooms/test_rest.py \
 		tests/loop/test_transitions.py tests/loop/rooms/test_seeds.py
+
+rooms-parsers: $(READY)
+	@# A two-hundredth of the made inputs that is always the same, and one that each program has anew.
+	GAMEKEEPER_SHARE=0/200 $(BIN)/python -m pytest -q tests/fuzz
+	GAMEKEEPER_SHARE=200 $(BIN)/python -m pytest -q tests/fuzz
 
 campaign: $(READY) ## the whole counts of the scorecard, an hour of it; again, and it goes on
 	$(BIN)/python -m tests.campaign --minutes $(or $(MINUTES),50)

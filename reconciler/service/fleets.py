@@ -171,7 +171,7 @@ def _removed(reading: Reading, tree: Tree, name: str) -> Files:
     key = _key_of(reading, name)
     if key is None:
         _check_sound(reading, name)
-        raise Unmade(404, f"there is no Fleet {escaped(name)} in Git")
+        raise Unmade(404, "there is no Fleet of this name in Git")
     file = reading.workloads[key].source.file
     data = tree.entries[file].text or b""
     if len(parse_file(file, data).documents) != 1:

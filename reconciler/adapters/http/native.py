@@ -8,7 +8,7 @@ from typing import Any
 
 from reconciler.adapters.http.ask import Answer, Ask
 from reconciler.adapters.http.lists import PIECE, Lists
-from reconciler.adapters.http.refusals import malformed
+from reconciler.adapters.http.refusals import malformed, quoted
 from reconciler.adapters.http.sight import leaves, room_json, state_headers, takes_nobody, texted
 from reconciler.adapters.http.strict_json import parsed_object
 from reconciler.adapters.http.voices import Voices
@@ -119,7 +119,7 @@ def _filter(ask: Ask) -> Callable[[RoomView], bool]:
         raise malformed("available is neither true nor false")
     names = [name for name in ask.asked("state").split(",") if name]
     if unknown := [name for name in names if name not in _STATES]:
-        raise malformed(f"there is no state {unknown[0][:40]!r}; there are {', '.join(_STATES)}")
+        raise malformed(f"there is no state {quoted(unknown[0])}; there are {', '.join(_STATES)}")
     states = frozenset(_STATES[name] for name in names)
 
     def wanted(room: RoomView) -> bool:

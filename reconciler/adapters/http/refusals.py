@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 from reconciler.adapters.http.ask import TEXT, Answer
 from reconciler.model.errors import Gone, NotFound, PortError
@@ -24,6 +25,9 @@ _FIXES = {
 }
 
 
+_WORD = re.compile(r"[A-Za-z]{1,20}")
+
+
 class Refused(Exception):
     """A request that cannot be answered as it is; `status` is 4xx or 503."""
 
@@ -40,6 +44,15 @@ class Refused(Exception):
 def malformed(message: str) -> Refused:
     """Return the refusal of a request that says what nobody can mean."""
     return Refused(400, message)
+
+
+def quoted(asked: str) -> str:
+    """Return in quotes what a path or a query holds, where that is a word.
+
+    Anything else is not said again: a credential in the wrong place would stand in an answer, and
+    in the logs of every proxy that keeps answers.
+    """
+    return repr(asked) if _WORD.fullmatch(asked) else "of this name"
 
 
 def refused(error: Exception) -> Refused:

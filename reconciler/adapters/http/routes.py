@@ -9,7 +9,7 @@ from functools import lru_cache
 from urllib.parse import parse_qsl
 
 from reconciler.adapters.http.ask import EVENTS, HTML, JSON, TEXT, decoded
-from reconciler.adapters.http.refusals import Refused, malformed
+from reconciler.adapters.http.refusals import Refused, malformed, quoted
 from reconciler.room_ports import Way
 
 
@@ -233,7 +233,7 @@ def check_query(route: Route, query: str) -> None:
     for name, _ in parse_qsl(query, keep_blank_values=True):
         if name not in known:
             raise malformed(
-                f"there is no query parameter {name[:40]!r} here; there are {', '.join(known)}"
+                f"there is no query parameter {quoted(name)} here; there are {', '.join(known)}"
             )
         if name in seen:
             raise malformed(f"the query parameter {name!r} comes twice: write it once")

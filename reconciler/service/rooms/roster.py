@@ -1,6 +1,6 @@
 """The rooms there are: by their names, each with the workload that it belongs to."""
 
-from collections.abc import Iterable, Set
+from collections.abc import Collection, Iterable, Set
 from contextlib import suppress
 
 from reconciler.core import flips, ordinals
@@ -171,10 +171,10 @@ class Roster:
                 f"somebody changed the labels of room {name}: it is heard when they are back"
             )
 
-    def _absence(self, keys: Iterable[WorkloadKey], name: str) -> NotFound | Gone | Unavailable:
+    def _absence(self, keys: Collection[WorkloadKey], name: str) -> NotFound | Gone | Unavailable:
         """Say why there is no room of this name: it never was, is no more, or is not seen yet."""
         if not self.view.rooms_complete:
-            return Unavailable(f"room {name} is not seen now: the cluster is being read anew")
+            return Unavailable("the room is not seen now: the cluster is being read anew")
         for key in keys:
             number, known = ordinals.ordinal_of(name, key.name), self._lane.store.ordinals(key)
             if known is None or not 0 <= number < known.next:
@@ -183,4 +183,7 @@ class Roster:
             if blind or number in known.outstanding:
                 return Unavailable(f"room {name} is being made: ask again")
             return Gone(f"room {name} is no more; its name never comes back")
-        return NotFound(f"there is no room {name}: check the names of the workload and the room")
+        is_ours = any(ordinals.ordinal_of(name, key.name) >= 0 for key in keys)
+        # Else it may be anything, a credential too that was pasted into the path.
+        told = f"room {name}" if is_ours else "such room"
+        return NotFound(f"there is no {told}: check the names of the workload and the room")

@@ -113,7 +113,7 @@ class Desk:
         # arena-0 to arena-6 were there once.
         if room.rpartition("-")[2] in [str(number) for number in range(7)]:
             raise Gone(f"room {room} is no more")
-        raise NotFound(f"there is no room {room}")
+        raise NotFound("there is no such room")
 
     async def report(self, room: RoomView, report: Report, came: Came = AT_ONCE) -> RoomView:
         self.came.append(came)

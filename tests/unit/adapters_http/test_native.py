@@ -205,7 +205,7 @@ async def test_a_filter_that_means_nothing_is_400(office: Office, query: str) ->
         ),
         pytest.param(
             "/v1/workloads?%22%0a=",
-            "there is no query parameter '\"\\n' here; there are workload, code",
+            "there is no query parameter of this name here; there are workload, code",
             id="a name that is no word, and no value",
         ),
         pytest.param(
@@ -213,13 +213,24 @@ async def test_a_filter_that_means_nothing_is_400(office: Office, query: str) ->
             "the query parameter 'state' comes twice: write it once",
             id="a second one",
         ),
+        pytest.param(
+            f"/v1/workloads?{TOKEN}=",
+            "there is no query parameter of this name here; there are workload, code",
+            id="a credential without a name",
+        ),
+        pytest.param(
+            f"/v1/rooms?state=ready,x{CODE}",
+            "there is no state of this name; there are ",
+            id="a credential in a list",
+        ),
     ],
 )
 async def test_a_query_parameter_that_is_not_known_or_comes_twice_is_named(
     office: Office, asked: str, said: str
 ) -> None:
     answer = await office.ask("GET", asked, token=ADMIN)
-    assert (answer.status, json.loads(answer.body)["error"]) == (400, said)
+    assert answer.status == 400
+    assert json.loads(answer.body)["error"].startswith(said)
 
 
 async def test_a_credential_in_the_query_is_no_unknown_parameter(office: Office) -> None:

@@ -34,13 +34,15 @@ ARENA = {
     [
         pytest.param("arena", "arena-1", Gone, "is no more", id="a name that was given"),
         pytest.param(
-            "arena", "arena-" + "9" * 8000, NotFound, "there is no room", id="a number of no room"
+            "arena", "arena-" + "9" * 8000, NotFound, "no such room", id="a number of no room"
         ),
         pytest.param("arena", "arena-3", Unavailable, "being made", id="a name that is in hand"),
         pytest.param("arena", "arena-4", NotFound, "no room arena-4", id="a name to come"),
-        pytest.param("arena", "lobby", NotFound, "no room lobby", id="no name of a room"),
-        pytest.param("arena", "arena-01", NotFound, "no room", id="another way to write a number"),
-        pytest.param("duel", "arena-0", NotFound, "no room arena-0", id="another workload's room"),
+        pytest.param("arena", "lobby", NotFound, "no such room", id="no name of a room"),
+        pytest.param(
+            "arena", "arena-01", NotFound, "no such room", id="another way to write a number"
+        ),
+        pytest.param("duel", "arena-0", NotFound, "no such room", id="another workload's room"),
     ],
 )
 def test_what_is_not_there_is_gone_or_never_was(
