@@ -51,7 +51,7 @@ class Gate:
 
 
 @asynccontextmanager
-async def _scene() -> AsyncIterator[tuple[Playhouse, Wish]]:
+async def scene() -> AsyncIterator[tuple[Playhouse, Wish]]:
     """Open a house with two workloads in which short matches begin and end all the time."""
     world = World()
     wish = Wish(world, PIECES)
@@ -60,13 +60,13 @@ async def _scene() -> AsyncIterator[tuple[Playhouse, Wish]]:
     air, weather = Air(random.Random(1)), Weather(random.Random(1))
     async with playhouse(world, weather, natures, air, Laws.of(PIECES)) as there:
         there.start("one")
-        await there.until("all stand", lambda: _stand(there, 4, 4), 60.0)
+        await there.until("all stand", lambda: are_standing(there, 4, 4), 60.0)
         yield there, wish
         there.judge()
         assert not there.warden.removed_alive
 
 
-def _stand(there: Playhouse, arena: int, lobby: int) -> bool:
+def are_standing(there: Playhouse, arena: int, lobby: int) -> bool:
     return all(
         sum("gamekeeper.dev/state" in pod["metadata"]["labels"] for pod in there.world.pods(name))
         == number
@@ -74,7 +74,7 @@ def _stand(there: Playhouse, arena: int, lobby: int) -> bool:
     )
 
 
-async def _play(there: Playhouse, seconds: float) -> None:
+async def play(there: Playhouse, seconds: float) -> None:
     """Let players come to every room again and again."""
     over = elapsed() + seconds
     while elapsed() < over:
@@ -84,7 +84,7 @@ async def _play(there: Playhouse, seconds: float) -> None:
         await asyncio.sleep(5.0)
 
 
-def _ready(there: Playhouse) -> Json:
+def ready(there: Playhouse) -> Json:
     """Return the condition Ready of the arena, as it stands in memory and on record."""
     (key,) = (key for key in there.services[0].lane.wanted.keys if key.name == "arena")
     conditions = there.services[0].lane.store.state(key).conditions
@@ -104,26 +104,26 @@ def test_rooms_that_are_refused_for_an_hour_are_asked_for_ever_more_seldom(
     status: int, message: str
 ) -> None:
     async def main() -> None:
-        async with _scene() as (there, wish):
+        async with scene() as (there, wish):
             gate = Gate(there, status, message)
             gate.closed = True
             before = {pod["metadata"]["uid"] for pod in there.world.pods("arena")}
             wish.change("arena", 8, 1)
-            await _play(there, 60.0)
-            told = _ready(there)
+            await play(there, 60.0)
+            told = ready(there)
             assert message[:60] in told["message"]
             wish.change("lobby", 6, 1)
-            await _play(there, 120.0)
-            assert _stand(there, 4, 6), "others are not disturbed"
-            await _play(there, HOUR - 180.0)
-            assert _ready(there) == told, "it is told once, and as long as it is so"
+            await play(there, 120.0)
+            assert are_standing(there, 4, 6), "others are not disturbed"
+            await play(there, HOUR - 180.0)
+            assert ready(there) == told, "it is told once, and as long as it is so"
             assert before == {pod["metadata"]["uid"] for pod in there.world.pods("arena")}
             steps = gate.asked[4:]  # four rooms at once, and then one alone finds out
             for step, (last, this) in enumerate(pairwise(steps)):
                 assert this - last > 0.9 * min(2.0**step, LONGEST_DELAY_SECONDS)
             assert len(gate.asked) <= 4 + 11 + HOUR / LONGEST_DELAY_SECONDS
             gate.closed = False
-            took = await there.until("they are made", lambda: _stand(there, 8, 6), 330.0)
+            took = await there.until("they are made", lambda: are_standing(there, 8, 6), 330.0)
             print(f"asked {len(gate.asked)} times in an hour; made {took:.0f} s after its end")
 
     in_virtual_time(main())
@@ -131,22 +131,22 @@ def test_rooms_that_are_refused_for_an_hour_are_asked_for_ever_more_seldom(
 
 def test_the_place_that_a_room_leaves_in_a_full_quota_is_taken_at_once() -> None:
     async def main() -> None:
-        async with _scene() as (there, wish):
+        async with scene() as (there, wish):
             gate = Gate(there, 403, QUOTA)
             gate.closed, gate.places = True, 4
             wish.change("arena", 8, 1)
-            await _play(there, 600.0)
+            await play(there, 600.0)
             assert gate.asked[-1] - gate.asked[-2] > 60.0, "it is asked for seldom by now"
             for _ in range(2):
                 asked, (gone, *_) = len(gate.asked), there.world.names("arena")
                 there.world.delete(f"/api/v1/namespaces/arena/pods/{gone}")
                 there.changed()
                 await there.until("another stands", partial(_replaced, there, gone), 60.0)
-                await _play(there, 30.0)
+                await play(there, 30.0)
                 assert len(gate.asked) <= asked + 3, "one is made, two hear that it is full"
 
     in_virtual_time(main())
 
 
 def _replaced(there: Playhouse, gone: str) -> bool:
-    return gone not in there.world.names("arena") and _stand(there, 4, 4)
+    return gone not in there.world.names("arena") and are_standing(there, 4, 4)
