@@ -186,9 +186,10 @@ def settled(arrival: Arrival, workload: Workload, record: StateRecord) -> tuple[
     record = carried(arrival, workload, record)
     head = head_count(arrival, workload, record)
     after, _ = _settled(arrival, workload.key, head, record.scaling)
-    if workload.key in arrival.begun and record.accepted:
-        unlisted = record.accepted.replicas, arrival.begun[workload.key]
-        after = replace(after, unlisted=unlisted)
+    first, accepted = arrival.begun.get(workload.key), record.accepted
+    # A head that is judged again, since we died over it, is on record already: what acted is gone.
+    if first is not None and accepted and accepted.replicas != workload.replicas:
+        after = replace(after, unlisted=(accepted.replicas, first))
     return after, intents.effective(after, head)
 
 

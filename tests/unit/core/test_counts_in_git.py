@@ -271,6 +271,9 @@ def test_our_first_line_is_remembered_with_what_acted_before_it() -> None:
     arrival = an_arrival(a_reading(replace(ARENA, replicas=60)), begun={ARENA.key: 50})
     after, _ = counts_in_git.settled(arrival, replace(ARENA, replicas=60), DECIDED)
     assert after.unlisted == (20, 50)
+    taken_in = replace(accepted(replace(ARENA, replicas=60)), scaling=after)
+    again, _ = counts_in_git.settled(arrival, replace(ARENA, replicas=60), taken_in)
+    assert again.unlisted == (20, 50), "who dies before the head is on record judges it again"
 
 
 LISTED = {a_key(name): 5 for name in ("arena", "lobby", "old", "held", "broken")}
