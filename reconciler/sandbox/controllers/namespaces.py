@@ -42,8 +42,8 @@ class Namespaces:
 
     def _end(self, name: str, now: float) -> None:
         stored = self._world.store.get(NAMESPACE, "", name)
-        if stored is None:
-            return
+        if stored is None or stored.fields[0] != "Terminating":
+            return  # its name may have come back meanwhile
         left = [(kind, one) for kind in _CONTENT for one in self._content(kind, name)]
         untouched = [one for one in left if not one[1].ending]
         for kind, one in untouched[:_MOST]:
