@@ -46,7 +46,7 @@ class RefusedRooms:
         return backoff.asked_not_before(last, len(live.pods))
 
     def told(self, plan: Plan) -> str:
-        """Return what was said of the last refusal while the rooms are not as wanted, else ""."""
+        """Return what was said of the last refusal while rooms are to be made, else ""."""
         last, counts = self._last.get(plan.key), plan.counts
-        as_wanted = counts.ready == counts.desired and not counts.old
-        return "" if last is None or as_wanted else last.said
+        made = counts.ready + counts.unready - counts.old
+        return last.said if last is not None and made < counts.desired else ""

@@ -148,5 +148,26 @@ def test_the_place_that_a_room_leaves_in_a_full_quota_is_taken_at_once() -> None
     in_virtual_time(main())
 
 
+def test_a_refusal_is_told_no_more_where_no_room_is_to_be_made() -> None:
+    """Nobody asks for the rooms any more, and those that play on are as they should be."""
+
+    async def main() -> None:
+        async with scene() as (there, wish):
+            gate = Gate(there, 403, QUOTA)
+            gate.closed = True
+            wish.change("arena", 8, 1)
+            await play(there, 60.0)
+            assert "exceeded quota" in ready(there)["message"]
+            wish.change("arena", 1, 1)
+            there.services[0].app.head_service.wake()
+            for actor in there.cast.playing("arena"):
+                there.cast.join(actor, 2)
+            waits = "not every room is as wanted"
+            await there.until("it is told", lambda: ready(there)["message"] == waits, 15.0)
+            assert len(there.world.pods("arena")) > 1, "who plays there plays on"
+
+    in_virtual_time(main())
+
+
 def _replaced(there: Playhouse, gone: str) -> bool:
     return gone not in there.world.names("arena") and are_standing(there, 4, 4)
