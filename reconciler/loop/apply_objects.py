@@ -40,7 +40,7 @@ async def apply(lane: Lane, plan: Plan, steps: Steps) -> bool:
             await lane.cluster.apply(body, force=True)
         except PortError as error:
             steps.failed("apply", str(wanted.ref), error, wanted.reason)
-            if not (wanted.live_version and await _is_spared(lane, wanted, error, steps)):
+            if not (wanted.live_version and await _is_spared(lane, plan, wanted, error, steps)):
                 return False
             continue  # as it was it is there: a change that is refused may not stop healing
         if wanted.ref.kind == "PodDisruptionBudget":
@@ -51,7 +51,9 @@ async def apply(lane: Lane, plan: Plan, steps: Steps) -> bool:
     return True
 
 
-async def _is_spared(lane: Lane, wanted: ApplyObject, error: PortError, steps: Steps) -> bool:
+async def _is_spared(
+    lane: Lane, plan: Plan, wanted: ApplyObject, error: PortError, steps: Steps
+) -> bool:
     """Whether rooms may follow though this was not written over what is there.
 
     A budget protects as it was; where what is added to it is refused, its count is written alone,
@@ -67,6 +69,7 @@ async def _is_spared(lane: Lane, wanted: ApplyObject, error: PortError, steps: S
             return False
         body = laid_over(wanted.body, there, added_to(wanted.body, there))
         if any(there["spec"].get(name) != value for name, value in body["spec"].items()):
+            lane.check_stands(plan)
             await lane.cluster.apply(body, force=True)
             steps.did("apply", str(wanted.ref), "its count, without what is added to it")
     except PortError as refused:

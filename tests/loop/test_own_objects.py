@@ -1,5 +1,6 @@
 """Templates of a repository that add to namespace, account and budget of a workload."""
 
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -8,7 +9,7 @@ from reconciler.model import labels
 from reconciler.model.additional import OWN
 from reconciler.model.errors import Denied
 from reconciler.model.holds import HoldKind
-from reconciler.model.refs import Json
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from tests.loop.test_additional_objects import patch
 from tests.loop.world import Process, World, spec
 
@@ -182,3 +183,37 @@ async def test_a_budget_whose_addition_is_refused_goes_on_to_follow_the_rooms() 
     await world.settle(process)
     assert teams(world) == ["blue", "blue", "red"], "the policy went"
     assert metadata(world, "PodDisruptionBudget")["labels"].items() >= other.items()
+
+
+class Moving(Refusing):
+    """One in which a commit takes the workload out while its budget is looked at."""
+
+    def __init__(self, process: Process) -> None:
+        super().__init__(process.lane.cluster, "PodDisruptionBudget")
+        self._lane = process.lane
+        self.written: list[str] = []
+
+    async def get(self, ref: ObjectRef) -> Json | None:
+        found: Json | None = await self._cluster.get(ref)
+        if self.refused and ref.kind == "PodDisruptionBudget":
+            wanted, arena = self._lane.wanted, WorkloadKey("Scheduler", "arena", "arena")
+            left = {key: each for key, each in wanted.effective.items() if key != arena}
+            self._lane.wanted = replace(wanted, effective=left)
+        return found
+
+    async def apply(self, body: Json, *, dry_run: bool = False, force: bool = False) -> Json:
+        answer = await super().apply(body, dry_run=dry_run, force=force)
+        self.written += [] if dry_run else [body["kind"]]
+        return answer
+
+
+async def test_the_count_of_a_budget_is_not_written_for_what_is_wanted_no_more() -> None:
+    world, process = await standing()
+    moving = Moving(process)
+    process.lane.cluster = cast("Any", moving)
+    world.commit(files(PodDisruptionBudget=template("PodDisruptionBudget", "red")))
+    world.commit({"schedulers/arena.yaml": spec("arena", 6, objects=FOLDER)})
+    await process.turn()
+    assert moving.refused
+    assert "PodDisruptionBudget" not in moving.written
+    assert world.ask(WHERE["PodDisruptionBudget"])["spec"]["minAvailable"] == 2
