@@ -2,7 +2,9 @@
 
 Git does not tell such a commit from any other. What tells is the file: byte for byte it is that of
 a newer commit of the branch of counts than the one that stood there before, and nothing else
-that is read changed. Whatever is in doubt is a person's word.
+that is read changed. Who writes a number by hand may write the very same file, where we had that
+number once: so it is to be one that stood on that branch at the last judged head, or since.
+Whatever is in doubt is a person's word.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,15 +21,15 @@ MOST_LOOKED_AT = 50
 
 
 async def squashes_of(
-    repository: Repository, moved: Iterable[Sequence[Passage]], head: tuple[str, str]
+    repository: Repository, moved: Iterable[Sequence[Passage]], head: tuple[str, str], since: str
 ) -> frozenset[str]:
     """Return which commits of people only merge the branch of counts.
 
     `moved` are the passages of the tracked branch, by workload, `head` is its commit and that of
-    the branch of counts. Raises the errors of the repository.
+    the branch of counts, which stood at `since` before. Raises the errors of the repository.
     """
     asked = {each.commit for passages in moved for each in passages if human_commit([each])}
-    found, files = set[str](), list[str]()
+    found, files, newer = set[str](), list[str](), 0
     for commit in sorted(asked):
         change = await _change(repository, commit)
         if change is None:
@@ -35,7 +37,8 @@ async def squashes_of(
         if not files:
             apart = await repository.lineage(*head, MOST_LOOKED_AT)
             files = [await _file(repository, each) for each in apart.commits]
-        if _is_newer(*change, files):
+            newer = apart.commits.index(since) if since in apart.commits else 0
+        if change[1] in files[: newer + 1] and _is_newer(*change, files):
             found.add(commit)
     return frozenset(found)
 

@@ -289,7 +289,17 @@ async def merge_with_more(there: Scene) -> int:
     return 12
 
 
-@pytest.mark.parametrize("says", [by_hand, merge_reverted, merge_with_more])
+async def as_it_was(there: Scene) -> int:
+    """A person writes by hand what the branch of counts had before its newest number."""
+    branches, commits = there.world.host.branches, there.world.host.commits
+    text = commits[branches["counts"]].files["replicas.yaml"].decode()
+    await there.until("thirteen", lambda: own_line(there) == 13 == there.rooms(), 900.0)
+    await asyncio.sleep(60.0)
+    there.world.commit({"replicas.yaml": text})
+    return 12
+
+
+@pytest.mark.parametrize("says", [by_hand, merge_reverted, merge_with_more, as_it_was])
 def test_a_number_that_a_person_writes_over_a_merged_one_is_their_word(
     says: Callable[[Scene], Coroutine[Any, Any, int]],
 ) -> None:
