@@ -6,15 +6,19 @@ be another try each time.
 
 from reconciler.core import backoff
 from reconciler.core.backoff import Refusals
-from reconciler.model.errors import Denied, Misconfigured, PortError, Withheld
+from reconciler.model.errors import Denied, Misconfigured, PortError, Unauthenticated, Withheld
 from reconciler.model.live import LiveWorkload
 from reconciler.model.plans import Desired, Plan
 from reconciler.model.refs import WorkloadKey
 
 
 def is_verdict(error: PortError) -> bool:
-    """Whether a cluster judged what it was asked for, and would so judge it again."""
-    return isinstance(error, Denied | Misconfigured | Withheld)
+    """Whether a cluster judged what it was asked for, and would so judge it again.
+
+    Who does not know us judges nothing: when our credentials are good again rooms wait no longer.
+    """
+    judged = isinstance(error, Denied | Misconfigured | Withheld)
+    return judged and not isinstance(error, Unauthenticated)
 
 
 class RefusedRooms:

@@ -8,6 +8,7 @@
     ├── Conflict         somebody was faster; decide again on a fresh read (409)
     │   └── AlreadyExists
     ├── Denied           our credentials do not allow it; wait for a change, yet ask again
+    │   └── Unauthenticated  nobody knows who we are, so what was asked for was not judged (401)
     ├── Misconfigured    the request can never work as it is (422, bad URL, unknown branch)
     ├── NotFound         asked for by name, and never was (404)
     └── Gone             asked for by name, and is no more (410)
@@ -50,6 +51,10 @@ class AlreadyExists(Conflict):
 
 class Denied(PortError):
     """Our credentials are refused for this."""
+
+
+class Unauthenticated(Denied):
+    """Our credentials are accepted for nothing at all."""
 
 
 class Misconfigured(PortError):

@@ -15,6 +15,7 @@ from reconciler.model.errors import (
     Misconfigured,
     PortError,
     Unanswered,
+    Unauthenticated,
     Unavailable,
     Withheld,
 )
@@ -90,7 +91,7 @@ def _said(body: Json) -> str:
 
 
 def _unauthorized(what: str, _said: str, _body: Json) -> PortError:
-    return Denied(
+    return Unauthenticated(
         f"{what}: the API server does not accept our credentials (401): renew the token or the "
         "client certificate"
     )

@@ -169,5 +169,18 @@ def test_a_refusal_is_told_no_more_where_no_room_is_to_be_made() -> None:
     in_virtual_time(main())
 
 
+def test_credentials_that_are_good_again_make_no_room_wait() -> None:
+    async def main() -> None:
+        async with scene() as (there, wish):
+            gate = Gate(there, 401, "Unauthorized")
+            gate.closed = True
+            wish.change("arena", 8, 1)
+            await play(there, 600.0)
+            gate.closed = False
+            await there.until("they are made", lambda: are_standing(there, 8, 4), 30.0)
+
+    in_virtual_time(main())
+
+
 def _replaced(there: Playhouse, gone: str) -> bool:
     return gone not in there.world.names("arena") and are_standing(there, 4, 4)

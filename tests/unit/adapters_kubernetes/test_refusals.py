@@ -13,6 +13,7 @@ from reconciler.model.errors import (
     Misconfigured,
     PortError,
     Unanswered,
+    Unauthenticated,
     Unavailable,
     Withheld,
 )
@@ -37,7 +38,9 @@ TERMINATING = {"reason": "NamespaceTerminating", "message": "namespace n is bein
 @pytest.mark.parametrize(
     ("code", "body", "kind"),
     [
-        pytest.param(401, status("Unauthorized", "Unauthorized"), Denied, id="a bad token"),
+        pytest.param(
+            401, status("Unauthorized", "Unauthorized"), Unauthenticated, id="a bad token"
+        ),
         pytest.param(
             403,
             status("Forbidden", 'pods is forbidden: User "u" cannot list resource "pods"'),

@@ -22,7 +22,9 @@ from reconciler.model.errors import (
     Misconfigured,
     PortError,
     Unanswered,
+    Unauthenticated,
     Unavailable,
+    Withheld,
 )
 from reconciler.model.refs import Json, ObjectRef
 from reconciler.ports import WatchEvent
@@ -167,7 +169,9 @@ NESTED = b"[" * 20000 + b"]" * 20000
             id="a redirect",
         ),
         pytest.param(bytes_of(answer(404, HTML)), Misconfigured, "URL", id="a page not found"),
-        pytest.param(bytes_of(answer(401, HTML)), Denied, "renew the token", id="a login page"),
+        pytest.param(
+            bytes_of(answer(401, HTML)), Unauthenticated, "renew the token", id="a login page"
+        ),
         pytest.param(bytes_of(answer(403, HTML)), Denied, "grant this", id="a proxy's refusal"),
         pytest.param(bytes_of(answer(400, b"HTTP to HTTPS")), Misconfigured, "400", id="a text"),
         pytest.param(bytes_of(answer(429, b"")), Unavailable, "429", id="too many requests"),
@@ -222,14 +226,14 @@ async def test_what_is_no_list_is_never_an_empty_one(
         ),
         pytest.param(
             forbidden('error looking up service account n/s: serviceaccount "s" not found'),
-            Unavailable,
+            Withheld,
             id="a missing service account",
         ),
         pytest.param(
-            forbidden('pods "a" is forbidden: exceeded quota: q'), Unavailable, id="a full quota"
+            forbidden('pods "a" is forbidden: exceeded quota: q'), Withheld, id="a full quota"
         ),
         pytest.param(
-            forbidden("is forbidden", "NamespaceTerminating"), Unavailable, id="an ending namespace"
+            forbidden("is forbidden", "NamespaceTerminating"), Withheld, id="an ending namespace"
         ),
         pytest.param(
             forbidden("not yet ready to handle request"), Unavailable, id="a server that starts"
