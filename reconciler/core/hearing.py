@@ -147,12 +147,13 @@ def emptied(heard: Heard, runs: tuple[int, ...], now: float, health: Health | No
     it was over is no word of the process that began since; `health` is, or None.
     """
     anew = replace(heard, players=0, health=health, game_state=None, at=now, runs=runs, counted=0)
-    anew = replace(anew, farewell_at=0.0)  # the process that took its leave is gone
+    # The process that took its leave, or said that it is empty, is gone.
+    anew = replace(anew, farewell_at=0.0, confirmed=False)
     if heard.periodic and heard.said not in (Said.TERMINATING, Said.TERMINATED):
         return anew
     if heard.periodic:
-        return replace(anew, said=None, said_since=now, confirmed=False)
-    return replace(anew, said=None, matches=0, said_since=now, confirmed=False, tells=True)
+        return replace(anew, said=None, said_since=now)
+    return replace(anew, said=None, matches=0, said_since=now, tells=True)
 
 
 def over(heard: Heard, now: float) -> Heard:

@@ -246,5 +246,7 @@ def test_whoever_played_where_every_container_began_anew_is_gone() -> None:
     assert emptied(both, (1,), NOW + 9) == replace(
         both, players=0, health=None, at=NOW + 9, runs=(1,)
     ), "what it repeats it tells itself"
+    known_empty = emptied(replace(both, confirmed=True), (1,), NOW + 9)
+    assert not known_empty.confirmed, "who came to the new process, it has not said"
     over = emptied(replace(both, said=Said.TERMINATED, confirmed=True), (1,), NOW + 9)
     assert (over.said, over.confirmed, over.said_since) == (None, False, NOW + 9), "that is over"
