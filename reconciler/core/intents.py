@@ -232,5 +232,7 @@ def _shortened(steps: tuple[Step, ...], told_at: float) -> tuple[Step, ...]:
     start = 1 if steps[0].at <= told_at < steps[1].at else 0
     first, second = steps[start : start + 2]
     reason = f"{first.reason}; then {second.reason}"[:300]
-    one = replace(second, before=first.before, at=first.at, reason=reason)
+    # What a person began is theirs for as long as it waits: a suspension does not end it.
+    policy = BY_A_PERSON if first.policy == BY_A_PERSON else second.policy
+    one = replace(second, before=first.before, at=first.at, policy=policy, reason=reason)
     return (*steps[:start], one, *steps[start + 2 :])

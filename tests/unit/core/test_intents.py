@@ -248,6 +248,17 @@ def test_a_suspension_ends_what_a_policy_decided_and_keeps_what_a_person_did() -
     assert (alone.intent, fate) == (None, "off")
 
 
+def test_what_a_person_began_is_theirs_however_many_steps_a_policy_adds() -> None:
+    known = Scaling(Intent(2, 6, (Step(0.5, 2, 6, intents.BY_A_PERSON, "the branch is gone"),)))
+    for number in range(2 * intents.STEPS_KEPT):
+        step = Step(1.0 + number, 6 + number % 2, 7 - number % 2, "buffer", "a")
+        known = intents.decided(known, 2, step)
+    assert known.intent is not None
+    assert len(known.intent.steps) == intents.STEPS_KEPT
+    after, fate = intents.settle(known, head(2, suspended=True), 200.0, HOLD_SECONDS)
+    assert (after, fate) == (known, "kept")
+
+
 def test_decisions_replace_each_other_and_keep_the_base() -> None:
     up, more = Step(1.0, 5, 7, "buffer", "a"), Step(2.0, 7, 9, "buffer", "b")
     first = intents.decided(Scaling(), 5, up)
