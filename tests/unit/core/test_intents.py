@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 from reconciler.core import intents
-from reconciler.model.intents import Fate, HeadCount, Intent, Landing, Passage, Scaling, Step
+from reconciler.model.intents import (
+    BY_A_PERSON,
+    Fate,
+    HeadCount,
+    Intent,
+    Landing,
+    Passage,
+    Scaling,
+    Step,
+)
 from reconciler.model.scaling import Autoscaling, Bounds, PolicySpec
 
 HOLD_SECONDS = 900.0
@@ -249,7 +258,7 @@ def test_a_suspension_ends_what_a_policy_decided_and_keeps_what_a_person_did() -
 
 
 def test_what_a_person_began_is_theirs_however_many_steps_a_policy_adds() -> None:
-    known = Scaling(Intent(2, 6, (Step(0.5, 2, 6, intents.BY_A_PERSON, "the branch is gone"),)))
+    known = Scaling(Intent(2, 6, (Step(0.5, 2, 6, BY_A_PERSON, "the branch is gone"),)))
     for number in range(2 * intents.STEPS_KEPT):
         step = Step(1.0 + number, 6 + number % 2, 7 - number % 2, "buffer", "a")
         known = intents.decided(known, 2, step)
