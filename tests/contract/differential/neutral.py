@@ -15,7 +15,7 @@ _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 _NOW = re.compile(r"20(?:2[5-9]|3\d)-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _TOKEN_VOLUME = re.compile(r"kube-api-access-[a-z0-9]{5}")
 _AGE = re.compile(r"(?:\d+m)?\d+s|\d+m")
-_RECORD = re.compile(r"(in (?:record|precondition) \()\d+\)")
+_RECORD = re.compile(r"(in (?:record|the precondition|precondition) \()\d+\)")
 _META = re.compile(r"(ResourceVersion in (?:precondition|object meta): )\d+")
 # The server walks the amounts of a container in whatever order its map has that time.
 _AMOUNT = re.compile(

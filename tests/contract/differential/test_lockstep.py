@@ -82,8 +82,20 @@ def test_a_life_ends_where_the_two_wrote_in_two_seconds(
     assert run.tally.cut_short["lives"] == (compared < 3)
 
 
-def test_revisions_that_messages_tell_are_no_difference() -> None:
-    words = "ResourceVersion in precondition: 1, ResourceVersion in object meta: {}"
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(
+            "ResourceVersion in precondition: 1, ResourceVersion in object meta: {}", id="a change"
+        ),
+        pytest.param(
+            "the ResourceVersion in the precondition ({0}) does not match the ResourceVersion in "
+            "record ({0}). The object might have been modified",
+            id="a deletion",
+        ),
+    ],
+)
+def test_revisions_that_messages_tell_are_no_difference(words: str) -> None:
     told = [
         Neutral().reply(Reply(409, {"message": words.format(revision)}, (), "x"))
         for revision in (577, 807)
