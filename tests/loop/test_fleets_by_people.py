@@ -196,8 +196,10 @@ async def refuse_when_others_push_all_the_time(place: Place) -> None:
     ("asked", "status", "why"),
     [
         pytest.param(refuse_twice, 409, "stands in Git already", id="it is there"),
-        pytest.param(refuse_unknown, 404, "no Fleet nowhere", id="none of that name is there"),
-        pytest.param(refuse_a_scheduler, 404, "no Fleet duel", id="a Scheduler is no Fleet"),
+        pytest.param(refuse_unknown, 404, "no Fleet of this name", id="none of that name is there"),
+        pytest.param(
+            refuse_a_scheduler, 404, "no Fleet of this name", id="a Scheduler is no Fleet"
+        ),
         pytest.param(refuse_another_file, 409, "another document's file", id="the file is taken"),
         pytest.param(refuse_no_pod, 400, "no valid Fleet", id="a pod without containers"),
         pytest.param(refuse_privilege, 400, "hostPID", id="more than repositories may ask for"),
