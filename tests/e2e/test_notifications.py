@@ -4,14 +4,15 @@ import json
 import time
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 from tests.canaries.places import canary
 from tests.e2e.commands import gamekeeper
-from tests.e2e.processes import Fleet, fleet, until
+from tests.e2e.processes import Fleet, fleet, free_address, until
 from tests.loop.world import CONFIG, spec
 from tests.monitoring.loopback import Loopback, Reply, served
 
-FLAGS = ("--poll-seconds", "1", "--listen", "127.0.0.1:0")
+FLAGS = ("--poll-seconds", "1")
 SECRET_PATH = f"/services/T0/B0/{canary('notification URL')}"
 FILE = """\
 apiVersion: gamekeeper.dev/v1
@@ -45,11 +46,20 @@ class Receiver(Loopback):
         return [each["text"] for path, each in self.told if path == SECRET_PATH]
 
 
-def started(made: Fleet, receiver: Receiver, cache: str) -> Any:
+def started(made: Fleet, receiver: Receiver, cache: str, listen: str = "127.0.0.1:0") -> Any:
     url, file = made.folder / "url", made.folder / "notifications.yaml"
     url.write_text(receiver.origin + SECRET_PATH)
     file.write_text(FILE % (receiver.origin, url))
-    return made.start_loop(cache, *FLAGS, "--notifications-file", str(file))
+    words = ("--listen", listen, "--notifications-file", str(file))
+    return made.start_loop(cache, *FLAGS, *words)
+
+
+def heard_taken(pages: str) -> int:
+    """How many messages a process knows to be taken: the answer comes after the receiver has it."""
+    with urlopen(f"http://{pages}/metrics", timeout=10) as answer:
+        lines = answer.read().decode().splitlines()
+    sent = (line for line in lines if line.startswith("gamekeeper_notifications_total{"))
+    return sum(int(float(line.split()[-1])) for line in sent if 'result="sent"' in line)
 
 
 def status(made: Fleet) -> Any:
@@ -61,7 +71,8 @@ def status(made: Fleet) -> Any:
 def test_each_state_is_told_once_whoever_leads(tmp_path: Path) -> None:
     with served(Receiver()) as receiver, fleet(tmp_path) as made:
         made.commit(gamekeeper=CONFIG, schedulers__arena=spec("arena", 12))
-        first = started(made, receiver, "first")
+        pages = free_address()
+        first = started(made, receiver, "first", pages)
         until("the commit is applied", lambda: receiver.events() == ["applied"], 60.0)
         made.commit(schedulers__arena=spec("arena", 0))
         until("it is refused", lambda: receiver.events()[1:] == ["refused"], 30.0)
@@ -71,6 +82,7 @@ def test_each_state_is_told_once_whoever_leads(tmp_path: Path) -> None:
         assert refused["commit"] != applied["commit"]
 
         until("the chat, too", lambda: len(receiver.chats()) == 2, 10.0)
+        until("it knows that they were taken", lambda: heard_taken(pages) == 4, 10.0)
         first.terminate()  # what was told is written as the Lease is given back
         assert first.wait(timeout=20) == 0
         second = started(made, receiver, "second")
