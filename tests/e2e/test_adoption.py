@@ -2,12 +2,11 @@
 
 import json
 import re
-import subprocess
 from pathlib import Path
 
-from tests.e2e.commands import commit, environment
+from tests.e2e.commands import commit
 from tests.e2e.test_commands import SPEC, Place, place, wait_until
-from tests.e2e.test_commands_page import script_of
+from tests.e2e.test_commands_page import typed
 
 __all__ = ["place"]
 PAGE = Path(__file__).parents[2] / "docs" / "adoption.md"
@@ -18,21 +17,6 @@ NAMES = ("web-7d9f-k7x2p", "web-7d9f-q9zzv")
 def blocks() -> list[list[str]]:
     found = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
     return [block.splitlines() for block in found]
-
-
-def typed(place: Place, lines: list[str]) -> str:
-    done = subprocess.run(
-        ["bash", "-u", "-c", script_of(lines)],
-        cwd=place.repository,
-        env=environment(**place.settings),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    return done.stdout
 
 
 def start_pods(place: Place, namespace: str) -> None:
@@ -71,16 +55,18 @@ def test_the_page_comes_true(place: Place) -> None:
         wait_until(lambda: is_up(place))
         given = "kubectl annotate namespace arena gamekeeper.dev/adopt=main"
         wait_until(lambda: given in place.run("status").stdout)
-        assert given in typed(place, say)
+        assert given in typed(say, place.repository, **place.settings)
         kept = place.run("adopt", "arena", "--selector", "app=arena", "--yes")
         assert kept.returncode == 1
         assert kept.stdout.count("is controlled by ReplicaSet web-7d9f") == 2
         for name in NAMES:
             patch = '{"metadata": {"ownerReferences": null}}'
             place.kubectl("patch", "pod", name, "-n", "arena", "--type", "merge", "-p", patch)
-        assert "2 pods adopted. Nothing was restarted." in typed(place, take)
+        assert "2 pods adopted. Nothing was restarted." in typed(
+            take, place.repository, **place.settings
+        )
         assert place.uids(OURS) == before
-        rooms = typed(place, give)
+        rooms = typed(give, place.repository, **place.settings)
         assert all(name in rooms for name in NAMES)
         wait_until(lambda: len(place.uids(OURS)) == 3)
         assert before < place.uids(OURS), "one beside them, as maxSurge lets, and both stay"

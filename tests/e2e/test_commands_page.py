@@ -34,12 +34,12 @@ def script_of(lines: list[str]) -> str:
     return "\n".join(script)
 
 
-def typed(page: Path, folder: Path, **more: str) -> str:
-    """Type the lines of a page in a folder; return what they print."""
+def typed(lines: list[str], folder: Path, **more: str) -> str:
+    """Type lines of a page in a folder; return what they print, errors among it."""
     with subprocess.Popen(
-        ["bash", "-u", "-c", script_of(lines_of(page))],
+        ["bash", "-u", "-c", script_of(lines)],
         cwd=folder,
-        env=environment(XDG_CACHE_HOME=str(folder / "cache"), **more),
+        env=environment(**more),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -56,7 +56,8 @@ def typed(page: Path, folder: Path, **more: str) -> str:
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return typed(PAGE, tmp_path_factory.mktemp("page"))
+    folder = tmp_path_factory.mktemp("page")
+    return typed(lines_of(PAGE), folder, XDG_CACHE_HOME=str(folder / "cache"))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,8 @@ def test_the_first_lines_of_the_readme_come_true_in_a_clone(tmp_path: Path) -> N
     clone.mkdir()
     # What `make demo` has set up there.
     (clone / ".venv").symlink_to(sys.prefix)
-    said = typed(ROOT / "README.md", clone, GAMEKEEPER_LISTEN="127.0.0.1:0")
+    more = {"XDG_CACHE_HOME": str(clone / "cache"), "GAMEKEEPER_LISTEN": "127.0.0.1:0"}
+    said = typed(lines_of(ROOT / "README.md"), clone, **more)
     assert "valid: 1 workload with 2 rooms" in said
     assert "1 room created" in said
     assert "led by " in said

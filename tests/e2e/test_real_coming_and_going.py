@@ -19,10 +19,10 @@ import yaml
 
 from reconciler.model.refs import Json
 from tests.controlplane.cluster import ControlPlane, Parts
-from tests.e2e.commands import environment, gamekeeper, git
+from tests.e2e.commands import gamekeeper, git
 from tests.e2e.real_removals import forbidden, removals
 from tests.e2e.test_adoption import blocks
-from tests.e2e.test_commands_page import script_of
+from tests.e2e.test_commands_page import typed
 from tests.e2e.test_real_objects import until
 from tests.e2e.test_real_story import ACCOUNT, ROOT, installed, running
 from tests.loop.world import CONFIG, spec
@@ -104,18 +104,7 @@ class Studio:
 
     def typed(self, lines: list[str], folder: Path | None = None) -> str:
         more = {**self.settings, "KUBECONFIG": str(self.cluster.kubeconfig)}
-        done = subprocess.run(
-            ["bash", "-u", "-c", script_of(lines)],
-            cwd=folder or self.repository,
-            env=environment(**more),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout
-        return done.stdout
+        return typed(lines, folder or self.repository, **more)
 
     @contextmanager
     def loop(self) -> Iterator[None]:
