@@ -26,7 +26,7 @@ from reconciler.assets import kubernetes_definitions
 from reconciler.cli.run import COLLECTED_AFTER
 from reconciler.kube.schemas import Schemas
 from reconciler.loop import head
-from reconciler.loop.head import HeadLane
+from reconciler.loop.head_lane import HeadLane
 from reconciler.loop.lane import Lane
 from reconciler.loop.store import RecordStore
 from reconciler.model.refs import Json, ObjectRef, ref_of

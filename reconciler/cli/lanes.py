@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from reconciler.loop.head import HeadLane
+from reconciler.loop.head_lane import HeadLane
 from reconciler.model.refs import WorkloadKey
 from reconciler.settings import Settings
 from reconciler.wiring.clusters import OneCluster, make_one_cluster

@@ -45,7 +45,7 @@ def is_own_theirs(arrival: Arrival, key: WorkloadKey, scaling: Scaling) -> bool:
     own = arrival.reading.own.get(key)
     if own is None or scaling.own is None or own == scaling.own:
         return False
-    return own != arrival.joined.get(key)
+    return own != arrival.moves.joined.get(key)
 
 
 def come_under_lines(reading: Reading, records: Mapping[WorkloadKey, StateRecord]) -> bool:
@@ -98,7 +98,7 @@ def _is_elsewhere(arrival: Arrival, workload: Workload, scaling: Scaling) -> boo
     if not is_moved(workload) or key in reading.unnumbered:
         return False
     # A word that was heard already is no news, though an older branch of counts has it.
-    if human_commit(arrival.counts_passages.get(key, ())) not in ("", scaling.held_by):
+    if human_commit(arrival.moves.apart.get(key, ())) not in ("", scaling.held_by):
         return False
     if key not in reading.over:
         return scaling.own is not None and workload.replicas == scaling.own
@@ -107,7 +107,7 @@ def _is_elsewhere(arrival: Arrival, workload: Workload, scaling: Scaling) -> boo
     renamed = is_renamed(arrival.accepted_config, reading.config, arrival.branch)
     if not renamed and workload.replicas in [each.value for each in scaling.landings]:
         return False  # it is expected
-    return workload.replicas == arrival.stale.get(key)
+    return workload.replicas == arrival.moves.stale.get(key)
 
 
 def _told(arrival: Arrival, workload: Workload) -> str:

@@ -46,14 +46,14 @@ def numbered_anew(arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]) 
 
     What acted before that line is that person's number then, as if their commit had written it.
     """
-    passages, back = dict(arrival.passages), dict[WorkloadKey, int]()
-    for key, passage in arrival.taken_out.items():
+    passages, back = dict(arrival.moves.tracked), dict[WorkloadKey, int]()
+    for key, passage in arrival.moves.taken_out.items():
         unlisted = records.get(key, StateRecord()).scaling.unlisted
         if unlisted and unlisted[1] in passage.before:
             back[key] = unlisted[0]
             passages[key] = (*passages.get(key, ()), replace(passage, after=unlisted[0]))
     reading = _with_counts(numbered(arrival.reading, records), back)
-    return replace(arrival, reading=reading, passages=passages)
+    return replace(arrival, reading=reading, moves=replace(arrival.moves, tracked=passages))
 
 
 def _unlisted(
@@ -132,17 +132,17 @@ def _is_still(workload: Workload | None) -> bool:
 
 def tells_of_people(arrival: Arrival) -> bool:
     """Whether anybody but us changed a number, as far as the ids on record tell."""
-    moved = (*arrival.passages.values(), *arrival.counts_passages.values())
+    moved = (*arrival.moves.tracked.values(), *arrival.moves.apart.values())
     return any(map(intents.human_commit, moved))
 
 
 def head_count(arrival: Arrival, workload: Workload, record: StateRecord) -> HeadCount:
     """Return what a head says of the count of one workload, beside what was accepted of it."""
     reading, own = arrival.reading, arrival.reading.own.get(workload.key)
-    human, asked = intents.human_commit(arrival.counts_passages.get(workload.key, ())), None
+    human, asked = intents.human_commit(arrival.moves.apart.get(workload.key, ())), None
     if not human:
         # Theirs on the tracked branch acts where nobody wrote another on the branch of counts.
-        human = intents.human_commit(arrival.passages.get(workload.key, ()))
+        human = intents.human_commit(arrival.moves.tracked.get(workload.key, ()))
         if not human and is_own_theirs(arrival, workload.key, record.scaling):
             human = reading.commit
         asked = own if human else None
@@ -151,7 +151,7 @@ def head_count(arrival: Arrival, workload: Workload, record: StateRecord) -> Hea
         human = newest
     if not human and workload.key not in arrival.withheld:
         human = record.scaling.waits_by  # the freeze is over, or an approval lets it through
-    is_theirs = arrival.wrote is not None and workload.key not in arrival.wrote
+    is_theirs = arrival.moves.wrote is not None and workload.key not in arrival.moves.wrote
     return HeadCount(
         workload.replicas,
         workload.autoscaling,
@@ -170,7 +170,7 @@ def is_taken_back(arrival: Arrival, workload: Workload, scaling: Scaling) -> boo
     A merge can do that without a number that neither side has: a person chose the older one. Where
     the number stands nowhere any more, nobody wrote one.
     """
-    reading, wrote = arrival.reading, (arrival.wrote or {}).get(workload.key)
+    reading, wrote = arrival.reading, (arrival.moves.wrote or {}).get(workload.key)
     if wrote is None or workload.key in reading.unnumbered:
         return False
     if reading.counts_commit and not (workload.key in reading.over and is_moved(workload)):
@@ -186,7 +186,7 @@ def settled(arrival: Arrival, workload: Workload, record: StateRecord) -> tuple[
     record = carried(arrival, workload, record)
     head = head_count(arrival, workload, record)
     after, _ = _settled(arrival, workload.key, head, record.scaling)
-    first, accepted = arrival.begun.get(workload.key), record.accepted
+    first, accepted = arrival.moves.begun.get(workload.key), record.accepted
     # A head that is judged again, since we died over it, is on record already: what acted is gone.
     if first is not None and accepted and accepted.replicas != workload.replicas:
         after = replace(after, unlisted=(accepted.replicas, first))

@@ -116,7 +116,7 @@ def _is_counted(
     key = workload.key
     if is_own_theirs(arrival, key, record.scaling):
         return True
-    moved = (arrival.passages.get(key, ()), arrival.counts_passages.get(key, ()))
+    moved = (arrival.moves.tracked.get(key, ()), arrival.moves.apart.get(key, ()))
     if any(map(intents.human_commit, moved)):
         return True  # also where it is the accepted one again: that is said, and waits
     if record.scaling.waits_by or is_taken_back(arrival, workload, record.scaling):
@@ -169,7 +169,7 @@ def withheld(
         return arrival
     reading = arrival.reading
     workloads, own = dict(reading.workloads), dict(reading.own)
-    passages, counts_passages = dict(arrival.passages), dict(arrival.counts_passages)
+    tracked, apart = dict(arrival.moves.tracked), dict(arrival.moves.apart)
     config, by = reading.config, dict[WorkloadKey, str]()
     for edit in waiting:
         if edit.key is None:
@@ -185,14 +185,13 @@ def withheld(
         if record.scaling.own is not None:
             own[edit.key] = record.scaling.own
         if edit.counted:
-            moved = passages.pop(edit.key, ()), counts_passages.pop(edit.key, ())
+            moved = tracked.pop(edit.key, ()), apart.pop(edit.key, ())
             if workload.autoscaling is not None:
                 by[edit.key] = _whose(moved, record, reading)
     return replace(
         arrival,
         reading=replace(reading, workloads=workloads, own=own, config=config),
-        passages=passages,
-        counts_passages=counts_passages,
+        moves=replace(arrival.moves, tracked=tracked, apart=apart),
         waiting=waiting,
         withheld=by,
     )
@@ -211,7 +210,7 @@ def _unedited_count(arrival: Arrival, edit: Edit, workload: Workload, record: St
     """Return the number without what people changed: one that we wrote meanwhile is under it."""
     if not edit.counted or record.accepted is None:
         return workload.replicas
-    return (arrival.wrote or {}).get(workload.key, record.accepted.replicas)
+    return (arrival.moves.wrote or {}).get(workload.key, record.accepted.replicas)
 
 
 def _before(accepted: Accepted, dated: float, read_spec: ReadSpec) -> Workload:

@@ -1,20 +1,14 @@
 """A head with all that judging it needs: what is on record, and what lives in the cluster."""
 
-from typing import TYPE_CHECKING
-
 from reconciler.core import vouching
 from reconciler.loop.config import accepted_config
+from reconciler.loop.head_lane import HeadLane
 from reconciler.model.arrivals import Arrival
 from reconciler.model.readings import Reading
 from reconciler.model.trees import Relation
 
-if TYPE_CHECKING:
-    from reconciler.loop.head import HeadLane
 
-
-def arrival_of(
-    lane: "HeadLane", reading: Reading, relation: Relation | None, now: float
-) -> Arrival:
+def arrival_of(lane: HeadLane, reading: Reading, relation: Relation | None, now: float) -> Arrival:
     """Return a head that stands so to the accepted one, at `now` (Unix seconds)."""
     store, view = lane.home.store, lane.home.view
     records, unreadable = store.states(), store.unreadable_workloads()

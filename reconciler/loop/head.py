@@ -7,7 +7,7 @@ what was accepted before stays wanted, and nothing is deleted for having left Gi
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from reconciler.core import (
     approval,
@@ -24,11 +24,10 @@ from reconciler.core.compile import workload_from_json
 from reconciler.core.trailers import Endorsed
 from reconciler.loop.approvals import by_our_clock, drop_approvals, read_approvals, tell_clock
 from reconciler.loop.arriving import arrival_of
-from reconciler.loop.dates import Dates
 from reconciler.loop.dropped import read_dropped
+from reconciler.loop.head_lane import HeadLane
 from reconciler.loop.judging import Asking, Scene, asked_for, beside, judged
 from reconciler.loop.keep_records import Verdict, keep_records
-from reconciler.loop.lane import Lane
 from reconciler.loop.lost_records import restore
 from reconciler.loop.passages import Trail, counts_of, read_moves
 from reconciler.loop.publish import publish
@@ -37,53 +36,14 @@ from reconciler.loop.trailers import Asked, read_trailers
 from reconciler.loop.vouching import Vouching
 from reconciler.model.errors import PortError
 from reconciler.model.holds import Hold, HoldKind
-from reconciler.model.readings import Reading, Rendered
+from reconciler.model.readings import Reading
 from reconciler.model.records import RepositoryRecord
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.signatures import SigningRules
-from reconciler.model.specs import Budgets, Permissions
-from reconciler.model.trees import Head, Relation
+from reconciler.model.trees import Relation
 from reconciler.model.wanted import Wanted
-from reconciler.ports import Compiler, Repository
 
 JUDGED_SECONDS = 300.0
 HELD_WITHOUT_GIT = (HoldKind.SUSPENDED, HoldKind.UNREADABLE_RECORD)
-
-
-@dataclass(slots=True)
-class HeadLane:
-    """The tracked branch and what is needed to take its head in.
-
-    `url`, `branch` and `path` name what is tracked in the records. `ceiling` is the operator's
-    budget.
-    `judged_at` is when the head was last judged (Unix seconds), 0 where what is on record may
-    have changed since; `counts` are those of the last two heads, by commit. `approvals_changed`
-    is where a person may have given one, `records_doubted` where one asks whether all records are
-    there. `approval_signers` is the file of who may approve by a signed trailer; without it none
-    counts. `rules` say who must have signed what acts, None where nobody asks; `signs` is whether
-    commits of ours are signed.
-    """
-
-    url: str
-    branch: str
-    repository: Repository
-    compiler: Compiler
-    permissions: Permissions
-    ceiling: Budgets
-    home: Lane
-    head: Head | None = None
-    reading: Reading | None = None
-    rendered: Mapping[WorkloadKey, Rendered] = field(default_factory=dict)
-    counts: Mapping[str, Mapping[WorkloadKey, int]] = field(default_factory=dict)
-    judged_at: float = 0.0
-    approvals_changed: bool = True
-    records_doubted: bool = False
-    approval_signers: str = ""
-    rules: SigningRules | None = None
-    signs: bool = False
-    path: str = ""
-    dates: Dates = field(default_factory=Dates)
-    given: Mapping[str, Approval] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,17 +172,7 @@ async def _judge(lane: HeadLane, reading: Reading, now: float) -> Verdict:
     # All at one instant: records may be read again at any await from here on.
     records = store.states()
     dated = lane.dates.now(now, lane.home.view.elapsed())
-    arrival = replace(arrival_of(lane, reading, relation, now), dated=dated)
-    arrival = replace(
-        arrival,
-        passages=moves.tracked,
-        counts_passages=moves.apart,
-        wrote=moves.wrote,
-        stale=moves.stale,
-        joined=moves.joined,
-        begun=moves.begun,
-        taken_out=moves.taken_out,
-    )
+    arrival = replace(arrival_of(lane, reading, relation, now), dated=dated, moves=moves)
     scene = Scene(arrival, before, records, lane.dates.zones)
     asking = await beside(scene, asked_for, scene)
     granted = await _granted(lane, asking)

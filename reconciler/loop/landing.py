@@ -14,7 +14,7 @@ from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.core.suspension import in_time
 from reconciler.loop.commit_text import DEFAULT_SUBJECT, message_of
 from reconciler.loop.count_files import Rewritten, rewrite
-from reconciler.loop.head import HeadLane
+from reconciler.loop.head_lane import HeadLane
 from reconciler.loop.tries import Place, Tries
 from reconciler.model.edits import Refusal
 from reconciler.model.errors import Conflict, PortError

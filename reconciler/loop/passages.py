@@ -12,6 +12,7 @@ from reconciler.core.compile import config_from_json
 from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.loop.squashes import squashes_of, without
 from reconciler.model.intents import Passage
+from reconciler.model.moves import Counts, Moves, Passages
 from reconciler.model.pushes import Lineage
 from reconciler.model.readings import Reading
 from reconciler.model.records import RepositoryRecord
@@ -27,9 +28,6 @@ MOST_LISTED = 2000
 MOST_SPECS = 3000
 """So many specs are read for it: a person who pushes forty commits to a large repository must not
 wait for each of them to be read whole."""
-
-Counts = Mapping[WorkloadKey, int]
-Passages = Mapping[WorkloadKey, tuple[Passage, ...]]
 
 
 def counts_of(reading: Reading) -> Counts:
@@ -87,25 +85,6 @@ class Trail:
         reading = await self.compiler.read(tree, self.permissions)
         self.unnumbered[tree.commit] = reading.unnumbered
         return counts_of(reading)
-
-
-@dataclass(frozen=True, slots=True)
-class Moves:
-    """Who moved counts since the accepted head: people on either branch, and we.
-
-    `wrote` are the counts that our newest commits wrote, None where nobody can tell. `stale` are
-    counts on the branch of counts that are no news, though none of them lay over before; `joined`
-    are those of our commits there that a merge brought to the tracked branch. `begun` are counts
-    that ours wrote where none stood, `taken_out` commits of people after which one stands nowhere.
-    """
-
-    tracked: Passages = field(default_factory=dict)
-    apart: Passages = field(default_factory=dict)
-    wrote: Counts | None = None
-    stale: Counts = field(default_factory=dict)
-    joined: Counts = field(default_factory=dict)
-    begun: Counts = field(default_factory=dict)
-    taken_out: Mapping[WorkloadKey, Passage] = field(default_factory=dict)
 
 
 async def read_moves(

@@ -2,9 +2,9 @@
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from reconciler.core import desired, intake
+from reconciler.loop.head_lane import HeadLane
 from reconciler.model.intents import Dropped
 from reconciler.model.plans import Desired
 from reconciler.model.readings import Rendered
@@ -12,15 +12,12 @@ from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Workload
 from reconciler.model.wanted import Wanted
 
-if TYPE_CHECKING:
-    from reconciler.loop.head import HeadLane
-
 STRETCH = 20
 """So many workloads are parsed in one stretch of the event loop (a few milliseconds)."""
 
 
 async def publish(
-    lane: "HeadLane",
+    lane: HeadLane,
     result: intake.Intake,
     head: tuple[str, str],
     dropped: tuple[Dropped, ...] = (),
@@ -52,7 +49,7 @@ async def publish(
     return wanted
 
 
-async def _unchanged(lane: "HeadLane", result: intake.Intake) -> dict[WorkloadKey, Rendered]:
+async def _unchanged(lane: HeadLane, result: intake.Intake) -> dict[WorkloadKey, Rendered]:
     """Return the manifests of whom nothing changed: the templates are the process's own."""
     known, found = lane.home.wanted.effective, {}
     for number, (key, workload) in enumerate(result.effective.items()):
@@ -63,7 +60,7 @@ async def _unchanged(lane: "HeadLane", result: intake.Intake) -> dict[WorkloadKe
     return found
 
 
-def _desired(lane: "HeadLane", workload: Workload, rendered: Rendered) -> Desired:
+def _desired(lane: HeadLane, workload: Workload, rendered: Rendered) -> Desired:
     """Return what is wanted of one workload; the same value where nothing of it changed."""
     known = lane.home.wanted.effective.get(workload.key)
     if known is not None and lane.rendered.get(workload.key) is rendered:

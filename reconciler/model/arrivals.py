@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from reconciler.model.freezes import Edit, Freeze
 from reconciler.model.holds import Hold
-from reconciler.model.intents import Passage
+from reconciler.model.moves import Moves
 from reconciler.model.readings import Reading
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Budgets, Config
@@ -39,10 +39,8 @@ class Arrival:
     outdated: frozenset[WorkloadKey] = frozenset()
     named: frozenset[WorkloadKey] = frozenset()
     blank: bool = False
-    passages: Mapping[WorkloadKey, tuple[Passage, ...]] = field(default_factory=dict)
-    """The commits since the accepted one that people made, by the workloads that have a policy."""
-    counts_passages: Mapping[WorkloadKey, tuple[Passage, ...]] = field(default_factory=dict)
-    """The same of the branch of counts."""
+    moves: Moves = field(default_factory=Moves)
+    """Who moved counts since the accepted head."""
     dated: float = 0.0
     """The time by which dates in Git are read (Unix seconds)."""
     freezes: tuple[Freeze, ...] = ()
@@ -53,16 +51,6 @@ class Arrival:
     """By workload, the commit of a person whose number is among that."""
     asked: Mapping[str, str] = field(default_factory=dict)
     """All lines of the change hash, those of what waits among them, with their marks."""
-    wrote: Mapping[WorkloadKey, int] | None = None
-    """The counts that our newest commits since the accepted head wrote; None: nobody can tell."""
-    stale: Mapping[WorkloadKey, int] = field(default_factory=dict)
-    """Lines of the branch of counts that are no news, though they lay over nothing before."""
-    joined: Mapping[WorkloadKey, int] = field(default_factory=dict)
-    """What commits of ours wrote that a merge of the branch of counts brought to the tracked."""
-    begun: Mapping[WorkloadKey, int] = field(default_factory=dict)
-    """The counts that our commits since then wrote where none stood."""
-    taken_out: Mapping[WorkloadKey, Passage] = field(default_factory=dict)
-    """People's commits that took a count out of Git, so that it stands nowhere."""
     shared_now: float | None = None
     remarks: tuple[Hold, ...] = ()
     """What is shown beside what is held, and stops nothing."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from reconciler.loop.config import config_in_force
-from reconciler.loop.head import HeadLane
+from reconciler.loop.head_lane import HeadLane
 from reconciler.loop.landing import Terms
 from reconciler.loop.lane import Lane
 from reconciler.model.errors import PortError

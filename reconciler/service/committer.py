@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from reconciler.loop import landing
-from reconciler.loop.head import HeadLane
+from reconciler.loop.head_lane import HeadLane
 from reconciler.loop.landing import Landed, Terms
 from reconciler.loop.tries import Tries
 from reconciler.model.errors import Conflict, Misconfigured, PortError, Unavailable

@@ -13,7 +13,7 @@ from reconciler.core import collection_specs
 from reconciler.core.carried_counts import counts_branch
 from reconciler.core.collection_specs import NoCollection
 from reconciler.core.yaml_strict import parse_file
-from reconciler.loop.head import HeadLane
+from reconciler.loop.head_lane import HeadLane
 from reconciler.loop.landing import Terms
 from reconciler.model.errors import Conflict, PortError, Unavailable
 from reconciler.model.printable import escaped

@@ -9,7 +9,7 @@ from reconciler.core.waits import soonest
 from reconciler.loop import head, requests
 from reconciler.loop.approvals import approval_prefix
 from reconciler.loop.config import config_in_force
-from reconciler.loop.head import HeadLane
+from reconciler.loop.head_lane import HeadLane
 from reconciler.model.errors import Conflict, PortError, Unavailable
 from reconciler.model.readings import Reading
 from reconciler.model.refs import ObjectRef

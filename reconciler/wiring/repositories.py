@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reconciler.adapters.compiler.compiler import WorkerCompiler
     from reconciler.adapters.git.checkout import LocalCheckout
     from reconciler.adapters.git.mirror import Mirror
-    from reconciler.loop.head import HeadLane
+    from reconciler.loop.head_lane import HeadLane
     from reconciler.loop.lane import Lane
     from reconciler.ports import Repository
 
@@ -123,7 +123,7 @@ def make_head_lane(
     settings: Settings, home: Lane, compiler: WorkerCompiler, repository: Repository
 ) -> HeadLane:
     """Return the lane of the tracked branch of a repository."""
-    from reconciler.loop.head import HeadLane
+    from reconciler.loop.head_lane import HeadLane
 
     return HeadLane(
         url=repository_of(settings),

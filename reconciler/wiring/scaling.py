@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
     from reconciler.adapters.git.mirror import Mirror
-    from reconciler.loop.head import HeadLane
+    from reconciler.loop.head_lane import HeadLane
     from reconciler.loop.landing import Terms
     from reconciler.loop.lane import Lane
     from reconciler.ports import WritableRepository

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from reconciler.adapters.git.watch import local_path, watch_local
-from reconciler.loop.head import HeadLane
+from reconciler.loop.head_lane import HeadLane
 from reconciler.loop.lost_records import ensure_namespace
 from reconciler.loop.requests import request_ref
 from reconciler.ports import Clock, Cluster

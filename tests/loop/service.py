@@ -11,7 +11,7 @@ from reconciler.adapters.git.memory import MemoryRepository
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.adapters.kubernetes.client import KubernetesCluster
 from reconciler.kube.schemas import Schemas
-from reconciler.loop.head import HeadLane
+from reconciler.loop.head_lane import HeadLane
 from reconciler.loop.lane import Lane
 from reconciler.loop.lost_records import ensure_namespace
 from reconciler.loop.requests import request_ref

@@ -17,7 +17,7 @@ from reconciler.core import plan as planning
 from reconciler.kube.schemas import Schemas
 from reconciler.loop import head
 from reconciler.loop.approvals import approval_body
-from reconciler.loop.head import HeadLane
+from reconciler.loop.head_lane import HeadLane
 from reconciler.loop.lane import Lane
 from reconciler.loop.lost_records import ensure_namespace
 from reconciler.loop.store import RecordStore

@@ -6,19 +6,24 @@ from typing import Any
 import pytest
 
 from reconciler.model.intents import Passage
+from reconciler.model.moves import Moves
 from reconciler.model.specs import Config, WriteBack
 from tests.unit.core.arriving import take_in
 from tests.unit.core.making import a_reading, a_workload, autoscaling
 from tests.unit.core.test_counts_in_git import ARENA, DECIDED
+
+A_PERSONS = {ARENA.key: (Passage("c2", 8, (20,)),)}
 
 
 @pytest.mark.parametrize(
     ("changes", "in_effect"),
     [
         pytest.param({}, 60, id="nobody wrote a number: what acted goes on"),
-        pytest.param({"wrote": {}}, 60, id="also where nothing of ours is on the new branch"),
+        pytest.param(
+            {"moves": Moves(wrote={})}, 60, id="also where nothing of ours is on the new branch"
+        ),
         pytest.param({"accepted_config": Config()}, 60, id="the record tells that one lay over"),
-        pytest.param({"passages": {ARENA.key: (Passage("c2", 8, (20,)),)}}, 8, id="a person did"),
+        pytest.param({"moves": Moves(tracked=A_PERSONS)}, 8, id="a person did"),
     ],
 )
 def test_a_count_that_stands_elsewhere_now_moves_nothing(
@@ -36,24 +41,19 @@ def test_a_count_that_stands_elsewhere_now_moves_nothing(
 
 
 @pytest.mark.parametrize(
-    ("line", "changes", "in_effect"),
+    ("line", "moves", "in_effect"),
     [
-        pytest.param(8, {"stale": {ARENA.key: 8}}, 60, id="an old line of ours"),
-        pytest.param(8, {}, 8, id="a line that nobody knows"),
-        pytest.param(8, {"stale": {ARENA.key: 9}}, 8, id="another than the old one"),
-        pytest.param(
-            8,
-            {"stale": {ARENA.key: 8}, "counts_passages": {ARENA.key: (Passage("c2", 8, (20,)),)}},
-            8,
-            id="a person wrote it",
-        ),
-        pytest.param(60, {"stale": {ARENA.key: 60}}, 60, id="the number that acts"),
+        pytest.param(8, Moves(stale={ARENA.key: 8}), 60, id="an old line of ours"),
+        pytest.param(8, Moves(), 8, id="a line that nobody knows"),
+        pytest.param(8, Moves(stale={ARENA.key: 9}), 8, id="another than the old one"),
+        pytest.param(8, Moves(apart=A_PERSONS, stale={ARENA.key: 8}), 8, id="a person wrote it"),
+        pytest.param(60, Moves(stale={ARENA.key: 60}), 60, id="the number that acts"),
     ],
 )
 def test_a_line_that_comes_to_lie_over_a_count_acts_where_it_is_news(
-    line: int, changes: dict[str, Any], in_effect: int
+    line: int, moves: Moves, in_effect: int
 ) -> None:
     workload = a_workload("arena", line, autoscaling=autoscaling(2, 100))
     head = a_reading(workload, counts_commit="b1", over={ARENA.key: line}, own={ARENA.key: 20})
-    record = take_in(head, records={ARENA.key: DECIDED}, **changes).records[ARENA.key]
+    record = take_in(head, records={ARENA.key: DECIDED}, moves=moves).records[ARENA.key]
     assert (record.in_effect, record.scaling.own) == (in_effect, 20)

@@ -8,6 +8,7 @@ import pytest
 from reconciler.core import carried_counts, counts_in_git
 from reconciler.model.findings import Finding
 from reconciler.model.intents import Intent, Landing, Passage, Scaling, Step
+from reconciler.model.moves import Moves
 from reconciler.model.records import LedgerEntry, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Config, Workload, WriteBack
@@ -73,7 +74,7 @@ def test_a_number_of_somebody_else_wins_at_once_inside_the_bounds() -> None:
 def test_a_count_that_a_head_takes_back_is_told(
     head: Workload, commits: tuple[Passage, ...], said: str
 ) -> None:
-    arrival = an_arrival(a_reading(head), passages={head.key: commits})
+    arrival = an_arrival(a_reading(head), moves=Moves(tracked={head.key: commits}))
     found = counts_in_git.dropped(arrival, head, DECIDED)
     assert str(found or "") == said
     assert counts_in_git.dropped(arrival, head, accepted(ARENA)) is None, "nothing was decided"
@@ -82,7 +83,9 @@ def test_a_count_that_a_head_takes_back_is_told(
 def test_a_human_holds_the_policy() -> None:
     workload = a_workload("arena", 10, autoscaling=autoscaling(2, 100))
     passages = {a_key("arena"): (Passage("c2", 10, (20,)),)}
-    result = take_in(a_reading(workload), records={a_key("arena"): DECIDED}, passages=passages)
+    result = take_in(
+        a_reading(workload), records={a_key("arena"): DECIDED}, moves=Moves(tracked=passages)
+    )
     record = result.records[a_key("arena")]
     assert record.scaling == Scaling(
         held_until=NOW + 900, held_by="c2", held_at=NOW, held_seconds=900
@@ -93,15 +96,17 @@ def test_a_human_holds_the_policy() -> None:
 def test_a_number_that_no_commit_tells_of_holds_the_policy_too() -> None:
     workload = a_workload("arena", 10, autoscaling=autoscaling(2, 100))
     head = a_reading(workload)
-    result = take_in(head, records={a_key("arena"): DECIDED}, wrote={})
+    result = take_in(head, records={a_key("arena"): DECIDED}, moves=Moves(wrote={}))
     record = result.records[a_key("arena")]
     assert record.scaling == Scaling(
         held_until=NOW + 900, held_by=head.commit, held_at=NOW, held_seconds=900
     )
     assert record.in_effect == 10
-    beside = take_in(head, records={a_key("arena"): DECIDED}, wrote={a_key("lobby"): 7})
+    beside = take_in(
+        head, records={a_key("arena"): DECIDED}, moves=Moves(wrote={a_key("lobby"): 7})
+    )
     assert beside.records == result.records, "what we wrote of another changes nothing"
-    again = take_in(head, records={a_key("arena"): record}, wrote={}, now=NOW + 60)
+    again = take_in(head, records={a_key("arena"): record}, moves=Moves(wrote={}), now=NOW + 60)
     assert again.records == {}, "it is accepted by now"
 
 
@@ -129,7 +134,7 @@ def test_who_takes_a_number_of_ours_back_by_a_merge_holds_the_policy(
     landings = (Landing("o1", 30, NOW), Landing("o2", 40, NOW))
     record = replace(DECIDED, scaling=replace(DECIDED.scaling, landings=landings))
     passages = {a_key("arena"): (Passage("c2", replicas, (replicas, 30)),)}
-    arrived = an_arrival(a_reading(workload, **changes), passages=passages, wrote=wrote)
+    arrived = an_arrival(a_reading(workload, **changes), moves=Moves(passages, wrote=wrote))
     found = counts_in_git.head_count(arrived, workload, record)
     assert bool(found.human) is human
 
@@ -176,7 +181,7 @@ def test_a_persons_number_under_one_of_the_branch_of_counts_acts_and_is_to_be_ca
     workload = a_workload("arena", 20, autoscaling=autoscaling(2, 100))
     head = a_reading(workload, own={a_key("arena"): 10})
     passages = {a_key("arena"): (Passage("c2", 10, (8,)),)}
-    result = take_in(head, records={a_key("arena"): DECIDED}, passages=passages)
+    result = take_in(head, records={a_key("arena"): DECIDED}, moves=Moves(tracked=passages))
     record = result.records[a_key("arena")]
     assert (record.in_effect, record.scaling.held_by) == (10, "c2")
     assert record.accepted is not None
@@ -210,8 +215,10 @@ def test_of_two_persons_the_one_on_the_branch_of_counts_is_heard() -> None:
     result = take_in(
         head,
         records={a_key("arena"): DECIDED},
-        passages={a_key("arena"): (Passage("c2", 10, (8,)),)},
-        counts_passages={a_key("arena"): (Passage("d2", 15, (20,)),)},
+        moves=Moves(
+            tracked={a_key("arena"): (Passage("c2", 10, (8,)),)},
+            apart={a_key("arena"): (Passage("d2", 15, (20,)),)},
+        ),
     )
     record = result.records[a_key("arena")]
     assert (record.in_effect, record.scaling.intent, record.scaling.held_by) == (15, None, "d2")
@@ -255,8 +262,7 @@ def test_who_takes_our_first_line_out_takes_it_back(
     gone = Passage("c2", None, (before,))
     arrival = an_arrival(
         a_reading(bare, unnumbered=frozenset({ARENA.key})),
-        passages={ARENA.key: (gone,)},
-        taken_out={ARENA.key: gone},
+        moves=Moves(tracked={ARENA.key: (gone,)}, taken_out={ARENA.key: gone}),
     )
     found = counts_in_git.numbered_anew(arrival, {ARENA.key: record})
     workload = found.reading.workloads[ARENA.key]
@@ -268,7 +274,7 @@ def test_who_takes_our_first_line_out_takes_it_back(
 
 
 def test_our_first_line_is_remembered_with_what_acted_before_it() -> None:
-    arrival = an_arrival(a_reading(replace(ARENA, replicas=60)), begun={ARENA.key: 50})
+    arrival = an_arrival(a_reading(replace(ARENA, replicas=60)), moves=Moves(begun={ARENA.key: 50}))
     after, _ = counts_in_git.settled(arrival, replace(ARENA, replicas=60), DECIDED)
     assert after.unlisted == (20, 50)
     taken_in = replace(accepted(replace(ARENA, replicas=60)), scaling=after)

@@ -14,6 +14,7 @@ from reconciler.model.changes import Cause, Removal
 from reconciler.model.freezes import Freeze
 from reconciler.model.holds import HoldKind
 from reconciler.model.intents import Intent, Landing, Passage, Scaling
+from reconciler.model.moves import Moves
 from reconciler.model.records import Accepted, HeldRemoval, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Config, Source, Workload
@@ -93,17 +94,17 @@ def test_a_head_is_judged_as_though_people_had_changed_nothing(
 
 def test_a_persons_commit_is_no_human_word_before_the_end() -> None:
     moved = {KEY: (Passage("theirs", 5, (3,)),)}
-    arrival = a_head(the_spec(5), passages=moved, counts_passages=moved)
+    arrival = a_head(the_spec(5), moves=Moves(tracked=moved, apart=moved))
     judged = waits(arrival, on_record(the_spec(), scaling=a_landing(5)))
-    assert (judged.passages, judged.counts_passages) == ({}, {})
+    assert judged.moves == Moves()
     assert judged.reading.workloads[KEY].replicas == 3
 
 
 def test_a_persons_way_back_to_the_accepted_number_waits_too() -> None:
     moved = {KEY: (Passage("theirs", 3, (12,)),)}
-    judged = waits(a_head(the_spec(), passages=moved), on_record(the_spec()))
+    judged = waits(a_head(the_spec(), moves=Moves(tracked=moved)), on_record(the_spec()))
     assert [edit.counted for edit in judged.waiting] == [True]
-    assert judged.passages == {}, "it would hold the policy, and take back what was decided"
+    assert judged.moves.tracked == {}, "it would hold the policy, and take back what was decided"
 
 
 @pytest.mark.parametrize(
@@ -117,10 +118,10 @@ def test_a_persons_way_back_to_the_accepted_number_waits_too() -> None:
 def test_under_a_persons_number_is_the_one_that_we_wrote_meanwhile(
     number: int, moved: tuple[Passage, ...]
 ) -> None:
-    arrival = a_head(the_spec(number), passages={KEY: moved}, wrote={KEY: 5})
+    arrival = a_head(the_spec(number), moves=Moves(tracked={KEY: moved}, wrote={KEY: 5}))
     judged = waits(arrival, on_record(the_spec(), scaling=a_landing(5)))
     assert [edit.counted for edit in judged.waiting] == [True]
-    assert (judged.passages, judged.reading.workloads[KEY].replicas) == ({}, 5)
+    assert (judged.moves.tracked, judged.reading.workloads[KEY].replicas) == ({}, 5)
 
 
 def test_a_number_on_the_tracked_branch_under_one_of_the_branch_of_counts_waits() -> None:

@@ -13,7 +13,7 @@ from reconciler.adapters.kubernetes.client import KubernetesCluster, open_cluste
 from reconciler.adapters.kubernetes.connect import connect
 from reconciler.adapters.kubernetes.kubeconfig import ConnectionFlags
 from reconciler.kube.schemas import Schemas
-from reconciler.loop.head import HeadLane
+from reconciler.loop.head_lane import HeadLane
 from reconciler.loop.lane import Lane
 from reconciler.loop.lost_records import ensure_namespace
 from reconciler.loop.requests import request_ref
