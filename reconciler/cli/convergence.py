@@ -72,7 +72,7 @@ class Course:
             # They run. Whether they take players they tell to the loop alone.
             there = counts.ready + counts.unready == counts.desired
         leaving = counts.leaving and self.plan.wake_in_seconds is not None
-        settled = self.plan.idle and not self.error and not self.holds
+        settled = self.plan.done and not self.error and not self.holds
         return settled and there and not counts.old and not leaving
 
 

@@ -1,13 +1,11 @@
 """Back-off of a revision whose rooms end: the first replacement is at once, later ones wait."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 FIRST_DELAY_SECONDS = 10.0
 LONGEST_DELAY_SECONDS = 300.0
 FORGIVEN_AFTER_SECONDS = 600.0
 """Kubernetes' own figures for containers that crash."""
-FIRST_REFUSAL_SECONDS = 0.5
-"""A cluster refuses rooms for a moment too: while it counts a quota, or makes an account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,20 +17,6 @@ class Failures:
     last_at: float
 
 
-@dataclass(frozen=True, slots=True)
-class Refusals:
-    """How often the cluster refused rooms of `revision` in a row, and what it `said` last.
-
-    `last_at` in Unix seconds; so many `rooms` were there beside those that it refused then.
-    """
-
-    revision: str
-    count: int
-    last_at: float
-    said: str
-    rooms: int
-
-
 def after(before: Failures | None, revision: str, now: float) -> Failures:
     """Count one more end of a room of `revision`."""
     forgiven = (
@@ -41,29 +25,6 @@ def after(before: Failures | None, revision: str, now: float) -> Failures:
         or now - before.last_at > FORGIVEN_AFTER_SECONDS
     )
     return Failures(revision, 1 if before is None or forgiven else before.count + 1, now)
-
-
-def after_refusal(before: Refusals | None, refusal: Refusals) -> Refusals:
-    """Add one refusal to those before it."""
-    forgiven = (
-        before is None
-        or before.revision != refusal.revision
-        or refusal.last_at - before.last_at > FORGIVEN_AFTER_SECONDS
-    )
-    count = 0 if before is None or forgiven else before.count
-    return replace(refusal, count=count + refusal.count)
-
-
-def asked_not_before(refusals: Refusals, rooms: int) -> float:
-    """Return the Unix time before which no room of that revision is asked for again, 0 for at once.
-
-    `rooms` are there now. Where they are fewer than then, one that went may have left its place in
-    a quota: a roll-out in one that is full would wait for minutes with each room that it replaces.
-    """
-    if rooms < refusals.rooms:
-        return 0.0
-    wait_seconds = FIRST_REFUSAL_SECONDS * 2.0 ** min(refusals.count - 1, 20)
-    return refusals.last_at + min(wait_seconds, LONGEST_DELAY_SECONDS)
 
 
 def not_before(failures: Failures) -> float:

@@ -29,7 +29,7 @@ def conditions_of(
     """
     counts = plan.counts
     suspended = any(hold.kind is HoldKind.SUSPENDED for hold in plan.holds)
-    as_wanted = plan.idle and not counts.old and counts.ready == counts.desired
+    as_wanted = plan.done and not counts.old and counts.ready == counts.desired
     moving = not as_wanted and not suspended
     held = _told(plan.holds)
     stalled = held[0] if held else None

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from reconciler.core import backoff, host_ports, ordinals
+from reconciler.core import backoff, host_ports, ordinals, refusals
 from reconciler.core.grounds import ground_of
 from reconciler.model.live import ENDED_PHASES
 from reconciler.model.plans import CreateRooms, Desired, RoomSeat, Situation
@@ -26,19 +26,20 @@ class Creations:
 
 def of_step(situation: Situation, desired: Desired, number: int, now: float) -> Creations:
     """Return how `number` rooms are made; `now` is Unix seconds."""
-    delay_seconds = _delay(situation, now) if number else 0.0
+    delay_seconds = _delay(situation, desired, now) if number else 0.0
     if delay_seconds:
         return Creations(None, None, delay_seconds)  # names that were raised are for later
     creates, strike = _creates(situation, desired, number, now)
     return Creations(creates, strike)
 
 
-def _delay(situation: Situation, now: float) -> float:
+def _delay(situation: Situation, desired: Desired, now: float) -> float:
     """Return for how many seconds no room may be made, 0 when it may."""
     known = situation.ordinals
     if known is not None and ordinals.is_blind(known, situation.version, now):
         return BLIND_LOOK_SECONDS
-    return backoff.delay_seconds(situation.create_not_before, now)
+    failed_seconds = backoff.delay_seconds(situation.create_not_before, now)
+    return max(failed_seconds, refusals.rooms_delay_seconds(situation, desired, now))
 
 
 def _creates(

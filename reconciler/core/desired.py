@@ -10,7 +10,8 @@ from reconciler.core.budget_objects import counts_occupied, stamp_budget
 from reconciler.core.ignoring import pointers_for
 from reconciler.core.own_objects import ADDED, laid_under
 from reconciler.model import labels
-from reconciler.model.plans import Desired, DesiredObject
+from reconciler.model.plan_objects import DesiredObject
+from reconciler.model.plans import Desired
 from reconciler.model.readings import Rendered
 from reconciler.model.refs import Json, ref_of
 from reconciler.model.specs import Workload

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from reconciler.model import labels
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LiveObject
-from reconciler.model.plans import ApplyObject, DesiredObject, Situation
+from reconciler.model.plan_objects import ApplyObject, DesiredObject
+from reconciler.model.plans import Situation
 from reconciler.model.records import Applied
 from reconciler.model.refs import ObjectRef
 from reconciler.model.specs import Workload

@@ -75,7 +75,7 @@ def decide(
     rooms = sorted(failed, key=lambda item: item[0].ordinal)
     if policy.max_failures is None:
         return Failing(tuple(pod for pod, _ in rooms), log=() if known else None)
-    spec = _mark_of(spec_json)
+    spec = mark_of(spec_json)
     # A time that lies ahead comes from a clock that was set back since: it counts as now.
     log = [item for item in known if item.spec == spec and now - item.at <= policy.window_seconds]
     counted = {item.uid for item in log}
@@ -98,7 +98,7 @@ def decide(
 
 
 @lru_cache(maxsize=1024)
-def _mark_of(spec_json: str) -> str:
+def mark_of(spec_json: str) -> str:
     """Return the digest of a spec; a count that a policy commits mends no room."""
     spec = json.loads(spec_json)
     if (spec.get("spec") or {}).get("autoscaling"):

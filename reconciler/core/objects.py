@@ -9,7 +9,8 @@ from reconciler.model import additional, labels
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import ENDED_PHASES, LiveObject
 from reconciler.model.neighbours import Sharing
-from reconciler.model.plans import ApplyObject, Confirmed, DeleteObject, DesiredObject, Situation
+from reconciler.model.plan_objects import ApplyObject, Confirmed, DeleteObject, DesiredObject
+from reconciler.model.plans import Situation
 from reconciler.model.records import Owned
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 

@@ -6,8 +6,11 @@ such a kind is laid under ours: it adds what ours leaves open, and takes nothing
 
 from collections.abc import Iterator, Mapping
 
+from reconciler.core.ignoring import laid_over
 from reconciler.core.mistakes import Mistake, shown
 from reconciler.core.pod_parts import child
+from reconciler.kube import managed_fields
+from reconciler.kube.fieldpaths import field
 from reconciler.model import labels
 from reconciler.model.refs import Json, WorkloadKey
 
@@ -58,6 +61,28 @@ def laid_under(ours: Json, added: Json) -> Json:
             metadata[part] = both
     more = {name: added[name] for name in ADDED[ours["kind"]] if added.get(name)}
     return {**more, **ours, "metadata": metadata}
+
+
+def count_alone(ours: Json, there: Json, manager: str) -> Json:
+    """Return a budget of ours with its count, and otherwise as it is `there`.
+
+    What our field `manager` has of it stays ours; no label of others becomes it.
+    """
+    body = laid_over(ours, there, added_to(ours, there))
+    owned = managed_fields.union(
+        each.fields
+        for owner, each in managed_fields.read(there).items()
+        if owner.manager == manager
+    )
+    metadata: Json = dict(body["metadata"])
+    for part in ("labels", "annotations"):
+        at = (field("metadata"), field(part))
+        metadata[part] = {
+            name: value
+            for name, value in child(metadata, part).items()
+            if name in labels.OWNED_LABELS or owned.contains((*at, field(name)))
+        }
+    return {**body, "metadata": metadata}
 
 
 def added_to(ours: Json, there: Json) -> tuple[str, ...]:

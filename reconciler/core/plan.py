@@ -15,6 +15,7 @@ from reconciler.core import (
     failing,
     host_ports,
     objects,
+    refusals,
     repairs,
     rollout,
     room_holds,
@@ -30,13 +31,8 @@ from reconciler.kube.schemas import Schemas
 from reconciler.model.changes import Cause
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LiveObject, LivePod
-from reconciler.model.plans import (
-    ApplyObject,
-    DeleteRoom,
-    Desired,
-    Plan,
-    Situation,
-)
+from reconciler.model.plan_objects import ApplyObject
+from reconciler.model.plans import DeleteRoom, Desired, Plan, Situation
 from reconciler.model.records import Owned
 from reconciler.model.refs import ObjectRef
 from reconciler.model.specs import Workload
@@ -70,25 +66,40 @@ def plan(
         return _with_namespace(base, situation, desired, live, schemas)
     standing = len(there.members) + len(there.leaving)
     budgeted = with_occupied(desired, standing, len(there.busy))
-    proposed, confirmed = objects.to_apply(budgeted.objects, live, situation.confirmed, schemas)
-    proposed, budget_in_seconds = _paced(proposed, situation, desired.workload)
-    drift = sort_out(proposed, situation, desired.workload, desired.objects, live)
+    base = Plan(situation.key, counts, holds=holds, made_for=desired.wish)
+    base = _with_objects(base, situation, budgeted, live, schemas, now)
+    whole = with_copies(
+        _with_rooms(base, situation, desired, there, now), situation, desired.workload
+    )
+    return refusals.held_up(whole, situation.record.inventory)
+
+
+def _with_objects(
+    base: Plan,
+    situation: Situation,
+    desired: Desired,
+    live: Mapping[ObjectRef, LiveObject],
+    schemas: Schemas,
+    now: float,
+) -> Plan:
+    workload = desired.workload
+    proposed, confirmed = objects.to_apply(desired.objects, live, situation.confirmed, schemas)
+    drift = sort_out(proposed, situation, workload, desired.objects, live)
+    asked = refusals.sort_out(drift.apply, situation, now)
+    apply, budget_in_seconds = _paced(asked.now, situation, workload)
     look_in_seconds = LOOK_AGAIN_SECONDS if drift.suspects else None
-    base = Plan(
-        situation.key,
-        counts,
+    return replace(
+        base,
         inventory=objects.inventory_of(situation),
-        objects=drift.apply,
+        objects=apply,
+        waiting=asked.waiting,
         prunes=objects.to_drop(situation),
-        holds=(*holds, *drift.holds),
+        holds=(*base.holds, *drift.holds),
         confirmed=confirmed,
-        made_for=desired.wish,
-        wake_in_seconds=soonest(budget_in_seconds, look_in_seconds),
+        wake_in_seconds=soonest(budget_in_seconds, look_in_seconds, asked.again_in_seconds),
         suspects=drift.suspects,
         applied=drift.applied,
     )
-    whole = _with_rooms(base, situation, desired, there, now)
-    return with_copies(whole, situation, desired.workload)
 
 
 def _with_namespace(

@@ -1,127 +1,171 @@
 """Apply what is not a room: confirmed by a dry run, never taken from somebody else."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
+from reconciler.core import refusals
 from reconciler.core.fields import differing
 from reconciler.core.ignoring import given_up, laid_over
-from reconciler.core.own_objects import added_to
+from reconciler.core.own_objects import count_alone
 from reconciler.loop.lane import Lane
+from reconciler.loop.refused import is_verdict
 from reconciler.loop.steps import Steps
 from reconciler.model import additional, labels
 from reconciler.model.changes import FieldChange
-from reconciler.model.errors import Denied, Misconfigured, PortError
+from reconciler.model.errors import Conflict, PortError
 from reconciler.model.holds import HoldKind
-from reconciler.model.plans import ApplyObject, Plan
+from reconciler.model.live import LiveWorkload
+from reconciler.model.plan_objects import ApplyObject
+from reconciler.model.plans import Plan
 from reconciler.model.records import Owned
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.refusals import Refusals
 
 VOLATILE = ("managedFields", "resourceVersion", "generation")
 _SPARED = ("Namespace", "ServiceAccount", *additional.KINDS)
 """Of these a repository has a say in what is written, and rooms do with what is there."""
 
 
-async def apply(lane: Lane, plan: Plan, steps: Steps) -> bool:
-    """Apply the objects of a plan in order; whether the rooms may follow.
+async def apply(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
+    """Apply the objects of a plan in order; whether the rooms may follow. `now` is Unix seconds.
 
     Raises the cluster's errors for records only; those of objects are outcomes.
     """
-    announced = await _announce(lane, plan, steps)
-    if announced is None:
-        return False
-    for wanted in announced:
-        try:
-            body = wanted.body
-            if wanted.live_version:
-                fields, body = await look(lane, plan.key, wanted)
-                if fields == ():
-                    continue
-            lane.check_stands(plan)
-            await lane.cluster.apply(body, force=True)
-        except PortError as error:
-            steps.failed("apply", str(wanted.ref), error, wanted.reason)
-            if not (wanted.live_version and await _is_spared(lane, plan, wanted, error, steps)):
-                return False
-            continue  # as it was it is there: a change that is refused may not stop healing
-        if wanted.ref.kind == "PodDisruptionBudget":
-            lane.budgeted_at[plan.key] = lane.view.elapsed()
-        elif wanted.ref.kind == "Namespace" and not wanted.live_version:
-            lane.refused.forget(plan.key)  # where rooms were refused is no more
-        steps.did("apply", str(wanted.ref), wanted.reason)
-    return True
+    return await _Objects(lane, plan, steps, now).apply_all()
 
 
-async def _is_spared(
-    lane: Lane, plan: Plan, wanted: ApplyObject, error: PortError, steps: Steps
-) -> bool:
-    """Whether rooms may follow though this was not written over what is there.
+@dataclass(frozen=True, slots=True)
+class _Objects:
+    """The objects of one plan, one after the other."""
 
-    A budget protects as it was; where what is added to it is refused, its count is written alone,
-    for it follows the rooms.
-    """
-    if wanted.ref.kind != "PodDisruptionBudget":
-        return wanted.ref.kind in _SPARED
-    if not isinstance(error, Denied | Misconfigured):
-        return False
-    try:
-        there = await lane.cluster.get(wanted.ref)
-        if there is None:
+    lane: Lane
+    plan: Plan
+    steps: Steps
+    now: float
+
+    async def apply_all(self) -> bool:
+        """Apply them; whether the rooms may follow."""
+        announced = await self._announce()
+        if announced is None:
             return False
-        body = laid_over(wanted.body, there, added_to(wanted.body, there))
-        if any(there["spec"].get(name) != value for name, value in body["spec"].items()):
-            lane.check_stands(plan)
-            await lane.cluster.apply(body, force=True)
-            steps.did("apply", str(wanted.ref), "its count, without what is added to it")
-    except PortError as refused:
-        steps.failed("apply", f"the count of {wanted.ref}", refused, wanted.reason)
-    return True
+        for wanted in announced:
+            if not await self._apply(wanted):
+                return False
+        return True
 
-
-async def _announce(lane: Lane, plan: Plan, steps: Steps) -> tuple[ApplyObject, ...] | None:
-    """Put what will be made on record, after a look at who has those names already.
-
-    Returns what is to be applied; None where nothing may be, and no room after it.
-    """
-    made = {owned.ref: owned.made for owned in plan.inventory}
-    known = {owned.ref for owned in lane.store.state(plan.key).inventory}
-    if not plan.objects and plan.creates is None:
-        return ()
-    found = []
-    for wanted in plan.objects:
-        found.append(wanted)
-        if wanted.live_version:
-            continue
+    async def _apply(self, wanted: ApplyObject) -> bool:
+        """Apply one; whether the next may follow."""
+        before = self.lane.view.of(self.plan.key)
         try:
-            there = await lane.cluster.get(wanted.ref)
+            written = await self._write(wanted)
         except PortError as error:
-            steps.failed("read", str(wanted.ref), error, wanted.reason)
-            return None
-        if there is None:
-            continue
-        if not is_ours(there, lane.instance):
-            steps.held(HoldKind.FOREIGN, foreign_reason(wanted.ref, lane.instance))
-            return None
-        found[-1] = wanted = _found(lane, wanted, there)
-        owner = owner_of(there, lane.instance)
-        if wanted.ref.kind in additional.KINDS and owner not in (None, plan.key):
-            if not lane.lets_go(owner, wanted.ref):
-                steps.held(HoldKind.FOREIGN, _taken(wanted.ref, owner))
+            self._failed("apply", wanted, before, error)
+            # As it was it is there: a change that is refused may not stop healing.
+            return bool(wanted.live_version) and await self._is_spared(wanted, error)
+        self.lane.refused.taken(self.plan.key, wanted.what)
+        if written:
+            if wanted.ref.kind == "PodDisruptionBudget":
+                self.lane.budgeted_at[self.plan.key] = self.lane.view.elapsed()
+            self.steps.did("apply", wanted.what, wanted.reason)
+        return True
+
+    async def _write(self, wanted: ApplyObject) -> bool:
+        """Write one; whether that was to be. Raises the cluster's errors."""
+        lane, body = self.lane, wanted.body
+        if wanted.alone:
+            there = await lane.cluster.get(wanted.ref)
+            if there is None:
+                raise Conflict(f"{wanted.ref} is gone meanwhile: planned anew")
+            body = count_alone(body, there, labels.field_manager(lane.instance))
+        elif wanted.live_version:
+            fields, body = await look(lane, self.plan.key, wanted)
+            if fields == ():
+                return False
+        lane.check_stands(self.plan)
+        await lane.cluster.apply(body, force=True)
+        return True
+
+    async def _is_spared(self, wanted: ApplyObject, error: PortError) -> bool:
+        """Whether rooms may follow though this was not written over what is there.
+
+        A budget protects as it was; where what is added to it is refused, its count is written
+        alone, for it follows the rooms.
+        """
+        if wanted.ref.kind != "PodDisruptionBudget":
+            return wanted.ref.kind in _SPARED
+        count = None if wanted.alone else refusals.count_of(wanted)
+        if not is_verdict(error) or count is None:
+            return is_verdict(error)
+        return await self._apply(count)
+
+    def _failed(
+        self, verb: str, wanted: ApplyObject, before: LiveWorkload, error: PortError
+    ) -> None:
+        """Note that one was not written; `before` is what there was when it was asked for.
+
+        What changes from then on lets it be asked for again.
+        """
+        self.steps.failed(verb, wanted.what, error, wanted.reason)
+        desired = self.lane.desired(self.plan.key)
+        if desired is not None and is_verdict(error):
+            asked = refusals.asked_of_object(desired, before, wanted.ref)
+            refusal = Refusals(asked, 1, self.now, self.steps.outcomes[-1].error)
+            self.lane.refused.refused(self.plan.key, wanted.what, refusal)
+
+    async def _announce(self) -> tuple[ApplyObject, ...] | None:
+        """Put what will be made on record, after a look at who has those names already.
+
+        Returns what is to be applied; None where nothing may be, and no room after it.
+        """
+        lane, plan = self.lane, self.plan
+        made = {owned.ref: owned.made for owned in plan.inventory}
+        known = {owned.ref for owned in lane.store.state(plan.key).inventory}
+        if not plan.objects and plan.creates is None:
+            return ()
+        found = []
+        for wanted in plan.objects:
+            found.append(wanted)
+            if wanted.live_version:
+                continue
+            before = lane.view.of(plan.key)
+            try:
+                there = await lane.cluster.get(wanted.ref)
+            except PortError as error:
+                self._failed("read", wanted, before, error)
                 return None
-            found[-1] = _passing(wanted, there, owner)
-            made[wanted.ref] = Owned(wanted.ref, made=True) in lane.store.state(owner).inventory
-        elif wanted.ref not in known or (owner is None and wanted.ref.kind in additional.KINDS):
-            shared = wanted.ref.kind == "Namespace" and lane.made_for_others(plan.key)
-            made[wanted.ref] = shared
-    inventory = tuple(sorted(Owned(ref, by_us) for ref, by_us in made.items()))
-    # Not the highest of this batch: names that were given up stand below `next` too.
-    raised = plan.creates.ordinals.next - 1 if plan.creates else None
-    await lane.store.change_state(
-        plan.key,
-        lambda record: replace(
-            record, inventory=inventory, highest=_higher(record.highest, raised)
-        ),
-    )
-    return tuple(found)
+            if there is None:
+                continue
+            if not is_ours(there, lane.instance):
+                self.steps.held(HoldKind.FOREIGN, foreign_reason(wanted.ref, lane.instance))
+                return None
+            found[-1] = wanted = _found(lane, wanted, there)
+            owner = owner_of(there, lane.instance)
+            if wanted.ref.kind in additional.KINDS and owner not in (None, plan.key):
+                if not lane.lets_go(owner, wanted.ref):
+                    self.steps.held(HoldKind.FOREIGN, _taken(wanted.ref, owner))
+                    return None
+                found[-1] = _passing(wanted, there, owner)
+                owned = Owned(wanted.ref, made=True)
+                made[wanted.ref] = owned in lane.store.state(owner).inventory
+            elif wanted.ref not in known or (owner is None and wanted.ref.kind in additional.KINDS):
+                shared = wanted.ref.kind == "Namespace" and lane.made_for_others(plan.key)
+                made[wanted.ref] = shared
+        await self._record(made)
+        return tuple(found)
+
+    async def _record(self, made: Mapping[ObjectRef, bool]) -> None:
+        """Put on record what is made, with the highest room of this batch."""
+        creates = self.plan.creates
+        inventory = tuple(sorted(Owned(ref, by_us) for ref, by_us in made.items()))
+        # Not the highest of this batch: names that were given up stand below `next` too.
+        raised = creates.ordinals.next - 1 if creates else None
+        await self.lane.store.change_state(
+            self.plan.key,
+            lambda record: replace(
+                record, inventory=inventory, highest=_higher(record.highest, raised)
+            ),
+        )
 
 
 def _found(lane: Lane, wanted: ApplyObject, there: Json) -> ApplyObject:

@@ -13,7 +13,7 @@ from reconciler.core.desired import with_count
 from reconciler.core.lasting import Basis, basis_of, is_lasting
 from reconciler.core.namesakes import other_kinds
 from reconciler.kube.schemas import Schemas
-from reconciler.loop.refused_rooms import RefusedRooms
+from reconciler.loop.refused import Refused
 from reconciler.loop.store import RecordStore
 from reconciler.model.copies import NOT_LOOKED, Looked
 from reconciler.model.errors import Conflict
@@ -21,7 +21,8 @@ from reconciler.model.intents import Scaling
 from reconciler.model.masks import MASK
 from reconciler.model.neighbours import Namesake
 from reconciler.model.pauses import Pause
-from reconciler.model.plans import Confirmed, Desired, Plan, Situation
+from reconciler.model.plan_objects import Confirmed
+from reconciler.model.plans import Desired, Plan, Situation
 from reconciler.model.records import Condition, Owned
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.rooms import NO_EARS, Ears
@@ -100,7 +101,7 @@ class Lane:
     copy_from: tuple[str, ...] = ()
     planned: dict[WorkloadKey, tuple[Basis, Plan]] = field(default_factory=dict)
     failures: dict[WorkloadKey, Failures] = field(default_factory=dict)
-    refused: RefusedRooms = field(default_factory=RefusedRooms)
+    refused: Refused = field(default_factory=Refused)
     reserved: Counter[int] = field(default_factory=Counter)
     doubted: bool = False
     reports: Reports = field(default_factory=Unheard)
@@ -148,21 +149,20 @@ class Lane:
 
     def situation(self, key: WorkloadKey) -> Situation:
         """Gather what the plan of one workload depends on; no I/O."""
-        failures, desired, live = self.failures.get(key), self.desired(key), self.view.of(key)
-        ended_until = backoff.not_before(failures) if failures else 0.0
+        failures, record = self.failures.get(key), self.store.state(key)
         neighbours = self.wanted.neighbours(key)
-        record = self.store.state(key)
         return Situation(
             key=key,
-            desired=desired,
-            live=live,
+            desired=self.desired(key),
+            live=self.view.of(key),
             record=record,
             ordinals=self.store.ordinals(key),
             in_use=self._in_use(),
             confirmed=self.confirmed.get(key, _NOTHING),
             drifted=self.drifted.get(key, _NOTHING),
             looked=self.looked.get(key, NOT_LOOKED),
-            create_not_before=max(ended_until, self.refused.not_before(desired, live)),
+            create_not_before=backoff.not_before(failures) if failures else 0.0,
+            refused=self.refused.of(key),
             complete=self.view.complete,
             rooms_complete=self.view.rooms_complete,
             nodes=self.view.nodes,

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from reconciler.core.backoff import Refusals
 from reconciler.core.reach import Reach
+from reconciler.core.refusals import asked_of_rooms
 from reconciler.core.stamp import room_name, stamp_room
 from reconciler.loop.lane import Lane
-from reconciler.loop.refused_rooms import is_verdict
+from reconciler.loop.refused import is_verdict
 from reconciler.loop.steps import Steps
 from reconciler.model import labels
 from reconciler.model.errors import AlreadyExists, PortError, Unanswered
@@ -16,6 +16,7 @@ from reconciler.model.holds import HoldKind
 from reconciler.model.plans import Desired, Plan, RoomSeat
 from reconciler.model.records import Ordinals
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.refusals import ROOMS, Refusals
 
 
 async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
@@ -35,14 +36,15 @@ async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
     await lane.store.raise_ordinals(plan.key, raised)
     seats = plan.creates.seats
     batch = _Batch(lane, plan, desired, steps, plan.creates.reason)
-    before = len(lane.view.of(plan.key).pods)
+    there = lane.view.of(plan.key)  # as it is before: what changes from then on lets us ask again
     versions = await batch.make_all(seats)
     if batch.refusals:
-        said, there = batch.refusals[0], before + sum(map(bool, versions))
-        refusal = Refusals(desired.workload.revision, 1, now, said, there)
-        lane.refused.refused(plan.key, refusal)
+        rooms = len(there.pods) + sum(map(bool, versions))
+        asked = asked_of_rooms(desired, there)
+        refusal = Refusals(asked, 1, now, batch.refusals[0], rooms)
+        lane.refused.refused(plan.key, ROOMS, refusal)
     elif any(versions):
-        lane.refused.forget(plan.key)
+        lane.refused.taken(plan.key, ROOMS)
     left = frozenset(
         seat.ordinal for seat, version in zip(seats, versions, strict=True) if version is None
     )
@@ -69,7 +71,7 @@ class _Batch:
 
         What is left when the cluster refuses one is not asked for.
         """
-        number = len(seats) if self.plan.key not in self.lane.refused else 1
+        number = len(seats) if ROOMS not in self.lane.refused.of(self.plan.key) else 1
         versions: list[int | None] = []
         while len(versions) < len(seats) and not self.refusals:
             part = seats[len(versions) : len(versions) + number]

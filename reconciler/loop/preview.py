@@ -15,7 +15,8 @@ from reconciler.loop.tick import plan_key
 from reconciler.model import additional
 from reconciler.model.changes import Cause, ObjectChange, Verb
 from reconciler.model.holds import Hold, HoldKind
-from reconciler.model.plans import ApplyObject, MarkRoom, Plan
+from reconciler.model.plan_objects import ApplyObject
+from reconciler.model.plans import MarkRoom, Plan
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Why
 

@@ -27,7 +27,7 @@ async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
     steps, failed, short = Steps(plan.key), list[LivePod](), False
     try:
         await _check_still_wanted(lane, plan)
-        if await apply_objects.apply(lane, plan, steps):
+        if await apply_objects.apply(lane, plan, steps, now):
             await copy_sources(lane, plan, steps)
             await _count(lane, plan)
             short = await make_rooms(lane, plan, steps, now)
@@ -111,7 +111,9 @@ async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
         return  # its hold says so; nothing of it may be written
     record = lane.store.state(plan.key)
     failed = next((outcome.error for outcome in steps.outcomes if outcome.error), "")
-    failure = failed or lane.refused.told(plan)
+    lane.refused.settled(plan)
+    # What lasts comes first: what is told changes no more often than it does.
+    failure = lane.refused.told(plan) or failed
     shown = replace(plan, holds=(*plan.holds, *steps.holds))
     after = conditions.conditions_of(shown, failure, record.conditions, now, lane.paused(plan.key))
     # The observed commit is written along with a condition, never alone: a commit about one

@@ -9,29 +9,15 @@ from reconciler.model.copies import NOT_LOOKED, Copies, Looked
 from reconciler.model.holds import Hold
 from reconciler.model.live import LivePod, LiveWorkload, Nodes
 from reconciler.model.neighbours import Namesake, Sharing
+from reconciler.model.plan_objects import ApplyObject, Confirmed, DeleteObject, DesiredObject
 from reconciler.model.records import Applied, Failure, Ordinals, Owned, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.refusals import Refusals
 from reconciler.model.rooms import NO_EARS, Ears, Mark, Why
 from reconciler.model.specs import Workload
 
 Wish = tuple[str, int]
 """A spec's canonical JSON and its effective count: what a plan is made for."""
-
-Confirmed = tuple[str, str]
-"""The digest of a desired object and the resourceVersion of a live one that is as it asks for."""
-
-
-@dataclass(frozen=True, slots=True)
-class DesiredObject:
-    """One manifest as it should be. `digest` names its content.
-
-    `ignored` are pointers to what others own where the object is there (`core/ignoring.py`).
-    """
-
-    ref: ObjectRef
-    body: Json
-    digest: str
-    ignored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +85,8 @@ class Situation:
     """Additional objects of its inventory that another workload asks for now."""
     drifted: frozenset[Confirmed] = frozenset()
     looked: Looked = NOT_LOOKED
+    refused: Mapping[str, Refusals] = field(default_factory=dict)
+    """What the cluster refused of it, by what that is called."""
     kinds: tuple[str, ...] = ()
     """The kinds that a repository may make, which are followed, or add to."""
 
@@ -108,23 +96,6 @@ class Situation:
         # A shared namespace names no workload: it is there for others.
         there = self.live.pods or any(item.workload for item in self.live.objects)
         return self.desired is None and not self.deleting and not there
-
-
-@dataclass(frozen=True, slots=True)
-class ApplyObject:
-    """Server-side apply of an object that is missing or seems to differ.
-
-    `live_version` is the resourceVersion it was compared with, "" when it is not there.
-    `paths` are the fields that differ.
-    """
-
-    ref: ObjectRef
-    body: Json
-    digest: str
-    live_version: str
-    paths: tuple[str, ...]
-    reason: str
-    ignored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,16 +170,6 @@ class MarkRoom:
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteObject:
-    """Prune one object of the inventory, exactly as it was seen."""
-
-    ref: ObjectRef
-    uid: str
-    resource_version: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Counts:
     """Rooms of one workload by what they are; `desired` is the effective count.
 
@@ -245,6 +206,8 @@ class Plan:
     counts: Counts
     inventory: tuple[Owned, ...] = ()
     objects: tuple[ApplyObject, ...] = ()
+    waiting: tuple[ApplyObject, ...] = ()
+    """What the cluster refused, and is asked for later."""
     creates: CreateRooms | None = None
     strike: Ordinals | None = None
     """The ordinal record without names that are done or no longer wanted."""
@@ -280,6 +243,11 @@ class Plan:
             or self.prunes
             or self.forget
         )
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is to be written, now or when it is asked for again."""
+        return self.idle and not self.waiting
 
     @property
     def due(self) -> bool:

@@ -207,6 +207,7 @@ class World:
             and not item.plan.counts.old
             and not item.plan.counts.terminating
             and not item.plan.counts.leaving
+            and not item.plan.waiting
             for item in report.settled
         )
 

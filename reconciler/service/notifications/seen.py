@@ -83,7 +83,7 @@ class Seen:
         if self._plan_holds.get(key, ()) != plan.holds:
             self._hold(key, plan.holds)
         desired = self.wanted.effective.get(key)
-        if desired is None or plan.made_for != desired.wish or not plan.idle:
+        if desired is None or plan.made_for != desired.wish or not plan.done:
             return
         if not plan.counts.old and plan.counts.ready == plan.counts.desired:
             mark = self._mark(key, desired)

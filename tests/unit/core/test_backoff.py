@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +7,6 @@ from reconciler.core.backoff import (
     FORGIVEN_AFTER_SECONDS,
     LONGEST_DELAY_SECONDS,
     Failures,
-    Refusals,
 )
 from tests.unit.core.making import NEW, NOW, OLD
 
@@ -49,37 +46,3 @@ def test_the_wait_grows(count: int, wait_seconds: float) -> None:
 def test_no_clock_makes_a_room_wait_longer_than_the_longest(count: int, later: float) -> None:
     delay = backoff.delay_seconds(backoff.not_before(Failures(NEW, count, NOW)), NOW + later)
     assert 0 <= delay <= LONGEST_DELAY_SECONDS
-
-
-@pytest.mark.parametrize(
-    ("count", "wait_seconds"),
-    [
-        pytest.param(1, 0.5, id="the cluster counts a quota"),
-        pytest.param(2, 1.0, id="then twice as long"),
-        pytest.param(11, 300.0, id="no longer than five minutes"),
-        pytest.param(10**9, 300.0, id="however often it refused"),
-    ],
-)
-def test_rooms_that_are_refused_are_asked_for_ever_more_seldom(
-    count: int, wait_seconds: float
-) -> None:
-    assert backoff.asked_not_before(Refusals(NEW, count, NOW, "no", 4), 4) == NOW + wait_seconds
-
-
-def test_a_room_that_went_since_may_have_left_its_place() -> None:
-    assert backoff.asked_not_before(Refusals(NEW, 9, NOW, "no", 4), 3) == 0.0
-    assert backoff.asked_not_before(Refusals(NEW, 9, NOW, "no", 4), 5) == NOW + 128.0
-
-
-@pytest.mark.parametrize(
-    ("before", "count"),
-    [
-        pytest.param(None, 1, id="the first one"),
-        pytest.param(Refusals(NEW, 3, NOW - 5, "no", 4), 4, id="one more"),
-        pytest.param(Refusals(OLD, 3, NOW - 5, "no", 4), 1, id="another revision"),
-        pytest.param(Refusals(NEW, 3, NOW - 601, "no", 4), 1, id="one of long ago"),
-    ],
-)
-def test_refusals_add_up(before: Refusals | None, count: int) -> None:
-    refusal = Refusals(NEW, 1, NOW, "full", 3)
-    assert backoff.after_refusal(before, refusal) == replace(refusal, count=count)

@@ -8,7 +8,7 @@ from reconciler.core.drift import Drift, sort_out
 from reconciler.model.holds import HoldKind
 from reconciler.model.labels import INSTANCE
 from reconciler.model.live import LiveObject
-from reconciler.model.plans import ApplyObject, DesiredObject
+from reconciler.model.plan_objects import ApplyObject, DesiredObject
 from reconciler.model.records import Applied, StateRecord
 from reconciler.model.refs import ObjectRef
 from tests.unit.core.making import a_situation, a_workload, live_objects

@@ -13,6 +13,7 @@ from reconciler.model.live import LiveWorkload
 from reconciler.model.neighbours import Namesake, Sharing
 from reconciler.model.plans import Situation
 from reconciler.model.records import Ordinals, StateRecord
+from reconciler.model.refusals import Refusals
 from reconciler.model.rooms import Ears
 from tests.unit.core.making import (
     NOW,
@@ -41,6 +42,7 @@ BESIDE_IT: dict[str, tuple[str, Any]] = {
     ),
     "confirmed": ("it spares comparing what is equal by the basis", frozenset()),
     "create_not_before": ("nothing is to be made", NOW + 10_000),
+    "refused": ("nothing is asked for", {"rooms": Refusals("", 9, NOW, "no")}),
     "nodes": ("they are counted for rooms without a port, which are not ready", nodes(0)),
     "held": ("so are the ports on them", {"node-1": Counter({7000: 1})}),
     "version": ("it counts where names are outstanding or rooms are missing", 9_000_000),

@@ -10,7 +10,8 @@ from reconciler.model import labels
 from reconciler.model.holds import HoldKind
 from reconciler.model.live import LiveObject, LiveWorkload
 from reconciler.model.neighbours import Sharing
-from reconciler.model.plans import Confirmed, Situation
+from reconciler.model.plan_objects import Confirmed
+from reconciler.model.plans import Situation
 from reconciler.model.records import Owned, StateRecord
 from reconciler.model.refs import WorkloadKey
 from tests.unit.core.making import a_situation, a_workload, live_objects, ref, wanted

@@ -13,7 +13,8 @@ from reconciler.model.changes import Cause
 from reconciler.model.copies import Copies
 from reconciler.model.holds import HoldKind
 from reconciler.model.live import LivePod, LiveWorkload, Phase, Seen
-from reconciler.model.plans import ApplyObject, Counts, Plan, Situation
+from reconciler.model.plan_objects import ApplyObject
+from reconciler.model.plans import Counts, Plan, Situation
 from reconciler.model.records import Ordinals, Owned, StateRecord
 from reconciler.model.rooms import Mark, Why
 from reconciler.model.shares import Share

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from reconciler.model.holds import Hold, HoldKind
-from reconciler.model.plans import DesiredObject
+from reconciler.model.plan_objects import DesiredObject
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.wanted import Wanted
 from tests.unit.core.making import a_key, a_workload, wanted

@@ -1,0 +1,67 @@
+"""What a cluster refuses (a quota, a policy, a limit, a role): asked for ever more seldom.
+
+What moves in a workload has it planned anew, many times a second where people play. That may not
+be another try each time.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from reconciler.core import refusals
+from reconciler.model.errors import Denied, Misconfigured, PortError, Unauthenticated, Withheld
+from reconciler.model.plan_objects import count_name
+from reconciler.model.plans import Plan
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.refusals import ROOMS, Refusals
+
+NOTHING: Mapping[str, Refusals] = MappingProxyType({})
+
+
+def is_verdict(error: PortError) -> bool:
+    """Whether a cluster judged what it was asked for, and would so judge it again.
+
+    Who does not know us judges nothing: when our credentials are good again nothing waits longer.
+    """
+    judged = isinstance(error, Denied | Misconfigured | Withheld)
+    return judged and not isinstance(error, Unauthenticated)
+
+
+@dataclass(slots=True)
+class Refused:
+    """What was refused of whom, in this process: one that begins anew asks once."""
+
+    _last: dict[WorkloadKey, Mapping[str, Refusals]] = field(default_factory=dict)
+
+    def of(self, key: WorkloadKey) -> Mapping[str, Refusals]:
+        """Return what was refused of a workload; another value when anything of it changes."""
+        return self._last.get(key, NOTHING)
+
+    def refused(self, key: WorkloadKey, what: str, refusal: Refusals) -> None:
+        """Count one more refusal."""
+        known = self.of(key)
+        self._last[key] = {**known, what: refusals.after(known.get(what), refusal)}
+
+    def taken(self, key: WorkloadKey, what: str) -> None:
+        """Begin anew: what was asked for was taken."""
+        self._keep(key, self.of(key).keys() - {what})
+
+    def settled(self, plan: Plan) -> None:
+        """Drop what is asked for no more. Rooms that may be made again are, one at first."""
+        asked = {item.ref for item in (*plan.objects, *plan.waiting)}
+        self._keep(plan.key, {ROOMS, *map(str, asked), *(count_name(ref) for ref in asked)})
+
+    def forget(self, key: WorkloadKey) -> None:
+        """Keep nothing of a workload."""
+        self._last.pop(key, None)
+
+    def told(self, plan: Plan) -> str:
+        """Return what was said of the first refusal that is in the way of a plan, else ""."""
+        return refusals.told(plan, self.of(plan.key))
+
+    def _keep(self, key: WorkloadKey, what: Collection[str]) -> None:
+        kept = {name: each for name, each in self.of(key).items() if name in what}
+        if kept:
+            self._last[key] = kept
+        else:
+            self.forget(key)

@@ -1,0 +1,138 @@
+"""Objects that a cluster refuses: told, asked for ever more seldom, at once where that may help."""
+
+from collections.abc import Callable
+
+import pytest
+
+from reconciler.adapters.kubernetes.calls import Call
+from reconciler.adapters.kubernetes.refusals import refusal
+from reconciler.core.backoff import LONGEST_DELAY_SECONDS
+from reconciler.model.additional import OWN
+from tests.loop.test_additional_objects import ARENA, FILE, PATH, SETTINGS, patch, standing
+from tests.loop.test_own_objects import WHERE, files, template
+from tests.loop.test_own_objects import standing as standing_with_own
+from tests.loop.world import Process, World, spec
+
+POLICY = 'ValidatingAdmissionPolicy "audit" with binding "audit" denied request: not today'
+QUOTA = 'configmaps "a" is forbidden: exceeded quota: few, requested: count/configmaps=1'
+HOUR = 3600
+
+
+class Gate:
+    """Refuses what is applied to a path while it is closed, and counts every request there."""
+
+    def __init__(self, process: Process, path: str, status: int = 403, says: str = POLICY) -> None:
+        self.closed = True
+        self.asked: list[tuple[float, str]] = []
+        self._path, self._status, self._says = path, status, says
+        self._now = process.world.time.now
+        self._before = process.transport.before
+        process.transport.before = self._judge
+
+    def _judge(self, number: int, call: Call) -> None:
+        self._before(number, call)
+        if call.path.startswith(self._path):
+            self.asked.append((self._now(), call.verb))
+            if self.closed and call.verb not in ("get", "list"):
+                raise refusal(call.what, self._status, {"message": self._says})
+
+
+def ready_of(process: Process) -> tuple[str, float]:
+    conditions = process.lane.store.state(ARENA).conditions
+    (ready,) = (each for each in conditions if each.type == "Ready")
+    return ready.message, ready.since
+
+
+async def pass_by(world: World, process: Process, seconds: int) -> None:
+    """Let a workload be planned each second, as it is where people play."""
+    for _ in range(seconds):
+        await process.turn()
+        world.pass_time(1.0)
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [
+        pytest.param(403, POLICY, id="a policy"),
+        pytest.param(422, POLICY, id="a policy, in another word"),
+        pytest.param(403, QUOTA, id="a quota"),
+    ],
+)
+async def test_a_change_that_is_refused_is_asked_for_ever_more_seldom(
+    status: int, says: str
+) -> None:
+    world, process = await standing()
+    gate = Gate(process, f"{PATH}/arena-settings", status, says)
+    world.commit({FILE: SETTINGS.replace("welcome", "farewell")})
+    await pass_by(world, process, 120)
+    assert len(gate.asked) <= 2 * 10, (
+        "a look and a dry run, half a second apart and then twice that"
+    )
+    told = ready_of(process)
+    assert says[:40] in told[0]
+    world.delete("/api/v1/namespaces/arena/pods/arena-0")
+    await pass_by(world, process, 60)
+    assert world.names("arena") == ["arena-1", "arena-2", "arena-3"]
+    assert ready_of(process) == told, "it is told once, and as long as it is so"
+    gate.closed = False
+    await pass_by(world, process, int(LONGEST_DELAY_SECONDS))
+    assert world.ask(f"{PATH}/arena-settings")["data"] == {"motd": "farewell"}
+    assert ready_of(process)[0] == ""
+
+
+async def test_one_that_is_missing_is_waited_for_by_all_that_follows() -> None:
+    world = World(kinds=("ConfigMap",))
+    process = await world.process()
+    gate = Gate(process, f"{PATH}/arena-settings")
+    world.commit({"schedulers/arena.yaml": spec("arena", 3, objects="objects/arena")})
+    world.commit({FILE: SETTINGS})
+    await pass_by(world, process, HOUR)
+    assert len(gate.asked) <= 2 * (11 + HOUR / LONGEST_DELAY_SECONDS)
+    assert world.names("arena") == []
+    assert "not today" in ready_of(process)[0]
+    world.commit({FILE: SETTINGS.replace("welcome", "hello")})
+    gate.closed = False
+    await pass_by(world, process, 10)
+    assert len(world.names("arena")) == 3, "another object is asked for at once"
+
+
+@pytest.mark.parametrize("kind", OWN)
+async def test_what_is_added_to_ours_is_asked_for_no_oftener(kind: str) -> None:
+    world, process = await standing_with_own()
+    gate = Gate(process, WHERE[kind])
+    world.commit(files(**{kind: template(kind, "red")}))
+    await pass_by(world, process, 120)
+    assert len(gate.asked) <= 2 * 10
+
+
+async def test_the_count_of_a_budget_makes_no_label_of_others_ours() -> None:
+    world, process = await standing_with_own()
+    path = WHERE["PodDisruptionBudget"]
+    patch(world, path, {"metadata": {"labels": {"example.com/other": "theirs"}}})
+    _refuse_red(process)
+    world.commit(files(PodDisruptionBudget=template("PodDisruptionBudget", "red")))
+    world.commit({"schedulers/arena.yaml": spec("arena", 6, objects="objects/arena")})
+    await pass_by(world, process, 10)
+    assert world.ask(path)["spec"]["minAvailable"] == 5
+    metadata = world.ask(path)["metadata"]
+    marks = metadata["labels"]
+    assert (marks["example.com/other"], marks["example.com/team"]) == ("theirs", "blue")
+    (ours,) = (
+        each["fieldsV1"]["f:metadata"]["f:labels"]
+        for each in metadata["managedFields"]
+        if each["manager"] == "gamekeeper-main"
+    )
+    assert "f:example.com/other" not in ours, "who put it there can take it away"
+    assert "f:example.com/team" in ours
+
+
+def _refuse_red(process: Process) -> None:
+    """Refuse a label wherever it is written."""
+    before: Callable[[int, Call], None] = process.transport.before
+
+    def judge(number: int, call: Call) -> None:
+        before(number, call)
+        if call.verb not in ("get", "list") and '"red"' in str(call.body).replace("'", '"'):
+            raise refusal(call.what, 403, {"message": POLICY})
+
+    process.transport.before = judge
