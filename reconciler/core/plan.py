@@ -14,6 +14,7 @@ from reconciler.core import (
     ending,
     failing,
     host_ports,
+    namespace_end,
     objects,
     refusals,
     repairs,
@@ -47,9 +48,21 @@ def plan(
 
     `there` are its rooms, where they are sorted already.
     """
-    if situation.desired is None:
-        return ending.plan_removal(situation)
     desired = situation.desired
+    if desired is None:
+        made = ending.plan_removal(situation)
+    else:
+        made = _plan_wanted(situation, desired, schemas, now, there)
+    return namespace_end.with_told(made, situation, now)
+
+
+def _plan_wanted(
+    situation: Situation,
+    desired: Desired,
+    schemas: Schemas,
+    now: float,
+    there: rooms.Sorted | None,
+) -> Plan:
     there = there or rooms.SortedOnce(situation, desired.workload).rooms()
     counts = rooms.count(there, desired.workload.replicas)
     holds = (*situation.holds, *objects.foreign(situation))

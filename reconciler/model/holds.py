@@ -51,7 +51,7 @@ class HoldKind(StrEnum):
     OCCUPIED = "occupied"
     """Rooms with players stay until they are empty, though they are to go."""
     STUCK = "stuck"
-    """Rooms are being deleted for longer than `terminateSeconds`: shown, never a stop."""
+    """Rooms, or their namespace, do not end though they were deleted: shown, never a stop."""
     DEAF = "deaf"
     """So many rooms fell silent at once, or all of a workload, that our own ears are suspect."""
     INCOMPLETE_READ = "incomplete-read"

@@ -99,10 +99,14 @@ def node_of(node: Json) -> LiveNode:
 
 
 def object_of(obj: Json) -> LiveObject:
-    """Return the record of an object that is no room, with its body but for what others keep."""
+    """Return the record of an object that is no room, with its body but for what others keep.
+
+    Of a namespace that is being deleted its status is kept, which says what it waits for.
+    """
     metadata = obj["metadata"]
     marks = metadata.get("labels") or {}
-    body = {name: value for name, value in obj.items() if name != "status"}
+    ends = obj.get("kind") == "Namespace" and "deletionTimestamp" in metadata
+    body = {name: value for name, value in obj.items() if name != "status" or ends}
     body["metadata"] = {name: each for name, each in metadata.items() if name != "managedFields"}
     return LiveObject(
         ref=ref_of(obj),

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 
+from reconciler.model.holds import HoldKind
 from reconciler.sandbox.requests import Request, Response
 from tests.loop.rooms.house import Playhouse
 from tests.loop.rooms.mishaps import MERGE
@@ -25,6 +26,13 @@ def _finalize(there: Playhouse, finalizers: list[str]) -> None:
     there.changed()
 
 
+def stuck(there: Playhouse) -> str:
+    """Return what the arena's record tells of what does not end, "" for nothing."""
+    (key,) = (key for key in there.services[0].lane.wanted.keys if key.name == "arena")
+    conditions = there.services[0].lane.store.state(key).conditions
+    return next((each.message for each in conditions if each.reason == HoldKind.STUCK), "")
+
+
 def test_a_namespace_that_does_not_end_for_an_hour_stops_nobody_else() -> None:
     async def main() -> None:
         async with scene() as (there, wish):
@@ -34,6 +42,7 @@ def test_a_namespace_that_does_not_end_for_an_hour_stops_nobody_else() -> None:
             await play(there, 60.0)
             assert not there.world.pods("arena")
             assert "namespace arena because it is being terminated" in ready(there)["message"]
+            assert FINALIZER in stuck(there), "status names what holds it"
             wish.change("lobby", 6, 1)
             began = len(there.writes)
             await play(there, 120.0)
@@ -43,6 +52,7 @@ def test_a_namespace_that_does_not_end_for_an_hour_stops_nobody_else() -> None:
             assert len(about) <= MOST_REQUESTS, Counter(call.what for call in about)
             _finalize(there, [])
             took = await there.until("it is made anew", lambda: are_standing(there, 4, 6), 330.0)
+            await there.until("that is told no more", lambda: not stuck(there), 30.0)
             print(f"{len(about)} writes in an hour; made anew {took:.0f} s after its end")
 
     in_virtual_time(main())
