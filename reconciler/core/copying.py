@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
-from reconciler.core.mistakes import Mistake, shown
+from reconciler.core.mistakes import Mistake, shown, word
 from reconciler.core.object_rules import RESERVED
 from reconciler.core.pod_parts import child, entries, text
 from reconciler.model import labels
@@ -50,7 +50,7 @@ def check_copies(spec: Json, namespace: str, allowed: Collection[str]) -> Iterat
             yield Mistake((*at, "namespace"), message, "take it out: it is there", "copy")
         elif copy.namespace and not is_allowed(copy, allowed):
             message = f"whoever runs Gamekeeper lets nothing be copied from {shown(copy.namespace)}"
-            fix = f"have {copy.namespace}/{copy.name} added to --copy-from-namespaces"
+            fix = f"have {word(copy.namespace)}/{word(copy.name)} added to --copy-from-namespaces"
             yield Mistake((*at, "namespace"), message, fix, "copy-not-allowed")
         if copy.kind == "ConfigMap" and copy.name.startswith(RESERVED):
             message = f"{shown(copy.name)} is reserved, and the copy would have that name"

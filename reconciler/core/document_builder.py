@@ -11,7 +11,7 @@ import yaml
 
 from reconciler.core import scalars
 from reconciler.core.documents import IDENTITY, Document
-from reconciler.core.mistakes import shown
+from reconciler.core.mistakes import shown, word
 from reconciler.core.places import Path, Place, written
 from reconciler.model.findings import Finding
 
@@ -116,11 +116,11 @@ class DocumentBuilder:
         if self._wants_key():
             raise Stop(event.start_mark, "an alias is used as a name", "write it out", "aliases")
         if any(opened.anchor == event.anchor for opened in self.stack):
-            message = f"*{event.anchor} contains itself"
+            message = f"*{word(event.anchor)} contains itself"
             raise Stop(event.start_mark, message, "write the value out", "aliases")
         found = self.anchors.get(event.anchor)
         if found is None:
-            message = f"there is no anchor &{event.anchor} above this alias"
+            message = f"there is no anchor &{word(event.anchor)} above this alias"
             raise Stop(event.start_mark, message, "", "aliases")
         self._put(found[0], found[1], None, found[2], event.start_mark)
 

@@ -5,7 +5,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from reconciler.core.mistakes import shown
 from reconciler.kube import names, quantities
+from reconciler.model.masks import redact
 
 _JINJA = re.compile(r"\{\{|\{%|\{#")
 _NO_PART_OF_A_NAME = re.compile(r"[^a-zA-Z0-9.-]")
@@ -72,7 +74,9 @@ def mended(text: str, judge: Callable[[str], bool]) -> str:
     if judge is _is_env_name or not _is_near_a_name(text):
         return ""
     better = re.sub(r"[^a-z0-9.]+", "-", text[:253].lower()).strip("-.")
-    return f'write "{better}"' if better and judge(better) else ""
+    # What would not be repeated itself is not repeated as a name either.
+    plain = redact(text[:253]) == text[:253] and shown(better) == f'"{better}"'
+    return f'write "{better}"' if better and plain and judge(better) else ""
 
 
 def _is_near_a_name(text: str) -> bool:

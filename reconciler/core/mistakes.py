@@ -45,6 +45,11 @@ def shown(value: object) -> str:
     return str(value)
 
 
+def word(value: str) -> str:
+    """Return a name as it may stand in a list, or in a line to type: as `shown`, without quotes."""
+    return shown(value)[1:-1]
+
+
 def likely(word: object, known: Collection[str]) -> str | None:
     """Return the known word that was most likely meant; None for what is hostile, not meant."""
     if not isinstance(word, str) or len(word) > _LONGEST_WORD or len(known) > _MOST_COMPARED:

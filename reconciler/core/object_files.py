@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from reconciler.core.documents import Document
-from reconciler.core.mistakes import Mistake, likely, shown
+from reconciler.core.mistakes import Mistake, likely, shown, word
 from reconciler.core.pod_parts import child
 from reconciler.core.spec_files import text_of
 from reconciler.model.additional import Template
@@ -38,7 +38,7 @@ def check_directory(
     if there == 0:
         near = likely(directory, directories)
         fix = f"did you mean {shown(near)}?" if near and near != directory else ""
-        fix = fix or f"add one, as {directory}/configmap.yaml.j2, or take the line out"
+        fix = fix or f"add one, as {word(directory)}/configmap.yaml.j2, or take the line out"
         yield Mistake(_AT, f"there is no template in {shown(directory)}", fix, "objects")
     elif there > MOST_TEMPLATES:
         message = f"there are {there} templates in {shown(directory)}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from reconciler.core.mistakes import Mistake, likely, shown
+from reconciler.core.mistakes import Mistake, likely, shown, word
 from reconciler.core.places import Path
 from reconciler.core.pod_parts import child, containers, entries, handlers, is_sidecar, text
 from reconciler.kube import quantities
@@ -17,6 +17,7 @@ _OURS = {
     "ephemeralContainers": "they are added to running pods only; take them out",
 }
 _RESOURCES = ("cpu", "memory", "ephemeral-storage")
+_MOST_LISTED = 5
 _PROBES = ("exec", "httpGet", "tcpSocket", "grpc")
 _HOOKS = ("exec", "httpGet", "tcpSocket", "sleep")
 
@@ -116,7 +117,8 @@ def _one_source(path: Path, volume: Json) -> Iterator[Mistake]:
     sources = volume.keys() - {"name"}
     given = sorted(name for name in sources if volume[name] is not None)
     if len(given) > 1:
-        message = f"a volume has one source, not {len(given)}: {', '.join(given)}"
+        named = ", ".join(map(word, given[:_MOST_LISTED]))
+        message = f"a volume has one source, not {len(given)}: {named}"
         yield Mistake(path, message, "keep one of them", "one-of")
     elif not sources:
         fix = "add emptyDir: {}, or configMap, secret, persistentVolumeClaim…"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from reconciler.core.mistakes import Mistake, likely, shown
+from reconciler.core.mistakes import Mistake, likely, shown, word
 from reconciler.core.places import Path
 from reconciler.core.pod_parts import child, containers, entries, handlers, text
 from reconciler.model.refs import Json
@@ -63,6 +63,6 @@ def _known(path: Path, name: str, known: set[str], what: str) -> Iterator[Mistak
     if near is not None:
         fix = f"did you mean {shown(near)}?"
     else:
-        listed = ", ".join(sorted(known)[:_MOST_LISTED]) or "none"
+        listed = ", ".join(map(word, sorted(known)[:_MOST_LISTED])) or "none"
         fix = f"{what}s here: {listed}"
     yield Mistake(path, f"there is no {what} {shown(name)} in this template", fix, "reference")

@@ -117,8 +117,7 @@ def in_doubt(values: Values) -> Finding | None:
 def _document(tree: Tree, file: str) -> Document | Finding:
     entry = tree.entries.get(file)
     if entry is None:
-        message = "there is no such file, which --values names"
-        return Finding(file, 0, 0, "", message, "add it, or name another one", "values-missing")
+        return _missing(tree, file)
     parsed = read_entry(file, entry)
     if parsed.unreadable is not None:
         return parsed.unreadable
@@ -128,6 +127,16 @@ def _document(tree: Tree, file: str) -> Document | Finding:
     message = f"the file holds {len(documents)} documents instead of one of kind Values"
     fix = "write apiVersion: gamekeeper.dev/v1 and kind: Values, once"
     return Finding(file, 0, 0, "", message, fix, "values")
+
+
+def _missing(tree: Tree, file: str) -> Finding:
+    """Say that a file of values is not there; one that names its folder, too, is told so."""
+    inside = file.removeprefix(f"{tree.path}/") if tree.path else file
+    message, fix = "there is no such file, which --values names", "add it, or name another one"
+    if inside != file:
+        message = f"--values names it {shown(file)}, and is read inside {shown(tree.path)}"
+        fix = f"write --values {inside}"
+    return Finding(inside, 0, 0, "", message, fix, "values-missing")
 
 
 def _mistakes(document: Document) -> Iterator[Mistake]:

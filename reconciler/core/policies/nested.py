@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from reconciler.core.mistakes import Mistake, below, likely, shown
+from reconciler.core.mistakes import Mistake, below, likely, shown, word
 from reconciler.core.places import Path
 from reconciler.core.policies import nested_memory
 from reconciler.core.policies.policy import (
@@ -40,7 +40,7 @@ def check_policy(value: Any, at: Path, policies: Policies, facts: Facts) -> Iter
         count = len(value) if isinstance(value, dict) else 0
         message = "must be one policy, as a map of one key"
         if count > 1:
-            message += f", not {count}: {', '.join(map(str, list(value)[:5]))}"
+            message += f", not {count}: {', '.join(word(str(each)) for each in list(value)[:5])}"
         fix = "write them as a list under max, min or chain" if count > 1 else f"known: {known}"
         yield Mistake(at, message, fix, "policy")
         return

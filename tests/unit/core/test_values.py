@@ -223,3 +223,26 @@ def test_what_a_file_of_values_says_is_of_all_files_so_each_tree_is_read_whole()
     for permissions, whole in ((ALLOWED, True), (replace(ALLOWED, values=()), False)):
         known = known_of(before, permissions, read_tree(before, permissions, kit()))
         assert (part_of(known, after, permissions) is None) == whole
+
+
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [
+        pytest.param(
+            "eu/v.yaml",
+            'v.yaml: error: --values names it "eu/v.yaml", and is read inside "eu"\n'
+            "  write --values v.yaml",
+            id="one that is named with its folder",
+        ),
+        pytest.param(
+            "v.yaml",
+            "v.yaml: error: there is no such file, which --values names\n"
+            "  add it, or name another one",
+            id="one that is not there",
+        ),
+    ],
+)
+def test_a_file_that_is_missing_in_a_folder_is_named_by_its_one_place(file: str, told: str) -> None:
+    tree = replace(tree_of({"gamekeeper.yaml": CONFIG}), path="eu")
+    found = read_tree(tree, Permissions(values=(file,)), kit()).findings
+    assert [as_text(each) for each in found if each.rule == "values-missing"] == [told]
