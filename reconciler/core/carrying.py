@@ -6,13 +6,12 @@ same values as before are judged, by the rules by which all are.
 """
 
 from dataclasses import replace
-from itertools import compress
-from operator import is_not
 
 from reconciler.core import repairs
 from reconciler.core.budget_objects import counts_occupied
 from reconciler.core.lasting import Basis, basis_of
 from reconciler.core.rooms import Sorted, sort_rooms
+from reconciler.core.turning import turned_of
 from reconciler.model.live import LivePod
 from reconciler.model.plans import Counts, Desired, Plan, Situation
 from reconciler.model.rooms import Ears
@@ -20,9 +19,6 @@ from reconciler.model.specs import Workload
 
 MOST_TURNED = 100
 """Where more rooms changed all are looked at, in a thread if they are many."""
-
-_Turned = list[tuple[LivePod, LivePod]]
-"""Rooms as they were and as they are."""
 
 
 def carry(plan: Plan, before: Basis, situation: Situation) -> Plan | None:
@@ -34,7 +30,7 @@ def carry(plan: Plan, before: Basis, situation: Situation) -> Plan | None:
         return None
     if before.live.objects != after.live.objects or not _hear_alike(before.ears, after.ears):
         return None
-    turned = _turned(before, after)
+    turned = turned_of(before.live, before.ears, after.live, after.ears)
     if turned is None or len(turned) > MOST_TURNED:
         return None
     workload, now = desired.workload, situation.elapsed
@@ -61,25 +57,6 @@ def _hear_alike(was: Ears, now: Ears) -> bool:
     """Whether our ears were good and are, since the same time."""
     deaf = [(each.deaf, each.deaf_on, each.deaf_here) for each in (was, now)]
     return was.since == now.since and not any(map(any, deaf))
-
-
-def _turned(before: Basis, after: Basis) -> _Turned | None:
-    """Return the rooms of which anything changed, None where there are others than before.
-
-    Records that did not change are the same values: thousands are compared without a look at one.
-    """
-    was, now = before.live.pods, after.live.pods
-    said, says = before.ears.rooms, after.ears.rooms
-    if len(was) != len(now) or list(said) != list(says):
-        return None
-    turned = list(compress(zip(was, now, strict=True), map(is_not, was, now)))
-    if any(old.uid != new.uid for old, new in turned):
-        return None
-    spoke = set(compress(says, map(is_not, said.values(), says.values())))
-    spoke.difference_update(new.uid for _, new in turned)
-    if spoke:
-        turned += [(old, new) for old, new in zip(was, now, strict=True) if new.uid in spoke]
-    return turned
 
 
 def _stays(pods: list[LivePod], workload: Workload, ears: Ears, now: float) -> Sorted | None:

@@ -27,6 +27,7 @@ from reconciler.service.room_counts import (
     room_of,
     stands,
     tallies_of,
+    turned_since,
 )
 from reconciler.service.room_metrics import Spread
 from reconciler.service.room_tallies import PortUse, Tallies, families
@@ -91,13 +92,13 @@ class RoomCensus:
                 self._stumbled.discard(key)
         for gone in self._tallies.keys() - keys:
             self._tallies.pop(gone)
-            self._starting.difference_update(self._memories.pop(gone).rooms)
+            self._starting.difference_update(self._memories.pop(gone).sums.rooms)
         self._deaf = deaf
 
     def _stumble(self, key: WorkloadKey) -> None:
         """Show nothing of a workload that trips a defect: it must not cost the others the loop."""
         memory = self._memories.pop(key, None)
-        self._starting.difference_update(memory.rooms if memory else ())
+        self._starting.difference_update(memory.sums.rooms if memory else ())
         self._tallies.pop(key, None)
         if key not in self._stumbled:
             self._stumbled.add(key)
@@ -125,9 +126,12 @@ class RoomCensus:
 
     async def _judge(self, memory: Count, before: Count | None, now: float) -> None:
         """Judge the rooms that are not as they were; the others are as they were judged."""
-        known = before.rooms if before else {}
+        known = before.sums.rooms if before else {}
         alike = before is not None and judges_alike(before, memory)
-        for number, pod in enumerate(memory.live.pods, 1):
+        turned = turned_since(before, memory, now) if before else None
+        if before is not None and turned is not None:
+            memory.sums = before.sums
+        for number, pod in enumerate(memory.live.pods if turned is None else turned, 1):
             if number % SLICE == 0:
                 await asyncio.sleep(0)
             heard = memory.ears.rooms.get(pod.uid)
@@ -135,10 +139,9 @@ class RoomCensus:
             if room is None or not alike or not stands(room, pod, heard, now):
                 self._time(pod, room)
                 room = room_of(memory, pod, heard, now)
-            memory.rooms[pod.uid] = room
-        waits = [room.again_at for room in memory.rooms.values() if room.again_at is not None]
-        memory.again_at = min(waits, default=None)
-        self._starting -= known.keys() - memory.rooms.keys()
+            memory.sums.put(room)
+        if turned is None:
+            self._starting -= known.keys() - memory.sums.rooms.keys()
 
     def _time(self, pod: LivePod, before: CountedRoom | None) -> None:
         """Observe how long a room took from its creation until it was seen ready for once."""

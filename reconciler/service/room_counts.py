@@ -1,11 +1,14 @@
 """One workload's rooms, counted: what each counts as, and for how long that stands."""
 
 import asyncio
+import math
 from collections import Counter as Tally
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from reconciler.core import departing, room_state
 from reconciler.core.rollup import Rollup, roll_up
+from reconciler.core.turning import turned_of
 from reconciler.loop.lane import Lane
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LivePod, LiveWorkload
@@ -35,16 +38,61 @@ class CountedRoom:
 
 
 @dataclass(slots=True)
+class Sums:
+    """Rooms summed up one by one: a workload of thousands is not looked through for one of them.
+
+    `waits` are the moments (elapsed) at which time alone may change what a room is, by uid.
+    """
+
+    rooms: dict[str, CountedRoom] = field(default_factory=dict)
+    up: int = 0
+    states: Tally[Cell] = field(default_factory=Tally)
+    protected: Tally[Cell] = field(default_factory=Tally)
+    leaving: Tally[Cell] = field(default_factory=Tally)
+    waits: dict[str, float] = field(default_factory=dict)
+
+    def put(self, room: CountedRoom) -> None:
+        """Count a room, in the place of what it was counted as."""
+        uid = room.pod.uid
+        before = self.rooms.get(uid)
+        if before is not None:
+            self._add(before, -1)
+        self.rooms[uid] = room
+        self._add(room, +1)
+        if room.again_at is not None:
+            self.waits[uid] = room.again_at
+        else:
+            self.waits.pop(uid, None)
+
+    def _add(self, room: CountedRoom, change: int) -> None:
+        self.up += change * room.up
+        _add(self.states, room.cell, change)
+        if room.protected:
+            _add(self.protected, (room.protected,), change)
+        if room.leaving:
+            _add(self.leaving, (room.leaving,), change)
+
+
+def _add(tally: Tally[Cell], cell: Cell, change: int) -> None:
+    tally[cell] += change
+    if not tally[cell]:
+        del tally[cell]  # of what is not there no series is shown
+
+
+@dataclass(slots=True)
 class Count:
-    """What a workload was counted from."""
+    """What a workload was counted from, and its rooms."""
 
     live: LiveWorkload
     ears: Ears
     spec: Workload
     desired: int
     needs_people: bool
-    rooms: dict[str, CountedRoom] = field(default_factory=dict)
-    again_at: float | None = None
+    sums: Sums = field(default_factory=Sums)
+
+    def lasts_at(self, now: float) -> bool:
+        """Whether no time is up that alone may change what a room is."""
+        return now < min(self.sums.waits.values(), default=math.inf)
 
 
 def fresh_count(lane: Lane, key: WorkloadKey) -> Count:
@@ -66,7 +114,7 @@ def lasts(memory: Count, fresh: Count, now: float) -> bool:
     """Whether a workload counts as it did: nothing of it changed, and no time is up."""
     same = memory.live is fresh.live and memory.ears is fresh.ears and memory.spec is fresh.spec
     same = same and memory.needs_people == fresh.needs_people
-    return same and (memory.again_at is None or now < memory.again_at)
+    return same and memory.lasts_at(now)
 
 
 def _needs_people(lane: Lane, key: WorkloadKey) -> bool:
@@ -96,6 +144,14 @@ def judges_alike(memory: Count, fresh: Count) -> bool:
     return memory.spec is fresh.spec and deaf_alike
 
 
+def turned_since(memory: Count, fresh: Count, now: float) -> Sequence[LivePod] | None:
+    """Return the rooms to judge anew where all others count as they did; None: look at all."""
+    if not judges_alike(memory, fresh) or not memory.lasts_at(now):
+        return None
+    turned = turned_of(memory.live, memory.ears, fresh.live, fresh.ears)
+    return None if turned is None else [pod for _, pod in turned]
+
+
 def stands(room: CountedRoom, pod: LivePod, heard: Heard | None, now: float) -> bool:
     """Whether a room counts as it did; `now` is the view's own clock."""
     same = room.pod is pod and room.heard is heard
@@ -119,14 +175,14 @@ def room_of(memory: Count, pod: LivePod, heard: Heard | None, now: float) -> Cou
 
 
 def tallies_of(memory: Count, ports: PortUse) -> Tallies:
-    """Sum the rooms up."""
-    rooms = memory.rooms.values()
+    """Return the sums as they are now."""
+    sums = memory.sums
     return Tallies(
         memory.desired,
-        sum(room.up for room in rooms),
-        Tally(room.cell for room in rooms),
-        Tally((room.protected,) for room in rooms if room.protected),
-        Tally((room.leaving,) for room in rooms if room.leaving),
+        sums.up,
+        sums.states.copy(),
+        sums.protected.copy(),
+        sums.leaving.copy(),
         ports.of(memory.spec.port_range),
     )
 

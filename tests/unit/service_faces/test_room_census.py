@@ -1,9 +1,13 @@
 """All rooms as series: each counted once, whatever changes, and nothing of who does not lead."""
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry, generate_latest
 
 from reconciler.core import room_state
 from reconciler.loop.lost_records import ensure_namespace
@@ -13,7 +17,8 @@ from reconciler.model.records import Condition
 from reconciler.model.rooms import Ears, Health, Judged, Said
 from reconciler.model.wanted import Wanted
 from reconciler.service import room_census
-from reconciler.service.room_census import SLICE
+from reconciler.service.room_census import SLICE, RoomCensus
+from reconciler.service.room_counts import CountedRoom, Sums
 from tests.unit.core.making import a_heard
 from tests.unit.service_faces.hall import Hall, pod
 
@@ -207,3 +212,91 @@ def test_a_sweep_judges_only_what_changed(hall: Hall, monkeypatch: pytest.Monkey
     hall.sweep()
     hall.sweep()
     assert judged[rooms:] == ["arena-7"]
+
+
+def test_of_a_workload_that_changed_only_the_rooms_that_did_are_looked_at(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(SLICE):
+        hall.put(n)
+    hall.ears = Ears({f"uid-{n}": a_heard() for n in range(SLICE)})
+    hall.sweep()
+    looked: list[str] = []
+    put = Sums.put
+
+    def counted(sums: Sums, room: CountedRoom) -> None:
+        looked.append(room.pod.name)
+        put(sums, room)
+
+    monkeypatch.setattr(Sums, "put", counted)
+    hall.put(7, mark="busy")
+    busy = a_heard(said=Said.OCCUPIED, matches=1)
+    hall.ears = replace(hall.ears, rooms={**hall.ears.rooms, "uid-7": busy, "uid-9": busy})
+    hall.sweep()
+    assert looked == ["arena-7", "arena-9"]
+    assert hall.read("rooms", state="occupied", revision="new") == 2
+
+
+NUMBERS = st.integers(0, 4)
+WORDS = st.sampled_from(
+    [
+        None,
+        a_heard(),
+        a_heard(said=Said.OCCUPIED, matches=1),
+        a_heard(said=Said.TERMINATING),
+        replace(a_heard(), silent=True),
+    ]
+)
+Step = tuple[str, int, dict[str, Any]]
+STEPS: st.SearchStrategy[Step] = st.one_of(
+    st.tuples(
+        st.just("pod"),
+        NUMBERS,
+        st.fixed_dictionaries(
+            {
+                "ready": st.booleans(),
+                "mark": st.sampled_from(["", "idle", "busy", "draining", "failed"]),
+            },
+            optional={"revision": st.just("1-old"), "leaving": st.just("rollout")},
+        ),
+    ),
+    st.tuples(st.just("gone"), NUMBERS, st.just({})),
+    st.tuples(st.just("word"), NUMBERS, st.fixed_dictionaries({"heard": WORDS})),
+    st.tuples(st.just("deaf"), st.just(0), st.fixed_dictionaries({"deaf": st.sampled_from("x ")})),
+)
+
+
+def play(hall: Hall, step: Step) -> None:
+    what, n, how = step
+    if what == "pod":
+        hall.put(n, **how)
+    elif what == "gone":
+        hall.view._pods.drop({"metadata": {"uid": f"uid-{n}"}})
+    elif what == "deaf":
+        hall.ears = replace(hall.ears, deaf=how["deaf"].strip())
+    else:
+        others = {uid: heard for uid, heard in hall.ears.rooms.items() if uid != f"uid-{n}"}
+        said = {f"uid-{n}": how["heard"]} if how["heard"] else {}
+        hall.ears = replace(hall.ears, rooms={**hall.ears.rooms, **said} if said else others)
+
+
+def rooms_of(registry: CollectorRegistry) -> list[str]:
+    lines = generate_latest(registry).decode().splitlines()
+    return sorted(line for line in lines if line.startswith("gamekeeper_rooms"))
+
+
+@given(st.lists(st.tuples(STEPS, st.sampled_from([0.0, 1.0, 40.0, 301.0])), max_size=12))
+def test_what_was_summed_up_one_by_one_is_what_is_counted_from_nothing(
+    steps: list[tuple[Step, float]],
+) -> None:
+    hall = Hall()
+    for n in range(3):
+        hall.put(n)
+    hall.sweep()
+    for step, seconds in steps:
+        play(hall, step)
+        hall.sweep(seconds)
+        anew = CollectorRegistry()
+        census = RoomCensus(hall.lane, lambda: True, hall.world.time, anew)
+        asyncio.run(census.sweep())
+        assert rooms_of(hall.registry) == rooms_of(anew)
