@@ -151,7 +151,7 @@ class Ledger:
             connection.begun, connection.head_bytes = self._now(), 0
             came = self.pulse.came()
             # Who waits for an answer sends the next request after it, whatever pause was between.
-            connection.came = connection.behind or came._replace(begun=max(came.begun, since))
+            connection.came = connection.behind or Came(max(came.begun, since), came.sent)
             connection.answering, connection.behind = False, None
             self._reading[connection] = None
         elif not connection.head_bytes and not connection.came.in_pause:
