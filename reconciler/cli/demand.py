@@ -4,8 +4,11 @@ import asyncio
 import sys
 import time
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 from reconciler.cli.console import Console
 from reconciler.cli.failures import Failure
@@ -14,7 +17,6 @@ from reconciler.cli.progress import Progress
 from reconciler.cli.reading import counted
 from reconciler.cli.room_names import of_workload
 from reconciler.core import demand
-from reconciler.core.demand import QUARTERS, quarter_of
 from reconciler.core.demand_rows import Rows, from_csv, from_prometheus, to_csv, told
 from reconciler.loop.store import RecordStore
 from reconciler.model.errors import Conflict
@@ -27,7 +29,10 @@ EXAMPLE = """\
 gamekeeper demand import arena --csv starts.csv --instance main
 gamekeeper demand export arena --instance main > starts.csv"""
 
-MOST_FILE_BYTES = 64 * 1024 * 1024
+MOST_TABLE_BYTES = 64 * 1024 * 1024
+MOST_ANSWER_BYTES = 4 * 1024 * 1024
+"""Prometheus answers with 11,000 points at most: that is a tenth of it."""
+LONGEST_LINE_BYTES = 1000
 TRIES = 5
 """The loop may write the record at the same time."""
 
@@ -68,28 +73,53 @@ def _read(arguments: Namespace, now: float, console: Console) -> dict[int, int]:
     file = arguments.csv or arguments.prometheus_json
     if file is None:
         raise Failure("nothing to import", fix="Write --csv FILE or --prometheus-json FILE")
-    text = _text(file)
-    rows: Rows = from_csv(text, now) if arguments.csv else from_prometheus(text, now)
+    # As it comes: it may be a pipe, a device that never ends, or larger than the memory.
+    with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
+        if arguments.csv:
+            rows: Rows = from_csv(_lines(stream, file), now)
+        else:
+            rows = from_prometheus(_whole(stream, file), now)
     if rows.problems:
-        for line in told(rows.problems, file):
+        for line in told(rows, file):
             console.print(line)
-        raise Failure(f"{file} has {counted(len(rows.problems), 'mistake')}: nothing was imported")
-    newest = quarter_of(now) - 1
-    counts = {at: count for at, count in rows.counts.items() if at > newest - QUARTERS}
-    if not counts:
+        raise Failure(f"{file} has {counted(rows.problem_count, 'mistake')}: nothing was imported")
+    if not rows.counts:
         raise Failure(f"{file} says nothing of the last 28 days")
-    return counts
+    return rows.counts
 
 
-def _text(file: str) -> str:
-    """Return what a file holds. Raises Failure and OSError."""
-    data = sys.stdin.buffer.read(MOST_FILE_BYTES + 1) if file == "-" else Path(file).read_bytes()
-    if len(data) > MOST_FILE_BYTES:
-        raise Failure(f"{file} is larger than {MOST_FILE_BYTES // 2**20} MiB")
+def _lines(stream: BinaryIO, file: str) -> Iterator[str]:
+    """Yield the lines of a table. Raises Failure for what is none, and OSError."""
+    number, left = 0, MOST_TABLE_BYTES
+    while data := stream.readline(LONGEST_LINE_BYTES + 1):
+        number, left = number + 1, left - len(data)
+        if len(data) > LONGEST_LINE_BYTES:
+            why = f"the line is longer than {LONGEST_LINE_BYTES} bytes, as no row of a table is"
+            raise Failure(f"{file}:{number}: {why}")
+        if left < 0:
+            raise _too_large(f"{file}:{number}", MOST_TABLE_BYTES)
+        yield _text(data, f"{file}:{number}")
+
+
+def _whole(stream: BinaryIO, file: str) -> str:
+    """Return an answer. Raises Failure for one that is too large or no text, and OSError."""
+    data = stream.read(MOST_ANSWER_BYTES + 1)
+    if len(data) > MOST_ANSWER_BYTES:
+        raise _too_large(file, MOST_ANSWER_BYTES)
+    return _text(data, file)
+
+
+def _too_large(where: str, bytes_: int) -> Failure:
+    why = f"the file is larger than {bytes_ // 2**20} MiB"
+    return Failure(f"{where}: {why}", fix="Only the last 28 days are kept: leave out the others")
+
+
+def _text(data: bytes, where: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise Failure(f"{file} is no UTF-8 text: {error.reason} at byte {error.start}") from error
+        why = f"{error.reason} at byte {error.start + 1}"
+        raise Failure(f"{where} is no UTF-8 text: {why}") from error
 
 
 async def _import(

@@ -1,6 +1,7 @@
 """Records of ours that somebody else may have written: they are what they say, or unreadable."""
 
 import base64
+import io
 import json
 import random
 import zlib
@@ -168,11 +169,12 @@ def remembered(data: bytes) -> None:
 def tabled(data: bytes) -> None:
     """Of a table only counts are taken that a history holds; all else is told by its line."""
     text = data.decode("utf-8", "replace")
-    for rows in (demand_rows.from_csv(text, NOW), demand_rows.from_prometheus(text, NOW)):
+    lines = io.StringIO(text)
+    for rows in (demand_rows.from_csv(lines, NOW), demand_rows.from_prometheus(text, NOW)):
         assert all(type(count) is int for count in rows.counts.values())
         assert demand.is_history(demand.encode(rows.counts)) or not rows.counts
         assert all(line >= 1 for line, _ in rows.problems)
-        "".join(demand_rows.told(rows.problems, "table.csv")).encode("utf-8", "surrogatepass")
+        "".join(demand_rows.told(rows, "table.csv")).encode("utf-8", "surrogatepass")
 
 
 def test_the_records_that_are_changed_here_are_read_unchanged() -> None:

@@ -1,11 +1,13 @@
 """Demand from elsewhere: what a table and a Prometheus answer say, and what is wrong with them."""
 
+import io
 import json
 from typing import Any
 
 import pytest
 
-from reconciler.core.demand_rows import from_csv, from_prometheus, moment_of, to_csv, told
+from reconciler.core.demand import QUARTERS
+from reconciler.core.demand_rows import Rows, from_csv, from_prometheus, moment_of, to_csv, told
 
 NOW = 1_795_330_800.0
 """2026-11-22T07:00:00Z, the first second of quarter 1,994,812."""
@@ -30,7 +32,7 @@ QUARTER = 1_994_812
     ],
 )
 def test_a_table_says_how_many_rooms_turned_occupied(text: str, counts: dict[int, int]) -> None:
-    rows = from_csv(text, NOW)
+    rows = from_csv(io.StringIO(text), NOW)
 
     assert (rows.counts, rows.problems) == (counts, [])
 
@@ -52,10 +54,14 @@ def test_a_table_says_how_many_rooms_turned_occupied(text: str, counts: dict[int
         pytest.param("time,starts\n1795330800,1", 2, "not over yet", id="a quarter that runs"),
         pytest.param("time,starts\n1795329900000,1", 2, "Unix seconds", id="milliseconds"),
         pytest.param("time,starts\n1969-12-31T23:59Z,1", 2, "before 1970", id="before 1970"),
+        pytest.param("time,starts\n1795329900,inf", 2, "no number", id="without end"),
+        pytest.param('time,starts\n"1795329900,7\n', 2, "1 cells", id="a mark of a line alone"),
+        pytest.param("time,starts\n1795329900,\x1b[2J", 2, '"?[2J"', id="words to a terminal"),
+        pytest.param("time,starts\n" + "9" * 999 + ",1", 2, '999..."', id="a long word is cut"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(text: str, line: int, words: str) -> None:
-    problems = from_csv(text, NOW).problems
+    problems = from_csv(io.StringIO(text), NOW).problems
 
     assert [place for place, _ in problems] == [line]
     assert words in problems[0][1]
@@ -69,7 +75,7 @@ def test_what_is_wrong_is_told_with_its_line(text: str, line: int, words: str) -
     ],
 )
 def test_what_is_no_table_is_told_with_its_line(text: str, line: int) -> None:
-    rows = from_csv(text, NOW)
+    rows = from_csv(io.StringIO(text), NOW)
 
     assert rows.counts == {}
     assert [(at, "this is no table" in words) for at, words in rows.problems] == [(line, True)]
@@ -116,16 +122,35 @@ def test_an_answer_that_cannot_be_read_is_told(text: str, words: str) -> None:
 def test_what_is_exported_can_be_imported() -> None:
     counts = {QUARTER - 9: 4, QUARTER - 2: 0}
 
-    assert from_csv("\n".join(to_csv(counts)), NOW).counts == counts
+    assert from_csv(to_csv(counts), NOW).counts == counts
+
+
+def test_rows_may_come_in_any_order_and_from_several_zones() -> None:
+    table = "time,starts\n1795329900,1\n1795318200,2\n2026-11-22T12:15+05:30,4\n1795318201,8\n"
+
+    counts = {QUARTER - 1: 5, QUARTER - 14: 10}
+    assert from_csv(io.StringIO(table), NOW).counts == counts
+
+
+def test_of_a_table_without_end_no_more_is_kept_than_a_history_holds() -> None:
+    table = (f"{at},1" for at in range(int(NOW) - 60_000 * 900, int(NOW), 900))
+    rows = from_csv(("time,starts", *table), NOW)
+
+    assert (len(rows.counts), min(rows.counts)) == (QUARTERS, QUARTER - QUARTERS)
+    assert rows.problem_count == 0
 
 
 def test_every_mistake_is_told_and_beyond_what_one_reads_how_many_more() -> None:
-    wrong = [(line, "wrong") for line in range(2, 205)]
+    few, many = Rows(), Rows()
+    for line in range(2, 10):
+        few.refuse(line, "wrong")
+    for line in range(2, 60_000):
+        many.refuse(line, "wrong")
 
-    assert list(told(wrong[:8], "a.csv")) == [f"a.csv:{line}: wrong" for line in range(2, 10)]
-    shown = list(told(wrong, "a.csv"))
-    assert len(shown) == 201
-    assert shown[-1].startswith("and 3 more: ")
+    assert list(told(few, "a.csv")) == [f"a.csv:{line}: wrong" for line in range(2, 10)]
+    shown = list(told(many, "a.csv"))
+    assert (len(shown), len(many.problems)) == (201, 200)
+    assert shown[-1].startswith("and 59798 more: ")
 
 
 def test_a_time_is_read_as_its_zone_says() -> None:
