@@ -119,7 +119,7 @@ async def read_moves(
         return Moves(found, {}, wrote, begun=begun, taken_out=_taken_out(trail, reading, found))
     if not tip:
         return Moves(found)  # it is gone, and that writes no number
-    squashes = await squashes_of(trail.repository, found.values(), reading.head, base)
+    squashes = await squashes_of(trail.repository, found.values(), tip, base)
     found, brought = without(found, squashes)
     joined = {**((await _written(trail, span, relation))[0] or {}), **brought}
     trail = replace(trail, own={**counts_of(reading), **reading.own}, known={})

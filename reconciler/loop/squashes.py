@@ -21,26 +21,53 @@ MOST_LOOKED_AT = 50
 
 
 async def squashes_of(
-    repository: Repository, moved: Iterable[Sequence[Passage]], head: tuple[str, str], since: str
+    repository: Repository, moved: Iterable[Sequence[Passage]], tip: str, since: str
 ) -> frozenset[str]:
     """Return which commits of people only merge the branch of counts.
 
-    `moved` are the passages of the tracked branch, by workload, `head` is its commit and that of
-    the branch of counts, which stood at `since` before. Raises the errors of the repository.
+    `moved` are the passages of the tracked branch, by workload; the branch of counts is at `tip`,
+    and stood at `since` when a head was judged before. Raises the errors of the repository.
     """
     asked = {each.commit for passages in moved for each in passages if human_commit([each])}
-    found, files, newer = set[str](), list[str](), 0
-    for commit in sorted(asked):
-        change = await _change(repository, commit)
-        if change is None:
-            continue
-        if not files:
-            apart = await repository.lineage(*head, MOST_LOOKED_AT)
-            files = [await _file(repository, each) for each in apart.commits]
-            newer = apart.commits.index(since) if since in apart.commits else 0
-        if change[1] in files[: newer + 1] and _is_newer(*change, files):
-            found.add(commit)
-    return frozenset(found)
+    known = dict[str, str]()
+    return frozenset(
+        {each for each in asked if await _is_squash(repository, each, tip, since, known)}
+    )
+
+
+async def _is_squash(
+    repository: Repository, commit: str, tip: str, since: str, known: dict[str, str]
+) -> bool:
+    """Whether a commit only merges the branch; `known` are files of it that were read."""
+    after = await repository.tree(commit)
+    if len(after.parents) != 1:
+        return False
+    before = await repository.tree(after.parents[0])
+    if _others(before.entries) != _others(after.entries):
+        return False
+    # Beside what the commit was made on: a later merge may have brought the branch to the head.
+    apart = await _apart(repository, before.commit, tip)
+    if commit in apart:
+        return False  # the branch itself went through it: then it is who wrote there
+    for each in apart:
+        if each not in known:
+            known[each] = _blob((await repository.tree(each)).entries)
+    files = [known[each] for each in apart]
+    newer = apart.index(since) if since in apart else 0
+    read = _blob(after.entries)
+    return read in files[: newer + 1] and _is_newer(_blob(before.entries), read, files)
+
+
+async def _apart(repository: Repository, base: str, tip: str) -> tuple[str, ...]:
+    """Return the commits that the branch of counts itself went through since `base`.
+
+    The oldest is the one from which it went on, since that was merged before or begins it.
+    """
+    straight = (await repository.lineage(base, tip, MOST_LOOKED_AT)).first_parents
+    if len(straight) == MOST_LOOKED_AT:
+        return straight
+    oldest = (await repository.tree(straight[-1])).parents[:1] if straight else (tip,)
+    return (*straight, *oldest)
 
 
 def without(
@@ -60,26 +87,11 @@ def without(
     return kept, brought
 
 
-async def _change(repository: Repository, commit: str) -> tuple[str, str] | None:
-    """Return the file of counts before a commit and after, None where it changes another one."""
-    after = await repository.tree(commit)
-    if len(after.parents) != 1:
-        return None
-    before = await repository.tree(after.parents[0])
-    if _others(before.entries) != _others(after.entries):
-        return None
-    return _blob(before.entries), _blob(after.entries)
-
-
 def _is_newer(before: str, after: str, files: Sequence[str]) -> bool:
     """Whether `after` is a newer one of `files`, the newest first, and no older one as well."""
     if after not in files:
         return False
     return before in files and after not in files[files.index(before) :]
-
-
-async def _file(repository: Repository, commit: str) -> str:
-    return _blob((await repository.tree(commit)).entries)
 
 
 def _blob(entries: Mapping[str, Entry]) -> str:

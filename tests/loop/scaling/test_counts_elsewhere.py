@@ -261,6 +261,51 @@ def test_a_merge_of_the_branch_of_counts_moves_no_count_and_holds_nothing(
     in_virtual_time(main())
 
 
+def squashed_then_merged(there: Scene) -> None:
+    """A person merges the branch of counts both ways before anybody looks."""
+    squashed(there)
+    merged(there)
+
+
+def merged_then_squashed(there: Scene) -> None:
+    """A person merges the branch of counts as it was, and squashes what came since."""
+    host = there.world.host
+    tip = host.branches["counts"]
+    before = host.commits[tip].parents[0]
+    host.branch("counts", before)
+    merged(there)
+    host.branch("counts", tip)
+    squashed(there)
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        pytest.param(merged, squashed, id="a merge, and later a squash"),
+        pytest.param(squashed, merged, id="a squash, and later a merge"),
+        pytest.param(squashed, squashed_then_merged, id="a squash and a merge in one look"),
+        pytest.param(squashed, merged_then_squashed, id="a merge and a squash in one look"),
+    ],
+)
+def test_a_merge_and_a_squash_of_the_branch_of_counts_move_no_count_and_hold_nothing(
+    first: Callable[[Scene], None], then: Callable[[Scene], None]
+) -> None:
+    spec = SPEC.replace("  replicas: 2\n", "", 1)
+
+    async def main() -> None:
+        async with stage({"gamekeeper.yaml": APART, FILE: spec}, {"arena": Bounds(30, 0)}) as it:
+            it.start("one")
+            await it.until("nine", lambda: (own_line(it) or 0) >= 9, 900.0)
+            first(it)
+            await it.until("twelve", lambda: own_line(it) == 12 == it.rooms(), 300.0)
+            then(it)
+            await never_fewer(it, 12, elapsed() + 30.0)
+            assert held_by(it) == ""
+            await it.until("thirteen", lambda: own_line(it) == 13, 700.0)
+
+    in_virtual_time(main())
+
+
 async def by_hand(there: Scene) -> int:
     """A person writes a number of theirs into the line that a merge brought."""
     squashed(there)
