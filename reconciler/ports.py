@@ -162,8 +162,7 @@ class Cluster(Protocol):
     def pages(self, api_version: str, kind: str, labels: str = "") -> AsyncIterator[Listing]:
         """List a kind in all namespaces, fifty at a time, so that nobody holds them all.
 
-        Every page carries the resourceVersion of the whole list. Raises Expired when the list
-        took so long that its rest is gone: begin again.
+        Every page carries the resourceVersion of the whole list. Raises Expired: begin again.
         """
 
     async def serves(self, api_version: str, kind: str) -> bool:
@@ -213,8 +212,7 @@ class Cluster(Protocol):
     ) -> bool:
         """Delete exactly this object in exactly this version; False when it was gone already.
 
-        `check` is asked right before it is sent, and may raise. Raises Conflict when the object is
-        another one, or newer than what we decided upon.
+        Raises Conflict when it is another one or newer. `check` is asked last, and may raise.
         """
 
     async def close(self) -> None:
@@ -227,6 +225,10 @@ class LiveView(Protocol):
     @property
     def complete(self) -> bool:
         """Whether every kind was read completely and is still followed: else nothing is deleted."""
+
+    @property
+    def unserved(self) -> tuple[str, ...]:
+        """The needed kinds that the server does not have."""
 
     @property
     def rooms_complete(self) -> bool:

@@ -18,7 +18,7 @@ class Basis(NamedTuple):
     """All that a lasting plan depends on.
 
     Snapshots are immutable and handed out again until something of them changes: an idle pass
-    compares fifteen references a workload.
+    compares sixteen references a workload.
     """
 
     live: LiveWorkload
@@ -35,6 +35,7 @@ class Basis(NamedTuple):
     addresses: Mapping[str, str]
     namesake: Namesake | None
     elsewhere: frozenset[ObjectRef]
+    unserved: tuple[str, ...]
     looked: tuple[Looked, bool]
     """The last look at sources of copies, and whether another is due."""
 
@@ -57,6 +58,7 @@ def basis_of(situation: Situation) -> Basis:
         situation.addresses,
         situation.namesake,
         situation.elsewhere,
+        situation.unserved,
         (situation.looked, is_due(situation, desired.workload if desired else None)),
     )
 

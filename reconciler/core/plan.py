@@ -53,7 +53,9 @@ def plan(
         made = ending.plan_removal(situation)
     else:
         made = _plan_wanted(situation, desired, schemas, now, there)
-    return namespace_end.with_told(made, situation, now)
+    made = namespace_end.with_told(made, situation, now)
+    unserved = room_holds.unserved(situation)
+    return replace(made, holds=(*made.holds, *unserved)) if unserved else made
 
 
 def _plan_wanted(

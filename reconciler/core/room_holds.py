@@ -90,6 +90,20 @@ def unread(base: Plan, situation: Situation, consequence: str) -> Plan:
     return replace(base, holds=(*base.holds, hold), wake_in_seconds=UNREAD_LOOK_SECONDS)
 
 
+def unserved(situation: Situation) -> tuple[Hold, ...]:
+    """Say that the server lacks kinds that an operator allows: without them nothing is seen whole.
+
+    An API server that begins, or one of several that is older, may have them in a moment.
+    """
+    if not situation.unserved:
+        return ()
+    reason = (
+        f"the API server has no {', '.join(situation.unserved)}, which --allow-kinds names: rooms "
+        "come, and nothing is deleted until it does, or the flag names it no more"
+    )
+    return (Hold(HoldKind.UNSERVED, situation.key, reason),)
+
+
 def stranger(situation: Situation, names: list[str]) -> Hold:
     """Say that pods carry our labels and are none of our rooms."""
     shown = ", ".join(sorted(names)[:3])

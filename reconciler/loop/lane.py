@@ -181,6 +181,7 @@ class Lane:
             namesake=self._namesake(key),
             elsewhere=self.wanted.asked_by_others(key, (owned.ref for owned in record.inventory)),
             kinds=self.kinds,
+            unserved=self.view.unserved,
         )
 
     def _namesake(self, key: WorkloadKey) -> Namesake | None:
@@ -244,8 +245,7 @@ class Lane:
         plan = known[1] if before == basis else carry(known[1], before, situation)
         if plan is None:
             return None
-        # Equal things that were made anew take the place of the old: no second copy is kept.
-        self.planned[situation.key] = basis, plan
+        self.planned[situation.key] = basis, plan  # no second copy of equal things is kept
         return plan
 
     def remember(self, plan: Plan, situation: Situation) -> None:

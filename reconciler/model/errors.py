@@ -10,6 +10,7 @@
     ├── Denied           our credentials do not allow it; wait for a change, yet ask again
     │   └── Unauthenticated  nobody knows who we are, so what was asked for was not judged (401)
     ├── Misconfigured    the request can never work as it is (422, bad URL, unknown branch)
+    │   └── Unserved     the server has no such kind
     ├── NotFound         asked for by name, and never was (404)
     └── Gone             asked for by name, and is no more (410)
 
@@ -59,6 +60,10 @@ class Unauthenticated(Denied):
 
 class Misconfigured(PortError):
     """The request can never succeed as it is written."""
+
+
+class Unserved(Misconfigured):
+    """The server has no such kind."""
 
 
 class NotFound(PortError):

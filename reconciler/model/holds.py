@@ -56,6 +56,8 @@ class HoldKind(StrEnum):
     """So many rooms fell silent at once, or all of a workload, that our own ears are suspect."""
     INCOMPLETE_READ = "incomplete-read"
     """The cluster was not read completely: nothing is deleted."""
+    UNSERVED = "unserved"
+    """The cluster has no such kind as the process is to follow: nothing is deleted."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -89,6 +89,8 @@ class Situation:
     """What the cluster refused of it, by what that is called."""
     kinds: tuple[str, ...] = ()
     """The kinds that a repository may make, which are followed, or add to."""
+    unserved: tuple[str, ...] = ()
+    """Those of the kinds to follow that the server does not have."""
 
     @property
     def gone(self) -> bool:

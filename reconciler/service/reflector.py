@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import SystemRandom
 
-from reconciler.model.errors import Denied, Expired, Misconfigured, PortError, Unavailable
+from reconciler.model.errors import Denied, Expired, Misconfigured, PortError, Unavailable, Unserved
 from reconciler.model.refs import Json
 from reconciler.ports import Clock, Cluster, WatchEvent
 from reconciler.service.shelves import Shelf, is_older
@@ -50,6 +50,9 @@ class Reflector:
     ) -> None:
         self.followed = followed
         self.synced = asyncio.Event()
+        self.looked = asyncio.Event()
+        """Whether it was read, or the server said that it has no such kind."""
+        self.unserved = False
         self._cluster = cluster
         self._shelf = shelf
         self._clock = clock
@@ -110,7 +113,9 @@ class Reflector:
         self._version = self._highest = version
         self._listed_at = self._clock.now()
         self._seen()
+        self.unserved = False
         self.synced.set()
+        self.looked.set()
 
     async def _put_all(self, items: Sequence[Json]) -> None:
         for number, item in enumerate(items):
@@ -175,6 +180,9 @@ class Reflector:
             # Twice without a single event: the position itself may be what is wrong.
             self._version = ""
         self._failing = True
+        if isinstance(error, Unserved):
+            self.unserved = True
+            self.looked.set()
         if isinstance(error, Expired):
             self._version = ""
         denied = isinstance(error, Denied | Misconfigured)

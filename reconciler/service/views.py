@@ -79,6 +79,11 @@ class ClusterView:
         return all(each.complete for each in self._needed)
 
     @property
+    def unserved(self) -> tuple[str, ...]:
+        """The needed kinds that the server does not have."""
+        return tuple(each.followed.kind for each in self._needed if each.unserved)
+
+    @property
     def rooms_complete(self) -> bool:
         """Whether pods were read completely and are still followed: else no room is made."""
         return self._needed[0].complete
@@ -109,9 +114,13 @@ class ClusterView:
         await asyncio.gather(*(each.read() for each in (*self._needed, self._useful[0])))
 
     async def synced(self) -> None:
-        """Wait until every needed kind was read once: before that, nothing may be planned."""
+        """Wait until every needed kind was read once: before that, nothing may be planned.
+
+        One that the server does not have is not waited for. It is no complete read either, so
+        nothing is deleted.
+        """
         for each in self._needed:
-            await each.synced.wait()
+            await each.looked.wait()
 
     def workloads(self) -> Collection[WorkloadKey]:
         """Every workload of which this instance has something."""

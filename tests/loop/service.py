@@ -57,7 +57,13 @@ class Service:
         self.transport = WatchedTransport(world.sandbox, world.time.now, weather)
         kube = KubernetesCluster(self.transport, "main", name="local")
         self.view = ClusterView(
-            kube, "main", self.clock, self._touched, self._record_changed, elapsed=elapsed
+            kube,
+            "main",
+            self.clock,
+            self._touched,
+            self._record_changed,
+            elapsed=elapsed,
+            kinds=world.kinds,
         )
         fenced = kube.fenced(lambda: self.app.may_write())
         self.lane = Lane(
@@ -68,6 +74,7 @@ class Service:
             store=RecordStore(fenced, "gamekeeper", "main"),
             schemas=Schemas(definitions()),
             content_kinds=(("v1", "Service"), ("v1", "ConfigMap"), ("v1", "ServiceAccount")),
+            kinds=world.kinds,
         )
         self.head = HeadLane(
             url="memory",
@@ -75,7 +82,7 @@ class Service:
             path=world.path,
             repository=MemoryRepository(world.host, path=world.path),
             compiler=InlineCompiler(),
-            permissions=Permissions(),
+            permissions=Permissions(kinds=world.kinds),
             ceiling=LOOSEST,
             home=self.lane,
         )

@@ -102,6 +102,18 @@ async def test_what_takes_rooms_away_after_it_waits_for_an_approval() -> None:
     assert rooms(world).keys() == before.keys()
 
 
+async def test_what_was_made_before_counts_as_given_from_then_on() -> None:
+    """Only our records said who had made the namespace: it is nobody's to delete any more."""
+    world, process = await two(1, 1)
+    await leave(process)
+    following = await world.process()
+    await world.settle(following)
+    world.commit({"schedulers/lobby.yaml": None})
+    await world.settle(following)
+    assert not world.pods("lobby")
+    assert "lobby" in world.namespaces()
+
+
 @pytest.mark.parametrize("place", ["before", "after"])
 async def test_killed_at_any_call_it_loses_no_room_and_goes_on_where_it_ended(place: str) -> None:
     calls = 0

@@ -17,7 +17,7 @@ from reconciler.adapters.kubernetes.transport import Transport
 from reconciler.adapters.kubernetes.watch import events
 from reconciler.model import labels
 from reconciler.model.checks import Check, unchecked
-from reconciler.model.errors import Misconfigured
+from reconciler.model.errors import Misconfigured, Unserved
 from reconciler.model.refs import Json, ObjectRef, ref_of
 from reconciler.ports import Listing, WatchEvent
 
@@ -267,7 +267,7 @@ class KubernetesCluster:
 
     async def _resource(self, api_version: str, kind: str) -> Resource:
         if not await self.serves(api_version, kind):
-            raise Misconfigured(
+            raise Unserved(
                 f"{self._name} serves no {kind} in {api_version}: check the server's version"
             )
         return self._kinds[(api_version, kind)]

@@ -51,9 +51,9 @@ class Gate:
 
 
 @asynccontextmanager
-async def scene() -> AsyncIterator[tuple[Playhouse, Wish]]:
+async def scene(kinds: tuple[str, ...] = ()) -> AsyncIterator[tuple[Playhouse, Wish]]:
     """Open a house with two workloads in which short matches begin and end all the time."""
-    world = World()
+    world = World(kinds=kinds)
     wish = Wish(world, PIECES)
     nature = partial(Nature, voice=Voice.NATIVE, match_seconds=(20.0, 60.0))
     natures: dict[str, Callable[[], Nature]] = {piece.name: nature for piece in PIECES}

@@ -134,6 +134,7 @@ CHANGED: dict[str, Any] = {
     "namesake": Namesake(a_key(), goes=True),
     "elsewhere": frozenset({ref("ConfigMap", namespace="arena")}),
     "looked": Looked((), 1.0, ("a",)),
+    "unserved": ("ResourceQuota",),
 }
 
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 from reconciler.model import labels
-from reconciler.model.errors import Denied
+from reconciler.model.errors import Denied, Unserved
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.ports import Listing, WatchEvent
 from reconciler.service.pod_shelf import EXPECTATION_SECONDS
@@ -22,12 +22,15 @@ class Kinds(NoCluster):
     def __init__(self, **items: list[Json]) -> None:
         self.items = items
         self.denied: set[str] = set()
+        self.absent: set[str] = set()
         self.selectors: dict[str, str] = {}
 
     async def pages(self, api_version: str, kind: str, labels: str = "") -> AsyncIterator[Listing]:
         self.selectors[kind] = labels
         if kind in self.denied:
             raise Denied(f"list {kind}: no")
+        if kind in self.absent:
+            raise Unserved(f"scripted serves no {kind} in {api_version}")
         yield Listing(self.items.get(kind, []), "10")
 
     async def watch(
@@ -89,6 +92,21 @@ async def test_a_view_is_complete_when_every_needed_kind_was_read(
     running = Running(cluster)
     await running.play()
     assert running.view.complete is complete
+
+
+async def test_a_kind_that_the_server_lacks_is_not_waited_for_and_makes_no_view_complete() -> None:
+    cluster = Kinds()
+    cluster.absent = {"PodDisruptionBudget"}
+    running = Running(cluster)
+    await running.play()
+    async with asyncio.timeout(1):
+        await running.view.synced()
+    assert running.view.unserved == ("PodDisruptionBudget",)
+    assert (running.view.complete, running.view.rooms_complete) == (False, True)
+    cluster.absent.clear()
+    await running.play()
+    assert not running.view.unserved
+    assert running.view.complete
 
 
 async def test_only_our_objects_are_asked_for_but_the_pods_of_all() -> None:
