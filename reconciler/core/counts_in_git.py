@@ -45,15 +45,29 @@ def numbered_anew(arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]) 
     """Return what `numbered` does, for a head: who takes our first line out takes it back.
 
     What acted before that line is that person's number then, as if their commit had written it.
+    Any other number that was taken out is none, whoever wrote it: what was accepted goes on.
     """
-    passages, back = dict(arrival.moves.tracked), dict[WorkloadKey, int]()
-    for key, passage in arrival.moves.taken_out.items():
-        unlisted = records.get(key, StateRecord()).scaling.unlisted
-        if unlisted and unlisted[1] in passage.before:
+    moves, back = arrival.moves, dict[WorkloadKey, int]()
+    tracked, apart = dict(moves.tracked), dict(moves.apart)
+    for key, passage in moves.taken_out.items():
+        record, moved = records.get(key, StateRecord()), tracked.pop(key, ())
+        unlisted = record.scaling.unlisted
+        apart.pop(key, None)
+        if unlisted and passage in moved and unlisted[1] in passage.before:
             back[key] = unlisted[0]
-            passages[key] = (*passages.get(key, ()), replace(passage, after=unlisted[0]))
+            tracked[key] = (*moved, replace(passage, after=unlisted[0]))
+        elif record.accepted:
+            back[key] = record.accepted.replicas
     reading = _with_counts(numbered(arrival.reading, records), back)
-    return replace(arrival, reading=reading, moves=replace(arrival.moves, tracked=passages))
+    return replace(arrival, reading=reading, moves=replace(moves, tracked=tracked, apart=apart))
+
+
+def waiting_by(arrival: Arrival, key: WorkloadKey, record: StateRecord) -> str:
+    """Return the commit of a person whose number waits since before, "" for none.
+
+    One that was taken out of Git again waits no more.
+    """
+    return "" if key in arrival.moves.taken_out else record.scaling.waits_by
 
 
 def _unlisted(
@@ -150,7 +164,8 @@ def head_count(arrival: Arrival, workload: Workload, record: StateRecord) -> Hea
     if not human and is_taken_back(arrival, workload, record.scaling):
         human = newest
     if not human and workload.key not in arrival.withheld:
-        human = record.scaling.waits_by  # the freeze is over, or an approval lets it through
+        # The freeze is over, or an approval lets it through.
+        human = waiting_by(arrival, workload.key, record)
     is_theirs = arrival.moves.wrote is not None and workload.key not in arrival.moves.wrote
     return HeadCount(
         workload.replicas,

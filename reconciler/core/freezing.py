@@ -15,7 +15,7 @@ from reconciler.core import freeze_windows, intents
 from reconciler.core.calendar import Zones
 from reconciler.core.carried_counts import ReadSpec, carried, is_moved, is_own_theirs
 from reconciler.core.compile import canonical, config_from_json
-from reconciler.core.counts_in_git import is_taken_back, with_count
+from reconciler.core.counts_in_git import is_taken_back, waiting_by, with_count
 from reconciler.core.suspension import in_time
 from reconciler.core.waits import soonest
 from reconciler.model.arrivals import Arrival
@@ -119,7 +119,7 @@ def _is_counted(
     moved = (arrival.moves.tracked.get(key, ()), arrival.moves.apart.get(key, ()))
     if any(map(intents.human_commit, moved)):
         return True  # also where it is the accepted one again: that is said, and waits
-    if record.scaling.waits_by or is_taken_back(arrival, workload, record.scaling):
+    if waiting_by(arrival, key, record) or is_taken_back(arrival, workload, record.scaling):
         return True
     ours = {landing.value for landing in record.scaling.landings}
     return workload.replicas != accepted.replicas and workload.replicas not in ours

@@ -145,7 +145,7 @@ async def _moves_apart(
     relation = await trail.repository.relation(base, tip) if base else Relation.FORWARD
     theirs = await read_passages(trail, (since or reading.commit, tip), relation, keys)
     wrote, _ = await _written(trail, (base or reading.commit, tip), relation)
-    return Moves({}, theirs, wrote, stale)
+    return Moves({}, theirs, wrote, stale, taken_out=_taken_out(trail, reading, theirs))
 
 
 def _taken_out(trail: Trail, reading: Reading, moved: Passages) -> dict[WorkloadKey, Passage]:
@@ -153,7 +153,7 @@ def _taken_out(trail: Trail, reading: Reading, moved: Passages) -> dict[Workload
 
     Where a count cannot be told, by a mistake in the file, nobody has taken it out.
     """
-    known, found = {**trail.unnumbered, reading.commit: reading.unnumbered}, {}
+    known, found = {**trail.unnumbered, **dict.fromkeys(reading.head, reading.unnumbered)}, {}
     for key in reading.unnumbered & moved.keys():
         for passage in moved[key]:
             if any(number is not None for number in passage.before):
