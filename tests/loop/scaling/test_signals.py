@@ -88,6 +88,43 @@ def test_a_signal_lost_for_an_hour_takes_no_room_and_comes_back(how: str) -> Non
     in_virtual_time(main())
 
 
+@pytest.mark.parametrize(
+    ("policy", "answer"),
+    [
+        pytest.param(METRIC, lambda count: 10.0 * count, id="a metric"),
+        pytest.param(
+            {"webhook": {"url": "https://scaler.example.com/arena"}},
+            lambda count: {"replicas": count},
+            id="a webhook",
+        ),
+    ],
+)
+def test_who_answers_too_late_for_three_hours_costs_no_room_and_is_asked_once_at_a_time(
+    policy: dict[str, Any], answer: Callable[[int], Any]
+) -> None:
+    async def main() -> None:
+        async with asking_scene(policy, lambda asked, now: Signal(now, answer(10))) as there:
+            service = there.start("one")
+            assert isinstance(service, AskingService)
+            outsiders, (ledger,) = service.outsiders, there.ledgers
+            await there.until("ten rooms", lambda: there.rooms() == 10, 90.0)
+            outsiders.seconds, before = 5.0, len(outsiders.asked)
+            there.tells = lost("it did not answer within 5 s")
+            await asyncio.sleep(3 * HOUR)
+            assert (there.rooms(), there.counts(), there.count_in_git()) == (10, [10], 10)
+            assert set(outsiders.most_at_once.values()) == {1}
+            assert len(outsiders.asked) - before <= 3 * HOUR / 30.0
+            paused = ledger.pauses[-1][1]
+            assert paused is not None
+            assert "did not answer within 5 s" in str(paused)
+            outsiders.seconds = 0.05
+            there.tells = lambda asked, now: Signal(now, answer(12))
+            await there.until("twelve rooms", lambda: there.rooms() == 12, 60.0)
+            assert ledger.pauses[-1][1] is None
+
+    in_virtual_time(main())
+
+
 def test_a_signal_lost_amid_a_scale_in_takes_no_further_room() -> None:
     async def main() -> None:
         slow = {"scaleDown": {"stabilizationSeconds": 0, "step": 1, "cooldownSeconds": 40}}
