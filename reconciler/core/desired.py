@@ -29,10 +29,10 @@ def build(workload: Workload, rendered: Rendered, kinds: Collection[str] = ()) -
     added = {body["kind"]: body for body in allowed if body["kind"] in ADDED}
     bodies = [json.loads(text) for text in rendered.objects]
     ours = (
-        _marked(laid_under(one, added[one["kind"]])) if one["kind"] in added else one
+        _marked(laid_under(one, added[one["kind"]]), workload) if one["kind"] in added else one
         for one in bodies
     )
-    more = (_marked(body) for body in allowed if body["kind"] not in ADDED)
+    more = (_marked(body, workload) for body in allowed if body["kind"] not in ADDED)
     metadata = json.loads(rendered.room)["metadata"]
     return Desired(
         workload,
@@ -72,12 +72,14 @@ def with_count(desired: Desired, replicas: int) -> Desired:
     return replace(desired, workload=workload, objects=objects)
 
 
-def _marked(body: Json) -> Json:
-    """Return an object that tells which fields Git names of it.
+def _marked(body: Json, workload: Workload) -> Json:
+    """Return an object that tells which fields Git names of it, and which it leaves to others.
 
-    What we compare is the fields that we want, so without that a field that left Git would stay.
+    What we compare is the fields that we want, so without that a field that left Git would stay,
+    and one of ours that is left to others no more.
     """
-    named = "\n".join(sorted(_fields(body, "")))
+    ignored = pointers_for(workload.ignore, ref_of(body))
+    named = "\n".join([*sorted(_fields(body, "")), *ignored])
     metadata = body["metadata"]
     notes = metadata.get("annotations") or {}
     notes = {**notes, labels.FIELDS: hashlib.sha256(named.encode()).hexdigest()[:12]}

@@ -61,6 +61,16 @@ async def test_a_field_that_was_ours_is_not_taken_away_when_it_is_left_to_others
     assert maps(world)["arena-settings"]["data"] == {"level": "hard"}, "they took it away"
 
 
+async def test_one_that_git_names_no_more_goes_once_it_is_left_to_others_no_more() -> None:
+    world, process = await standing(**{"schedulers/arena.yaml": LEFT, FILE: TWO})
+    world.commit({FILE: TWO.replace("  motd: welcome\n", "")})
+    await world.settle(process)
+    assert maps(world)["arena-settings"]["data"] == {"motd": "welcome", "level": "hard"}
+    world.commit({"schedulers/arena.yaml": ASKING})
+    await world.settle(process)
+    assert maps(world)["arena-settings"]["data"] == {"level": "hard"}
+
+
 def owners(world: World, name: str) -> set[str]:
     """Who owns an entry of the ConfigMap."""
     entries = maps(world)["arena-settings"]["metadata"]["managedFields"]
