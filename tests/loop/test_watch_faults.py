@@ -12,6 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from reconciler.cli.demo_story import scheduler
+from tests.loop.disturbing import Disturbance
 from tests.loop.points import POINTS
 from tests.loop.safety import Bounds, Watchman
 from tests.loop.service import Theatre, theatre
@@ -31,6 +32,12 @@ BOUNDS = {
     "lobby": Bounds(9 + 2),
     "tutorial": Bounds(2 + 2),
 }
+DISTURBANCE = Disturbance(
+    ("history", "git", "server", "process", "process"),
+    apart=(5.0, 60.0),
+    git=(1.0, 90.0),
+    server=(1.0, 120.0),
+)
 RECORD = "/api/v1/namespaces/gamekeeper/configmaps/gamekeeper-main"
 
 
@@ -106,28 +113,6 @@ async def _tell(there: Theatre, pause: Callable[[], "asyncio.Future[None]"]) -> 
     world.commit(_files(tutorial=None))
 
 
-async def _worsen(there: Theatre, chance: random.Random) -> None:
-    """Let what is beyond one request go wrong now and then."""
-    number = 0
-    while True:
-        await asyncio.sleep(chance.uniform(5.0, 60.0))
-        match chance.choice(("history", "git", "server", "process", "process")):
-            case "history":
-                there.world.sandbox.expire_history()
-            case "git":
-                there.world.host.down()
-                await asyncio.sleep(chance.uniform(1.0, 90.0))
-                there.world.host.heal()
-            case "server":
-                there.services[-1].transport.down = "the server is away"
-                await asyncio.sleep(chance.uniform(1.0, 120.0))
-                there.services[-1].transport.down = ""
-            case "process":
-                number += 1
-                await there.services[-1].kill()
-                there.start(f"process-{number}")
-
-
 async def _play(seed: int) -> list[str]:
     """Play the story in the weather of a seed; return all that was asked of the server."""
     chance = random.Random(seed)
@@ -144,7 +129,7 @@ async def _play(seed: int) -> list[str]:
 
     async with theatre(world, weather, Watchman(world, BOUNDS)) as there:
         there.start("process-0")
-        worse = asyncio.create_task(_worsen(there, chance))
+        worse = asyncio.create_task(DISTURBANCE.go_on(there, chance))
         try:
             await _tell(there, lambda: asyncio.ensure_future(pause()))
         finally:

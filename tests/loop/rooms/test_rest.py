@@ -19,12 +19,13 @@ from reconciler.model.labels import STATE, WORKLOAD
 from reconciler.model.refs import WorkloadKey
 from reconciler.sandbox.kinds import POD
 from reconciler.sandbox.players.natures import Voice
+from tests.loop.disturbing import Disturbance
 from tests.loop.rooms.house import Playhouse
 from tests.loop.rooms.matches import full, in_match
 from tests.loop.rooms.service import RoomService
 from tests.loop.rooms.wishes import FREE, Piece, Wish
 from tests.loop.scaling.house import ScalingService
-from tests.loop.service import Service
+from tests.loop.service import Service, Theatre
 from tests.loop.shares import share
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.wires import Weather
@@ -82,30 +83,25 @@ class CountedHouse(Playhouse):
         return Player(self.world, name, self.weather)
 
 
-async def _worsen(there: CountedHouse, chance: random.Random) -> None:
-    """Let processes die, and Git and the API server be away, now and then, for ever."""
-    number = 0
-    while True:
-        await asyncio.sleep(chance.uniform(5.0, 30.0))
-        number += 1
-        match chance.choice(("kill", "git", "server", "history", "deaf")):
-            case "kill":
-                await there.services[-1].kill()
-                there.start(f"process-{number}")
-            case "git":
-                there.world.host.down()
-                await asyncio.sleep(chance.uniform(1.0, 60.0))
-                there.world.host.heal()
-            case "server":
-                there.services[-1].transport.down = "the server is away"
-                await asyncio.sleep(chance.uniform(1.0, 40.0))
-                there.services[-1].transport.down = ""
-            case "history":
-                there.world.sandbox.expire_history()
-            case "deaf":
-                there.air.deaf = True
-                await asyncio.sleep(chance.uniform(5.0, 40.0))
-                there.air.deaf = False
+class Disturbed(Disturbance):
+    """One in which nothing that rooms say may come here, too."""
+
+    async def happen(self, what: str, there: Theatre, chance: random.Random, name: str) -> None:
+        if what != "deaf":
+            await super().happen(what, there, chance, name)
+            return
+        air = cast(CountedHouse, there).air
+        air.deaf = True
+        await asyncio.sleep(chance.uniform(5.0, 40.0))
+        air.deaf = False
+
+
+DISTURBANCE = Disturbed(
+    ("process", "git", "server", "history", "deaf"),
+    apart=(5.0, 30.0),
+    git=(1.0, 60.0),
+    server=(1.0, 40.0),
+)
 
 
 def _happens(there: CountedHouse, wish: Wish) -> None:
@@ -152,7 +148,7 @@ async def _play(seed: int | None) -> Ending:
             there.weather = Weather(chance, fails=0.05, slow=0.05, wires=0.5, old=0.1)
             there.services[-1].transport.weather = there.weather
             there.air.chance, there.air.lost, there.air.slow = chance, 0.05, 0.05
-        worse = asyncio.create_task(_worsen(there, chance)) if seed is not None else None
+        worse = asyncio.create_task(DISTURBANCE.go_on(there, chance)) if seed is not None else None
         await asyncio.sleep(10.0)
         playing = full(there)
         _happens(there, wish)
