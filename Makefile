@@ -16,19 +16,29 @@ DEVELOPMENT := import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
 # would compile the program anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-TEST := $(BIN)/python -m pytest -q -m "not real"
+# Each test is in one step: what is marked `long` in `long`, or in `rooms` where its file is one
+# of WHOLE; what is marked `real` in `real`; the others, so each new one, in `test`.
+TEST := $(BIN)/python -m pytest -q -m "not real and not long"
+LONG := $(BIN)/python -m pytest -q -m "long and not real"
 COMPUTING := tests/unit tests/golden tests/corpora tests/fuzz
 LOOP := tests/loop
-PLAYING := tests/loop/rooms tests/loop/scaling
-KILLING := tests/e2e/test_failover.py tests/e2e/test_kill.py
+PROCESSES := tests/e2e
+WHOLE_FIRST := tests/loop/rooms/test_rooms_weather.py tests/loop/rooms/test_deafness.py \
+	tests/loop/rooms/test_planted_room_bugs.py tests/loop/rooms/test_vanishing.py \
+	tests/loop/test_planted_bugs.py tests/loop/test_crash.py \
+	tests/loop/test_two_processes.py tests/loop/test_watch_faults.py \
+	tests/loop/scaling/test_human_points.py
+WHOLE_SECOND := tests/loop/rooms/test_played_on.py tests/loop/test_faults.py \
+	tests/loop/rooms/test_git_faults.py tests/loop/rooms/test_two_leaders.py \
+	tests/loop/rooms/test_rest.py \
+	tests/loop/test_transitions.py tests/loop/rooms/test_seeds.py
+WHOLE := $(WHOLE_FIRST) $(WHOLE_SECOND)
 TYPING := $(wildcard tests/e2e/test_commands*.py tests/e2e/test_*room*.py) \
 	tests/e2e/test_approvals_page.py tests/e2e/test_ci_recipes.py tests/e2e/test_cli.py
-LANDING := $(wildcard tests/e2e/test_scaling*.py tests/e2e/test_history*.py) \
-	tests/e2e/test_counts_branch.py tests/e2e/test_fleets_by_people.py tests/e2e/test_signals.py
 
-.PHONY: help setup demo test test-computing test-playing test-sweeping test-waiting \
-	test-typing test-killing test-landing check rooms rooms-first rooms-second rooms-parsers campaign \
-	yardstick real bench lock clean
+.PHONY: help setup demo test test-computing test-playing test-waiting test-typing \
+	long long-playing long-typing long-waiting check rooms rooms-first rooms-second rooms-parsers \
+	campaign yardstick real bench lock clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -44,35 +54,38 @@ $(READY): requirements-dev.lock pyproject.toml
 demo: $(READY) ## the whole story on this machine, in about a minute
 	$(BIN)/gamekeeper demo
 
-test: $(READY) ## all that needs no real cluster
-	@# Three parts compute, the others wait for processes, sockets and leases: more than three at
-	@# once on two cores, and those find their time-outs passed. The longest begin first, so that
-	@# none goes on alone in the end.
-	@echo "seven parts, three at a time; each is printed when it ends"
+test: $(READY) ## all that needs no real cluster, but what is long, in five minutes
+	@# One part waits for processes and sockets: more than three at once on two cores, and those find
+	@# their time-outs passed. The longest begin first, so that none goes on alone in the end.
+	@echo "four parts, three at a time; each is printed when it ends"
 	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=target \
-		test-computing test-typing test-landing test-waiting test-playing test-killing \
-		test-sweeping
+		test-computing test-typing test-playing test-waiting
 
 test-computing: $(READY)
 	$(TEST) $(COMPUTING)
 
 test-playing: $(READY)
-	$(TEST) $(PLAYING)
-
-test-sweeping: $(READY)
-	$(TEST) $(LOOP) $(patsubst %,--ignore=%,$(PLAYING))
-
-test-waiting: $(READY)
-	$(TEST) tests $(patsubst %,--ignore=%,$(COMPUTING) $(LOOP) $(TYPING) $(KILLING) $(LANDING))
+	$(TEST) $(LOOP)
 
 test-typing: $(READY)
-	$(TEST) $(TYPING)
+	$(TEST) $(PROCESSES)
 
-test-landing: $(READY)
-	$(TEST) $(LANDING)
+test-waiting: $(READY)
+	$(TEST) tests $(patsubst %,--ignore=%,$(COMPUTING) $(LOOP) $(PROCESSES))
 
-test-killing: $(READY)
-	$(TEST) $(KILLING)
+long: $(READY) ## what is marked long: kills, fail-overs, leases, whole pages and stories
+	@echo "three parts side by side; each is printed when it ends"
+	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=target \
+		long-typing long-waiting long-playing
+
+long-playing: $(READY)
+	$(LONG) $(LOOP) $(patsubst %,--ignore=%,$(WHOLE))
+
+long-typing: $(READY)
+	$(LONG) $(TYPING)
+
+long-waiting: $(READY)
+	$(LONG) tests $(patsubst %,--ignore=%,$(LOOP) $(TYPING))
 
 check: $(READY) ## format, lint, types, and who imports whom
 	$(BIN)/ruff format --check .
@@ -86,19 +99,10 @@ rooms: $(READY) ## rooms with players through 300 seeds of weather, and every sw
 		rooms-first rooms-second rooms-parsers
 
 rooms-first: $(READY)
-	GAMEKEEPER_SEEDS=0-299 GAMEKEEPER_SWEEPS=all $(BIN)/python -m pytest -q \
-		tests/loop/rooms/test_rooms_weather.py tests/loop/rooms/test_deafness.py \
-		tests/loop/rooms/test_planted_room_bugs.py tests/loop/rooms/test_vanishing.py \
-		tests/loop/test_planted_bugs.py tests/loop/test_crash.py \
-		tests/loop/test_two_processes.py tests/loop/test_watch_faults.py \
-		tests/loop/scaling/test_human_points.py
+	GAMEKEEPER_SEEDS=0-299 GAMEKEEPER_SWEEPS=all $(BIN)/python -m pytest -q $(WHOLE_FIRST)
 
 rooms-second: $(READY)
-	GAMEKEEPER_SHARE=10 GAMEKEEPER_SWEEPS=all $(BIN)/python -m pytest -q \
-		tests/loop/rooms/test_played_on.py tests/loop/test_faults.py \
-		tests/loop/rooms/test_git_faults.py tests/loop/rooms/test_two_leaders.py \
-		tests/loop/rooms/test_rest.py \
-		tests/loop/test_transitions.py tests/loop/rooms/test_seeds.py
+	GAMEKEEPER_SHARE=10 GAMEKEEPER_SWEEPS=all $(BIN)/python -m pytest -q $(WHOLE_SECOND)
 
 rooms-parsers: $(READY)
 	@# A two-hundredth of the made inputs that is always the same, and one that each program has anew.

@@ -1,6 +1,7 @@
 """What all tests share: the plugin of the real control plane, and the count of the contract.
 
-`make test` runs what is not marked `real`, `make real` the rest and both sides of the contract.
+`make test` runs what is marked neither `real` nor `long`, `make long` what is marked `long`,
+`make real` the rest and both sides of the contract.
 Nothing is skipped for want of a control plane: a test that needs one fails without it.
 """
 
@@ -18,12 +19,17 @@ settings.register_profile(
 )
 settings.load_profile("any machine")
 
+LONG = (
+    "long: not in `make test`, but in `make long`; or in `make rooms`, which plays its file whole"
+)
+
 pytest_plugins = ["tests.canaries.plugin", "tests.controlplane.plugin"]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin Hypothesis where this program's seed says, unless a seed or more is asked for."""
+    """Know the mark `long`; begin Hypothesis at this program's seed, unless one is asked for."""
+    config.addinivalue_line("markers", LONG)
     if config.getoption("hypothesis_seed", None) is None:
         config.option.hypothesis_seed = str(seed_of_the_program(2**32))
 

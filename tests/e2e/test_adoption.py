@@ -4,9 +4,13 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.commands import commit
 from tests.e2e.test_commands import SPEC, Place, place, wait_until
 from tests.e2e.test_commands_page import typed
+
+pytestmark = pytest.mark.long
 
 __all__ = ["place"]
 PAGE = Path(__file__).parents[2] / "docs" / "adoption.md"

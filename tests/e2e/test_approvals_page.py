@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.test_commands_page import lines_of, typed
+
+pytestmark = pytest.mark.long
 
 PAGE = Path(__file__).parents[2] / "docs" / "approvals.md"
 

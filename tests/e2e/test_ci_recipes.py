@@ -62,6 +62,7 @@ def run(recipe: str, clone: Path) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_good_change_passes_and_is_shown(recipe: str, clone: Path) -> None:
     commit(clone, SPEC, "replicas: 20", "replicas: 21")
@@ -70,11 +71,13 @@ def test_a_good_change_passes_and_is_shown(recipe: str, clone: Path) -> None:
     assert "1 room created" in done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_no_change_passes(recipe: str, clone: Path) -> None:
     assert run(recipe, clone).returncode == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_broken_spec_fails_with_its_place(recipe: str, clone: Path) -> None:
     commit(clone, SPEC, "replicas: 20", "replicsa: 20")
@@ -84,6 +87,7 @@ def test_a_broken_spec_fails_with_its_place(recipe: str, clone: Path) -> None:
     assert "replicas" in done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_branch_of_counts_is_judged_beside_the_tracked_branch_and_not_the_authors(
     recipe: str, clone: Path
@@ -98,6 +102,7 @@ def test_a_branch_of_counts_is_judged_beside_the_tracked_branch_and_not_the_auth
     assert "main/counts" in done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_change_over_budget_passes_and_names_its_hash(recipe: str, clone: Path) -> None:
     commit(clone, SPEC, "replicas: 20", "replicas: 2")

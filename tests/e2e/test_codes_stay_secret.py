@@ -8,11 +8,15 @@ from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+import pytest
+
 from reconciler.model.refs import Json
 from tests.canaries.places import canary
 from tests.e2e.commands import GAMEKEEPER, environment
 from tests.e2e.processes import Fleet, fleet, free_address, until
 from tests.loop.world import CONFIG, spec
+
+pytestmark = pytest.mark.long
 
 TOKEN = canary("admin token")
 COMMANDS = (

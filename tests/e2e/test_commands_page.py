@@ -11,6 +11,8 @@ import pytest
 
 from tests.e2e.commands import environment
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "commands.md"
 EXITS = re.compile(r"^(.*?)\s+# exits (\d)$")

@@ -46,6 +46,7 @@ def listed(made: Fleet) -> str:
     return next((line.strip() for line in lines if "arena:" in line), "")
 
 
+@pytest.mark.long
 def test_signed_commits_go_beside_a_protected_branch_and_people_are_heard_on_both(
     made: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,6 +73,7 @@ def test_signed_commits_go_beside_a_protected_branch_and_people_are_heard_on_bot
     until("three beside", lambda: listed(made) == "Scheduler/arena: 3", 60.0)
 
 
+@pytest.mark.long
 def test_a_push_that_stalls_keeps_no_commit_of_a_person_waiting(made: Fleet) -> None:
     made.commit(gamekeeper=CONFIG, schedulers__arena=SPEC)
     git(made, "config", "http.receivepack", "true")

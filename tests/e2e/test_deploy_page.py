@@ -99,6 +99,7 @@ def test_every_variable_that_the_page_names_is_a_setting() -> None:
     assert [name for name in named if f"[{name}]" not in help_text] == []
 
 
+@pytest.mark.long
 def test_the_request_that_the_page_shows_brings_a_commit_in(tmp_path: Path) -> None:
     secret, request = (each for each in blocks("sh") if "secret)" in each or "> secret" in each)
     make_secret, _ = secret.splitlines()

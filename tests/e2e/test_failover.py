@@ -6,10 +6,14 @@ import time
 from pathlib import Path
 from urllib.request import urlopen
 
+import pytest
+
 from reconciler.service.lease import DURATION_SECONDS, RETRY_SECONDS
 from tests.e2e.ledger import Ledger, is_ready, versions
 from tests.e2e.processes import Fleet, Write, fleet, free_address, until
 from tests.loop.world import CONFIG, spec
+
+pytestmark = pytest.mark.long
 
 SURGE = {"maxSurge": 1, "maxUnavailable": 0}
 FIRST, SECOND, THIRD = (f"registry.example/game:{number}" for number in (1, 2, 3))

@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.request import urlopen
 
+import pytest
+
 from reconciler.model import labels
 from tests.e2e.crowd import Crowd, Game, Ping, playing
 from tests.e2e.processes import Fleet, fleet, free_address, until
 from tests.loop.world import spec
+
+pytestmark = pytest.mark.long
 
 ROOMS, BUSY = 200, 100
 HEARD_SHARE = 0.99

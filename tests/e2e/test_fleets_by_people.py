@@ -15,6 +15,8 @@ from tests.canaries.places import canary
 from tests.e2e.processes import Fleet, fleet, free_address, until
 from tests.loop.world import spec
 
+pytestmark = pytest.mark.long
+
 CONFIG = "apiVersion: gamekeeper.dev/v1\nkind: Config\nspec: {}\n"
 TOKEN = canary("admin token", "director")
 ADMINS = f"""\

@@ -12,6 +12,8 @@ from tests.e2e.commands import gamekeeper, git
 from tests.e2e.processes import Fleet, fleet, until
 from tests.loop.scaling.house import scaled
 
+pytestmark = pytest.mark.long
+
 CONFIG = "apiVersion: gamekeeper.dev/v1\nkind: Config\nspec: {writeBack: {quietSeconds: 1}}\n"
 SPEC = scaled(2, [{"replicas": 5}])
 """Five rooms at every time of day; two stand in Git."""

@@ -20,6 +20,8 @@ import pytest
 from tests.e2e.processes import Fleet, fleet, free_address, until
 from tests.loop.world import CONFIG, spec
 
+pytestmark = pytest.mark.long
+
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/gamekeeper/leases/gamekeeper-main"
 MERGE = {"Content-Type": "application/merge-patch+json"}
 FREE = ("--rooms-without-token", "127.0.0.0/8")

@@ -6,9 +6,13 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.ledger import Ledger, is_ready, versions
 from tests.e2e.processes import Fleet, fleet, until
 from tests.loop.world import CONFIG, spec
+
+pytestmark = pytest.mark.long
 
 KILLS = 20
 CONVERGED_SECONDS = 30.0

@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.commands import gamekeeper
 from tests.e2e.processes import fleet, until
 from tests.loop.world import CONFIG, spec
+
+pytestmark = pytest.mark.long
 
 ADVICE = "until it is started with --rooms-listen"
 

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
+import pytest
+
 from tests.canaries.places import canary
 from tests.e2e.commands import gamekeeper
 from tests.e2e.processes import Fleet, fleet, free_address, until
@@ -68,6 +70,7 @@ def status(made: Fleet) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.long
 def test_each_state_is_told_once_whoever_leads(tmp_path: Path) -> None:
     with served(Receiver()) as receiver, fleet(tmp_path) as made:
         made.commit(gamekeeper=CONFIG, schedulers__arena=spec("arena", 12))

@@ -7,6 +7,8 @@ import pytest
 from tests.e2e.real_removals import Removal, thrown_out
 from tests.e2e.real_voices import Span
 
+pytestmark = pytest.mark.long
+
 
 @dataclass
 class Spoke:

@@ -130,6 +130,7 @@ def test_every_room_stands_in_the_table_with_its_state(stage: Stage, idle: list[
     assert all(states[f"arena/{name}"] == "ready" for name in idle)
 
 
+@pytest.mark.long
 def test_the_api_adds_what_the_loop_alone_knows(stage: Stage) -> None:
     assert stage.shown()["arena-1"]["players"] is None
     told = stage.shown(*stage.asks)["arena-1"]
@@ -138,6 +139,7 @@ def test_the_api_adds_what_the_loop_alone_knows(stage: Stage) -> None:
     assert 0 <= told["reportAgeSeconds"] < LONGEST_SECONDS
 
 
+@pytest.mark.long
 def test_a_wrong_address_of_the_api_is_named(stage: Stage) -> None:
     done = stage.run("rooms", "--rooms-api", "http://127.0.0.1:1")
     assert done.returncode == 1
@@ -147,6 +149,7 @@ def test_a_wrong_address_of_the_api_is_named(stage: Stage) -> None:
     assert "answers 401" in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "command", [("rooms", "arena"), ("room", "arena-1"), ("explain", "arena-1")]
 )
@@ -183,6 +186,7 @@ def test_a_room_is_explained_by_its_rule_its_report_and_its_line_in_git(stage: S
     assert "--rooms-api with its address asks it" in without
 
 
+@pytest.mark.long
 def test_a_workload_is_explained(stage: Stage, idle: list[str]) -> None:
     said = stage.run("explain", "Scheduler/arena", *stage.asks).stdout
     assert "Scheduler/arena is ready: 3 rooms wanted" in said
@@ -190,6 +194,7 @@ def test_a_workload_is_explained(stage: Stage, idle: list[str]) -> None:
     assert stage.json("explain", "arena", *stage.asks)["next"] == ["nothing is to be done"]
 
 
+@pytest.mark.long
 def test_a_busy_room_that_is_drained_stays_to_the_end_and_the_request_can_be_taken_back(
     stage: Stage,
 ) -> None:
@@ -224,6 +229,7 @@ def test_an_idle_room_that_is_drained_goes_and_is_replaced(stage: Stage, idle: l
     assert len(stage.idle()) == 2
 
 
+@pytest.mark.long
 def test_a_node_is_drained_of_its_rooms_and_not_cordoned(stage: Stage, idle: list[str]) -> None:
     node = stage.rooms()["arena-1"]["node"]
     there = sorted(name for name, each in stage.rooms().items() if each["node"] == node)
@@ -239,6 +245,7 @@ def test_a_node_is_drained_of_its_rooms_and_not_cordoned(stage: Stage, idle: lis
     assert "request" not in {each["leaving"] for each in stage.rooms().values()}
 
 
+@pytest.mark.long
 def test_who_has_no_rights_drains_nothing(stage: Stage) -> None:
     done = stage.run("drain", "arena-1", "--as", "somebody")
     assert done.returncode == 1
@@ -255,6 +262,7 @@ def test_a_log_is_printed_whole_or_its_end(stage: Stage) -> None:
     assert "container none is not valid" in refused.stderr
 
 
+@pytest.mark.long
 def test_a_watch_prints_each_room_that_changes(stage: Stage, idle: list[str]) -> None:
     with subprocess.Popen(
         [GAMEKEEPER, "rooms", "arena", "--watch", "--output", "json"],

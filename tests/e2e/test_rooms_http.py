@@ -274,6 +274,7 @@ def _of_room(heard: Heard, namespace: str, name: str, folder: Path) -> dict[str,
     return environment(**(found | reached))
 
 
+@pytest.mark.long
 def test_the_lines_of_curl_on_the_page_do_what_they_say(heard: Heard, tmp_path: Path) -> None:
     script = "set -e\n" + "".join(_blocks("sh"))
     done = subprocess.run(
@@ -294,6 +295,7 @@ def test_the_lines_of_curl_on_the_page_do_what_they_say(heard: Heard, tmp_path: 
     heard.ask("DELETE", "/v1/rooms/arena/arena-4/drain", token=ADMIN)
 
 
+@pytest.mark.long
 def test_the_program_on_the_page_outlives_a_fail_over_and_leaves_when_asked(
     heard: Heard, tmp_path: Path
 ) -> None:

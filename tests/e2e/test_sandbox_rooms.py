@@ -127,6 +127,7 @@ def test_a_game_that_shows_no_token_is_believed_on_this_machine(tmp_path: Path) 
     assert "not heard: HTTP Error 401" not in said
 
 
+@pytest.mark.long
 def test_a_fleet_of_processes_reports_scales_in_and_leaves_nothing(tmp_path: Path) -> None:
     folder = fleet(tmp_path / "fleet")
     commit(folder, SPEC, "reports: none", "reports: required")
@@ -147,6 +148,7 @@ def test_a_fleet_of_processes_reports_scales_in_and_leaves_nothing(tmp_path: Pat
         assert not Path(scene.kubeconfig).parent.exists()
 
 
+@pytest.mark.long
 def test_the_service_in_a_sandbox_is_known_to_decide(tmp_path: Path) -> None:
     folder = fleet(tmp_path / "fleet")
     with _living(folder) as scene:
@@ -159,6 +161,7 @@ def test_the_service_in_a_sandbox_is_known_to_decide(tmp_path: Path) -> None:
         assert "One process decides at a time" in applied.stderr
 
 
+@pytest.mark.long
 def test_whoever_runs_a_sandbox_may_ask_what_its_rooms_say(tmp_path: Path) -> None:
     folder = fleet(tmp_path / "fleet")
     commit(folder, SPEC, "reports: none", "reports: required")
@@ -178,6 +181,7 @@ def test_whoever_runs_a_sandbox_may_ask_what_its_rooms_say(tmp_path: Path) -> No
         assert token.read_text() not in json.dumps(printed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["Scheduler", "Fleet"])
 def test_simulated_players_come_to_simulated_games(tmp_path: Path, kind: str) -> None:
     folder = fleet(tmp_path / "fleet")
@@ -196,6 +200,7 @@ def test_simulated_players_come_to_simulated_games(tmp_path: Path, kind: str) ->
         _until("a game says so", lambda: " players" in scene.log("arena-0"))
 
 
+@pytest.mark.long
 def test_players_come_as_they_once_did(tmp_path: Path) -> None:
     folder = fleet(tmp_path / "fleet")
     commit(folder, SPEC, "reports: none", "reports: required")

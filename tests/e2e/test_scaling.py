@@ -49,6 +49,7 @@ def test_a_decision_acts_stands_in_git_and_is_undone_by_a_revert(made: Fleet) ->
     assert text(made) == SPEC
 
 
+@pytest.mark.long
 def test_without_autoscaling_every_count_is_as_git_says(made: Fleet) -> None:
     made.start_loop("cache", *FLAGS, "--no-autoscaling")
     until("two rooms", lambda: len(made.pods("arena")) == 2, 60.0)

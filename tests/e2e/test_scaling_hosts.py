@@ -13,6 +13,8 @@ from tests.gitservers.http import Fault
 from tests.loop.scaling.commits import foreign_bytes, steps_of
 from tests.loop.scaling.counts import count_of
 
+pytestmark = pytest.mark.long
+
 CONFIG = "apiVersion: gamekeeper.dev/v1\nkind: Config\nspec: {writeBack: {quietSeconds: 1}}\n"
 FILE = "schedulers/arena.yaml"
 PUSH = "/git-receive-pack"

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.e2e.hosted import Hosted, hosted
@@ -14,6 +15,8 @@ from tests.gitservers.backend import Call, Reply
 from tests.gitservers.http import Fault, HttpGitServer
 from tests.loop.scaling.commits import foreign_bytes, steps_of
 from tests.loop.scaling.house import scaled
+
+pytestmark = pytest.mark.long
 
 CONFIG = "apiVersion: gamekeeper.dev/v1\nkind: Config\nspec: {writeBack: {quietSeconds: 1}}\n"
 FILE = "schedulers/arena.yaml"

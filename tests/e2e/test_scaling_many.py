@@ -10,6 +10,8 @@ import pytest
 
 from tests.e2e import many
 
+pytestmark = pytest.mark.long
+
 CHANGES = int(os.environ.get("GAMEKEEPER_CHANGES", "5"))
 
 

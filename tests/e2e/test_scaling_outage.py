@@ -7,6 +7,8 @@ import pytest
 from tests.e2e import outage
 from tests.e2e.surge import AMOUNT
 
+pytestmark = pytest.mark.long
+
 SECONDS = 30.0
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from tests.e2e import rush
 
+pytestmark = pytest.mark.long
+
 MOST_COMMITS = 3
 
 

@@ -6,9 +6,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
+
 from tests.e2e.processes import Fleet, fleet, until
 from tests.loop.world import spec
 from tests.monitoring.loopback import Loopback, Reply, served
+
+pytestmark = pytest.mark.long
 
 CONFIG = "apiVersion: gamekeeper.dev/v1\nkind: Config\nspec: {writeBack: {mode: 'off'}}\n"
 FLAGS = ("--no-lease", "--poll-seconds", "1", "--listen", "127.0.0.1:0")

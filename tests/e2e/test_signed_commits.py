@@ -41,6 +41,7 @@ def gamekeeper(made: Fleet, *words: str) -> str:
     return subprocess.run(argv, check=False, capture_output=True, text=True).stdout
 
 
+@pytest.mark.long
 def test_what_nobody_signed_waits_and_is_shown_until_it_is_approved_or_signed(
     made: Fleet, tmp_path: Path
 ) -> None:

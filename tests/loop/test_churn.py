@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from enum import Enum
 from typing import Any
 
+import pytest
 import yaml
 
 from reconciler.loop import head
@@ -18,6 +19,8 @@ from reconciler.service.metrics import Metrics
 from reconciler.service.voice import LogVoice
 from reconciler.service.voices import Voices
 from tests.loop.world import Process, World, spec
+
+pytestmark = pytest.mark.long
 
 WORKLOADS = 10
 ROUNDS = 10

@@ -40,7 +40,7 @@ async def test_a_process_that_dies_at_any_call_is_gone_on_from(
         for side in ("before", "after"):
             state = reference.ports.states[(number, side)]
             points.setdefault(state, []).append((number, side, what))
-    for alike in part(list(points.values()), 8):
+    for alike in part(list(points.values()), 24):
         if len(failures) >= SHOWN:
             break  # they tell enough
         POINTS["points of crash"] += len(alike)

@@ -119,7 +119,7 @@ def _ways(turn: int, call: Call) -> list[tuple[str, Failure, bool]]:
 async def test_a_request_that_fails_once_changes_no_end(scenario: Scenario) -> None:
     world, reference, calls = await _reference(scenario)
     failures = []
-    for turn, (at, call) in part(list(enumerate(calls.items())), 7):
+    for turn, (at, call) in part(list(enumerate(calls.items())), 21):
         for name, failure, applied in _ways(turn, call):
             POINTS["failed requests"] += 1
             stage = Stage(copy_of(world), scenario)
@@ -138,7 +138,7 @@ async def test_a_read_that_is_old_removes_nothing_wrongly(scenario: Scenario) ->
     world, reference, calls = await _reference(scenario)
     failures = []
     reads = {at: call for at, call in calls.items() if call.verb in ("get", "list")}
-    for turn, (at, call) in part(list(enumerate(reads.items())), 7):
+    for turn, (at, call) in part(list(enumerate(reads.items())), 21):
         depths = DEPTHS if call.kind == "Pod" else DEPTHS[at % 2 :: 2]
         for depth in some(depths, turn // 2, 1):
             POINTS["old reads"] += 1
@@ -165,7 +165,7 @@ STEADY = [scenario for scenario in SCENARIOS if "change of mind" not in scenario
 async def test_a_process_that_reads_from_a_server_behind_does_no_harm(scenario: Scenario) -> None:
     world, reference, _ = await _reference(scenario)
     failures = []
-    for depth, turns in part(list(product((1, 3, 8, 21, 34), (1, 2))), 5):
+    for depth, turns in part(list(product((1, 3, 8, 21, 34), (1, 2))), 10):
         POINTS["servers behind"] += 1
         stage = Stage(copy_of(world), scenario)
         first = stage.cast(Ports())

@@ -226,7 +226,7 @@ BUGS: tuple[tuple[Plant, Check], ...] = (
 PLANTED = [pytest.param(*bug, id=bug[0].__name__) for bug in BUGS]
 
 
-@pytest.mark.parametrize(("plant", "check"), part(PLANTED, 4))
+@pytest.mark.parametrize(("plant", "check"), part(PLANTED, 12))
 async def test_a_planted_bug_is_caught(
     plant: Plant, check: Check, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -115,7 +115,7 @@ async def test_a_fleet_stands_as_one_that_began_with_its_specs(number: int) -> N
 async def test_a_spec_with_a_mistake_is_refused_before_anything_is_written_for_it() -> None:
     files = first_files()
     world, process = await open_world({**files})
-    names = part(sorted(MISTAKES), 4)
+    names = part(sorted(MISTAKES), 12)
     for name in names:
         document: Json = yaml.safe_load(spec("arena", 2))
         MISTAKES[name](document)

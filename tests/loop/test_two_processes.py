@@ -67,7 +67,7 @@ async def test_two_processes_in_any_order_of_turns_come_to_one_end(scenario: Sce
     world, reference = await reference_of(scenario)
     # Those that begin with the other are the same, with the names of the two exchanged.
     orders = [(0, *others) for others in product((0, 1), repeat=TURNS_INTERLEAVED - 1)]
-    for order in part(orders, 5):
+    for order in part(orders, 15):
         POINTS["orders of two processes"] += 1
         stage = Stage(copy_of(world), scenario)
         await _settle(stage, await _pair(stage), order)

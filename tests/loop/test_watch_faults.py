@@ -153,7 +153,7 @@ async def _play(seed: int) -> list[str]:
         return [call.what for each in there.services for call in each.transport.calls]
 
 
-@pytest.mark.parametrize("seed", part(range(SEEDS), 5), ids=lambda seed: f"seed-{seed}")
+@pytest.mark.parametrize("seed", part(range(SEEDS), 15), ids=lambda seed: f"seed-{seed}")
 def test_the_story_comes_to_its_end_whatever_the_watches_do(seed: int) -> None:
     in_virtual_time(_play(seed))
 

@@ -240,6 +240,7 @@ def failures_are_forgotten(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(failing, "of_rooms", lambda there, known, now: of_rooms(there, (), now))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("plant", "act"),
     [

@@ -77,6 +77,7 @@ def _cut_off(it: Playhouse, namespaces: set[str]) -> None:
     it.cast._say = carried
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rooms", [1, 2])
 def test_rooms_that_fill_up_in_a_namespace_that_is_cut_off_are_not_replaced(rooms: int) -> None:
     async def main() -> None:

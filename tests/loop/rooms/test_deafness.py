@@ -72,6 +72,7 @@ async def _persons_commit(wish: Wish) -> None:
     wish.change("duel", 0, 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", ["the leader stays", "the leader dies"])
 def test_an_hour_of_deafness_with_every_room_occupied_removes_none(end: str) -> None:
     async def main() -> None:

@@ -203,6 +203,7 @@ async def _recovered(there: GitHouse, wish: Wish) -> float:
     return await there.until("one room more", is_there, 4 * RECOVERED_SECONDS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", share(range(HOURS), "hours of Git faults"))
 def test_no_fault_of_git_takes_a_room_and_each_is_caught_up_with(number: int) -> None:
     score(15, hours=1, faults=FAULTS_AN_HOUR, late=0, failed=1)

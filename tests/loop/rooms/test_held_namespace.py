@@ -3,12 +3,16 @@
 import json
 from collections import Counter
 
+import pytest
+
 from reconciler.model.holds import HoldKind
 from reconciler.sandbox.requests import Request, Response
 from tests.loop.rooms.house import Playhouse
 from tests.loop.rooms.mishaps import MERGE
 from tests.loop.rooms.test_refusing_clusters import HOUR, are_standing, play, ready, scene
 from tests.loop.virtual_time import in_virtual_time
+
+pytestmark = pytest.mark.long
 
 FINALIZER = "example.com/billing"
 MOST_REQUESTS = 100

@@ -61,6 +61,7 @@ async def _played(retry_seconds: float, standby: bool) -> None:
         it.judge()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("voice", [Voice.MAESTRO, Voice.NATIVE])
 @pytest.mark.parametrize("phase_seconds", [0.0, 2.5, 5.0, 7.5])
 def test_players_who_come_within_the_quiet_time_and_are_told_of_by_the_next_ping_stay(

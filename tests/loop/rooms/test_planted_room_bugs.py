@@ -23,6 +23,8 @@ from tests.loop.sweeps import part
 from tests.loop.virtual_time import in_virtual_time
 from tests.scorecard import score
 
+pytestmark = pytest.mark.long
+
 SEEDS = 30
 """As many as are needed: one in three tells the bug that is found least."""
 Plant = Callable[[pytest.MonkeyPatch], None]

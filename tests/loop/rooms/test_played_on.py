@@ -132,6 +132,7 @@ def test_a_process_that_dies_at_any_write_ends_no_match_and_is_gone_on_from(act:
     _tried(act, 1, share(list(_deaths(_undisturbed(act).calls)), act.name))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("act", ACTS, ids=lambda act: act.name)
 def test_a_request_that_fails_in_any_way_ends_no_match_and_is_made_good(act: Act) -> None:
     _tried(act, 2, share(list(_wrongs(_undisturbed(act).calls)), act.name))

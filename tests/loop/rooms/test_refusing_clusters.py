@@ -92,6 +92,7 @@ def ready(there: Playhouse) -> Json:
     return {"message": ready.message, "since": ready.since}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("status", "message"),
     [

@@ -207,6 +207,7 @@ class LeaselessHouse(RivalHouse):
     leased = False
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", share(range(SEEDS), "no lease"), ids=lambda seed: f"seed-{seed}")
 def test_two_that_lead_throughout_end_no_match_and_lose_no_commit(seed: int) -> None:
     score(ROW, runs_of_two_leaders=1, failed=1)

@@ -118,6 +118,7 @@ async def _fill(there: Playhouse, namespace: str) -> str:
     return actor.uid
 
 
+@pytest.mark.long
 def test_rooms_with_players_and_our_records_go_through_upgrades_and_downgrades() -> None:
     """A roll-out of the program each time: both versions run for a while, then the new one."""
 

@@ -24,6 +24,8 @@ from tests.loop.scaling.test_renamed_branch import (
 from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.loop.world import CONFIG
 
+pytestmark = pytest.mark.long
+
 RISING = [
     {"from": "08:05", "to": "08:30", "replicas": 13},
     {"from": "08:30", "to": "20:00", "replicas": 20},

@@ -3,6 +3,8 @@
 import asyncio
 import random
 
+import pytest
+
 from reconciler import registry
 from reconciler.model.specs import Budgets
 from reconciler.sandbox.players.natures import Nature
@@ -15,6 +17,8 @@ from tests.loop.scaling.house import FILE, Ledger
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import World, spec
+
+pytestmark = pytest.mark.long
 
 HOUR_SECONDS = 3600.0
 AMOUNT, PLAYED = 2, 6

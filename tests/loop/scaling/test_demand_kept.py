@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
+
 from reconciler import registry
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.core import demand
@@ -24,6 +26,8 @@ from tests.loop.service import Service
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import World
+
+pytestmark = pytest.mark.long
 
 MATCH_SECONDS = 120.0
 HOUR_SECONDS = 3600.0

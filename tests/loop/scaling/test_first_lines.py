@@ -11,6 +11,8 @@ from tests.loop.scaling.test_counts_file import BARE, FROM_EIGHT, IN_A_FILE, in_
 from tests.loop.scaling.test_renamed_branch import FREEZE
 from tests.loop.virtual_time import elapsed, in_virtual_time
 
+pytestmark = pytest.mark.long
+
 FROZEN = IN_A_FILE.replace("{writeBack: ", "\n  writeBack: ").replace("}}", "}") + FREEZE
 """From 08:15 to 08:45."""
 

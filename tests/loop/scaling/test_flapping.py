@@ -11,6 +11,8 @@ from tests.loop.scaling.house import Habits, Scene, stage
 from tests.loop.scaling.script import ScriptedCompiler, policies_with, scripted
 from tests.loop.virtual_time import elapsed, in_virtual_time
 
+pytestmark = pytest.mark.long
+
 WORKLOADS = ("arena", "duel", "lobby", "quake")
 MINUTE, WINDOW_SECONDS, PLAYED_SECONDS = 60.0, 600.0, 2400.0
 MOST_TURNS = 2

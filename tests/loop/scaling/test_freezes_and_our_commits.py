@@ -14,6 +14,8 @@ from tests.loop.scaling.test_freezes import CONFIG, ENDS_AT, FROM_TEN_PAST_EIGHT
 from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.loop.world import spec
 
+pytestmark = pytest.mark.long
+
 APART = f"{CONFIG.rstrip()}\n  writeBack: {{branch: counts}}\n"
 LOBBY_POLICY = {"schedule": [{"from": "08:33", "to": "20:00", "replicas": 5}]}
 LOBBY = spec("lobby", 2, autoscaling={"min": 2, "max": 20, "policy": LOBBY_POLICY})

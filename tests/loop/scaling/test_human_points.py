@@ -303,7 +303,7 @@ CASES = [
     ("point", "act", "survives"),
     [
         pytest.param(*case, id=f"{case[1].name} when {case[0]}{'' if case[2] else ', and it dies'}")
-        for case in part(CASES, 4)
+        for case in part(CASES, 12)
     ],
 )
 def test_the_head_wins_at_every_point_and_holds(point: str, act: Act, survives: bool) -> None:

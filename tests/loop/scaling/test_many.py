@@ -17,6 +17,8 @@ from tests.loop.scaling.house import stage
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.world import World
 
+pytestmark = pytest.mark.long
+
 NAMES = tuple(f"arena-{number:02}" for number in range(32))
 CHANGES = int(os.environ.get("GAMEKEEPER_CHANGES", "6"))
 PACE_SECONDS = 5.0

@@ -2,8 +2,12 @@
 
 import asyncio
 
+import pytest
+
 from tests.loop.scaling.house import Scene, scaled, scene
 from tests.loop.virtual_time import elapsed, in_virtual_time
+
+pytestmark = pytest.mark.long
 
 STEP_SECONDS = 240.0
 STEPS = 15

@@ -11,6 +11,8 @@ from tests.loop.scaling.house import ARENA, FILE, Scene, scaled, stage
 from tests.loop.scaling.test_counts_branch import APART
 from tests.loop.virtual_time import elapsed, in_virtual_time
 
+pytestmark = pytest.mark.long
+
 PACED = "    scaleUp: {step: 1, cooldownSeconds: 30}\n    scaleDown:"
 """A policy that climbs by steps: one that jumps hides that rooms went."""
 TIMES = [

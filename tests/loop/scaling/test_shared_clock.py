@@ -15,6 +15,8 @@ from tests.loop.scaling.house import ARENA, FILE, Habits, LoopTime, scaled, scen
 from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.loop.world import spec
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("ahead", [-3600.0, 0.0, 3600.0], ids=["behind", "right", "ahead"])
 @pytest.mark.parametrize("later", [-3600.0, 0.0, 3600.0], ids=["behind", "right", "ahead"])

@@ -70,6 +70,7 @@ LOST = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", LOST)
 def test_a_signal_lost_for_an_hour_takes_no_room_and_comes_back(how: str) -> None:
     async def main() -> None:

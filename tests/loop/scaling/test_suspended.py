@@ -12,6 +12,8 @@ from tests.loop.scaling.test_renamed_branch import RENAMED, SPEC, begun, listed,
 from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.loop.world import CONFIG
 
+pytestmark = pytest.mark.long
+
 ELEVEN = SPEC.replace("  replicas: 2\n", "  replicas: 11\n", 1)
 """One room fewer than the branch of counts has: so few that no budget refuses the step."""
 OF_ELEVEN = ELEVEN + "  suspend: true\n"

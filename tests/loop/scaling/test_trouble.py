@@ -87,6 +87,7 @@ LONG = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("begin", "most"), [each[1:] for each in LONG], ids=[e[0] for e in LONG])
 def test_a_trouble_that_lasts_does_not_fill_the_record_with_commits_that_are_nowhere(
     begin: Callable[[MemoryHost], None], most: int
@@ -187,6 +188,7 @@ def test_a_force_push_beside_a_decision_on_its_way_loses_nothing() -> None:
     in_virtual_time(main())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("jump", [3600.0, -3600.0], ids=["an hour on", "an hour back"])
 @pytest.mark.parametrize("when", ["waiting", "landed", "held"])
 def test_a_clock_that_jumps_delays_no_commit_and_no_decision_by_an_hour(
@@ -215,6 +217,7 @@ def test_a_clock_that_jumps_delays_no_commit_and_no_decision_by_an_hour(
     in_virtual_time(main())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("jump", [3600.0, -3600.0], ids=["an hour on", "an hour back"])
 @pytest.mark.parametrize("dies", [False, True], ids=["one process", "another one leads"])
 def test_a_persons_number_holds_for_its_time_whatever_the_clock_is_set_to(
@@ -241,6 +244,7 @@ def test_a_persons_number_holds_for_its_time_whatever_the_clock_is_set_to(
     in_virtual_time(main())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("judged", [False, True], ids=["no new head", "a head judged after it"])
 def test_a_clock_that_is_wrong_for_a_while_lengthens_no_hold(judged: bool) -> None:
     async def main() -> None:

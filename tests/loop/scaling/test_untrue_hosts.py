@@ -14,6 +14,8 @@ from tests.loop.safety import Bounds
 from tests.loop.scaling.house import ARENA, FILE, Habits, ScalingService, scaled, scene, stage
 from tests.loop.virtual_time import elapsed, in_virtual_time
 
+pytestmark = pytest.mark.long
+
 SHUT_SECONDS = 240.0
 FROM_EIGHT = [{"from": "08:05", "to": "20:00", "replicas": 6}]
 """The world begins at 08:00."""
