@@ -30,7 +30,7 @@ WHOLE_FIRST := tests/loop/rooms/test_rooms_weather.py tests/loop/rooms/test_deaf
 	tests/loop/scaling/test_human_points.py
 WHOLE_SECOND := tests/loop/rooms/test_played_on.py tests/loop/test_faults.py \
 	tests/loop/rooms/test_git_faults.py tests/loop/rooms/test_two_leaders.py \
-	tests/loop/rooms/test_rest.py \
+	tests/loop/rooms/test_rest.py tests/loop/rooms/test_storm.py \
 	tests/loop/test_transitions.py tests/loop/rooms/test_seeds.py
 WHOLE := $(WHOLE_FIRST) $(WHOLE_SECOND)
 TYPING := $(wildcard tests/e2e/test_commands*.py tests/e2e/test_*room*.py) \

@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.campaign.ledger import Ledger, Played, report
-from tests.campaign.pieces import Piece, pieces
+from tests.campaign.pieces import Piece, pieces, taken
 from tests.scorecard import SETTING
 from tests.seeds import seed_of_the_program
 
 ROOT = Path(__file__).parent.parent.parent
-KEPT = ROOT / ".cache" / "campaign.json"
+KEPT = ROOT / "benchmarks" / "campaign.jsonl"
 RESULTS = ROOT / "benchmarks" / "CAMPAIGN.md"
 SHOWN_CHARACTERS = 3000
 
@@ -29,38 +29,39 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60.0, help="begin no piece after them")
     parser.add_argument("--jobs", type=int, default=2, help="pieces at a time")
     given = parser.parse_args()
-    ledger = Ledger.read(KEPT, seed_of_the_program(2**32))
-    everything = list(pieces())
-    for played in _played(ledger.left(everything), time.monotonic() + 60 * given.minutes, given):
-        ledger.played[played.name] = played
+    ledger = Ledger.read(KEPT, seed_of_the_program(2**32), pieces())
+    print(f"{len(ledger.left)} of {len(ledger.pieces)} pieces are left", flush=True)
+    if ledger.void:
+        print(f"{len(ledger.void)} were played of another program, and are void", flush=True)
+    for played in _played(ledger, time.monotonic() + 60 * given.minutes, given.jobs):
+        ledger.add(played)
         ledger.write(KEPT)
         said = "passed" if played.passed else "FAILED"
-        print(f"{played.name}: {said} in {played.seconds:.0f} s", flush=True)
-    lines = report(ledger, everything, _heading(ledger))
-    RESULTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    left = ledger.left(everything)
-    print(f"{len(left)} of {len(everything)} pieces are left; {RESULTS.relative_to(ROOT)} says all")
-    return int(any(not each.passed for each in ledger.played.values()))
+        print(f"{played.name}: {said} in {played.seconds} s", flush=True)
+    RESULTS.write_text("\n".join(report(ledger)) + "\n", encoding="utf-8")
+    where = f"{RESULTS.relative_to(ROOT)} says all; commit it with {KEPT.name}"
+    print(f"{len(ledger.left)} of {len(ledger.pieces)} pieces are left; {where}")
+    return int(bool(ledger.failed))
 
 
-def _played(left: list[Piece], until: float, given: argparse.Namespace) -> Iterator[Played]:
+def _played(ledger: Ledger, until: float, jobs: int) -> Iterator[Played]:
     """Play pieces side by side, and yield each when it ends."""
-    with ThreadPoolExecutor(given.jobs) as pool:
-        waiting: set[Future[Played]] = set()
-        queue = iter(left)
+    queue, commit = ledger.left, _commit()
+    waiting: dict[Future[Played], Piece] = {}
+    with ThreadPoolExecutor(jobs) as pool:
         while True:
-            while len(waiting) < given.jobs and time.monotonic() < until:
-                piece = next(queue, None)
-                if piece is None:
-                    break
-                waiting.add(pool.submit(_play, piece))
+            while queue and len(waiting) < jobs and time.monotonic() < until:
+                piece = taken(queue, waiting.values())
+                waiting[pool.submit(_play, piece, ledger.program, commit)] = piece
             if not waiting:
                 return
-            over, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            yield from (each.result() for each in over)
+            over, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            for each in over:
+                del waiting[each]
+                yield each.result()
 
 
-def _play(piece: Piece) -> Played:
+def _play(piece: Piece, program: int, commit: str) -> Played:
     with tempfile.TemporaryDirectory() as folder:
         figures = Path(folder, "figures.json")
         environment = os.environ | {SETTING: str(figures)}
@@ -75,19 +76,15 @@ def _play(piece: Piece) -> Played:
     passed = done.returncode == 0
     said = "" if passed else (done.stdout + done.stderr)[-SHOWN_CHARACTERS:]
     rows = {int(row): each for row, each in kept.items()}
-    return Played(piece.name, passed, time.monotonic() - began, rows, said)
+    date = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
+    seconds = round(time.monotonic() - began)
+    return Played(piece.name, program, commit, date, seconds, passed, rows, said)
 
 
-def _heading(ledger: Ledger) -> str:
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.strip()
-    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return f"{now}, commit {commit}; the seed of the program is {ledger.program}."
+def _commit() -> str:
+    words = ["git", "rev-parse", "--short", "HEAD"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
 if __name__ == "__main__":

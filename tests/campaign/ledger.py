@@ -1,4 +1,7 @@
-"""What of a campaign is played: kept after each piece, and void once the program changes."""
+"""What of a campaign is played, over days and machines: a line for each piece, in the repository.
+
+What was played of another program stays there, and is not added up: it proves nothing of this one.
+"""
 
 import json
 from collections import Counter
@@ -8,55 +11,77 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.campaign.pieces import Piece
-from tests.scorecard import ROWS, added
+from tests.scorecard import ASKED, ROWS, added, worded
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """How a piece went; `figures` by row of the scorecard."""
+    """How a piece went; `figures` by row of the scorecard.
+
+    `program` is the seed of the program's text, `commit` and `date` say which and when to people.
+    """
 
     name: str
+    program: int
+    commit: str
+    date: str
+    seconds: int
     passed: bool
-    seconds: float
     figures: dict[int, dict[str, int]]
     said: str = ""
     """The end of its output, where it failed."""
 
+    def line(self) -> str:
+        """Return it as it is kept: a pass has nothing to say."""
+        kept = asdict(self)
+        if not self.said:
+            del kept["said"]
+        return json.dumps(kept, ensure_ascii=False)
+
 
 @dataclass(slots=True)
 class Ledger:
-    """`program` is the seed of the program's text: pieces of two programs do not add up."""
+    """The `pieces` of a campaign, and what was `played` of them: of this `program`, and `void`."""
 
     program: int
+    pieces: list[Piece]
     played: dict[str, Played] = field(default_factory=dict)
+    void: dict[str, Played] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, path: Path, program: int) -> Self:
-        """Return what stands in a file; nothing where there is none, or of another program."""
-        try:
-            kept = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return cls(program)
-        if kept["program"] != program:
-            return cls(program)
-        return cls(program, {each["name"]: _played(each) for each in kept["played"]})
+    def read(cls, path: Path, program: int, pieces: Iterable[Piece]) -> Self:
+        """Return what stands in a file, or nothing; of pieces that there are no more, neither."""
+        made = cls(program, list(pieces))
+        names = {piece.name for piece in made.pieces}
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        for played in map(_played, lines):
+            if played.name in names:
+                made._keep(played)
+        return made
+
+    def add(self, played: Played) -> None:
+        """Take in a piece that was played; of what it was in another program nothing is kept."""
+        self.void.pop(played.name, None)
+        self._keep(played)
 
     def write(self, path: Path) -> None:
         """Keep it: a piece that is played is not lost, whenever the next one ends."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        kept = {"program": self.program, "played": [asdict(each) for each in self.played.values()]}
+        kept = self.void | self.played
+        lines = [kept[piece.name].line() for piece in self.pieces if piece.name in kept]
         fresh = path.with_suffix(".new")
-        fresh.write_text(json.dumps(kept), encoding="utf-8")
+        fresh.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         fresh.replace(path)
 
-    def left(self, pieces: Iterable[Piece]) -> list[Piece]:
-        """Return what is still to be played: what failed is played again."""
-        return [piece for piece in pieces if not self.is_passed(piece)]
+    @property
+    def left(self) -> list[Piece]:
+        """What is still to be played: what failed is played again."""
+        passed = {each.name for each in self.played.values() if each.passed}
+        return [piece for piece in self.pieces if piece.name not in passed]
 
-    def is_passed(self, piece: Piece) -> bool:
-        """Whether a piece was played, and nothing failed."""
-        known = self.played.get(piece.name)
-        return known is not None and known.passed
+    @property
+    def failed(self) -> list[Played]:
+        """What was played and failed."""
+        return [each for each in self.played.values() if not each.passed]
 
     def figures(self) -> dict[int, Counter[str]]:
         """Add up the figures of all pieces, by row."""
@@ -66,34 +91,56 @@ class Ledger:
                 added(sums.setdefault(row, Counter()), figures)
         return sums
 
+    def _keep(self, played: Played) -> None:
+        kept = self.played if played.program == self.program else self.void
+        kept[played.name] = played
 
-def _played(kept: dict[str, Any]) -> Played:
-    """Read what `asdict` made; JSON has no numbers as names."""
+
+def _played(line: str) -> Played:
+    """Read a line back; JSON has no numbers as names."""
+    kept: dict[str, Any] = json.loads(line)
     figures = {int(row): each for row, each in kept["figures"].items()}
     return Played(**kept | {"figures": figures})
 
 
-def report(ledger: Ledger, pieces: list[Piece], heading: str) -> Iterator[str]:
+def report(ledger: Ledger) -> Iterator[str]:
     """Yield the lines of the results file."""
-    left = ledger.left(pieces)
+    played, left = ledger.played.values(), ledger.left
     yield "# The campaign"
     yield ""
-    yield "Written by `make campaign`. " + heading
+    yield (
+        "Written by `make campaign`, which goes on where it ended; `campaign.jsonl` beside this "
+        "has each piece with its program, commit, date and seconds."
+    )
     yield ""
-    minutes = sum(each.seconds for each in ledger.played.values()) / 60
-    passed = len(pieces) - len(left)
-    yield f"{passed} of {len(pieces)} pieces are played and passed, in {minutes:.0f} minutes."
+    minutes = sum(each.seconds for each in played) / 60
+    passed = len(ledger.pieces) - len(left)
+    yield (
+        f"Of the program {ledger.program}, {passed} of {len(ledger.pieces)} pieces are played and "
+        f"passed, in {minutes:.0f} minutes of one job{_when(ledger)}."
+    )
+    if ledger.void:
+        yield ""
+        yield f"{len(ledger.void)} more were played of other programs, and are not added up."
     yield ""
-    yield "| row | what | figures |"
-    yield "|---|---|---|"
-    for row, figures in sorted(ledger.figures().items()):
-        said = ", ".join(f"{number:,} {what.replace('_', ' ')}" for what, number in figures.items())
-        yield f"| {row} | {ROWS[row]} | {said} |"
-    failed = [each for each in ledger.played.values() if not each.passed]
-    for each in failed:
+    yield "| row | what | figures | asked |"
+    yield "|---|---|---|---|"
+    figures = ledger.figures()
+    for row, what in ROWS.items():
+        said = worded(figures[row]) if row in figures else "**not played yet**"
+        yield f"| {row} | {what} | {said} | {worded(ASKED.get(row, {}))} |"
+    for each in ledger.failed:
         yield ""
         yield f"**Failed:** {each.name}"
         yield ""
         yield "```"
         yield each.said
         yield "```"
+
+
+def _when(ledger: Ledger) -> str:
+    dates = sorted(each.date for each in ledger.played.values())
+    commits = {each.commit: "" for each in sorted(ledger.played.values(), key=lambda at: at.date)}
+    if not dates:
+        return ""
+    return f", from {dates[0]} to {dates[-1]}, at {', '.join(commits)}"

@@ -1,13 +1,12 @@
 """Fails the test in which a canary left the place where it was planted, and counts row 22."""
 
-import os
 from collections.abc import Generator
 
 import pytest
 
 from tests.canaries import outputs
 from tests.canaries.places import PLANTED
-from tests.scorecard import SETTING, score
+from tests.scorecard import score
 
 _ROW = 22
 _HITS: list[outputs.Leak] = []
@@ -44,7 +43,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if late and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
     places = len(set(PLANTED.values()))
-    # A campaign adds up the figures of its pieces; places are the same ones in each.
-    if places and not os.environ.get(SETTING):
+    if places:
         searched = outputs.SEARCHED.total()
         score(_ROW, places=places, outputs=searched, hits=len(_HITS) + len(late))

@@ -54,8 +54,8 @@ class Service:
 
     def __init__(self, world: World, name: str, weather: Weather) -> None:
         self.clock = LoopTime()
-        self.transport = WatchedTransport(world.sandbox, world.time.now, weather)
-        kube = KubernetesCluster(self.transport, "main", name="local")
+        self.transport = self._connected(world, weather)
+        self.kube = kube = KubernetesCluster(self.transport, "main", name="local")
         self.view = ClusterView(
             kube,
             "main",
@@ -109,11 +109,15 @@ class Service:
         # Of a set of strings the order is another one in every process of this machine.
         setattr(lane, name_of, lambda keys: serve(cast(Any, sorted(keys))))
         changed = self.app.leadership_changed
+        apart = kube.apart()
         self.lease = Lease(
-            kube, LEASE, name, self.clock, changed=changed, elapsed=self.clock.elapsed
+            apart, LEASE, name, self.clock, changed=changed, elapsed=self.clock.elapsed
         )
         self.task: asyncio.Task[None] | None = None
         self.killed = False
+
+    def _connected(self, world: World, weather: Weather) -> WatchedTransport:
+        return WatchedTransport(world.sandbox, world.time.now, weather)
 
     def _app(self, parts: Parts) -> App:
         return App(parts)

@@ -55,11 +55,27 @@ class Act:
 
 @dataclass(frozen=True)
 class Ending:
-    """What an act came to, and the requests on the way there."""
+    """What an act came to, and the requests on the way there.
+
+    `made` and `removed` are the rooms that we made and asked to go since the house opened, by
+    namespace, each once however often it was asked for.
+    """
 
     rooms: Rooms
     spaces: frozenset[str]
     calls: tuple[Call, ...]
+    made: Counter[str]
+    removed: Counter[str]
+
+    def exceeds(self, other: "Ending") -> list[str]:
+        """Say of which rooms more were made or removed than in another ending."""
+        return [
+            *(f"{number} more made in {name}" for name, number in (self.made - other.made).items()),
+            *(
+                f"{number} more removed in {name}"
+                for name, number in (self.removed - other.removed).items()
+            ),
+        ]
 
 
 class Prompter:
@@ -172,13 +188,19 @@ async def _ended(there: Playhouse, prompter: Prompter, wanted: Ending | None) ->
         written = len(there.writes)
         await asyncio.sleep(STILL_SECONDS)
         is_still = len(there.writes) == written
-        ending = Ending(_rooms(there), _spaces(there), tuple(prompter.calls))
+        ending = _ending(there, prompter)
         same = wanted is None or (ending.rooms, ending.spaces) == (wanted.rooms, wanted.spaces)
         if is_still and same and there.leader is not None:
             return ending
         if elapsed() - began > CONVERGED_SECONDS:
             differs = "" if wanted is None else _difference(ending, wanted)
             raise NotTheSame(f"not as undisturbed: {differs or 'it goes on writing'}")
+
+
+def _ending(there: Playhouse, prompter: Prompter) -> Ending:
+    removed = Counter(room.partition("/")[0] for room in set(there.warden.removed_rooms))
+    made = Counter(there.warden.made)
+    return Ending(_rooms(there), _spaces(there), tuple(prompter.calls), made, removed)
 
 
 def _difference(ending: Ending, wanted: Ending) -> str:
@@ -260,6 +282,14 @@ def _drained(there: Playhouse, wish: Wish) -> None:
                     evict(there, f"{piece.place}/{pod['metadata']['name']}")
 
 
+def _taken_over(there: Playhouse, wish: Wish) -> None:
+    """Who leads dies, and another process reads all there is."""
+    leader = there.leader
+    assert isinstance(there, PromptedHouse)
+    if leader is not None:  # or one that died already is being followed
+        there.dies(leader)
+
+
 def _silent(there: Playhouse, wish: Wish) -> None:
     """A node is heard no more."""
     nodes = sorted(each["metadata"]["name"] for each in there.world.objects("/api/v1/nodes"))
@@ -285,5 +315,6 @@ ACTS = (
     Act("another namespace", _another_namespace),
     Act("rooms deleted by hand", _by_hand, ((5.0, _by_hand),)),
     Act("nodes that are drained", _drained),
+    Act("taken over amid a scale-in", _all(1), ((6.0, _taken_over),)),
     Act("a node that is silent for a while", _silent, ((100.0, _heard_again),)),
 )

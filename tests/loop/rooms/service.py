@@ -26,7 +26,7 @@ class RoomService(Service):
         cluster = self.lane.cluster
         self.desk = RoomDesk(
             self.lane,
-            cluster,
+            self.kube.apart().fenced(lambda: self.app.may_write()),
             self.clock,
             self.may_act,
             lambda key: self.app.touched([key]),
@@ -37,6 +37,6 @@ class RoomService(Service):
         self.lane.codes = codes = RoomCodes(cluster, "gamekeeper", elapsed, _key)
         self.lane.rooms_url = "http://gamekeeper-rooms.gamekeeper.svc"
         rules = Rules("main", Silent(own_address=True))
-        door = open_door(cluster, self.view, self.clock, elapsed, rules, codes)
+        door = open_door(self.kube.apart(), self.view, self.clock, elapsed, rules, codes)
         self.api = RoomsApi(self.desk, door, self.clock.now)
         self.app._parts.desk = self.desk

@@ -1,4 +1,4 @@
-"""At every request of every act a process dies, or the request fails in every way: all play on.
+"""At every request of every act a process dies, the request fails in every way, or a read is old.
 
 The rooms report and are full throughout. Which part of all that is played, `shares` says.
 """
@@ -13,6 +13,7 @@ from reconciler.adapters.kubernetes.fence import WRITES
 from reconciler.adapters.kubernetes.refusals import refusal
 from reconciler.model.errors import PortError, Unanswered, Unavailable
 from reconciler.model.refs import Json
+from reconciler.sandbox.faults import Fault
 from tests.loop.rooms.acts import ACTS, Act, Ending, PromptedHouse, Prompter, Wrong, play
 from tests.loop.service import Service
 from tests.loop.shares import share
@@ -60,6 +61,10 @@ APPLIED: dict[str, Failure] = {
     "connection lost, carried out": _lost,
 }
 STALLS = "no answer for half a minute"
+ALL = 1_000_000
+"""More revisions than there ever were: what stands at the beginning of history."""
+DEPTHS = (1, 2, 3, 5, 8, ALL)
+READS = ("get", "list")
 
 
 def _dies(house: PromptedHouse, service: Service, call: Call) -> None:
@@ -97,6 +102,21 @@ def _deaths(calls: tuple[Call, ...]) -> Iterator[tuple[int, str, Prompter]]:
             yield at, "it dies after", Prompter(at, after=_dies)
 
 
+def _reads_old(depth: int) -> Wrong:
+    def lag(house: PromptedHouse, service: Service, call: Call) -> None:
+        house.world.sandbox.faults.plant(Fault(stale_revisions=depth))
+
+    return lag
+
+
+def _old_reads(calls: tuple[Call, ...]) -> Iterator[tuple[int, str, Prompter]]:
+    """Yield every read at every depth: it tells what was there so many revisions ago."""
+    for at, call in enumerate(calls):
+        if call.verb in READS:
+            for depth in DEPTHS:
+                yield at, f"{depth} revisions old", Prompter(at, before=_reads_old(depth))
+
+
 @cache
 def _undisturbed(act: Act) -> Ending:
     return _once(act, Prompter(), None)
@@ -117,8 +137,11 @@ def _tried(act: Act, row: int, points: list[tuple[int, str, Prompter]]) -> None:
     failures: list[str] = []
     for at, what, prompter in points:
         score(row, points=1, failed=0)
+        score(4, compared=1, differ=1)
         try:
-            _once(act, prompter, wanted)
+            exceeds = _once(act, prompter, wanted).exceeds(wanted)
+            assert not exceeds, exceeds
+            score(4, differ=-1)
         except AssertionError as error:
             score(row, failed=1)
             failures.append(f"{what}, request {at} ({wanted.calls[at].what}): {error}")
@@ -136,6 +159,11 @@ def test_a_process_that_dies_at_any_write_ends_no_match_and_is_gone_on_from(act:
 @pytest.mark.parametrize("act", ACTS, ids=lambda act: act.name)
 def test_a_request_that_fails_in_any_way_ends_no_match_and_is_made_good(act: Act) -> None:
     _tried(act, 2, share(list(_wrongs(_undisturbed(act).calls)), act.name))
+
+
+@pytest.mark.parametrize("act", ACTS, ids=lambda act: act.name)
+def test_a_read_that_is_old_ends_no_match_and_is_caught_up_with(act: Act) -> None:
+    _tried(act, 3, share(list(_old_reads(_undisturbed(act).calls)), act.name))
 
 
 @pytest.mark.parametrize("act", part(ACTS, 5), ids=lambda act: act.name)

@@ -228,6 +228,8 @@ async def _calm(there: Playhouse, players: "asyncio.Task[None]") -> None:
 
 
 def _count(there: Playhouse) -> None:
+    met = there.weather.met
+    score(3, broken_watches=met["broken watch"], old_reads_in_weather=met["old read"])
     for what, times in there.weather.met.items():
         POINTS[what] += times
     POINTS["virtual minutes"] += int(elapsed() / 60)

@@ -1,62 +1,113 @@
-"""A campaign that is cut off goes on where it was; one of another program begins anew."""
+"""A campaign that is cut off goes on where it was, on any machine; another program's is void."""
 
 from pathlib import Path
 
 from tests.campaign.ledger import Ledger, Played, report
-from tests.campaign.pieces import Piece, pieces
+from tests.campaign.pieces import Piece, pieces, taken
+from tests.scorecard import ASKED, ROWS
 
 SHORT, LONG = Piece("short", ("a",)), Piece("long", ("b",))
+KILLS, MORE = Piece("kills", ("c",), waits=True), Piece("more", ("d",), waits=True)
+BOTH = [SHORT, LONG]
 
 
-def _ledger(*played: Played) -> Ledger:
-    return Ledger(7, {each.name: each for each in played})
+def _ledger(*played: Played, program: int = 7) -> Ledger:
+    ledger = Ledger(program, BOTH)
+    for each in played:
+        ledger.add(each)
+    return ledger
 
 
-def _played(name: str, passed: bool = True, points: int = 10) -> Played:
-    return Played(name, passed, 60.0, {1: {"points": points, "failed": 0}}, "" if passed else "why")
+def _played(name: str, passed: bool = True, points: int = 10, program: int = 7) -> Played:
+    figures = {1: {"points": points, "failed": 0}}
+    date, said = "2026-11-25 20:15", "" if passed else "why"
+    return Played(name, program, "abc1234", date, 60, passed, figures, said)
 
 
 def test_what_was_played_is_there_again(tmp_path: Path) -> None:
-    path = tmp_path / "cache" / "campaign.json"
+    path = tmp_path / "campaign.jsonl"
     ledger = _ledger(_played("short"))
     ledger.write(path)
-    assert Ledger.read(path, 7) == ledger
-    assert Ledger.read(path, 7).left([SHORT, LONG]) == [LONG]
+    assert Ledger.read(path, 7, BOTH) == ledger
+    assert Ledger.read(path, 7, BOTH).left == [LONG]
 
 
-def test_pieces_of_another_program_do_not_count(tmp_path: Path) -> None:
-    path = tmp_path / "campaign.json"
-    _ledger(_played("short")).write(path)
-    assert Ledger.read(path, 8).left([SHORT, LONG]) == [SHORT, LONG]
+def test_each_piece_is_a_line_with_its_program_commit_date_and_seconds(tmp_path: Path) -> None:
+    path = tmp_path / "campaign.jsonl"
+    _ledger(_played("long", passed=False), _played("short")).write(path)
+    assert path.read_text(encoding="utf-8").splitlines() == [
+        '{"name": "short", "program": 7, "commit": "abc1234", "date": "2026-11-25 20:15", '
+        '"seconds": 60, "passed": true, "figures": {"1": {"points": 10, "failed": 0}}}',
+        '{"name": "long", "program": 7, "commit": "abc1234", "date": "2026-11-25 20:15", '
+        '"seconds": 60, "passed": false, "figures": {"1": {"points": 10, "failed": 0}}, '
+        '"said": "why"}',
+    ]
+
+
+def test_pieces_of_another_program_are_kept_and_told_and_not_added_up(tmp_path: Path) -> None:
+    path = tmp_path / "campaign.jsonl"
+    _ledger(_played("short"), _played("long")).write(path)
+    ledger = Ledger.read(path, 8, BOTH)
+    assert ledger.left == BOTH
+    assert set(ledger.void) == {"short", "long"}
+    assert "2 more were played of other programs" in "\n".join(report(ledger))
+    ledger.add(_played("short", points=5, program=8))
+    ledger.write(path)
+    assert Ledger.read(path, 8, BOTH).figures() == {1: {"points": 5, "failed": 0}}
+    assert set(Ledger.read(path, 7, BOTH).played) == {"long"}, "the old program's stays"
+
+
+def test_what_is_cut_otherwise_by_now_is_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "campaign.jsonl"
+    _ledger(_played("short"), _played("long")).write(path)
+    assert Ledger.read(path, 7, [LONG]).figures() == {1: {"points": 10, "failed": 0}}
 
 
 def test_without_a_file_all_is_to_be_played(tmp_path: Path) -> None:
-    assert Ledger.read(tmp_path / "none.json", 7).left([SHORT]) == [SHORT]
+    assert Ledger.read(tmp_path / "none.jsonl", 7, BOTH).left == BOTH
 
 
 def test_what_failed_is_played_again_and_told() -> None:
     ledger = _ledger(_played("short", passed=False))
-    assert ledger.left([SHORT]) == [SHORT]
-    said = "\n".join(report(ledger, [SHORT, LONG], "today"))
+    assert ledger.left == BOTH
+    said = "\n".join(report(ledger))
     assert "0 of 2 pieces" in said
     assert "**Failed:** short" in said
     assert "why" in said
 
 
-def test_figures_add_up() -> None:
-    ledger = _ledger(_played("short"), _played("long", points=1_000))
-    said = "\n".join(report(ledger, [SHORT, LONG], "today"))
+def test_figures_add_up_beside_what_is_asked_and_a_row_without_any_says_so() -> None:
+    said = "\n".join(report(_ledger(_played("short"), _played("long", points=1_000))))
     assert "2 of 2 pieces" in said
-    assert "1,010 points, 0 failed" in said
+    assert "| 1,010 points, 0 failed | 1,000 points |" in said
+    assert f"| 2 | {ROWS[2]} | **not played yet** |" in said
 
 
 def test_of_the_longest_time_of_two_pieces_the_longer_one_is_told() -> None:
-    short, long = (Played(name, True, 1.0, {9: {"kills": 2}}) for name in ("short", "long"))
+    short, long = _played("short"), _played("long")
     for played, milliseconds in ((short, 900), (long, 800)):
-        played.figures[9]["most_ms_to_converge"] = milliseconds
+        played.figures.clear()
+        played.figures[9] = {"kills": 2, "most_ms_to_converge": milliseconds}
     assert _ledger(short, long).figures()[9] == {"kills": 4, "most_ms_to_converge": 900}
 
 
-def test_no_two_pieces_are_of_one_name() -> None:
-    names = [piece.name for piece in pieces()]
-    assert len(names) == len(set(names))
+def test_what_waits_is_played_beside_what_computes() -> None:
+    queue = [SHORT, LONG, KILLS, MORE]
+    first = taken(queue, [])
+    assert first is KILLS
+    assert taken(queue, [first]) is SHORT
+    assert taken(queue, [SHORT]) is MORE
+    assert taken(queue, [MORE]) is LONG
+    assert queue == []
+    assert taken([MORE], [KILLS]) is MORE, "there is nothing else left"
+
+
+def test_no_two_pieces_are_of_one_name_and_each_plays_what_is_there() -> None:
+    everything = list(pieces())
+    assert len({piece.name for piece in everything}) == len(everything)
+    root = Path(__file__).parents[3]
+    assert all((root / piece.arguments[0]).exists() for piece in everything)
+
+
+def test_what_is_asked_is_asked_of_a_row_that_is_told() -> None:
+    assert set(ASKED) <= set(ROWS)
