@@ -7,7 +7,7 @@ What is not sound is a record that cannot be read: it holds its workload, and no
 import types
 import typing
 from collections.abc import Callable
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from typing import Any
@@ -39,7 +39,7 @@ def _check_of(hint: Any) -> Check:
         return _all_of(origin, _check_of(inner[0]))
     if origin is tuple:
         return _in_order(tuple(_check_of(each) for each in inner))
-    if is_dataclass(hint) or (isinstance(hint, type) and issubclass(hint, tuple)):
+    if is_dataclass(hint):
         return _fields_of(hint)
     if isinstance(hint, type) and issubclass(hint, Enum):
         return lambda value: "" if isinstance(value, hint) else " is none of its words"
@@ -48,7 +48,7 @@ def _check_of(hint: Any) -> Check:
 
 def _fields_of(hint: Any) -> Check:
     told = typing.get_type_hints(hint)
-    checks = [(name, _check_of(kind)) for name, kind in told.items()]
+    checks = [(each.name, _check_of(told[each.name])) for each in fields(hint)]
 
     def check(value: Any) -> str:
         if type(value) is not hint:

@@ -1,18 +1,15 @@
 """Names of things: workloads (ours) and Kubernetes objects (theirs)."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 Json = dict[str, Any]
 """A JSON object. Shared ones are never mutated: copy before changing."""
 
 
-class WorkloadKey(NamedTuple):
-    """Which workload: the key of every lane, record, plan, budget and metric.
-
-    A tuple, since it is looked up more often than anything else here: it is hashed and compared
-    without a call of Python's own.
-    """
+@dataclass(frozen=True, slots=True, order=True)
+class WorkloadKey:
+    """Which workload: the key of every lane, record, plan, budget and metric."""
 
     kind: str
     namespace: str
