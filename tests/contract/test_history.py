@@ -95,3 +95,25 @@ async def test_a_base_that_is_no_ancestor_and_too_long_a_history_are_said(far: F
     assert "no ancestor" in unknown.problem
     assert (long.commits, long.problem) == ((), f"more than 100 commits since {base[:12]}")
     assert len(short.commits) == 100
+
+
+@pytest.mark.long
+async def test_a_log_tells_of_commits_whose_messages_are_many_megabytes(far: Far) -> None:
+    plain = far.commit({"a.yaml": "a"}, "Start\n\nIn few words.")
+    many = [
+        far.commit({"a.yaml": f"{number}"}, f"Change {number}\n\n{'x' * 20_000_000}")
+        for number in range(6)
+    ]
+    newest = far.commit({"a.yaml": "z"}, f"{'y' * 30_000_000}\n\nIn many words.")
+    repository = far.repository()
+    try:
+        await repository.fetch()
+        found = await repository.log(newest)
+    finally:
+        await repository.close()
+    assert [each.commit for each in found] == [newest, *reversed(many), plain]
+    subjects = [each.subject for each in found]
+    assert subjects[1:] == [*(f"Change {number}" for number in reversed(range(6))), "Start"]
+    assert subjects[0].startswith("yyy")
+    assert found[-1].body == "In few words."
+    assert {each.author for each in found[:-1]} == {found[-1].author}

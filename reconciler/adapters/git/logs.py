@@ -10,10 +10,12 @@ from reconciler.model.errors import Misconfigured
 from reconciler.model.pushes import Lineage, Logged, Person
 
 _FIELDS = ("%H", "%P", "%an", "%ae", "%cn", "%ce", "%ct", "%s", "%b")
-# No path begins with a slash, so where a commit begins is never in doubt.
-_FORMAT = "/" + "%x00".join(_FIELDS) + "%x00"
+_LONG = ("%an", "%ae", "%cn", "%ce", "%s")
+_SHORT = (*(f"%<(1000,trunc){each}" if each in _LONG else each for each in _FIELDS[:-1]), "")
+"""Of a commit that is larger than any of ours: it tells nothing below its first line."""
 _BODY_LIMIT = 256 * 1024
 """A commit of ours tells the steps of a hundred workloads."""
+_COMMIT_LIMIT = 2 * _BODY_LIMIT
 _PATHS_SHOWN = 1000
 
 
@@ -30,13 +32,39 @@ def log(
         if before not in commits:
             raise Misconfigured(f"commit {before[:12]} is not in this log: begin at its head")
         commits = commits[commits.index(before) + 1 :]
-    if not commits[:limit]:
+    return _read(objects, commits[:limit], folder)
+
+
+def _read(objects: Objects, commits: Sequence[str], folder: str) -> list[Logged]:
+    """Read commits. One with a message of megabytes is shortened by git: a page must fit."""
+    if not commits:
         return []
+    asked = "".join(f"{commit}\n" for commit in commits).encode()
+    sized = objects.commands.read(
+        "cat-file", "--batch-check=%(objectname) %(objectsize)", stdin=asked
+    )
+    sizes = dict(line.split() for line in sized.decode().splitlines())
+    if not all(size.isdigit() for size in sizes.values()):
+        raise Damaged("a commit cannot be read")
+    huge = [commit for commit in commits if int(sizes[commit]) > _COMMIT_LIMIT]
+    plain = [commit for commit in commits if commit not in huge]
+    found = _shown(objects, plain, _FIELDS, folder) + _shown(objects, huge, _SHORT, folder)
+    by_commit = {logged.commit: logged for logged in found}
+    return [by_commit[commit] for commit in commits]
+
+
+def _shown(
+    objects: Objects, commits: Sequence[str], fields: Sequence[str], folder: str
+) -> list[Logged]:
+    if not commits:
+        return []
+    # No path begins with a slash, so where a commit begins is never in doubt.
+    words = "/" + "%x00".join(fields) + "%x00"
     output = objects.commands.read(
         "log", "-z", "--no-color", "--no-show-signature", "--no-mailmap", "--no-renames",
         "--no-ext-diff", "--no-textconv", "--encoding=UTF-8", "--diff-merges=first-parent",
-        "--name-only", "--no-walk=unsorted", f"--format={_FORMAT}", "--stdin",
-        stdin="".join(f"{commit}\n" for commit in commits[:limit]).encode(),
+        "--name-only", "--no-walk=unsorted", f"--format={words}", "--stdin",
+        stdin="".join(f"{commit}\n" for commit in commits).encode(),
     )  # fmt: skip
     return _parsed(output, folder)
 
@@ -102,10 +130,10 @@ def _logged(fields: Sequence[str], paths: Sequence[str]) -> Logged:
     return Logged(
         commit,
         tuple(parents.split()),
-        Person(one_line(author), one_line(email)),
-        Person(one_line(committer), one_line(address)),
+        Person(one_line(author.rstrip()), one_line(email.rstrip())),
+        Person(one_line(committer.rstrip()), one_line(address.rstrip())),
         float(at),
-        one_line(subject),
+        one_line(subject.rstrip()),
         "\n".join(one_line(line, _BODY_LIMIT) for line in body[:_BODY_LIMIT].splitlines()),
         tuple(one_line(path, 1000) for path in paths[:_PATHS_SHOWN]),
     )

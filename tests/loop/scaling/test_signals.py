@@ -89,6 +89,7 @@ def test_a_signal_lost_for_an_hour_takes_no_room_and_comes_back(how: str) -> Non
     in_virtual_time(main())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("policy", "answer"),
     [
