@@ -19,7 +19,7 @@ from tests.e2e.commands import GAMEKEEPER, commit, environment, fleet, gamekeepe
 
 SPEC = "schedulers/arena.yaml"
 KUBECTL = str(Path(GAMEKEEPER).parent / "kubectl")
-READY_SECONDS = 20.0
+READY_SECONDS = 60.0
 
 
 class Place:
