@@ -150,6 +150,7 @@ def _tried(act: Act, row: int, points: list[tuple[int, str, Prompter]]) -> None:
     assert not failures, "\n".join(failures)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("act", ACTS, ids=lambda act: act.name)
 def test_a_process_that_dies_at_any_write_ends_no_match_and_is_gone_on_from(act: Act) -> None:
     _tried(act, 1, share(list(_deaths(_undisturbed(act).calls)), act.name))
