@@ -22,6 +22,7 @@ from reconciler.core.spec_files import (
     spec_files,
 )
 from reconciler.core.spec_kit import SpecKit
+from reconciler.core.unread import find_unread
 from reconciler.core.validate import check_config, doubt_branch
 from reconciler.core.values import Values, in_doubt, read_values
 from reconciler.core.vanish import EMPTY_FILE
@@ -42,8 +43,11 @@ def read_tree(tree: Tree, permissions: Permissions, kit: SpecKit) -> Reading:
     shelf.values, shelf.apart = values, _is_apart(values, permissions, config)
     if numbers.listed.unreadable:
         shelf.unreadable.add(REPLICAS_FILE)
-    for file in spec_files(tree, paths, permissions.values):
+    files = spec_files(tree, paths, permissions.values)
+    for file in files:
         _shelve(shelf, file, read_entry(file, tree.entries[file]))
+    if config is not None:
+        shelf.findings.extend(find_unread(tree, paths, files))
     shelf.look_for_objects(tree)
     shelf.refuse_duplicates()
     shelf.refuse_taken_namespaces()

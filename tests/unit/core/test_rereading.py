@@ -57,6 +57,7 @@ ODD_TEXTS = st.sampled_from(
         CONFIG + "spec: {writeBack: {to: file}}\n",
         "apiVersion: gamekeeper.dev/v1\nkind: Replicas\nspec: {counts: {Scheduler/arena: 4}}\n",
         "apiVersion: v1\nkind: ConfigMap\n",
+        SPEC,
         None,
     ]
 )
