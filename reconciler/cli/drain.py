@@ -11,8 +11,9 @@ from reconciler.cli.failures import Failure
 from reconciler.cli.leavers import Asked, ask, gone_by
 from reconciler.cli.options import add_output, add_own, add_settings, own_of, settings_of
 from reconciler.cli.progress import Progress
-from reconciler.cli.room_names import namespace_in, of_room
+from reconciler.cli.room_names import names_of, namespace_in, of_room, rooms_of, unknown
 from reconciler.cli.room_reading import Around, SeenRoom, read_around, read_pods, see
+from reconciler.kube.names import nearest
 from reconciler.model.rooms import RoomState
 from reconciler.ports import Cluster
 from reconciler.setting_rows import Row
@@ -105,9 +106,9 @@ async def _target(cluster: Cluster, settings: Settings, word: str) -> tuple[Targ
         read_around(cluster, settings, f"whether {name} is one, and takes new rooms, is"),
     )
     rooms = see(pods, around)
+    named = rooms_of(word, rooms)
     if name not in around.nodes and not any(room.pod.node == name for room in rooms):
-        return Target([of_room(word, rooms)]), around
-    named = [room for room in rooms if room.pod.name == word]
+        return Target([_room_of(word, rooms, around)]), around
     if named:
         raise Failure(
             f'"{word}" is a node and a room',
@@ -120,6 +121,23 @@ async def _target(cluster: Cluster, settings: Settings, word: str) -> tuple[Targ
         if room.pod.node == name and room.judged.state is not RoomState.TERMINATING
     ]
     return Target(there, name, node is None or not node.unschedulable), around
+
+
+def _room_of(word: str, rooms: Sequence[SeenRoom], around: Around) -> SeenRoom:
+    """Return the room that a word means which means no node. Raises Failure."""
+    if word.startswith(NODE):
+        name = word.removeprefix(NODE)
+        near = nearest(name, list(around.nodes))
+        raise Failure(
+            f'no node "{name}" was found, and no room of this instance is on it',
+            f'Did you mean "{near}"?' if near else "",
+            "kubectl get nodes lists all",
+        )
+    if rooms_of(word, rooms) or any(word in names_of(room.key) for room in rooms):
+        return of_room(word, rooms)
+    known = [*(room.pod.name for room in rooms), *around.nodes]
+    fix = "gamekeeper rooms lists all rooms with their nodes, kubectl get nodes all nodes"
+    raise unknown("node and no room", word, known, "rooms", fix)
 
 
 async def _gone(

@@ -16,7 +16,7 @@ from reconciler.cli.failures import Failure
 from reconciler.cli.options import add_output, add_settings, settings_of
 from reconciler.cli.output import print_json, print_yaml
 from reconciler.cli.progress import Progress
-from reconciler.cli.room_names import names_of, of_room, of_workload
+from reconciler.cli.room_names import names_of, of_room, of_workload, rooms_of, unknown
 from reconciler.cli.room_reading import SeenRoom, read_around, see, with_api
 from reconciler.cli.rooms_api import add_api, api_of
 from reconciler.cli.status import read_records, read_sighting
@@ -144,7 +144,7 @@ def _meant(
     word: str, rooms: list[SeenRoom], keys: list[WorkloadKey]
 ) -> tuple[WorkloadKey, SeenRoom | None]:
     """Return the workload that a word means, with the room where it means one."""
-    of_rooms = [room for room in rooms if word in (room.pod.name, room.name)]
+    of_rooms = rooms_of(word, rooms)
     of_keys = [key for key in set(keys) if word in names_of(key)]
     if of_rooms and of_keys:
         ways = [room.name for room in of_rooms] + [names_of(key)[-1] for key in of_keys]
@@ -152,8 +152,8 @@ def _meant(
     if of_keys:
         return of_workload(word, keys), None
     if not of_rooms:
-        raise Failure(
-            f'there is no room and no workload "{word}"', fix="gamekeeper status and rooms list all"
-        )
+        names = [*(key.name for key in keys), *(room.pod.name for room in rooms)]
+        fix = "gamekeeper status lists the workloads, gamekeeper rooms their rooms"
+        raise unknown("workload and no room", word, names, "workloads", fix)
     room = of_room(word, rooms)
     return room.key, room

@@ -9,22 +9,29 @@ from reconciler.kube.names import nearest
 from reconciler.model.refs import WorkloadKey
 
 SHOWN = 5
+_KINDS = frozenset({"fleet", "fleets", "scheduler", "schedulers", "pod", "pods"})
+"""What stands before a name as kubectl has it, and is no namespace there."""
 
 
 def namespace_in(word: str) -> str:
     """Return the namespace that a word names, "" where it names none.
 
-    `arena/arena-7` is namespace and room; `Scheduler/arena` is kind and name, as status prints it.
+    `arena/arena-7` is namespace and room; `Scheduler/arena` is kind and name, as status prints it,
+    and `scheduler/arena` as kubectl does.
     """
     first, slash, rest = word.partition("/")
-    return first if slash and rest and "/" not in rest and first == first.lower() else ""
+    named = slash and rest and "/" not in rest and first == first.lower()
+    return first if named and first not in _KINDS else ""
 
 
 def names_of(key: WorkloadKey) -> tuple[str, ...]:
     """Return every way to write a workload, the full one last."""
+    kind = key.kind.lower()
     return (
         key.name,
         f"{key.namespace}/{key.name}",
+        f"{kind}/{key.name}",
+        f"{kind}s/{key.name}",
         str(key),
         f"{key.kind}/{key.namespace}/{key.name}",
     )
@@ -41,12 +48,19 @@ def of_workload(word: str, keys: Iterable[WorkloadKey]) -> WorkloadKey:
             f'"{word}" means {counted(len(found), "workload")}',
             fix="Write one of " + ", ".join(names_of(key)[-1] for key in found),
         )
-    raise _unknown(f'there is no workload "{word}"', word, [key.name for key in known])
+    fix = "gamekeeper status lists all"
+    raise unknown("workload", word, [key.name for key in known], "workloads", fix)
+
+
+def rooms_of(word: str, rooms: Iterable[SeenRoom]) -> list[SeenRoom]:
+    """Return the rooms that a word may mean."""
+    names = word.removeprefix("pods/").removeprefix("pod/"), word
+    return [room for room in rooms if room.pod.name in names or room.name == word]
 
 
 def of_room(word: str, rooms: Sequence[SeenRoom]) -> SeenRoom:
     """Return the room that a word means. Raises Failure where it means none, or several."""
-    found = [room for room in rooms if word in (room.pod.name, room.name)]
+    found = rooms_of(word, rooms)
     if len(found) == 1:
         return found[0]
     if found:
@@ -59,12 +73,16 @@ def of_room(word: str, rooms: Sequence[SeenRoom]) -> SeenRoom:
             f'"{word}" is a workload, and a room is asked for',
             fix=f"Name one of its rooms: gamekeeper rooms {word} lists them",
         )
-    raise _unknown(f'there is no room "{word}"', word, [room.pod.name for room in rooms])
+    names, fix = [room.pod.name for room in rooms], "gamekeeper rooms lists all"
+    raise unknown("room", word, names, "rooms", fix)
 
 
-def _unknown(what: str, word: str, known: Sequence[str]) -> Failure:
-    near = nearest(word.rpartition("/")[2], list(dict.fromkeys(known)))
+def unknown(kind: str, word: str, known: Iterable[str], those: str, fix: str) -> Failure:
+    """Return the failure of a word that means nothing: what was looked for, and among what."""
+    namespace, names = namespace_in(word), list(dict.fromkeys(known))
+    where = f"in the namespace {namespace}" if namespace else "in any namespace"
+    near = nearest(word.rpartition("/")[2], names)
     hint = f'Did you mean "{near}"?' if near else ""
-    if not known:
-        hint = "There are no rooms of this instance there"
-    return Failure(what, hint, "gamekeeper rooms lists all")
+    if not names:
+        hint = f"There are no {those} of this instance there"
+    return Failure(f'no {kind} "{word}" of this instance was found {where}', hint, fix)

@@ -95,6 +95,7 @@ def _app(faces: Faces) -> web.Application:
             headers={"Content-Type": "text/plain; version=0.0.4"},
         )
 
+    app.on_response_prepare.append(_nameless)
     app.router.add_get("/healthz", healthz)
     app.router.add_get("/readyz", readyz)
     app.router.add_get("/metrics", metrics)
@@ -117,6 +118,11 @@ async def _one_request(
         answer = web.Response(status=408, text="too slow\n")
     answer.force_close()
     return answer
+
+
+async def _nameless(_: web.Request, answer: web.StreamResponse) -> None:
+    """Tell nobody which versions of what answer."""
+    answer.headers["Server"] = "gamekeeper"
 
 
 def _verdict(problem: str) -> web.Response:

@@ -80,7 +80,10 @@ def test_the_page_comes_true(place: Place) -> None:
 
 def test_what_means_nothing_is_told(place: Place) -> None:
     unknown = place.run("adopt", "arena", "--selector", "app=arena")
-    assert (unknown.returncode, 'there is no workload "arena"' in unknown.stderr) == (1, True)
+    assert (unknown.returncode, 'no workload "arena" of this instance' in unknown.stderr) == (
+        1,
+        True,
+    )
     bad = place.run("adopt", "arena", "--selector", "app in")
     assert (bad.returncode, "is no label selector" in bad.stderr) == (1, True)
     everything = place.run("adopt", "arena", "--selector", "")

@@ -14,6 +14,8 @@ from aiohttp.abc import AbstractStreamWriter
 
 from reconciler.adapters.http.ask import Answer
 
+NAMELESS = {"Server": "gamekeeper"}
+"""Whoever asks need not know which versions of what answer: aiohttp would tell."""
 MOST_UNREAD_BYTES = 64 * 1024
 """So much may wait for a reader before its next answer waits, too."""
 
@@ -59,7 +61,7 @@ def written(answer: Answer, request: web.BaseRequest) -> web.StreamResponse:
 def plain(answer: Answer) -> web.Response:
     """Return an answer that is written in the general way."""
     response = web.Response(status=answer.status, body=answer.body, headers=answer.headers)
-    response.headers["Content-Type"] = answer.content_type
+    response.headers.update({"Content-Type": answer.content_type, **NAMELESS})
     return response
 
 

@@ -171,3 +171,23 @@ def test_who_goes_before_its_request_is_begun_takes_no_place() -> None:
     ledger.done(gone)
     assert not ledger.idle()
     assert not ledger.late()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(request(), id="a ping"),
+        pytest.param(request().replace(b"HTTP/1.1", b"HTTP/1.0"), id="an old client"),
+        pytest.param(b"GET /running HTTP/1.1\r\nHost: a\r\n\r\n", id="a list"),
+        pytest.param(b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n", id="what is not there"),
+        pytest.param(b"no HTTP at all\r\n\r\n", id="no HTTP"),
+    ],
+)
+async def test_no_answer_tells_the_versions_of_what_answers(
+    listener: Listener, data: bytes
+) -> None:
+    line = await listener.connect()
+    await line.send(data)
+    head = await line.reader.readuntil(b"\r\n\r\n")
+    assert b"Python" not in head
+    assert b"aiohttp" not in head

@@ -92,3 +92,37 @@ async def test_who_may_touch_the_pods_of_one_namespace_alone_drains_a_room_there
     await process.turn()
     marks = {p["metadata"]["name"]: p["metadata"]["labels"] for p in process.world.pods("arena")}
     assert marks["arena-0"][labels.STATE] == Mark.DRAINING
+
+
+@pytest.mark.parametrize(
+    ("word", "what", "fix"),
+    [
+        pytest.param(
+            "node-9",
+            'no node and no room "node-9" of this instance was found in any namespace',
+            "gamekeeper rooms lists all rooms with their nodes, kubectl get nodes all nodes",
+            id="a name",
+        ),
+        pytest.param(
+            "node/node-9",
+            'no node "node-9" was found, and no room of this instance is on it',
+            "kubectl get nodes lists all",
+            id="a node",
+        ),
+    ],
+)
+async def test_what_is_neither_node_nor_room_is_told_with_what_was_looked_for(
+    word: str, what: str, fix: str
+) -> None:
+    process = await place()
+    with pytest.raises(Failure) as raised:
+        await drain._target(process.cluster, SETTINGS, word)
+    assert str(raised.value).startswith(what + ".")
+    assert str(raised.value).endswith(fix + ".")
+
+
+@pytest.mark.parametrize("word", ["arena", "scheduler/arena"])
+async def test_a_workload_is_not_drained_but_its_rooms_are(word: str) -> None:
+    process = await place()
+    with pytest.raises(Failure, match=f'"{word}" is a workload, and a room is asked for'):
+        await drain._target(process.cluster, SETTINGS, word)

@@ -24,7 +24,7 @@ def test_rooms_stand_in_the_order_of_their_numbers() -> None:
     assert names == ["arena/arena-0", "arena/arena-2", "arena/arena-10"]
 
 
-@pytest.mark.parametrize("word", ["arena-2", "arena/arena-2"])
+@pytest.mark.parametrize("word", ["arena-2", "arena/arena-2", "pod/arena-2", "pods/arena-2"])
 def test_a_room_is_named_with_its_namespace_or_without(word: str) -> None:
     assert of_room(word, rooms()).pod.name == "arena-2"
 
@@ -36,11 +36,26 @@ def test_a_name_that_two_rooms_have_is_an_error_that_lists_both() -> None:
 
 
 def test_a_room_that_is_not_there_names_the_nearest() -> None:
-    with pytest.raises(Failure, match='Did you mean "arena-10"'):
+    with pytest.raises(Failure) as raised:
         of_room("arena-100", rooms())
+    assert str(raised.value) == (
+        'no room "arena-100" of this instance was found in any namespace. Did you mean '
+        '"arena-10"? gamekeeper rooms lists all.'
+    )
+    with pytest.raises(Failure, match="was found in the namespace lobby"):
+        of_room("lobby/arena-100", rooms())
 
 
-@pytest.mark.parametrize("word", ["arena", "Scheduler/arena"])
+def test_a_workload_that_is_not_there_names_the_nearest() -> None:
+    with pytest.raises(Failure) as raised:
+        of_workload("fleet/dual", [ARENA, DUEL_EU])
+    assert str(raised.value) == (
+        'no workload "fleet/dual" of this instance was found in any namespace. Did you mean '
+        '"duel"? gamekeeper status lists all.'
+    )
+
+
+@pytest.mark.parametrize("word", ["arena", "Scheduler/arena", "scheduler/arena"])
 def test_a_workload_where_a_room_is_asked_for_is_called_one(word: str) -> None:
     with pytest.raises(Failure, match=f'"{word}" is a workload, and a room is asked for') as raised:
         of_room(word, rooms())
@@ -53,9 +68,17 @@ def test_where_there_are_no_rooms_that_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["arena", "arena/arena", "Scheduler/arena", "Scheduler/arena/arena"]
+    "word",
+    [
+        "arena",
+        "arena/arena",
+        "Scheduler/arena",
+        "Scheduler/arena/arena",
+        "scheduler/arena",
+        "schedulers/arena",
+    ],
 )
-def test_a_workload_has_four_ways_to_be_written(word: str) -> None:
+def test_a_workload_is_written_as_status_has_it_or_kubectl(word: str) -> None:
     assert of_workload(word, [ARENA, DUEL_EU, ARENA]) == ARENA
 
 
@@ -70,6 +93,8 @@ def test_a_workload_that_two_namespaces_have_is_an_error_that_lists_both() -> No
         pytest.param("arena/arena-2", "arena", id="of a room"),
         pytest.param("arena-2", "", id="of a bare name"),
         pytest.param("Scheduler/arena", "", id="a kind is none"),
+        pytest.param("fleets/duel", "", id="nor is one as kubectl writes it"),
+        pytest.param("pod/arena-2", "", id="nor is a pod"),
         pytest.param("Fleet/eu/duel", "", id="a full name is looked for everywhere"),
     ],
 )

@@ -345,3 +345,9 @@ async def test_a_probe_and_a_scrape_are_answered_while_the_loop_is_overloaded() 
                     assert await answer.text()
         for worker in workers:
             worker.cancel()
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/metrics", "/nothing"])
+async def test_no_answer_tells_the_versions_of_what_answers(world: World, path: str) -> None:
+    async with world.session.get(f"{world.url}{path}") as answer:
+        assert answer.headers["Server"] == "gamekeeper"
