@@ -134,7 +134,8 @@ def is_known_empty(pod: LivePod, workload: Workload, heard: Heard, since: float)
     `quietSeconds` may have been raised since; and of one to which nobody listened until `since`
     nobody knows who came to it meanwhile: its next word tells.
     """
-    return heard.confirmed and heard.at >= since and was_left_alone(pod, workload, heard.at)
+    sent = heard.confirmed_at
+    return 0 < sent >= since and was_left_alone(pod, workload, sent)
 
 
 def needs_fence(pod: LivePod, judged: Judged, heard: Heard | None) -> bool:

@@ -32,14 +32,14 @@ def lay(
     report: Report,
     matches_max: int,
     now: float,
-    draining: bool = False,
+    confirms_at: float = 0.0,
     down: tuple[int, ...] | None = None,
 ) -> Heard:
     """Return what is heard after a report; `known` itself where nothing that counts changed.
 
-    `now` is seconds on a clock that never jumps. `draining` is whether the report was sent by a
-    draining room that had been left alone for its quiet time, `down` how often the containers of
-    one had been restarted that was seen not running.
+    `now` is seconds on a clock that never jumps. `confirms_at` is when the report was sent by a
+    draining room that had been left alone for its quiet time, 0 where it was not so; `down` how
+    often the containers of one had been restarted that was seen not running.
     """
     before = known or Heard(at=now, periodic=report.periodic, said_since=now, tells=False)
     words = (report.said, report.matches, report.players)
@@ -56,7 +56,9 @@ def lay(
         health=report.health if report.health is not None else before.health,
         game_state=report.game_state if report.game_state is not None else before.game_state,
         said_since=before.said_since if said is before.said else now,
-        confirmed=draining and (tells or before.confirmed),
+        confirmed_at=(before.confirmed_at or (confirms_at if tells else 0.0))
+        if confirms_at
+        else 0.0,
         tells=tells or before.tells,
         mixed=before.mixed or (spoke and before.periodic is not report.periodic),
         runs=before.runs,
@@ -72,7 +74,7 @@ def parting(heard: Heard, until: float) -> Heard:
 
     One that says it is empty, and nothing more from then on, has taken its leave.
     """
-    empty = heard.periodic and heard.tells and not heard.busy and not heard.confirmed
+    empty = heard.periodic and heard.tells and not heard.busy and not heard.confirmed_at
     return replace(heard, farewell_at=until) if empty else heard
 
 
@@ -148,7 +150,7 @@ def emptied(heard: Heard, runs: tuple[int, ...], now: float, health: Health | No
     """
     anew = replace(heard, players=0, health=health, game_state=None, at=now, runs=runs, counted=0)
     # The process that took its leave, or said that it is empty, is gone.
-    anew = replace(anew, farewell_at=0.0, confirmed=False)
+    anew = replace(anew, farewell_at=0.0, confirmed_at=0.0)
     if heard.periodic and heard.said not in (Said.TERMINATING, Said.TERMINATED):
         return anew
     if heard.periodic:
@@ -167,7 +169,7 @@ def over(heard: Heard, now: float) -> Heard:
         game_state=None,
         at=now,
         said_since=now,
-        confirmed=False,
+        confirmed_at=0.0,
         farewell_at=0.0,
         after_end=False,
     )

@@ -91,7 +91,7 @@ class Heard:
     Times are seconds on this process's clock that never jumps, and mean nothing to another.
     `at` is when the last report that counted came in: one that
     changed something, the first after a silence, or the first since the room drained quietly
-    (`confirmed`); of a silent room, the last of all. So it is never later than that. `silent` is
+    (`confirmed_at`); of a silent room, the last of all. So it is never later than that. `silent` is
     whether a room that reports periodically said nothing for its ping time-out.
     `said_since` is when it first said what it says now.
     """
@@ -105,9 +105,9 @@ class Heard:
     game_state: GameState | None = None
     silent: bool = False
     said_since: float = 0.0
-    confirmed: bool = False
-    """Whether a report told of its players that was sent after its pod had been seen draining for
-    the quiet time: one of before tells nothing of who was on the way."""
+    confirmed_at: float = 0.0
+    """When a report was sent that told of its players, once its pod had been seen draining for the
+    quiet time, 0 for never: one of before tells nothing of who was on the way."""
     farewell_at: float = 0.0
     """Until when it would have spoken again that learned, since it was marked draining, that it is
     to leave, and said that it is empty; 0 where it did not."""

@@ -15,7 +15,7 @@ from reconciler.sandbox.faults import Fault
 from tests.loop.world import Process, World, spec
 
 KEY = WorkloadKey("Scheduler", "arena", "arena")
-EMPTY = Heard(at=1.0, said=Said.READY, confirmed=True)
+EMPTY = Heard(at=1.0, said=Said.READY, confirmed_at=1.0)
 BUSY = replace(EMPTY, said=Said.OCCUPIED, matches=1)
 
 

@@ -13,7 +13,9 @@ from typing import Any
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
 
+from reconciler.adapters.http.arrivals import Arrivals
 from reconciler.adapters.http.pulse import Pulse
+from reconciler.adapters.http.writing import NAMELESS
 from reconciler.room_ports import AT_ONCE, Came
 
 HEAD_SECONDS = 5.0
@@ -21,6 +23,8 @@ REQUEST_SECONDS = 10.0
 IDLE_SECONDS = 75.0
 HEAD_LIMIT_BYTES = 16 * 1024
 SWEEP_SECONDS = 1.0
+LEAVES_NOTHING_BYTES = 64 * 1024
+"""Who reads fewer at once has read all that waited in the socket."""
 _TOO_LATE = "HTTP/1.1 {} {}\r\nContent-Length: 0\r\nConnection: close\r\n{}\r\n"
 _SLOW_SENDER = _TOO_LATE.format(408, "Request Timeout", "").encode()
 _SLOW_SERVER = _TOO_LATE.format(503, "Service Unavailable", "Retry-After: 2\r\n").encode()
@@ -36,7 +40,7 @@ log = logging.getLogger(__name__)
 class Connection(RequestHandler):
     """One connection; its ledger knows what it does and since when."""
 
-    __slots__ = ("answering", "begun", "behind", "came", "head_bytes", "ledger", "peer")
+    __slots__ = ("answering", "arrivals", "begun", "came", "head_bytes", "held", "ledger", "peer")
 
     def __init__(self, server: Any, ledger: "Ledger", **options: Any) -> None:
         super().__init__(server, **options)
@@ -46,8 +50,9 @@ class Connection(RequestHandler):
         """Since when the request in hand has its deadlines, on the loop's clock."""
         self.came = AT_ONCE
         """When the first byte of it came."""
-        self.behind: Came | None = None
-        """The same of the first that came since, while one was answered: it may not be read yet."""
+        self.arrivals = Arrivals()
+        self.held: Came | None = None
+        """Since when it is not read, for too much is unanswered: what comes next may be so old."""
         self.head_bytes = 0
         self.answering = False
         """Whether the whole request was read, and it is we who take time."""
@@ -67,8 +72,9 @@ class Connection(RequestHandler):
         """Read on; from the first byte of a request the clock runs."""
         # aiohttp calls this without data too, to go on with what it has.
         if data:
-            self.ledger.read(self, len(data))
+            self.ledger.read(self, data)
         super().data_received(data)
+        self.ledger.look(self)
 
     def handle_error(
         self,
@@ -80,7 +86,7 @@ class Connection(RequestHandler):
         """Refuse what is no HTTP, without a line in the log for each that a stranger sends."""
         if status >= 500:
             log.error("an answer failed", exc_info=exc)
-        response = web.Response(status=status, text=NO_REQUEST)
+        response = web.Response(status=status, text=NO_REQUEST, headers=NAMELESS)
         response.force_close()
         return response
 
@@ -144,34 +150,48 @@ class Ledger:
             if not peers:
                 del self._of_peer[connection.peer]
 
-    def read(self, connection: Connection, count: int) -> None:
+    def read(self, connection: Connection, data: bytes) -> None:
         """Some bytes came."""
+        came = self.pulse.came()
         since = self._idle.pop(connection, None)
         if since is not None:
             connection.begun, connection.head_bytes = self._now(), 0
-            came = self.pulse.came()
             # Who waits for an answer sends the next request after it, whatever pause was between.
-            connection.came = connection.behind or Came(max(came.begun, since), came.sent)
-            connection.answering, connection.behind = False, None
+            came = Came(max(came.begun, since), came.sent)
+            connection.answering = False
             self._reading[connection] = None
-        elif not connection.head_bytes and not connection.came.in_pause:
-            # It was let in a while ago, and said nothing until now.
-            connection.came = connection.came._replace(begun=self.pulse.came().begun)
-        elif connection.answering and connection.behind is None:
-            connection.behind = self.pulse.came()
-        connection.head_bytes += count
+        elif not connection.head_bytes:
+            # Nobody knows how long it waited to be let in; since then it said nothing until now.
+            first = connection.came
+            came = first if first.in_pause else first._replace(begun=came.begun)
+        connection.arrivals.read(data, connection.held or came)
+        if len(data) < LEAVES_NOTHING_BYTES:
+            connection.held = None
+        connection.head_bytes += len(data)
+
+    def look(self, connection: Connection) -> None:
+        """Note whether it is read on: what it sends meanwhile waits, and is older than it looks."""
+        transport = connection.transport
+        if connection.held is None and transport is not None and not transport.is_reading():
+            connection.held = self.pulse.came()
 
     def serve(self, connection: Connection) -> None:
         """A request has its whole head."""
         if connection.transport is None:
             return  # it went before anybody looked at what it sent, and would stay here for ever
         if self._reading.pop(connection, 0) is not None:
-            # It was sent right behind the one before, perhaps together with it: which bytes are
-            # whose nobody knows here, so it is as old as that, and so is what is behind it.
+            # It was sent right behind the one before, perhaps together with it.
             self._idle.pop(connection, None)
             connection.begun = self._now()
+        self.look(connection)
+        connection.came = connection.arrivals.came
         connection.answering = False
         self._serving[connection] = None
+
+    def whole(self, connection: Connection, body_bytes: int, in_chunks: bool) -> None:
+        """The request was read whole: what comes now may begin the next one."""
+        connection.answering = True
+        connection.arrivals.end(body_bytes, in_chunks)
 
     def stream(self, connection: Connection) -> None:
         """The answer goes on for as long as somebody reads it."""

@@ -29,7 +29,7 @@ from reconciler.adapters.http.connections import (
 from reconciler.adapters.http.pulse import BEAT_SECONDS, TURNS, Pulse
 from reconciler.adapters.http.refusals import Refused, told
 from reconciler.adapters.http.routes import way_of
-from reconciler.adapters.http.writing import last, written
+from reconciler.adapters.http.writing import NAMELESS, last, written
 from reconciler.model.errors import Misconfigured, PortError
 
 BACKLOG = 2048
@@ -145,7 +145,7 @@ class _Shell:
         self._ledger.serve(connection)
         try:
             body = await _body_of(request, connection)
-            connection.answering = True
+            self._ledger.whole(connection, len(body), "Transfer-Encoding" in request.headers)
             path, _, query = _origin_form(request.raw_path).partition("?")
             who, came = connection.peer, connection.came
             ask = Ask(request.method, path, query, request.headers, body, who, came)
@@ -175,7 +175,7 @@ async def _streamed(
     answer: Answer,
     stream: AsyncGenerator[bytes, None],
 ) -> web.StreamResponse:
-    headers = {"Content-Type": answer.content_type, **answer.headers}
+    headers = {"Content-Type": answer.content_type, **answer.headers, **NAMELESS}
     response = web.StreamResponse(status=answer.status, headers=headers)
     if request.version >= (1, 1):
         response.enable_chunked_encoding()

@@ -1,6 +1,7 @@
 """The book: what every room says, kept in memory; the lane is shown what counts of it.
 
-Its pages (`pages`) are the lines of the rooms there are, and what these take from their pods.
+Its pages (`pages`) are the lines of the rooms there are, and what these take from their pods;
+`liveness` takes note of who says nothing.
 
 A report that changes nothing costs a few lookups. What counts (DESIGN §4): other words or
 numbers, the first word after a silence or since the room began to drain, a silence that begins.
@@ -19,14 +20,12 @@ from reconciler.model.specs import Workload
 from reconciler.ports import Clock
 from reconciler.service.room_metrics import RoomObserver
 from reconciler.service.rooms import kept
-from reconciler.service.rooms.ears import SLICE, Silence
+from reconciler.service.rooms.ears import Silence
 from reconciler.service.rooms.lines import Line
+from reconciler.service.rooms.liveness import Liveness
 from reconciler.service.rooms.pages import Pages
-from reconciler.service.rooms.presence import Presence
 from reconciler.service.rooms.roster import Roster
-from reconciler.service.rooms.suspicion import UNSUSPECTED, Suspicion
-
-AGE_EVERY_SWEEPS = 10
+from reconciler.service.rooms.suspicion import Suspicion
 
 log = logging.getLogger("gamekeeper")
 
@@ -54,12 +53,9 @@ class Book:
         self._clock = clock
         self._elapsed = elapsed
         self._changed = changed
-        self._news = news
-        self._observer = observer
+        self.news = news
         self.pages = Pages(roster, clock, elapsed, begun, self._turn, self.silence.follow)
-        self._presence = Presence(elapsed)
-        self._sweeps = 0
-        self._suspicion = UNSUSPECTED
+        self._liveness = Liveness(self.pages, self.silence, clock, elapsed, self, observer)
         self._ears: dict[WorkloadKey, Ears] = {}
         self._turned: dict[WorkloadKey, dict[str, Line]] = {}
         """Of whom something else is heard than `_ears` has, by uid."""
@@ -68,17 +64,17 @@ class Book:
     @property
     def listening(self) -> bool:
         """Whether this term has begun."""
-        return self._presence.since is not None
+        return self._liveness.presence.since is not None
 
     @property
     def since(self) -> float:
         """When it began (on the clock that never jumps), 0 while it has not."""
-        return self._presence.since or 0.0
+        return self._liveness.presence.since or 0.0
 
     @property
     def suspicion(self) -> Suspicion:
         """Why our own ears are suspect."""
-        return self._suspicion
+        return self._liveness.suspicion
 
     @property
     def count(self) -> int:
@@ -87,21 +83,18 @@ class Book:
 
     def begin(self) -> None:
         """Listen from now on; rooms that were heard before are known by what their pods say."""
-        self._presence.begin()
+        self._liveness.presence.begin()
 
     def forget(self) -> None:
         """Forget all that was heard: whoever led before heard other things."""
-        self._presence.end()
-        self._suspicion = UNSUSPECTED
-        self._observer.swept(0.0)
-        self.silence.forget()
+        self._liveness.forget()
         self.pages.forget()
         self._ears.clear()
         self._turned.clear()
 
     def beat(self) -> None:
         """Note that this process is there, each second; one that stood still listens anew."""
-        if self._presence.beat():
+        if self._liveness.presence.beat():
             self._ears.clear()
 
     def of(self, key: WorkloadKey) -> Ears:
@@ -121,7 +114,7 @@ class Book:
                     rooms.pop(uid, None)
                 else:
                     rooms[uid] = line.heard
-            self._ears[key] = ears = self._made(key, rooms)
+            self._ears[key] = ears = self._liveness.ears(key, rooms)
         return ears
 
     def of_room(self, key: WorkloadKey, uid: str) -> Ears:
@@ -130,7 +123,7 @@ class Book:
             return NO_EARS
         heard = self.heard(uid)
         rooms = {} if heard is None else {uid: heard}
-        return self._made(key, rooms)
+        return self._liveness.ears(key, rooms)
 
     def heard(self, uid: str) -> Heard | None:
         """What one room has said, None for nothing."""
@@ -141,7 +134,7 @@ class Book:
         line = self.pages.find(uid)
         if line is None:
             return None, False
-        return line.heard, line.overdue or self._is_unsure(line)
+        return line.heard, line.overdue or self._liveness.is_unsure(line)
 
     def spoke_at(self, uid: str) -> float | None:
         """When a room spoke last, whatever it said; None where it never did to us."""
@@ -151,12 +144,9 @@ class Book:
     def is_overdue(self, uid: str) -> bool:
         """Whether a room was not heard for too long to send anybody, or may not be heard at all."""
         line = self.pages.find(uid)
-        return line is not None and (self._is_unsure(line) or self.silence.is_overdue(line))
-
-    def _is_unsure(self, line: Line) -> bool:
-        """Whether a room that repeats nothing may be full by now, and nobody would hear of it."""
-        on_change = line.heard is not None and not line.heard.periodic
-        return on_change and bool(self._suspicion.of(line.key, line.node))
+        return line is not None and (
+            self._liveness.is_unsure(line) or self.silence.is_overdue(line)
+        )
 
     def take(
         self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark, sent: float
@@ -169,14 +159,12 @@ class Book:
         pause = now - line.last_at
         line.gap = pause if pause > line.gap else line.gap - (line.gap - pause) / 4
         line.last_at = line.spoke_at = now
-        self._presence.heard_anybody = True
-        if line.overdue:
-            self.silence.spoke(line)
+        self._liveness.spoke(line)
         if report.players is not None:
             line.counted_at = now
         if report.health is not None:
             line.health_at = now
-        if kept.unconfirm(line, pod, workload, self._presence.since_on):
+        if kept.unconfirm(line, pod, workload, self._liveness.presence.since_on):
             self._turn(line)
         if line.is_no_news(report, pod) and not line.is_to_renew(report, self._clock.now):
             return False
@@ -200,7 +188,8 @@ class Book:
         line.mark = Mark.NONE if draining and not alone else asked
         line.drain = pod.leaving_since if draining else None
         down = None if pod.running else pod.runs
-        laid = hearing.lay(before, report, workload.matches_max, line.last_at, alone, down)
+        confirms_at = sent if alone else 0.0
+        laid = hearing.lay(before, report, workload.matches_max, line.last_at, confirms_at, down)
         if learns:  # by its first word nobody knows how long it pauses between two
             pause = max(workload.departure.quiet_seconds, 2 * line.gap)
             laid = hearing.parting(laid, line.last_at + pause)
@@ -217,82 +206,24 @@ class Book:
 
     async def sweep(self) -> None:
         """Take note of who fell silent; to be called about once a second."""
-        await self.pages.seed(self._tell)
+        await self.pages.seed(self.tell)
         self.beat()
-        if self._presence.has_read:
-            await self._sweep()
-        self._sweeps += 1
-        if self._sweeps % AGE_EVERY_SWEEPS == 0:
-            now = self._elapsed()
-            heard = (line.last_at for line in self.pages.all() if line.followed)
-            self._observer.swept(max(0.0, now - min(heard, default=now)))
+        await self._liveness.sweep()
 
-    async def _sweep(self) -> None:
-        silent, forgiven = await self.silence.sweep(self.pages.all())
-        if not self.listening:
-            return  # the term ended while we looked
-        if self.silence.found_overdue and not self._presence.heard_anybody:
-            self._hear_from_now_on()
-        # Told before anybody counts as silent, and until everybody is forgiven.
-        before, self._suspicion = self._suspicion, self.silence.suspicion | self._suspicion
-        for number, line in enumerate((*silent, *forgiven), 1):
-            if number % SLICE == 0:
-                await self._clock.sleep(0)
-            if line.closed:
-                continue  # it is gone, or the term ended
-            if number > len(silent):
-                line.forgive()
-                self.silence.follow(line)
-            elif self.silence.is_late(line):  # it may have spoken since
-                line.fall_silent(self.since)
-            self._news(line)
-        keys = dict.fromkeys(line.key for line in (*silent, *forgiven))
-        self._suspicion = self.silence.suspicion
-        if self._suspicion != before:
-            self._suspicion.say(before)
-            self._presence.hear_again(self._suspicion.ended(before))
-            keys.update(dict.fromkeys(self.pages.workloads()))
-            await self._tell_unsure()
-        for key in keys:
-            self._tell(key)
-
-    def _hear_from_now_on(self) -> None:
-        """Wait on for rooms that report on change: who began to lead may hear nobody at all.
-
-        One or two that repeat themselves are too few to suspect our ears for their silence. No time
-        ends it: after any, nobody who is cut off has heard that players came.
-        """
-        if not self._presence.waits_for_a_word:
-            self._presence.waits_for_a_word = True
-            log.warning(
-                "no room was heard since this process began to lead, and one that repeats itself "
-                "is overdue: rooms that report on change only, and are to leave, stay until "
-                "pingSeconds after the first word of any room. Look whether rooms reach "
-                "--rooms-url; where they do, the one made in place of a room that hangs ends it"
-            )
-        self._presence.hear_again(("",))
-        again_on = self._presence.again_on
+    def hears_anew(self) -> None:
+        """Take in that all rooms are listened to since a moment ago."""
+        again_on = self._liveness.presence.again_on
         self._ears = {key: replace(ears, again_on=again_on) for key, ears in self._ears.items()}
 
-    async def _tell_unsure(self) -> None:
-        """Tell of each room that repeats nothing: what is suspected of it may have changed."""
-        for number, line in enumerate(list(self.pages.all()), 1):
-            if number % SLICE == 0:
-                await self._clock.sleep(0)
-            if not line.periodic and not line.closed:
-                self._news(line)
-
-    def _made(self, key: WorkloadKey, rooms: dict[str, Heard]) -> Ears:
-        return self._suspicion.ears(key, rooms, self.since, self._presence.again_on)
-
-    def _tell(self, key: WorkloadKey) -> None:
+    def tell(self, key: WorkloadKey) -> None:
+        """Take in that something that counts is heard of a workload."""
         self._ears.pop(key, None)
         self._changed(key)
 
     def _turn(self, line: Line) -> None:
         """Take in that something else is heard of a room, by its word or what its pod has kept."""
         self._turned.setdefault(line.key, {})[line.uid] = line
-        self._news(line)
+        self.news(line)
 
     def _ignore(self, key: WorkloadKey) -> None:
         if key not in self._ignored:

@@ -168,9 +168,9 @@ def undrain(line: Line, pod: LivePod) -> bool:
     if line.drain is None or line.drain == draining:
         return False
     line.report = line.drain = None
-    if line.heard is None or not (line.heard.confirmed or line.heard.farewell_at):
+    if line.heard is None or not (line.heard.confirmed_at or line.heard.farewell_at):
         return False
-    line.heard = replace(line.heard, confirmed=False, farewell_at=0.0)
+    line.heard = replace(line.heard, confirmed_at=0.0, farewell_at=0.0)
     return True
 
 
@@ -183,9 +183,9 @@ def unconfirm(
     be it the same, is news.
     """
     heard = line.heard
-    if heard is None or not heard.confirmed:
+    if heard is None or not heard.confirmed_at:
         return False
     if fence.is_known_empty(pod, workload, heard, since_on(pod.node)):
         return False
-    line.heard, line.mark = replace(heard, confirmed=False), Mark.NONE
+    line.heard, line.mark = replace(heard, confirmed_at=0.0), Mark.NONE
     return True

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import pytest
 
 from reconciler.adapters.http import pulse
-from reconciler.adapters.http.connections import Connection, Ledger
 from reconciler.adapters.http.pulse import Pulse
 from reconciler.model.rooms import Report
 from reconciler.room_ports import AT_ONCE, Came, RoomView
@@ -164,67 +163,3 @@ async def test_a_request_behind_another_came_while_that_was_answered(together: b
         assert (await line.answer())[0] == 200
     first, second = desk.came
     assert first.begun <= second.begun < came
-
-
-class Open(Connection):
-    """A connection without a socket: its ledger is told what it would be told."""
-
-    def __init__(self) -> None:
-        self.peer, self.behind, self.head_bytes, self.answering = "", None, 0, False
-        self.transport = asyncio.Transport({"peername": ("", 0)})
-
-
-class Pipeline:
-    """One connection whose client waits for no answer; its clock is set by hand."""
-
-    def __init__(self) -> None:
-        self.at = 0.0
-        self.ledger, self.connection = Ledger(10, 10, lambda: self.at), Open()
-        self.ledger.came(self.connection)
-
-    def read(self, at: float) -> None:
-        while self.at < at:  # nobody stands still
-            self.at = min(at, self.at + pulse.BEAT_SECONDS)
-            self.ledger.pulse.beat(self.at)
-        self.ledger.read(self.connection, 100)
-
-    def serve(self) -> Came:
-        self.ledger.serve(self.connection)
-        self.connection.answering = True
-        return self.connection.came
-
-    def next(self) -> Came:
-        self.ledger.done(self.connection)
-        return self.serve()
-
-
-def test_a_third_request_is_no_younger_than_its_first_bytes_which_came_behind_the_second() -> None:
-    it = Pipeline()
-    it.read(0.0)
-    it.serve()
-    it.read(1.0)  # the second one, and perhaps half of the third
-    it.next()
-    it.read(10.0)
-    assert it.next().sent <= 1.0
-
-
-def test_a_second_request_that_came_with_the_first_is_no_younger_for_a_third() -> None:
-    it = Pipeline()
-    it.read(0.0)  # two of them
-    it.serve()
-    it.read(9.0)
-    assert it.next().sent == 0.0
-
-
-def test_bytes_that_came_while_others_were_answered_date_what_they_may_begin() -> None:
-    it = Pipeline()
-    it.read(0.0)
-    it.serve()
-    it.read(1.0)
-    it.next()
-    it.ledger.done(it.connection)
-    it.read(10.0)
-    assert it.serve().sent == 1.0, "half of it may have come then"
-    it.ledger.done(it.connection)
-    it.read(20.0)
-    assert it.serve().sent == 20.0, "who waits for each answer is heard when it speaks"

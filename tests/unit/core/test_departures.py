@@ -31,7 +31,7 @@ from tests.unit.core.making import NOW, REPORTS, a_heard, a_room, a_situation, a
 
 SCHEMAS = Schemas({})
 BUSY = a_heard(said=Said.OCCUPIED, matches=1)
-EMPTY = a_heard(confirmed=True)
+EMPTY = a_heard(confirmed_at=NOW - 5)
 LET_GO, KEEP = ("true", "false"), ("false", "true")
 
 

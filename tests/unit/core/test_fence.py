@@ -16,8 +16,8 @@ DRAINING: dict[str, Any] = {
     "leaving": Why.SCALE_IN,
     "seen": Seen(draining=NOW - 10, left=NOW - 10),
 }
-EMPTY = a_heard(confirmed=True)
-PERHAPS = a_heard(confirmed=False)
+EMPTY = a_heard(confirmed_at=NOW - 5)
+PERHAPS = a_heard()
 BY_CHANGE = a_heard(periodic=False)
 
 

@@ -69,15 +69,15 @@ def test_a_word_about_its_health_tells_of_no_players_and_confirms_nothing() -> N
     assert not first.tells
     assert lay(first, report(players=0), 4, NOW).tells
     assert lay(HEARD, well, 4, NOW).tells, "it told before"
-    assert not lay(HEARD, well, 4, NOW, draining=True).confirmed
-    empty = lay(HEARD, report(matches=0), 4, NOW, draining=True)
-    assert lay(empty, well, 4, NOW, draining=True).confirmed, "it said so before"
+    assert not lay(HEARD, well, 4, NOW, NOW).confirmed_at
+    empty = lay(HEARD, report(matches=0), 4, NOW, NOW)
+    assert lay(empty, well, 4, NOW, NOW).confirmed_at, "it said so before"
 
 
 def test_the_first_word_since_it_drains_counts_and_the_next_does_not() -> None:
-    first = lay(HEARD, report(matches=2), 4, NOW + 5, draining=True)
-    assert (first.confirmed, first.at) == (True, NOW + 5)
-    assert lay(first, report(matches=2), 4, NOW + 9, draining=True) is first
+    first = lay(HEARD, report(matches=2), 4, NOW + 5, NOW + 4)
+    assert (first.confirmed_at, first.at) == (NOW + 4, NOW + 5)
+    assert lay(first, report(matches=2), 4, NOW + 9, NOW + 8) is first
 
 
 def test_since_when_it_says_so_is_kept_while_it_does() -> None:
@@ -240,13 +240,13 @@ def test_a_room_that_only_repeats_itself_says_itself_that_it_is_empty() -> None:
 
 
 def test_whoever_played_where_every_container_began_anew_is_gone() -> None:
-    anew = emptied(replace(COUNTED, tells=False, confirmed=True), (1,), NOW + 9)
+    anew = emptied(replace(COUNTED, tells=False, confirmed_at=NOW), (1,), NOW + 9)
     assert anew == Heard(at=NOW + 9, periodic=False, said_since=NOW + 9, runs=(1,))
     both = replace(HEARD, mixed=True, health=Health.HEALTHY)
     assert emptied(both, (1,), NOW + 9) == replace(
         both, players=0, health=None, at=NOW + 9, runs=(1,)
     ), "what it repeats it tells itself"
-    known_empty = emptied(replace(both, confirmed=True), (1,), NOW + 9)
-    assert not known_empty.confirmed, "who came to the new process, it has not said"
-    over = emptied(replace(both, said=Said.TERMINATED, confirmed=True), (1,), NOW + 9)
-    assert (over.said, over.confirmed, over.said_since) == (None, False, NOW + 9), "that is over"
+    known_empty = emptied(replace(both, confirmed_at=NOW), (1,), NOW + 9)
+    assert not known_empty.confirmed_at, "who came to the new process, it has not said"
+    over = emptied(replace(both, said=Said.TERMINATED, confirmed_at=NOW), (1,), NOW + 9)
+    assert (over.said, over.confirmed_at, over.said_since) == (None, 0.0, NOW + 9), "that is over"

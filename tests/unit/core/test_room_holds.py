@@ -18,7 +18,7 @@ from tests.unit.core.making import NOW, REPORTS, a_heard, a_room, a_situation, a
 SCHEMAS = Schemas({})
 WANTED = 10
 FAILED = a_heard(health=Health.FAILED, periodic=False)
-WELL = a_heard(confirmed=True)
+WELL = a_heard(confirmed_at=NOW - 5)
 LET_GO = ("true", "false")
 HELD = [HoldKind.FAILING]
 
