@@ -135,7 +135,7 @@ def _room_of(word: str, rooms: Sequence[SeenRoom], around: Around) -> SeenRoom:
         )
     if rooms_of(word, rooms) or any(word in names_of(room.key) for room in rooms):
         return of_room(word, rooms)
-    known = [*(room.pod.name for room in rooms), *around.nodes]
+    known = [*(room.pod.name for room in rooms), *around.nodes] if rooms else []
     fix = "gamekeeper rooms lists all rooms with their nodes, kubectl get nodes all nodes"
     raise unknown("node and no room", word, known, "rooms", fix)
 

@@ -126,7 +126,9 @@ def rooms_url(settings: Settings) -> str:
     return url or f"http://gamekeeper-rooms.{settings.namespace}.svc"
 
 
-def make_desk(one: OneCluster, app: Callable[[], App], observer: RoomObserver) -> RoomDesk:
+def make_desk(
+    one: OneCluster, app: Callable[[], App], observer: RoomObserver, settings: Settings
+) -> RoomDesk:
     """Return the desk of a cluster's rooms, and let its lane hear them; `app` is asked later.
 
     What rooms say is written on a way of its own: it may not wait behind a crowd of creates.
@@ -141,6 +143,8 @@ def make_desk(one: OneCluster, app: Callable[[], App], observer: RoomObserver) -
         lambda key: app().touched((key,)),
         observer,
     )
+    if not settings.lease:
+        desk.share()
     one.lane.reports = desk.book
     one.view.room_changed = desk.room_changed
     return desk

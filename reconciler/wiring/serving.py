@@ -145,7 +145,7 @@ def _listen(
     parts: Parts, one: OneCluster, settings: Settings, app: Callable[[], App], rooms: RoomMetrics
 ) -> RoomDesk:
     """Let rooms be led to this process and be heard; return the desk that keeps them."""
-    desk = make_desk(one, app, rooms)
+    desk = make_desk(one, app, rooms, settings)
     # Where nobody can speak to us, silence tells nothing: nobody is listened for.
     if settings.rooms_listen:
         parts.desk = desk

@@ -179,7 +179,7 @@ class Book:
         self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark, sent: float
     ) -> None:
         if report.players is not None:
-            line.rests_on = None
+            kept.tell_over(line, pod)
         draining, before = pod.mark is asked is Mark.DRAINING, line.heard
         learns = draining and report.learns and line.told_at >= 0
         alone = draining and fence.was_left_alone(pod, workload, sent)

@@ -27,6 +27,8 @@ from reconciler.service.rooms.watchers import Known, Watchers
 
 SWEEP_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
+LATE_SECONDS = 2.0
+"""So long after it was sent a room may have told another process of players who came since."""
 
 log = logging.getLogger("gamekeeper")
 
@@ -70,6 +72,10 @@ class RoomDesk:
         self._watchers = Watchers(
             self._known, self._known_room, self._change, self._roster.workloads
         )
+
+    def share(self) -> None:
+        """Expect that another process leads at the same time: none holds a lease."""
+        self._roster.shared = True
 
     async def run(self) -> None:
         """Write what is due, take note of silence, and tell those who follow, until cancelled."""
@@ -143,6 +149,8 @@ class RoomDesk:
         line = self.book.pages.line(key, pod)
         report = report if came == AT_ONCE else line.in_order(report, came.begun)
         asked, sent = room.pod.mark, min(came.sent, self._elapsed())
+        if self._roster.shared and report.players == 0 and self._elapsed() - sent > LATE_SECONDS:
+            raise Unavailable("this was long on its way: say how the room is now", 1.0)
         if asked is Mark.DRAINING and sent < pod.seen.draining:
             asked = Mark.NONE  # it was sent before, and came slowly
         if self.book.take(line, pod, self._workload(key), report, asked, sent):

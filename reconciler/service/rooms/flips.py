@@ -19,7 +19,7 @@ from reconciler.model.rooms import Mark
 from reconciler.ports import Clock, Cluster
 from reconciler.service.retries import Retries
 from reconciler.service.room_metrics import RoomObserver
-from reconciler.service.rooms import contests
+from reconciler.service.rooms import contests, kept
 from reconciler.service.rooms.hindsight import Hindsight
 from reconciler.service.rooms.lines import Line
 from reconciler.service.rooms.roster import Roster
@@ -93,12 +93,13 @@ class Flips:
 
     async def stand(self, line: Line) -> None:
         """Make what was heard stand on the pod. Raises Gone, Unavailable (it is tried on)."""
-        began_at, flipped = self._elapsed(), Mark.NONE
+        began_at, flipped, note = self._elapsed(), Mark.NONE, ""
 
         def decide(pod: LivePod) -> list[Json]:
-            nonlocal flipped
+            nonlocal flipped, note
+            self._renew(line, pod)
             wish = flips.wished(pod, line.heard, self._empty_seconds(line))
-            flipped = wish.mark if wish.mark is not pod.mark else Mark.NONE
+            flipped, note = wish.mark if wish.mark is not pod.mark else Mark.NONE, wish.note
             workload = self._roster.workload(line.key)
             if workload is None or line.closed:
                 raise Unavailable("who leads has changed meanwhile: send it again", 1.0)
@@ -118,6 +119,7 @@ class Flips:
                 self._observer.flipped(flipped, "failed", self._elapsed() - began_at)
             raise
         line.retries = None
+        kept.stand(line, note, self._pod(line))
         if flipped:
             self._observer.flipped(flipped, "done", self._elapsed() - began_at)
         if written and contests.wrote(line, self._elapsed()):

@@ -69,6 +69,32 @@ def renew(line: Line, pod: LivePod, now: float) -> bool:
     return True
 
 
+def tell_over(line: Line, pod: LivePod) -> None:
+    """Note that the room tells of its players itself, over what is kept on its pod."""
+    line.rests_on, line.told_over, line.rests_at = None, pod.kept_report, pod.resource_version
+
+
+def stand(line: Line, note: str, pod: LivePod) -> None:
+    """Note that what it told itself is kept on its pod by now."""
+    if line.rests_on is None and pod.kept_report == note:
+        line.told_over, line.rests_at = note, pod.resource_version
+
+
+def give_way(line: Line, pod: LivePod, now: float) -> bool:
+    """Take over what a process that leads beside us kept on a pod since the room told us.
+
+    Each writes only over what it has seen, and what it has seen it takes over before it writes: so
+    the room told that process later. Players of whom it has just told us are written first.
+    """
+    if line.rests_on is not None or line.heard is None or pod.kept_report == line.told_over:
+        return False
+    pending = line.heard.players and hearing.kept_of(line.heard) != line.told_over
+    if pending or not pod.kept_report:
+        return False
+    line.rests_on = line.told_over
+    return renew(line, pod, now)
+
+
 def void(line: Line, pod: LivePod, now: float, unix_seconds: float) -> bool:
     """Forget the players of a room whose game began anew since it told of them.
 

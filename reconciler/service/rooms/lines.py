@@ -30,8 +30,9 @@ class Line:
     silence is watched, `overdue` whether it was found to say nothing for longer than it ever
     paused, `doubtful` whether a write of ours may stand that we were not told of, `inherited`
     whether another process marked it busy, who may have taken that back unseen, `rests_on` the kept
-    report that its players are known by, None once it told of them itself, `rests_at` the version
-    of the pod that has it, `closed` whether it is in the book no more.
+    report that its players are known by, None once it told of them itself, `told_over` the one that
+    stood there then, or that we wrote since, `rests_at` the version of the pod that has it,
+    `closed` whether it is in the book no more.
     """
 
     key: WorkloadKey
@@ -59,6 +60,7 @@ class Line:
     doubtful: bool = False
     inherited: bool = False
     rests_on: str | None = None
+    told_over: str = ""
     rests_at: str = ""
     closed: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -90,8 +90,12 @@ class Pages:
         return line
 
     def renew(self, line: Line, pod: LivePod) -> None:
-        """Take over what another process kept on a pod, until the room tells of its players."""
-        if kept.renew(line, pod, self._elapsed()):
+        """Take over what another process kept on a pod, until the room tells of its players.
+
+        Where another may lead beside us, also what it kept after that.
+        """
+        now, shared = self._elapsed(), self._roster.shared
+        if kept.renew(line, pod, now) or (shared and kept.give_way(line, pod, now)):
             self._turned(line)
             self._begun(line, pod)
 

@@ -27,6 +27,8 @@ class Roster:
         self._lane = lane
         self._codes_since = 0.0
         self._clock = clock
+        self.shared = False
+        """Whether another process may lead at the same time: none holds a lease."""
         self._lost: set[str] = set()
         self._lost_of = NO_NODES
         self._places: dict[str, tuple[WorkloadKey, ...]] = {}

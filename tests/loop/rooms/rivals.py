@@ -66,6 +66,7 @@ class Rival(RoomService, ScalingService):
         self.name = name
         if not leased:
             self.lease: Any = NoLease(name)
+            self.desk.share()
         self.lane.server_now = world.time.now
         assert isinstance(self.repository, FrozenRepository)
         self.flows = self.repository.flows

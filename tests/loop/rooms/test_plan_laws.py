@@ -42,7 +42,7 @@ def heards(draw: st.DrawFn) -> Heard:
         health=draw(st.sampled_from((None, None, *Health))),
         silent=draw(st.booleans()),
         said_since=NOW - draw(ages),
-        confirmed=draw(st.booleans()),
+        confirmed_at=draw(st.sampled_from((0.0, 1.0))) and NOW - draw(ages),
         tells=draw(st.sampled_from((True, True, False))),
     )
 
@@ -233,4 +233,4 @@ def _lives(pod: LivePod) -> dict[LivePod, Heard | None]:
         mark=mark,
         seen=Seen(draining=draining, left=left),
     )
-    return {pod: a_heard(confirmed=True)}
+    return {pod: a_heard(confirmed_at=NOW - 5)}

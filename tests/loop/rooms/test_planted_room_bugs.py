@@ -57,9 +57,11 @@ def answered_before_it_stands(patch: pytest.MonkeyPatch) -> None:
 
 def every_report_confirms(patch: pytest.MonkeyPatch) -> None:
     lay = hearing.lay
-    patch.setattr(hearing, "lay", lambda *arguments: replace(lay(*arguments), confirmed=True))
+    patch.setattr(
+        hearing, "lay", lambda *arguments: replace(lay(*arguments), confirmed_at=arguments[3])
+    )
     # When such a word came is looked at by the fence as well: each of both would do.
-    patch.setattr(fence, "is_known_empty", lambda pod, workload, heard, since: heard.confirmed)
+    patch.setattr(fence, "is_known_empty", lambda pod, workload, heard, since: heard.confirmed_at)
 
 
 def nothing_is_protected(patch: pytest.MonkeyPatch) -> None:
