@@ -15,6 +15,7 @@ from reconciler.adapters.compiler.zygote import Zygote
 from reconciler.model.errors import Misconfigured
 from tests.contract.compiler_world import workload
 from tests.corpora.playing import EXPECTED, MADE, data_of, folders, held_to
+from tests.scorecard import score
 
 FILE = "pod.yaml.j2"
 CASES = folders("jinja")
@@ -37,10 +38,12 @@ async def _told(template: str, zygote: Zygote) -> str:
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
 async def test_what_comes_of_a_template_stands_beside_it(case: Path, zygote: Zygote) -> None:
     before = zygote.pid
+    score(18, templates=1, not_as_expected=1)
     held_to(case / EXPECTED, await _told(data_of(case, FILE).decode("utf-8", "replace"), zygote))
 
     assert zygote.pid == before, "it ended more than its own worker"
     assert '"kind": "Pod"' in await _told(assets.templates()[FILE], zygote), "and others render"
+    score(18, not_as_expected=-1)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)

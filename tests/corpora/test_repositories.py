@@ -10,6 +10,7 @@ import yaml
 
 from reconciler.adapters.compiler.zygote import Zygote
 from tests.corpora.playing import EXPECTED, folders, held_to, told_of_story
+from tests.scorecard import score
 
 STORY = "story.yaml"
 CASES = folders("repositories")
@@ -22,7 +23,9 @@ async def test_what_comes_of_a_story_stands_beside_it(
     text = (case / STORY).read_text(encoding="utf-8").replace("<host>", str(tmp_path))
     story = yaml.safe_load(text)
 
+    score(16, repositories=1, not_as_expected=1)
     held_to(case / EXPECTED, await told_of_story(story, tmp_path, zygote))
+    score(16, not_as_expected=-1)
     assert not (tmp_path / "owned").exists(), "something that came in was run"
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from reconciler.adapters.compiler.zygote import Zygote
 from tests.corpora.playing import EXPECTED, MADE, data_of, folders, held_to, told_of_file
+from tests.scorecard import score
 
 FILE = "arena.yaml"
 CASES = folders("yaml")
@@ -18,7 +19,9 @@ CASES = folders("yaml")
 async def test_what_comes_of_a_file_stands_beside_it(case: Path, zygote: Zygote) -> None:
     said = await told_of_file("schedulers/arena.yaml", data_of(case, FILE), zygote)
 
+    score(17, files=1, not_as_expected=1)
     held_to(case / EXPECTED, said)
+    score(17, not_as_expected=-1)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
