@@ -24,7 +24,9 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     assert rendering.stderr is not None
     assert rendering.stdout.readline() == b"---\n"
     rendering.stdout.close()
-    assert rendering.stderr.read() == b""
+    # On a slow machine it says after a second that it is still reading.
+    said = [line for line in rendering.stderr if not line.startswith(b"reading ")]
+    assert said == []
     rendering.stderr.close()
     assert rendering.wait(30) == 141
 
