@@ -25,6 +25,7 @@ from reconciler.model.printable import escaped
 from reconciler.model.readings import Reading
 from reconciler.ports import Repository
 from tests.corpora.stories import Host, content_of
+from tests.corpora.used import git_is_reaped
 from tests.golden.telling import tell
 from tests.loop.world import CONFIG, Process, World, spec
 
@@ -86,7 +87,8 @@ async def told_of_story(story: Iterable[Mapping[str, Any]], folder: Path, zygote
     try:
         said = await _told(world, process, steps)
     finally:
-        await mirror.close()
+        with git_is_reaped(16):
+            await mirror.close()
     assert CANARY not in said
     return said.replace(str(folder), "<host>")
 

@@ -1,0 +1,38 @@
+"""What watches the workers sees what they open: else nothing opened would tell nothing."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.corpora import used, watched_nursery
+
+
+def test_a_file_that_a_worker_opens_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = tmp_path / "told.jsonl"
+    monkeypatch.setattr(used, "told_in", lambda pid: told)
+    monkeypatch.setattr(watched_nursery, "told_in", lambda pid: told)
+    monkeypatch.setattr(used, "score", lambda row, **figures: None)  # no case of the corpus
+    secret = tmp_path / "secret"
+    secret.write_text("hunter2", encoding="utf-8")
+    workers = used.Workers()
+
+    _worker(None)
+    workers.judge(18)
+    _worker(secret)
+    with pytest.raises(AssertionError, match=r"opened what is not its: .*secret"):
+        workers.judge(18)
+
+
+def _worker(opens: Path | None) -> None:
+    """Fork a worker under the hook, which opens a file, and await its end as the zygote does."""
+    pid = os.fork()
+    if pid == 0:
+        sys.addaudithook(watched_nursery.hear)
+        if opens is not None:
+            opens.open(encoding="utf-8").close()
+        os._exit(0)
+    assert watched_nursery.reaped(pid, 0) == (pid, 0)
