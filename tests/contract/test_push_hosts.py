@@ -16,6 +16,8 @@ from tests.contract.pushes import START, change
 from tests.contract.upstreams import PASSWORD, OnDisk, OverHttp, OverSsh, opened, upstream
 from tests.gitservers.http import Fault
 
+pytestmark = pytest.mark.long
+
 ONLY = "/git-receive-pack"
 DEADLINE_SECONDS = 1.5
 

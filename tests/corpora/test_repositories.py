@@ -14,9 +14,19 @@ from tests.scorecard import score
 
 STORY = "story.yaml"
 CASES = folders("repositories")
+HUGE = (
+    "a-hundred-thousand-files-and-more",
+    "fifty-thousand-files-beside",
+    "a-blob-of-a-hundred-megabytes-beside",
+    "a-spec-of-a-hundred-megabytes",
+)
+STORIES = [
+    pytest.param(case, marks=[pytest.mark.long] if case.name in HUGE else [], id=case.name)
+    for case in CASES
+]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
+@pytest.mark.parametrize("case", STORIES)
 async def test_what_comes_of_a_story_stands_beside_it(
     case: Path, zygote: Zygote, tmp_path: Path
 ) -> None:

@@ -184,6 +184,7 @@ def test_a_folder_is_applied_and_another_one_is_as_another_repository(place: Pla
     assert [each["hold"] for each in other["holds"]] == ["repository-changed"]
 
 
+@pytest.mark.long
 def test_a_refused_removal_is_named_and_the_same_everywhere(applied: Place) -> None:
     commit(applied.repository, SPEC, "replicas: 2", "replicas: 9")
     assert applied.run("apply", "--yes").returncode == 0
@@ -310,6 +311,7 @@ def test_rendered_pods_that_somebody_applies_are_no_rooms_and_cost_none(applied:
     assert len(applied.uids("")) == 3
 
 
+@pytest.mark.long
 def test_beside_a_loop_apply_names_it_and_reconcile_asks_it(place: Place) -> None:
     with place.loop("--poll-seconds", "600"):
         deadline = time.monotonic() + READY_SECONDS

@@ -220,6 +220,7 @@ def test_entries_and_annotations_that_are_named_like_a_secret_are_not_shown(tmp_
         assert '"new"' in said.stdout, "what is no secret is shown"
 
 
+@pytest.mark.long
 def test_one_folder_of_a_repository_is_read_from_anywhere_in_it(repository: Path) -> None:
     environment = repository / "environments/eu"
     environment.mkdir(parents=True)

@@ -174,6 +174,7 @@ def test_a_room_is_shown_whole(stage: Stage) -> None:
     assert stage.run("room", "arena-99").returncode == 1
 
 
+@pytest.mark.long
 def test_a_room_is_explained_by_its_rule_its_report_and_its_line_in_git(stage: Stage) -> None:
     head = git(stage.repository, "rev-parse", "HEAD")
     said = stage.run("explain", "arena-1", *stage.asks).stdout
@@ -253,6 +254,7 @@ def test_who_has_no_rights_drains_nothing(stage: Stage) -> None:
     assert stage.rooms()["arena-1"]["leaving"] == ""
 
 
+@pytest.mark.long
 def test_a_log_is_printed_whole_or_its_end(stage: Stage) -> None:
     whole = stage.run("logs", "arena-1").stdout.splitlines()
     assert len(whole) > 1

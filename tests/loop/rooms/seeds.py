@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 TEST = "tests/loop/rooms/test_rooms_weather.py"
 SETTING = "GAMEKEEPER_SEEDS"
-FEW = "5"
+FEW = "30"
 
 
 def seeds_of(text: str) -> range:

@@ -27,6 +27,8 @@ from tests.loop.virtual_time import in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import World
 
+pytestmark = pytest.mark.long
+
 STEP_SECONDS = 120.0
 WINDOW_SECONDS = 600
 PLAYERS = 2

@@ -117,6 +117,7 @@ def test_a_room_that_hangs_though_no_other_of_its_workload_is_heard_is_replaced(
     in_virtual_time(main())
 
 
+@pytest.mark.long
 def test_full_rooms_that_hang_with_their_whole_workload_stay_beside_one_that_is_heard() -> None:
     async def main() -> None:
         async with _game(1, chain([HANGS_SECONDS], repeat(None))) as it:

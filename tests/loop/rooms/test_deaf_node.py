@@ -17,6 +17,8 @@ from tests.loop.virtual_time import in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import World
 
+pytestmark = pytest.mark.long
+
 CUT_SECONDS = 15.0 * PINGS_SECONDS
 LONG = (7200.0, 7200.0)
 CONVERGED_SECONDS = 900.0

@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
+import pytest
+
 from reconciler.model.labels import STATE
 from reconciler.model.refs import Json
 from reconciler.sandbox.players.natures import Nature, Voice
@@ -120,6 +122,7 @@ def _plays(act: Callable[[Scene], Awaitable[None]]) -> None:
     in_virtual_time(main())
 
 
+@pytest.mark.long
 def test_a_lost_node_moves_nothing_until_kubernetes_gives_it_up_and_then_just_its_rooms() -> None:
     async def act(made: Scene) -> None:
         node = made.nodes()[0]

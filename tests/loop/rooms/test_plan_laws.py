@@ -6,6 +6,7 @@ What is protected is said here anew, in its plainest form, and not asked of the 
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -184,6 +185,7 @@ def test_a_running_room_is_deleted_behind_its_fence(
         assert NOW - pod.seen.draining >= QUIET_SECONDS, item.reason
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=30)
 @given(workloads(), companies)
 def test_plans_end_once_everybody_has_gone_home(

@@ -162,6 +162,7 @@ def test_a_request_that_fails_in_any_way_ends_no_match_and_is_made_good(act: Act
     _tried(act, 2, share(list(_wrongs(_undisturbed(act).calls)), act.name))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("act", ACTS, ids=lambda act: act.name)
 def test_a_read_that_is_old_ends_no_match_and_is_caught_up_with(act: Act) -> None:
     _tried(act, 3, share(list(_old_reads(_undisturbed(act).calls)), act.name))

@@ -170,6 +170,7 @@ def test_a_refusal_is_told_no_more_where_no_room_is_to_be_made() -> None:
     in_virtual_time(main())
 
 
+@pytest.mark.long
 def test_credentials_that_are_good_again_make_no_room_wait() -> None:
     async def main() -> None:
         async with scene() as (there, wish):

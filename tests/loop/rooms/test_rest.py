@@ -221,6 +221,7 @@ def _undisturbed() -> Ending:
     return endings[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", share(range(SEEDS), "rest"), ids=lambda seed: f"seed-{seed}")
 def test_what_was_disturbed_comes_to_rest_and_stays_there(seed: int) -> None:
     _undisturbed()

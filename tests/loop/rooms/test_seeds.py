@@ -46,6 +46,7 @@ def _alone(seed: int) -> list[str]:
     return trace
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", share(range(REPLAYED), "replays"), ids=lambda seed: f"seed-{seed}")
 def test_a_seed_is_the_same_run_alone_and_after_others(
     monkeypatch: pytest.MonkeyPatch, seed: int
@@ -56,6 +57,7 @@ def test_a_seed_is_the_same_run_alone_and_after_others(
     score(6, replays_that_differ=-1)
 
 
+@pytest.mark.long
 def test_two_seeds_are_two_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert played(monkeypatch, SEED) != played(monkeypatch, ANOTHER)
 

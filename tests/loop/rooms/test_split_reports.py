@@ -25,6 +25,8 @@ from tests.loop.wires import Weather
 from tests.loop.world import World
 from tests.scorecard import score
 
+pytestmark = pytest.mark.long
+
 ROW = 10
 SEEDS = 4
 PLAYED_SECONDS = 400.0

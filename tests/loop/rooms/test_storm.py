@@ -20,6 +20,8 @@ from tests.loop.sweeps import part
 from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.scorecard import score
 
+pytestmark = pytest.mark.long
+
 ROW = 25
 STORM_SECONDS = 600.0
 CONVERGED_SECONDS = 60.0

@@ -35,6 +35,8 @@ from tests.loop.wires import Weather
 from tests.loop.world import World
 from tests.scorecard import score
 
+pytestmark = pytest.mark.long
+
 ROW = 10
 SEEDS = 16
 PLAYED_SECONDS = 600.0

@@ -4,6 +4,8 @@ import asyncio
 import random
 from functools import partial
 
+import pytest
+
 from reconciler.adapters.kubernetes.client import KubernetesCluster
 from reconciler.loop.uninstall import Removal, own_records
 from reconciler.model import labels
@@ -29,6 +31,7 @@ def _marked(there: Playhouse, *marks: str) -> set[str]:
     }
 
 
+@pytest.mark.long
 def test_players_play_on_through_an_uninstall_and_a_new_start() -> None:
     async def main() -> None:
         world = World()

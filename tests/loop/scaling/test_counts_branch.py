@@ -14,6 +14,8 @@ from tests.loop.scaling.house import ARENA, FILE, Habits, Scene, scaled, stage
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.world import CONFIG
 
+pytestmark = pytest.mark.long
+
 FROM_EIGHT = [{"from": "08:05", "to": "20:00", "replicas": 6}]
 """The world begins at 08:00."""
 APART = CONFIG.replace("{}", "{writeBack: {branch: counts}}")

@@ -3,11 +3,15 @@
 import asyncio
 from contextlib import AbstractAsyncContextManager
 
+import pytest
+
 from tests.loop.safety import Bounds
 from tests.loop.scaling.counts import count_of, counts_of
 from tests.loop.scaling.house import FILE, Scene, scaled, stage
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.world import CONFIG, spec
+
+pytestmark = pytest.mark.long
 
 FROM_EIGHT = [{"from": "08:05", "to": "20:00", "replicas": 6}]
 """The world begins at 08:00."""

@@ -10,6 +10,8 @@ from tests.loop.safety import Bounds
 from tests.loop.scaling.house import FILE, Scene, scaled, stage
 from tests.loop.virtual_time import elapsed, in_virtual_time
 
+pytestmark = pytest.mark.long
+
 FROM_TEN_PAST_EIGHT = [{"from": "08:10", "to": "20:00", "replicas": 6}]
 """The world begins at 08:00."""
 CONFIG = """

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from reconciler.core import pauses
 from reconciler.model.pauses import Pause
 from tests.loop.scaling.house import ARENA, FILE, Scene, scaled, scene
@@ -9,6 +11,8 @@ from tests.loop.scaling.outsiders import lost, number
 from tests.loop.scaling.test_signals import METRIC, asking_scene
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.world import Process
+
+pytestmark = pytest.mark.long
 
 FROM_EIGHT = [{"from": "08:05", "to": "20:00", "replicas": 6}]
 """The world begins at 08:00."""

@@ -18,6 +18,8 @@ from tests.loop.service import Service
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.world import CONFIG
 
+pytestmark = pytest.mark.long
+
 SIX = [{"from": "08:05", "to": "20:00", "replicas": 6}]
 """The world begins at 08:00."""
 NINE = [*SIX, {"from": "08:12", "to": "20:00", "replicas": 9}]

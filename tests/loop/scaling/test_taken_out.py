@@ -13,6 +13,8 @@ from tests.loop.scaling.test_counts_file import BARE, IN_A_FILE, listed
 from tests.loop.scaling.test_renamed_branch import frozen
 from tests.loop.virtual_time import elapsed, in_virtual_time
 
+pytestmark = pytest.mark.long
+
 ENDS_AT = 2700.0
 """The freeze is from 08:15 to 08:45; the world begins at 08:00."""
 
