@@ -435,6 +435,7 @@ async def test_what_another_asks_for_does_not_go_with_who_leaves_git() -> None:
     assert duel not in process.lane.wanted.deleting
 
 
+@pytest.mark.long
 async def test_a_swap_comes_to_the_same_end_wherever_a_process_dies() -> None:
     async def prepare() -> World:
         swap = Swap()

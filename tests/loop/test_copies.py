@@ -395,6 +395,7 @@ async def test_no_content_is_told_or_put_on_record(caplog: pytest.LogCaptureFixt
     assert not [each for each in (SECRET, OTHER, of(SECRET), data) if each in said]
 
 
+@pytest.mark.long
 async def test_copies_come_and_go_to_the_same_end_wherever_a_process_dies() -> None:
     async def prepare() -> World:
         return (await standing())[0]

@@ -111,6 +111,7 @@ async def test_a_workload_is_known_before_its_first_room_is_made() -> None:
     assert known == [True, True]
 
 
+@pytest.mark.long
 async def test_at_whatever_call_a_process_dies_no_clock_is_asked() -> None:
     """A new fleet is numbered low all the same; at worst names are skipped."""
     deaths = 0

@@ -80,6 +80,7 @@ async def test_a_change_that_is_refused_is_asked_for_ever_more_seldom(
     assert ready_of(process)[0] == ""
 
 
+@pytest.mark.long
 async def test_one_that_is_missing_is_waited_for_by_all_that_follows() -> None:
     world = World(kinds=("ConfigMap",))
     process = await world.process()

@@ -14,6 +14,8 @@ from reconciler.model.refs import WorkloadKey
 from tests.loop.test_freezes import HOUR, config
 from tests.loop.world import World, spec
 
+pytestmark = pytest.mark.long
+
 RECORDS = 200
 
 
