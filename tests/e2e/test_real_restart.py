@@ -16,7 +16,7 @@ pytestmark = pytest.mark.real
 
 DOWN_SECONDS = 20.0
 """Longer than a Lease lasts: who leads must know by itself that it does not any more."""
-PATIENCE_SECONDS = 120.0
+PATIENCE_SECONDS = 300.0
 
 
 @pytest.fixture(scope="module")
