@@ -40,6 +40,12 @@ def gamekeeper(
     )
 
 
+def beside_progress(said: str) -> str:
+    """Leave out what a command tells of how far it is: on a slow machine, after a second."""
+    lines = said.splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith("reading "))
+
+
 def git(folder: Path, *words: str) -> str:
     """Run git and return what it prints."""
     done = subprocess.run(

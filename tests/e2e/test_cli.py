@@ -14,7 +14,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.e2e.commands import GAMEKEEPER, commit, environment, fleet, gamekeeper, git
+from tests.e2e.commands import (
+    GAMEKEEPER,
+    beside_progress,
+    commit,
+    environment,
+    fleet,
+    gamekeeper,
+    git,
+)
 
 SPEC = "schedulers/arena.yaml"
 KUBECTL = str(Path(GAMEKEEPER).parent / "kubectl")
@@ -62,9 +70,10 @@ def test_a_mistake_is_one_line_on_standard_error(
     done = gamekeeper(*words, cwd=tmp_path)
     assert done.returncode == 1
     assert done.stdout == ""
-    assert said in done.stderr
-    assert done.stderr.startswith("error: ")
-    assert done.stderr.count("\n") == 1
+    mistake = beside_progress(done.stderr)
+    assert said in mistake
+    assert mistake.startswith("error: ")
+    assert mistake.count("\n") == 1
 
 
 @pytest.mark.parametrize(
