@@ -16,6 +16,7 @@ def test_a_file_that_a_worker_opens_is_seen(
     monkeypatch.setattr(used, "told_in", lambda pid: told)
     monkeypatch.setattr(watched_nursery, "told_in", lambda pid: told)
     monkeypatch.setattr(used, "score", lambda row, **figures: None)  # no case of the corpus
+    monkeypatch.setattr(used, "MOST_KIB", sys.maxsize)  # a fork of a test run is as large as that
     secret = tmp_path / "secret"
     secret.write_text("hunter2", encoding="utf-8")
     workers = used.Workers()
