@@ -27,8 +27,8 @@ WHOLE_FIRST := tests/loop/rooms/test_rooms_weather.py tests/loop/rooms/test_deaf
 	tests/loop/rooms/test_planted_room_bugs.py tests/loop/rooms/test_vanishing.py \
 	tests/loop/test_planted_bugs.py tests/loop/test_crash.py \
 	tests/loop/test_two_processes.py tests/loop/test_watch_faults.py \
-	tests/loop/scaling/test_human_points.py
-WHOLE_SECOND := tests/loop/rooms/test_played_on.py tests/loop/test_faults.py \
+	tests/loop/test_faults.py tests/loop/scaling/test_human_points.py
+WHOLE_SECOND := tests/loop/rooms/test_played_on.py \
 	tests/loop/rooms/test_git_faults.py tests/loop/rooms/test_two_leaders.py \
 	tests/loop/rooms/test_rest.py tests/loop/rooms/test_storm.py \
 	tests/loop/test_transitions.py tests/loop/rooms/test_seeds.py
@@ -37,8 +37,9 @@ TYPING := $(wildcard tests/e2e/test_commands*.py tests/e2e/test_*room*.py) \
 	tests/e2e/test_approvals_page.py tests/e2e/test_ci_recipes.py tests/e2e/test_cli.py
 
 .PHONY: help setup demo test test-computing test-playing test-waiting test-typing \
-	long long-playing long-typing long-waiting check rooms rooms-first rooms-second rooms-parsers \
-	campaign yardstick real bench lock clean
+	long long-playing long-typing long-waiting long-computing \
+	check rooms rooms-first rooms-second rooms-parsers \
+	campaign yardstick programs real bench lock clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -73,10 +74,13 @@ test-typing: $(READY)
 test-waiting: $(READY)
 	$(TEST) tests $(patsubst %,--ignore=%,$(COMPUTING) $(LOOP) $(PROCESSES))
 
-long: $(READY) ## what is marked long: kills, fail-overs, leases, whole pages and stories
-	@echo "three parts side by side; each is printed when it ends"
+long: $(READY) ## what takes longer than a second, or is marked long for what it waits for
+	@echo "four parts, three at a time; each is printed when it ends"
 	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=target \
-		long-typing long-waiting long-playing
+		long-waiting long-playing long-typing long-computing
+
+long-waiting: $(READY)
+	$(LONG) $(PROCESSES) $(patsubst %,--ignore=%,$(TYPING))
 
 long-playing: $(READY)
 	$(LONG) $(LOOP) $(patsubst %,--ignore=%,$(WHOLE))
@@ -84,8 +88,8 @@ long-playing: $(READY)
 long-typing: $(READY)
 	$(LONG) $(TYPING)
 
-long-waiting: $(READY)
-	$(LONG) tests $(patsubst %,--ignore=%,$(LOOP) $(TYPING))
+long-computing: $(READY)
+	$(LONG) tests $(patsubst %,--ignore=%,$(LOOP) $(PROCESSES))
 
 check: $(READY) ## format, lint, types, and who imports whom
 	$(BIN)/ruff format --check .
@@ -116,12 +120,14 @@ yardstick: $(READY) ## adaptive on three cases beside an oracle, with fixed seed
 	@# The whole table, which takes hours, is `python -m benchmarks.yardstick`.
 	$(BIN)/python -m benchmarks.yardstick --quick
 
-real: $(READY) ## build and start a real control plane and a Gitea, and test against them
+programs: $(READY) ## build what `make real` tests against; what is in the cache stays
 	@# With an empty cache about 10 minutes for the control plane and 7 for Gitea, on two cores.
 	$(BIN)/python -m tests.gitservers.install
 	$(BIN)/python -m tests.monitoring.install
 	$(BIN)/python -m tests.controlplane build
 	$(BIN)/python -m tests.codehost build
+
+real: programs ## start a real control plane and a Gitea, and test against them
 	$(BIN)/python -m pytest -q -m "real or paired"
 
 bench: $(READY) ## measure, beside others, on a real API server

@@ -205,6 +205,7 @@ def test_a_private_key_is_known_and_a_public_one_is_no_secret(tmp_path: Path) ->
     assert public == (tmp_path / "key.pub").read_text()
 
 
+@pytest.mark.long
 def test_a_test_that_leaks_fails_with_the_place_and_the_output(tmp_path: Path) -> None:
     (tmp_path / "test_leaky.py").write_text(
         "import logging\n"

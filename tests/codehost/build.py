@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.controlplane.build import only_builder
-from tests.controlplane.programs import cache_folder
+from tests.controlplane.programs import COMPILE_FLAGS, cache_folder
 
 MODULE = Path(__file__).parent / "modules" / "gitea"
 BUILD_COMMAND = "python -m tests.codehost build"
@@ -31,7 +31,7 @@ def home() -> Path:
     digest = hashlib.sha256()
     for path in sorted(MODULE.glob("*.*")):
         digest.update(path.read_bytes())
-    digest.update(f"{_TAGS} {platform.machine()}".encode())
+    digest.update(f"{COMPILE_FLAGS} {_TAGS} {platform.machine()}".encode())
     return cache_folder() / "codehost" / f"gitea-{digest.hexdigest()[:16]}"
 
 
@@ -81,7 +81,7 @@ def _build() -> None:
         for path in (folder / name, *(folder / name).rglob("*/")):
             path.chmod(0o755)
     unfinished = folder / "gitea.unfinished"
-    argv = ["build", "-p", "2", "-trimpath", "-buildvcs=false", "-tags", _TAGS]
+    argv = ["build", "-p", "2", "-trimpath", "-buildvcs=false", COMPILE_FLAGS, "-tags", _TAGS]
     _go(*argv, "-ldflags", "-s -w", "-o", str(unfinished), _PACKAGE)
     # A half-written program must never be found by `find`.
     unfinished.replace(folder / "gitea")

@@ -160,6 +160,7 @@ def test_what_ends_behind_a_finalizer_is_only_hurried(
     assert (metadata["deletionGracePeriodSeconds"], metadata["generation"]) == (left, 2)
 
 
+@pytest.mark.long
 def test_a_grace_that_is_over_already_ends_now(api: Speaker, space: str) -> None:
     api.make(f"{space}/pods", pod("late", nodeName="nowhere", terminationGracePeriodSeconds=30))
     path = f"{space}/pods/late"

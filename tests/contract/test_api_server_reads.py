@@ -102,6 +102,7 @@ def test_a_watch_of_the_future_is_silent(api: Speaker, space: str) -> None:
     assert api.watch(f"{space}/pods?resourceVersion=99999999") == []
 
 
+@pytest.mark.long
 def test_a_list_of_the_future_times_out(api: Speaker, space: str) -> None:
     reply = api.ask("GET", f"{space}/pods?resourceVersion=99999999")
     assert (reply.status, reply.body["reason"]) == (504, "Timeout")

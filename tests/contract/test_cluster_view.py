@@ -165,6 +165,7 @@ async def test_a_new_view_is_complete_after_its_first_read(
     assert len(watched.view.nodes.open) >= 3
 
 
+@pytest.mark.long
 async def test_one_of_two_leads_and_the_other_takes_over_when_it_leaves(
     cluster: KubernetesCluster, namespace: str
 ) -> None:

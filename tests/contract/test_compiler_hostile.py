@@ -18,6 +18,7 @@ def zygote() -> Iterator[Zygote]:
     made.close()
 
 
+@pytest.mark.long
 async def test_one_bomb_among_many_workloads_is_named_and_the_others_are_kept(
     zygote: Zygote,
 ) -> None:

@@ -122,6 +122,7 @@ KILLERS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("word", "reason"), KILLERS)
 async def test_a_file_that_kills_its_worker_is_a_finding_and_the_others_are_read(
     zygote: Counted, word: str, reason: str
@@ -181,6 +182,7 @@ async def test_files_that_kill_only_together_hold_everything(zygote: Counted) ->
     assert "memory" in reading.findings[0].message
 
 
+@pytest.mark.long
 async def test_a_file_that_hangs_is_tried_again_alone_and_again_next_time(zygote: Counted) -> None:
     files = {"schedulers/a.yaml": spec("a"), "schedulers/b.yaml": f"# SLEEP\n{spec('b')}"}
     made = WorkerCompiler(zygote, OURS, Patience(tree_seconds=0.3, file_seconds=0.3))

@@ -229,6 +229,7 @@ async def test_distributed_rooms_have_the_users_affinity_alone(zygote: Zygote) -
     assert room["spec"]["affinity"] == affinity
 
 
+@pytest.mark.long
 async def test_a_thousand_workloads_are_rendered_once_and_counts_render_nothing() -> None:
     fleet = [workload(f"w-{number}") for number in range(1000)]
     async with compiler() as made:
@@ -247,6 +248,7 @@ async def test_a_changed_template_or_instance_is_rendered_again() -> None:
     assert len({result[workload().key].room for result in (one, changed, elsewhere)}) == 3
 
 
+@pytest.mark.long
 async def test_a_compiler_whose_zygote_was_killed_starts_another() -> None:
     async with compiler() as made:
         await made.render([workload("one")], "prod")

@@ -71,6 +71,7 @@ async def test_a_trailer_is_a_whole_line_of_the_last_paragraph(
     assert [item.approves for item in history.commits] == [found]
 
 
+@pytest.mark.long
 async def test_a_base_that_is_no_ancestor_and_too_long_a_history_are_said(far: Far) -> None:
     base = far.commit({"a.yaml": "a"}, "Start")
     left = far.commit({"a.yaml": "left"}, "Left")

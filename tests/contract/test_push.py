@@ -56,6 +56,7 @@ async def test_files_are_made_and_removed(far: Upstream) -> None:
     assert (made, removed, folder) == (b"counts: {}\n", None, None)
 
 
+@pytest.mark.long
 async def test_writing_tells_the_host_nothing_and_gives_the_id_that_is_pushed(
     far: Upstream,
 ) -> None:
@@ -81,6 +82,7 @@ async def test_what_changes_nothing_is_not_committed(far: Upstream) -> None:
     assert far.head() == base
 
 
+@pytest.mark.long
 async def test_a_lost_race_is_a_conflict_and_won_on_the_new_head(far: Upstream) -> None:
     base = far.commit(START)
     async with opened(far) as repository:
@@ -119,6 +121,7 @@ async def test_a_deleted_tracked_branch_is_not_made_again(far: Upstream) -> None
     assert far.head() is None
 
 
+@pytest.mark.long
 async def test_a_branch_beside_is_made_once_and_then_moves_forward(far: Upstream) -> None:
     base = far.commit(START)
     async with opened(far) as repository:
@@ -136,6 +139,7 @@ async def test_a_branch_beside_is_made_once_and_then_moves_forward(far: Upstream
     assert (far.head(), far.head("scaling")) == (base, second.commit)
 
 
+@pytest.mark.long
 async def test_a_branch_beside_is_followed_from_the_tracked_head_to_its_end(far: Upstream) -> None:
     base = far.commit(START)
     async with opened(far) as repository, opened(far) as other:
@@ -170,6 +174,7 @@ async def test_a_tip_of_others_can_be_read(far: Upstream) -> None:
         assert (await repository.fetch()).commit == head.commit
 
 
+@pytest.mark.long
 async def test_a_branch_of_ours_is_replaced_while_it_is_as_we_left_it(far: Upstream) -> None:
     base = far.commit(START)
     async with opened(far) as repository:

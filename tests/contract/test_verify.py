@@ -63,6 +63,7 @@ async def test_a_head_that_an_allowed_key_signed_is_that_persons_word(scene: Sce
         assert (found.tip, problems(found)) == (tip, [])
 
 
+@pytest.mark.long
 async def test_of_a_head_alone_only_the_newest_commit_is_asked(scene: Scene) -> None:
     base = scene.commit("anna")
     scene.commit()
@@ -99,6 +100,7 @@ async def test_a_known_commit_that_is_not_there_leaves_all_of_history(scene: Sce
     assert problems(await scene.ask(tip, ("0" * 40,))) == [(first, "not signed")]
 
 
+@pytest.mark.long
 async def test_commits_of_ours_are_known_by_their_ids_and_hide_nobodys(scene: Scene) -> None:
     base = scene.commit("anna")
     ours = scene.commit()
@@ -115,6 +117,7 @@ async def test_commits_of_ours_are_known_by_their_ids_and_hide_nobodys(scene: Sc
         ]
 
 
+@pytest.mark.long
 async def test_a_branch_set_back_to_an_unsigned_commit_has_an_unsigned_head(scene: Scene) -> None:
     plain = scene.commit()
     tip = scene.commit("anna")
@@ -138,6 +141,7 @@ async def test_of_a_rewritten_branch_all_is_asked_that_did_not_lead_to_the_known
     assert problems(found) == [(plain, "not signed")]
 
 
+@pytest.mark.long
 async def test_too_many_are_not_looked_at_and_that_is_said(scene: Scene) -> None:
     base = scene.commit("anna")
     for _ in range(25):

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.controlplane.programs import (
+    COMPILE_FLAGS,
     MODULES,
     PROGRAMS,
     ControlPlaneAbsent,
@@ -68,7 +69,7 @@ def _build(go: str, program: Program) -> None:
     path = program_path(program)
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.unfinished")
-    argv = [go, "build", "-p", "2", "-trimpath", "-buildvcs=false"]
+    argv = [go, "build", "-p", "2", "-trimpath", "-buildvcs=false", COMPILE_FLAGS]
     argv += ["-ldflags", link_flags(program.module), "-o", str(unfinished), program.package]
     nice = shutil.which("nice")
     if nice is not None:

@@ -35,6 +35,7 @@ async def _told(template: str, zygote: Zygote) -> str:
     return json.dumps(json.loads(made.room), indent=1) + "\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
 async def test_what_comes_of_a_template_stands_beside_it(case: Path, zygote: Zygote) -> None:
     before = zygote.pid

@@ -26,6 +26,7 @@ STORIES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", STORIES)
 async def test_what_comes_of_a_story_stands_beside_it(
     case: Path, zygote: Zygote, tmp_path: Path

@@ -15,6 +15,7 @@ FILE = "arena.yaml"
 CASES = folders("yaml")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
 async def test_what_comes_of_a_file_stands_beside_it(case: Path, zygote: Zygote) -> None:
     said = await told_of_file("schedulers/arena.yaml", data_of(case, FILE), zygote)

@@ -49,6 +49,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert not heavy & set(re.findall(r"\w+", done.stderr))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -76,6 +77,7 @@ def test_a_mistake_is_one_line_on_standard_error(
     assert mistake.count("\n") == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("flag", "value", "said"),
     [
@@ -107,6 +109,7 @@ def test_a_bad_environment_variable_is_named(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_init_makes_a_repository_that_is_valid_and_clean(tmp_path: Path) -> None:
     folder = fleet(tmp_path / "my-fleet")
     assert git(folder, "status", "--porcelain") == ""
@@ -146,6 +149,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_validate_names_every_mistake_in_order_of_place(broken: Path) -> None:
     done = gamekeeper("validate", cwd=broken)
     assert done.returncode == 1
@@ -158,6 +162,7 @@ def test_validate_names_every_mistake_in_order_of_place(broken: Path) -> None:
     assert done.stdout.splitlines()[-1].startswith("2 errors; valid: 0 workloads")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("hosts", "warned"),
     [
@@ -176,6 +181,7 @@ def test_validate_warns_of_whom_nobody_may_ask(tmp_path: Path, hosts: str, warne
     assert ("--egress-hosts scaler.example.com" in done.stdout) is warned
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("branch", "words", "said"),
     [
@@ -202,10 +208,12 @@ def test_validate_holds_the_branch_of_counts_to_git_and_to_the_tracked_one(
     assert ("gamekeeper.yaml:5:13: " in done.stdout) == bool(said)
 
 
+@pytest.mark.long
 def test_validate_reads_a_revision(broken: Path) -> None:
     assert gamekeeper("validate", "HEAD~1", cwd=broken).returncode == 0
 
 
+@pytest.mark.long
 def test_validate_reads_what_is_not_committed_yet(tmp_path: Path) -> None:
     folder = fleet(tmp_path / "fleet")
     (folder / "schedulers" / "second.yaml").write_text("kind: Scheduler\n")
@@ -213,6 +221,7 @@ def test_validate_reads_what_is_not_committed_yet(tmp_path: Path) -> None:
     assert gamekeeper("validate", "HEAD", cwd=folder).returncode == 0
 
 
+@pytest.mark.long
 def test_validate_writes_annotations_with_paths_from_here(broken: Path) -> None:
     done = gamekeeper("validate", "fleet", "--output", "github", cwd=broken.parent)
     lines = done.stdout.splitlines()
@@ -220,6 +229,7 @@ def test_validate_writes_annotations_with_paths_from_here(broken: Path) -> None:
     assert all(re.match(rf"::error file=fleet/{SPEC},line=\d+,col=\d+,", line) for line in lines)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("output", ["json", "yaml"])
 def test_validate_writes_data(broken: Path, output: str) -> None:
     done = gamekeeper("validate", "--output", output, cwd=broken)
@@ -228,12 +238,14 @@ def test_validate_writes_data(broken: Path, output: str) -> None:
     assert {"line", "column", "path", "message", "fix", "severity"} <= set(findings[0])
 
 
+@pytest.mark.long
 def test_render_of_a_broken_repository_prints_no_manifest(broken: Path) -> None:
     done = gamekeeper("render", cwd=broken)
     assert (done.returncode, done.stdout) == (1, "")
     assert "spec.replicas" in done.stderr
 
 
+@pytest.mark.long
 def test_render_prints_objects_and_then_a_pod_for_each_room(tmp_path: Path) -> None:
     done = gamekeeper("render", cwd=fleet(tmp_path / "fleet"))
     documents = list(yaml.safe_load_all(done.stdout))
@@ -248,6 +260,7 @@ def test_render_prints_objects_and_then_a_pod_for_each_room(tmp_path: Path) -> N
     assert ports == [20000, 20001]
 
 
+@pytest.mark.long
 def test_a_rendered_pod_lacks_the_label_of_a_room_and_is_one_otherwise(tmp_path: Path) -> None:
     done = gamekeeper("render", "--instance", "main", cwd=fleet(tmp_path / "fleet"))
     namespace, *_, room = yaml.safe_load_all(done.stdout)
@@ -278,6 +291,7 @@ def sandbox(folder: Path) -> Iterator["tuple[subprocess.Popen[str], Path]"]:
         running.stderr.close()
 
 
+@pytest.mark.long
 def test_the_sandbox_leaves_a_kubeconfig_of_somebody_else_alone(tmp_path: Path) -> None:
     (tmp_path / "config").write_text("current-context: production\n")
     done = gamekeeper("sandbox", "--kubeconfig", "config", cwd=tmp_path)
@@ -288,6 +302,7 @@ def test_the_sandbox_leaves_a_kubeconfig_of_somebody_else_alone(tmp_path: Path) 
     assert "there is no directory" in done.stderr
 
 
+@pytest.mark.long
 def test_the_sandbox_takes_what_render_prints_and_leaves_nothing(tmp_path: Path) -> None:
     folder = fleet(tmp_path / "fleet")
     manifests = gamekeeper("render", cwd=folder).stdout

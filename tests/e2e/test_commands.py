@@ -17,6 +17,8 @@ import pytest
 from tests.canaries.outputs import read_files
 from tests.e2e.commands import GAMEKEEPER, commit, environment, fleet, gamekeeper, git
 
+pytestmark = pytest.mark.long
+
 SPEC = "schedulers/arena.yaml"
 KUBECTL = str(Path(GAMEKEEPER).parent / "kubectl")
 READY_SECONDS = 60.0
@@ -123,7 +125,6 @@ def test_a_live_diff_and_a_dry_run_write_nothing(place: Place) -> None:
     assert place.everything() == before
 
 
-@pytest.mark.long
 def test_what_is_as_wanted_is_no_change_though_others_write_there_too(applied: Place) -> None:
     applied.kubectl("annotate", "namespace", "arena", "team=red")
     applied.kubectl("label", "serviceaccount", "arena", "-n", "arena", "cost=low")
@@ -133,7 +134,6 @@ def test_what_is_as_wanted_is_no_change_though_others_write_there_too(applied: P
     assert applied.everything() == before
 
 
-@pytest.mark.long
 def test_a_field_of_ours_that_somebody_changed_is_shown_and_set_back(applied: Place) -> None:
     patch = '{"spec": {"minAvailable": 7}}'
     applied.kubectl("patch", "pdb", "arena", "-n", "arena", "--type", "merge", "-p", patch)
@@ -145,7 +145,6 @@ def test_a_field_of_ours_that_somebody_changed_is_shown_and_set_back(applied: Pl
     assert applied.json("diff", "--live")["workloads"] == []
 
 
-@pytest.mark.long
 def test_only_what_is_committed_is_looked_at(applied: Place) -> None:
     spec = applied.repository / SPEC
     spec.write_text(spec.read_text().replace("replicas: 2", "replicas: 3"))
@@ -154,7 +153,6 @@ def test_only_what_is_committed_is_looked_at(applied: Place) -> None:
     assert applied.run("diff", "--live").returncode == 2
 
 
-@pytest.mark.long
 def test_a_branch_elsewhere_is_compared_by_its_url(place: Place, tmp_path: Path) -> None:
     git(place.repository, "switch", "-qc", "other")
     commit(place.repository, SPEC, "replicas: 2", "replicas: 5")
@@ -163,7 +161,6 @@ def test_a_branch_elsewhere_is_compared_by_its_url(place: Place, tmp_path: Path)
     assert "+ 5 rooms" in place.run(*words).stdout
 
 
-@pytest.mark.long
 def test_a_folder_is_applied_and_another_one_is_as_another_repository(place: Place) -> None:
     for environment_name in ("eu", "us"):
         (place.repository / environment_name / "schedulers").mkdir(parents=True)
@@ -184,7 +181,6 @@ def test_a_folder_is_applied_and_another_one_is_as_another_repository(place: Pla
     assert [each["hold"] for each in other["holds"]] == ["repository-changed"]
 
 
-@pytest.mark.long
 def test_a_refused_removal_is_named_and_the_same_everywhere(applied: Place) -> None:
     commit(applied.repository, SPEC, "replicas: 2", "replicas: 9")
     assert applied.run("apply", "--yes").returncode == 0
@@ -208,7 +204,6 @@ def test_a_refused_removal_is_named_and_the_same_everywhere(applied: Place) -> N
     assert applied.json("status")["workloads"][0]["rooms"]["ready"] == 1
 
 
-@pytest.mark.long
 def test_a_hash_that_takes_no_approval_any_more_is_refused(applied: Place) -> None:
     commit(applied.repository, SPEC, "replicas: 2", "replicas: 9")
     assert applied.run("apply", "--yes").returncode == 0
@@ -229,7 +224,6 @@ def test_a_hash_that_takes_no_approval_any_more_is_refused(applied: Place) -> No
     assert "was let through already" in again.stderr
 
 
-@pytest.mark.long
 def test_an_approval_may_come_before_its_commit(applied: Place) -> None:
     commit(applied.repository, SPEC, "replicas: 2", "replicas: 9")
     assert applied.run("apply", "--yes").returncode == 0
@@ -248,14 +242,12 @@ def test_what_is_no_hash_is_refused(tmp_path: Path, wrong: str) -> None:
     assert done.stderr.startswith("error: ")
 
 
-@pytest.mark.long
 def test_without_a_gamekeeper_there_is_nothing_to_approve(place: Place) -> None:
     done = place.run("approve", "d1007e0425df")
     assert done.returncode == 1
     assert "no Gamekeeper has run against this cluster" in done.stderr
 
 
-@pytest.mark.long
 def test_a_mistake_in_the_head_exits_1_and_the_rest_is_applied(applied: Place) -> None:
     arena = (applied.repository / SPEC).read_text()
     (applied.repository / "schedulers/lobby.yaml").write_text(arena.replace("arena", "lobby"))
@@ -273,7 +265,6 @@ def test_a_mistake_in_the_head_exits_1_and_the_rest_is_applied(applied: Place) -
     assert states["arena"]["holds"][0]["hold"] == "finding"
 
 
-@pytest.mark.long
 def test_rooms_that_never_become_ready_end_in_1_with_the_reason(applied: Place) -> None:
     commit(applied.repository, SPEC, "cpu: 50m", "cpu: 900")
     done = applied.run("apply", "--yes", "--timeout", "3")
@@ -283,7 +274,6 @@ def test_rooms_that_never_become_ready_end_in_1_with_the_reason(applied: Place) 
     assert "Insufficient cpu" in done.stdout
 
 
-@pytest.mark.long
 def test_an_object_of_somebody_else_holds_its_workload(place: Place) -> None:
     place.kubectl("create", "namespace", "arena")
     shown = place.json("diff", "--live")["holds"]
@@ -294,7 +284,6 @@ def test_an_object_of_somebody_else_holds_its_workload(place: Place) -> None:
     assert place.run("apply", "--yes").returncode == 0
 
 
-@pytest.mark.long
 def test_rendered_pods_that_somebody_applies_are_no_rooms_and_cost_none(applied: Place) -> None:
     rooms = applied.uids("gamekeeper.dev/instance=main")
     manifests = applied.repository / "rendered.yaml"
@@ -311,7 +300,6 @@ def test_rendered_pods_that_somebody_applies_are_no_rooms_and_cost_none(applied:
     assert len(applied.uids("")) == 3
 
 
-@pytest.mark.long
 def test_beside_a_loop_apply_names_it_and_reconcile_asks_it(place: Place) -> None:
     with place.loop("--poll-seconds", "600"):
         deadline = time.monotonic() + READY_SECONDS
@@ -327,7 +315,6 @@ def test_beside_a_loop_apply_names_it_and_reconcile_asks_it(place: Place) -> Non
         assert "is held by" in done.stderr
 
 
-@pytest.mark.long
 def test_status_says_that_git_cannot_be_read_and_since_when(place: Place) -> None:
     with place.loop("--poll-seconds", "1"):
         wait_until(lambda: "last look at Git" in place.run("status").stdout)
@@ -342,7 +329,6 @@ def test_status_says_that_git_cannot_be_read_and_since_when(place: Place) -> Non
     wait_until(lambda: "No process leads" in place.run("status").stdout)
 
 
-@pytest.mark.long
 def test_reconcile_says_when_nobody_answers(applied: Place) -> None:
     assert applied.run("reconcile").returncode == 0
     done = applied.run("reconcile", "--wait", "--timeout", "1")
@@ -355,7 +341,6 @@ def test_status_of_an_empty_cluster_says_so(place: Place) -> None:
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "No commit was taken in yet.")
 
 
-@pytest.mark.long
 def test_a_suspended_workload_is_named_and_is_no_change(applied: Place) -> None:
     commit(applied.repository, SPEC, "replicas: 2\n", "replicas: 2\n  suspend: true\n")
     assert applied.run("apply", "--yes").returncode == 0
@@ -365,7 +350,6 @@ def test_a_suspended_workload_is_named_and_is_no_change(applied: Place) -> None:
     assert applied.json("status")["workloads"][0]["state"] == "suspended"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 1), ("", 1)])
 def test_apply_asks(place: Place, answer: str, code: int) -> None:
     before = place.everything()
@@ -388,7 +372,6 @@ def test_apply_asks(place: Place, answer: str, code: int) -> None:
     assert (place.everything() == before) is bool(code)
 
 
-@pytest.mark.long
 def test_where_nobody_can_answer_apply_wants_yes(place: Place) -> None:
     before = place.everything()
     with subprocess.Popen(

@@ -11,6 +11,8 @@ from tests.e2e.commands import commit, fleet, gamekeeper, git
 from tests.gitservers.signing import Person, signers_file
 from tests.loop.world import spec
 
+pytestmark = pytest.mark.long
+
 SPEC = "schedulers/arena.yaml"
 
 
@@ -43,14 +45,12 @@ def test_every_format_names_change_hash_and_place(repository: Path, output: str)
         assert said in done.stdout
 
 
-@pytest.mark.long
 def test_places_are_as_they_are_from_here(repository: Path) -> None:
     commit(repository, SPEC, "replicas: 20", "replicas: 21")
     done = gamekeeper("diff", "main", "-o", "json", cwd=repository / "schedulers")
     assert json.loads(done.stdout)["workloads"][0]["source"] == "arena.yaml:4"
 
 
-@pytest.mark.long
 def test_annotations_stand_at_what_was_changed(repository: Path) -> None:
     lines = (repository / SPEC).read_text().splitlines()
     (count,) = (n for n, line in enumerate(lines, 1) if "replicas:" in line)
@@ -69,7 +69,6 @@ def test_annotations_stand_at_what_was_changed(repository: Path) -> None:
     assert f"file={SPEC},line={image},col=" in said_of_image
 
 
-@pytest.mark.long
 def test_what_is_deleted_is_annotated_at_its_file_as_a_whole(repository: Path) -> None:
     text = (repository / SPEC).read_text()
     (repository / "schedulers/lobby.yaml").write_text(text.replace("arena", "lobby"))
@@ -116,7 +115,6 @@ def test_a_conflict_names_the_paths(repository: Path) -> None:
     assert f"conflicts in {SPEC}" in done.stderr
 
 
-@pytest.mark.long
 def test_a_shallow_clone_is_told_which_depth_helps(repository: Path, tmp_path: Path) -> None:
     commit(repository, SPEC, "replicas: 20", "replicas: 21")
     origin = f"file://{repository}"
@@ -140,7 +138,6 @@ def test_a_wrong_call_is_told_what_to_write(repository: Path, words: list[str], 
     assert said in done.stderr
 
 
-@pytest.mark.long
 def test_a_thousand_specs_are_compared(tmp_path: Path) -> None:
     made = fleet(tmp_path / "fleet")
     text = (made / SPEC).read_text()
@@ -157,7 +154,6 @@ def test_a_thousand_specs_are_compared(tmp_path: Path) -> None:
     assert "0 to create, 1000 to update, 0 to delete" in done.stdout
 
 
-@pytest.mark.long
 def test_what_no_allowed_key_signed_is_held_before_it_is_merged(
     repository: Path, tmp_path: Path
 ) -> None:
@@ -176,7 +172,6 @@ def test_what_no_allowed_key_signed_is_held_before_it_is_merged(
     assert (done.returncode, "has no keys" in done.stderr) == (1, True)
 
 
-@pytest.mark.long
 def test_a_secret_value_that_changed_is_shown_as_changed_and_no_more(tmp_path: Path) -> None:
     folder = fleet(tmp_path / "fleet")
     for which in ("old", "new"):
@@ -192,7 +187,6 @@ def test_a_secret_value_that_changed_is_shown_as_changed_and_no_more(tmp_path: P
         assert MARK not in said.stdout + said.stderr
 
 
-@pytest.mark.long
 def test_entries_and_annotations_that_are_named_like_a_secret_are_not_shown(tmp_path: Path) -> None:
     folder = fleet(tmp_path / "fleet")
     (folder / "objects" / "arena").mkdir(parents=True)
@@ -220,7 +214,6 @@ def test_entries_and_annotations_that_are_named_like_a_secret_are_not_shown(tmp_
         assert '"new"' in said.stdout, "what is no secret is shown"
 
 
-@pytest.mark.long
 def test_one_folder_of_a_repository_is_read_from_anywhere_in_it(repository: Path) -> None:
     environment = repository / "environments/eu"
     environment.mkdir(parents=True)
@@ -249,7 +242,6 @@ def test_one_folder_of_a_repository_is_read_from_anywhere_in_it(repository: Path
     assert (refused.returncode, "--path" in refused.stderr) == (1, True)
 
 
-@pytest.mark.long
 def test_values_are_laid_over_specs_that_environments_share(repository: Path) -> None:
     values = "environments/eu.yaml"
     (repository / "environments").mkdir()

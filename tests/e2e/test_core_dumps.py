@@ -4,7 +4,11 @@ import re
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.processes import fleet, until
+
+pytestmark = pytest.mark.long
 
 
 def test_a_crash_of_the_loop_leaves_no_core_dump(tmp_path: Path) -> None:

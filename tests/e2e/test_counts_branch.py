@@ -11,6 +11,8 @@ from tests.gitservers.http import Fault, HttpGitServer
 from tests.gitservers.signing import Person
 from tests.loop.scaling.house import scaled
 
+pytestmark = pytest.mark.long
+
 CONFIG = "apiVersion: gamekeeper.dev/v1\nkind: Config\nspec: {writeBack: {quietSeconds: 1}}\n"
 APART = CONFIG.replace("quietSeconds: 1", "quietSeconds: 1, branch: counts")
 SPEC = scaled(2, [{"replicas": 5}])
@@ -46,7 +48,6 @@ def listed(made: Fleet) -> str:
     return next((line.strip() for line in lines if "arena:" in line), "")
 
 
-@pytest.mark.long
 def test_signed_commits_go_beside_a_protected_branch_and_people_are_heard_on_both(
     made: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,7 +74,6 @@ def test_signed_commits_go_beside_a_protected_branch_and_people_are_heard_on_bot
     until("three beside", lambda: listed(made) == "Scheduler/arena: 3", 60.0)
 
 
-@pytest.mark.long
 def test_a_push_that_stalls_keeps_no_commit_of_a_person_waiting(made: Fleet) -> None:
     made.commit(gamekeeper=CONFIG, schedulers__arena=SPEC)
     git(made, "config", "http.receivepack", "true")

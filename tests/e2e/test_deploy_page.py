@@ -156,6 +156,7 @@ def test_the_role_of_the_page_allows_what_is_asked_about() -> None:
     assert set(rule["verbs"]) == set(VERBS.values())
 
 
+@pytest.mark.long
 async def test_a_key_is_rotated_as_the_page_says_and_the_old_code_stays_good(
     tmp_path: Path,
 ) -> None:

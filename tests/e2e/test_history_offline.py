@@ -8,6 +8,8 @@ import pytest
 
 from tests.e2e.commands import commit, fleet, gamekeeper, git
 
+pytestmark = pytest.mark.long
+
 SPEC = "schedulers/arena.yaml"
 
 

@@ -206,6 +206,7 @@ def test_label_annotate_and_patch(k: Kubectl) -> None:
     assert found["annotations"] == {"n": "1"}
 
 
+@pytest.mark.long
 def test_drain_heeds_budgets(k: Kubectl) -> None:
     k.run_pod("web")
     node = k("get", "pod", "web", "-o", "jsonpath={.spec.nodeName}")

@@ -14,6 +14,8 @@ from tests.e2e.processes import Fleet, fleet, free_address, until
 from tests.loop.world import CONFIG, spec
 from tests.monitoring.loopback import Loopback, Reply, served
 
+pytestmark = pytest.mark.long
+
 FLAGS = ("--poll-seconds", "1")
 SECRET_PATH = f"/services/T0/B0/{canary('notification URL')}"
 FILE = """\
@@ -70,7 +72,6 @@ def status(made: Fleet) -> Any:
     return json.loads(done.stdout)
 
 
-@pytest.mark.long
 def test_each_state_is_told_once_whoever_leads(tmp_path: Path) -> None:
     with served(Receiver()) as receiver, fleet(tmp_path) as made:
         made.commit(gamekeeper=CONFIG, schedulers__arena=spec("arena", 12))

@@ -20,6 +20,8 @@ from tests.canaries.places import canary
 from tests.e2e.commands import GAMEKEEPER, commit, environment, git
 from tests.e2e.test_commands import SPEC, Place, process
 
+pytestmark = pytest.mark.long
+
 LONGEST_SECONDS = 40.0
 IDLE = ["busy", "idle", "idle"]
 TOKEN = canary("admin token")
@@ -130,7 +132,6 @@ def test_every_room_stands_in_the_table_with_its_state(stage: Stage, idle: list[
     assert all(states[f"arena/{name}"] == "ready" for name in idle)
 
 
-@pytest.mark.long
 def test_the_api_adds_what_the_loop_alone_knows(stage: Stage) -> None:
     assert stage.shown()["arena-1"]["players"] is None
     told = stage.shown(*stage.asks)["arena-1"]
@@ -139,7 +140,6 @@ def test_the_api_adds_what_the_loop_alone_knows(stage: Stage) -> None:
     assert 0 <= told["reportAgeSeconds"] < LONGEST_SECONDS
 
 
-@pytest.mark.long
 def test_a_wrong_address_of_the_api_is_named(stage: Stage) -> None:
     done = stage.run("rooms", "--rooms-api", "http://127.0.0.1:1")
     assert done.returncode == 1
@@ -149,7 +149,6 @@ def test_a_wrong_address_of_the_api_is_named(stage: Stage) -> None:
     assert "answers 401" in done.stderr
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "command", [("rooms", "arena"), ("room", "arena-1"), ("explain", "arena-1")]
 )
@@ -174,7 +173,6 @@ def test_a_room_is_shown_whole(stage: Stage) -> None:
     assert stage.run("room", "arena-99").returncode == 1
 
 
-@pytest.mark.long
 def test_a_room_is_explained_by_its_rule_its_report_and_its_line_in_git(stage: Stage) -> None:
     head = git(stage.repository, "rev-parse", "HEAD")
     said = stage.run("explain", "arena-1", *stage.asks).stdout
@@ -187,7 +185,6 @@ def test_a_room_is_explained_by_its_rule_its_report_and_its_line_in_git(stage: S
     assert "--rooms-api with its address asks it" in without
 
 
-@pytest.mark.long
 def test_a_workload_is_explained(stage: Stage, idle: list[str]) -> None:
     said = stage.run("explain", "Scheduler/arena", *stage.asks).stdout
     assert "Scheduler/arena is ready: 3 rooms wanted" in said
@@ -195,7 +192,6 @@ def test_a_workload_is_explained(stage: Stage, idle: list[str]) -> None:
     assert stage.json("explain", "arena", *stage.asks)["next"] == ["nothing is to be done"]
 
 
-@pytest.mark.long
 def test_a_busy_room_that_is_drained_stays_to_the_end_and_the_request_can_be_taken_back(
     stage: Stage,
 ) -> None:
@@ -230,7 +226,6 @@ def test_an_idle_room_that_is_drained_goes_and_is_replaced(stage: Stage, idle: l
     assert len(stage.idle()) == 2
 
 
-@pytest.mark.long
 def test_a_node_is_drained_of_its_rooms_and_not_cordoned(stage: Stage, idle: list[str]) -> None:
     node = stage.rooms()["arena-1"]["node"]
     there = sorted(name for name, each in stage.rooms().items() if each["node"] == node)
@@ -246,7 +241,6 @@ def test_a_node_is_drained_of_its_rooms_and_not_cordoned(stage: Stage, idle: lis
     assert "request" not in {each["leaving"] for each in stage.rooms().values()}
 
 
-@pytest.mark.long
 def test_who_has_no_rights_drains_nothing(stage: Stage) -> None:
     done = stage.run("drain", "arena-1", "--as", "somebody")
     assert done.returncode == 1
@@ -254,7 +248,6 @@ def test_who_has_no_rights_drains_nothing(stage: Stage) -> None:
     assert stage.rooms()["arena-1"]["leaving"] == ""
 
 
-@pytest.mark.long
 def test_a_log_is_printed_whole_or_its_end(stage: Stage) -> None:
     whole = stage.run("logs", "arena-1").stdout.splitlines()
     assert len(whole) > 1
@@ -264,7 +257,6 @@ def test_a_log_is_printed_whole_or_its_end(stage: Stage) -> None:
     assert "container none is not valid" in refused.stderr
 
 
-@pytest.mark.long
 def test_a_watch_prints_each_room_that_changes(stage: Stage, idle: list[str]) -> None:
     with subprocess.Popen(
         [GAMEKEEPER, "rooms", "arena", "--watch", "--output", "json"],

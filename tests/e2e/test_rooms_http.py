@@ -199,6 +199,7 @@ def _parts(fixture: dict[str, Any]) -> dict[str, Any]:
     return {"body": None, **fixture["request"]}
 
 
+@pytest.mark.long
 def test_what_a_room_says_stands_on_its_pod_when_it_is_answered(heard: Heard) -> None:
     path = "/scheduler/arena/rooms/arena-2/ping"
     assert heard.ask("PUT", path, {"status": "occupied", "timestamp": 1})[0] == 200

@@ -116,6 +116,7 @@ def _is_gone(pid: int) -> bool:
     return state == "Z"
 
 
+@pytest.mark.long
 def test_a_game_that_shows_no_token_is_believed_on_this_machine(tmp_path: Path) -> None:
     folder = fleet(tmp_path / "fleet")
     commit(folder, SPEC, "reports: none", "reports: required")

@@ -13,6 +13,8 @@ from tests.gitservers.http import HttpGitServer
 from tests.gitservers.signing import Person, signers_file
 from tests.loop.world import CONFIG, spec
 
+pytestmark = pytest.mark.long
+
 FLAGS = ("--no-lease", "--poll-seconds", "1", "--listen", "127.0.0.1:0")
 PROGRAM = str(Path(sys.executable).with_name("gamekeeper"))
 
@@ -41,7 +43,6 @@ def gamekeeper(made: Fleet, *words: str) -> str:
     return subprocess.run(argv, check=False, capture_output=True, text=True).stdout
 
 
-@pytest.mark.long
 def test_what_nobody_signed_waits_and_is_shown_until_it_is_approved_or_signed(
     made: Fleet, tmp_path: Path
 ) -> None:

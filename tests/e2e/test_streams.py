@@ -13,6 +13,7 @@ from tests.e2e.commands import GAMEKEEPER, beside_progress, commit, environment,
 SPEC = "schedulers/arena.yaml"
 
 
+@pytest.mark.long
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     folder = fleet(tmp_path / "fleet")
     commit(folder, SPEC, "replicas: 2", "replicas: 500")
@@ -29,6 +30,7 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     assert rendering.wait(30) == 141
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("words", [["validate"], ["--help"]], ids=["a command", "the entrance"])
 def test_a_closed_or_full_output_is_told_without_a_traceback(
     tmp_path: Path, words: list[str]
@@ -45,6 +47,7 @@ def test_a_closed_or_full_output_is_told_without_a_traceback(
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 def test_output_is_utf_8_whatever_the_locale(tmp_path: Path) -> None:
     folder = fleet(tmp_path / "fleet")
     spec = folder / SPEC

@@ -10,6 +10,8 @@ from tests.canaries.places import canary
 from tests.e2e.commands import commit, gamekeeper
 from tests.e2e.test_commands import SPEC, Place, applied, place, wait_until
 
+pytestmark = pytest.mark.long
+
 __all__ = ["applied", "place"]
 OURS = "gamekeeper.dev/instance=main"
 
@@ -46,7 +48,6 @@ def test_a_cluster_that_is_not_reached_is_an_error(tmp_path: Path) -> None:
     assert "try again" in done.stderr
 
 
-@pytest.mark.long
 def test_rooms_run_on_and_apply_takes_them_over(applied: Place) -> None:
     rooms = applied.uids(OURS)
     done = applied.run("uninstall", "--yes")
@@ -65,7 +66,6 @@ def test_rooms_run_on_and_apply_takes_them_over(applied: Place) -> None:
     assert applied.json("diff", "--live")["workloads"] == []
 
 
-@pytest.mark.long
 def test_what_is_left_goes_by_the_lines_that_it_prints(applied: Place) -> None:
     done = applied.run("uninstall", "--yes")
     lines = re.findall(r"kubectl (delete .*)", done.stdout)
@@ -77,7 +77,6 @@ def test_what_is_left_goes_by_the_lines_that_it_prints(applied: Place) -> None:
     wait_until(lambda: "namespace/arena" not in applied.kubectl("get", "ns", "-o", "name"))
 
 
-@pytest.mark.long
 def test_a_namespace_that_people_gave_stands_in_no_line(place: Place) -> None:
     place.kubectl("create", "namespace", "arena")
     place.kubectl("annotate", "namespace", "arena", "gamekeeper.dev/adopt=main")
@@ -88,7 +87,6 @@ def test_a_namespace_that_people_gave_stands_in_no_line(place: Place) -> None:
     assert "Not ours, and no line for it: namespace arena." in done.stdout
 
 
-@pytest.mark.long
 def test_while_a_loop_leads_it_names_it_and_does_nothing(place: Place) -> None:
     with place.loop():
         wait_until(lambda: place.run("reconcile", "--wait").returncode == 0)
@@ -100,7 +98,6 @@ def test_while_a_loop_leads_it_names_it_and_does_nothing(place: Place) -> None:
         assert records(place) == before
 
 
-@pytest.mark.long
 def test_objects_go_with_the_rooms_that_are_no_more(applied: Place) -> None:
     commit(applied.repository, SPEC, "replicas: 2", "replicas: 0")
     assert applied.run("apply", "--yes").returncode == 0

@@ -13,6 +13,8 @@ from tests.e2e.processes import Fleet, fleet, free_address, until
 from tests.gitservers.http import HttpGitServer
 from tests.loop.world import CONFIG, spec
 
+pytestmark = pytest.mark.long
+
 SECRET = canary("webhook secret").encode()
 
 
@@ -59,7 +61,6 @@ def test_a_signed_post_brings_a_commit_in_and_no_other_does(tmp_path: Path) -> N
         until("three rooms", lambda: len(made.pods("arena")) == 3, 10.0)
 
 
-@pytest.mark.long
 def test_a_signed_post_to_a_replica_that_does_not_lead_reaches_the_one_that_does(
     tmp_path: Path,
 ) -> None:

@@ -82,6 +82,7 @@ def https(tmp_path: Path) -> Iterator[tuple[HttpGitServer, Host]]:
     yield from served(tmp_path, tls=True)
 
 
+@pytest.mark.long
 def test_a_clone_a_fetch_and_a_push_carry_commits(host: Host, tmp_path: Path) -> None:
     work = tmp_path / "work"
     cloned = host.git("clone", "--quiet", host.url, str(work))

@@ -14,6 +14,7 @@ UPDATE = os.environ.get("GAMEKEEPER_UPDATE_GOLDEN") == "1"
 FOLDERS = list(all_cases())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
 async def test_a_case_leads_to_the_plan_that_stands_beside_it(folder: Path) -> None:
     case = case_of(folder)

@@ -295,6 +295,7 @@ async def test_a_namespace_that_is_allowed_no_more_is_read_no_more() -> None:
     assert "lets nothing be copied from" in finding
 
 
+@pytest.mark.long
 async def test_two_fleets_of_one_namespace_share_a_copy_and_it_outlives_the_first() -> None:
     line = "  copyFrom: [{kind: Secret, namespace: shared, name: pull}]\n  reports:"
     asking = {

@@ -49,6 +49,7 @@ async def test_a_process_that_dies_at_any_call_is_gone_on_from(
     assert not failures, "\n".join([f"{len(failures)} failures", *failures[:SHOWN]])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 async def test_processes_that_die_again_and_again_come_to_the_same_end(
     seed: int,

@@ -115,6 +115,7 @@ def _ways(turn: int, call: Call) -> list[tuple[str, Failure, bool]]:
     return [*some(refused, turn, 2), *some(applied, turn, 1)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scenario", CASES[:3], ids=lambda scenario: scenario.name)
 async def test_a_request_that_fails_once_changes_no_end(scenario: Scenario) -> None:
     world, reference, calls = await _reference(scenario)

@@ -57,6 +57,7 @@ def images(world: World, name: str) -> set[str]:
     return {pod["spec"]["containers"][0]["image"] for pod in world.pods(name)}
 
 
+@pytest.mark.long
 async def test_what_people_change_waits_and_acts_by_itself_at_the_end() -> None:
     world, process = await frozen()
     world.commit(

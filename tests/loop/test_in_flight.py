@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from reconciler.loop.lane import IN_FLIGHT
 from reconciler.model.specs import LOOSEST
 from tests.loop.world import Process, World, spec
@@ -33,6 +35,7 @@ class _Gauge:
         self._now -= 1
 
 
+@pytest.mark.long
 async def test_32_rooms_are_made_and_removed_at_once() -> None:
     assert IN_FLIGHT == 32
     world = World()

@@ -50,6 +50,7 @@ async def _told(proxy: Meddler, process: Process, world: World) -> str:
     return str(error)
 
 
+@pytest.mark.long
 async def test_no_broken_answer_takes_a_room_and_the_next_good_one_acts(tmp_path: Path) -> None:
     repository = BareRepository.create(tmp_path / "srv", "fleet.git")
     repository.commit({"gamekeeper.yaml": CONFIG, "schedulers/arena.yaml": spec("arena", 5)}, "5")

@@ -60,6 +60,7 @@ async def _woken(process: Process, publishing: Publishing, lane: ClusterLane) ->
     return {key.name for key in await lane.wakes.take(0.0)}
 
 
+@pytest.mark.long
 async def test_a_publish_wakes_whom_it_concerns() -> None:
     world = _world()
     process = await world.process()
@@ -172,6 +173,7 @@ async def _just_resynced(there: Theatre, service: _Counting) -> None:
     service.taken()
 
 
+@pytest.mark.long
 def test_a_commit_of_one_scheduler_plans_it_alone_and_a_full_pass_plans_all() -> None:
     async def main() -> None:
         async with _stage() as (there, service):

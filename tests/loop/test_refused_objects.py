@@ -50,6 +50,7 @@ async def pass_by(world: World, process: Process, seconds: int) -> None:
         world.pass_time(1.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("status", "says"),
     [
@@ -97,6 +98,7 @@ async def test_one_that_is_missing_is_waited_for_by_all_that_follows() -> None:
     assert len(world.names("arena")) == 3, "another object is asked for at once"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", OWN)
 async def test_what_is_added_to_ours_is_asked_for_no_oftener(kind: str) -> None:
     world, process = await standing_with_own()

@@ -111,6 +111,7 @@ def test_git_that_is_away_at_the_first_start_lets_nothing_be_done() -> None:
     in_virtual_time(main())
 
 
+@pytest.mark.long
 def test_git_and_cluster_that_go_and_come_back_lose_nothing() -> None:
     async def main() -> None:
         async with _stage() as there:
@@ -184,6 +185,7 @@ def test_without_permission_for_events_the_loop_goes_on() -> None:
     in_virtual_time(main())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("jump", [3600.0, -3600.0], ids=["an hour on", "an hour back"])
 def test_a_clock_that_jumps_costs_neither_the_lease_nor_the_roll_out(jump: float) -> None:
     async def main() -> None:
@@ -260,6 +262,7 @@ async def _never(*_: Any) -> Any:
     await asyncio.Event().wait()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("where", "what", "who"),
     [

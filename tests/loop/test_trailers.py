@@ -66,6 +66,7 @@ class Story:
         return len(self.world.pods("lobby"))
 
 
+@pytest.mark.long
 async def test_another_persons_signed_trailer_lets_a_mass_deletion_through(tmp_path: Path) -> None:
     story = Story(tmp_path)
     async with story.process() as process:
@@ -80,6 +81,7 @@ async def test_another_persons_signed_trailer_lets_a_mass_deletion_through(tmp_p
     assert [(item.change_hash, item.by, item.spent) for item in told] == [(change_hash, who, True)]
 
 
+@pytest.mark.long
 async def test_change_and_approval_may_arrive_together(tmp_path: Path) -> None:
     story = Story(tmp_path)
     async with story.process() as process:
@@ -93,6 +95,7 @@ async def test_change_and_approval_may_arrive_together(tmp_path: Path) -> None:
         assert "lobby" not in story.world.namespaces()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("maker", "approver", "said"),
     [
@@ -140,6 +143,7 @@ async def test_who_commits_under_anothers_name_approves_no_own_change(tmp_path: 
         assert "approves no own change" in story.doubts(process)
 
 
+@pytest.mark.long
 async def test_an_own_part_of_a_change_is_not_hidden_behind_a_later_one(tmp_path: Path) -> None:
     story = Story(tmp_path)
     async with story.process() as process:
@@ -155,6 +159,7 @@ async def test_an_own_part_of_a_change_is_not_hidden_behind_a_later_one(tmp_path
         assert "approves no own change" in story.doubts(process)
 
 
+@pytest.mark.long
 async def test_an_approval_is_not_replayed_after_a_revert_and_a_redo(tmp_path: Path) -> None:
     story = Story(tmp_path)
     async with story.process() as process:
@@ -170,6 +175,7 @@ async def test_an_approval_is_not_replayed_after_a_revert_and_a_redo(tmp_path: P
         assert any(hold.change_hash for hold in process.lane.wanted.holds)
 
 
+@pytest.mark.long
 async def test_an_old_approval_is_not_replayed_by_a_force_push(tmp_path: Path) -> None:
     story = Story(tmp_path)
     async with story.process() as process:
@@ -186,6 +192,7 @@ async def test_an_old_approval_is_not_replayed_by_a_force_push(tmp_path: Path) -
         assert story.rooms == 12
 
 
+@pytest.mark.long
 async def test_an_approval_that_waited_an_hour_counts_no_more_after_a_restart(
     tmp_path: Path,
 ) -> None:

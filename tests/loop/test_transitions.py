@@ -92,6 +92,7 @@ def _mistaken(text: str, chance: random.Random) -> str:
     return yaml.safe_dump(document, sort_keys=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", share(range(CHAINS), "transitions"))
 async def test_a_fleet_stands_as_one_that_began_with_its_specs(number: int) -> None:
     chance = random.Random(number)

@@ -158,5 +158,6 @@ def test_the_story_comes_to_its_end_whatever_the_watches_do(seed: int) -> None:
     in_virtual_time(_play(seed))
 
 
+@pytest.mark.long
 def test_a_seed_is_the_same_run_each_time() -> None:
     assert in_virtual_time(_play(3)) == in_virtual_time(_play(3))

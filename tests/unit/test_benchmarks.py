@@ -11,6 +11,7 @@ from benchmarks.rooms_load import FLIPS_A_SECOND, PING_EVERY_SECONDS, Play
 from benchmarks.rooms_voices import SAYS_BUSY, Voice, connect, hang_up
 
 
+@pytest.mark.long
 def test_a_measurement_that_breaks_is_told_from_one_that_misses() -> None:
     ended = measure_apart(["nobody-measures-this"], 60.0)
 

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "reconciler"
 OUTSIDE = {"arena", "minAvailable", "gamekeeper diff --live"}
@@ -25,6 +27,7 @@ def names_of(tree: ast.AST) -> Iterator[str]:
             yield node.name
 
 
+@pytest.mark.long
 def test_every_name_on_the_page_is_in_the_code() -> None:
     known = {
         name for path in PACKAGE.rglob("*.py") for name in names_of(ast.parse(path.read_text()))

@@ -71,6 +71,7 @@ def with_word(path: Path, is_name: bool, word: str) -> str:
     return yaml.safe_dump(document, sort_keys=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("word", "repeated"),
     [

@@ -67,6 +67,7 @@ def test_a_seed_gives_the_same_requests_each_time() -> None:
     assert first != [*Scenario("7/8").steps(200)]
 
 
+@pytest.mark.long
 def test_every_answer_of_two_sandboxes_is_the_same() -> None:
     run = Lockstep(InProcess(), InProcess())
     run.run("3/3", Scenario("3/3").steps(300))

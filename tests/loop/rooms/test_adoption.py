@@ -5,6 +5,8 @@ import json
 import random
 from functools import partial
 
+import pytest
+
 from reconciler.adapters.kubernetes.client import KubernetesCluster
 from reconciler.core.adopting import Adoption
 from reconciler.core.departing import last_workload
@@ -21,6 +23,8 @@ from tests.loop.transport import SandboxTransport
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import World
+
+pytestmark = pytest.mark.long
 
 BEFORE = {"arena": ("arena-40", "arena-41"), "duel": ("match-k7x2p", "match-q9zzv")}
 """Pods of the earlier system: Maestro's games tell their room's name, the collections' too."""

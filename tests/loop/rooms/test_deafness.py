@@ -21,6 +21,8 @@ from tests.loop.virtual_time import in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import World
 
+pytestmark = pytest.mark.long
+
 LAWS = Laws.of(TRIO)
 HOUR_SECONDS = 3600.0
 READY_SECONDS = 60.0
@@ -72,7 +74,6 @@ async def _persons_commit(wish: Wish) -> None:
     wish.change("duel", 0, 1)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("end", ["the leader stays", "the leader dies"])
 def test_an_hour_of_deafness_with_every_room_occupied_removes_none(end: str) -> None:
     async def main() -> None:

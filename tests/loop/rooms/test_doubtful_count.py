@@ -103,6 +103,7 @@ def test_silent_busy_seconds_is_its_limit() -> None:
     in_virtual_time(main())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("voice", [Voice.COLLECTIONS, Voice.BOTH])
 @pytest.mark.parametrize("players", [2, 3])
 def test_players_whom_the_new_process_tells_of_outlast_the_limit(

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 
+import pytest
 import yaml
 
 from reconciler.model.refs import Json
@@ -12,6 +13,8 @@ from tests.loop.rooms.mishaps import EVICTED, REFUSED, cordon, evict
 from tests.loop.rooms.test_refusing_clusters import HOUR, are_standing, play, scene
 from tests.loop.rooms.wishes import CONFIG
 from tests.loop.virtual_time import elapsed, in_virtual_time
+
+pytestmark = pytest.mark.long
 
 
 def _frozen(there: Playhouse) -> str:

@@ -22,6 +22,8 @@ from tests.loop.virtual_time import in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import World
 
+pytestmark = pytest.mark.long
+
 NAME, ROOMS = "arena", 4
 LONG = (7200.0, 7200.0)
 CONTAINERS = [

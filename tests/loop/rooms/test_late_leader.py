@@ -18,6 +18,8 @@ from tests.loop.virtual_time import in_virtual_time
 from tests.loop.wires import Weather, held_wires
 from tests.loop.world import World
 
+pytestmark = pytest.mark.long
+
 LATE_SECONDS = 40.0
 
 

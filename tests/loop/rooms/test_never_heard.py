@@ -4,6 +4,8 @@ import asyncio
 import random
 from dataclasses import replace
 
+import pytest
+
 from reconciler.model.labels import LEAVING, STATE
 from reconciler.model.refs import Json
 from reconciler.sandbox.players.natures import Nature, Voice
@@ -12,6 +14,8 @@ from tests.loop.rooms.wishes import Piece, Wish
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import World
+
+pytestmark = pytest.mark.long
 
 ARENA = Piece("arena", Voice.MAESTRO, 3)
 NEVER_SECONDS = 1e9

@@ -150,6 +150,7 @@ def test_a_lost_node_moves_nothing_until_kubernetes_gives_it_up_and_then_just_it
     _plays(act)
 
 
+@pytest.mark.long
 def test_a_node_that_comes_back_in_time_moves_nothing() -> None:
     async def act(made: Scene) -> None:
         node, before = made.nodes()[0], made.names()
@@ -175,6 +176,7 @@ def test_a_lost_node_raises_the_suspicion_that_we_are_deaf_and_that_ends() -> No
     _plays(act)
 
 
+@pytest.mark.long
 def test_a_cordoned_node_keeps_its_rooms_and_gets_no_more() -> None:
     async def act(made: Scene) -> None:
         node = made.nodes()[-1]
@@ -193,6 +195,7 @@ def test_a_cordoned_node_keeps_its_rooms_and_gets_no_more() -> None:
     _plays(act)
 
 
+@pytest.mark.long
 def test_while_half_of_the_nodes_are_lost_a_roll_out_leaves_as_many_rooms_as_there_are() -> None:
     async def act(made: Scene) -> None:
         lost = made.nodes()[:2]

@@ -21,6 +21,8 @@ from tests.loop.sweeps import part
 from tests.loop.virtual_time import in_virtual_time
 from tests.scorecard import score
 
+pytestmark = pytest.mark.long
+
 SHOWN = 5
 LONG_SECONDS = 31.0
 """Longer than a request is waited for."""
@@ -151,19 +153,16 @@ def _tried(act: Act, row: int, points: list[tuple[int, str, Prompter]]) -> None:
     assert not failures, "\n".join(failures)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("act", ACTS, ids=lambda act: act.name)
 def test_a_process_that_dies_at_any_write_ends_no_match_and_is_gone_on_from(act: Act) -> None:
     _tried(act, 1, share(list(_deaths(_undisturbed(act).calls)), act.name))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("act", ACTS, ids=lambda act: act.name)
 def test_a_request_that_fails_in_any_way_ends_no_match_and_is_made_good(act: Act) -> None:
     _tried(act, 2, share(list(_wrongs(_undisturbed(act).calls)), act.name))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("act", ACTS, ids=lambda act: act.name)
 def test_a_read_that_is_old_ends_no_match_and_is_caught_up_with(act: Act) -> None:
     _tried(act, 3, share(list(_old_reads(_undisturbed(act).calls)), act.name))

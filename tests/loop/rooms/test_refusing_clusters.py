@@ -130,6 +130,7 @@ def test_rooms_that_are_refused_for_an_hour_are_asked_for_ever_more_seldom(
     in_virtual_time(main())
 
 
+@pytest.mark.long
 def test_the_place_that_a_room_leaves_in_a_full_quota_is_taken_at_once() -> None:
     async def main() -> None:
         async with scene() as (there, wish):

@@ -31,6 +31,8 @@ from tests.loop.virtual_time import in_virtual_time
 from tests.loop.wires import Weather
 from tests.scorecard import score
 
+pytestmark = pytest.mark.long
+
 ROW = 5
 SEEDS = 25
 FAULTS_SECONDS = 240.0
@@ -221,7 +223,6 @@ def _undisturbed() -> Ending:
     return endings[0]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("seed", share(range(SEEDS), "rest"), ids=lambda seed: f"seed-{seed}")
 def test_what_was_disturbed_comes_to_rest_and_stays_there(seed: int) -> None:
     _undisturbed()

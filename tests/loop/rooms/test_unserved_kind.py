@@ -1,9 +1,13 @@
 """A server lacks a kind that the operator allows: rooms come, nothing goes, and that is told."""
 
+import pytest
+
 from reconciler.model.holds import HoldKind
 from tests.loop.rooms.house import Playhouse
 from tests.loop.rooms.test_refusing_clusters import are_standing, play, scene
 from tests.loop.virtual_time import in_virtual_time
+
+pytestmark = pytest.mark.long
 
 
 def told(there: Playhouse) -> set[str]:

@@ -165,6 +165,7 @@ def _warnings(caplog: pytest.LogCaptureFixture) -> Iterator[str]:
             yield each.getMessage()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", part(list(WAYS), 10))
 def test_what_vanishes_takes_no_room_along_and_is_told(
     way: str, caplog: pytest.LogCaptureFixture

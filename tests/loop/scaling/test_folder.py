@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from tests.loop.safety import Bounds
 from tests.loop.scaling.counts import counts_of
 from tests.loop.scaling.house import FILE, Habits, scaled, stage
@@ -12,6 +14,7 @@ from tests.loop.world import CONFIG
 EU, US = "envs/eu/schedulers/arena.yaml", "envs/us/schedulers/arena.yaml"
 
 
+@pytest.mark.long
 def test_a_count_lands_in_the_folder_alone_and_makes_none_that_vanished() -> None:
     async def main() -> None:
         files = {"envs/eu/gamekeeper.yaml": CONFIG, EU: scaled(2, FROM_EIGHT)}
@@ -54,6 +57,7 @@ def test_a_folder_has_its_own_counts_on_a_branch_that_all_folders_share() -> Non
     in_virtual_time(main())
 
 
+@pytest.mark.long
 def test_an_environments_counts_land_on_the_branch_that_its_values_name() -> None:
     async def main() -> None:
         head = "apiVersion: gamekeeper.dev/v1\nkind: Values\nspec:\n"

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 import yaml
 
 from tests.loop.safety import Bounds
@@ -10,6 +11,7 @@ from tests.loop.scaling.test_freezes import ENDS_AT, FILES, changed
 from tests.loop.virtual_time import elapsed, in_virtual_time
 
 
+@pytest.mark.long
 def test_no_commit_of_ours_contradicts_the_bounds_that_stand_beside_it() -> None:
     async def main() -> None:
         async with stage(FILES, {"arena": Bounds(30, 0)}) as there:

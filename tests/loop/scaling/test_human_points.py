@@ -34,6 +34,8 @@ from tests.loop.service import Service
 from tests.loop.sweeps import part
 from tests.loop.virtual_time import elapsed, in_virtual_time
 
+pytestmark = pytest.mark.long
+
 TIMES = [
     {"from": "08:01", "to": "08:02", "replicas": 3},
     {"from": "08:02", "to": "20:00", "replicas": 5},

@@ -20,6 +20,7 @@ FROM_EIGHT = [{"from": "08:05", "to": "20:00", "replicas": 6}]
 """The world begins at 08:00."""
 
 
+@pytest.mark.long
 def test_a_count_acts_at_once_and_lands_in_git_after_the_quiet_time() -> None:
     async def main() -> None:
         async with scene(scaled(2, FROM_EIGHT)) as there:
@@ -39,6 +40,7 @@ def test_a_count_acts_at_once_and_lands_in_git_after_the_quiet_time() -> None:
     in_virtual_time(main())
 
 
+@pytest.mark.long
 def test_a_revert_by_a_human_acts_within_one_look_and_holds_the_policy() -> None:
     async def main() -> None:
         async with scene(scaled(2, FROM_EIGHT)) as there:
@@ -55,6 +57,7 @@ def test_a_revert_by_a_human_acts_within_one_look_and_holds_the_policy() -> None
     in_virtual_time(main())
 
 
+@pytest.mark.long
 def test_a_host_that_is_down_stops_nothing_and_is_caught_up_with_in_one_commit() -> None:
     async def main() -> None:
         times = [{"from": f"08:{5 * n:02}", "to": "20:00", "replicas": 2 + n} for n in range(1, 9)]
@@ -129,6 +132,7 @@ def test_a_rival_commit_loses_nothing() -> None:
     in_virtual_time(main())
 
 
+@pytest.mark.long
 def test_a_protected_branch_is_told_and_scaling_goes_on() -> None:
     async def main() -> None:
         async with scene(scaled(2, FROM_EIGHT)) as there:
@@ -227,6 +231,7 @@ def test_rooms_are_looked_after_while_a_count_cannot_be_put_on_record(
     in_virtual_time(main())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", ["suspend", "switch off"])
 def test_what_people_switch_off_stands_as_git_says(change: str) -> None:
     async def main() -> None:
@@ -276,6 +281,7 @@ class _DeafScene(Scene):
         return _DeafService(self.world, name, self.weather, self.habits)
 
 
+@pytest.mark.long
 def test_who_hears_of_commits_and_fails_ends_no_committing() -> None:
     async def main() -> None:
         times = [*FROM_EIGHT, {"from": "08:12", "to": "20:00", "replicas": 9}]

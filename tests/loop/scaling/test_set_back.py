@@ -1,9 +1,13 @@
 """A branch that a person sets back to a commit of theirs is their word once more."""
 
+import pytest
+
 from tests.loop.safety import Bounds
 from tests.loop.scaling.house import ARENA, FILE, scaled, stage
 from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.loop.world import CONFIG
+
+pytestmark = pytest.mark.long
 
 HOLD_SECONDS = 300.0
 TIMES = [

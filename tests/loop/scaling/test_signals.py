@@ -127,6 +127,7 @@ def test_who_answers_too_late_for_three_hours_costs_no_room_and_is_asked_once_at
     in_virtual_time(main())
 
 
+@pytest.mark.long
 def test_a_signal_lost_amid_a_scale_in_takes_no_further_room() -> None:
     async def main() -> None:
         slow = {"scaleDown": {"stabilizationSeconds": 0, "step": 1, "cooldownSeconds": 40}}

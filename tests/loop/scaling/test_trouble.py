@@ -55,6 +55,7 @@ TROUBLES = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("trouble", TROUBLES, ids=lambda trouble: trouble.name)
 def test_rooms_follow_demand_the_trouble_is_told_and_one_commit_makes_it_good(
     trouble: Trouble,
@@ -120,6 +121,7 @@ class FullDisk(MemoryRepository):
         return await super().write(change)
 
 
+@pytest.mark.long
 def test_a_disk_that_is_full_in_the_middle_of_a_commit_stops_no_room() -> None:
     async def main() -> None:
         made: list[FullDisk] = []
@@ -157,6 +159,7 @@ def _rewritten(there: Scene) -> None:
     host.rewrite(files)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("force", [_reset, _rewritten], ids=["set back", "rewritten"])
 def test_a_force_push_over_our_commit_is_a_persons_word(force: Callable[[Scene], None]) -> None:
     async def main() -> None:
@@ -277,6 +280,7 @@ class Stubborn(ScalingService):
         self.task = asyncio.create_task(self.app.run(NoLease("alone")))
 
 
+@pytest.mark.long
 def test_two_who_both_believe_to_lead_lose_nothing_and_force_nothing() -> None:
     async def main() -> None:
         async with scene(scaled(2, TIMES)) as there:

@@ -58,6 +58,7 @@ def test_a_confined_process_may_still_compute() -> None:
     assert ran("print(sum(range(1000)))").stdout == "499500\n"
 
 
+@pytest.mark.long
 def test_a_process_that_computes_on_is_ended_by_a_signal_that_says_so() -> None:
     assert ran("while True: pass", cpu=1).returncode == -signal.SIGXCPU
 

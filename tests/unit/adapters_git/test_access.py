@@ -128,6 +128,7 @@ async def test_a_key_that_cannot_be_read_is_denied_by_its_path(
         await fetched(source, tmp_path / "cache")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("status", "kind"),
     [

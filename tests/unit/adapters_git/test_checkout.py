@@ -137,6 +137,7 @@ async def test_a_pipe_named_like_a_spec_does_not_hang_the_reader(fleet: Path) ->
         assert "rooms/pipe.yaml" not in (await checkout.tree("")).entries
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("inner", ["", "rooms", "rooms/a.yaml", "docs/deep"])
 async def test_the_root_is_the_nearest_directory_with_a_config(fleet: Path, inner: str) -> None:
     commit(fleet, {"docs/deep/x.txt": "x"})

@@ -24,6 +24,8 @@ from tests.gitservers.repositories import BareRepository, git_environment
 from tests.loop.sweeps import part
 from tests.scorecard import score
 
+pytestmark = pytest.mark.long
+
 SETTING = "GAMEKEEPER_TEST_DIES_AT"
 PROGRAM = """
 import json, os, signal, sys

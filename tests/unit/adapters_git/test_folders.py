@@ -53,6 +53,7 @@ def test_paths_lead_there_and_back() -> None:
     assert from_top("eu", "/eu2/a.yaml") == "eu2/a.yaml"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("line", "folder"),
     [
@@ -112,6 +113,7 @@ async def test_a_mirror_whose_tree_is_damaged_is_made_anew(tmp_path: Path, name:
         await mirror.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("place", [".", "eu", "us/rooms", "us/rooms/b.yaml"])
 async def test_a_checkout_reads_its_folder_from_anywhere_in_it(tmp_path: Path, place: str) -> None:
     folder = tmp_path / "fleet"

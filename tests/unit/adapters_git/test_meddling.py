@@ -21,6 +21,8 @@ from tests.gitservers.http import HttpGitServer
 from tests.gitservers.meddler import Meddler, Meddling, meddler
 from tests.gitservers.repositories import BareRepository
 
+pytestmark = pytest.mark.long
+
 USER, PASSWORD = "bot", "s3cret-of-the-host"
 HASTE_SECONDS = 1.0
 PAGE = b"<html><title>Log in to the airport</title></html>"

@@ -92,6 +92,7 @@ async def test_a_file_past_the_limit_is_listed_unread_with_its_size(tmp_path: Pa
     assert tree.entries["a.yaml"].text == b"y" * listing.SIZE_LIMIT_BYTES
 
 
+@pytest.mark.long
 async def test_more_yaml_than_we_hold_is_misconfigured(tmp_path: Path) -> None:
     repository = bare(tmp_path)
     text = "x" * listing.SIZE_LIMIT_BYTES
@@ -100,6 +101,7 @@ async def test_more_yaml_than_we_hold_is_misconfigured(tmp_path: Path) -> None:
         await read(repository, tmp_path)
 
 
+@pytest.mark.long
 async def test_a_tree_that_unfolds_without_end_is_misconfigured(tmp_path: Path) -> None:
     repository = bare(tmp_path)
     entry = f"100644 blob {blob(repository, b'x')}"
@@ -112,6 +114,7 @@ async def test_a_tree_that_unfolds_without_end_is_misconfigured(tmp_path: Path) 
         await read(repository, tmp_path)
 
 
+@pytest.mark.long
 async def test_more_paths_than_we_hold_is_misconfigured(tmp_path: Path) -> None:
     repository = bare(tmp_path)
     entry = f"100644 blob {blob(repository, b'x')}"

@@ -57,6 +57,7 @@ async def follows(made: Mirror, repository: BareRepository, number: int) -> None
     assert tree.entries["rooms/0.yaml"].text == f"number: {number}\n".encode()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kills", [8, pytest.param(50, marks=pytest.mark.real)])
 async def test_a_child_killed_at_any_moment_of_a_fetch_never_wedges_the_mirror(
     tmp_path: Path, kills: int
@@ -82,6 +83,7 @@ async def test_a_child_killed_at_any_moment_of_a_fetch_never_wedges_the_mirror(
         await made.close()
 
 
+@pytest.mark.long
 async def test_a_fetch_past_its_deadline_ends_the_whole_process_group(tmp_path: Path) -> None:
     repository = bare(tmp_path)
     first = repository.commit(FILES, "Start")
@@ -136,6 +138,7 @@ async def test_calls_at_the_same_time_each_get_their_own_answer(tmp_path: Path) 
     assert [tree.entries["a.yaml"].text for tree in trees] == [b"n: %d\n" % n for n in range(6)]
 
 
+@pytest.mark.long
 async def test_the_child_is_replaced_after_so_many_operations(tmp_path: Path) -> None:
     repository = bare(tmp_path)
     repository.commit(FILES, "Start")
@@ -202,6 +205,7 @@ async def test_what_killed_gits_left_is_swept_at_the_start(tmp_path: Path) -> No
     assert [path for path in litter if path.exists()] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "lock", ["refs/gamekeeper/incoming.lock", "refs/heads/main.lock", "HEAD.lock"]
 )
@@ -239,6 +243,7 @@ async def test_a_lock_in_the_hosts_repository_is_the_hosts(tmp_path: Path) -> No
         await made.close()
 
 
+@pytest.mark.long
 async def test_one_flipped_byte_in_any_file_is_harmless_or_repaired(tmp_path: Path) -> None:
     chance = random.Random(7)
     repository = bare(tmp_path)
@@ -261,6 +266,7 @@ async def test_one_flipped_byte_in_any_file_is_harmless_or_repaired(tmp_path: Pa
             await again.close()
 
 
+@pytest.mark.long
 async def test_a_pack_with_a_flipped_byte_is_repaired(tmp_path: Path) -> None:
     chance = random.Random(11)
     repository = bare(tmp_path)
@@ -320,6 +326,7 @@ async def test_a_damaged_repository_of_the_host_does_not_cost_us_the_mirror(
         await made.close()
 
 
+@pytest.mark.long
 async def test_a_cache_shared_by_processes_gives_each_its_own_mirror(tmp_path: Path) -> None:
     repository = bare(tmp_path)
     commit = repository.commit(FILES, "Start")

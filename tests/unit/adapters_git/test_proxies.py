@@ -61,6 +61,7 @@ async def test_the_proxy_is_really_asked_and_no_proxy_really_passes_it_by(
         assert proxy.asked == []
 
 
+@pytest.mark.long
 async def test_a_proxy_that_wants_a_login_gets_its_own_and_never_the_token(
     tmp_path: Path, host: HttpGitServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +112,7 @@ async def test_a_proxy_that_is_away_is_unavailable_and_named(
     assert await fetched(source, tmp_path / "cache") == commit
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"])
 @pytest.mark.parametrize(
     "address",

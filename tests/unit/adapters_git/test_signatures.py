@@ -62,6 +62,7 @@ def who(history: History) -> tuple[str, ...]:
     return signer.principals if signer else (history.commits[0].problem,)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("line", "found"),
     [
@@ -122,6 +123,7 @@ def _in_the_message(raw: bytes) -> bytes:
     return raw[: start - 1] + b"\n\n" + raw[start:end] + raw[end:]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "lie",
     [

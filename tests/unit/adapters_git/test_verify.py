@@ -84,6 +84,7 @@ def _huge(raw: bytes) -> bytes:
     return raw.replace(b"\n -----END SSH", b"\n " + b"A" * 70_000 + b"\n -----END SSH")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("lie", "said"),
     [

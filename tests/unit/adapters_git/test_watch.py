@@ -75,6 +75,7 @@ async def test_a_push_to_a_bare_repository_wakes_also_on_a_branch_in_a_new_folde
         await wakes.woken()
 
 
+@pytest.mark.long
 async def test_a_repository_that_comes_later_or_comes_back_wakes(tmp_path: Path) -> None:
     path = tmp_path / "srv" / "fleet.git"
     async for wakes in watching(path):

@@ -170,6 +170,7 @@ async def test_a_commit_is_signed_with_an_ssh_key(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "broken",
     [
@@ -273,6 +274,7 @@ async def settled(made: Mirror, number: int, host: Path) -> str:
     raise AssertionError("the mirror is wedged")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kills", [8, pytest.param(60, marks=pytest.mark.real)])
 async def test_a_child_killed_at_any_moment_of_a_push_never_wedges_the_mirror(
     tmp_path: Path, kills: int

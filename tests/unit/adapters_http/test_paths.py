@@ -85,6 +85,7 @@ async def test_what_fails_inside_is_500_and_says_nothing_of_why(
     assert "s3cret" not in caplog.text
 
 
+@pytest.mark.long
 async def test_four_thousand_hostile_requests_meet_no_error_of_ours(office: Office) -> None:
     """4xx for all that is wrong: `Office.ask` fails at any 500 and at what is not described."""
     chance = random.Random(20260101)

@@ -102,6 +102,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.long
 @settings(deadline=None)
 @given(VALUES)
 def test_what_is_sound_comes_through_as_it_is(value: object) -> None:
@@ -124,6 +125,7 @@ def _written(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return objects | st.lists(inner, max_size=3).map(lambda each: "[" + " , ".join(each) + "]")
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=500)
 @given(st.recursive(TEXTS | NUMBERS | st.sampled_from(["null", "true", "NaN"]), _written))
 def test_the_quick_way_tells_nothing_else_than_the_slow_one(text: str) -> None:

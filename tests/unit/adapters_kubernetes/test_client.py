@@ -92,6 +92,7 @@ async def test_nothing_is_sent_before_retry_after_and_then_by_one_alone() -> Non
     assert server.heard.count(("list", "Pod", 429)) + server.heard.count(("list", "Node", 429)) == 2
 
 
+@pytest.mark.long
 async def test_a_storm_meets_one_request_a_second_at_most() -> None:
     async with faulty(says(429, Retry_After="1")) as (server, cluster):
 
@@ -208,6 +209,7 @@ async def test_a_watch_that_fails_raises_an_error_of_ports(
             await collect(cluster)
 
 
+@pytest.mark.long
 async def test_a_server_that_is_down_is_named_without_the_token() -> None:
     async with faulty(says(200), token=TOKEN) as (server, cluster):
         server.answers = [resets()]

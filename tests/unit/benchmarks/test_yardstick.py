@@ -71,6 +71,7 @@ def test_harder_variants_are_what_they_say(case: Case, check: str) -> None:
     assert check != "step" or (ratio[inside].min() == ratio.max() == 3.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rooms", [2, 5])
 def test_a_buffer_comes_to_the_same_in_the_world_and_in_the_lanes(rooms: int) -> None:
     score = world.run(CASE, TWO_DAYS, 7, buffer_of(rooms))

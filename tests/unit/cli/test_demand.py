@@ -55,6 +55,7 @@ def test_a_file_that_is_no_text_is_told(tmp_path: Path, capsys: pytest.CaptureFi
     assert f"{file}:2 is no UTF-8 text" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("way", "words"),
     [

@@ -18,6 +18,7 @@ def record(name: str) -> Json:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
 
 
+@pytest.mark.long
 async def test_a_command_whose_lease_is_lost_writes_nothing_more(tmp_path: Path) -> None:
     async with make_sandbox(1, "127.0.0.1", 0) as server:
         server.write_kubeconfig(tmp_path / "kubeconfig")

@@ -150,6 +150,7 @@ WHOLE = {
 }
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_whatever_is_misshapen_is_told_and_raises_nothing(data: st.DataObject) -> None:

@@ -208,6 +208,7 @@ WORKLOADS = st.sampled_from(
 NUMBERS = st.integers(0, ROOMS - 1)
 
 
+@pytest.mark.long
 @given(
     WORKLOADS,
     st.integers(0, ROOMS),

@@ -37,6 +37,7 @@ def as_told(step: Step) -> Step:
     return Step(float(int(step.at)), step.before, step.after, step.policy, reason)
 
 
+@pytest.mark.long
 @given(INTENTS, INTENTS)
 def test_a_message_is_read_back_as_it_was_written(arena: Intent, duel: Intent) -> None:
     body = body_of(message_of({ARENA: arena, DUEL: duel}, "main"))
@@ -45,6 +46,7 @@ def test_a_message_is_read_back_as_it_was_written(arena: Intent, duel: Intent) -
         assert told_of(body, key) == Told(intent.base, intent.value, told)
 
 
+@pytest.mark.long
 @given(INTENTS)
 def test_a_message_of_ours_is_silent_of_all_others(intent: Intent) -> None:
     body = body_of(message_of({ARENA: intent}, "main"))

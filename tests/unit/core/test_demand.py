@@ -28,6 +28,7 @@ def test_what_is_not_older_than_28_days_comes_back(counts: dict[int, int]) -> No
     assert demand.decode(demand.encode(counts)) == kept
 
 
+@pytest.mark.long
 @given(counts=COUNTS, quarter=st.integers(1_900_000, 1_910_000), count=st.integers(0, 9_999))
 def test_a_quarter_more_is_as_if_it_had_been_known_from_the_start(
     counts: dict[int, int], quarter: int, count: int

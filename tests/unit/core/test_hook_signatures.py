@@ -138,6 +138,7 @@ def forgeries(chance: random.Random) -> Iterator[tuple[bytes, bytes, dict[str, s
             yield secret, body, headers
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_forgeries_are_not_believed() -> None:
     # Secrets are of random texts: the seed cannot meet one by chance.
     made = forgeries(random.Random(20))

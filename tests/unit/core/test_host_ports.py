@@ -41,6 +41,7 @@ def one_by_one(
     return seats
 
 
+@pytest.mark.long
 @settings(max_examples=400)
 @given(
     st.integers(0, 5),

@@ -509,6 +509,7 @@ class World:
         return intents.effective(self.scaling, head(self.commits[self.judged][1]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(300))
 def test_no_decision_is_lost_and_no_human_is_overruled(seed: int) -> None:
     world = World(random.Random(seed))

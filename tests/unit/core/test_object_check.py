@@ -157,6 +157,7 @@ ODD = st.one_of(
 )  # fmt: skip
 
 
+@pytest.mark.long
 @given(st.data())
 @settings(deadline=None, max_examples=300)
 def test_whatever_stands_in_an_object_it_is_judged_and_what_is_sound_can_be_completed(

@@ -301,6 +301,7 @@ CHANGES: dict[str, dict[str, Any]] = {
 shares = st.builds(Share, st.integers(0, 100), st.booleans())
 
 
+@pytest.mark.long
 @given(st.lists(states, max_size=25), st.integers(0, 15), st.builds(Rollout, shares, shares))
 def test_applying_plans_leaves_nothing_to_do(
     found: list[str], replicas: int, policy: Rollout

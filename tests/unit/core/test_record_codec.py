@@ -106,12 +106,14 @@ def through_a_config_map(data: Texts) -> Texts:
     return loaded
 
 
+@pytest.mark.long
 @given(states)
 def test_a_state_record_comes_back_as_it_was(record: StateRecord) -> None:
     data = through_a_config_map(record_codec.dump_state(record))
     assert record_codec.load_state(data, "it") == record
 
 
+@pytest.mark.long
 @given(repositories)
 def test_a_repository_record_comes_back_as_it_was(record: RepositoryRecord) -> None:
     data = through_a_config_map(record_codec.dump_repository(record))

@@ -201,6 +201,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.long
 @settings(deadline=None)
 @given(STEPS)
 def test_however_it_came_about_the_file_lists_what_was_asked_for(

@@ -230,6 +230,7 @@ POLICIES = st.sampled_from([
 TOLD = st.one_of(st.none(), st.floats(), st.integers(0, 200))
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(
     policy=POLICIES,
@@ -268,6 +269,7 @@ def test_any_decision_is_within_bounds_and_takes_rooms_only_on_attested_numbers(
             assert load.ready + load.busy
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(
     demand=st.lists(st.tuples(st.floats(0.5, 400), st.integers(0, 60)), min_size=5, max_size=60),

@@ -138,6 +138,7 @@ VALIDATORS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["Scheduler", "Fleet", "Config", "Replicas", "Values"])
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())

@@ -169,6 +169,7 @@ def test_what_we_wrote_is_sound(kind: Kind) -> None:
     assert sound_record.problem_of(kind.whole) == ""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 @given(data=st.data())
 def test_any_json_in_place_of_any_field_is_read_or_refused(kind: Kind, data: st.DataObject) -> None:

@@ -144,6 +144,7 @@ EITHER = st.sampled_from([FULL, FULL_FLEET]).flatmap(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(EITHER)
 def test_no_document_however_odd_makes_the_check_raise(

@@ -1,5 +1,6 @@
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,6 +46,7 @@ def _pods(draw: st.DrawFn) -> Json:
     return obj
 
 
+@pytest.mark.long
 @given(_pods(), _pods(), _pods())
 def test_applying_twice_changes_nothing(live: Json, other: Json, desired: Json) -> None:
     before = applied(updated(None, live), other, "other", force=True)
@@ -52,6 +54,7 @@ def test_applying_twice_changes_nothing(live: Json, other: Json, desired: Json) 
     assert applied(once, desired, force=False, now="t4") == once
 
 
+@pytest.mark.long
 @given(_pods(), _pods(), _pods())
 def test_after_an_apply_nothing_differs(live: Json, before: Json, desired: Json) -> None:
     held = applied(updated(None, live), before, force=True)
@@ -59,6 +62,7 @@ def test_after_an_apply_nothing_differs(live: Json, before: Json, desired: Json)
     assert left_scoped(desired, after, schema_of(desired)) == ()
 
 
+@pytest.mark.long
 @given(_pods(), _pods(), _pods())
 def test_a_field_that_two_appliers_hold_has_the_value_of_both(
     live: Json, first: Json, second: Json

@@ -113,6 +113,7 @@ def test_a_selector_object_without_sense_is_refused(expression: Json) -> None:
 _words = st.from_regex(r"[a-z]{1,4}", fullmatch=True)
 
 
+@pytest.mark.long
 @given(labels=st.dictionaries(_words, _words), wanted=st.dictionaries(_words, _words))
 def test_both_ways_to_write_equalities_select_the_same(
     labels: dict[str, str], wanted: dict[str, str]

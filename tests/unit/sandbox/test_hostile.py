@@ -4,11 +4,14 @@ import copy
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.sandbox.requests import Request, Response
 from tests.unit.sandbox.virtual import Virtual, virtual
+
+pytestmark = pytest.mark.long
 
 ROOM = "/api/v1/namespaces/default"
 OBJECTS: dict[str, Any] = {

@@ -112,6 +112,7 @@ async def test_a_room_that_does_not_listen_is_killed_with_its_children() -> None
         await _until(lambda: _is_gone(child))
 
 
+@pytest.mark.long
 async def test_nothing_is_left_when_the_sandbox_ends() -> None:
     async with _running("sh", "-c", 'trap "" TERM; echo $$; sleep 1000; sleep 1000') as rooms:
         await _until(lambda: _printed(rooms))

@@ -129,6 +129,7 @@ async def until(check: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.02)
 
 
+@pytest.mark.long
 async def test_whoever_leads_again_does_not_act_on_what_was_wanted_before() -> None:
     host = MemoryHost()
     host.commit({"gamekeeper.yaml": CONFIG, "schedulers/arena.yaml": spec("arena", 3)})

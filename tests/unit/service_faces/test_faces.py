@@ -108,6 +108,7 @@ async def test_an_unsigned_body_wakes_nobody(world: World, headers: dict[str, st
     assert world.wakes == 0
 
 
+@pytest.mark.long
 async def test_what_is_sent_again_and_again_is_looked_at_once_in_ten_seconds(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,6 +300,7 @@ async def test_the_page_of_metrics_is_written_beside_the_loop() -> None:
     assert threading.get_ident() not in asked
 
 
+@pytest.mark.long
 async def test_a_frozen_event_loop_answers_no_probe_until_it_turns_again() -> None:
     loop = asyncio.get_running_loop()
     health = Health(loop.time)

@@ -285,6 +285,7 @@ def rooms_of(registry: CollectorRegistry) -> list[str]:
     return sorted(line for line in lines if line.startswith("gamekeeper_rooms"))
 
 
+@pytest.mark.long
 @given(st.lists(st.tuples(STEPS, st.sampled_from([0.0, 1.0, 40.0, 301.0])), max_size=12))
 def test_what_was_summed_up_one_by_one_is_what_is_counted_from_nothing(
     steps: list[tuple[Step, float]],

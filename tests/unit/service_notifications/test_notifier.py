@@ -355,6 +355,7 @@ def test_a_status_of_an_older_commit_is_dropped_while_the_host_is_away(tmp_path:
     running(house, story)
 
 
+@pytest.mark.long
 def test_more_states_than_are_written_down_are_told_once_and_hold_nobody_up(
     tmp_path: Path,
 ) -> None:

@@ -41,6 +41,7 @@ async def stands_busy(it: Stage, seconds: float) -> float:
     return busy / looks
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("on_change", [False, True])
 def test_two_that_heard_two_things_of_a_room_write_a_few_times_a_minute(
     on_change: bool, caplog: pytest.LogCaptureFixture

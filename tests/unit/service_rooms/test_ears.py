@@ -119,6 +119,7 @@ async def test_a_room_that_speaks_again_is_not_silent_and_may_fall_silent_again(
     assert crowd.silent == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mute", [21, 60, 100])
 async def test_where_more_than_a_fifth_fall_silent_we_suspect_ourselves_before_the_first_counts(
     mute: int,
@@ -295,6 +296,7 @@ def on(crowd: Crowd, node: str, most: int = 100) -> set[str]:
     return {line.uid for line in [line for line in crowd.lines if line.node == node][:most]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rooms", "mute", "suspect"),
     [
@@ -365,6 +367,7 @@ async def test_a_node_alone_and_then_all_are_told_as_one_outage() -> None:
     assert crowd.silent_while_not_deaf == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rooms", [1, 2, 5])
 async def test_a_workload_of_which_nobody_is_heard_while_others_are_is_suspected_of_being_unheard(
     rooms: int,

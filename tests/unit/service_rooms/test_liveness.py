@@ -53,6 +53,7 @@ def test_a_silence_that_begins_and_one_that_ends_are_changes() -> None:
     in_virtual_time(main())
 
 
+@pytest.mark.long
 def test_a_busy_room_is_given_up_by_its_silence_not_by_the_length_of_its_match() -> None:
     async def main() -> None:
         timeouts = Timeouts(ping_seconds=240, silent_busy_seconds=7200)

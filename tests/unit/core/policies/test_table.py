@@ -89,6 +89,7 @@ LOADS = st.builds(
 ANSWERS = st.one_of(st.none(), st.floats(), st.integers(-5, 5000), st.just({"replicas": 3}))
 
 
+@pytest.mark.long
 @settings(max_examples=50, deadline=None)
 @given(data=st.data(), load=LOADS, answer=ANSWERS, age=st.floats(-100, 1000))
 @pytest.mark.parametrize("name", NAMES)
