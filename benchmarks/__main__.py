@@ -6,6 +6,7 @@ Each measurement runs in a process of its own with a deadline, and its section i
 is whole: one that fails or hangs loses nothing of the others, nor its own older figures.
 """
 
+import argparse
 import faulthandler
 import signal
 import sys
@@ -69,24 +70,33 @@ ALONE: dict[str, Callable[[], Section]] = {
     "changes": write_back.measure_changes,
     "outage": write_back.measure_outage,
 }
+KNOWN = [*ALONE, *FLEET, *REPORTING]
 
 
-def main(names: list[str]) -> int:
+def main(words: list[str]) -> int:
     """Measure, print, write; 1 when something does not hold, or could not be measured."""
-    here = HERE in names
-    names = [name for name in names if name != HERE]
-    known = [*ALONE, *FLEET, *REPORTING]
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        print(f"There is no measurement {', '.join(unknown)}; there are {', '.join(known)}.")
-        return 1
-    if here:
-        return _measure_here(names)
+    given = _given(words)
+    if given.here:
+        return _measure_here(given.names)
     endings = []
-    for group in groups(names or known):
+    for group in groups(given.names or KNOWN):
         endings.append(measure_apart(group, DEADLINE_SECONDS))
         print(summary(endings), flush=True)
     return 0 if all(ended.passed for ended in endings) else 1
+
+
+def _given(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Measure beside the peers and write RESULTS.md.",
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(KNOWN)}; or all")
+    parser.add_argument(HERE, action="store_true", help="in this process, and without a deadline")
+    given = parser.parse_args(words)
+    unknown = [name for name in given.names if name not in KNOWN]
+    if unknown:
+        parser.error(f"there is no {', '.join(unknown)}; there are {', '.join(KNOWN)}")
+    return given
 
 
 def groups(names: list[str]) -> list[list[str]]:

@@ -2,10 +2,11 @@
 
 import asyncio
 import json
+import re
 
 import pytest
 
-from benchmarks.__main__ import groups
+from benchmarks.__main__ import KNOWN, groups, main
 from benchmarks.apart import measure_apart, summary
 from benchmarks.rooms_load import FLIPS_A_SECOND, PING_EVERY_SECONDS, Play
 from benchmarks.rooms_voices import SAYS_BUSY, Voice, connect, hang_up
@@ -16,7 +17,16 @@ def test_a_measurement_that_breaks_is_told_from_one_that_misses() -> None:
     ended = measure_apart(["nobody-measures-this"], 60.0)
 
     assert not ended.passed
-    assert ended.word == "**FAILED** (code 1)"
+    assert ended.word == "**FAILED** (code 2)"
+
+
+def test_who_asks_for_help_is_told_each_name(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+
+    assert ended.value.code == 0
+    said = re.sub(r"-\n\s+", "-", capsys.readouterr().out)
+    assert set(KNOWN) <= set(re.findall(r"[a-z-]+", said))
 
 
 def test_a_measurement_that_hangs_is_ended_at_its_deadline() -> None:
