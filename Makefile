@@ -20,6 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # of WHOLE; what is marked `real` in `real`; the others, so each new one, in `test`.
 TEST := $(BIN)/python -m pytest -q -m "not real and not long"
 LONG := $(BIN)/python -m pytest -q -m "long and not real"
+REAL := $(BIN)/python -m pytest -q -m "real or paired"
 COMPUTING := tests/unit tests/golden tests/corpora tests/fuzz
 LOOP := tests/loop
 PROCESSES := tests/e2e
@@ -35,11 +36,12 @@ WHOLE_SECOND := tests/loop/rooms/test_played_on.py \
 WHOLE := $(WHOLE_FIRST) $(WHOLE_SECOND)
 TYPING := $(wildcard tests/e2e/test_commands*.py tests/e2e/test_*room*.py) \
 	tests/e2e/test_approvals_page.py tests/e2e/test_ci_recipes.py tests/e2e/test_cli.py
+LIVING := $(wildcard tests/e2e/test_real_r*.py tests/e2e/test_real_s*.py)
 
 .PHONY: help setup demo test test-computing test-playing test-waiting test-typing \
 	long long-playing long-typing long-waiting long-computing \
 	check rooms rooms-first rooms-second rooms-parsers \
-	campaign yardstick programs real bench lock clean
+	campaign yardstick programs real real-living real-waiting real-asking bench lock clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -128,7 +130,18 @@ programs: $(READY) ## build what `make real` tests against; what is in the cache
 	$(BIN)/python -m tests.codehost build
 
 real: programs ## start a real control plane and a Gitea, and test against them
-	$(BIN)/python -m pytest -q -m "real or paired"
+	@echo "three parts side by side, each on a control plane of its own; each is printed when it ends"
+	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=target \
+		real-living real-waiting real-asking
+
+real-living: $(READY)
+	$(REAL) $(LIVING)
+
+real-waiting: $(READY)
+	$(REAL) $(PROCESSES) $(patsubst %,--ignore=%,$(LIVING))
+
+real-asking: $(READY)
+	$(REAL) tests $(patsubst %,--ignore=%,$(PROCESSES))
 
 bench: $(READY) ## measure, beside others, on a real API server
 	$(BIN)/python -m tests.controlplane build
