@@ -155,7 +155,11 @@ class ControlPlane:
 
     @contextmanager
     def down(self) -> Iterator[None]:
-        """Kill the API server for a block; it is ready again when the block has ended."""
+        """Kill the API server for a block; it is ready again when the block has ended.
+
+        kwok begins anew behind it: its watches do not all outlive an API server, as a kubelet's
+        do, and pods that it does not see wait for ever.
+        """
         server = self._api_server()
         server.kill()
         try:
@@ -164,10 +168,15 @@ class ControlPlane:
             if self._group is not None:
                 self._group.start_again(server)
                 self._wait_for("/readyz", what="the API server to be ready again")
+                for kubelets in self._servers("kwok"):
+                    kubelets.kill()
+                    self._group.start_again(kubelets)
 
     def _api_server(self) -> Server:
-        servers = self._group.servers if self._group is not None else ()
-        return next(each for each in servers if each.name == "kube-apiserver")
+        return self._servers("kube-apiserver")[0]
+
+    def _servers(self, name: str) -> list[Server]:
+        return [each for each in self._group.servers if each.name == name] if self._group else []
 
     def log(self, name: str) -> str:
         """Return the log of one program."""
