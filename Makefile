@@ -36,7 +36,7 @@ WHOLE_SECOND := tests/loop/rooms/test_played_on.py \
 WHOLE := $(WHOLE_FIRST) $(WHOLE_SECOND)
 TYPING := $(wildcard tests/e2e/test_commands*.py tests/e2e/test_*room*.py) \
 	tests/e2e/test_approvals_page.py tests/e2e/test_ci_recipes.py tests/e2e/test_cli.py
-LIVING := $(wildcard tests/e2e/test_real_r*.py tests/e2e/test_real_s*.py)
+LIVING := $(wildcard tests/e2e/test_real_[fsr]*.py) tests/e2e/test_real_coming_and_going.py
 
 .PHONY: help setup demo test test-computing test-playing test-waiting test-typing \
 	long long-playing long-typing long-waiting long-computing \
