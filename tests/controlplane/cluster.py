@@ -157,8 +157,8 @@ class ControlPlane:
     def down(self) -> Iterator[None]:
         """Kill the API server for a block; it is ready again when the block has ended.
 
-        kwok begins anew behind it: its watches do not all outlive an API server, as a kubelet's
-        do, and pods that it does not see wait for ever.
+        kwok begins anew behind it: where it went on, pods that were bound afterwards were at times
+        not started for five minutes, which no kubelet does. Why was not found out.
         """
         server = self._api_server()
         server.kill()

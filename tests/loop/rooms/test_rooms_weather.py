@@ -1,7 +1,7 @@
 """Rooms with players through seeded weather: nobody is thrown out of a match, counts converge.
 
 One seed is one run, in any process and after any other. `GAMEKEEPER_SEEDS` is how many are played
-(5 where it is not set) or which, as `150-299`; `GAMEKEEPER_SEEDS=17-17 pytest
+(30 where it is not set) or which, as `150-299`; `GAMEKEEPER_SEEDS=17-17 pytest
 tests/loop/rooms/test_rooms_weather.py -k seed-17` plays one again.
 """
 
