@@ -79,9 +79,13 @@ def is_judged(lane: HeadLane) -> bool:
 
 
 def waiting(lane: HeadLane) -> dict[WorkloadKey, Intent]:
-    """Return the intents that the judged head can take: those decided over its own numbers."""
+    """Return the intents that the judged head can take: those decided over its own numbers.
+
+    None where it is held as a whole: its numbers may be a person's word, not heard yet, and without
+    its Config nobody knows which branch has them.
+    """
     reading, found = lane.reading, {}
-    if reading is None or not is_judged(lane):
+    if reading is None or reading.config is None or not is_judged(lane):
         return {}
     records = {key: lane.home.store.state(key) for key in reading.workloads}
     dated = lane.dates.at(lane.home.view.elapsed())

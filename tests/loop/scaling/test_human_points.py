@@ -19,6 +19,7 @@ from reconciler.model.pushes import Change, Pushed
 from reconciler.model.readings import Rendered
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Workload
+from reconciler.model.trees import CONFIG_FILE
 from reconciler.service.scalers import Scalers
 from tests.loop.compiler import InlineCompiler
 from tests.loop.safety import Bounds
@@ -51,6 +52,8 @@ apiVersion: gamekeeper.dev/v1
 kind: Config
 spec: {{writeBack: {{humanHoldSeconds: {HOLD_SECONDS:.0f}}}}}
 """
+BROKEN_SECONDS = 60.0
+"""Three quiet times pass before a person mends what they broke."""
 
 
 Reached = Callable[[str], Awaitable[None]]
@@ -135,7 +138,8 @@ class Act:
 
     `wanted` are the rooms from the next look on and `in_git` the number then, both by what the
     head said before the push; None where the policy still acts. `comes_back` is whether the
-    policy has its way after the hold.
+    policy has its way after the hold. One that `breaks` gamekeeper.yaml with the same commit is
+    heard when that is mended; until then what acted goes on.
     """
 
     name: str
@@ -143,6 +147,7 @@ class Act:
     wanted: Callable[[int], int]
     in_git: Callable[[int], int]
     comes_back: bool = True
+    breaks: bool = False
 
 
 def _renumbered(text: str, count: int) -> str:
@@ -185,8 +190,16 @@ ACTS = (
         lambda _: 6,
         comes_back=False,
     ),
+    Act("break the Config", lambda text: text, lambda _: 5, lambda _: 5, breaks=True),
+    Act(
+        "revert beside a broken Config",
+        lambda text: _renumbered(text, before(count_of(text))),
+        before,
+        before,
+        breaks=True,
+    ),
 )
-OF_PEOPLE = ("revert", "edit", "suspend", "switch off")
+OF_PEOPLE = ("revert", "edit", "suspend", "switch off", "revert beside a broken Config")
 """Acts after which Git holds the person's number and nothing of ours."""
 
 
@@ -219,7 +232,10 @@ class Drama:
         there.world.host.heal()
         self.acted_at = elapsed()
         self.head_before = there.count_in_git()
-        there.world.commit({FILE: self.act.edit(there.text())})
+        changed: dict[str, str | None] = {FILE: self.act.edit(there.text())}
+        if self.act.breaks:
+            changed[CONFIG_FILE] = "spec: [\n"
+        there.world.commit(changed)
         [service] = there.services
         if self.survives:
             await service.app.look_soon()
@@ -231,11 +247,14 @@ class Drama:
 
 
 async def _put_on_record(there: Scene, service: Service) -> None:
-    """Wait until the head stands on record, and not until it is published."""
+    """Wait until the head stands on record, and not until it is published.
+
+    One that is held as a whole comes on no record.
+    """
     async with asyncio.timeout(LOOK_SECONDS):
         while True:
             await asyncio.sleep(0.001)
-            if service.lane.store.repository.commit == there.head():
+            if there.head() in (service.lane.store.repository.commit, *service.lane.wanted.head):
                 return
 
 
@@ -251,7 +270,7 @@ async def _play(point: str, act: Act, survives: bool) -> None:
         scalers=partial(PointedScalers, reached),
         compiler=SlowCompiler() if point in OVERTAKEN else None,
     )
-    files = {"gamekeeper.yaml": CONFIG, FILE: scaled(2, TIMES)}
+    files = {CONFIG_FILE: CONFIG, FILE: scaled(2, TIMES)}
     async with stage(files, {"arena": Bounds(30)}, habits) as there:
         made.append(drama := Drama(there, point, act, survives))
         there.start("one")
@@ -269,15 +288,30 @@ async def _play(point: str, act: Act, survives: bool) -> None:
             await asyncio.sleep(ELECTED_SECONDS)
         if point in waits:
             performing.cancel()
-        if survives and point == OVERTAKEN[0]:
+        if survives and point == OVERTAKEN[0] and not act.breaks:
             assert there.ledgers[0].undecided_count >= 1, "made for the head before: not on record"
         await _holds(there, drama)
         assert not any(move.forced for move in there.world.host.moves)
 
 
+async def _is_mended(there: Scene, drama: Drama) -> None:
+    """What acted goes on, and Git stays as it is, until somebody mends gamekeeper.yaml."""
+    broken, until = there.head(), elapsed() + BROKEN_SECONDS
+    while elapsed() < until:
+        assert there.wanted() == 5
+        assert there.head() == broken, there.subjects()
+        await asyncio.sleep(10.0)
+    there.world.commit({CONFIG_FILE: CONFIG})
+    drama.acted_at = elapsed()
+    await there.services[-1].app.look_soon()
+    await asyncio.sleep(LOOK_SECONDS)
+
+
 async def _holds(there: Scene, drama: Drama) -> None:
     """The head has its way now, and for as long as the hold lasts."""
     act, head = drama.act, drama.head_before
+    if act.breaks:
+        await _is_mended(there, drama)
     assert drama.acted_at is not None
     wanted, in_git = act.wanted(head), act.in_git(head)
     commits = len(there.subjects())
@@ -297,7 +331,7 @@ async def _holds(there: Scene, drama: Drama) -> None:
 
 CASES = [
     *itertools.product(POINTS, ACTS, (True,)),
-    *itertools.product(POINTS, (ACTS[0], ACTS[4]), (False,)),
+    *itertools.product(POINTS, (ACTS[0], ACTS[4], ACTS[7]), (False,)),
 ]
 
 
