@@ -8,8 +8,13 @@ from reconciler.core.replicas_file import write_counts
 from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.model.edits import Edit, Refusal
 from reconciler.model.refs import WorkloadKey
+from reconciler.model.trees import is_plain
 
 COUNT_PATH = ("spec", "replicas")
+_NAMELESS = (
+    "no commit of ours names this file: a backslash or a control character is part of its path, or "
+    "that is too long; rename it"
+)
 
 
 def with_counts(
@@ -23,10 +28,12 @@ def with_counts(
     What cannot be done exactly is refused, with its reason: the refusals name the workloads. The
     lines of those `gone` leave the file of counts.
     """
+    edits = [Edit(key, COUNT_PATH, count) for key, count in counts.items()]
+    if not is_plain(file):
+        return data, tuple(Refusal(one, 0, _NAMELESS) for one in edits)
     if file == REPLICAS_FILE:
         after, problems = write_counts(data, counts, gone)
     else:
-        edits = [Edit(key, COUNT_PATH, count) for key, count in counts.items()]
         after, problems = edit(data, edits)
     return after, tuple(_of_workload(problem, counts) for problem in problems)
 

@@ -8,6 +8,7 @@ from reconciler.core.count_edits import with_counts
 from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.model.edits import Refusal
 from reconciler.model.refs import WorkloadKey
+from reconciler.model.trees import is_plain
 from reconciler.ports import Repository
 
 BIG_FILE_BYTES = 20_000
@@ -40,7 +41,8 @@ async def rewrite(
     refused: list[Refusal] = []
     out = frozenset[WorkloadKey]()
     for file in sorted({*counts, *([REPLICAS_FILE] if gone else [])}):
-        data = await repository.blob(commit, file) or b""
+        # What no commit of ours may name cannot be asked for either: it is refused unread.
+        data = (await repository.blob(commit, file) or b"") if is_plain(file) else b""
         asked = counts.get(file, {}), gone if file == REPLICAS_FILE else ()
         if len(data) < BIG_FILE_BYTES:
             after, problems, left = _written(file, data, *asked)

@@ -1,5 +1,6 @@
 """What a repository holds at one commit, as blobs; nothing is ever checked out."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -8,6 +9,16 @@ CONFIG_FILE = "gamekeeper.yaml"
 """The file at the root that says what the repository is."""
 _YAML_ENDINGS = (".yaml", ".yml")
 _TEMPLATE_ENDINGS = (".yaml.j2", ".yml.j2")
+PATH_LIMIT_CHARACTERS = 4096
+_NO_PATH = re.compile(
+    r"(?:^|/)(?:\.{1,2}|\.git)?(?:/|$)|[\x00-\x1f\x7f\\\ud800-\udfff]", re.IGNORECASE
+)
+"""An empty part, `.`, `..`, `.git`, a backslash, a control character or half a character."""
+
+
+def is_plain(path: str) -> bool:
+    """Tell whether a path names something inside a repository, and is written as Git writes it."""
+    return len(path) <= PATH_LIMIT_CHARACTERS and not _NO_PATH.search(path)
 
 
 def is_yaml(path: str) -> bool:

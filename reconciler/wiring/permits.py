@@ -9,7 +9,7 @@ from reconciler.kube.names import label_problem, subdomain_problem
 from reconciler.model.additional import ALLOWABLE
 from reconciler.model.errors import Misconfigured
 from reconciler.model.specs import LOOSEST, Budgets, Permissions, PodSecurity
-from reconciler.model.trees import CONFIG_FILE, is_yaml
+from reconciler.model.trees import CONFIG_FILE, is_plain, is_yaml
 from reconciler.settings import Settings
 from reconciler.wiring.outside import egress_of
 
@@ -74,8 +74,6 @@ def copy_from_of(settings: Settings) -> tuple[str, ...]:
 
 
 def _values_of(settings: Settings) -> tuple[str, ...]:
-    from reconciler.adapters.git.wire import is_plain
-
     for file in settings.values:
         if not is_plain(file) or not is_yaml(file) or file in (CONFIG_FILE, REPLICAS_FILE):
             raise Misconfigured(

@@ -5,8 +5,8 @@ a path that is not in the folder stands from the top, with a slash in front: wha
 now may have come from elsewhere.
 """
 
-from reconciler.adapters.git.wire import is_plain
 from reconciler.model.errors import Misconfigured
+from reconciler.model.trees import is_plain
 
 
 def check_folder(written: str) -> str:

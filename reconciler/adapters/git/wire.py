@@ -8,12 +8,9 @@ from typing import Any
 from reconciler.adapters.git.urls import check_branch
 from reconciler.model.errors import Misconfigured
 from reconciler.model.pushes import OWN_BRANCHES, Change, Logged, Person
+from reconciler.model.trees import PATH_LIMIT_CHARACTERS, is_plain
 
 _CONTENT_LIMIT_BYTES = 32 * 1024 * 1024
-_NO_PATH = re.compile(
-    r"(?:^|/)(?:\.{1,2}|\.git)?(?:/|$)|[\x00-\x1f\x7f\\\ud800-\udfff]", re.IGNORECASE
-)
-"""An empty part, `.`, `..`, `.git`, a backslash, a control character or half a character."""
 _NO_NAME = re.compile(r"[\x00-\x1f\x7f<>\ud800-\udfff]")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
@@ -61,14 +58,9 @@ def check_commit(commit: str) -> str:
     return commit
 
 
-def is_plain(path: str) -> bool:
-    """Whether a path names something inside a repository, and is written as Git writes it."""
-    return not _NO_PATH.search(path)
-
-
 def check_path(path: str) -> str:
     """Return `path` when it may be asked for. Raises Misconfigured."""
-    if not path or len(path) > 4096 or "\0" in path:
+    if not path or len(path) > PATH_LIMIT_CHARACTERS or "\0" in path:
         raise Misconfigured(f"{path[:100]!r} is no path of a repository")
     return path
 

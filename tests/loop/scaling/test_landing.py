@@ -296,3 +296,20 @@ def test_who_hears_of_commits_and_fails_ends_no_committing() -> None:
             assert len(there.ledgers[0].commits) == 2
 
     in_virtual_time(main())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("odd", ["du\\el.yaml", f"{'d/' * 2049}duel.yaml"], ids=["odd", "long"])
+def test_a_file_that_no_commit_may_name_keeps_no_other_count_out_of_git(odd: str) -> None:
+    async def main() -> None:
+        duel = scaled(2, FROM_EIGHT).replace("arena", "duel")
+        files = {FILE: scaled(2, FROM_EIGHT), f"schedulers/{odd}": duel}
+        async with stage(files, dict.fromkeys(("arena", "duel"), Bounds(30, 0))) as there:
+            there.start("one")
+            await there.until("six in Git", lambda: there.count_in_git() == 6, 500.0)
+            [ledger] = there.ledgers
+            refused = {each.edit.where.name for landed in ledger.commits for each in landed.refused}
+            assert (refused, ledger.troubles) == ({"duel"}, [])
+            assert there.wanted(WorkloadKey("Scheduler", "duel", "duel")) == 6
+
+    in_virtual_time(main())

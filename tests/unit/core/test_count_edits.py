@@ -1,5 +1,7 @@
 """Numbers are put where they stand, in a spec or in the file of counts, or refused by name."""
 
+import pytest
+
 from reconciler.core.count_edits import with_counts
 from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.model.refs import WorkloadKey
@@ -30,3 +32,10 @@ def test_a_refusal_names_its_workload_wherever_the_number_stands() -> None:
         after, (refusal,) = with_counts(file, text, {ARENA: 12})
         assert after == text
         assert refusal.edit.where == ARENA
+
+
+@pytest.mark.parametrize("file", ["du\\el.yaml", "du\nel.yaml", "rooms/../duel.yaml", "d/" * 2049])
+def test_a_file_that_no_commit_of_ours_may_name_is_refused_alone(file: str) -> None:
+    after, (refusal,) = with_counts(file, SPEC, {ARENA: 12})
+    assert (after, refusal.edit.where, refusal.line) == (SPEC, ARENA, 0)
+    assert "rename it" in refusal.reason
