@@ -58,23 +58,8 @@ def verdict(pod: LivePod, workload: Workload, judged: Judged, ears: Ears, now: f
     if heard is None:
         return Verdict(False, "not heard since it was marked draining")
     if heard.periodic and not is_known_empty(pod, workload, heard, ears.since_on(pod.node)):
-        return _parted(pod, workload, heard, ears, now)
+        return Verdict(False, "waits for a report, sent after quietSeconds, that says it is empty")
     return Verdict(True, "known empty since it was marked draining")
-
-
-def _parted(pod: LivePod, workload: Workload, heard: Heard, ears: Ears, now: float) -> Verdict:
-    """Say whether a room that learned that it is to leave has taken its leave, by its silence.
-
-    What it said while nobody listened, or this process stood still, may wait to be read.
-    """
-    waits = "waits for a report, sent after quietSeconds, that says it is empty"
-    if not heard.farewell_at:
-        return Verdict(False, waits)
-    listens = ears.since_on(pod.node) + workload.departure.quiet_seconds
-    left = max(heard.farewell_at, listens) - now
-    if left > 0:
-        return Verdict(False, f"{waits}, or that it says nothing for {left:.1f} s more", left)
-    return Verdict(True, "has heard that it is to leave, was empty, and says nothing more")
 
 
 def _alone(

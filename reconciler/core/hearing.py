@@ -69,15 +69,6 @@ def lay(
     return known if laid == known else replace(laid, at=now)
 
 
-def parting(heard: Heard, until: float) -> Heard:
-    """Return what is heard of a room that has learned that it is to leave, and speaks until then.
-
-    One that says it is empty, and nothing more from then on, has taken its leave.
-    """
-    empty = heard.periodic and heard.tells and not heard.busy and not heard.confirmed_at
-    return replace(heard, farewell_at=until) if empty else heard
-
-
 def renewed(known: Heard | None, kept: str, now: float) -> Heard | None:
     """Return what is heard of a room whose players only its pod tells, by the report kept there.
 
@@ -148,9 +139,9 @@ def emptied(heard: Heard, runs: tuple[int, ...], now: float, health: Health | No
     Whoever played there is gone; of a game that repeats itself its next words tell the rest. That
     it was over is no word of the process that began since; `health` is, or None.
     """
-    anew = replace(heard, players=0, health=health, game_state=None, at=now, runs=runs, counted=0)
-    # The process that took its leave, or said that it is empty, is gone.
-    anew = replace(anew, farewell_at=0.0, confirmed_at=0.0)
+    # The process that said that it is empty is gone.
+    anew = replace(heard, players=0, confirmed_at=0.0, health=health, game_state=None, at=now)
+    anew = replace(anew, runs=runs, counted=0)
     if heard.periodic and heard.said not in (Said.TERMINATING, Said.TERMINATED):
         return anew
     if heard.periodic:
@@ -170,7 +161,6 @@ def over(heard: Heard, now: float) -> Heard:
         at=now,
         said_since=now,
         confirmed_at=0.0,
-        farewell_at=0.0,
         after_end=False,
     )
 

@@ -80,8 +80,6 @@ class Report:
     players: int | None = None
     health: Health | None = None
     game_state: GameState | None = None
-    learns: bool = False
-    """Whether the answer tells the game in its body whether it is to leave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +106,6 @@ class Heard:
     confirmed_at: float = 0.0
     """When a report was sent that told of its players, once its pod had been seen draining for the
     quiet time, 0 for never: one of before tells nothing of who was on the way."""
-    farewell_at: float = 0.0
-    """Until when it would have spoken again that learned, since it was marked draining, that it is
-    to leave, and said that it is empty; 0 where it did not."""
     tells: bool = True
     """Whether it told who plays there, by `said`, `matches` or `players`. One that is known for its
     silence, its health or its game's state alone did not, and is never taken for empty: the counts

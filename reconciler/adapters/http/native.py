@@ -146,7 +146,7 @@ def _report_of(fields: Json) -> Report:
     if said is Said.TERMINATED and (matches or players):
         # One of the two is wrong, and a room that is over is removed.
         raise malformed("who has terminated has no match and no player: leave them out, or send 0")
-    return Report(periodic=True, said=said, matches=matches, players=players, learns=True)
+    return Report(periodic=True, said=said, matches=matches, players=players)
 
 
 def _count(fields: Json, name: str) -> int | None:

@@ -42,6 +42,7 @@ class Game:
     exit_code: int | None = None
     hung: bool = False
     _next_say: float = 0.0
+    _loaded_at: float = 0.0
     _ends_at: float | None = None
     _acknowledged: int | None = None
     _healthy: bool = False
@@ -94,6 +95,7 @@ class Game:
             seated = min(left, self.nature.seats)
             ends_at = now + self.chance.uniform(*self.nature.match_seconds)
             self.matches.append(Match(ends_at, seated))
+            self._loaded_at = now + self.nature.loads_seconds
             left -= seated
         if left < players:
             self._moved(now)
@@ -168,7 +170,7 @@ class Game:
             self.occupied_since = None
         elif self.occupied_since is None:
             self.occupied_since = now
-        self._next_say = max(self.up_at, min(self._next_say, now))
+        self._next_say = max(self.up_at, self._loaded_at, min(self._next_say, now))
 
     def _pause(self) -> float:
         nature = self.nature

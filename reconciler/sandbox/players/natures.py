@@ -51,6 +51,8 @@ class Nature:
     seats: int = 8
     match_seconds: tuple[float, float] = (30.0, 300.0)
     warm_up_seconds: float = 2.0
+    loads_seconds: float = 0.0
+    """For how long it says nothing once a match begins: its one thread loads the map."""
     crash_after_seconds: float | None = None
     hang_after_seconds: float | None = None
     leave_seconds: float = 1.0

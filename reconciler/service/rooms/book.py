@@ -181,7 +181,6 @@ class Book:
         if report.players is not None:
             kept.tell_over(line, pod)
         draining, before = pod.mark is asked is Mark.DRAINING, line.heard
-        learns = draining and report.learns and line.told_at >= 0
         alone = draining and fence.was_left_alone(pod, workload, sent)
         line.report, line.told_at = report, line.last_at
         # What it says before it was left alone is news each time.
@@ -190,9 +189,6 @@ class Book:
         down = None if pod.running else pod.runs
         confirms_at = sent if alone else 0.0
         laid = hearing.lay(before, report, workload.matches_max, line.last_at, confirms_at, down)
-        if learns:  # by its first word nobody knows how long it pauses between two
-            pause = max(workload.departure.quiet_seconds, 2 * line.gap)
-            laid = hearing.parting(laid, line.last_at + pause)
         unix_seconds = self._clock.now()
         if report.players is not None:
             laid = hearing.told_under(laid, before, pod, unix_seconds)

@@ -189,14 +189,14 @@ def _told_at(line: Line, heard: Heard, now: float, unix_seconds: float) -> float
 
 
 def undrain(line: Line, pod: LivePod) -> bool:
-    """Forget that a room took its leave, or is known empty, where it drains no more, or anew."""
+    """Forget that a room is known empty, where it drains no more, or anew."""
     draining = pod.leaving_since if pod.mark is Mark.DRAINING else None
     if line.drain is None or line.drain == draining:
         return False
     line.report = line.drain = None
-    if line.heard is None or not (line.heard.confirmed_at or line.heard.farewell_at):
+    if line.heard is None or not line.heard.confirmed_at:
         return False
-    line.heard = replace(line.heard, confirmed_at=0.0, farewell_at=0.0)
+    line.heard = replace(line.heard, confirmed_at=0.0)
     return True
 
 

@@ -10,7 +10,7 @@ from reconciler.sandbox.players.natures import Nature, Voice
 from tests.loop.rooms.house import Air, Playhouse, playhouse
 from tests.loop.rooms.truth import Laws
 from tests.loop.rooms.wishes import Piece, Wish
-from tests.loop.virtual_time import in_virtual_time
+from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import World
 
@@ -89,5 +89,33 @@ async def _pinged(phase_seconds: float, voice: Voice) -> None:
         assert actor.game.join(4, world.time.at)
         await it.until("it is busy", lambda: _marks(it)[name] == "busy", 20)
         await asyncio.sleep(60.0)
+        assert actor.game.players == 4
+        it.judge()
+
+
+@pytest.mark.parametrize("voice", [Voice.MAESTRO, Voice.NATIVE])
+def test_a_game_that_says_nothing_while_it_loads_a_map_keeps_its_room(voice: Voice) -> None:
+    """It was told that it is to leave, said that it is empty, and then its players came."""
+    in_virtual_time(_loading(voice))
+
+
+async def _loading(voice: Voice) -> None:
+    world, piece = World(), Piece(NAME, voice, 3, more={"removal": {"quietSeconds": 5}})
+    wish = Wish(world, [piece])
+    nature = partial(Nature, voice=voice, match_seconds=LONG, ping_seconds=2.0, loads_seconds=30.0)
+    weather, air = Weather(random.Random(1)), Air(random.Random(1))
+    async with playhouse(world, weather, {NAME: nature}, air, Laws.of([piece])) as it:
+        it.start("one")
+        await it.until("a fleet", lambda: list(_marks(it).values()) == ["idle"] * 3, 90)
+        wish.change(NAME, 2, 1)
+        await it.until("one leaves", lambda: "draining" in _marks(it).values(), 120)
+        name = next(name for name, mark in _marks(it).items() if mark == "draining")
+        await asyncio.sleep(2.5)
+        actor = it.cast.named(f"{NAME}/{name}")
+        assert actor is not None
+        assert it.cast.join(actor, 4)
+        joined = elapsed()
+        await it.until("it is busy", lambda: _marks(it).get(name) == "busy", 35)
+        assert elapsed() - joined > 29
         assert actor.game.players == 4
         it.judge()

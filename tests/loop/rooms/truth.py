@@ -166,11 +166,12 @@ class Warden(Watchman):
 
     def _unasked(self, actor: Actor, since: float | None) -> Iterator[str]:
         """Why nobody may know that a room is empty, which is drained `since` then."""
+        silent = self._is_silent(actor)
         if not actor.heard_at:
             yield "nothing is known of it"
-        elif since is not None and not self._is_silent(actor):
-            if actor.heard_at < since:
-                yield "nothing was heard of it since it was marked draining"
+        elif since is not None and not silent and actor.heard_at < since + self.laws.quiet_seconds:
+            yield "nothing was heard of it since it was left alone for its quiet time"
+        elif since is not None and not silent:
             occupied = actor.game.occupied_since
             if occupied is not None and occupied < self.world.time.at - elapsed() + since:
                 yield "players are there who came before it was marked draining"

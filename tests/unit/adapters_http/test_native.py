@@ -23,10 +23,10 @@ def names(shown: dict[str, Any]) -> list[str]:
     [
         (
             {"state": "occupied", "matches": 2, "players": 7},
-            Report(periodic=True, said=Said.OCCUPIED, matches=2, players=7, learns=True),
+            Report(periodic=True, said=Said.OCCUPIED, matches=2, players=7),
         ),
-        ({"players": 0}, Report(periodic=True, players=0, learns=True)),
-        ({"state": "ready", "players": None}, Report(periodic=True, said=Said.READY, learns=True)),
+        ({"players": 0}, Report(periodic=True, players=0)),
+        ({"state": "ready", "players": None}, Report(periodic=True, said=Said.READY)),
     ],
 )
 async def test_a_room_says_how_it_is_and_hears_whether_to_leave(

@@ -80,6 +80,18 @@ def verdict(
         pytest.param(
             a_room(0, **DRAINING), a_heard(silent=True), True, id="that fell silent while empty"
         ),
+        pytest.param(
+            a_room(0, **DRAINING),
+            a_heard(said=Said.TERMINATED),
+            True,
+            id="that said that it has terminated",
+        ),
+        pytest.param(
+            a_room(0, **DRAINING),
+            a_heard(said=Said.TERMINATING, said_since=NOW),
+            False,
+            id="that said that it terminates",
+        ),
     ],
 )
 def test_the_fence_lets_a_room_go(pod: LivePod, heard: Heard | None, may: bool) -> None:
@@ -104,18 +116,6 @@ def test_who_listens_since_a_moment_ago_leaves_time_to_be_told_again(heard: Hear
         " nobody listened",
         7.0,
     )
-
-
-def test_who_learned_that_it_is_to_leave_was_empty_and_says_nothing_more_has_taken_its_leave() -> (
-    None
-):
-    pod = a_room(0, **DRAINING)
-    waits = verdict(pod, replace(PERHAPS, farewell_at=NOW + 3))
-    assert (waits.may, waits.again_in_seconds) == (False, 3.0)
-    assert verdict(pod, replace(PERHAPS, farewell_at=NOW)).may
-    assert not verdict(pod, replace(PERHAPS, farewell_at=NOW, said=Said.OCCUPIED)).may
-    unread = verdict(pod, replace(PERHAPS, farewell_at=NOW), since=NOW - 1)
-    assert (unread.may, unread.again_in_seconds) == (False, 4.0), "its words may wait to be read"
 
 
 def test_a_room_that_repeats_itself_need_not_wait_for_who_just_began_to_listen() -> None:

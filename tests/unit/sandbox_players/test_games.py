@@ -162,3 +162,11 @@ def test_a_seed_is_the_same_game_each_time(voice: Voice) -> None:
 
     assert told() == told()
     assert told()
+
+
+def test_a_game_that_loads_its_map_says_nothing_until_it_is_loaded() -> None:
+    one = game(replace(MATCH, loads_seconds=12.0))
+    played(one, 3)
+    assert one.join(5, START + 4) == 5
+    said = [(at, body(saying)["status"]) for at, saying in played(one, 22)]
+    assert said == [(16, "occupied"), (21, "occupied")]

@@ -1,12 +1,11 @@
-"""A draining room is known empty by a word that was sent late enough, or has taken its leave."""
+"""A draining room is known empty by a word that was sent late enough."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
 from reconciler.model import labels
-from reconciler.model.rooms import Heard, Mark, Said
+from reconciler.model.rooms import Heard, Mark
 from reconciler.model.specs import Departure
 from reconciler.room_ports import Came
 from tests.loop.virtual_time import elapsed, in_virtual_time
@@ -14,7 +13,6 @@ from tests.unit.core.making import a_key
 from tests.unit.service_rooms.stage import OCCUPIED, READY, Stage, stage
 
 QUIET_SECONDS = Departure().quiet_seconds
-LEARNS = replace(READY, learns=True)
 
 
 def test_the_first_report_after_the_quiet_time_of_a_draining_room_confirms() -> None:
@@ -223,59 +221,20 @@ def test_a_report_that_was_read_late_is_no_word_from_after_a_quiet_time_that_was
     in_virtual_time(main())
 
 
-def test_who_learns_that_it_is_to_leave_takes_its_leave_by_saying_nothing_more() -> None:
-    async def main() -> None:
-        async with stage(departure=Departure(quiet_seconds=8.0)) as it:
-            await it.say(LEARNS)
-            await asyncio.sleep(2.0)
-            await drain(it, "2.000", 1.0)
-            assert not heard(it).farewell_at, "it was told before that it stays"
-            for report, until in (
-                (LEARNS, elapsed() + 8.0),
-                (replace(LEARNS, said=Said.OCCUPIED), 0.0),
-                (READY, 0.0),
-            ):
-                it.woken.clear()
-                await it.say(report)
-                assert heard(it).farewell_at == pytest.approx(until, abs=0.1)
-                assert it.woken == [a_key()]
-            await it.mark(Mark.DRAINING, **{labels.LEAVING: "scale-in"})
-            await it.seen()
-            await it.say(LEARNS)
-            assert heard(it).farewell_at
-            await drain(it, "9.000", 1.0)
-            assert not heard(it).farewell_at, "it drains anew"
+def test_who_says_nothing_more_once_it_was_told_to_leave_stays_until_its_ping_time_out() -> None:
+    """It may load a map for players who came meanwhile: only its own word is a farewell."""
 
-    in_virtual_time(main())
-
-
-def test_who_pauses_for_long_between_two_words_takes_its_leave_by_a_longer_silence() -> None:
     async def main() -> None:
         async with stage() as it:
-            await it.say(LEARNS)
-            await asyncio.sleep(20.0)
-            await it.say(LEARNS)
-            await drain(it, "22.000", 1.0)
-            await it.say(LEARNS)
-            assert heard(it).farewell_at > elapsed() + 20.0
-
-    in_virtual_time(main())
-
-
-def test_who_has_spoken_once_to_a_new_leader_takes_no_leave_by_silence() -> None:
-    async def main() -> None:
-        async with stage() as it:
-            await it.say(LEARNS)
-            await asyncio.sleep(30.0)
-            await it.say(LEARNS)
-            await drain(it, "30.000", 1.0)
-            it.desk = it.new_desk()
-            it.listen()
-            await it.say(LEARNS)
-            await asyncio.sleep(25.0)
-            verdict = it.desk.fence(it.desk.find("arena", "arena-0"))
-            assert verdict is not None
-            assert not verdict.may, "it pauses for 30 s, and its players may have come meanwhile"
+            for _ in range(3):
+                await it.say(READY)
+                await asyncio.sleep(2.0)
+            await drain(it, "6.000", 1.0)
+            await it.say(READY)
+            await asyncio.sleep(it.workload.timeouts.ping_seconds - 5.0)
+            assert not may_go(it)
+            await asyncio.sleep(10.0)
+            assert may_go(it)
             await it.say(OCCUPIED)
             assert it.desk.find("arena", "arena-0").judged.protected
 
