@@ -1,4 +1,4 @@
-"""What a cluster refuses (a quota, a policy, a limit, a role): asked for ever more seldom.
+"""When to ask again for what a cluster refused (a quota, a policy, a role), or failed at.
 
 No event says when a policy or a quota of others lets it pass. What does say so has it asked for at
 once: another room or object, what people wrote in the spec, the namespace and its labels, a
@@ -23,6 +23,10 @@ from reconciler.model.refusals import ROOMS, Refusals
 
 FIRST_DELAY_SECONDS = 0.5
 """A cluster refuses for a moment too: while it counts a quota, or makes an account."""
+LONGEST_UNJUDGED_SECONDS = 25.0
+"""Half a minute after a cluster that failed works again, its rooms are there."""
+_MOST_UNJUDGED = 4
+"""So many failures count where a verdict follows: after an outage a quota is counted anew."""
 _BUDGET = "PodDisruptionBudget"
 _RULES = ("ResourceQuota", "LimitRange")
 _STILL = (HoldKind.SUSPENDED, HoldKind.FOREIGN)
@@ -37,6 +41,8 @@ def after(before: Refusals | None, refusal: Refusals) -> Refusals:
         or refusal.last_at - before.last_at > backoff.FORGIVEN_AFTER_SECONDS
     )
     count = 0 if before is None or forgiven else before.count
+    if before is not None and refusal.judged and not before.judged:
+        count = min(count, _MOST_UNJUDGED)
     return replace(refusal, count=count + refusal.count)
 
 
@@ -46,11 +52,21 @@ def delay_seconds(before: Refusals | None, asked: str, now: float, rooms: int = 
     `rooms` are there now. Where they are fewer than then, one that went may have left its place in
     a quota: a roll-out in one that is full would wait for minutes with each room that it replaces.
     """
-    if before is None or before.asked != asked or rooms < before.rooms:
+    if before is None or before.asked != asked or (before.judged and rooms < before.rooms):
         return 0.0
-    wait_seconds = FIRST_DELAY_SECONDS * 2.0 ** min(before.count - 1, 20)
-    wait_seconds = min(wait_seconds, backoff.LONGEST_DELAY_SECONDS)
-    return backoff.delay_seconds(before.last_at + wait_seconds, now)
+    wait_seconds = _wait_seconds(before)
+    left_seconds = before.last_at + wait_seconds - now
+    # More than that comes from a clock that was set back since.
+    return left_seconds if 0 < left_seconds <= wait_seconds else 0.0
+
+
+def _wait_seconds(before: Refusals) -> float:
+    """Return how long to wait; what failed just once is tried again as soon as it may be."""
+    doublings = before.count - (1 if before.judged else 2)
+    if doublings < 0:
+        return 0.0
+    longest = backoff.LONGEST_DELAY_SECONDS if before.judged else LONGEST_UNJUDGED_SECONDS
+    return min(FIRST_DELAY_SECONDS * 2.0 ** min(doublings, 20), longest)
 
 
 def asked_of_rooms(desired: Desired, live: LiveWorkload) -> str:

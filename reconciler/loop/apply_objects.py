@@ -9,7 +9,7 @@ from reconciler.core.fields import differing
 from reconciler.core.ignoring import given_up, laid_over
 from reconciler.core.own_objects import count_alone
 from reconciler.loop.lane import Lane
-from reconciler.loop.refused import is_verdict
+from reconciler.loop.refused import is_verdict, may_last
 from reconciler.loop.steps import Steps
 from reconciler.model import additional, labels
 from reconciler.model.changes import FieldChange
@@ -108,9 +108,10 @@ class _Objects:
         """
         self.steps.failed(verb, wanted.what, error, wanted.reason)
         desired = self.lane.desired(self.plan.key)
-        if desired is not None and is_verdict(error):
+        if desired is not None and may_last(error):
             asked = refusals.asked_of_object(desired, before, wanted.ref)
-            refusal = Refusals(asked, 1, self.now, self.steps.outcomes[-1].error)
+            said, judged = self.steps.outcomes[-1].error, is_verdict(error)
+            refusal = Refusals(asked, 1, self.now, said, judged=judged)
             self.lane.refused.refused(self.plan.key, wanted.what, refusal)
 
     async def _announce(self) -> tuple[ApplyObject, ...] | None:

@@ -8,7 +8,7 @@ from reconciler.core.reach import Reach
 from reconciler.core.refusals import asked_of_rooms
 from reconciler.core.stamp import room_name, stamp_room
 from reconciler.loop.lane import Lane
-from reconciler.loop.refused import is_verdict
+from reconciler.loop.refused import is_verdict, may_last
 from reconciler.loop.steps import Steps
 from reconciler.model import labels
 from reconciler.model.errors import AlreadyExists, PortError, Unanswered
@@ -38,11 +38,11 @@ async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
     batch = _Batch(lane, plan, desired, steps, plan.creates.reason)
     there = lane.view.of(plan.key)  # as it is before: what changes from then on lets us ask again
     versions = await batch.make_all(seats)
-    if batch.refusals:
+    if batch.is_in_vain(versions):
         rooms = len(there.pods) + sum(map(bool, versions))
         asked = asked_of_rooms(desired, there)
-        refusal = Refusals(asked, 1, now, batch.refusals[0], rooms)
-        lane.refused.refused(plan.key, ROOMS, refusal)
+        said, judged = (batch.refusals or batch.failures)[0], bool(batch.refusals)
+        lane.refused.refused(plan.key, ROOMS, Refusals(asked, 1, now, said, rooms, judged))
     elif any(versions):
         lane.refused.taken(plan.key, ROOMS)
     left = frozenset(
@@ -65,18 +65,28 @@ class _Batch:
     reason: str
     refusals: list[str] = field(default_factory=list)
     """What is told of those that the cluster judged and refused."""
+    failures: list[str] = field(default_factory=list)
+    """What is told of those that it failed at."""
+
+    def is_in_vain(self, versions: Sequence[int | None]) -> bool:
+        """Whether asking for more would end alike: one was refused, or they fail and none is made.
+
+        A cluster that makes some of them works, and is asked for the others as ever.
+        """
+        return bool(self.refusals or (self.failures and not any(versions)))
 
     async def make_all(self, seats: Sequence[RoomSeat]) -> list[int | None]:
-        """POST rooms side by side; where the last was refused one finds out for two, and so on.
+        """POST rooms side by side; where the last was in vain one finds out for two, and so on.
 
         What is left when the cluster refuses one is not asked for.
         """
         number = len(seats) if ROOMS not in self.lane.refused.of(self.plan.key) else 1
         versions: list[int | None] = []
-        while len(versions) < len(seats) and not self.refusals:
+        while len(versions) < len(seats) and not self.is_in_vain(versions):
             part = seats[len(versions) : len(versions) + number]
-            versions += await asyncio.gather(*map(self.make, part))
-            number *= 2
+            made = await asyncio.gather(*map(self.make, part))
+            versions += made
+            number *= 2 if any(made) else 1
         return [*versions, *(None for _ in seats[len(versions) :])]
 
     async def make(self, seat: RoomSeat) -> int | None:
@@ -100,9 +110,7 @@ class _Batch:
         except PortError as error:
             if not isinstance(error, Unanswered):
                 store.give_back_name(key, seat.ordinal)
-            self.steps.failed("create", f"room {name}", error, self.reason)
-            if is_verdict(error):
-                self.refusals.append(self.steps.outcomes[-1].error)
+            self._failed("create", f"room {name}", error)
             return None
         self.lane.view.expect_created(pod)
         self.steps.did("create", f"room {name}", self.reason)
@@ -124,7 +132,7 @@ class _Batch:
         try:
             there = await self.lane.cluster.get(ref)
         except PortError as error:
-            self.steps.failed("read", str(ref), error)
+            self._failed("read", str(ref), error)
             return None
         if there is None:
             return 0
@@ -135,6 +143,12 @@ class _Batch:
             return 0
         self.lane.view.expect_created(there)
         return _version(there)
+
+    def _failed(self, verb: str, what: str, error: PortError) -> None:
+        self.steps.failed(verb, what, error, self.reason)
+        if may_last(error):
+            kept = self.refusals if is_verdict(error) else self.failures
+            kept.append(self.steps.outcomes[-1].error)
 
 
 def _version(pod: Json) -> int:

@@ -1,4 +1,4 @@
-"""What a cluster refuses (a quota, a policy, a limit, a role): asked for ever more seldom.
+"""What was refused of whom in this process, or failed: it is not asked for at each turn.
 
 What moves in a workload has it planned anew, many times a second where people play. That may not
 be another try each time.
@@ -9,7 +9,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from reconciler.core import refusals
-from reconciler.model.errors import Denied, Misconfigured, PortError, Unauthenticated, Withheld
+from reconciler.model.errors import (
+    Conflict,
+    Denied,
+    Misconfigured,
+    PortError,
+    Unauthenticated,
+    Withheld,
+)
 from reconciler.model.plan_objects import count_name
 from reconciler.model.plans import Plan
 from reconciler.model.refs import WorkloadKey
@@ -21,10 +28,15 @@ NOTHING: Mapping[str, Refusals] = MappingProxyType({})
 def is_verdict(error: PortError) -> bool:
     """Whether a cluster judged what it was asked for, and would so judge it again.
 
-    Who does not know us judges nothing: when our credentials are good again nothing waits longer.
+    Who does not know us judges nothing: when our credentials are good again nothing waits long.
     """
     judged = isinstance(error, Denied | Misconfigured | Withheld)
     return judged and not isinstance(error, Unauthenticated)
+
+
+def may_last(error: PortError) -> bool:
+    """Whether asking again may end alike; where somebody was faster it is decided anew."""
+    return not isinstance(error, Conflict)
 
 
 @dataclass(slots=True)
@@ -38,7 +50,7 @@ class Refused:
         return self._last.get(key, NOTHING)
 
     def refused(self, key: WorkloadKey, what: str, refusal: Refusals) -> None:
-        """Count one more refusal."""
+        """Count one more time that it was not done."""
         known = self.of(key)
         self._last[key] = {**known, what: refusals.after(known.get(what), refusal)}
 

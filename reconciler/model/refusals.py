@@ -1,4 +1,4 @@
-"""What a cluster judged and refused of a workload."""
+"""What a cluster refused of a workload, or failed at."""
 
 from dataclasses import dataclass
 
@@ -8,11 +8,12 @@ ROOMS = "rooms"
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """How often in a row it was refused, and what the cluster `said` last.
+    """How often in a row it was not done, and what the cluster `said` last.
 
     `asked` names what was asked for and all that we see of what that is judged by: another may
     pass where this one did not. `last_at` in Unix seconds. So many `rooms` were there beside those
-    that were refused then; of an object that is 0.
+    that were refused then; of an object that is 0. `judged` is false where nothing was: the cluster
+    failed (500, no answer), or did not know us.
     """
 
     asked: str
@@ -20,3 +21,4 @@ class Refusals:
     last_at: float
     said: str
     rooms: int = 0
+    judged: bool = True

@@ -25,6 +25,10 @@ HOUR = 3600.0
 PIECES = (Piece("arena", Voice.NATIVE, 4), Piece("lobby", Voice.NATIVE, 4))
 QUOTA = 'pods "a" is forbidden: exceeded quota: few, requested: pods=1, used: pods=4, limited: 4'
 POLICY = 'ValidatingAdmissionPolicy "audit" with binding "audit" denied request: not today'
+WEBHOOK = (
+    'Internal error occurred: failed calling webhook "audit.example.com": failed to call webhook: '
+    'Post "https://audit.audit.svc:443/": dial tcp 10.0.0.7:443: connect: connection refused'
+)
 LIMIT = 'pods "a" is forbidden: maximum cpu usage per Container is 100m, but limit is 500m'
 
 
@@ -90,6 +94,14 @@ def ready(there: Playhouse) -> Json:
     conditions = there.services[0].lane.store.state(key).conditions
     (ready,) = (each for each in conditions if each.type == "Ready")
     return {"message": ready.message, "since": ready.since}
+
+
+def ordinals(there: Playhouse) -> int:
+    """Return how many names the arena has taken by now."""
+    (key,) = (key for key in there.services[0].lane.wanted.keys if key.name == "arena")
+    record = there.services[0].lane.store.ordinals(key)
+    assert record is not None
+    return record.next
 
 
 @pytest.mark.long
@@ -167,6 +179,52 @@ def test_a_refusal_is_told_no_more_where_no_room_is_to_be_made() -> None:
             waits = "not every room is as wanted"
             await there.until("it is told", lambda: ready(there)["message"] == waits, 15.0)
             assert len(there.world.pods("arena")) > 1, "who plays there plays on"
+
+    in_virtual_time(main())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("message", "names"),
+    [
+        pytest.param(WEBHOOK, 4, id="a webhook that is down: no name was used"),
+        pytest.param("etcdserver: request timed out", 40, id="a store that does not answer"),
+    ],
+)
+def test_a_cluster_that_fails_is_asked_ever_more_seldom_and_soon_used_again(
+    message: str, names: int
+) -> None:
+    """Nobody knows of a name whose POST failed in the store: each one is looked for and is over."""
+
+    async def main() -> None:
+        async with scene() as (there, wish):
+            gate = Gate(there, 500, message)
+            gate.closed = True
+            wish.change("arena", 8, 1)
+            await play(there, 600.0)
+            assert 10 < len(gate.asked) <= 40
+            assert message[:40] in ready(there)["message"]
+            gate.closed = False
+            took = await there.until("they are made", lambda: are_standing(there, 8, 4), 30.0)
+            assert ordinals(there) <= 8 + names
+            print(f"asked {len(gate.asked)} times in 10 minutes; made {took:.0f} s after its end")
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize("message", [WEBHOOK, "etcdserver: request timed out"])
+def test_rooms_that_fail_once_are_asked_for_again_at_once(message: str) -> None:
+    async def main() -> None:
+        async with scene() as (there, wish):
+            gate = Gate(there, 500, message)
+            gate.closed = True
+            wish.change("arena", 8, 1)
+            there.services[0].app.head_service.wake()
+            await there.until("they fail", lambda: bool(gate.asked), 30.0)
+            gate.closed = False
+            pods = partial(there.world.pods, "arena")
+            took = await there.until("they are made", lambda: len(pods()) == 8, 30.0)
+            assert took <= 1.0
 
     in_virtual_time(main())
 

@@ -48,6 +48,24 @@ def test_what_is_refused_is_asked_for_ever_more_seldom(count: int, wait_seconds:
     assert refusals.delay_seconds(Refusals("a", count, NOW, "no"), "a", NOW) == wait_seconds
 
 
+@pytest.mark.parametrize(
+    ("count", "wait_seconds"),
+    [
+        pytest.param(1, 0.0, id="once is no more than bad luck"),
+        pytest.param(2, 0.5, id="twice is a cluster that fails"),
+        pytest.param(3, 1.0, id="then twice as long"),
+        pytest.param(10**9, 25.0, id="soon used again, however long it failed"),
+    ],
+)
+def test_what_a_cluster_fails_at_is_asked_for_ever_more_seldom(
+    count: int, wait_seconds: float
+) -> None:
+    known = Refusals("a", count, NOW, "failed", 4, judged=False)
+    assert refusals.delay_seconds(known, "a", NOW, 4) == wait_seconds
+    assert refusals.delay_seconds(known, "a", NOW, 3) == wait_seconds, "no place was left"
+    assert refusals.delay_seconds(known, "a", NOW - 30, 4) == 0, "a clock was set back"
+
+
 def test_a_room_that_went_since_may_have_left_its_place() -> None:
     known = Refusals("a", 9, NOW, "no", 4)
     assert [refusals.delay_seconds(known, "a", NOW, rooms) for rooms in (3, 4, 5)] == [0, 128, 128]
@@ -68,6 +86,11 @@ def test_no_clock_has_anything_wait_longer_than_the_longest(count: int, later: f
         pytest.param(Refusals(NEW, 3, NOW - 5, "no", 4), 4, id="one more"),
         pytest.param(Refusals(OLD, 3, NOW - 5, "no", 4), 1, id="of something else"),
         pytest.param(Refusals(NEW, 3, NOW - 601, "no", 4), 1, id="one of long ago"),
+        pytest.param(
+            Refusals(NEW, 40, NOW - 5, "failed", 4, judged=False),
+            5,
+            id="a verdict after a long outage: it may pass soon",
+        ),
     ],
 )
 def test_refusals_add_up(before: Refusals | None, count: int) -> None:
