@@ -42,6 +42,28 @@ async def test_a_push_lands_as_one_commit_with_only_its_bytes_changed(far: Upstr
     assert logged.paths == ("rooms/arena.yaml",)
 
 
+async def test_a_name_is_a_name_whatever_git_could_read_in_it(far: Upstream) -> None:
+    names = (
+        ":!arena.yaml",
+        ":arena.yaml",
+        ":(top)arena.yaml",
+        "-z",
+        "aren?.yaml",
+        "*.yaml",
+        "@{1}",
+    )
+    base = far.commit({"arena.yaml": "plain\n", **{name: f"{name}\n" for name in names}})
+    async with opened(far) as repository:
+        await repository.fetch()
+        assert [await repository.blob(base, each) for each in names] == [
+            f"{each}\n".encode() for each in names
+        ]
+        pushed = await repository.push(change(base, dict.fromkeys(names, b"other\n")))
+        assert [await repository.blob(pushed.commit, each) for each in names] == [b"other\n"] * 7
+        for path, commits in ((names[0], [pushed.commit, base]), ("arena.yaml", [base])):
+            assert [each.commit for each in await repository.log(pushed.commit, [path])] == commits
+
+
 async def test_files_are_made_and_removed(far: Upstream) -> None:
     base = far.commit(START)
     files = {"new/deep/replicas.yaml": b"counts: {}\n", "rooms/eu/duel.yaml": None, "no.yaml": None}

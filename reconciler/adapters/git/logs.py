@@ -91,7 +91,8 @@ def lineage(objects: Objects, base: str, head: str, limit: int) -> Lineage:
 def blob(objects: Objects, revision: str, path: str) -> bytes | None:
     """Read a file, None where there is none. Raises Misconfigured, Damaged."""
     commit = objects.resolve(revision)
-    listed = objects.commands.read("ls-tree", "-z", "--full-tree", commit, "--", path)
+    literal = f":(literal){path}"
+    listed = objects.commands.read("ls-tree", "-z", "--full-tree", commit, "--", literal)
     for line in listed.split(b"\0")[:-1]:
         attributes, _, name = line.partition(b"\t")
         mode, what, identity = attributes.decode().split()
