@@ -185,8 +185,8 @@ class Fleets(Protocol):
     async def make(self, collection: Json, by: str) -> str:
         """Commit the Fleet that a collection describes, as `by` asks; return the commit's id."""
 
-    async def remove(self, name: str, by: str) -> str:
-        """Commit that the Fleet of a name leaves Git, as `by` asks; return the commit's id."""
+    async def remove(self, fleet: WorkloadKey, by: str) -> str:
+        """Commit that this very Fleet leaves Git, as `by` asks; return the commit's id."""
 
 
 class Door(Protocol):

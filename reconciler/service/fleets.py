@@ -71,13 +71,16 @@ class FleetCommits:
 
         return await self._commit(f"Make Fleet {name}", by, files)
 
-    async def remove(self, name: str, by: str) -> str:
-        """Commit that a Fleet leaves Git; return the commit. Raises Unmade."""
+    async def remove(self, fleet: WorkloadKey, by: str) -> str:
+        """Commit that a Fleet leaves Git, and no other of its name; return the commit.
+
+        Raises Unmade.
+        """
 
         async def files(reading: Reading, tree: Tree) -> Files:
-            return await asyncio.to_thread(_removed, reading, tree, name)
+            return await asyncio.to_thread(_removed, reading, tree, fleet)
 
-        return await self._commit(f"Remove Fleet {escaped(name)}", by, files)
+        return await self._commit(f"Remove Fleet {escaped(fleet.name)}", by, files)
 
     async def _commit(
         self, subject: str, by: str, files: Callable[[Reading, Tree], Awaitable[Files]]
@@ -119,6 +122,7 @@ class FleetCommits:
                 "the specs here are those of several environments (--values): say it by a commit "
                 "of your own",
             )
+        _check_read(reading)
         _check_branch(reading, lane.branch)
         tree = await self._repository.tree(head.commit)
         instance = escaped(lane.home.instance)
@@ -167,11 +171,14 @@ def _fleet_of(collection: Json) -> Json:
         raise Unmade(400, str(error)) from error
 
 
-def _removed(reading: Reading, tree: Tree, name: str) -> Files:
-    key = _key_of(reading, name)
+def _removed(reading: Reading, tree: Tree, asked: WorkloadKey) -> Files:
+    key = _key_of(reading, asked.name)
     if key is None:
-        _check_sound(reading, name)
+        _check_sound(reading, asked.name)
         raise Unmade(404, "there is no Fleet of this name in Git")
+    if key != asked:
+        # Who may remove one may not remove the other for that.
+        raise Unmade(409, "since it was asked for, another Fleet has this name: ask again")
     file = reading.workloads[key].source.file
     data = tree.entries[file].text or b""
     if len(parse_file(file, data).documents) != 1:
@@ -199,12 +206,16 @@ def _check_branch(reading: Reading, tracked: str) -> None:
         )
 
 
-def _check_sound(reading: Reading, name: str) -> None:
-    """Raises Unmade (409) where a Fleet may stand in Git, and what it says cannot be told."""
+def _check_read(reading: Reading) -> None:
+    """Raises Unmade (409) where the whole head is held: nothing of ours is put upon it."""
     if reading.vouched.problem:
         raise Unmade(409, reading.vouched.problem)
     if reading.config is None:
         raise Unmade(409, "gamekeeper.yaml is missing or has an error: mend it first")
+
+
+def _check_sound(reading: Reading, name: str) -> None:
+    """Raises Unmade (409) where a Fleet may stand in Git, and what it says cannot be told."""
     for key, findings in sorted(reading.invalid.items()):
         if (key.kind, key.name) == (FLEET, name):
             first = findings[0]

@@ -10,7 +10,7 @@ from reconciler.loop import head
 from reconciler.loop.landing import Terms
 from reconciler.model.errors import Denied, Unavailable
 from reconciler.model.pushes import Person
-from reconciler.model.refs import Json
+from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.signatures import SigningRules
 from reconciler.room_ports import Unmade
 from reconciler.service.fleets import RACES, FleetCommits
@@ -20,6 +20,7 @@ POD: Json = {"containers": [{"name": "game", "image": "registry.example/openaren
 ARENA: Json = {"metadata": {"name": "openarena"}, "spec": {"replicas": 2, "template": POD}}
 TERMS = Terms(Person("Gamekeeper", "gamekeeper@example.com"))
 FILE = "schedulers/openarena.yaml"
+OPENARENA = WorkloadKey("Fleet", "openarena", "openarena")
 
 
 def config(written: str) -> str:
@@ -114,7 +115,7 @@ async def test_it_leaves_by_a_commit_and_its_rooms_with_it() -> None:
     place = await Place.make()
     await place.fleets.make(ARENA, "ada")
     await place.settle()
-    await place.fleets.remove("openarena", "ada")
+    await place.fleets.remove(OPENARENA, "ada")
     assert FILE not in place.files()
     assert "schedulers/duel.yaml" in place.files()
 
@@ -126,11 +127,11 @@ async def refuse_twice(place: Place) -> None:
 
 
 async def refuse_unknown(place: Place) -> None:
-    await place.fleets.remove("nowhere", "ada")
+    await place.fleets.remove(replace(OPENARENA, name="nowhere"), "ada")
 
 
 async def refuse_a_scheduler(place: Place) -> None:
-    await place.fleets.remove("duel", "ada")
+    await place.fleets.remove(replace(OPENARENA, name="duel"), "ada")
 
 
 async def refuse_another_file(place: Place) -> None:
@@ -163,7 +164,7 @@ async def refuse_what_is_broken(place: Place) -> None:
     await place.settle()
     text = place.files()[FILE].decode()
     await place.commit({FILE: text.replace("replicas: 2", "replicas: two")})
-    await place.fleets.remove("openarena", "ada")
+    await place.fleets.remove(OPENARENA, "ada")
 
 
 async def refuse_beside_what_is_broken(place: Place) -> None:
@@ -173,8 +174,11 @@ async def refuse_beside_what_is_broken(place: Place) -> None:
 
 
 async def refuse_without_a_config(place: Place) -> None:
+    await place.fleets.make(ARENA, "ada")
+    await place.settle()
+    await place.commit({"gamekeeper.yaml": config("{writeBack: {branch: counts}}")})
     await place.commit({"gamekeeper.yaml": "]["})
-    await place.fleets.remove("openarena", "ada")
+    await place.fleets.remove(OPENARENA, "ada")
 
 
 async def refuse_when_down(place: Place) -> None:
@@ -232,6 +236,19 @@ async def test_what_cannot_be_is_told(
     assert refused.value.status == status
 
 
+async def test_who_may_remove_one_fleet_removes_no_other_of_its_name() -> None:
+    place = await Place.make()
+    await place.fleets.make(ARENA, "ada")
+    asked = place.fleets.known("openarena")
+    text = place.files()[FILE].decode()
+    await place.commit({FILE: text.replace("spec:", "spec:\n  namespace: servers", 1)})
+    assert place.fleets.known("openarena") == replace(OPENARENA, namespace="servers")
+    with pytest.raises(Unmade, match="another Fleet has this name") as refused:
+        await place.fleets.remove(asked, "ada")
+    assert refused.value.status == 409
+    assert FILE in place.files()
+
+
 async def test_a_file_of_several_documents_is_left_to_people() -> None:
     place = await Place.make()
     await place.fleets.make(ARENA, "ada")
@@ -239,7 +256,7 @@ async def test_a_file_of_several_documents_is_left_to_people() -> None:
     place.world.commit({FILE: f"{text}---\n{spec('other', 1)}"})
     await place.settle()
     with pytest.raises(Unmade, match="holds other documents"):
-        await place.fleets.remove("openarena", "ada")
+        await place.fleets.remove(OPENARENA, "ada")
 
 
 async def test_a_lost_race_loses_nothing() -> None:
@@ -254,7 +271,7 @@ async def test_where_commits_must_be_signed_none_is_made_without_a_key() -> None
     place = await Place.make()
     before = place.world.host.branches["main"]
     place.process.head.rules = SigningRules(strict=True)
-    for asked in (place.fleets.make(ARENA, "ada"), place.fleets.remove("openarena", "ada")):
+    for asked in (place.fleets.make(ARENA, "ada"), place.fleets.remove(OPENARENA, "ada")):
         with pytest.raises(Unmade, match="must be signed here"):
             await asked
     assert place.world.host.branches["main"] == before

@@ -115,7 +115,7 @@ class Collections:
         who = await self._committer(ask, fleet)
         if not who:
             return _git_way()
-        commit = await self._fleets.remove(name, who)
+        commit = await self._fleets.remove(fleet, who)
         return _committed(
             f"{name} was deleted",
             commit,

@@ -34,8 +34,8 @@ class Fleets:
     async def make(self, collection: Json, by: str) -> str:
         return self._did(f"make {collection['metadata']['name']}", by)
 
-    async def remove(self, name: str, by: str) -> str:
-        return self._did(f"remove {name}", by)
+    async def remove(self, fleet: WorkloadKey, by: str) -> str:
+        return self._did(f"remove {fleet}", by)
 
     def _did(self, what: str, by: str) -> str:
         if self.fails:
@@ -63,7 +63,7 @@ async def test_an_administrator_has_it_committed_and_hears_what_the_original_sai
     assert made.body.decode().splitlines()[0] == "DedicatedGameServerCollection x was created"
     assert removed.body.decode().splitlines()[0] == "x was deleted"
     assert [each.headers["X-Gamekeeper-Commit"] for each in (made, removed)] == [COMMIT, COMMIT]
-    assert fleets.asked == [("make x", "ada"), ("remove x", "ada")]
+    assert fleets.asked == [("make x", "ada"), ("remove Fleet/shared/x", "ada")]
     # Who may remove it is asked where it is, and not where its name would have it.
     assert office.keeper.looked_at == [
         WorkloadKey("Fleet", "x", "x"),
