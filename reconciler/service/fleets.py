@@ -13,6 +13,7 @@ from reconciler.core import collection_specs
 from reconciler.core.carried_counts import counts_branch
 from reconciler.core.collection_specs import NoCollection
 from reconciler.core.yaml_strict import parse_file
+from reconciler.loop.commit_text import powerless
 from reconciler.loop.head_lane import HeadLane
 from reconciler.loop.landing import Terms
 from reconciler.model.errors import Conflict, PortError, Unavailable
@@ -126,7 +127,8 @@ class FleetCommits:
         _check_branch(reading, lane.branch)
         tree = await self._repository.tree(head.commit)
         instance = escaped(lane.home.instance)
-        message = f"{subject}\n\nRequested-by: {escaped(by)}\nGamekeeper-Instance: {instance}\n"
+        whom = powerless(escaped(by))
+        message = f"{subject}\n\nRequested-by: {whom}\nGamekeeper-Instance: {instance}\n"
         change = Change(
             head.commit,
             lane.branch,

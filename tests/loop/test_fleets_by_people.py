@@ -92,6 +92,13 @@ async def test_a_fleet_is_made_by_a_commit_that_names_who_asked() -> None:
     assert place.pods() == 2
 
 
+async def test_the_name_of_who_asked_gives_no_orders_to_the_host() -> None:
+    place = await Place.make()
+    commit = await place.fleets.make(ARENA, "@all closes #3 [skip ci]")
+    told = place.world.host.commits[commit].subject
+    assert "Requested-by: @ all closes # 3 (skip ci)\n" in told
+
+
 async def test_where_all_of_the_repository_is_read_it_stands_at_the_root() -> None:
     place = await Place.make(**{"gamekeeper.yaml": config("{paths: [.]}")})
     await place.fleets.make(ARENA, "ada")
