@@ -18,7 +18,7 @@ from reconciler.model.rooms import RoomState
 from reconciler.ports import Cluster
 from reconciler.setting_rows import Row
 from reconciler.settings import Settings
-from reconciler.wiring.clusters import make_cluster
+from reconciler.wiring.clusters import make_dated_cluster
 
 EXAMPLE = """\
 gamekeeper drain arena-7 --instance main
@@ -78,14 +78,15 @@ def run(arguments: Namespace, console: Console) -> int:
 async def _drain(
     arguments: Namespace, settings: Settings, timeout_seconds: float | None, console: Console
 ) -> int:
-    cluster = make_cluster(settings)
+    cluster, clock = make_dated_cluster(settings)
     try:
         async with Progress(console, "reading the cluster"):
             target, around = await _target(cluster, settings, arguments.target)
         for note in around.notes:
             console.note(note)
         async with Progress(console, "asking the rooms to leave"):
-            asked = await ask(cluster, target.rooms, around, leaves=not arguments.undo)
+            leaves = not arguments.undo
+            asked = await ask(cluster, target.rooms, around, leaves=leaves, now=clock.now)
         print_asked(console, arguments.output, asked, target.node)
         if target.takes_pods and not arguments.undo:
             console.note(f"New rooms may come there. To prevent it: kubectl cordon {target.node}")

@@ -6,7 +6,7 @@ idle, since it was read, and is then made anew.
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -74,12 +74,19 @@ async def ask(
     around: Around,
     *,
     leaves: bool,
+    now: Callable[[], float],
 ) -> list[Asked]:
-    """Ask rooms to leave, or take that back; what fails for one does not stop the others."""
-    return list(await asyncio.gather(*(_ask(cluster, room, around, leaves) for room in rooms)))
+    """Ask rooms to leave, or take that back; what fails for one does not stop the others.
+
+    `now` is Unix seconds by the API server's clock: a drain deadline is counted from it.
+    """
+    asked = (_ask(cluster, room, around, leaves, now) for room in rooms)
+    return list(await asyncio.gather(*asked))
 
 
-async def _ask(cluster: Cluster, room: SeenRoom, around: Around, leaves: bool) -> Asked:
+async def _ask(
+    cluster: Cluster, room: SeenRoom, around: Around, leaves: bool, now: Callable[[], float]
+) -> Asked:
     pod, spec = room.pod, around.specs.get(room.key)
     ref = ObjectRef("v1", "Pod", pod.namespace, pod.name)
     problem = ""
@@ -87,7 +94,7 @@ async def _ask(cluster: Cluster, room: SeenRoom, around: Around, leaves: bool) -
         for _ in range(TRIES):
             if pod.terminating:
                 return Asked(pod, Course.GONE)
-            patch = _patch(pod, spec, leaves)
+            patch = _patch(pod, spec, leaves, now())
             if not patch:
                 if leaves:
                     return Asked(pod, _course(pod))
@@ -106,8 +113,7 @@ async def _ask(cluster: Cluster, room: SeenRoom, around: Around, leaves: bool) -
     return Asked(pod, Course.FAILED, problem)
 
 
-def _patch(pod: LivePod, spec: Workload | None, leaves: bool) -> list[Json]:
-    now = time.time()
+def _patch(pod: LivePod, spec: Workload | None, leaves: bool, now: float) -> list[Json]:
     if spec is not None:
         return flips.leave_patch(pod, hearing.heard_of(pod.kept_report), spec, leaves, now)
     # Whether it reports is not known here: the loop, which knows it, draws the consequences.

@@ -26,7 +26,7 @@ def plan_key(lane: Lane, key: WorkloadKey, now: float) -> Plan:
     situation = lane.situation(key)
     plan = lane.recall(situation)
     if plan is None:
-        plan = planning.plan(situation, lane.schemas, now)
+        plan = planning.plan(situation, lane.schemas, _dated(lane, now))
         lane.remember(plan, situation)
     lane.reserve(plan)
     return plan
@@ -45,6 +45,11 @@ async def tick(lane: Lane, keys: Iterable[WorkloadKey], now: float) -> Report:
 
 async def _settled(lane: Lane, plan: Plan, now: float) -> Settled:
     try:
-        return await settle(lane, plan, now)
+        return await settle(lane, plan, _dated(lane, now))
     finally:
         lane.release(plan)
+
+
+def _dated(lane: Lane, now: float) -> float:
+    """Return the time by which the cluster's objects are dated: machines' own are apart."""
+    return lane.server_now() if lane.server_now else now

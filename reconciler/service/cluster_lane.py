@@ -85,7 +85,7 @@ class ClusterLane:
         """
         self.lane = lane
         self.wakes: Wakes[WorkloadKey] = Wakes()
-        self._clock = clock
+        self._now = lane.server_now or clock.now  # by which clock the cluster's objects are dated
         self._observer = observer
         self._leading = leading
         self._doubted = doubted
@@ -236,7 +236,7 @@ class ClusterLane:
         if known is not None:
             return known
         self._planned_rooms += len(situation.live.pods)
-        now, there = self._clock.now(), once.sorted if once else None
+        now, there = self._now(), once.sorted if once else None
         wanted = situation.desired.workload.replicas if situation.desired else 0
         if max(len(situation.live.pods), wanted) < BIG_KEY_PODS:
             plan = planning.plan(situation, self.lane.schemas, now, there)
@@ -256,7 +256,7 @@ class ClusterLane:
             return False
         before = self.lane.store.state(plan.key).conditions
         told, paused = self.lane.refused.told(plan), self.lane.paused(plan.key)
-        after = conditions.conditions_of(plan, told, before, self._clock.now(), paused)
+        after = conditions.conditions_of(plan, told, before, self._now(), paused)
         return before != after or self.lane.store.is_doubtful(plan.key)
 
     def _begin(
@@ -280,7 +280,7 @@ class ClusterLane:
     async def _settle(self, plan: Plan, since: float | None) -> None:
         key = plan.key
         try:
-            settled = await settle(self.lane, plan, self._clock.now())
+            settled = await settle(self.lane, plan, self._now())
             commit = self.lane.wanted.commit
             report = Report(self.lane.name, commit, (settled,))
             self._reactions.requested(since, settled.first_request_at)

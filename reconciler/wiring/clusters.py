@@ -59,6 +59,14 @@ def make_cluster(
     )
 
 
+def make_dated_cluster(settings: Settings) -> tuple[KubernetesCluster, Clock]:
+    """Return the cluster, and the clock by which it is dated. Raises Misconfigured."""
+    from reconciler.adapters.kubernetes.server_clock import ServerClock
+
+    clock = ServerClock()
+    return make_cluster(settings, clock=clock), clock
+
+
 @dataclass(frozen=True, slots=True)
 class OneCluster:
     """A cluster as commands use it: read it once, plan, settle. `codes` are those of its rooms."""

@@ -50,7 +50,10 @@ class _Defects(LogVoice):
 
 
 class Service:
-    """One process. `clock` is its machine's; `transport` its connection to the API server."""
+    """One process. `clock` is its machine's; `transport` its connection to the API server.
+
+    What the cluster's objects tell is read by the API server's clock, as in production.
+    """
 
     def __init__(self, world: World, name: str, weather: Weather) -> None:
         self.clock = LoopTime()
@@ -59,7 +62,7 @@ class Service:
         self.view = ClusterView(
             kube,
             "main",
-            self.clock,
+            world.time,
             self._touched,
             self._record_changed,
             elapsed=elapsed,
@@ -75,6 +78,7 @@ class Service:
             schemas=Schemas(definitions()),
             content_kinds=(("v1", "Service"), ("v1", "ConfigMap"), ("v1", "ServiceAccount")),
             kinds=world.kinds,
+            server_now=world.time.now,
         )
         self.head = HeadLane(
             url="memory",

@@ -67,7 +67,6 @@ class Rival(RoomService, ScalingService):
         if not leased:
             self.lease: Any = NoLease(name)
             self.desk.share()
-        self.lane.server_now = world.time.now
         assert isinstance(self.repository, FrozenRepository)
         self.flows = self.repository.flows
         self.flows.set()

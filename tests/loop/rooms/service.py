@@ -27,7 +27,7 @@ class RoomService(Service):
         self.desk = RoomDesk(
             self.lane,
             self.kube.apart().fenced(lambda: self.app.may_write()),
-            self.clock,
+            world.time,
             self.may_act,
             lambda key: self.app.touched([key]),
             elapsed=elapsed,

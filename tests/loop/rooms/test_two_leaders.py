@@ -56,7 +56,7 @@ def _policy(buffer: int) -> dict[str, dict[str, object]]:
 PIECES = (
     Piece("arena", Voice.MAESTRO, 3, more=_policy(2)),
     Piece("lobby", Voice.NATIVE, 2, 3, more=_policy(1)),
-    Piece("duel", Voice.BOTH, 4),
+    Piece("duel", Voice.BOTH, 4, more={"removal": {"drainDeadlineSeconds": 90}}),
 )
 WRITE_BACK = {"quietSeconds": 20, "humanHoldSeconds": HELD_SECONDS}
 CONFIG = yaml.safe_dump(

@@ -1,6 +1,7 @@
 """The API server's clock: what ages on objects are judged by, whatever this machine says."""
 
 import time
+from argparse import Namespace
 from email.utils import formatdate
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ from reconciler.adapters.kubernetes.client import open_cluster
 from reconciler.adapters.kubernetes.connect import connect
 from reconciler.adapters.kubernetes.kubeconfig import ConnectionFlags
 from reconciler.adapters.kubernetes.server_clock import ServerClock
+from reconciler.cli import drain
 from reconciler.model import labels
 from reconciler.model.errors import Unavailable
 from reconciler.model.rooms import Why
@@ -18,6 +20,7 @@ from reconciler.sandbox.http import SandboxServer
 from reconciler.settings import Settings
 from reconciler.wiring.clusters import make_one_cluster, make_sandbox
 from tests.unit.adapters_kubernetes.fault_server import faulty, says
+from tests.unit.cli.screens import console
 
 HOUR = 3600.0
 
@@ -89,10 +92,34 @@ async def test_a_process_that_starts_with_its_clock_ahead_ends_no_match_early(
     assert 90 < one.view.elapsed() - pod.seen.left < 200
 
 
+async def test_who_drains_a_room_with_a_clock_that_is_behind_shortens_no_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with make_sandbox(1, "127.0.0.1", 0) as server:
+        settings = Settings(instance="main", server=server.url)
+        await _room(server, settings)
+        ours = SimpleNamespace(time=lambda: time.time() - HOUR, monotonic=time.monotonic)
+        monkeypatch.setattr("reconciler.adapters.kubernetes.server_clock.time", ours)
+        monkeypatch.setattr("reconciler.cli.leavers.time", ours)
+        words = Namespace(target="arena/arena-0", undo=False, output="text")
+        assert await drain._drain(words, settings, None, console()) == 0
+        one = make_one_cluster(settings)
+        await one.view.read()
+        found = one.view.room("arena", "arena-0")
+        await one.cluster.close()
+    assert found is not None
+    assert found[1].leaving is Why.REQUEST
+    assert abs(found[1].leaving_since - time.time()) < HOUR / 2
+
+
 async def _leaving(server: SandboxServer, settings: Settings, at: float) -> None:
     """Make a room that was told to leave."""
-    cluster = open_cluster(connect(ConnectionFlags(server=server.url), {}), settings.instance)
     told = {labels.LEAVING: Why.SCALE_IN.value, labels.LEAVING_SINCE: str(at)}
+    await _room(server, settings, **told)
+
+
+async def _room(server: SandboxServer, settings: Settings, **told: str) -> None:
+    cluster = open_cluster(connect(ConnectionFlags(server=server.url), {}), settings.instance)
     names = {labels.INSTANCE: "main", labels.WORKLOAD: "arena", labels.KIND: "Scheduler"}
     metadata = {"name": "arena-0", "namespace": "arena", "labels": names, "annotations": told}
     spec = {"containers": [{"name": "server", "image": "arena:1"}]}

@@ -80,7 +80,7 @@ async def test_who_may_touch_the_pods_of_one_namespace_alone_drains_a_room_there
     process = await place()
     narrow = OnlyPods(process.transport, "main")
     target, around = await drain._target(narrow, SETTINGS, "arena/arena-0")
-    (asked,) = await ask(narrow, target.rooms, around, leaves=True)
+    (asked,) = await ask(narrow, target.rooms, around, leaves=True, now=process.world.time.now)
     assert (asked.pod.leaving, asked.done) == (Why.REQUEST, True)
     assert around.notes == (
         "nodes may not be listed: whether arena/arena-0 is one, and takes new rooms, is not known",

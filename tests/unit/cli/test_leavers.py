@@ -45,7 +45,9 @@ async def mark(process: Process, mark: Mark, **notes: str) -> None:
 async def test_an_idle_room_drains_at_once() -> None:
     process = await place()
     await mark(process, Mark.IDLE)
-    (asked,) = await ask(process.cluster, [await room(process)], AROUND, leaves=True)
+    (asked,) = await ask(
+        process.cluster, [await room(process)], AROUND, leaves=True, now=process.world.time.now
+    )
     assert asked.course is Course.DRAINING
     assert (asked.pod.mark, asked.pod.leaving) == (Mark.DRAINING, Why.REQUEST)
     assert asked.pod.leaving_since > 0
@@ -56,7 +58,7 @@ async def test_a_room_that_turned_busy_since_it_was_read_stays_to_the_end() -> N
     await mark(process, Mark.IDLE)
     stale = await room(process)
     await mark(process, Mark.BUSY)
-    (asked,) = await ask(process.cluster, [stale], AROUND, leaves=True)
+    (asked,) = await ask(process.cluster, [stale], AROUND, leaves=True, now=process.world.time.now)
     assert asked.course is Course.WHEN_EMPTY
     assert (asked.pod.mark, asked.pod.leaving) == (Mark.BUSY, Why.REQUEST)
 
@@ -64,15 +66,21 @@ async def test_a_room_that_turned_busy_since_it_was_read_stays_to_the_end() -> N
 async def test_a_room_of_which_no_spec_can_be_read_is_only_told_to_leave() -> None:
     process = await place()
     await mark(process, Mark.IDLE)
-    (asked,) = await ask(process.cluster, [await room(process)], Around(), leaves=True)
+    (asked,) = await ask(
+        process.cluster, [await room(process)], Around(), leaves=True, now=process.world.time.now
+    )
     assert (asked.pod.mark, asked.pod.leaving) == (Mark.IDLE, Why.REQUEST)
 
 
 async def test_a_request_is_taken_back() -> None:
     process = await place()
     await mark(process, Mark.IDLE)
-    await ask(process.cluster, [await room(process)], AROUND, leaves=True)
-    (asked,) = await ask(process.cluster, [await room(process)], AROUND, leaves=False)
+    await ask(
+        process.cluster, [await room(process)], AROUND, leaves=True, now=process.world.time.now
+    )
+    (asked,) = await ask(
+        process.cluster, [await room(process)], AROUND, leaves=False, now=process.world.time.now
+    )
     assert asked.course is Course.STAYS
     # Rooms that do not report are neither idle nor busy.
     assert (asked.pod.mark, asked.pod.leaving) == (Mark.NONE, Why.STAYS)
@@ -81,7 +89,9 @@ async def test_a_request_is_taken_back() -> None:
 async def test_what_git_asks_for_is_not_taken_back() -> None:
     process = await place()
     await mark(process, Mark.BUSY, **{labels.LEAVING: "scale-in", labels.LEAVING_SINCE: "1"})
-    (asked,) = await ask(process.cluster, [await room(process)], AROUND, leaves=False)
+    (asked,) = await ask(
+        process.cluster, [await room(process)], AROUND, leaves=False, now=process.world.time.now
+    )
     assert (asked.course, asked.done) == (Course.LEAVES, False)
     assert asked.pod.leaving is Why.SCALE_IN
 
@@ -90,7 +100,9 @@ async def test_a_request_taken_back_keeps_no_room_whose_spec_left_git() -> None:
     process = await place()
     await mark(process, Mark.BUSY, **{labels.LEAVING: "request", labels.LEAVING_SINCE: "1"})
     around = replace(AROUND, states={a_key(): StateRecord(deleting=True)})
-    (asked,) = await ask(process.cluster, [await room(process)], around, leaves=False)
+    (asked,) = await ask(
+        process.cluster, [await room(process)], around, leaves=False, now=process.world.time.now
+    )
     assert (asked.course, asked.done) == (Course.LEAVES, False)
     # The request is off the pod: should the spec come back, the room stays.
     assert asked.pod.leaving is Why.STAYS
@@ -154,7 +166,9 @@ async def test_a_room_of_an_old_revision_stays_until_the_roll_out(revision: str,
     (pair,) = await read_pods(process.cluster, "main", "arena")
     wanted = replace(REPORTS, revision=revision or pair[1].revision)
     around = Around(specs={a_key(): wanted})
-    asked = await ask(process.cluster, see([pair], around), around, leaves=False)
+    asked = await ask(
+        process.cluster, see([pair], around), around, leaves=False, now=process.world.time.now
+    )
     screen = console()
     print_asked(screen, "text", asked, "")
     assert text_of(screen.out) == f"arena/arena-0 {says}\n"
@@ -163,7 +177,9 @@ async def test_a_room_of_an_old_revision_stays_until_the_roll_out(revision: str,
 async def test_taking_back_leaves_a_kept_room_as_it_is() -> None:
     process = await place()
     await mark(process, Mark.FAILED, **{labels.LEAVING: "failed"})
-    (asked,) = await ask(process.cluster, [await room(process)], AROUND, leaves=False)
+    (asked,) = await ask(
+        process.cluster, [await room(process)], AROUND, leaves=False, now=process.world.time.now
+    )
     assert (asked.course, asked.pod.leaving) == (Course.STAYS, Why.FAILED)
 
 
@@ -172,7 +188,7 @@ async def test_a_room_that_is_gone_is_no_failure_and_its_successor_is_not_touche
     stale = await room(process)
     process.world.delete("/api/v1/namespaces/arena/pods/arena-0")
     process.world.pass_time(60)
-    (asked,) = await ask(process.cluster, [stale], AROUND, leaves=True)
+    (asked,) = await ask(process.cluster, [stale], AROUND, leaves=True, now=process.world.time.now)
     assert (asked.course, asked.done) == (Course.GONE, True)
 
 
@@ -187,7 +203,7 @@ async def test_a_refusal_of_the_server_is_told_for_its_room(
         raise Denied("patch Pod arena/arena-0: forbidden")
 
     monkeypatch.setattr(process.cluster, "json_patch", denied)
-    (asked,) = await ask(process.cluster, [there], AROUND, leaves=True)
+    (asked,) = await ask(process.cluster, [there], AROUND, leaves=True, now=process.world.time.now)
     assert (asked.course, asked.done) == (Course.FAILED, False)
     screen = console()
     print_asked(screen, "text", [asked], "")
