@@ -157,8 +157,7 @@ class ControlPlane:
     def down(self) -> Iterator[None]:
         """Kill the API server for a block; it is ready again when the block has ended.
 
-        kwok begins anew behind it: where it went on, pods that were bound afterwards were at times
-        not started for five minutes, which no kubelet does. Why was not found out.
+        Its clients find it again by themselves, as late as their back-off says (a minute at most).
         """
         server = self._api_server()
         server.kill()
@@ -168,15 +167,10 @@ class ControlPlane:
             if self._group is not None:
                 self._group.start_again(server)
                 self._wait_for("/readyz", what="the API server to be ready again")
-                for kubelets in self._servers("kwok"):
-                    kubelets.kill()
-                    self._group.start_again(kubelets)
 
     def _api_server(self) -> Server:
-        return self._servers("kube-apiserver")[0]
-
-    def _servers(self, name: str) -> list[Server]:
-        return [each for each in self._group.servers if each.name == name] if self._group else []
+        servers = self._group.servers if self._group is not None else ()
+        return next(each for each in servers if each.name == "kube-apiserver")
 
     def log(self, name: str) -> str:
         """Return the log of one program."""

@@ -12,6 +12,14 @@ LOOPBACK = "127.0.0.1"
 # The programs' own limits (20 to 50 requests/s) would measure themselves, not what is tested.
 REQUESTS_PER_SECOND, REQUESTS_BURST = 500, 1000
 NODE_LEASE_SECONDS = 40
+NODE_GRACE_SECONDS = 300
+"""How long a node's lease may seem old until the node counts as lost.
+
+Behind an API server that died, kwok and the controller manager come back by back-offs of up to a
+minute. With the default of 50 s the nodes were lost then, and all pods on them not ready for good:
+a kubelet says "ready" again, kwok does not. (In a cluster this controller manager would have lost
+its own lease and begun anew.) A test that wants a lost node writes it, see `stages`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +153,7 @@ def controller_manager(layout: Layout) -> list[str]:
         f"--root-ca-file={layout.authority}",
         "--leader-elect=false",
         "--secure-port=0",
+        f"--node-monitor-grace-period={NODE_GRACE_SECONDS}s",
         f"--kube-api-qps={REQUESTS_PER_SECOND}",
         f"--kube-api-burst={REQUESTS_BURST}",
     ]
