@@ -16,6 +16,7 @@ from reconciler.core.places import Path, Place, written
 from reconciler.model.findings import Finding
 
 MOST_ALIASES = 100
+MOST_ANCHORS = 1000
 MOST_NODES = 100_000
 MOST_DEPTH = 64
 MOST_MISTAKES = 100
@@ -54,7 +55,9 @@ class DocumentBuilder:
     stack: list[_Open] = field(default_factory=list)
     anchors: dict[str, tuple[Any, Place, int]] = field(default_factory=dict)
     aliases: int = 0
+    anchors_of_file: int = 0
     nodes: int = 0
+    """Of all documents of the file."""
 
     def take(self, event: Any) -> None:
         """Take the next event of the parser. Raises Stop."""
@@ -71,14 +74,14 @@ class DocumentBuilder:
                 message = f"more than {MOST_DOCUMENTS} documents in a file"
                 raise Stop(event.start_mark, message, "split it into several files", "documents")
             self.document = Document(self.file, None, Place(*line_and_column(event.end_mark)))
-            self.anchors, self.aliases, self.nodes = {}, 0, 0
+            self.anchors, self.aliases = {}, 0
         elif isinstance(event, yaml.DocumentEndEvent) and self.document is not None:
             self.done.append(self.document)
 
     def _scalar(self, event: Any) -> None:
         value: Any = event.value
         at = line_and_column(event.start_mark)
-        self._refuse_tag(event, at)
+        self._mark(event, at)
         if event.implicit[0] and not event.style:
             try:
                 value = scalars.meaning(event.value)
@@ -133,7 +136,7 @@ class DocumentBuilder:
             fix = "property names are plain text; quote {{ or [ if text was meant"
             raise Stop(event.start_mark, message, fix, "key")
         at = line_and_column(event.start_mark)
-        self._refuse_tag(event, at)
+        self._mark(event, at)
         is_map = isinstance(event, yaml.MappingStartEvent)
         value, children = ({}, {}) if is_map else ([], [])  # type: Any, Any
         place = Place(*at, children=children)
@@ -179,7 +182,12 @@ class DocumentBuilder:
         around = self.stack[-1]
         return (*around.path, len(around.value) if around.key is None else around.key)
 
-    def _refuse_tag(self, event: Any, at: tuple[int, int]) -> None:
+    def _mark(self, event: Any, at: tuple[int, int]) -> None:
+        """Refuse a tag, and more anchors than anybody writes. Raises Stop."""
+        self.anchors_of_file += event.anchor is not None
+        if self.anchors_of_file > MOST_ANCHORS:
+            message = f"more than {MOST_ANCHORS} anchors in a file"
+            raise Stop(event.start_mark, message, "leave out those that no alias names", "anchors")
         if event.tag is not None:
             message = f"the tag {shown(event.tag)} is not read"
             self._mistake(at, None, message, "leave it out; quote text to keep it text", "tag")

@@ -183,6 +183,39 @@ async def test_files_that_kill_only_together_hold_everything(zygote: Counted) ->
 
 
 @pytest.mark.long
+async def test_where_files_take_too_long_together_the_dearest_of_them_are_not_read(
+    zygote: Counted,
+) -> None:
+    specs = {f"schedulers/{name}.yaml": spec(name) for name in "ab"}
+    files = {f"schedulers/{number}.yaml": "".join(_values(number)) for number in range(16)} | specs
+    made = WorkerCompiler(zygote, OURS, Patience(tree_seconds=0.6, file_seconds=4.0))
+    reading = await made.read(tree(files), Permissions())
+    hired = zygote.hired
+    again = await made.read(tree(files), Permissions())
+    assert set(reading.workloads) == {scheduler("a"), scheduler("b")}
+    assert reading.config is not None
+    told = _told_dear(reading)
+    assert 1 < len(told) <= 16
+    assert told <= files.keys() - specs.keys()
+    assert told <= set(reading.unreadable)
+    assert again == reading
+    assert zygote.hired == hired + 1, "what each takes is known"
+    one = max(told)
+    healed = await made.read(tree({**specs, one: files[one]}), Permissions())
+    assert not _told_dear(healed), "without the others it is not too much"
+
+
+def _told_dear(reading: Reading) -> set[str]:
+    why = "all files together take more than the 0.98 s of CPU that are given"
+    return {found.file for found in reading.findings if why in found.message}
+
+
+def _values(number: int) -> Iterator[str]:
+    yield f"# {number}\n"
+    yield from (f"k{each}: x\n" for each in range(20_000))
+
+
+@pytest.mark.long
 async def test_a_file_that_hangs_is_tried_again_alone_and_again_next_time(zygote: Counted) -> None:
     files = {"schedulers/a.yaml": spec("a"), "schedulers/b.yaml": f"# SLEEP\n{spec('b')}"}
     made = WorkerCompiler(zygote, OURS, Patience(tree_seconds=0.3, file_seconds=0.3))

@@ -1,4 +1,4 @@
-"""Read a tree in a worker; find the file that kills it, and read the others without it."""
+"""Read a tree in a worker; find the files that kill it, and read the others without them."""
 
 import asyncio
 import hashlib
@@ -32,13 +32,15 @@ _Killers = dict[str, str]
 
 
 class TreeReader:
-    """Reads trees; remembers by content which files killed a worker."""
+    """Reads trees; remembers by content which files killed a worker, and what each takes."""
 
     def __init__(self, zygote: Zygote, slots: asyncio.Semaphore, patience: Patience) -> None:
         self._zygote = zygote
         self._patience = patience
         self._slots = slots
         self._known: dict[str, str] = {}
+        self._costs: dict[str, float] = {}
+        """Seconds of CPU by content, where files were looked at one by one."""
         self._last: Known | None = None
 
     async def read(self, tree: Tree, permissions: Permissions) -> Reading:
@@ -58,6 +60,7 @@ class TreeReader:
             self._last = None if killers else known_of(tree, permissions, reading)
             return _reported(reading, killers)
         killers |= await self._probed(_without(tree, killers), permissions)
+        killers |= self._dearest(_without(tree, killers))
         try:
             return _reported(await self._whole(_without(tree, killers), permissions), killers)
         except WorkerLost as lost:
@@ -89,18 +92,45 @@ class TreeReader:
         return reading
 
     def _remembered(self, tree: Tree) -> _Killers:
-        if not self._known:
+        if not self._known and not self._costs:
             return {}
         digests = {path: _digest(entry) for path, entry in tree.entries.items()}
         # Only those of the newest tree, or whoever commits could make us remember without end.
-        self._known = {one: self._known[one] for one in digests.values() if one in self._known}
-        return {
+        there = frozenset(digests.values())
+        self._known = {one: why for one, why in self._known.items() if one in there}
+        self._costs = {one: cost for one, cost in self._costs.items() if one in there}
+        killers = {
             path: self._known[digest] for path, digest in digests.items() if digest in self._known
         }
+        return killers | self._dearest(_without(tree, killers))
+
+    def _dearest(self, tree: Tree) -> _Killers:
+        """Return the dearest files, without which half the time for a tree is enough."""
+        if not self._costs:
+            return {}
+        costs = {
+            path: self._costs.get(_digest(entry), 0.0)
+            for path, entry in tree.entries.items()
+            if path != CONFIG_FILE
+        }
+        seconds, left = self._seconds(tree), sum(costs.values())
+        found: _Killers = {}
+        for path in sorted(costs, key=lambda path: (-costs[path], path)):
+            if left <= seconds / 2:
+                break
+            left -= costs[path]
+            found[path] = (
+                "is one of those that take the most time, and all files together take more than "
+                f"the {seconds:g} s of CPU that are given"
+            )
+        return found
+
+    def _seconds(self, tree: Tree) -> float:
+        return self._patience.tree_seconds + len(tree.entries) / _FILES_A_SECOND
 
     async def _whole(self, tree: Tree, permissions: Permissions) -> Reading:
         count = len(tree.entries)
-        seconds = self._patience.tree_seconds + count / _FILES_A_SECOND
+        seconds = self._seconds(tree)
         limits = Limits(3 * seconds, math.ceil(seconds), 512 * MEBIBYTE + count * _FILE_BYTES)
         setup = self._setup("read", replace(tree, entries={}), permissions)
         questions = _questions(setup, list(tree.entries.items()))
@@ -151,8 +181,8 @@ class TreeReader:
             hired(self._zygote, Limits(wall, math.ceil(wall) + 1), questions) as worker,
         ):
             try:
-                for _ in files:
-                    await worker.answer()
+                for _, entry in files:
+                    self._costs[_digest(entry)] = (await worker.answer())["seconds"]
                     survived += 1
             except WorkerLost as lost:
                 return survived, _checked(lost).ending

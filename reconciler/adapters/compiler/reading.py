@@ -1,5 +1,6 @@
 """In a worker: read a whole tree, or one file after the other to find the one that kills."""
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -41,14 +42,18 @@ def serve_read(setup: Any, items: Iterator[Any], answer: Answer) -> None:
 
 
 def serve_probe(setup: Any, items: Iterator[Any], answer: Answer) -> None:
-    """Read each file alone, beside the Config of `setup`; one answer for each that is survived."""
+    """Read each file alone, beside the Config of `setup`.
+
+    One answer for each that is survived: the seconds of CPU that it took.
+    """
     tree = decode(Tree, setup["tree"])
     permissions = decode(Permissions, setup["permissions"])
     for path, entry in items:
         allow_cpu(setup["cpu_seconds"])
         alone = {**tree.entries, path: decode(Entry, entry)}
+        began = time.process_time()
         read.read_tree(replace(tree, entries=alone), permissions, spec_kit())
-        answer({})
+        answer({"seconds": time.process_time() - began})
         allow_cpu(0)
 
 

@@ -17,6 +17,9 @@ def hostile_texts() -> dict[str, tuple[str, str]]:
     return {
         "a billion laughs": (laughs(9, 9), "nodes"),
         "101 aliases": ("a: &a [x]\nb: [" + "*a, " * 101 + "]", "aliases"),
+        "1,001 anchors": ("a: [" + "&a x, " * 1001 + "]", "anchors"),
+        "as many in two documents": (("---\n" + "- &a [x]\n" * 501) * 2, "anchors"),
+        "100,001 values in two documents": (("---\n" + "- x\n" * 50_000) * 2, "nodes"),
         "a value that contains itself": ("a: &a\n  b: *a\n", "aliases"),
         "an alias of nothing": ("a: *nobody\n", "aliases"),
         "a merge key": ("a: &a {x: 1}\nb:\n  <<: *a\n", "merge-key"),
