@@ -166,7 +166,7 @@ async def _judge(lane: HeadLane, reading: Reading, now: float) -> Verdict:
     before = store.repository
     relation = await _relation(lane, before.commit, reading.commit)
     sources = lane.repository, lane.compiler, lane.permissions
-    trail = Trail(*sources, before.pushed, heads=lane.counts)
+    trail = Trail(*sources, before.pushed, heads=lane.counts, eldest=before.eldest)
     renewed = carried_counts.come_under_lines(reading, store.states())
     moves = await read_moves(trail, before, reading, relation, lane.branch, renewed=renewed)
     # All at one instant: records may be read again at any await from here on.

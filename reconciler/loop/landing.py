@@ -21,13 +21,11 @@ from reconciler.model.errors import Conflict, PortError
 from reconciler.model.intents import Intent, Scaling
 from reconciler.model.pushes import Change, Person, SigningKey
 from reconciler.model.readings import Reading
-from reconciler.model.records import StateRecord
+from reconciler.model.records import IDS_KEPT, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.trees import Relation
 from reconciler.ports import WritableRepository
 
-IDS_KEPT = 1000
-"""So many of our commits are known by their ids."""
 WRITES = 50
 _NONE: Mapping[WorkloadKey, Intent] = {}
 

@@ -45,7 +45,8 @@ class Trail:
 
     Of a branch of counts nothing but its `replicas.yaml` is read: `own` are then the counts of
     the tracked branch, for workloads that the file does not list. `heads` are the counts of heads
-    that were read already, by commit.
+    that were read already, by commit. `eldest` are those of ours before which others may be ours
+    that nobody knows any more.
     """
 
     repository: Repository
@@ -57,6 +58,7 @@ class Trail:
     known: dict[str, tuple[tuple[str, ...], Counts]] = field(default_factory=dict)
     spans: dict[tuple[str, str], Lineage] = field(default_factory=dict)
     unnumbered: dict[str, frozenset[WorkloadKey]] = field(default_factory=dict)
+    eldest: Collection[str] = ()
 
     async def lineage(self, base: str, head: str) -> Lineage:
         """Return the commits between two; cut where there are too many to look at each."""
@@ -219,7 +221,8 @@ async def read_passages(
     """Return what commits between two heads did to the counts of `keys`, the oldest first.
 
     `span` is the accepted commit and the head, which stands to it in that relation. Where nobody
-    can tell any more, a number that is not ours wins without a hold. Raises the errors of the
+    can tell any more, a number that is not ours wins without a hold; so it is where commits of
+    ours may be among those that are nobody's by the record. Raises the errors of the
     repository and the compiler.
     """
     base, head = span
@@ -232,7 +235,8 @@ async def read_passages(
     # We force nothing: who sets a branch back, to a commit of ours even, is a person.
     if relation is Relation.DIVERGED:
         return await _ends(trail, head, (before,), keys)
-    if lineage.cut or len(foreign) > _most_commits(trail, before):
+    forgotten = not frozenset(trail.eldest).isdisjoint(lineage.commits)
+    if lineage.cut or forgotten or len(foreign) > _most_commits(trail, before):
         newest = next((commit for commit in lineage.commits if commit in mine), "")
         between = [(await trail.read(newest))[1]] if newest else []
         return await _ends(trail, head, (before, *between), keys)

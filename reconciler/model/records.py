@@ -214,6 +214,13 @@ class Notice:
     change_hash: str = ""
 
 
+IDS_KEPT = 1000
+"""So many of our commits are known by their ids."""
+_FULL = IDS_KEPT * 9 // 10
+"""Ids of pushes that never landed are taken off again, and what they displaced is gone."""
+_ELDEST = 100
+
+
 @dataclass(frozen=True, slots=True)
 class RepositoryRecord:
     """What was last accepted from Git as a whole; `config_json` is the last valid Config.
@@ -247,3 +254,11 @@ class RepositoryRecord:
     freezes: tuple[Freeze, ...] = ()
     """Those that were open when the head was judged: no commit lifts one that it stands under."""
     path: str = ""
+
+    @property
+    def eldest(self) -> tuple[str, ...]:
+        """The eldest of our commits that are known, where there may be elder ones; else none.
+
+        They are several, for one that never landed is behind no other.
+        """
+        return self.pushed[:_ELDEST] if len(self.pushed) > _FULL else ()

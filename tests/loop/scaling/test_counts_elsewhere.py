@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from reconciler.model.records import IDS_KEPT
 from tests.loop.safety import Bounds
 from tests.loop.scaling.house import ARENA, FILE, Scene, scaled, stage
 from tests.loop.scaling.test_counts_branch import APART, FROM_EIGHT, counts, rewritten, six
@@ -229,6 +230,24 @@ def merged(there: Scene) -> None:
     before = there.head()
     commit = host.commit({"replicas.yaml": host.commits[tip].files["replicas.yaml"]}, "merge")
     host.commits[commit] = replace(host.commits[commit], parents=(before, tip))
+
+
+def test_a_merge_of_more_commits_of_ours_than_are_known_is_nobodys_number() -> None:
+    text = SPEC.replace("  replicas: 2\n", "", 1)
+
+    async def main() -> None:
+        async with stage({"gamekeeper.yaml": APART, FILE: text}, {"arena": Bounds(30, 0)}) as it:
+            store = it.start("one").lane.store
+            await it.until("twelve", lambda: own_line(it) == 12 == it.rooms(), 1200.0)
+            ours = store.repository.pushed
+            lost = tuple(f"{number:040x}" for number in range(IDS_KEPT - len(ours) + 2))
+            known = (ours[2], *lost, *ours[3:])
+            await store.save_repository(replace(store.repository, pushed=known))
+            merged(it)
+            await asyncio.sleep(60.0)
+            assert (held_by(it), it.wanted()) == ("", 12)
+
+    in_virtual_time(main())
 
 
 def squashed(there: Scene) -> None:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from reconciler.loop.landing import IDS_KEPT, Landed
+from reconciler.loop.landing import Landed
 from reconciler.model.errors import Denied, PortError, Unavailable
-from reconciler.model.records import StateRecord
+from reconciler.model.records import IDS_KEPT, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.service.app import App, Parts
 from reconciler.service.scaling_voices import ScalingVoices
