@@ -11,6 +11,7 @@ from reconciler.loop.count_history import MOST_COMMITS
 from reconciler.model.history import CountChange
 from reconciler.model.intents import Step
 from reconciler.model.pushes import Person
+from reconciler.model.records import IDS_KEPT
 from reconciler.model.refs import WorkloadKey
 from reconciler.service.lookout import written
 
@@ -66,6 +67,11 @@ def print_past(console: Console, past: Past, now: float) -> None:
         console.note(
             f"Counts may stand on branch {branch}, which was not fetched here: git fetch origin "
             f"{branch}:refs/remotes/origin/{branch}, or name --repo."
+        )
+    if not past.unknown and any(each.ours is None for each in past.changes):
+        console.note(
+            f"The ids of Gamekeeper's newest {IDS_KEPT} commits are on record: of older ones it is "
+            "not known which are its own."
         )
     if past.unknown:
         console.note(

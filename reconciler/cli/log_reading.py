@@ -127,7 +127,8 @@ class GitSide:
 
     def log_of(self, key: WorkloadKey, recorded: Recorded) -> CountLog:
         """Return what reads the past of a workload's number."""
-        return CountLog(self.repository, key, self.files_of(key), recorded.ours)
+        eldest = recorded.repository.eldest
+        return CountLog(self.repository, key, self.files_of(key), recorded.ours, eldest)
 
 
 @asynccontextmanager

@@ -8,8 +8,9 @@ from reconciler.cli.history_text import person_of
 from reconciler.cli.log_reading import GitSide, Recorded
 from reconciler.cli.room_names import names_of
 from reconciler.core.count_text import counts_in
+from reconciler.loop.count_history import MOST_COMMITS
 from reconciler.model.errors import Misconfigured
-from reconciler.model.history import CountChange
+from reconciler.model.history import CountChange, CountHistory
 from reconciler.model.pushes import Logged
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Workload
@@ -41,11 +42,18 @@ async def _of_workload(side: GitSide, key: WorkloadKey, recorded: Recorded) -> U
         )
     start = side.tip_of(side.place_of(key)[0])
     history = await side.log_of(key, recorded).read(start, LOOKED_AT)
-    mine = next((each for each in history.changes if each.ours), None)
+    mine = next((each for each in history.changes if each.ours is not False), None)
     if mine is None:
         raise Failure(
-            f"there is nothing to undo: Gamekeeper has not changed {key} in this log",
+            f"there is nothing to undo: Gamekeeper has not changed {key} in {_looked_at(history)}",
             fix="What is decided and not in Git yet ends with a number of yours, committed",
+        )
+    if mine.ours is None:
+        raise Failure(
+            f"which commit of {key} is Gamekeeper's is not known any more",
+            f"Commit {mine.logged.commit[:12]} changed it, and is older than all commits whose ids "
+            "are on record",
+            "Name the commit: gamekeeper history shows them",
         )
     newest = history.changes[0]
     if newest is not mine:
@@ -54,6 +62,14 @@ async def _of_workload(side: GitSide, key: WorkloadKey, recorded: Recorded) -> U
     if before is None or mine.after is None:
         raise Failure(f"commit {mine.logged.commit[:12]} left no number of {key}", fix=_BY_HAND)
     return _checked(side, workload, mine.logged.commit, (before, mine.after))
+
+
+def _looked_at(history: CountHistory) -> str:
+    if not history.cut:
+        return "this log"
+    if len(history.changes) < LOOKED_AT:
+        return f"the newest {MOST_COMMITS} commits that touch its files"
+    return f"the newest {LOOKED_AT} changes of its number"
 
 
 def _unlisted(recorded: Recorded, key: WorkloadKey, first: int | None) -> int | None:

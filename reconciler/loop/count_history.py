@@ -4,7 +4,9 @@ The numbers are those of the files; a message only adds when and why, where it a
 A number that comes from another file is followed there.
 """
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from reconciler.core.commit_steps import believed, is_silent, told_of
@@ -19,6 +21,7 @@ from reconciler.ports import Repository
 MOST_COMMITS = 1000
 """So many commits that touch the files are looked at for one history."""
 PAGE = 50
+ELDEST_ASKED = 10
 
 
 @dataclass(slots=True)
@@ -26,13 +29,16 @@ class CountLog:
     """Reads one workload's number through the log of a repository.
 
     `files` may hold it: the file of counts first, which a spec that writes its own number is not
-    in. `ours` are the ids of our commits, None where no record was read.
+    in. `ours` are the ids of our commits, None where no record was read; `eldest` those of them
+    before which others may be ours that nobody knows any more.
     """
 
     repository: Repository
     key: WorkloadKey
     files: tuple[str, ...]
     ours: Collection[str] | None = None
+    eldest: Sequence[str] = ()
+    known_since: float | None = None
     known: dict[tuple[str, str], WrittenCount | None] = field(default_factory=dict)
 
     async def read(self, revision: str, limit: int) -> CountHistory:
@@ -74,10 +80,31 @@ class CountLog:
         if count in numbers or (count is None and not numbers):
             return None, moved_from
         before = numbers[0] if numbers else None
-        ours = None if self.ours is None else logged.commit in self.ours
+        ours = await self._is_ours(logged)
         steps = () if ours is False else believed(told_of(logged.body, self.key), before, count)
         source = after.source if after else None
         return CountChange(logged, before, count, source, ours, steps), moved_from
+
+    async def _is_ours(self, logged: Logged) -> bool | None:
+        """Return whether a commit is ours, None where nobody can tell any more."""
+        if self.ours is None:
+            return None
+        if logged.commit in self.ours:
+            return True
+        if self.known_since is None:
+            self.known_since = await self._since()
+        return None if logged.at <= self.known_since else False
+
+    async def _since(self) -> float:
+        """Return after which time all of our commits are known by their ids.
+
+        Our own clock wrote the time of the eldest. Some may never have reached the branch.
+        """
+        for commit in self.eldest[:ELDEST_ASKED]:
+            with suppress(Misconfigured):
+                (logged,) = await self.repository.log(commit, limit=1)
+                return logged.at
+        return math.inf if self.eldest else -math.inf
 
     async def count_at(self, commit: str) -> WrittenCount | None:
         """Return the number at a commit, None where the files say none."""

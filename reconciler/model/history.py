@@ -30,7 +30,8 @@ class CountChange:
 
     `before` and `after` are what the files say there, None where they say no number; `source` is
     where `after` stands. `ours` is whether the record has its id as one of ours, None where no
-    record was read. `steps` are those of its message that agree with the numbers.
+    record was read, or where it is older than all ids that are kept. `steps` are those of its
+    message that agree with the numbers.
     """
 
     logged: Logged

@@ -1,13 +1,13 @@
 """A number's past in the log: whoever changed it, wherever it stood."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import pytest
 
 from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
 from reconciler.loop.commit_text import message_of
-from reconciler.loop.count_history import CountLog
+from reconciler.loop.count_history import ELDEST_ASKED, CountLog
 from reconciler.model.history import CountHistory
 from reconciler.model.intents import Intent, Step
 from tests.loop.scaling.house import ARENA
@@ -33,11 +33,12 @@ def read(
     limit: int = 20,
     file: str = FILE,
     path: str = "",
+    eldest: Sequence[str] = (),
 ) -> CountHistory:
     async def main() -> CountHistory:
         repository = MemoryRepository(host, path=path)
         head = await repository.fetch()
-        log = CountLog(repository, ARENA, ("replicas.yaml", file), ours)
+        log = CountLog(repository, ARENA, ("replicas.yaml", file), ours, eldest)
         return await log.read(head.commit, limit)
 
     return asyncio.run(main())
@@ -75,6 +76,23 @@ def test_ours_are_known_by_their_ids_and_tell_their_steps(host: MemoryHost) -> N
     assert (forged.ours, forged.steps) == (False, ())
     unknown = read(host, None).changes[0]
     assert (unknown.ours, unknown.steps) == (None, (UP, MORE))
+
+
+@pytest.mark.parametrize("lost", [0, ELDEST_ASKED])
+def test_whose_a_commit_is_that_is_older_than_all_known_ids_is_not_said(
+    host: MemoryHost, lost: int
+) -> None:
+    one, two = Step(50.0, 3, 5, "buffer", "first"), Step(60.0, 5, 6, "buffer", "then")
+    host.commit({FILE: spec(5)}, message_of({ARENA: Intent(3, 5, (one,))}, "main"), now=50.0)
+    known = host.commit(
+        {FILE: spec(6)}, message_of({ARENA: Intent(5, 6, (two,))}, "main"), now=60.0
+    )
+    host.commit({FILE: spec(7)}, "A person's", now=70.0)
+    eldest = (*(f"{number:040x}" for number in range(lost)), known)
+    theirs, newer, older, _ = read(host, {known}, eldest=eldest).changes
+    # Where none of the eldest ever landed it is not known of any other either.
+    assert (theirs.ours, newer.ours, older.ours) == (None if lost else False, True, None)
+    assert [step.reason for step in older.steps] == ["first"]
 
 
 def test_a_message_that_says_other_numbers_than_the_file_is_not_believed(host: MemoryHost) -> None:

@@ -12,13 +12,13 @@ from reconciler.cli.history import read_history
 from reconciler.cli.log_reading import GitSide, Recorded
 from reconciler.cli.undo_diff import Edited, edited
 from reconciler.cli.undo_push import push_undo
-from reconciler.cli.undo_search import found_undos
+from reconciler.cli.undo_search import LOOKED_AT, found_undos
 from reconciler.model.errors import Conflict
 from reconciler.model.history import CountHistory
 from reconciler.model.intents import Scaling
 from reconciler.model.pushes import Person
 from reconciler.model.readings import Reading
-from reconciler.model.records import RepositoryRecord, StateRecord
+from reconciler.model.records import IDS_KEPT, RepositoryRecord, StateRecord
 from reconciler.model.specs import Permissions
 from tests.loop.compiler import InlineCompiler
 from tests.loop.scaling.house import ARENA, FILE
@@ -214,6 +214,21 @@ def test_without_the_record_nobody_knows_which_commit_is_ours(desk: Desk) -> Non
     desk.scale(5)
     with pytest.raises(Failure, match="is not known"):
         desk.change("arena", Recorded(problem="no instance is named (--instance)"))
+
+
+def test_a_change_that_is_older_than_all_known_ids_may_be_ours(desk: Desk) -> None:
+    commit = desk.scale(5)
+    known = tuple(f"{number:040x}" for number in range(IDS_KEPT))
+    with pytest.raises(Failure, match="is Gamekeeper's is not known any more") as told:
+        desk.change("arena", Recorded(RepositoryRecord(pushed=known)))
+    assert commit[:12] in str(told.value)
+
+
+def test_how_far_back_was_looked_is_told(desk: Desk) -> None:
+    for number in range(LOOKED_AT + 1):
+        desk.host.commit({FILE: arena(4 + number % 2)}, "a person")
+    with pytest.raises(Failure, match=f"in the newest {LOOKED_AT} changes of its number"):
+        desk.change("arena")
 
 
 def test_a_number_that_cannot_be_put_back_exactly_is_refused(desk: Desk) -> None:

@@ -62,6 +62,14 @@ def test_what_is_not_known_or_not_shown_is_said() -> None:
     assert as_json(apart)["unfetched"] == "counts"
 
 
+def test_of_commits_whose_ids_were_forgotten_it_is_said_that_nobody_knows() -> None:
+    older = replace(OURS, ours=None)
+    lines, said = shown(replace(PAST, changes=(OURS, older)))
+    assert "Gamekeeper <bot@example.com>" in lines[-1]
+    assert "newest 1000 commits are on record: of older ones it is not known" in said
+    assert as_json(replace(PAST, changes=(older,)))["changes"][0]["ours"] is None
+
+
 def test_programs_read_the_same() -> None:
     value = as_json(PAST)
     assert (value["count"], value["acts"], value["more"]) == (9, 12, False)
