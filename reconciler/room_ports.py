@@ -117,6 +117,15 @@ class Desk(Protocol):
         and one that begun before players were told of empties it of none of them.
         """
 
+    def last_seen(self, namespace: str, room: str) -> LivePod | None:
+        """Return the pod of a room as it was seen last, though nothing is answered now."""
+
+    def turned_away(self, pod: LivePod, players: int, came: Came) -> None:
+        """Note how many players a room tells of while nothing is taken in.
+
+        A game that reports on change may give up: whoever leads in this process next knows of it.
+        """
+
     def spoke_at(self, room: RoomView) -> float:
         """When a room spoke last, whatever it said, in Unix seconds; 0 where it never did to us.
 

@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from reconciler.adapters.http.ask import BODY_LIMIT_BYTES, MOST_PARAMETERS, Answer, Ask
@@ -55,7 +56,11 @@ class RoomsApi:
     ) -> None:
         self._desk = desk
         self._reported = reported
-        self._spoken = _spoken(Voices(desk, door), now, holds, fleets)
+        voices = Voices(desk, door)
+        collections = Collections(voices, fleets)
+        self._spoken = _spoken(voices, collections, now, holds)
+        self._told_once = {"setActivePlayers": collections.turned_away}
+        """What a game may say once only: where nothing is taken in it is noted all the same."""
 
     async def answer(self, ask: Ask) -> Answer:
         """Answer a request; raises nothing but what ends its task.
@@ -67,6 +72,10 @@ class RoomsApi:
         route: Route | None = None
         try:
             route, names = route_of(ask.method, ask.path)
+            closed = "" if route.always or route.told_by_all else self._desk.closed()
+            if closed:
+                await self._turn_away(ask, route)
+                raise Refused(503, closed)
             self._check(ask, route)
             answer = await self._spoken[route.operation](ask, names)
         except (Refused, NotAdmitted, Unmade, PortError) as error:
@@ -88,10 +97,7 @@ class RoomsApi:
         return self._desk.closed()
 
     def _check(self, ask: Ask, route: Route) -> None:
-        """Raises Refused where this process answers nothing, or not that much."""
-        closed = "" if route.always or route.told_by_all else self._desk.closed()
-        if closed:
-            raise Refused(503, closed)
+        """Raises Refused for what is no request to be answered."""
         if ask.method != "GET" and "origin" in ask.headers:
             # No game sends one. Where rooms need no token, any web page could speak for them.
             raise Refused(403, "a page in a browser may not speak for a room")
@@ -101,6 +107,14 @@ class RoomsApi:
             raise malformed("the query has too many parameters")
         check_query(route, ask.query)
 
+    async def _turn_away(self, ask: Ask, route: Route) -> None:
+        """Note what a game may say no more, that is turned away now."""
+        note = self._told_once.get(route.operation)
+        if note is not None:
+            with suppress(Refused):
+                self._check(ask, route)
+                await note(ask)
+
     def _no(self, error: Exception, ask: Ask, route: Route | None) -> Answer:
         no = refused(error)
         if no.status == 503 and isinstance(error, PortError):
@@ -109,12 +123,12 @@ class RoomsApi:
 
 
 def _spoken(
-    voices: Voices, now: Callable[[], float], holds: Holds, fleets: Fleets | None
+    voices: Voices, collections: Collections, now: Callable[[], float], holds: Holds
 ) -> Mapping[str, Spoken]:
     """Return what serves each operation of the table."""
     lists = Lists(voices)
-    maestro, collections = Maestro(voices, now), Collections(voices, fleets)
-    native, watching = Native(voices, lists, now, holds), Watching(voices, now)
+    maestro, watching = Maestro(voices, now), Watching(voices, now)
+    native = Native(voices, lists, now, holds)
     openapi = json.dumps(document()).encode()
 
     async def describe(_ask: Ask, _: tuple[str, ...]) -> Answer:

@@ -42,14 +42,18 @@ class Collections:
         """Take in how many players are there. Raises Refused where the body does not say it."""
 
         def report(fields: Json) -> Report:
-            count = fields.get("playercount")
-            # No count is no zero: an empty room may be removed.
-            number = count if isinstance(count, int) and not isinstance(count, bool) else -1
-            if not 0 <= number <= MOST_PLAYERS:
-                raise malformed(f"playerCount is no whole number from 0 to {MOST_PLAYERS}")
-            return Report(periodic=False, players=number)
+            return Report(periodic=False, players=_players(fields))
 
         return await self._reported(ask, report)
+
+    async def turned_away(self, ask: Ask) -> None:
+        """Note the players of whom a server tells while nothing is taken in: it may give up.
+
+        Raises Refused where the body does not say it.
+        """
+        fields = _folded(first_object(ask.body))
+        place = _text(fields, "namespace"), _text(fields, "servername")
+        await self._voices.turned_away(ask, *place, _players(fields))
 
     async def state(self, ask: Ask, _: tuple[str, ...]) -> Answer:
         """Take in the state of the game; nothing is decided by it."""
@@ -175,6 +179,15 @@ def _folded(fields: Json) -> Json:
     if len(folded) != len(fields):
         raise malformed("the same name is there twice, in upper and in lower case")
     return folded
+
+
+def _players(fields: Json) -> int:
+    count = fields.get("playercount")
+    # No count is no zero: an empty room may be removed.
+    number = count if isinstance(count, int) and not isinstance(count, bool) else -1
+    if not 0 <= number <= MOST_PLAYERS:
+        raise malformed(f"playerCount is no whole number from 0 to {MOST_PLAYERS}")
+    return number
 
 
 def _text(fields: Json, name: str) -> str:

@@ -4,6 +4,8 @@ Admission comes before anything that a stranger wrote is parsed, and a room that
 costs and answers the same as a wrong credential.
 """
 
+import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 
 from reconciler.adapters.http.ask import Ask, shown_by
@@ -20,6 +22,8 @@ from reconciler.room_ports import (
 )
 
 THE_ROOM = "the room itself"
+LONGEST_ADMISSION_SECONDS = 1.0
+"""Who is turned away anyway does not wait for a cluster that may be away."""
 
 
 def who_speaks(ask: Ask) -> str:
@@ -68,6 +72,19 @@ class Voices:
             raise
         await self._admit(ask, found)
         return found
+
+    async def turned_away(self, ask: Ask, namespace: str, room: str, players: int) -> None:
+        """Note the players of whom a room tells while nothing is taken in.
+
+        Only where what it shows, or its address, can be told for its own now.
+        """
+        pod = self.desk.last_seen(namespace, room)
+        if pod is None:
+            return
+        with suppress(NotAdmitted, PortError, TimeoutError):
+            async with asyncio.timeout(LONGEST_ADMISSION_SECONDS):
+                await self.door.admit_room(namespace, room, pod, shown_by(ask), ask.peer)
+            self.desk.turned_away(pod, players, ask.came)
 
     async def of_nobody(self, ask: Ask) -> None:
         """Refuse whoever shows nothing, where it cannot be told which room is meant.

@@ -45,6 +45,8 @@ class Game:
     _loaded_at: float = 0.0
     _ends_at: float | None = None
     _acknowledged: int | None = None
+    _heard: bool = False
+    _tries: int = 0
     _healthy: bool = False
     _recovered: bool = False
 
@@ -137,13 +139,21 @@ class Game:
         if status != OK:
             if saying.path != sayings.HEALTH:
                 self._acknowledged = None  # it may have been taken in all the same
+                self._give_up(saying.players)
             self._next_say = min(self._next_say, now + self.nature.retry_seconds)
         elif saying.path == sayings.HEALTH:
             self._healthy = True
         else:
-            self._acknowledged = saying.players
+            self._acknowledged, self._heard, self._tries = saying.players, True, 0
             if saying.players != self.players:
                 self._next_say = now
+
+    def _give_up(self, players: int | None) -> None:
+        """Say a count no more that was tried often enough."""
+        self._tries += 1
+        most = self.nature.gives_up_after
+        if self._heard and most is not None and self._tries >= most:
+            self._acknowledged, self._tries = players, 0
 
     def _live(self, now: float) -> None:
         nature = self.nature

@@ -47,6 +47,9 @@ class Nature:
     lie: Lie = Lie.NONE
     ping_seconds: float = 5.0
     retry_seconds: float = 2.0
+    gives_up_after: int | None = None
+    """After so many tries in a row that came to nothing it says a count no more, until that
+    changes: the collections' sample games do so. None is never; what was never heard is said on."""
     matches: int = 1
     seats: int = 8
     match_seconds: tuple[float, float] = (30.0, 300.0)

@@ -175,6 +175,17 @@ class Book:
         self.silence.follow(line)
         return True
 
+    def take_up(
+        self, line: Line, pod: LivePod, workload: Workload, report: Report, at: float
+    ) -> None:
+        """Take in the count that a room told `at` a moment when nobody took it in.
+
+        It speaks not now: whether anybody is heard in this term, it does not tell.
+        """
+        if is_listened_to(pod, workload):
+            line.counted_at = at
+            self._hear(line, pod, workload, report, Mark.NONE, at)
+
     def _hear(
         self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark, sent: float
     ) -> None:

@@ -23,6 +23,7 @@ from reconciler.service.rooms.flips import Flips
 from reconciler.service.rooms.lines import Line
 from reconciler.service.rooms.roster import Room, Roster
 from reconciler.service.rooms.showing import Showing
+from reconciler.service.rooms.turned_away import TurnedAway
 from reconciler.service.rooms.watchers import Known, Watchers
 
 SWEEP_SECONDS = 1.0
@@ -69,6 +70,7 @@ class RoomDesk:
             self._roster, clock, elapsed, changed, self._news, self._flips.arrange, counts
         )
         self._showing = Showing(self._roster, self.book, elapsed, clock.now)
+        self._turned_away = TurnedAway(elapsed, clock.now)
         self._watchers = Watchers(
             self._known, self._known_room, self._change, self._roster.workloads
         )
@@ -99,6 +101,7 @@ class RoomDesk:
             try:
                 if not self.closed():
                     self._open()
+                    self._take_up()
                     await self._flips.hindsight.look()
                     await self.book.sweep()
                     for line in self.book.silence.turned():
@@ -109,7 +112,13 @@ class RoomDesk:
                 await self._clock.sleep(retries.failed())
 
     def forget(self) -> None:
-        """Who leads has changed: nothing that was heard is known any more."""
+        """Who leads has changed: nothing that was heard is known any more.
+
+        Save for players whom no pod tells of yet: their game was not answered, and may give up.
+        """
+        for line in self.book.pages.all():
+            if line.pod is not None:
+                self._turned_away.keep(line, line.pod)
         self.book.forget()
         self._flips.forget()
         self._showing.forget()
@@ -162,6 +171,33 @@ class RoomDesk:
         elif pod is room.pod and not room.overdue:
             return room  # it said nothing new, and it is shown as it is
         return self._showing.room(key, pod)
+
+    def last_seen(self, namespace: str, room: str) -> LivePod | None:
+        """Return the pod of a room as it was seen last, whoever leads; None where none was."""
+        found = self._roster.view.room(namespace, room)
+        return None if found is None else found[1]
+
+    def turned_away(self, pod: LivePod, players: int, came: Came) -> None:
+        """Note how many players a room tells of while nothing is taken in."""
+        self._turned_away.note(pod, players, came.begun)
+
+    def _take_up(self) -> None:
+        """Take in what rooms told while nothing was, unless they told another count since."""
+        for untaken in self._turned_away.all():
+            found = self._roster.view.room(untaken.namespace, untaken.room)
+            if found is None and not self._roster.view.rooms_complete:
+                continue
+            if found is not None and self._roster.workload(found[0]) is None:
+                continue  # what is wanted of it is not known yet
+            self._turned_away.drop(untaken.uid)
+            if found is None or found[1].uid != untaken.uid:
+                continue
+            key, pod = found
+            if untaken.is_outdone(pod, self.book.pages.find(pod.uid)):
+                continue
+            line, told = self.book.pages.line(key, pod), untaken.report
+            self.book.take_up(line, pod, self._workload(key), told, untaken.at)
+            self._flips.arrange(line, pod)
 
     def spoke_at(self, room: RoomView) -> float:
         """Return when a room spoke last, in Unix seconds, 0 where it never did to us."""

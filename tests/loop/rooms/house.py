@@ -75,6 +75,7 @@ class Playhouse(Theatre):
         )
         self.warden.cast = self.cast
         world.sandbox.run_with(self.cast)
+        self._labelled: RoomService | None = None
         self.reports: dict[int, int] = {}
         self.arrivals = 0
 
@@ -89,6 +90,12 @@ class Playhouse(Theatre):
             if service.app.leading and not service.killed:
                 return service
         return None
+
+    @property
+    def reached(self) -> RoomService | None:
+        """To whom the rooms' Service leads: who leads, or led last while nobody does, if alive."""
+        self._labelled = self.leader or self._labelled
+        return None if self._labelled is None or self._labelled.killed else self._labelled
 
     def changed(self) -> None:
         """Let the cluster act: somebody else changed something."""
@@ -112,11 +119,11 @@ class Playhouse(Theatre):
     async def _carried(self, actor: Actor, saying: Saying) -> int:
         air, chance = self.air, self.air.chance
         there = [each for each in self.services if not each.killed]
-        service: Service | None = self.leader
+        service: Service | None = self.reached
         if there and chance.random() < air.astray:
             service = chance.choice(there)
         cut_off = air.deaf or self._is_cut_off(actor)
-        if cut_off or service is None or service.transport.down or chance.random() < air.lost:
+        if cut_off or service is None or chance.random() < air.lost:
             await asyncio.sleep(PATIENCE_SECONDS)
             return 0
         if chance.random() < air.slow:

@@ -94,6 +94,7 @@ class Desk:
     spoke: dict[str, float] = field(default_factory=dict)
     came: list[Came] = field(default_factory=list)
     waiting: int = 0
+    missed: list[tuple[str, int]] = field(default_factory=list)
 
     def closed(self) -> str:
         return self.shut
@@ -132,6 +133,13 @@ class Desk:
     def fence(self, room: RoomView) -> Verdict | None:
         stays = room.pod.leaving is Why.STAYS and room.pod.mark is not Mark.DRAINING
         return None if stays else Verdict(False, "left alone for 3.0 s more", 3.0)
+
+    def last_seen(self, namespace: str, room: str) -> LivePod | None:
+        found = self.known.get((namespace, room))
+        return None if found is None else found.pod
+
+    def turned_away(self, pod: LivePod, players: int, came: Came) -> None:
+        self.missed.append((pod.name, players))
 
     def spoke_at(self, room: RoomView) -> float:
         return self.spoke.get(room.pod.name, 0.0)

@@ -261,3 +261,42 @@ async def test_strangers_who_read_slowly_keep_nobody_who_is_known_from_a_list(
     for each in slow:
         assert each.stream is not None
         await each.stream.aclose()
+
+
+@pytest.mark.parametrize(
+    ("body", "query", "headers", "noted"),
+    [
+        pytest.param({"playerCount": 3}, WITH_CODE, {}, [("arena-7", 3)], id="its own voice"),
+        pytest.param({"playerCount": 0}, WITH_CODE, {}, [("arena-7", 0)], id="that nobody plays"),
+        pytest.param({"playerCount": 3}, "?code=guess", {}, [], id="a wrong code"),
+        pytest.param({"playerCount": 3}, "", {}, [], id="nothing shown"),
+        pytest.param({"playerCount": "3"}, WITH_CODE, {}, [], id="no number"),
+        pytest.param(
+            {"playerCount": 3, "serverName": "arena-99"}, WITH_CODE, {}, [], id="no such room"
+        ),
+        pytest.param(
+            {"playerCount": 3}, WITH_CODE, {"origin": "http://evil.example"}, [], id="a web page"
+        ),
+    ],
+)
+async def test_players_that_are_told_while_nothing_is_taken_in_are_noted(
+    office: Office,
+    body: dict[str, Any],
+    query: str,
+    headers: dict[str, str],
+    noted: list[tuple[str, int]],
+) -> None:
+    office.desk.shut = "this process does not lead"
+    answer = await office.ask("POST", "/setactiveplayers" + query, NAMED | body, headers=headers)
+
+    assert answer.status == 503
+    assert office.desk.missed == noted
+    assert office.desk.reports == []
+
+
+async def test_what_a_server_says_again_anyway_is_not_noted(office: Office) -> None:
+    office.desk.shut = "this process does not lead"
+    said = NAMED | {"health": "Healthy"}
+
+    assert (await office.ask("POST", "/setsdgshealth" + WITH_CODE, said)).status == 503
+    assert office.desk.missed == []

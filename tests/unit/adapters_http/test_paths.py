@@ -8,13 +8,15 @@ from jsonschema import Draft202012Validator
 
 from reconciler.adapters.http.api import RoomsApi, _spoken, unheld
 from reconciler.adapters.http.ask import Ask
+from reconciler.adapters.http.collections import Collections
 from reconciler.adapters.http.routes import ROUTES
 from reconciler.adapters.http.voices import Voices
 from tests.unit.adapters_http.office import ADMIN, NOW, TOKEN, Office, described
 
 
 def test_every_route_is_served_and_nothing_else_is(office: Office) -> None:
-    served = _spoken(Voices(office.desk, office.keeper), lambda: NOW, unheld, None)
+    voices = Voices(office.desk, office.keeper)
+    served = _spoken(voices, Collections(voices), lambda: NOW, unheld)
 
     assert sorted(served) == sorted(route.operation for route in ROUTES)
 
