@@ -32,7 +32,8 @@ WHOLE_FIRST := tests/loop/rooms/test_rooms_weather.py tests/loop/rooms/test_deaf
 WHOLE_SECOND := tests/loop/rooms/test_played_on.py \
 	tests/loop/rooms/test_git_faults.py tests/loop/rooms/test_two_leaders.py \
 	tests/loop/rooms/test_rest.py tests/loop/rooms/test_storm.py \
-	tests/loop/test_transitions.py tests/loop/rooms/test_seeds.py
+	tests/loop/test_transitions.py tests/loop/rooms/test_seeds.py \
+	tests/loop/scaling/test_planted_count_bugs.py
 WHOLE := $(WHOLE_FIRST) $(WHOLE_SECOND)
 TYPING := $(wildcard tests/e2e/test_commands*.py tests/e2e/test_*room*.py) \
 	tests/e2e/test_approvals_page.py tests/e2e/test_ci_recipes.py tests/e2e/test_cli.py

@@ -128,7 +128,10 @@ def report(ledger: Ledger) -> Iterator[str]:
     figures = ledger.figures()
     for row, what in ROWS.items():
         said = worded(figures[row]) if row in figures else "**not played yet**"
-        yield f"| {row} | {what} | {said} | {worded(ASKED.get(row, {}))} |"
+        asked = ASKED.get(row, {})
+        if row in figures and any(figures[row][each] < number for each, number in asked.items()):
+            said += ": **fewer than asked**"
+        yield f"| {row} | {what} | {said} | {worded(asked)} |"
     for each in ledger.failed:
         yield ""
         yield f"**Failed:** {each.name}"

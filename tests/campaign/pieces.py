@@ -20,6 +20,7 @@ SWEPT = (
     ("specs with mistakes", (TRANSITIONS, "-k", "mistake")),
     ("planted bugs", ("tests/loop/test_planted_bugs.py",)),
     ("planted bugs with rooms", ("tests/loop/rooms/test_planted_room_bugs.py",)),
+    ("planted bugs with counts", ("tests/loop/scaling/test_planted_count_bugs.py",)),
     ("storms", ("tests/loop/rooms/test_storm.py",)),
     ("hostile repositories", ("tests/corpora/test_repositories.py",)),
     ("hostile YAML", ("tests/corpora/test_yaml.py",)),

@@ -83,6 +83,11 @@ def test_figures_add_up_beside_what_is_asked_and_a_row_without_any_says_so() -> 
     assert f"| 2 | {ROWS[2]} | **not played yet** |" in said
 
 
+def test_fewer_than_the_issue_asks_for_are_told_as_such() -> None:
+    said = "\n".join(report(_ledger(_played("short"), _played("long", points=989))))
+    assert "| 999 points, 0 failed: **fewer than asked** | 1,000 points |" in said
+
+
 def test_of_the_longest_time_of_two_pieces_the_longer_one_is_told() -> None:
     short, long = _played("short"), _played("long")
     for played, milliseconds in ((short, 900), (long, 800)):
