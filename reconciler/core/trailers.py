@@ -41,18 +41,20 @@ def judge(history: History, repository: RepositoryRecord, now: float) -> Endorse
     """Judge the trailers that stand at the end of a history; `now` is Unix seconds.
 
     Only commits that change nothing, with nothing but such commits after them, approve. All
-    commits of the history that change something must be signed, and by nobody who approves.
+    commits of the history that change something must be signed, and by nobody who approves. Those
+    of ours, by their ids, are neither: they move counts, and none of what is held.
     """
     if history.problem:
         return Endorsed(repository, {}, (_doubt(f"no trailer counts: {history.problem}"),))
-    makers = tuple(commit for commit in history.commits if commit.changes)
+    ours = frozenset(repository.pushed)
+    makers = tuple(each for each in history.commits if each.changes and each.commit not in ours)
     offered = {offer.change_hash for offer in repository.offers}
     # Seen in the future, by a clock that was set back since: its hour begins now.
     known_now = (replace(item, at=min(item.at, now)) for item in repository.endorsements)
     seen = {(item.commit, item.change_hash): item for item in known_now}
     given: dict[str, Approval] = {}
     doubts = []
-    at_the_end = {commit.commit for commit in _approving(history.commits)}
+    at_the_end = {commit.commit for commit in _approving(history.commits, ours)}
     for commit in history.commits:
         counted = any((commit.commit, change_hash) in seen for change_hash in commit.approves)
         if counted and commit.commit not in at_the_end:
@@ -80,12 +82,12 @@ def spend(repository: RepositoryRecord, used: Collection[str]) -> RepositoryReco
     return replace(repository, endorsements=endorsements)
 
 
-def _approving(commits: tuple[SignedCommit, ...]) -> Iterator[SignedCommit]:
+def _approving(commits: tuple[SignedCommit, ...], ours: Collection[str]) -> Iterator[SignedCommit]:
     """Yield the commits at the end of a history that change nothing and approve something."""
     by_id = {commit.commit: commit for commit in commits}
     commit = commits[0] if commits else None
-    while commit is not None and not commit.changes:
-        if commit.approves:
+    while commit is not None and (commit.commit in ours or not commit.changes):
+        if commit.approves and not commit.changes:
             yield commit
         commit = by_id.get(commit.parent)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,23 @@ async def test_change_and_approval_may_arrive_together(tmp_path: Path) -> None:
         commit(story.bare, {LOBBY: None}, "The lobby goes", story.anna)
         story.approve(change_hash, story.bea)
         await story.world.settle(process)
+        assert "lobby" not in story.world.namespaces()
+
+
+@pytest.mark.long
+async def test_counts_that_we_commit_meanwhile_keep_no_trailer_from_counting(
+    tmp_path: Path,
+) -> None:
+    story = Story(tmp_path)
+    async with story.process() as process:
+        change_hash = await story.refused(process, story.anna)
+        store = process.lane.store
+        ours = commit(story.bare, {"schedulers/arena.yaml": spec("arena", 3)}, "Scale arena to 3")
+        await store.save_repository(replace(store.repository, pushed=(ours,)))
+        await story.world.settle(process)
+        story.approve(change_hash, story.bea)
+        await story.world.settle(process)
+        assert story.doubts(process) == ""
         assert "lobby" not in story.world.namespaces()
 
 

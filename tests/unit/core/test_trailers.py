@@ -129,6 +129,17 @@ def test_only_the_end_of_history_approves(
     ] == [hold.reason for hold in found.doubts]
 
 
+def test_a_count_that_we_committed_is_no_part_of_what_is_approved() -> None:
+    before = SignedCommit("o1", "c1", True, (), None, "not signed")
+    approved = replace(APPROVED, parent="o1")
+    after = SignedCommit("o2", "c2", True, (OTHER,), None, "not signed")
+    history = (after, approved, before, MADE)
+    found = judged(*history, record=replace(RECORD, pushed=("o1", "o2")))
+    assert found.given == {f"c2 {HASH}": Approval(HASH, "bea@x in commit c2", NOW)}
+    assert "the commit changes something" in found.doubts[0].reason, "ours approves nothing"
+    assert not judged(*history).given
+
+
 def test_what_counted_before_a_later_change_is_not_doubted_again() -> None:
     remembered = judged(APPROVED, MADE).repository
     later = replace(MADE, commit="c3", parent="c2")
