@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from reconciler.core import budget, vanish
 from reconciler.core.freeze_windows import frozen_reason
+from reconciler.core.mistakes import listed
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal, leaves_git
 from reconciler.model.findings import Finding, Severity
@@ -133,7 +134,7 @@ def _unreadable(arrival: Arrival) -> tuple[HoldKind, str] | None:
     # Asked last: this hold ends by itself, and must not stand in for one that needs a person.
     if not arrival.reading.unreadable:
         return None
-    names = ", ".join(arrival.reading.unreadable)
+    names = listed(arrival.reading.unreadable)
     return HoldKind.UNREADABLE, f"nothing is deleted while {names} cannot be read"
 
 

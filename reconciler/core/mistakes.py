@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from reconciler.core.places import Path
 from reconciler.kube import names
@@ -12,6 +13,7 @@ MOST_MISTAKES = 200
 """How many mistakes of a document are told: nobody reads more, and a hostile file makes many."""
 _LONGEST_WORD = 80
 _MOST_COMPARED = 500
+_MOST_LISTED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,13 @@ def shown(value: object) -> str:
 def word(value: str) -> str:
     """Return a name as it may stand in a list, or in a line to type: as `shown`, without quotes."""
     return shown(value)[1:-1]
+
+
+def listed(values: Collection[str]) -> str:
+    """Return the first of many names, each as a `word`."""
+    first = ", ".join(map(word, islice(values, _MOST_LISTED)))
+    more = len(values) - _MOST_LISTED
+    return f"{first} and {more} more" if more > 0 else first
 
 
 def likely(word: object, known: Collection[str]) -> str | None:

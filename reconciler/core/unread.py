@@ -7,6 +7,7 @@ beside another `gamekeeper.yaml` belongs to that.
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from reconciler.core.mistakes import listed
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.trees import CONFIG_FILE, Tree, is_yaml
 
@@ -38,7 +39,6 @@ def find_unread(tree: Tree, paths: Sequence[str], read: Collection[str]) -> Iter
 
 def _told(file: str, line: int, kind: str, paths: Sequence[str]) -> Finding:
     folder = file.rpartition("/")[0] or file
-    named = ", ".join(paths)
-    message = f"this {kind} is not read: spec.paths of {CONFIG_FILE} has only {named}"
+    message = f"this {kind} is not read: spec.paths of {CONFIG_FILE} has only {listed(paths)}"
     fix = f"add {folder} to spec.paths, or move the file to where they say"
     return Finding(file, line, 1, "", message, fix, "unread", Severity.WARNING)

@@ -4,6 +4,7 @@ A deletion is planned only when a complete read of a fast-forward head with a va
 that kind and name (DESIGN §2 rule 3). Everything here is a reason to hold deletions and to ask.
 """
 
+from reconciler.core.mistakes import listed, word
 from reconciler.model.findings import Severity
 from reconciler.model.holds import HoldKind
 from reconciler.model.readings import Reading
@@ -41,7 +42,7 @@ def content_problem(
     `others` is whether it has specs that are no part of `head`, for a freeze keeps them waiting.
     """
     if accepted_config and head.config and set(accepted_config.paths) - set(head.config.paths):
-        lost = ", ".join(sorted(set(accepted_config.paths) - set(head.config.paths)))
+        lost = listed(sorted(set(accepted_config.paths) - set(head.config.paths)))
         return (HoldKind.PATHS_CHANGED, f"gamekeeper.yaml does not list {lost} any more")
     if accepted_specs and not (head.workloads or head.invalid or others):
         return (HoldKind.LAST_SPEC, "not one spec is left in the repository")
@@ -54,7 +55,7 @@ def directory_problem(file: str, head: Reading) -> tuple[HoldKind, str] | None:
     if parent and parent not in head.directories:
         return (HoldKind.PATH_VANISHED, f"the whole directory {parent} is gone")
     gone = [path for path in head.missing_paths if file.startswith(f"{path}/") or file == path]
-    return (HoldKind.PATH_VANISHED, f"the path {gone[0]} is gone") if gone else None
+    return (HoldKind.PATH_VANISHED, f"the path {word(gone[0])} is gone") if gone else None
 
 
 def file_problem(file: str, head: Reading) -> tuple[HoldKind, str] | None:

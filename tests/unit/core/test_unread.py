@@ -53,3 +53,15 @@ def test_what_lies_beside_another_config_is_read_by_another_process() -> None:
 def test_of_many_only_some_are_told() -> None:
     files = {f"fleets/{number}.yaml": FLEET for number in range(2 * MOST)}
     assert len(read({"schedulers/a.yaml": SPEC, **files}).findings) == MOST
+
+
+def test_the_paths_that_strangers_wrote_are_repeated_short_and_masked() -> None:
+    paths = ["schedulers", "password=hunter2hunter2", "x" * 480, *(f"p{n}" for n in range(90))]
+    config = f"{CONFIG}spec: {{paths: [{', '.join(paths)}]}}\n"
+    reading = read({"gamekeeper.yaml": config, "schedulers/a.yaml": SPEC, "fleets/b.yaml": FLEET})
+
+    (found,) = (each for each in reading.findings if each.rule == "unread")
+    assert "hunter2" not in found.message
+    assert "has only schedulers, " in found.message
+    assert found.message.endswith(" and 88 more")
+    assert len(found.message) < 300

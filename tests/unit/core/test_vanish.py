@@ -50,6 +50,15 @@ def test_of_paths(
     assert (found and found[0]) == kind
 
 
+def test_paths_that_are_listed_no_more_are_repeated_short_and_masked() -> None:
+    paths = ("password=hunter2hunter2", "x" * 480, *(f"y{n}" for n in range(90)))
+    found = vanish.content_problem(Config(paths=paths), a_reading(config=Config()), 1)
+    assert found is not None
+    assert "hunter2" not in found[1]
+    assert found[1].endswith(" and 87 more any more")
+    assert len(found[1]) < 300
+
+
 @pytest.mark.parametrize(
     ("changes", "known", "kind"),
     [
