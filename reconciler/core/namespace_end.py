@@ -18,6 +18,8 @@ from reconciler.model.plans import Plan, Situation
 
 PATIENCE_SECONDS = 30.0
 """So long an ordinary end may take: what is in it goes first, with a pod's usual grace."""
+CLOCKS_APART_SECONDS = 60.0
+"""So far ahead of ours the cluster's clock may be: an end that it dates ahead has only begun."""
 _MOST_NAMED = 3
 _LONGEST_MESSAGE = 200
 _NUMBERS = re.compile(r" (?:has|in) \d+ resource instances?")
@@ -31,8 +33,8 @@ def with_told(plan: Plan, situation: Situation, now: float) -> Plan:
         return plan
     since = instant_of_text(text(child(space.body, "metadata"), "deletionTimestamp"))
     left_seconds = 0.0 if since is None else since + PATIENCE_SECONDS - now
-    if 0 < left_seconds <= PATIENCE_SECONDS:
-        # More than that comes from a clock that is another one than the cluster's.
+    if 0 < left_seconds <= PATIENCE_SECONDS + CLOCKS_APART_SECONDS:
+        # More than that comes from a clock by which nothing can be said.
         return replace(plan, wake_in_seconds=soonest(plan.wake_in_seconds, left_seconds))
     begun = "" if since is None else f" since {told(since)}"
     reason = (

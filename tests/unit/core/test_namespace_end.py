@@ -78,6 +78,20 @@ def test_an_ordinary_end_is_not_told_yet() -> None:
     assert made.wake_in_seconds == 20.0
 
 
+@pytest.mark.parametrize(
+    ("ahead", "is_told"),
+    [
+        pytest.param("2027-01-15T08:00:30Z", False, id="a cluster's clock that is a little ahead"),
+        pytest.param("2027-01-15T08:01:00Z", False, id="by a minute"),
+        pytest.param("2027-01-15T09:00:00Z", True, id="one by which nothing can be said"),
+    ],
+)
+def test_an_end_that_is_dated_ahead_has_only_begun(ahead: str, is_told: bool) -> None:
+    made = plan(ending(at=ahead, finalizers=["a.example/b"]), SCHEMAS, NOW)
+    assert bool(stuck(made)) is is_told
+    assert (made.wake_in_seconds is None) is is_told
+
+
 def test_what_strangers_wrote_there_is_short_plain_and_masked() -> None:
     said = {**LEFT, "message": "password=hunter2hunter2 \x1b[31m" + "x" * 5000}
     there = ending(finalizers=["\x1b[31m" * 50] * 9, conditions=[said])
