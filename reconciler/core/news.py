@@ -31,7 +31,6 @@ _TOPICS: Mapping[HoldKind, Topic] = {
 _UNTOLD = frozenset(
     {
         HoldKind.INCOMPLETE_READ,
-        HoldKind.UNSERVED,
         HoldKind.SUSPENDED,
         HoldKind.OCCUPIED,
         HoldKind.UNSIGNED_COUNTS,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from reconciler.core import host_ports, rooms
 from reconciler.core.failing import Failing
 from reconciler.core.grounds import Ground
+from reconciler.model import additional
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import ENDED_PHASES
 from reconciler.model.plans import Plan, Situation
@@ -91,16 +92,20 @@ def unread(base: Plan, situation: Situation, consequence: str) -> Plan:
 
 
 def unserved(situation: Situation) -> tuple[Hold, ...]:
-    """Say that the server lacks kinds that an operator allows: without them nothing is seen whole.
+    """Say that the server lacks kinds that are followed: without them nothing is seen whole.
 
     An API server that begins, or one of several that is older, may have them in a moment.
     """
     if not situation.unserved:
         return ()
     reason = (
-        f"the API server has no {', '.join(situation.unserved)}, which --allow-kinds names: rooms "
-        "come, and nothing is deleted until it does, or the flag names it no more"
+        f"the API server has no {', '.join(situation.unserved)}: nothing is deleted until it does"
     )
+    allowed = [kind for kind in situation.unserved if kind in additional.KINDS]
+    if allowed:
+        reason += f", or --allow-kinds does not name {', '.join(allowed)} any more"
+    if len(allowed) < len(situation.unserved):
+        reason += ". Its version is too old, or that API is switched off there (--runtime-config)"
     return (Hold(HoldKind.UNSERVED, situation.key, reason),)
 
 

@@ -183,6 +183,8 @@ class Reflector:
         if isinstance(error, Unserved):
             self.unserved = True
             self.looked.set()
+        elif isinstance(error, Denied | Misconfigured):
+            self.unserved = False  # it is refused for another cause by now
         if isinstance(error, Expired):
             self._version = ""
         denied = isinstance(error, Denied | Misconfigured)

@@ -26,7 +26,7 @@ def held(kind: HoldKind, reason: str = "why", change_hash: str = "") -> Hold:
 def test_every_kind_of_hold_is_told_or_left_out_on_purpose(kind: HoldKind) -> None:
     told = [each.topic for each in news.of_head([held(kind)])]
     untold = {HoldKind.INCOMPLETE_READ, HoldKind.SUSPENDED, HoldKind.OCCUPIED}
-    untold |= {HoldKind.UNSIGNED_COUNTS, HoldKind.UNSERVED}
+    untold |= {HoldKind.UNSIGNED_COUNTS}
     named = {
         HoldKind.OVER_BUDGET: Topic.REFUSED,
         HoldKind.CROWDED_PORTS: Topic.PORTS_EXHAUSTED,

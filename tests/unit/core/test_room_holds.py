@@ -109,3 +109,23 @@ def test_who_is_kept_for_a_post_mortem_is_kept_once_another_stands_there() -> No
 def test_nobody_who_runs_goes_while_the_cluster_is_not_read_completely() -> None:
     made = plan(workload(), {**failed(10), **others(10)}, complete=False)
     assert going(made) == 0
+
+
+@pytest.mark.parametrize(
+    ("kinds", "flag", "version"),
+    [
+        pytest.param(("ResourceQuota",), True, False, id="one that an operator allows"),
+        pytest.param(("PodDisruptionBudget",), False, True, id="one of ours"),
+        pytest.param(("PodDisruptionBudget", "Role"), True, True, id="one of each"),
+    ],
+)
+def test_a_kind_that_is_missing_is_laid_to_the_flag_only_where_that_names_it(
+    kinds: tuple[str, ...], flag: bool, version: bool
+) -> None:
+    there = replace(a_situation(a_workload(replicas=0), []), unserved=kinds)
+    (hold,) = (
+        each for each in planning.plan(there, SCHEMAS, NOW).holds if each.kind is HoldKind.UNSERVED
+    )
+    assert hold.reason.startswith(f"the API server has no {', '.join(kinds)}: nothing is deleted")
+    assert ("--allow-kinds" in hold.reason) is flag
+    assert ("--runtime-config" in hold.reason) is version

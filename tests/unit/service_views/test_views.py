@@ -109,6 +109,18 @@ async def test_a_kind_that_the_server_lacks_is_not_waited_for_and_makes_no_view_
     assert running.view.complete
 
 
+async def test_a_kind_that_is_refused_by_now_is_told_to_be_missing_no_more() -> None:
+    cluster = Kinds()
+    cluster.absent = {"PodDisruptionBudget"}
+    running = Running(cluster)
+    await running.play()
+    assert running.view.unserved
+    cluster.absent, cluster.denied = set(), {"PodDisruptionBudget"}
+    await running.play()
+    assert not running.view.unserved
+    assert not running.view.complete
+
+
 async def test_only_our_objects_are_asked_for_but_the_pods_of_all() -> None:
     cluster = Kinds()
     await Running(cluster).play()
