@@ -47,11 +47,21 @@ def _room_in_range(spec: Json, start: int, end: int, *, written: bool) -> Iterat
     elif wanted > size:
         message = f"a room wants {wanted} host ports, and the range has {size}"
         yield Mistake(at, message, f"write end: {start + wanted - 1} or more", "port-range", True)
-    elif type(spec.get("replicas")) is int and spec["replicas"] * wanted > size:
-        needed = spec["replicas"] * wanted
-        message = f"{spec['replicas']} rooms want {needed} host ports, and the range has {size}"
+    elif (most := _most_rooms(spec))[0] * wanted > size:
+        rooms, where = most
+        message = f"{rooms} rooms{where} want {rooms * wanted} host ports, and the range has {size}"
         fix = "widen it, or have as many nodes as rooms share a port"
         yield Mistake(at, message, fix, "port-range", True, Severity.WARNING)
+
+
+def _most_rooms(spec: Json) -> tuple[int, str]:
+    """Return how many rooms there may be, and where that is written, "" for `replicas`."""
+    scaling = child(spec, "autoscaling")
+    replicas, most = spec.get("replicas"), scaling.get("max")
+    rooms = replicas if type(replicas) is int else 0
+    if scaling.get("enabled") is False or type(most) is not int or most <= rooms:
+        return rooms, ""
+    return most, " (autoscaling.max)"
 
 
 def _unknown_ports(spec: Json) -> Iterator[Mistake]:

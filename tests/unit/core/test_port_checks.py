@@ -76,6 +76,11 @@ def test_of_host_ports_is_told(value: Json, found: set[tuple[str, str]]) -> None
             "6000 rooms want 12000 host ports, and the range has 10001",
             id="the usual range of a fleet",
         ),
+        pytest.param(
+            asked("Scheduler", 1, portRange=WIDE, autoscaling={"min": 1, "max": 200}),
+            "200 rooms (autoscaling.max) want 200 host ports, and the range has 95",
+            id="as many as a policy may ask for",
+        ),
     ],
 )
 def test_a_range_that_may_not_suffice_stops_nothing(value: Json, message: str) -> None:
@@ -89,6 +94,13 @@ def test_a_hostile_list_of_ports_is_looked_at_as_far_as_the_schema_lets_it_be() 
     found = list(check_ports(value))
     assert len(found) == 100
     assert found[0].fix == "containerPorts here: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12"
+
+
+@pytest.mark.parametrize(
+    "scaling", [{"enabled": False, "max": 200}, {"max": "200"}, {"max": 95}, {"max": 1}]
+)
+def test_what_no_policy_may_ask_for_wants_no_port(scaling: Json) -> None:
+    assert list(check_ports(asked("Scheduler", 1, portRange=WIDE, autoscaling=scaling))) == []
 
 
 def test_a_fleet_may_expose_nothing() -> None:
