@@ -5,19 +5,22 @@ them are escaped, cut, and give no orders to the host. Nothing a room or a playe
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from string import Template
 
 from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.model.intents import Intent, Step
 from reconciler.model.printable import escaped
+from reconciler.model.pushes import MESSAGE_LIMIT_BYTES
 from reconciler.model.refs import WorkloadKey
 
 SUBJECT_CHARACTERS = 72
 REASON_CHARACTERS = 300
 MOST_LINES = 2000
 """A host shows so many; a longer message says how many steps it leaves out."""
+FRAME_BYTES = 4096
+"""For the first line and the last ones."""
 DEFAULT_SUBJECT = "$summary"
 _ORDERS = (
     # An issue, a merge request or a person: they would be closed, or called.
@@ -51,10 +54,21 @@ def message_of(
         lines += [_line(step) for step in intent.untold]
     if gone:
         lines += ["", *(f"{key}: taken out of {REPLICAS_FILE}" for key in sorted(gone))]
-    if len(lines) > MOST_LINES:
-        lines = [*lines[:MOST_LINES], f"(and {len(lines) - MOST_LINES} more lines)"]
+    most = _most_of(lines)
+    if len(lines) > most:
+        lines = [*lines[:most], f"(and {len(lines) - most} more lines)"]
     first = _filled(subject, _summary(landed), len(landed), instance)
     return "\n".join([first, *lines, "", f"Gamekeeper-Instance: {escaped(instance)}", ""])
+
+
+def _most_of(lines: Sequence[str]) -> int:
+    """Return how many lines go into one message: no more than a log reads back."""
+    left = MESSAGE_LIMIT_BYTES - FRAME_BYTES
+    for at, line in enumerate(lines[:MOST_LINES]):
+        left -= len(line.encode("utf-8", "replace")) + 1
+        if left < 0:
+            return at
+    return MOST_LINES
 
 
 def _filled(subject: str, summary: str, count: int, instance: str) -> str:

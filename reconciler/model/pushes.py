@@ -6,6 +6,8 @@ from typing import Literal
 
 OWN_BRANCHES = "gamekeeper/"
 """How the names of branches begin that are ours to replace."""
+MESSAGE_LIMIT_BYTES = 768 * 1024
+"""No message of ours is longer: 2,000 steps with a sentence each. So much of one is read back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,3 +118,20 @@ async def test_a_log_tells_of_commits_whose_messages_are_many_megabytes(far: Far
     assert subjects[0].startswith("yyy")
     assert found[-1].body == "In few words."
     assert {each.author for each in found[:-1]} == {found[-1].author}
+
+
+@pytest.mark.long
+async def test_a_page_of_long_messages_tells_those_that_fit_the_newest_first(far: Far) -> None:
+    commits = [
+        far.commit({"a.yaml": f"{number}"}, f"Change {number}\n\n{'x' * 700_000}")
+        for number in range(40)
+    ]
+    repository = far.repository()
+    try:
+        await repository.fetch()
+        found = await repository.log(commits[-1], limit=40)
+    finally:
+        await repository.close()
+    assert [each.commit for each in found] == commits[::-1]
+    assert {len(each.body) for each in found[:30]} == {700_000}
+    assert {each.subject.partition(" ")[0] for each in found} == {"Change"}

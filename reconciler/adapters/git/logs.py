@@ -7,15 +7,16 @@ from reconciler.adapters.git.folders import from_folder, from_top
 from reconciler.adapters.git.listing import SIZE_LIMIT_BYTES
 from reconciler.adapters.git.objects import Objects
 from reconciler.model.errors import Misconfigured
-from reconciler.model.pushes import Lineage, Logged, Person
+from reconciler.model.pushes import MESSAGE_LIMIT_BYTES, Lineage, Logged, Person
 
 _FIELDS = ("%H", "%P", "%an", "%ae", "%cn", "%ce", "%ct", "%s", "%b")
 _LONG = ("%an", "%ae", "%cn", "%ce", "%s")
 _SHORT = (*(f"%<(1000,trunc){each}" if each in _LONG else each for each in _FIELDS[:-1]), "")
-"""Of a commit that is larger than any of ours: it tells nothing below its first line."""
-_BODY_LIMIT = 256 * 1024
-"""A commit of ours tells the steps of a hundred workloads."""
-_COMMIT_LIMIT = 2 * _BODY_LIMIT
+"""Of a commit that is larger than any of ours, or too much for its page: it tells nothing below its
+first line."""
+_COMMIT_LIMIT = MESSAGE_LIMIT_BYTES + 256 * 1024
+"""A message of ours, and what stands above it: a signature, names."""
+_PAGE_LIMIT = 24 * 1024 * 1024
 _PATHS_SHOWN = 1000
 
 
@@ -46,8 +47,12 @@ def _read(objects: Objects, commits: Sequence[str], folder: str) -> list[Logged]
     sizes = dict(line.split() for line in sized.decode().splitlines())
     if not all(size.isdigit() for size in sizes.values()):
         raise Damaged("a commit cannot be read")
-    huge = [commit for commit in commits if int(sizes[commit]) > _COMMIT_LIMIT]
-    plain = [commit for commit in commits if commit not in huge]
+    plain, left = list[str](), _PAGE_LIMIT
+    for commit in commits:
+        if (size := int(sizes[commit])) <= min(left, _COMMIT_LIMIT):
+            plain.append(commit)
+            left -= size
+    huge = [commit for commit in commits if commit not in plain]
     found = _shown(objects, plain, _FIELDS, folder) + _shown(objects, huge, _SHORT, folder)
     by_commit = {logged.commit: logged for logged in found}
     return [by_commit[commit] for commit in commits]
@@ -135,6 +140,6 @@ def _logged(fields: Sequence[str], paths: Sequence[str]) -> Logged:
         Person(one_line(committer.rstrip()), one_line(address.rstrip())),
         float(at),
         one_line(subject.rstrip()),
-        "\n".join(one_line(line, _BODY_LIMIT) for line in body[:_BODY_LIMIT].splitlines()),
+        "\n".join(one_line(line, MESSAGE_LIMIT_BYTES) for line in body.splitlines()),
         tuple(one_line(path, 1000) for path in paths[:_PATHS_SHOWN]),
     )

@@ -16,8 +16,12 @@ import pytest
 
 from reconciler.adapters.git.mirror import Mirror
 from reconciler.adapters.git.source import Source
+from reconciler.core.commit_steps import told_of
+from reconciler.loop.commit_text import message_of
 from reconciler.model.errors import Conflict, Misconfigured, Unavailable
-from reconciler.model.pushes import Change, SigningKey
+from reconciler.model.intents import Intent, Step
+from reconciler.model.pushes import MESSAGE_LIMIT_BYTES, Change, SigningKey
+from reconciler.model.refs import WorkloadKey
 from tests.contract.pushes import AUTHOR, change
 from tests.gitservers.repositories import BareRepository
 from tests.gitservers.signing import Person
@@ -100,6 +104,27 @@ async def test_contents_are_stored_byte_for_byte(tmp_path: Path) -> None:
         assert await made.blob(pushed.commit, "empty.yaml") == b""
     finally:
         await made.close()
+
+
+async def test_the_longest_message_of_ours_is_read_back_with_all_its_steps(
+    tmp_path: Path,
+) -> None:
+    repository = bare(tmp_path)
+    base = repository.commit(FILES, "Start")
+    steps = tuple(Step(1e9 + n, n, n + 1, "adaptive", "12.3 部屋 " * 33) for n in range(40))
+    keys = [WorkloadKey("Scheduler", f"arena-{n:02}", f"arena-{n:02}") for n in range(90)]
+    message = message_of({key: Intent(0, 40, steps) for key in keys}, "main")
+    assert MESSAGE_LIMIT_BYTES - 8192 < len(message.encode()) <= MESSAGE_LIMIT_BYTES
+    made = mirror(repository, tmp_path / "cache")
+    try:
+        await made.fetch()
+        pushed = await made.push(change(base, {"rooms/1.yaml": b"replicas: 9\n"}, message=message))
+        (logged,) = await made.log(pushed.commit, limit=1)
+    finally:
+        await made.close()
+    told = [told_of(logged.body, key) for key in keys]
+    assert sum(len(each.steps) for each in told if each) > 1500
+    assert logged.body == message.partition("\n")[2].strip("\n")
 
 
 async def test_a_message_is_kept_word_for_word(tmp_path: Path) -> None:
