@@ -109,7 +109,7 @@ def _with_objects(
         objects=apply,
         waiting=asked.waiting,
         prunes=objects.to_drop(situation),
-        holds=(*base.holds, *drift.holds),
+        holds=(*base.holds, *drift.holds, *asked.holds),
         confirmed=confirmed,
         wake_in_seconds=soonest(budget_in_seconds, look_in_seconds, asked.again_in_seconds),
         suspects=drift.suspects,

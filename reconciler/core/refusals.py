@@ -13,7 +13,7 @@ from typing import NamedTuple
 from reconciler.core import backoff
 from reconciler.core.failing import mark_of
 from reconciler.core.waits import soonest
-from reconciler.model.holds import HoldKind
+from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LiveWorkload
 from reconciler.model.plan_objects import ApplyObject
 from reconciler.model.plans import Desired, Plan, Situation
@@ -110,11 +110,15 @@ def rooms_delay_seconds(situation: Situation, desired: Desired, now: float) -> f
 
 
 class Asked(NamedTuple):
-    """Which objects are asked for now, and which `wait`, as they were refused a while ago."""
+    """Which objects are asked for now, and which `wait`, as they were refused a while ago.
+
+    `holds` tell of those among them that are somebody else's: then nothing is asked for.
+    """
 
     now: tuple[ApplyObject, ...]
     waiting: tuple[ApplyObject, ...] = ()
     again_in_seconds: float | None = None
+    holds: tuple[Hold, ...] = ()
 
 
 def sort_out(proposed: tuple[ApplyObject, ...], situation: Situation, now: float) -> Asked:
@@ -140,7 +144,9 @@ def sort_out(proposed: tuple[ApplyObject, ...], situation: Situation, now: float
             count_left = _left(count, situation, desired, now)
             found += [] if count_left else [count]
             waits += [count_left] if count_left else []
-    return Asked(tuple(found), tuple(waiting), soonest(*waits))
+    told = [situation.refused[item.what] for item in waiting]
+    holds = tuple(Hold(HoldKind.FOREIGN, situation.key, each.said) for each in told if each.foreign)
+    return Asked(() if holds else tuple(found), tuple(waiting), soonest(*waits), holds)
 
 
 def count_of(item: ApplyObject) -> ApplyObject | None:

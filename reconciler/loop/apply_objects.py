@@ -114,6 +114,16 @@ class _Objects:
             refusal = Refusals(asked, 1, self.now, said, judged=judged)
             self.lane.refused.refused(self.plan.key, wanted.what, refusal)
 
+    def _is_foreign(self, wanted: ApplyObject, before: LiveWorkload) -> None:
+        """Note that one is somebody else's: no watch tells when it is not any more."""
+        reason = foreign_reason(wanted.ref, self.lane.instance)
+        self.steps.held(HoldKind.FOREIGN, reason)
+        desired = self.lane.desired(self.plan.key)
+        if desired is not None:
+            asked = refusals.asked_of_object(desired, before, wanted.ref)
+            found = Refusals(asked, 1, self.now, reason, judged=False, foreign=True)
+            self.lane.refused.refused(self.plan.key, wanted.what, found)
+
     async def _announce(self) -> tuple[ApplyObject, ...] | None:
         """Put what will be made on record, after a look at who has those names already.
 
@@ -138,7 +148,7 @@ class _Objects:
             if there is None:
                 continue
             if not is_ours(there, lane.instance):
-                self.steps.held(HoldKind.FOREIGN, foreign_reason(wanted.ref, lane.instance))
+                self._is_foreign(wanted, before)
                 return None
             found[-1] = wanted = _found(lane, wanted, there)
             owner = owner_of(there, lane.instance)

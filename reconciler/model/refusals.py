@@ -13,7 +13,7 @@ class Refusals:
     `asked` names what was asked for and all that we see of what that is judged by: another may
     pass where this one did not. `last_at` in Unix seconds. So many `rooms` were there beside those
     that were refused then; of an object that is 0. `judged` is false where nothing was: the cluster
-    failed (500, no answer), or did not know us.
+    failed (500, no answer), or did not know us. What is `foreign` is there, and somebody else's.
     """
 
     asked: str
@@ -22,3 +22,4 @@ class Refusals:
     said: str
     rooms: int = 0
     judged: bool = True
+    foreign: bool = False

@@ -8,7 +8,17 @@ from reconciler.adapters.kubernetes.calls import Call
 from reconciler.adapters.kubernetes.refusals import refusal
 from reconciler.core.backoff import LONGEST_DELAY_SECONDS
 from reconciler.model.additional import OWN
-from tests.loop.test_additional_objects import ARENA, FILE, PATH, SETTINGS, patch, standing
+from reconciler.model.holds import HoldKind
+from tests.loop.test_additional_objects import (
+    ARENA,
+    FILE,
+    MAPS,
+    OTHER,
+    PATH,
+    SETTINGS,
+    patch,
+    standing,
+)
 from tests.loop.test_own_objects import WHERE, files, template
 from tests.loop.test_own_objects import standing as standing_with_own
 from tests.loop.world import Process, World, spec
@@ -109,6 +119,27 @@ async def test_what_is_added_to_ours_is_asked_for_no_oftener(kind: str) -> None:
     world.commit(files(**{kind: template(kind, "red")}))
     await pass_by(world, process, 120)
     assert len(gate.asked) <= 2 * 10
+
+
+async def test_an_object_of_somebody_else_is_looked_at_ever_more_seldom_and_always_told() -> None:
+    world, process = await standing()
+    named = {"name": "arena-maps", "namespace": "arena"}
+    world.create(PATH, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": named})
+    gate = Gate(process, f"{PATH}/arena-maps")
+    world.commit({OTHER: MAPS, FILE: SETTINGS.replace("welcome", "farewell")})
+    for _ in range(120):
+        (plan,) = (each for each in (await process.turn()).settled if each.plan.key == ARENA)
+        told = (*plan.plan.holds, *plan.holds)
+        assert [hold.kind for hold in told] == [HoldKind.FOREIGN]
+        world.pass_time(1.0)
+    assert len(gate.asked) <= 12
+    settings = world.ask(f"{PATH}/arena-settings")
+    assert settings["data"] == {"motd": "welcome"}, "nothing of the workload is written"
+    world.delete(f"{PATH}/arena-maps")
+    gate.closed = False
+    await pass_by(world, process, 27)
+    assert world.ask(f"{PATH}/arena-maps")["data"] == {"motd": "welcome"}
+    assert world.ask(f"{PATH}/arena-settings")["data"] == {"motd": "farewell"}
 
 
 async def test_the_count_of_a_budget_makes_no_label_of_others_ours() -> None:
