@@ -1,4 +1,5 @@
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -121,7 +122,7 @@ async def test_a_settled_workload_is_planned_again_where_more_may_come(
 ) -> None:
     convergence = Convergence()
     convergence.courses[KEY] = Course()
-    never_run = cast(Lane, None)
+    never_run = cast(Lane, SimpleNamespace(server_now=None))
     lane = ClusterLane(never_run, SystemClock(), convergence, leading=lambda: True)
     convergence._lane = lane
     convergence.settled(Report("local", "c1", (item,)))
