@@ -48,7 +48,7 @@ def _settled(
     scaling: Scaling, head: HeadCount, now: float, hold_seconds: float, shared_now: float
 ) -> tuple[Scaling, Fate]:
     if head.human and not _is_heard(scaling, head):
-        heard = replace(scaling, intent=_asked(head, now), landings=())
+        heard = replace(scaling, intent=_asked(head, now), landings=(), undone=())
         return _held(heard, head.human, shared_now, hold_seconds), "human"
     scaling = _in_time(scaling, shared_now, shared_now + hold_seconds)
     intent = scaling.intent
@@ -61,7 +61,7 @@ def _settled(
     later, told_at = _after(scaling.landings, head.replicas)
     if later is None and head.foreign and head.accepted not in (None, head.replicas):
         # Theirs, though no commit tells: an approval let it in, or a file that is mended.
-        heard = replace(scaling, intent=None, landings=())
+        heard = replace(scaling, intent=None, landings=(), undone=())
         fate: Fate = "overruled" if intent else "none"
         return _held(heard, head.foreign, shared_now, hold_seconds), fate
     if intent is None:
@@ -137,18 +137,26 @@ def decided(scaling: Scaling, in_git: int, step: Step) -> Scaling:
     """Return what is remembered after a decision; `in_git` is the head's number.
 
     An intent that was there keeps its base: the head is still to come to it. One that leads back
-    to the number in Git is none any more, unless a commit of ours is on its way there.
+    to the number in Git is none any more, unless a commit of ours is on its way there; rooms came
+    and went by it all the same, so the next commit tells its steps.
     """
-    intent = scaling.intent or Intent(in_git, in_git, ())
-    if step.after == intent.base and not scaling.landings:
-        return replace(scaling, intent=None)
+    intent = scaling.intent or _begun(scaling, in_git)
     # What an answered push told may be forced off the branch before it is taken in.
     told = intent.told_at
     known = intent.steps if scaling.landings else intent.untold
     if step.at <= told:
         told = 0.0  # the clock was set back; what was told is left out already
     steps = _shortened((*known, step), told)
-    return replace(scaling, intent=Intent(intent.base, step.after, steps, told))
+    if step.after == intent.base and not scaling.landings:
+        # A person's is not carried over: what a policy decides next would pass for theirs.
+        return replace(scaling, intent=None, undone=() if intent.is_persons else steps)
+    return replace(scaling, intent=Intent(intent.base, step.after, steps, told), undone=())
+
+
+def _begun(scaling: Scaling, in_git: int) -> Intent:
+    """Return the intent that a decision begins, with what led back to that number before it."""
+    undone = scaling.undone
+    return Intent(in_git, in_git, undone if undone and undone[-1].after == in_git else ())
 
 
 def pushing(scaling: Scaling, commit: str, landed: Intent) -> Scaling:

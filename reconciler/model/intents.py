@@ -60,8 +60,13 @@ class Intent:
 
     @property
     def waits_since(self) -> float:
-        """Since when a commit is waited for, in Unix seconds: what was told waits no more."""
-        return (self.untold or self.steps)[0].at
+        """Since when a commit is waited for, in Unix seconds.
+
+        What was told waits no more, nor what led back to the number in Git before it was.
+        """
+        waiting = self.untold or self.steps
+        back = max((at for at, step in enumerate(waiting, 1) if step.after == self.base), default=0)
+        return waiting[min(back, len(waiting) - 1)].at
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,8 @@ class Scaling:
     """The commit of a person whose number waits for the end of a freeze, "" for none."""
     last: Step | None = None
     """What a policy decided last, with all that shaped it: it stays when the count has landed."""
+    undone: tuple[Step, ...] = ()
+    """Steps that led back to the number in Git before a commit told them: the next one does."""
     unlisted: tuple[int, int] | None = None
     """Of a count that stood nowhere in Git: what acted, and what our first line of it said."""
 

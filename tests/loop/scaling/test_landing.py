@@ -13,8 +13,17 @@ from reconciler.model.refs import WorkloadKey
 from reconciler.service.app import App, Parts
 from reconciler.service.scaling_voices import ScalingVoices
 from tests.loop.safety import Bounds
-from tests.loop.scaling.house import FILE, Ledger, ScalingService, Scene, scaled, scene, stage
-from tests.loop.virtual_time import in_virtual_time
+from tests.loop.scaling.house import (
+    FILE,
+    Habits,
+    Ledger,
+    ScalingService,
+    Scene,
+    scaled,
+    scene,
+    stage,
+)
+from tests.loop.virtual_time import elapsed, in_virtual_time
 
 FROM_EIGHT = [{"from": "08:05", "to": "20:00", "replicas": 6}]
 """The world begins at 08:00."""
@@ -311,5 +320,27 @@ def test_a_file_that_no_commit_may_name_keeps_no_other_count_out_of_git(odd: str
             refused = {each.edit.where.name for landed in ledger.commits for each in landed.refused}
             assert (refused, ledger.troubles) == ({"duel"}, [])
             assert there.wanted(WorkloadKey("Scheduler", "duel", "duel")) == 6
+
+    in_virtual_time(main())
+
+
+@pytest.mark.long
+def test_what_came_back_before_its_commit_is_told_by_the_next_one() -> None:
+    times = [
+        {"from": "08:05", "to": "08:06", "replicas": 5},
+        {"from": "08:06", "to": "08:08", "replicas": 2},
+        {"from": "08:08", "to": "20:00", "replicas": 4},
+    ]
+
+    async def main() -> None:
+        async with scene(scaled(2, times), Habits(quiet_seconds=300.0)) as there:
+            there.start("one")
+            await there.until("five rooms", lambda: there.rooms() == 5, 400.0)
+            await there.until("two rooms", lambda: there.rooms() == 2, 200.0)
+            await there.until("four act", lambda: there.wanted() == 4, 200.0)
+            begun = elapsed()
+            await there.until("four in Git", lambda: there.count_in_git() == 4, 400.0)
+            assert elapsed() - begun > 290.0, "the quiet time is that of the count that waits"
+            assert there.told("arena") == [(2, 5), (5, 2), (2, 4)]
 
     in_virtual_time(main())

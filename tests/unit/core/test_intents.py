@@ -277,9 +277,54 @@ def test_decisions_replace_each_other_and_keep_the_base() -> None:
     assert second.intent.reason == "b"
 
 
+THERE, BACK = Step(1.0, 5, 7, "buffer", "a"), Step(2.0, 7, 5, "buffer", "b")
+
+
 def test_a_decision_back_to_the_number_in_git_is_none() -> None:
-    there = intents.decided(Scaling(), 5, Step(1.0, 5, 7, "buffer", "a"))
-    assert intents.decided(there, 5, Step(2.0, 7, 5, "buffer", "b")) == Scaling()
+    known = intents.decided(intents.decided(Scaling(), 5, THERE), 5, BACK)
+    assert known == Scaling(undone=(THERE, BACK))
+
+
+def test_what_led_back_to_the_number_in_git_is_told_by_the_next_commit() -> None:
+    known, again = intents.decided(intents.decided(Scaling(), 5, THERE), 5, BACK), BACK
+    for at in (10.0, 20.0):
+        up, again = Step(at, 5, 9, "buffer", "c"), Step(at + 1.0, 9, 5, "buffer", "d")
+        waits = intents.decided(known, 5, up)
+        assert waits.intent is not None
+        assert waits.intent.waits_since == at, "a quiet time begins anew with it"
+        assert (waits.intent.untold, waits.undone) == ((*known.undone, up), ())
+        known = intents.decided(waits, 5, again)
+    assert [step.at for step in known.undone] == [1.0, 2.0, 10.0, 11.0, 20.0, 21.0]
+
+
+@pytest.mark.parametrize(
+    ("in_git", "heard"),
+    [
+        pytest.param(6, None, id="the number in Git is another by now"),
+        pytest.param(5, head(5, human="h1"), id="a person said this one"),
+    ],
+)
+def test_steps_that_lead_elsewhere_are_not_told(in_git: int, heard: HeadCount | None) -> None:
+    known = intents.decided(intents.decided(Scaling(), 5, THERE), 5, BACK)
+    if heard is not None:
+        known, _ = intents.settle(known, heard, 3.0, HOLD_SECONDS)
+    up = Step(2000.0, in_git, 9, "buffer", "c")
+    assert intents.decided(known, in_git, up).intent == Intent(in_git, 9, (up,))
+
+
+def test_what_a_person_began_and_a_policy_took_back_makes_no_later_count_theirs() -> None:
+    theirs = Scaling(Intent(5, 7, (replace(THERE, policy=BY_A_PERSON),)))
+    assert intents.decided(theirs, 5, BACK) == Scaling()
+
+
+def test_flapping_around_the_number_in_git_keeps_the_record_small() -> None:
+    known = Scaling()
+    for at in range(2 * intents.STEPS_KEPT):
+        before, after = (5, 7) if at % 2 == 0 else (7, 5)
+        known = intents.decided(known, 5, Step(1.0 + at, before, after, "buffer", "r"))
+    assert len(known.undone) == intents.STEPS_KEPT
+    assert known.undone[0].before == known.undone[-1].after == 5
+    assert all(one.after == other.before for one, other in pairwise(known.undone))
 
 
 def test_a_decision_back_stays_while_another_number_is_on_its_way() -> None:

@@ -49,6 +49,7 @@ SCALING = Scaling(
     held_by="c0",
     lowered=((NOW - 8, 12),),
     own=4,
+    undone=(STEP,),
     unlisted=(2, 4),
     past=Past(
         *(NOW - 9, NOW - 8, "up", NOW - 7),
