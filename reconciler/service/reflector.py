@@ -21,7 +21,9 @@ LONGEST_PAUSE_SECONDS = 30.0
 LONGEST_DENIED_SECONDS = 300.0
 """A repaired permission sends no event: it is tried again, at the latest after this."""
 HEALTHY_SECONDS = 120.0
-RELIST_SECONDS = 1800.0
+RELIST_SECONDS = 240.0
+"""Whatever became of an event on its way, it is known five minutes later: a bookmark comes each
+minute, and with it the look whether this time is over."""
 OLDER_ACCEPTED_SECONDS = 300.0
 """A list older than what was seen is a lagging server's; after so long it is a restored one's."""
 SLICE = 50

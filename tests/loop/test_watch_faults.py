@@ -24,8 +24,10 @@ from tests.loop.world import CONFIG, World
 pytestmark = pytest.mark.usefixtures("no_time_of_this_machine")
 SEEDS = 15
 CONVERGED_SECONDS = 900.0
+KNOWN_SECONDS = 700.0
+"""Longer than an event may stay unknown that a wire held back, or lost with the next bookmark; and
+than the record keeps how many rooms went within ten minutes."""
 REST_SECONDS = 100.0
-"""More than a wire may be silent: what it held back is told meanwhile."""
 BOUNDS = {
     # A surge of two above what is wanted; never fewer ready than what was wanted at first.
     "arena": Bounds(5 + 2, 3 - 1),
@@ -141,7 +143,7 @@ async def _play(seed: int) -> list[str]:
             there.start("the last process")
         there.services[-1].transport.down = ""
         await there.until("the story's end", lambda: _is_told(there), CONVERGED_SECONDS)
-        await asyncio.sleep(REST_SECONDS)
+        await asyncio.sleep(KNOWN_SECONDS)
         there.judge()
         assert _is_told(there)
         written = len(there.writes)

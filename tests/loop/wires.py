@@ -67,6 +67,7 @@ class Wire:
         self._left = at
         self._seen: list[bytes] = []
         self._met: list[bytes] = []
+        self._held: list[bytes] = []
         self._ready = asyncio.Event()
         stream.wake = self._ready.set
 
@@ -75,7 +76,9 @@ class Wire:
         while True:
             if self._met:
                 met, self._met = self._met, []
-                return b"".join(await self._spoilt(met))
+                spoilt = b"".join(await self._spoilt(met))
+                if spoilt or self._mishap == "ends":
+                    return spoilt
             self._ready.clear()
             lines = self._stream.take(self._now()).splitlines(keepends=True)
             well, self._met = lines[: self._left], lines[self._left :]
@@ -120,10 +123,34 @@ class Wire:
             case "is late":
                 await asyncio.sleep(20.0)
                 self._left = 10
+            case "loses some":
+                self._left = 10
+                return lines[3:]
+            case "swaps two":
+                return self._swapped(lines)
         return lines
 
+    def _swapped(self, lines: list[bytes]) -> list[bytes]:
+        """Return them with the first two the other way round; one alone waits for the next."""
+        lines = [*self._held, *lines]
+        self._held = lines if len(lines) == 1 else []
+        if self._held:
+            return []
+        self._left = 10
+        return [lines[1], lines[0], *lines[2:]]
 
-WIRES = ("falls silent", "is cut", "ends", "breaks a line", "is too old", "repeats", "is late")
+
+WIRES = (
+    "falls silent",
+    "is cut",
+    "ends",
+    "breaks a line",
+    "is too old",
+    "repeats",
+    "is late",
+    "loses some",
+    "swaps two",
+)
 
 
 class WatchedTransport(SandboxTransport):
