@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from reconciler.core import (
+    contests,
     creations,
     departures,
     ending,
@@ -100,18 +101,24 @@ def _with_objects(
     workload = desired.workload
     proposed, confirmed = objects.to_apply(desired.objects, live, situation.confirmed, schemas)
     drift = sort_out(proposed, situation, workload, desired.objects, live)
-    asked = refusals.sort_out(drift.apply, situation, now)
+    calmed = contests.calmed(drift.apply, situation, now)
+    asked = refusals.asked_for(calmed.now, situation, now)
     apply, budget_in_seconds = _paced(asked.now, situation, workload)
     look_in_seconds = LOOK_AGAIN_SECONDS if drift.suspects else None
     return replace(
         base,
         inventory=objects.inventory_of(situation),
         objects=apply,
-        waiting=asked.waiting,
+        waiting=(*calmed.waiting, *asked.waiting),
         prunes=objects.to_drop(situation),
-        holds=(*base.holds, *drift.holds, *asked.holds),
+        holds=(*base.holds, *drift.holds, *calmed.holds, *asked.holds),
         confirmed=confirmed,
-        wake_in_seconds=soonest(budget_in_seconds, look_in_seconds, asked.again_in_seconds),
+        wake_in_seconds=soonest(
+            budget_in_seconds,
+            look_in_seconds,
+            calmed.again_in_seconds,
+            asked.again_in_seconds,
+        ),
         suspects=drift.suspects,
         applied=drift.applied,
     )

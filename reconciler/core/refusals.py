@@ -121,7 +121,7 @@ class Asked(NamedTuple):
     holds: tuple[Hold, ...] = ()
 
 
-def sort_out(proposed: tuple[ApplyObject, ...], situation: Situation, now: float) -> Asked:
+def asked_for(proposed: tuple[ApplyObject, ...], situation: Situation, now: float) -> Asked:
     """Say which of the objects that are to be applied, in that order, are asked for now.
 
     Of a budget its count is still written, without what is added to it: it follows the rooms.

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
-from reconciler.core import refusals
+from reconciler.core import contests, refusals
 from reconciler.core.fields import differing
 from reconciler.core.ignoring import given_up, laid_over
 from reconciler.core.own_objects import count_alone
@@ -16,7 +16,7 @@ from reconciler.model.changes import FieldChange
 from reconciler.model.errors import Conflict, PortError
 from reconciler.model.holds import HoldKind
 from reconciler.model.live import LiveWorkload
-from reconciler.model.plan_objects import ApplyObject
+from reconciler.model.plan_objects import ApplyObject, contest_name
 from reconciler.model.plans import Plan
 from reconciler.model.records import Owned
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
@@ -64,27 +64,44 @@ class _Objects:
             # As it was it is there: a change that is refused may not stop healing.
             return bool(wanted.live_version) and await self._is_spared(wanted, error)
         self.lane.refused.taken(self.plan.key, wanted.what)
-        if written:
+        if written is not None:
+            self._count(wanted, written)
             if wanted.ref.kind == "PodDisruptionBudget":
                 self.lane.budgeted_at[self.plan.key] = self.lane.view.elapsed()
             self.steps.did("apply", wanted.what, wanted.reason)
         return True
 
-    async def _write(self, wanted: ApplyObject) -> bool:
-        """Write one; whether that was to be. Raises the cluster's errors."""
+    async def _write(self, wanted: ApplyObject) -> "Difference | None":
+        """Write one, and return what it changed, None where there was nothing to write.
+
+        Raises the cluster's errors.
+        """
         lane, body = self.lane, wanted.body
+        found = Difference(None, body)
         if wanted.alone:
             there = await lane.cluster.get(wanted.ref)
             if there is None:
                 raise Conflict(f"{wanted.ref} is gone meanwhile: planned anew")
             body = count_alone(body, there, labels.field_manager(lane.instance))
         elif wanted.live_version:
-            fields, body = await look(lane, self.plan.key, wanted)
-            if fields == ():
-                return False
+            found = await look(lane, self.plan.key, wanted)
+            if found.fields == ():
+                return None
+            body = found.body
         lane.check_stands(self.plan)
         await lane.cluster.apply(body, force=True)
-        return True
+        return found
+
+    def _count(self, wanted: ApplyObject, found: "Difference") -> None:
+        """Note that one was set back: where somebody changes it again and again, that is told."""
+        if not found.fields or found.there is None:
+            return
+        asked = contests.mark_of(wanted, found.there["metadata"]["uid"])
+        paths = [change.path for change in found.fields]
+        manager = labels.field_manager(self.lane.instance)
+        said = contests.said_of(wanted, paths, found.there, manager)
+        again = Refusals(asked, 1, self.now, said)
+        self.lane.refused.refused(self.plan.key, contest_name(wanted.ref), again)
 
     async def _is_spared(self, wanted: ApplyObject, error: PortError) -> bool:
         """Whether rooms may follow though this was not written over what is there.
@@ -166,7 +183,7 @@ class _Objects:
         return tuple(found)
 
     async def _record(self, made: Mapping[ObjectRef, bool]) -> None:
-        """Put on record what is made, with the highest room of this batch."""
+        """Put on record what is made, and how far the names of rooms are raised."""
         creates = self.plan.creates
         inventory = tuple(sorted(Owned(ref, by_us) for ref, by_us in made.items()))
         # Not the highest of this batch: names that were given up stand below `next` too.
@@ -234,23 +251,28 @@ def foreign_reason(ref: ObjectRef, instance: str) -> str:
     )
 
 
-async def look(
-    lane: Lane, key: WorkloadKey, wanted: ApplyObject
-) -> tuple[tuple[FieldChange, ...] | None, Json]:
+class Difference(NamedTuple):
+    """What applying `body` over what is `there` would change; None where nothing is there."""
+
+    fields: tuple[FieldChange, ...] | None
+    body: Json
+    there: Json | None = None
+
+
+async def look(lane: Lane, key: WorkloadKey, wanted: ApplyObject) -> Difference:
     """Ask the server what applying would change, and remember where that is nothing.
 
-    Returns that with what would be applied; None where the object is not there. Raises the
-    cluster's errors.
+    Raises the cluster's errors.
     """
     there = await lane.cluster.get(wanted.ref)
     if there is None:
-        return None, wanted.body
+        return Difference(None, wanted.body)
     body = _over(lane, wanted, there)
     would_be = await lane.cluster.apply(body, dry_run=True, force=True)
     fields = tuple(differing(_content(there), _content(would_be), ""))
     if not fields:
         lane.confirm(key, (wanted.digest, there["metadata"]["resourceVersion"]))
-    return fields, body
+    return Difference(fields, body, there)
 
 
 def _over(lane: Lane, wanted: ApplyObject, there: Json) -> Json:

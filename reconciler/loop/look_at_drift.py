@@ -14,7 +14,7 @@ async def look_at_drift(lane: Lane, plan: Plan, steps: Steps) -> None:
     """
     for item in plan.suspects:
         try:
-            fields, _ = await look(lane, plan.key, item)
+            fields = (await look(lane, plan.key, item)).fields
         except (Denied, Misconfigured):
             fields = None
         except PortError as error:

@@ -86,7 +86,7 @@ async def _drifted(lane: Lane, plan: Plan) -> tuple[Hold, ...]:
     """Return what is told of objects that somebody else changed."""
     looks = await asyncio.gather(*(look(lane, plan.key, item) for item in plan.suspects))
     asked = zip(plan.suspects, looks, strict=True)
-    told = [item for item, (fields, _) in asked if fields != ()]
+    told = [item for item, found in asked if found.fields != ()]
     return (Hold(HoldKind.DRIFTED, plan.key, drift.told_of(told)),) if told else ()
 
 
@@ -95,7 +95,7 @@ async def _look(
 ) -> ObjectChange | str | None:
     """Return what applying an object would do, or in words whose it is; None for nothing."""
     if wanted.live_version:
-        fields, _ = await look(lane, key, wanted)
+        fields = (await look(lane, key, wanted)).fields
         if fields == ():
             return None
         if fields:
@@ -110,6 +110,6 @@ async def _look(
             verb, reason = Verb.UPDATE, f"{wanted.ref} is there without our label: adopted"
             if wanted.ref.kind in additional.KINDS and owner not in (None, key):
                 reason = f"{wanted.ref} is that of {owner}: taken over when that lets go of it"
-            fields, _ = await look(lane, key, wanted)
+            fields = (await look(lane, key, wanted)).fields
             return ObjectChange(wanted.ref, verb, reason, fields or ())
     return ObjectChange(wanted.ref, Verb.CREATE, wanted.reason)

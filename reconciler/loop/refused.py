@@ -17,7 +17,7 @@ from reconciler.model.errors import (
     Unauthenticated,
     Withheld,
 )
-from reconciler.model.plan_objects import count_name
+from reconciler.model.plan_objects import contest_name, count_name
 from reconciler.model.plans import Plan
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.refusals import ROOMS, Refusals
@@ -61,7 +61,9 @@ class Refused:
     def settled(self, plan: Plan) -> None:
         """Drop what is asked for no more. Rooms that may be made again are, one at first."""
         asked = {item.ref for item in (*plan.objects, *plan.waiting)}
-        self._keep(plan.key, {ROOMS, *map(str, asked), *(count_name(ref) for ref in asked)})
+        contests = (contest_name(owned.ref) for owned in plan.inventory)
+        named = {*map(str, asked), *map(count_name, asked)}
+        self._keep(plan.key, {ROOMS, *named, *contests})
 
     def forget(self, key: WorkloadKey) -> None:
         """Keep nothing of a workload."""

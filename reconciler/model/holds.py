@@ -37,7 +37,7 @@ class HoldKind(StrEnum):
     FOREIGN = "foreign"
     """An object of that name belongs to somebody else."""
     DRIFTED = "drifted"
-    """Somebody changed an object, and the spec says that this is told: shown, never a stop."""
+    """Somebody changed an object, and that is told, or does so again and again: never a stop."""
     NOT_COPIED = "not-copied"
     """A source of `copyFrom` is missing or may not be copied: shown, never a stop."""
     FAILING = "failing"

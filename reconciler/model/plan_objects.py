@@ -50,6 +50,11 @@ def count_name(ref: ObjectRef) -> str:
     return f"the count of {ref}"
 
 
+def contest_name(ref: ObjectRef) -> str:
+    """Return how an object is named as one that others change whenever it is set back."""
+    return f"the contest of {ref}"
+
+
 @dataclass(frozen=True, slots=True)
 class DeleteObject:
     """Prune one object of the inventory, exactly as it was seen."""

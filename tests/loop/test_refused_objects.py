@@ -142,6 +142,34 @@ async def test_an_object_of_somebody_else_is_looked_at_ever_more_seldom_and_alwa
     assert world.ask(f"{PATH}/arena-settings")["data"] == {"motd": "farewell"}
 
 
+async def test_who_changes_an_object_whenever_it_is_set_back_is_told_and_not_fought_for_ever() -> (
+    None
+):
+    world, process = await standing()
+    path = f"{PATH}/arena-settings"
+    for change in ("mine", "welcome", "mine"):
+        patch(world, path, {"data": {"motd": change}})
+        await process.turn()
+        assert world.ask(path)["data"] == {"motd": "welcome"}, "what people change once is set back"
+        world.pass_time(1.0)
+    before = len(process.transport.writes)
+    told = set[str]()
+    for _ in range(120):
+        patch(world, path, {"data": {"motd": "mine"}})
+        (plan,) = (each for each in (await process.turn()).settled if each.plan.key == ARENA)
+        told |= {hold.reason for hold in plan.plan.holds if hold.kind is HoldKind.DRIFTED}
+        world.pass_time(1.0)
+    writes = [call for call in process.transport.writes[before:] if call.path == path]
+    assert len(writes) <= 20
+    (reason,) = told
+    assert reason.startswith("ConfigMap arena/arena-settings is changed by ")
+    assert " in data.motd each time" in reason
+    await pass_by(world, process, int(LONGEST_DELAY_SECONDS))
+    assert world.ask(path)["data"] == {"motd": "welcome"}, "it is Git's all the same"
+    world.pass_time(600.0)
+    assert not [hold for each in (await process.turn()).settled for hold in each.plan.holds]
+
+
 async def test_the_count_of_a_budget_makes_no_label_of_others_ours() -> None:
     world, process = await standing_with_own()
     path = WHERE["PodDisruptionBudget"]
