@@ -46,6 +46,9 @@ def lay(
     tells = any(word is not None for word in words)
     said = report.said if report.said is not None else before.said
     spoke = before.tells or before.health is not None or before.game_state is not None
+    confirmed_at = 0.0
+    if confirms_at:
+        confirmed_at = before.confirmed_at or (confirms_at if tells else 0.0)
     laid = Heard(
         at=before.at,
         # A game that repeats itself on one path may use another beside it: its silence tells.
@@ -56,9 +59,7 @@ def lay(
         health=report.health if report.health is not None else before.health,
         game_state=report.game_state if report.game_state is not None else before.game_state,
         said_since=before.said_since if said is before.said else now,
-        confirmed_at=(before.confirmed_at or (confirms_at if tells else 0.0))
-        if confirms_at
-        else 0.0,
+        confirmed_at=confirmed_at,
         tells=tells or before.tells,
         mixed=before.mixed or (spoke and before.periodic is not report.periodic),
         runs=before.runs,

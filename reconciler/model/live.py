@@ -163,7 +163,7 @@ NO_NODES = Nodes()
 
 @dataclass(frozen=True, slots=True)
 class LiveObject:
-    """One non-room object of ours, whole but for managedFields and, unless it ends, status."""
+    """One non-room object of ours, without managedFields; a namespace that ends has its status."""
 
     ref: ObjectRef
     uid: str
