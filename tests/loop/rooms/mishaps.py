@@ -5,6 +5,7 @@ import json
 import random
 from collections.abc import Iterator
 
+from reconciler.model.labels import STATE
 from reconciler.model.refs import Json
 from reconciler.sandbox.behaviour import nodes
 from reconciler.sandbox.kinds import POD
@@ -19,8 +20,9 @@ EVICTED, REFUSED = 201, 429
 MERGE = {"content-type": "application/merge-patch+json"}
 WAYS = (
     *("history", "git", "server", "kill", "kill", "stop", "deaf"),
-    *("evict", "hand", "node lost", "node silent", "cordon"),
+    *("evict", "hand", "node lost", "node silent", "cordon", "allocate"),
 )
+_STATE = f"/metadata/labels/{STATE.replace('/', '~1')}"
 
 
 async def worsen(there: Playhouse, chance: random.Random) -> None:
@@ -46,6 +48,8 @@ async def worsen(there: Playhouse, chance: random.Random) -> None:
                 await evict_some(there, chance)
             case "hand":
                 delete_one(there, chance)
+            case "allocate":
+                await _allocate_some(there, chance)
             case "kill" | "stop" as end:
                 await _replace_process(there, chance, end, f"process-{number}")
             case what:
@@ -96,6 +100,34 @@ def evict(there: Playhouse, room: str) -> int:
         there.unsafe.append(Unsafe(f"an eviction of {room} passed: {wrong}"))
     there.changed()
     return answer.status
+
+
+async def _allocate_some(there: Playhouse, chance: random.Random) -> None:
+    """Give idle rooms to somebody for a while, as who allocates by Kubernetes' API does."""
+    for _ in range(3):
+        pods = sorted(pod.key for pod in _standing(there))
+        if pods:
+            room = chance.choice(pods)
+            there.weather.met["rooms allocated"] += _marked(there, room, "idle", "allocated")
+        await asyncio.sleep(chance.uniform(0.1, 40.0))
+    give_back_all(there)
+
+
+def give_back_all(there: Playhouse) -> None:
+    """Take all allocations back."""
+    for pod in list(_standing(there)):
+        _marked(there, pod.key, "allocated", "idle")
+
+
+def _marked(there: Playhouse, room: str, before: str, after: str) -> bool:
+    """Mark a room anew where it is marked as `before`; whether it was."""
+    namespace, name = room.split("/")
+    steps = (("test", before), ("replace", after))
+    patch = [{"op": op, "path": _STATE, "value": mark} for op, mark in steps]
+    headers = {"content-type": "application/json-patch+json"}
+    answer = _send(there, "PATCH", f"/api/v1/namespaces/{namespace}/pods/{name}", patch, headers)
+    there.changed()
+    return answer.status == 200
 
 
 def delete_one(there: Playhouse, chance: random.Random) -> None:
@@ -149,7 +181,7 @@ def _standing(there: Playhouse) -> Iterator[Stored]:
 
 
 def _send(
-    there: Playhouse, method: str, path: str, body: Json, headers: dict[str, str]
+    there: Playhouse, method: str, path: str, body: Json | list[Json], headers: dict[str, str]
 ) -> Response:
     """Send a request of somebody else; a server that is away from us may be there for others."""
     request = Request.of(method, path, json.dumps(body).encode(), headers)

@@ -19,7 +19,7 @@ from reconciler.sandbox.players.matchmaker import Matchmaker
 from reconciler.sandbox.players.natures import Lie, Nature, Voice
 from tests.loop.points import POINTS
 from tests.loop.rooms.house import Air, Playhouse, playhouse
-from tests.loop.rooms.mishaps import uncordon_all, wake_all, worsen
+from tests.loop.rooms.mishaps import give_back_all, uncordon_all, wake_all, worsen
 from tests.loop.rooms.seeds import SEEDS
 from tests.loop.rooms.truth import Laws
 from tests.loop.rooms.wishes import QUIET_SECONDS, SERVERS, Piece, Wish
@@ -218,6 +218,7 @@ async def _calm(there: Playhouse, players: "asyncio.Task[None]") -> None:
     there.world.host.heal()
     uncordon_all(there)
     wake_all(there)
+    give_back_all(there)
     for service in there.services:
         service.transport.down = ""
     if all(service.killed for service in there.services):
