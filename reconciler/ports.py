@@ -31,10 +31,7 @@ class Repository(Protocol):
         """
 
     async def tree(self, revision: str) -> Tree:
-        """Read everything at `revision` (a commit id or any rev of the mirror).
-
-        Raises Misconfigured when there is none (of a shallow clone, with the depth that helps).
-        """
+        """Read everything at a commit or any rev. Raises Misconfigured where there is none."""
 
     async def relation(self, old: str, new: str) -> Relation:
         """Say how `new` stands to `old`."""
@@ -42,11 +39,14 @@ class Repository(Protocol):
     async def merge(self, base: str, head: str) -> Merged:
         """Return the tree that merging `head` into `base` makes (git merge-tree)."""
 
-    async def history(self, base: str, head: str, signers: str, now: float) -> History:
+    async def history(
+        self, base: str, head: str, signers: str, now: float, ours: Collection[str] = ()
+    ) -> History:
         """Read the commits of `base..head` with their approving trailers and who signed them.
 
         `signers` is the path of an OpenSSH allowed_signers file, as it holds at `now` (Unix
-        seconds). What cannot be told is said in the answer's `problem`; at most 100 commits.
+        seconds). What cannot be told is said in the answer's `problem`; at most 100 commits beside
+        `ours`, which are listed and not checked.
         """
 
     async def verify(self, span: Span, rules: SigningRules, now: float) -> Verification:

@@ -30,7 +30,8 @@ async def read_trailers(
     # Where nothing was ever wholly in effect, nobody knows who made what is held.
     if not (asked.signers and asked.commit and record.in_step):
         return Endorsed(record, {})
-    history = await repository.history(record.in_step, asked.commit, asked.signers, now)
+    span = record.in_step, asked.commit
+    history = await repository.history(*span, asked.signers, now, record.pushed)
     endorsed = trailers.judge(history, record, now)
     if endorsed.given or endorsed.doubts:
         return endorsed

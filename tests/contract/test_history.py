@@ -3,6 +3,7 @@
 import pytest
 
 from reconciler.model.errors import Misconfigured
+from reconciler.model.trailers import SignedCommit
 from tests.contract.far import NOW, Far
 
 HASH, OTHER = "d1007e0425df", "bd7085a350de"
@@ -90,12 +91,15 @@ async def test_a_base_that_is_no_ancestor_and_too_long_a_history_are_said(far: F
         await repository.fetch()
         long = await repository.history(base, head, far.signers, NOW)
         short = await repository.history(right, head, far.signers, NOW)
+        known = await repository.history(base, head, far.signers, NOW, [right, "0" * 40])
     finally:
         await repository.close()
     assert apart.problem == f"commit {left[:12]} is no ancestor of {right[:12]}"
     assert "no ancestor" in unknown.problem
     assert (long.commits, long.problem) == ((), f"more than 100 commits since {base[:12]}")
     assert len(short.commits) == 100
+    assert known.commits[:-1] == short.commits
+    assert known.commits[-1] == SignedCommit(right, base, changes=True, problem="not checked")
 
 
 @pytest.mark.long

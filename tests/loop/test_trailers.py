@@ -104,8 +104,9 @@ async def test_counts_that_we_commit_meanwhile_keep_no_trailer_from_counting(
     async with story.process() as process:
         change_hash = await story.refused(process, story.anna)
         store = process.lane.store
-        ours = commit(story.bare, {"schedulers/arena.yaml": spec("arena", 3)}, "Scale arena to 3")
-        await store.save_repository(replace(store.repository, pushed=(ours,)))
+        files = [{"schedulers/arena.yaml": spec("arena", 3 + turn % 2)} for turn in range(101)]
+        ours = tuple(commit(story.bare, each, "Scale arena") for each in files)
+        await store.save_repository(replace(store.repository, pushed=ours))
         await story.world.settle(process)
         story.approve(change_hash, story.bea)
         await story.world.settle(process)

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from typing import TypeVar
 
 from reconciler.adapters.git.failures import Damaged
@@ -67,9 +67,11 @@ class LocalCheckout:
         """Return the tree of merging `head` into `base`, or the paths that conflict."""
         return await self._sound(self._reader.merge(base, head))
 
-    async def history(self, base: str, head: str, signers: str, now: float) -> History:
+    async def history(
+        self, base: str, head: str, signers: str, now: float, ours: Collection[str] = ()
+    ) -> History:
         """Read the commits of `base..head`, what they approve and who signed them."""
-        return await self._sound(self._reader.history(base, head, signers, now))
+        return await self._sound(self._reader.history(base, head, signers, now, ours))
 
     async def verify(self, span: Span, rules: SigningRules, now: float) -> Verification:
         """Say which commits of a span no allowed key signed."""

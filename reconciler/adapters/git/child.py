@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -112,9 +112,12 @@ class Session:
         """Say how `new` stands to `old`."""
         return {"relation": self._objects().relation(old, new).value}, b""
 
-    def history(self, base: str, head: str, signers_file: str, now: float) -> Answer:
+    def history(
+        self, base: str, head: str, signers_file: str, now: float, ours: Sequence[str]
+    ) -> Answer:
         """Read the commits of `base..head`, what they approve and who signed them."""
-        found = trailers.history(self._objects(), base, head, signers_file, now)
+        objects, mine = self._objects(), frozenset(ours)
+        found = trailers.history(objects, base, head, signers_file, now, mine)
         return asdict(found), b""
 
     def verify(self, span: Mapping[str, Any], rules: Mapping[str, Any], now: float) -> Answer:

@@ -5,7 +5,7 @@ sees only what it fetched.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from reconciler.adapters.git.folders import check_folder, from_folder, from_top
@@ -71,16 +71,18 @@ class MemoryRepository:
         ancestors = self._host.ancestors(latest)
         return Relation.FORWARD if old in ancestors else Relation.DIVERGED
 
-    async def history(self, base: str, head: str, signers: str, now: float) -> History:
+    async def history(
+        self, base: str, head: str, signers: str, now: float, ours: Collection[str] = ()
+    ) -> History:
         """Read the commits of `base..head`, what they approve and who signed them."""
-        relation = await self.relation(base, head)
-        if relation not in (Relation.SAME, Relation.FORWARD):
+        if await self.relation(base, head) not in (Relation.SAME, Relation.FORWARD):
             return History(problem=f"commit {base[:12]} is no ancestor of {head[:12]}")
         newest = self._newest(self._resolved(head), self._host.ancestors(base))
-        if len(newest) > COMMITS_LIMIT:
+        if len({*newest}.difference(ours)) > COMMITS_LIMIT:
             return History(problem=f"more than {COMMITS_LIMIT} commits since {base[:12]}")
         allowed = await asyncio.to_thread(allowed_by, signers)
-        return History(tuple(self._signed(self._host.commits[name], allowed) for name in newest))
+        commits = (self._host.commits[name] for name in newest)
+        return History(tuple(self._signed(each, allowed, ours) for each in commits))
 
     async def verify(self, span: Span, rules: SigningRules, now: float) -> Verification:
         """Say which commits of a span no allowed key signed; keys of SSH alone."""
@@ -219,19 +221,17 @@ class MemoryRepository:
             tuple(from_folder(self._folder, path) for path in changed),
         )
 
-    def _signed(self, commit: Commit, allowed: Mapping[str, Signer]) -> SignedCommit:
+    def _signed(
+        self, commit: Commit, allowed: Mapping[str, Signer], ours: Collection[str]
+    ) -> SignedCommit:
         parent = commit.parents[0] if len(commit.parents) == 1 else ""
+        if commit.identity in ours:
+            return SignedCommit(commit.identity, parent, changes=True, problem="not checked")
         same = bool(parent) and self._host.commits[parent].files == commit.files
-        problem = NOT_ALLOWED if commit.signed_by else NOT_SIGNED
         signer = allowed.get(commit.signed_by)
-        return SignedCommit(
-            commit.identity,
-            parent,
-            not same,
-            approved(commit.subject.encode()),
-            signer,
-            "" if signer else problem,
-        )
+        problem = "" if signer else NOT_ALLOWED if commit.signed_by else NOT_SIGNED
+        approves = approved(commit.subject.encode())
+        return SignedCommit(commit.identity, parent, not same, approves, signer, problem)
 
     def _resolved(self, revision: str) -> str:
         check_revision(revision)

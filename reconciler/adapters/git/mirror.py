@@ -1,7 +1,7 @@
 """The Repository port over a bare mirror of one tracked branch."""
 
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
@@ -88,9 +88,11 @@ class Mirror:
         """Return the tree of merging `head` into `base`, or the paths that conflict."""
         return await self._sound(lambda: self._reader.merge(base, head))
 
-    async def history(self, base: str, head: str, signers: str, now: float) -> History:
+    async def history(
+        self, base: str, head: str, signers: str, now: float, ours: Collection[str] = ()
+    ) -> History:
         """Read the commits of `base..head`, what they approve and who signed them."""
-        return await self._sound(lambda: self._reader.history(base, head, signers, now))
+        return await self._sound(lambda: self._reader.history(base, head, signers, now, ours))
 
     async def verify(self, span: Span, rules: SigningRules, now: float) -> Verification:
         """Say which commits of a span no allowed key signed."""

@@ -1,7 +1,7 @@
 """What a repository can be asked through a child; a blob that was read is not read again."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -61,10 +61,14 @@ class Reader:
             return Merged(None, tuple(answer["conflicts"]))
         return Merged(await self._completed(answer))
 
-    async def history(self, base: str, head: str, signers: str, now: float) -> History:
+    async def history(
+        self, base: str, head: str, signers: str, now: float, ours: Collection[str]
+    ) -> History:
         """Read the commits of `base..head`, what they approve and who signed them."""
         asked = {"base": check_revision(base), "head": check_revision(head)}
-        answer, _ = await self._ask("history", **asked, signers_file=signers, now=now)
+        answer, _ = await self._ask(
+            "history", **asked, signers_file=signers, now=now, ours=sorted(ours)
+        )
         return History(tuple(_commit(item) for item in answer["commits"]), answer["problem"])
 
     async def verify(self, span: Span, rules: SigningRules, now: float) -> Verification:

@@ -1,7 +1,7 @@
 """Commits between two: what they change, approve, and who signed them. Child process only."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from reconciler.adapters.git.commits import header, split, texts
 from reconciler.adapters.git.objects import Objects
@@ -13,40 +13,56 @@ COMMITS_LIMIT = 100
 COMMIT_LIMIT_BYTES = 64 * 1024
 _TRAILER = re.compile(rb"gamekeeper-approve[ \t]*:[ \t]*([0-9a-f]{12})[ \t]*", re.IGNORECASE)
 _TRAILERS_LIMIT = 10
+_UNCHECKED = "not checked"
 
 
-def history(objects: Objects, base: str, head: str, signers_file: str, now: float) -> History:
+def history(
+    objects: Objects, base: str, head: str, signers_file: str, now: float, ours: frozenset[str]
+) -> History:
     """Read the commits of `base..head`, newest first, and check their signatures.
 
     They are checked with ssh-keygen, not by git, which would take the time of the signature and
     the program to check it with from the commit and from configuration. `now` is Unix seconds.
-    What nobody approves is not checked at all. Raises Damaged, PortError.
+    What nobody approves is not checked at all, nor are `ours`. Raises Damaged, PortError.
     """
     relation = objects.relation(base, head)
     if relation not in (Relation.SAME, Relation.FORWARD):
         return History(problem=f"commit {base[:12]} is no ancestor of {head[:12]}")
     commands = objects.commands
-    bound = f"--max-count={COMMITS_LIMIT + 1}"
+    bound = f"--max-count={COMMITS_LIMIT + len(ours) + 1}"
     listed = commands.read(
-        "rev-list", bound, "--topo-order", "--end-of-options", f"{base}..{head}", "--"
+        "rev-list", bound, "--parents", "--topo-order", "--end-of-options", f"{base}..{head}", "--"
     )
-    identities = listed.decode().split()
-    if len(identities) > COMMITS_LIMIT:
+    lines = [line.split() for line in listed.decode().splitlines()]
+    theirs = [identity for identity, *_ in lines if identity not in ours]
+    if len(theirs) > COMMITS_LIMIT:
         return History(problem=f"more than {COMMITS_LIMIT} commits since {base[:12]}")
-    found = texts(objects, identities, COMMIT_LIMIT_BYTES)
+    found = texts(objects, theirs, COMMIT_LIMIT_BYTES)
     parents = {name for text in found.values() for name in header(text, b"parent")}
     found |= texts(objects, sorted(parents - found.keys()), COMMIT_LIMIT_BYTES)
     if any(not text for text in found.values()):
         return History(problem=f"a commit is larger than {COMMIT_LIMIT_BYTES // 1024} KiB")
-    commits = [_described(identity, found) for identity in identities]
+    commits = [
+        _mine(identity, behind) if identity in ours else _described(identity, found)
+        for identity, *behind in lines
+    ]
     if not any(commit.approves for commit in commits):
         return History(tuple(commits))
     try:
         with Signatures.with_signers(signers_file, now) as signatures:
-            checked = tuple(_checked(commit, found, signatures) for commit in commits)
+            checked = tuple(
+                each if each.commit in ours else _checked(each, found, signatures)
+                for each in commits
+            )
     except Unverifiable as error:
         return History(problem=str(error))
     return History(checked)
+
+
+def _mine(identity: str, parents: Sequence[str]) -> SignedCommit:
+    """Return a commit of ours as it is: it moves counts, and approves nothing."""
+    parent = parents[0] if len(parents) == 1 else ""
+    return SignedCommit(identity, parent, True, (), None, _UNCHECKED)
 
 
 def _described(identity: str, found: Mapping[str, bytes]) -> SignedCommit:
@@ -60,7 +76,7 @@ def _described(identity: str, found: Mapping[str, bytes]) -> SignedCommit:
         not same,
         approved(found[identity].partition(b"\n\n")[2]),
         None,
-        "not checked",
+        _UNCHECKED,
     )
 
 
