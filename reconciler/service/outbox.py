@@ -41,6 +41,10 @@ class OutboxNotes:
             return {}
         return {labels.OUTBOX: _written(self.outbox)}
 
+    def forget(self) -> None:
+        """Who leads has changed: how our commits fared before tells nothing of those to come."""
+        self.outbox = EMPTY_OUTBOX
+
     def landed(self, landed: Landed) -> None:
         """A commit of ours stands on the branch, or edits were refused."""
         refused = {each.edit.where: _reason(each.line, each.reason) for each in landed.refused}

@@ -65,7 +65,7 @@ def make_telling(
 
     statuses = make_statuses(settings)
     if not settings.notifications_file and statuses is None:
-        return Telling(outbox.notes)
+        return Telling(outbox.notes, forget=outbox.forget)
     ways = Ways(_targets_file(settings), _messenger(settings), statuses)
     repository = repository_of(settings)
     origin = Origin(settings.instance, settings.cluster_name, repository, settings.branch)
@@ -78,7 +78,11 @@ def make_telling(
     def notes() -> Mapping[str, str]:
         return {**outbox.notes(), **notifier.notes()}
 
-    return Telling(notes, (seen,), (notifier.run,), notifier.forget)
+    def forget() -> None:
+        outbox.forget()
+        notifier.forget()
+
+    return Telling(notes, (seen,), (notifier.run,), forget)
 
 
 def make_statuses(settings: Settings) -> Statuses | None:

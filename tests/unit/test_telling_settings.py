@@ -5,17 +5,24 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from prometheus_client import CollectorRegistry
 
+from reconciler.model import labels
 from reconciler.model.errors import Misconfigured, Unavailable
 from reconciler.model.notifications import CommitState, Verdict
+from reconciler.service.outbox import OutboxNotes
 from reconciler.settings import Settings
-from reconciler.wiring.telling import hosted_by, make_statuses
+from reconciler.wiring.clusters import make_cluster
+from reconciler.wiring.telling import hosted_by, make_statuses, make_telling
 from tests.canaries.places import canary
 from tests.gitservers.certificates import make_certificate, server_context
 from tests.unit.adapters_outside.servers import answering
+from tests.unit.service_views.scripted import VirtualClock
 
 HUB: dict[str, Any] = {"repo": "https://github.com/studio/fleet.git", "commit_status": "auto"}
 HERE: dict[str, Any] = {"repo": "http://127.0.0.1:3000/a/b.git", "commit_status": "gitea"}
+
+API_SERVER = "http://127.0.0.1:9"
 
 
 def test_nothing_is_set_unless_it_was_asked_for() -> None:
@@ -51,6 +58,20 @@ def test_what_is_refused(given: dict[str, Any], why: str) -> None:
     with pytest.raises(Misconfigured, match=why) as refused:
         make_statuses(Settings(**given))
     assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize("given", [{}, {**HUB, "git_token_file": "t"}], ids=["nobody", "a host"])
+async def test_who_begins_to_lead_says_nothing_of_commits_of_an_earlier_term(
+    given: dict[str, Any],
+) -> None:
+    settings = Settings(server=API_SERVER, instance="main", **given)
+    outbox, nowhere = OutboxNotes(VirtualClock()), make_cluster(settings)
+    telling = make_telling(settings, nowhere, outbox, lambda: True, CollectorRegistry())
+    outbox.unlanded(Unavailable("no route to host"))
+    assert labels.OUTBOX in telling.notes()
+    telling.forget()
+    assert labels.OUTBOX not in telling.notes()
+    await nowhere.close()
 
 
 async def test_the_authority_of_the_code_host_is_that_of_git(tmp_path: Path) -> None:
