@@ -1,15 +1,19 @@
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from reconciler.core import room_state
+from reconciler.core.room_facts import Facts
 from reconciler.core.room_state import RULES, judge
 from reconciler.model.live import Phase, Seen
 from reconciler.model.rooms import Ears, Health, Heard, Judged, Mark, RoomState, Said, Why
-from reconciler.model.specs import Timeouts
+from reconciler.model.specs import Timeouts, Workload
 from tests.unit.core.making import NOW, a_heard, a_room, a_workload
 
 REPORTS = a_workload(reports="required", matches_max=4, revision="1-newr")
+LIMITED = replace(REPORTS, timeouts=Timeouts(silent_busy_seconds=600))
 SILENT = a_workload()
 BUSY = a_heard(said=Said.OCCUPIED, matches=4)
 BESIDE: dict[str, Any] = {
@@ -46,10 +50,19 @@ MADE_ANEW = a_heard(periodic=False, said=None, health=Health.CREATING)
 LISTENING = Ears(since=NOW - 1000)
 
 
+CASES: list[Callable[[], Judged]] = []
+"""All that is judged in this table, to be judged again with a rule less."""
+
+
 def judged(
-    heard: Heard | None = None, ears: Ears = LISTENING, seconds: float = 0.0, **pod: Any
+    heard: Heard | None = None,
+    ears: Ears = LISTENING,
+    seconds: float = 0.0,
+    workload: Workload = REPORTS,
+    **pod: Any,
 ) -> Judged:
-    return judge(a_room(0, **pod), REPORTS, heard, ears, NOW + seconds)
+    CASES.append(lambda: judge(a_room(0, **pod), workload, heard, ears, NOW + seconds))
+    return CASES[-1]()
 
 
 @pytest.mark.parametrize(
@@ -62,6 +75,11 @@ def judged(
         ),
         pytest.param(
             judged(phase=Phase.FAILED, ended="Evicted"), RoomState.ERROR, id="an evicted one"
+        ),
+        pytest.param(
+            judged(replace(BUSY, silent=True, at=NOW - 601), workload=LIMITED, mark=Mark.BUSY),
+            RoomState.ERROR,
+            id="a full one that is silent beyond the limit in Git",
         ),
         pytest.param(
             judged(phase=Phase.SUCCEEDED, ended="Completed"),
@@ -460,28 +478,26 @@ def test_a_commit_that_says_that_rooms_report_no_more_sends_nobody_out_of_them()
 
 
 def test_only_a_limit_of_the_users_gives_up_a_busy_room_that_is_silent() -> None:
-    limited = replace(REPORTS, timeouts=Timeouts(silent_busy_seconds=600))
     silent = replace(BUSY, silent=True, at=NOW - 500)
     pod = a_room(0, mark=Mark.BUSY)
-    assert judge(pod, limited, silent, LISTENING, NOW).protected
-    assert judge(pod, limited, silent, LISTENING, NOW + 200).state is RoomState.ERROR
-    assert judge(pod, limited, silent, Ears(deaf="all"), NOW + 200).protected
-    assert judge(pod, limited, replace(silent, silent=False), LISTENING, NOW + 200).protected
-    assert judge(pod, limited, None, Ears(since=NOW - 599), NOW).protected, "we listen since then"
+    assert judge(pod, LIMITED, silent, LISTENING, NOW).protected
+    assert judge(pod, LIMITED, silent, LISTENING, NOW + 200).state is RoomState.ERROR
+    assert judge(pod, LIMITED, silent, Ears(deaf="all"), NOW + 200).protected
+    assert judge(pod, LIMITED, replace(silent, silent=False), LISTENING, NOW + 200).protected
+    assert judge(pod, LIMITED, None, Ears(since=NOW - 599), NOW).protected, "we listen since then"
     draining = replace(pod, mark=Mark.DRAINING)
-    assert not judge(draining, limited, silent, LISTENING, NOW + 200).protected, "to the end"
+    assert not judge(draining, LIMITED, silent, LISTENING, NOW + 200).protected, "to the end"
 
 
 def test_the_same_limit_ends_a_count_of_which_nobody_knows_whose_word_it_was() -> None:
-    limited = replace(REPORTS, timeouts=Timeouts(silent_busy_seconds=600))
     told = a_heard(periodic=False, said=None, players=3, at=NOW - 500)
     pod = a_room(0, mark=Mark.BUSY, runs=(1,))
-    doubted = judge(pod, limited, told, LISTENING, NOW)
+    doubted = judge(pod, LIMITED, told, LISTENING, NOW)
     assert (doubted.state, doubted.again_in_seconds) == (RoomState.OCCUPIED, 100)
     assert "before its game began anew" in doubted.reason
-    assert judge(pod, limited, told, LISTENING, NOW + 200).state is RoomState.ERROR
-    assert judge(pod, limited, told, Ears(deaf="all"), NOW + 200).protected
-    assert judge(pod, limited, replace(told, runs=(1,)), LISTENING, NOW + 200).protected, "its own"
+    assert judge(pod, LIMITED, told, LISTENING, NOW + 200).state is RoomState.ERROR
+    assert judge(pod, LIMITED, told, Ears(deaf="all"), NOW + 200).protected
+    assert judge(pod, LIMITED, replace(told, runs=(1,)), LISTENING, NOW + 200).protected, "its own"
     assert judge(pod, REPORTS, told, LISTENING, NOW + 9e9).protected, "no limit is written"
 
 
@@ -494,9 +510,8 @@ def test_the_same_limit_ends_a_count_of_which_nobody_knows_whose_word_it_was() -
     ],
 )
 def test_time_gives_up_a_busy_room_by(heard: Heard | None, ears: Ears) -> None:
-    limited = replace(REPORTS, timeouts=Timeouts(silent_busy_seconds=600))
     pod = a_room(0, mark=Mark.BUSY)
-    assert judge(pod, limited, heard, ears, NOW).again_in_seconds == 100
+    assert judge(pod, LIMITED, heard, ears, NOW).again_in_seconds == 100
     assert judge(pod, REPORTS, heard, ears, NOW).again_in_seconds is None
 
 
@@ -522,9 +537,18 @@ def test_time_says_when_to_look_again() -> None:
     assert judged(a_heard(), **IDLE_POD).again_in_seconds is None
 
 
-def test_every_rule_is_needed() -> None:
+@pytest.mark.parametrize("rule", RULES[:-1], ids=lambda rule: rule.__name__)
+def test_every_rule_is_needed(
+    rule: Callable[[Facts], Judged | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without it another state, another answer to "may it go", or another reason comes out."""
+    before = [case() for case in CASES]
+    monkeypatch.setattr(room_state, "RULES", tuple(each for each in RULES if each is not rule))
+    assert [case() for case in CASES] != before
+
+
+def test_what_protects_comes_before_what_lets_go() -> None:
     names = [rule.__name__ for rule in RULES]
-    assert len(set(names)) == len(names)
     assert names.index("_ended") < names.index("_busy"), "a container that ended has no players"
     assert names.index("_busy") < names.index("_reports_failure"), "players come first"
 
