@@ -47,6 +47,7 @@ class Game:
     _acknowledged: int | None = None
     _heard: bool = False
     _tries: int = 0
+    _gave_up: bool = False
     _healthy: bool = False
     _recovered: bool = False
 
@@ -113,6 +114,16 @@ class Game:
         if self.hung:
             self.hung, self._recovered, self._next_say = False, True, now
 
+    @property
+    def gave_up(self) -> bool:
+        """Tell whether it says no more how many are there, though nobody took that in."""
+        return self._gave_up
+
+    def insist(self) -> None:
+        """Let it say again what it gave up."""
+        if self._gave_up:
+            self._acknowledged, self._gave_up = None, False
+
     def stop(self, now: float) -> None:
         """Tell it to end, as SIGTERM does."""
         if not self.over and self._ends_at is None:
@@ -144,7 +155,8 @@ class Game:
         elif saying.path == sayings.HEALTH:
             self._healthy = True
         else:
-            self._acknowledged, self._heard, self._tries = saying.players, True, 0
+            self._acknowledged, self._heard = saying.players, True
+            self._tries, self._gave_up = 0, False
             if saying.players != self.players:
                 self._next_say = now
 
@@ -153,7 +165,7 @@ class Game:
         self._tries += 1
         most = self.nature.gives_up_after
         if self._heard and most is not None and self._tries >= most:
-            self._acknowledged, self._tries = players, 0
+            self._acknowledged, self._tries, self._gave_up = players, 0, True
 
     def _live(self, now: float) -> None:
         nature = self.nature

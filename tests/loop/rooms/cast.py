@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from reconciler.model.refs import Json
 from reconciler.sandbox.players.games import Game
 from reconciler.sandbox.players.natures import Lie, Nature, Voice
-from reconciler.sandbox.players.sayings import Saying, Where
+from reconciler.sandbox.players.sayings import COUNT, Saying, Where
+from tests.loop.service import Service
 from tests.loop.virtual_time import elapsed
 from tests.loop.world import World
 
@@ -23,7 +24,8 @@ class Actor:
     `trusted` is whether it always says what is true. `told` is what we last answered 200 to: how
     many players, and when (virtual seconds); `unsaid` whether it was handed to us since that
     nobody is there, which we may have taken in though nobody waited for the answer; `heard_at`
-    when we answered 200 to whatever it said last.
+    when we answered 200 to whatever it said last; `noted_by` who turned its last count away, and
+    knows its pod, None where it told of nobody.
     """
 
     uid: str
@@ -33,6 +35,7 @@ class Actor:
     told: tuple[int, float] | None = None
     unsaid: bool = False
     heard_at: float = 0.0
+    noted_by: Service | None = None
     moved: asyncio.Event = field(default_factory=asyncio.Event)
     task: "asyncio.Task[None] | None" = None
     statuses: list[tuple[int, int | None, int]] = field(default_factory=list)
@@ -138,9 +141,14 @@ class Cast:
         for actor in self.playing():
             game = actor.game
             game.nature = replace(
-                game.nature, lie=Lie.NONE, crash_after_seconds=None, hang_after_seconds=None
+                game.nature,
+                lie=Lie.NONE,
+                crash_after_seconds=None,
+                hang_after_seconds=None,
+                gives_up_after=None,
             )
             game.recover(self._world.time.at)
+            game.insist()
             game.empty(self._world.time.at)
             actor.moved.set()
 
@@ -173,9 +181,16 @@ class Cast:
         if saying.players == 0:
             actor.unsaid = True
 
+    def turned_away(self, actor: Actor, saying: Saying, service: Service) -> None:
+        """Somebody answered 503 to what a room said."""
+        where = actor.game.where
+        if saying.path == COUNT:
+            known = service.view.room(where.namespace, where.room) is not None
+            actor.noted_by = service if known and saying.players else None
+
     def heard(self, actor: Actor, saying: Saying) -> None:
         """We answered 200 to what a room said."""
         actor.heard_at = elapsed()
         if saying.players is not None:
-            actor.told = (saying.players, elapsed())
+            actor.told, actor.noted_by = (saying.players, elapsed()), None
             actor.unsaid = saying.players == 0

@@ -73,7 +73,7 @@ class Playhouse(Theatre):
             self._say,
             self._changed.set,
         )
-        self.warden.cast = self.cast
+        self.warden.cast, self.warden.leads = self.cast, lambda: self.leader
         world.sandbox.run_with(self.cast)
         self._labelled: RoomService | None = None
         self.reports: dict[int, int] = {}
@@ -134,6 +134,8 @@ class Playhouse(Theatre):
         answer = await self.ask(service, ask)
         if answer.status >= 500 and answer.status != COME_AGAIN:
             self.unsafe.append(Unsafe(f"{saying} was answered {answer.status}"))
+        if answer.status == COME_AGAIN:
+            self.cast.turned_away(actor, saying, service)
         if answer.status == OK and not service.killed:
             self.cast.heard(actor, saying)
             try:

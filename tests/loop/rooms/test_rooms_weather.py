@@ -70,14 +70,17 @@ def natures(
         def draw() -> Nature:
             sound = Nature(voice=piece.voice, matches=piece.matches)
             lies = chance.random() < 0.12
+            loads = 0.3 if piece.voice in (Voice.MAESTRO, Voice.NATIVE) else 0.0
             odd = Nature(
                 voice=piece.voice,
                 lie=chance.choice([lie for lie in Lie if lie]) if lies else Lie.NONE,
                 ping_seconds=chance.choice((3.0, 20.0)),
+                gives_up_after=chance.choice((None, 6)),
                 matches=piece.matches,
                 match_seconds=(15.0, 150.0),
                 crash_after_seconds=_perhaps(chance, 0.1, 20.0, 400.0),
                 hang_after_seconds=_perhaps(chance, 0.1, 20.0, 400.0),
+                loads_seconds=_perhaps(chance, loads, 5.0, 40.0) or 0.0,
             )
             return odd if trouble.is_set() else sound
 

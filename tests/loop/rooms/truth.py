@@ -1,6 +1,6 @@
 """The truth about simulated rooms, and what may never be done to them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -12,6 +12,7 @@ from reconciler.sandbox.store import Stored
 from tests.loop.rooms.cast import Actor, Cast
 from tests.loop.rooms.wishes import PINGS_SECONDS, QUIET_SECONDS, Piece
 from tests.loop.safety import Unsafe, Watchman
+from tests.loop.service import Service
 from tests.loop.virtual_time import elapsed
 
 BUSY = ("busy", "allocated")
@@ -62,6 +63,7 @@ class Warden(Watchman):
     """
 
     cast: Cast | None = None
+    leads: Callable[[], Service | None] = lambda: None
     laws: Laws = field(default_factory=Laws)
     told: dict[str, float] = field(default_factory=dict)
     drained: dict[str, float] = field(default_factory=dict)
@@ -202,11 +204,15 @@ class Warden(Watchman):
         """Whether a game that tells on change had players long before it was drained.
 
         So long that whatever kept its word from us is known: nobody led, we are deaf, its node is
-        lost. That we are deaf only rooms that ping can tell, three of them (DESIGN §4).
+        lost. That we are deaf only rooms that ping can tell, three of them (DESIGN §4). Of one that
+        gave up it is known to who turned it away, and to nobody else.
         """
+        game = actor.game
+        if game.gave_up:
+            noted = actor.noted_by is not None and actor.noted_by is self.leads()
+            return noted and game.occupied_since is not None
         if self._pinging() < SUSPICIOUS_ROOMS:
             return False
-        game = actor.game
         if game.nature.voice is not Voice.COLLECTIONS or game.hung or game.occupied_since is None:
             return False
         virtual = game.occupied_since - self.world.time.at + elapsed()

@@ -170,3 +170,20 @@ def test_a_game_that_loads_its_map_says_nothing_until_it_is_loaded() -> None:
     assert one.join(5, START + 4) == 5
     said = [(at, body(saying)["status"]) for at, saying in played(one, 22)]
     assert said == [(16, "occupied"), (21, "occupied")]
+
+
+def test_a_game_gives_up_a_count_after_so_many_tries_and_says_the_next_one() -> None:
+    one = game(replace(SERVER, gives_up_after=3, retry_seconds=5.0))
+    played(one, 3)
+    assert one.join(5, START + 4) == 5
+    said = played(one, 60, lambda at: 503)
+    assert [at for at, _ in said] == [4, 9, 14]
+    assert one.gave_up
+    assert [(at, saying.players) for at, saying in played(one, 80)] == [(64, 0)]
+    assert not one.gave_up
+
+
+def test_a_game_that_was_never_heard_does_not_give_up() -> None:
+    one = game(replace(SERVER, gives_up_after=3))
+    assert len(played(one, 20, lambda at: 503)) > 3
+    assert not one.gave_up
