@@ -1,6 +1,9 @@
-"""Back-off of a revision whose rooms end: the first replacement is at once, later ones wait."""
+"""Back-off of a revision whose rooms end: the first replacement is at once, later ones wait.
 
-from dataclasses import dataclass
+How often they ended stands in the ordinal record too: whoever leads next goes on from it.
+"""
+
+from reconciler.model.records import Failures, Ordinals
 
 FIRST_DELAY_SECONDS = 10.0
 LONGEST_DELAY_SECONDS = 300.0
@@ -8,13 +11,13 @@ FORGIVEN_AFTER_SECONDS = 600.0
 """Kubernetes' own figures for containers that crash."""
 
 
-@dataclass(frozen=True, slots=True)
-class Failures:
-    """How often rooms of `revision` ended lately; `last_at` in Unix seconds."""
+def latest(remembered: Failures | None, ordinals: Ordinals | None) -> Failures | None:
+    """Return the later of what this process remembers and of what is on record, None for neither.
 
-    revision: str
-    count: int
-    last_at: float
+    Another process may have led since, or the record have been lost.
+    """
+    known = [each for each in (remembered, ordinals and ordinals.failures) if each]
+    return max(known, key=lambda each: each.last_at, default=None)
 
 
 def after(before: Failures | None, revision: str, now: float) -> Failures:
@@ -27,9 +30,9 @@ def after(before: Failures | None, revision: str, now: float) -> Failures:
     return Failures(revision, 1 if before is None or forgiven else before.count + 1, now)
 
 
-def not_before(failures: Failures) -> float:
+def not_before(failures: Failures | None) -> float:
     """Return the Unix time before which no room of that revision is made."""
-    if failures.count <= 1:
+    if failures is None or failures.count <= 1:
         return 0.0
     wait_seconds = FIRST_DELAY_SECONDS * 2.0 ** min(failures.count - 2, 10)
     return failures.last_at + min(wait_seconds, LONGEST_DELAY_SECONDS)

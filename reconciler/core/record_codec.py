@@ -25,6 +25,7 @@ from reconciler.model.records import (
     Departed,
     Endorsement,
     Failure,
+    Failures,
     HeldRemoval,
     LedgerEntry,
     Notice,
@@ -41,8 +42,11 @@ MOST_STATE_BYTES = 240 * 1024
 MOST_OUTSTANDING = 100_000
 """The record stands in the workload's namespace, where others may write: a range costs memory."""
 
+LATEST = 253_402_300_800
+"""The year 10000 in Unix seconds."""
+
 KNOWN: Mapping[str, frozenset[str]] = {
-    "ordinals": frozenset({"next", "outstanding", "seen"}),
+    "ordinals": frozenset({"failures", "next", "outstanding", "seen"}),
     "state": frozenset(
         {"accepted", "applied", "conditions", "copied", "deleting", "demand", "failures", "held"}
         | {"highest", "inventory", "ledger", "observedCommit", "scaling"}
@@ -64,8 +68,14 @@ def dump_ordinals(ordinals: Ordinals) -> Texts:
             ranges[-1][1] = number
         else:
             ranges.append([number, number])
+    ended = ordinals.failures
     return texts_of(
-        {"next": ordinals.next, "outstanding": ranges, "seen": [ordinals.seen, ordinals.seen_at]}
+        {
+            "next": ordinals.next,
+            "outstanding": ranges,
+            "seen": [ordinals.seen, ordinals.seen_at],
+            **({"failures": [ended.revision, ended.count, ended.last_at]} if ended else {}),
+        }
     )
 
 
@@ -78,7 +88,16 @@ def load_ordinals(data: Texts, what: str) -> Ordinals:
     if sum(last - first + 1 for first, last in ranges) > MOST_OUTSTANDING:
         raise UnreadableRecord(f"{what} names more than {MOST_OUTSTANDING} outstanding rooms")
     numbers = (n for first, last in ranges for n in range(first, last + 1))
-    return Ordinals(value["next"], frozenset(numbers), *value.get("seen", ()))
+    ordinals = Ordinals(value["next"], frozenset(numbers), *value.get("seen", ()))
+    return replace(ordinals, failures=_failures(value.get("failures")))
+
+
+def _failures(value: object) -> Failures | None:
+    """Read how often rooms ended; what is none of ours lets nobody wait."""
+    match value:
+        case [str(revision), int(count), int(last_at) | float(last_at)] if abs(last_at) < LATEST:
+            return Failures(revision, count, float(last_at))
+    return None
 
 
 def dump_state(record: StateRecord) -> Texts:

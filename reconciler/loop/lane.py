@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from reconciler.core import backoff, objects, pauses
-from reconciler.core.backoff import Failures
 from reconciler.core.carrying import carry
 from reconciler.core.desired import with_count
 from reconciler.core.lasting import Basis, basis_of, is_lasting
@@ -23,7 +22,7 @@ from reconciler.model.neighbours import Namesake
 from reconciler.model.pauses import Pause
 from reconciler.model.plan_objects import Confirmed
 from reconciler.model.plans import Desired, Plan, Situation
-from reconciler.model.records import Condition, Owned
+from reconciler.model.records import Condition, Failures, Owned
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.rooms import NO_EARS, Ears
 from reconciler.model.wanted import Wanted
@@ -149,19 +148,19 @@ class Lane:
 
     def situation(self, key: WorkloadKey) -> Situation:
         """Gather what the plan of one workload depends on; no I/O."""
-        failures, record = self.failures.get(key), self.store.state(key)
+        record, ordinals = self.store.state(key), self.store.ordinals(key)
         neighbours = self.wanted.neighbours(key)
         return Situation(
             key=key,
             desired=self.desired(key),
             live=self.view.of(key),
             record=record,
-            ordinals=self.store.ordinals(key),
+            ordinals=ordinals,
             in_use=self._in_use(),
             confirmed=self.confirmed.get(key, _NOTHING),
             drifted=self.drifted.get(key, _NOTHING),
             looked=self.looked.get(key, NOT_LOOKED),
-            create_not_before=backoff.not_before(failures) if failures else 0.0,
+            create_not_before=backoff.not_before(backoff.latest(self.failures.get(key), ordinals)),
             refused=self.refused.of(key),
             complete=self.view.complete,
             rooms_complete=self.view.rooms_complete,

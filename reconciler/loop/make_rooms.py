@@ -14,7 +14,6 @@ from reconciler.model import labels
 from reconciler.model.errors import AlreadyExists, PortError, Unanswered
 from reconciler.model.holds import HoldKind
 from reconciler.model.plans import Desired, Plan, RoomSeat
-from reconciler.model.records import Ordinals
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.model.refusals import ROOMS, Refusals
 
@@ -49,7 +48,9 @@ async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
         seat.ordinal for seat, version in zip(seats, versions, strict=True) if version is None
     )
     seen = max((version for version in versions if version is not None), default=0)
-    after = Ordinals(raised.next, left, seen, now) if seen else replace(raised, outstanding=left)
+    after = replace(raised, outstanding=left)
+    if seen:
+        after = replace(after, seen=seen, seen_at=now)
     await lane.store.save_ordinals(plan.key, after)
     return 0 in versions
 

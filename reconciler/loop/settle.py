@@ -38,7 +38,7 @@ async def settle(lane: Lane, plan: Plan, now: float) -> Settled:
             await relabel_rooms(lane, plan, steps)
             await prune_objects.prune(lane, plan, steps)
             await look_at_drift(lane, plan, steps)
-        _count_failures(lane, plan, failed, now)
+        await _count_failures(lane, plan, failed, now)
         await _remember(lane, plan, steps, now)
     except PortError as error:
         steps.failed("write", f"the records of {plan.key}", error)
@@ -80,8 +80,8 @@ async def _check_still_wanted(lane: Lane, plan: Plan) -> None:
         raise
 
 
-def _count_failures(lane: Lane, plan: Plan, failed: list[LivePod], now: float) -> None:
-    """Let a revision whose rooms end by themselves back off.
+async def _count_failures(lane: Lane, plan: Plan, failed: list[LivePod], now: float) -> None:
+    """Let a revision whose rooms end by themselves back off, whoever leads next.
 
     `failed` are those that were dealt with: one whose delete is refused again and again is not
     another failure each time.
@@ -92,8 +92,11 @@ def _count_failures(lane: Lane, plan: Plan, failed: list[LivePod], now: float) -
         return
     revision = desired.workload.revision
     if any(pod.revision == revision for pod in failed):
-        before = lane.failures.get(plan.key)
-        lane.failures[plan.key] = backoff.after(before, revision, now)
+        ordinals = lane.store.ordinals(plan.key)
+        before = backoff.latest(lane.failures.get(plan.key), ordinals)
+        lane.failures[plan.key] = failures = backoff.after(before, revision, now)
+        if ordinals is not None:
+            await lane.store.save_ordinals(plan.key, replace(ordinals, failures=failures))
 
 
 async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:

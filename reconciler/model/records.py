@@ -14,6 +14,15 @@ from reconciler.model.refs import ObjectRef, WorkloadKey
 
 
 @dataclass(frozen=True, slots=True)
+class Failures:
+    """How often rooms of `revision` ended lately; `last_at` in Unix seconds."""
+
+    revision: str
+    count: int
+    last_at: float
+
+
+@dataclass(frozen=True, slots=True)
 class Ordinals:
     """The next n, and names that were raised but whose pods are not known to have been made.
 
@@ -25,6 +34,8 @@ class Ordinals:
     outstanding: frozenset[int] = frozenset()
     seen: int = 0
     seen_at: float = 0.0
+    failures: Failures | None = None
+    """Of the revision whose rooms ended last, where its next ones have to wait."""
 
 
 @dataclass(frozen=True, slots=True)

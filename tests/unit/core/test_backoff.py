@@ -6,8 +6,8 @@ from reconciler.core import backoff
 from reconciler.core.backoff import (
     FORGIVEN_AFTER_SECONDS,
     LONGEST_DELAY_SECONDS,
-    Failures,
 )
+from reconciler.model.records import Failures, Ordinals
 from tests.unit.core.making import NEW, NOW, OLD
 
 
@@ -40,6 +40,16 @@ def test_a_failure_counts(before: Failures | None, count: int) -> None:
 def test_the_wait_grows(count: int, wait_seconds: float) -> None:
     not_before = backoff.not_before(Failures(NEW, count, NOW))
     assert backoff.delay_seconds(not_before, NOW) == wait_seconds
+
+
+def test_the_later_of_what_is_remembered_and_what_is_on_record_counts() -> None:
+    old, new = Failures(NEW, 5, NOW - 60), Failures(NEW, 2, NOW)
+    assert backoff.latest(None, None) is None
+    assert backoff.latest(None, Ordinals(7)) is None
+    assert backoff.latest(old, Ordinals(7)) == old
+    assert backoff.latest(None, Ordinals(7, failures=old)) == old
+    assert backoff.latest(old, Ordinals(7, failures=new)) == new
+    assert backoff.latest(new, Ordinals(7, failures=old)) == new
 
 
 @given(st.integers(1, 50), st.floats(-1e6, 1e6))

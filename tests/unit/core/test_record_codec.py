@@ -20,6 +20,7 @@ from reconciler.model.records import (
     Departed,
     Endorsement,
     Failure,
+    Failures,
     HeldRemoval,
     LedgerEntry,
     Offer,
@@ -120,10 +121,24 @@ def test_a_repository_record_comes_back_as_it_was(record: RepositoryRecord) -> N
     assert record_codec.load_repository(data, "it") == record
 
 
-@given(st.builds(Ordinals, number, st.frozensets(st.integers(0, 60)), number, moment))
+ended = st.none() | st.builds(Failures, st.text(max_size=9), number, moment)
+
+
+@given(st.builds(Ordinals, number, st.frozensets(st.integers(0, 60)), number, moment, ended))
 def test_an_ordinal_record_comes_back_as_it_was(record: Ordinals) -> None:
     data = through_a_config_map(record_codec.dump_ordinals(record))
     assert record_codec.load_ordinals(data, "it") == record
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", '["1-new", 3]', '["1-new", "3", 5]', '["1-new", 3, NaN]', '["1-new", 3, 1e300]']
+)
+def test_failures_that_are_none_of_ours_let_nobody_wait(text: str) -> None:
+    data = {
+        **record_codec.dump_ordinals(Ordinals(3)),
+        "record": f'{{"next": 3, "failures": {text}}}',
+    }
+    assert record_codec.load_ordinals(data, "it") == Ordinals(3)
 
 
 def test_ten_thousand_outstanding_names_are_a_short_text() -> None:

@@ -1,9 +1,9 @@
 """Records of every version that ever wrote some are read, and a newer one's are kept as they are.
 
 `tests/golden/records/NUMBER[-WHICH]` hold what programs wrote under a schema's number: `1-first` is
-of the first days, `1` has something in every field of its time, `1-copies` in those that came
-since. They are never written anew: a program that writes more adds a directory, and what it reads
-of them beside the others here.
+of the first days, `1` has something in every field of its time, `1-copies` and `1-failures` in
+those that came since. They are never written anew: a program that writes more adds a directory, and
+what it reads of them beside the others here.
 """
 
 import json
@@ -31,6 +31,7 @@ from reconciler.model.records import (
     Departed,
     Endorsement,
     Failure,
+    Failures,
     HeldRemoval,
     LedgerEntry,
     Notice,
@@ -136,6 +137,11 @@ WRITTEN: dict[str, dict[str, Any]] = {
         ),
         "repository": RepositoryRecord("https://git.example/f", "main", "c1", path="envs/eu"),
         "ordinals": Ordinals(3),
+    },
+    "1-failures": {
+        "state": StateRecord(deleting=True),
+        "repository": RepositoryRecord("https://git.example/f", "main", "c1"),
+        "ordinals": Ordinals(3, failures=Failures("1-new", 2, NOW)),
     },
 }
 
