@@ -154,7 +154,8 @@ class Sorted:
         heard = self.ears.rooms.get(pod.uid)
         if not is_heard(pod, self.workload):
             # One that nobody waits for may speak all the same.
-            return _IDLE if pod.mark is Mark.NONE and heard is None else None
+            plain = pod.mark is Mark.NONE and heard is None and not pod.waiting
+            return _IDLE if plain else None
         if not pod.running:
             return None
         if heard is None:

@@ -80,6 +80,13 @@ _PODS = st.fixed_dictionaries(
 )
 
 
+@example(
+    pod={"ready": True, "running": False, "waiting": "CrashLoopBackOff", "revision": NEW},
+    heard=None,
+    reports="none",
+    limit=None,
+    deaf="",
+)
 @given(
     pod=_PODS,
     heard=st.none() | _REPORTS,
