@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,11 +13,12 @@ from tests.controlplane.cluster import ControlPlane
 from tests.e2e.real_policies import asked_for, denying, injecting
 from tests.e2e.real_removals import writes
 from tests.e2e.real_rooms import ACCOUNT, Installation, installation, scheduler
+from tests.e2e.real_webhooks import PATIENCE_SECONDS, Webhook, reviewing
 
 pytestmark = pytest.mark.real
 
 DENIED, FULL, NARROW, CALM = "denied", "full", "narrow", "calm"
-MESHED = "meshed"
+MESHED, HOOKED = "meshed", "hooked"
 REFUSED = (DENIED, FULL, NARROW)
 MESSAGE = "no rooms on the day of the audit"
 TOLD = {DENIED: MESSAGE, FULL: "exceeded quota", NARROW: "must be less than or equal to cpu limit"}
@@ -26,6 +28,12 @@ RECOVERED_SECONDS = 120.0
 """Longer than the wait that the back-off has grown to meanwhile, on a slow machine too."""
 MOST_ASKED = 8
 """Tries within the window by a back-off that doubles from half a second: fewer than this."""
+TROUBLES: dict[str, Callable[[Webhook], None]] = {
+    "connection refused": Webhook.stop,
+    MESSAGE: lambda hook: setattr(hook, "denies", MESSAGE),
+    "context deadline exceeded": lambda hook: setattr(hook, "seconds", 2.0 * PATIENCE_SECONDS),
+}
+"""What is wrong with a webhook, by what is told of it."""
 
 
 def test_rooms_that_a_cluster_refuses_are_told_and_asked_for_ever_more_seldom(
@@ -122,6 +130,46 @@ def test_what_a_cluster_adds_to_rooms_and_their_namespace_is_no_drift(
         assert there.house.rooms(MESHED)[:2] == rooms
         assert not there.judge(MESHED)
         there.report(f"injected into 3 rooms and their namespace: {len(wrote)} requests later")
+
+
+def test_a_webhook_that_injects_is_gone_denies_or_is_late_costs_no_player(
+    deployed: ControlPlane, tmp_path: Path
+) -> None:
+    api, name = deployed.api, HOOKED
+    deployed.add_nodes(1, labels={"pool": name})
+    pods = f"/api/v1/namespaces/{name}/pods"
+    with installation(deployed, tmp_path, name) as there, reviewing(api, name, tmp_path) as hook:
+        there.commit(**{name: scheduler(name, 2)})
+        there.start()
+        rooms = there.stand(name, 2)
+        there.play(rooms[:1])
+        for pod in api.demand("GET", pods)["items"]:
+            assert [each["name"] for each in pod["spec"]["containers"]] == ["game", "mesh"]
+
+        def are_made(wanted: int) -> bool:
+            return len(there.house.rooms(name)) == wanted
+
+        since, took = time.time(), {}
+        for count, (told, begin) in enumerate(TROUBLES.items(), 3):
+            begin(hook)
+            begun = time.time()
+            there.commit(**{name: scheduler(name, count)})
+            there.wait(f"{told!r} is told", lambda at=told: at in _record(there, name))
+            time.sleep(QUIET_SECONDS)
+            asked = _answers(there, name, begun)
+            assert 201 not in asked
+            assert 1 <= asked.total() <= MOST_ASKED
+            hook.sound()
+            took[told] = there.wait(
+                "it is made by itself", lambda at=count: are_made(at), RECOVERED_SECONDS
+            )
+        assert there.house.rooms(name)[:2] == rooms
+        hook.seconds = PATIENCE_SECONDS / 2
+        there.commit(**{name: scheduler(name, 6)})
+        there.wait("who is late, but not too late, is waited for", lambda: are_made(6))
+        assert not there.judge(name)
+        assert _answers(there, name, since)[201] == 4
+        there.report(f"seconds until rooms were made behind a webhook: {took}")
 
 
 def _change(there: Installation, path: str, marks: dict[str, str]) -> None:
