@@ -10,14 +10,18 @@ from reconciler.core import budget_objects, fence, flips, hearing, room_holds, r
 from reconciler.core import rooms as sorting
 from reconciler.core.fence import Verdict
 from reconciler.model.live import LivePod
+from reconciler.service.cluster_lane import ClusterLane
 from reconciler.service.rooms.ears import Silence
 from reconciler.service.rooms.pages import Pages
 from reconciler.service.rooms.suspicion import UNSUSPECTED, Suspicion, Tally
+from reconciler.service.rooms.turned_away import TurnedAway
 from tests.loop.rooms import (
     test_cut_off_workload,
     test_deafness,
+    test_drain_deadline,
     test_late_leader,
     test_rooms_weather,
+    test_turned_away,
 )
 from tests.loop.sweeps import part
 from tests.loop.virtual_time import in_virtual_time
@@ -44,6 +48,17 @@ def deafness() -> None:
 def late_leader() -> None:
     test_late_leader.test_a_leader_that_sees_late_learns_what_rooms_told_the_one_before(
         "full", True
+    )
+
+
+def turned_away() -> None:
+    test_turned_away.test_players_of_whom_a_game_told_in_vain_keep_its_room(40.0, 11.0)
+
+
+def deadline() -> None:
+    test = test_drain_deadline
+    test.test_it_is_as_long_as_git_says_though_a_new_process_leads_and_machines_clocks_are_apart(
+        -3000.0, 3000.0
     )
 
 
@@ -109,6 +124,20 @@ def budgets_count_nobody(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(budget_objects, "min_available", lambda workload, total, occupied: 0)
 
 
+def turned_away_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(TurnedAway, "note", lambda self, *arguments: None)
+
+
+def the_machine_says_when(patch: pytest.MonkeyPatch) -> None:
+    begin = ClusterLane.__init__
+
+    def by_its_own_clock(self: Any, lane: Any, clock: Any, *rest: Any, **more: Any) -> None:
+        begin(self, lane, clock, *rest, **more)
+        self._now = clock.now
+
+    patch.setattr(ClusterLane, "__init__", by_its_own_clock)
+
+
 PLANTED = [
     pytest.param(no_fence, weather, id="a room goes as soon as it is to leave"),
     pytest.param(answered_before_it_stands, weather, id="answered before it stands"),
@@ -118,6 +147,8 @@ PLANTED = [
     pytest.param(budgets_count_nobody, weather, id="budgets let busy rooms go"),
     pytest.param(deafness_is_not_suspected, deafness, id="our own ears are not suspected"),
     pytest.param(workloads_are_not_suspected, workload, id="no workload is suspected"),
+    pytest.param(turned_away_is_forgotten, turned_away, id="who was turned away is forgotten"),
+    pytest.param(the_machine_says_when, deadline, id="a machine's clock says since when"),
     pytest.param(kept_reports_are_read_once, late_leader, id="kept reports are read once"),
 ]
 
