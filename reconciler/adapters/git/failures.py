@@ -30,6 +30,7 @@ _DAMAGE = re.compile(
 _SHORT_OF = (
     r"no space left|disk quota|read-only file system|unable to write|cannot (?:allocate|fork)"
     r"|out of memory|too many open files|unable to create|resource temporarily unavailable"
+    r"|out of diskspace|couldn't write '"
 )
 _SHORTAGE = re.compile(_SHORT_OF, re.IGNORECASE)
 
