@@ -3,6 +3,7 @@
 How often they ended stands in the ordinal record too: whoever leads next goes on from it.
 """
 
+from reconciler.model.plans import Desired
 from reconciler.model.records import Failures, Ordinals
 
 FIRST_DELAY_SECONDS = 10.0
@@ -30,9 +31,14 @@ def after(before: Failures | None, revision: str, now: float) -> Failures:
     return Failures(revision, 1 if before is None or forgiven else before.count + 1, now)
 
 
-def not_before(failures: Failures | None) -> float:
-    """Return the Unix time before which no room of that revision is made."""
-    if failures is None or failures.count <= 1:
+def not_before(failures: Failures | None, desired: Desired | None) -> float:
+    """Return the Unix time before which no room of what is wanted is made, 0 for at once.
+
+    Rooms of another revision say nothing of it: a commit that mends an image waits for nothing.
+    """
+    if failures is None or desired is None or failures.revision != desired.workload.revision:
+        return 0.0
+    if failures.count <= 1:
         return 0.0
     wait_seconds = FIRST_DELAY_SECONDS * 2.0 ** min(failures.count - 2, 10)
     return failures.last_at + min(wait_seconds, LONGEST_DELAY_SECONDS)

@@ -149,10 +149,11 @@ class Lane:
     def situation(self, key: WorkloadKey) -> Situation:
         """Gather what the plan of one workload depends on; no I/O."""
         record, ordinals = self.store.state(key), self.store.ordinals(key)
-        neighbours = self.wanted.neighbours(key)
+        desired, neighbours = self.desired(key), self.wanted.neighbours(key)
+        failures = backoff.latest(self.failures.get(key), ordinals)
         return Situation(
             key=key,
-            desired=self.desired(key),
+            desired=desired,
             live=self.view.of(key),
             record=record,
             ordinals=ordinals,
@@ -160,7 +161,7 @@ class Lane:
             confirmed=self.confirmed.get(key, _NOTHING),
             drifted=self.drifted.get(key, _NOTHING),
             looked=self.looked.get(key, NOT_LOOKED),
-            create_not_before=backoff.not_before(backoff.latest(self.failures.get(key), ordinals)),
+            create_not_before=backoff.not_before(failures, desired),
             refused=self.refused.of(key),
             complete=self.view.complete,
             rooms_complete=self.view.rooms_complete,

@@ -8,7 +8,9 @@ from reconciler.core.backoff import (
     LONGEST_DELAY_SECONDS,
 )
 from reconciler.model.records import Failures, Ordinals
-from tests.unit.core.making import NEW, NOW, OLD
+from tests.unit.core.making import NEW, NOW, OLD, a_situation, a_workload
+
+WANTED = a_situation(a_workload(revision=NEW)).desired
 
 
 @pytest.mark.parametrize(
@@ -38,8 +40,13 @@ def test_a_failure_counts(before: Failures | None, count: int) -> None:
     ],
 )
 def test_the_wait_grows(count: int, wait_seconds: float) -> None:
-    not_before = backoff.not_before(Failures(NEW, count, NOW))
+    not_before = backoff.not_before(Failures(NEW, count, NOW), WANTED)
     assert backoff.delay_seconds(not_before, NOW) == wait_seconds
+
+
+def test_what_is_of_another_revision_waits_for_nothing() -> None:
+    assert backoff.not_before(Failures(OLD, 9, NOW), WANTED) == 0.0
+    assert backoff.not_before(Failures(NEW, 9, NOW), None) == 0.0
 
 
 def test_the_later_of_what_is_remembered_and_what_is_on_record_counts() -> None:
@@ -54,5 +61,7 @@ def test_the_later_of_what_is_remembered_and_what_is_on_record_counts() -> None:
 
 @given(st.integers(1, 50), st.floats(-1e6, 1e6))
 def test_no_clock_makes_a_room_wait_longer_than_the_longest(count: int, later: float) -> None:
-    delay = backoff.delay_seconds(backoff.not_before(Failures(NEW, count, NOW)), NOW + later)
+    delay = backoff.delay_seconds(
+        backoff.not_before(Failures(NEW, count, NOW), WANTED), NOW + later
+    )
     assert 0 <= delay <= LONGEST_DELAY_SECONDS
