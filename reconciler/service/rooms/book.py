@@ -189,6 +189,8 @@ class Book:
     def _hear(
         self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark, sent: float
     ) -> None:
+        # What stands on its pod is an earlier term's word: its own is news, be it the same.
+        first = line.rests_on is not None
         if report.players is not None:
             kept.tell_over(line, pod)
         draining, before = pod.mark is asked is Mark.DRAINING, line.heard
@@ -202,7 +204,8 @@ class Book:
         laid = hearing.lay(before, report, workload.matches_max, line.last_at, confirms_at, down)
         unix_seconds = self._clock.now()
         if report.players is not None:
-            laid = hearing.told_under(laid, before, pod, unix_seconds)
+            told = unix_seconds - (self._elapsed() - line.counted_at)
+            laid = hearing.told_under(laid, None if first else before, pod, told)
         line.heard = laid
         if not kept.void(line, pod, line.last_at, unix_seconds) and laid is before:
             return

@@ -101,8 +101,9 @@ class RoomDesk:
             try:
                 if not self.closed():
                     self._open()
-                    self._take_up()
                     await self._flips.hindsight.look()
+                    if self._flips.hindsight.complete:
+                        self._take_up()
                     await self.book.sweep()
                     for line in self.book.silence.turned():
                         self._news(line)

@@ -32,10 +32,16 @@ class Untaken:
     unix_seconds: float
 
     def is_outdone(self, pod: LivePod, line: Line | None) -> bool:
-        """Whether a later count was heard, by us or by who kept it on the pod, or it began anew."""
+        """Whether a later count was heard, by us or by who kept it on the pod.
+
+        Or whether whoever told it is no more: its game began anew since, or ended for good. A pod
+        tells when in whole seconds, rounded down, by its node's clock.
+        """
         if line is not None and line.counted_at >= self.at:
             return True
         if self.unix_seconds < pod.game_started_at - kept.CLOCKS_APART_SECONDS:
+            return True
+        if 0 < self.unix_seconds < pod.game_ended_at + kept.START_SECONDS:
             return True
         told = hearing.heard_of(pod.kept_report)
         return told is not None and told.counted > self.unix_seconds + CLOCKS_APART_SECONDS

@@ -11,11 +11,13 @@ from reconciler.model import labels
 from reconciler.model.errors import Unavailable
 from reconciler.model.rooms import Mark
 from reconciler.room_ports import AT_ONCE
+from reconciler.sandbox.behaviour import CRASH
 from reconciler.service.rooms import turned_away
 from reconciler.service.rooms.turned_away import TurnedAway
 from tests.loop.virtual_time import elapsed, in_virtual_time
-from tests.unit.core.making import NOW, a_room
+from tests.unit.core.making import NOW, a_key, a_room
 from tests.unit.service_rooms.stage import Stage, players, stage
+from tests.unit.service_rooms.test_other_terms import game, until
 
 Act = Callable[[Stage], Awaitable[None]]
 
@@ -94,6 +96,69 @@ def test_a_count_that_another_process_kept_since_is_the_later_one() -> None:
     _played(act)
 
 
+def test_a_count_that_another_process_kept_is_the_later_one_though_our_view_is_behind() -> None:
+    async def act(it: Stage) -> None:
+        await _turned_away(it)
+        heard = hearing.heard_of(it.live().kept_report)
+        assert heard is not None
+        kept = hearing.kept_of(replace(heard, counted=int(it.clock.now())))
+        it.flows.clear()
+        await it.patch(annotations={labels.REPORT: kept})
+        it.leads = True
+        await asyncio.sleep(3.0)
+        it.flows.set()
+        await it.seen()
+        await asyncio.sleep(5.0)
+        assert (_players(it), it.label()) == (0, Mark.IDLE)
+
+    _played(act)
+
+
+def test_who_told_another_process_for_an_hour_that_nobody_is_there_is_empty() -> None:
+    """That is what stood on the pod before: it stands there with another time."""
+
+    async def act(it: Stage) -> None:
+        await _turned_away(it)
+        first, leading = it.desk, it.desk._may_act
+        first._may_act = lambda: False
+        it.leads = True
+        other = it.new_desk()
+        serves = asyncio.create_task(other.run())
+        for _ in range(2):
+            await asyncio.sleep(1800.0)
+            await other.report(other.find("arena", "arena-0"), players(0))
+        other._may_act = lambda: False
+        other.forget()
+        serves.cancel()
+        first._may_act, it.view.room_changed = leading, first.room_changed
+        await asyncio.sleep(60.0)
+        heard = first.book.heard(it.live().uid)
+        assert heard is None or heard.players == 0
+        assert it.label() == Mark.IDLE
+
+    _played(act)
+
+
+def test_a_game_that_crashed_after_it_told_has_no_players_though_its_pod_tells_it_late() -> None:
+    async def act(it: Stage) -> None:
+        await _turned_away(it)
+        await asyncio.sleep(200.0)
+        it.flows.clear()
+        await it.patch(annotations={CRASH: "0.1"})
+        await until(lambda: game(it)["restartCount"] > 0)
+        await it.patch(annotations={CRASH: None})
+        await until(lambda: "running" in game(it)["state"])
+        await _leads_again(it)
+        it.flows.set()
+        await it.seen()
+        it.desk.book.of(a_key())
+        await asyncio.sleep(60.0)
+        it.desk.book.of(a_key())
+        assert _players(it) == 0
+
+    _played(act)
+
+
 def test_players_who_were_taken_in_and_stand_nowhere_outlive_the_term() -> None:
     async def act(it: Stage) -> None:
         it.transport.down = "the server is away"
@@ -129,6 +194,16 @@ async def test_a_process_that_began_long_after_it_told_has_other_players() -> No
     kept.note(pod, 4, 300.0)
     kept.note(replace(pod, uid="other"), 4, 500.0)
     assert [each.is_outdone(pod, None) for each in kept.all()] == [True, False]
+
+
+@pytest.mark.parametrize(("ended_at", "over"), [(NOW - 400.0, True), (NOW - 600.0, False)])
+async def test_a_game_that_ended_for_good_since_it_told_has_none(
+    ended_at: float, over: bool
+) -> None:
+    kept = TurnedAway(lambda: 1000.0, lambda: NOW)
+    pod = a_room(0, ended="Completed", game_ended_at=ended_at, game_started_at=NOW - 2000.0)
+    kept.note(pod, 4, 500.0)
+    assert [each.is_outdone(pod, None) for each in kept.all()] == [over]
 
 
 async def test_so_many_rooms_are_known_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
