@@ -87,7 +87,7 @@ def _plan_wanted(
     whole = with_copies(
         _with_rooms(base, situation, desired, there, now), situation, desired.workload
     )
-    return refusals.held_up(whole, situation.record.inventory)
+    return refusals.held_up(whole, situation)
 
 
 def _with_objects(

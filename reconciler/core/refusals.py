@@ -6,7 +6,7 @@ ResourceQuota or LimitRange of the workload's own, a room that left its place.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,7 +17,6 @@ from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LiveWorkload
 from reconciler.model.plan_objects import ApplyObject
 from reconciler.model.plans import Desired, Plan, Situation
-from reconciler.model.records import Owned
 from reconciler.model.refs import ObjectRef
 from reconciler.model.refusals import ROOMS, Refusals
 
@@ -165,13 +164,17 @@ def _left(item: ApplyObject, situation: Situation, desired: Desired, now: float)
     return delay_seconds(before, asked_of_object(desired, situation.live, item.ref), now)
 
 
-def held_up(plan: Plan, record: Iterable[Owned]) -> Plan:
-    """Return a plan without what may only follow an object that is missing, where one waits.
+def held_up(plan: Plan, situation: Situation) -> Plan:
+    """Return a plan without what may only follow an object that waits.
 
-    What nobody has looked at yet, whether it is somebody else's, goes on no inventory.
+    Where that is missing, nothing goes on; what nobody has looked at yet, whether it is somebody
+    else's, goes on no inventory. Where the cluster failed at the count of a budget, no room is made
+    or removed: fewer would be protected than their number asks for. What protects them is written.
     """
     if all(item.live_version for item in plan.waiting):
-        return plan
+        is_behind = any(_has_failed_count(item, plan, situation) for item in plan.waiting)
+        return replace(plan, creates=None, removals=()) if is_behind else plan
+    record = situation.record.inventory
     known = {owned.ref for owned in record} | {item.ref for item in plan.objects}
     return replace(
         plan,
@@ -186,6 +189,18 @@ def held_up(plan: Plan, record: Iterable[Owned]) -> Plan:
         copies=None,
         suspects=(),
     )
+
+
+def _has_failed_count(item: ApplyObject, plan: Plan, situation: Situation) -> bool:
+    """Whether the cluster failed at the count of a budget that waits, and is not asked now.
+
+    Whose count is refused by a verdict protects as it was.
+    """
+    count = count_of(item)
+    if count is None or count in plan.objects:
+        return False
+    before = situation.refused.get(count.what)
+    return before is not None and not before.judged
 
 
 def told(plan: Plan, refused: Mapping[str, Refusals]) -> str:

@@ -7,6 +7,8 @@ import pytest
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.adapters.kubernetes.refusals import refusal
 from reconciler.core.backoff import LONGEST_DELAY_SECONDS
+from reconciler.core.refusals import LONGEST_UNJUDGED_SECONDS
+from reconciler.model import labels
 from reconciler.model.additional import OWN
 from reconciler.model.holds import HoldKind
 from tests.loop.test_additional_objects import (
@@ -168,6 +170,52 @@ async def test_who_changes_an_object_whenever_it_is_set_back_is_told_and_not_fou
     assert world.ask(path)["data"] == {"motd": "welcome"}, "it is Git's all the same"
     world.pass_time(600.0)
     assert not [hold for each in (await process.turn()).settled for hold in each.plan.holds]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("status", "says", "follow"),
+    [
+        pytest.param(403, POLICY, True, id="a policy: it protects as it was"),
+        pytest.param(500, WEBHOOK, False, id="a webhook that is down"),
+    ],
+)
+@pytest.mark.parametrize("replicas", [2, 8])
+async def test_rooms_follow_no_budget_at_whose_count_the_cluster_fails(
+    replicas: int, status: int, says: str, follow: bool
+) -> None:
+    world, process = await standing()
+    path = WHERE["PodDisruptionBudget"]
+    before = world.ask(path)["spec"]["minAvailable"]
+    gate = Gate(process, path, status, says)
+    world.commit({"schedulers/arena.yaml": spec("arena", replicas, objects="objects/arena")})
+    seen = set[int]()
+    for _ in range(20):
+        await pass_by(world, process, 1)
+        seen.add(len(world.names("arena")))
+    assert (seen != {3}) is follow
+    assert world.ask(path)["spec"]["minAvailable"] == before
+    gate.closed = False
+    await pass_by(world, process, int(LONGEST_UNJUDGED_SECONDS))
+    assert len(world.names("arena")) == replicas
+    assert world.ask(path)["spec"]["minAvailable"] != before
+
+
+@pytest.mark.long
+async def test_what_protects_a_room_is_written_while_the_cluster_fails_at_its_budget() -> None:
+    world, process = await standing()
+    Gate(process, WHERE["PodDisruptionBudget"], 500, WEBHOOK)
+    world.commit({"schedulers/arena.yaml": spec("arena", 8, objects="objects/arena")})
+    await pass_by(world, process, 20)
+    room = "/api/v1/namespaces/arena/pods/arena-0"
+    ours = world.ask(room)["metadata"]
+    marks = {labels.PART_OF: "other"}, {labels.SAFE_TO_EVICT: "true"}
+    patch(world, room, {"metadata": {"labels": marks[0], "annotations": marks[1]}})
+    await pass_by(world, process, int(LONGEST_UNJUDGED_SECONDS))
+    metadata = world.ask(room)["metadata"]
+    assert metadata["labels"] == ours["labels"]
+    kept = labels.SAFE_TO_EVICT
+    assert metadata["annotations"][kept] == ours["annotations"][kept]
 
 
 async def test_the_count_of_a_budget_makes_no_label_of_others_ours() -> None:
