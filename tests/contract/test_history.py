@@ -72,6 +72,29 @@ async def test_a_trailer_is_a_whole_line_of_the_last_paragraph(
     assert [item.approves for item in history.commits] == [found]
 
 
+async def test_an_approval_counts_upon_commits_of_any_size(far: Far) -> None:
+    base = far.commit({"a.yaml": "a"}, "Start\n\n" + "x" * 2_000_000)
+    above = far.commit({}, f"Let it go\n\nGamekeeper-Approve: {OTHER}\n", far.anna)
+    moved = "  2026-01-01T00:00:00Z 3 -> 4 (occupancy): because\n" * 10_000
+    ours = far.commit({"a.yaml": "b"}, f"Counts\n\n{moved}")
+    approved = far.commit({}, f"Let it go\n\nGamekeeper-Approve: {HASH}\n", far.bea)
+    repository = far.repository()
+    try:
+        await repository.fetch()
+        found = await repository.history(base, approved, far.signers, NOW, [ours])
+    finally:
+        await repository.close()
+    assert found.problem == ""
+    assert [
+        (item.commit, item.changes, item.approves, item.signer and item.signer.name)
+        for item in found.commits
+    ] == [
+        (approved, False, (HASH,), "bea@example.test"),
+        (ours, True, (), None),
+        (above, False, (OTHER,), "anna@example.test"),
+    ]
+
+
 @pytest.mark.long
 async def test_a_base_that_is_no_ancestor_and_too_long_a_history_are_said(far: Far) -> None:
     base = far.commit({"a.yaml": "a"}, "Start")

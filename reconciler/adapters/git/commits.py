@@ -61,6 +61,24 @@ def texts(objects: Objects, identities: Sequence[str], limit_bytes: int) -> dict
     return found
 
 
+def trees(objects: Objects, identities: Sequence[str]) -> dict[str, str]:
+    """Return the id of each commit's tree, however large the commit is. Raises Damaged.
+
+    Git checks a commit against its id before it follows it to its tree; that a name is an id, and
+    not a branch that a header names, is checked here.
+    """
+    if not identities:
+        return {}
+    asked = "".join(f"{identity}\n{identity}^{{tree}}\n" for identity in identities).encode()
+    told = objects.commands.read("cat-file", "--batch-check", stdin=asked).decode().splitlines()
+    found: dict[str, str] = {}
+    for identity, itself, tree in zip(identities, told[::2], told[1::2], strict=True):
+        if itself.split()[:2] != [identity, "commit"] or tree.split()[1:2] != ["tree"]:
+            raise Damaged(f"commit {identity} cannot be read")
+        found[identity] = tree.split()[0]
+    return found
+
+
 def header(text: bytes, name: bytes) -> list[str]:
     """Return every value of a header of a commit."""
     lines = text.partition(b"\n\n")[0].split(b"\n")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from reconciler.adapters.git.commits import header, split, texts
+from reconciler.adapters.git.commits import header, split, texts, trees
 from reconciler.adapters.git.objects import Objects
 from reconciler.adapters.git.signatures import Signatures, Unverifiable
 from reconciler.model.trailers import History, SignedCommit
@@ -38,12 +38,14 @@ def history(
     if len(theirs) > COMMITS_LIMIT:
         return History(problem=f"more than {COMMITS_LIMIT} commits since {base[:12]}")
     found = texts(objects, theirs, COMMIT_LIMIT_BYTES)
-    parents = {name for text in found.values() for name in header(text, b"parent")}
-    found |= texts(objects, sorted(parents - found.keys()), COMMIT_LIMIT_BYTES)
     if any(not text for text in found.values()):
         return History(problem=f"a commit is larger than {COMMIT_LIMIT_BYTES // 1024} KiB")
+    # Of a parent only the tree counts: it may be ours, or an older one, and of any size.
+    before = trees(objects, sorted({name for name in map(_parent, found.values()) if name}))
     commits = [
-        _mine(identity, behind) if identity in ours else _described(identity, found)
+        _mine(identity, behind)
+        if identity in ours
+        else _described(identity, found[identity], before)
         for identity, *behind in lines
     ]
     if not any(commit.approves for commit in commits):
@@ -65,19 +67,18 @@ def _mine(identity: str, parents: Sequence[str]) -> SignedCommit:
     return SignedCommit(identity, parent, True, (), None, _UNCHECKED)
 
 
-def _described(identity: str, found: Mapping[str, bytes]) -> SignedCommit:
-    parents = header(found[identity], b"parent")
-    parent = parents[0] if len(parents) == 1 else ""
-    trees = header(found[identity], b"tree")
-    same = bool(parent) and trees == header(found[parent], b"tree")
-    return SignedCommit(
-        identity,
-        parent,
-        not same,
-        approved(found[identity].partition(b"\n\n")[2]),
-        None,
-        _UNCHECKED,
-    )
+def _parent(text: bytes) -> str:
+    """Return the parent of a commit that has one, else ""."""
+    parents = header(text, b"parent")
+    return parents[0] if len(parents) == 1 else ""
+
+
+def _described(identity: str, text: bytes, before: Mapping[str, str]) -> SignedCommit:
+    """Describe a commit; `before` are the trees of the parents, by their ids."""
+    parent = _parent(text)
+    same = bool(parent) and header(text, b"tree") == [before[parent]]
+    approves = approved(text.partition(b"\n\n")[2])
+    return SignedCommit(identity, parent, not same, approves, None, _UNCHECKED)
 
 
 def approved(message: bytes) -> tuple[str, ...]:
