@@ -51,7 +51,8 @@ class TreeReader:
         reread = await self._reread(tree, permissions)
         if reread is not None:
             return reread
-        killers = self._remembered(tree)
+        # In threads: to tell the files of a tree by their content takes too long for a serving loop.
+        killers = await asyncio.to_thread(self._remembered, tree)
         try:
             reading = await self._whole(_without(tree, killers), permissions)
         except WorkerLost:
@@ -60,7 +61,7 @@ class TreeReader:
             self._last = None if killers else known_of(tree, permissions, reading)
             return _reported(reading, killers)
         killers |= await self._probed(_without(tree, killers), permissions)
-        killers |= self._dearest(_without(tree, killers))
+        killers |= await asyncio.to_thread(self._dearest, _without(tree, killers))
         try:
             return _reported(await self._whole(_without(tree, killers), permissions), killers)
         except WorkerLost as lost:
