@@ -51,7 +51,7 @@ class TreeReader:
         reread = await self._reread(tree, permissions)
         if reread is not None:
             return reread
-        # In threads: to tell the files of a tree by their content takes too long for a serving loop.
+        # In threads: to tell files by their content takes too long for a serving loop.
         killers = await asyncio.to_thread(self._remembered, tree)
         try:
             reading = await self._whole(_without(tree, killers), permissions)
