@@ -26,12 +26,11 @@ from tests.loop import (
     test_unreadable_records,
 )
 from tests.loop.convergence import Scenario, reference_of
+from tests.loop.planting import Plant, caught
 from tests.loop.scenarios import SCENARIOS
 from tests.loop.sweeps import ALL, SETTING, part
 from tests.loop.world import spec
-from tests.scorecard import score
 
-Plant = Callable[[pytest.MonkeyPatch], None]
 Check = Callable[[], Awaitable[None]]
 
 
@@ -232,9 +231,6 @@ async def test_a_planted_bug_is_caught(
 ) -> None:
     for scenario in SCENARIOS:
         await reference_of(scenario)  # of the program as it should be
-    plant(monkeypatch)
     monkeypatch.setenv(SETTING, ALL)  # a bug that one point alone shows is caught too
-    score(7, planted_bugs=1, missed=1)
-    with pytest.raises((AssertionError, PortError)):
+    with caught(plant, monkeypatch, PortError):
         await check()
-    score(7, missed=-1)

@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 
 import pytest
@@ -179,3 +179,23 @@ async def test_now_and_then_everything_is_listed_anew_whatever_the_watch_says() 
     stage.clock.step = RELIST_SECONDS / 2
     await stage.play(lambda: stage.reflector.synced.is_set() and not stage.shelf.names)
     assert stage.cluster.asked[:3] == ["list", "watch 10", "list"]
+
+
+class Minutes(list[WatchEvent]):
+    """A watch that tells one thing a minute."""
+
+    clock: VirtualClock
+
+    def __iter__(self) -> Iterator[WatchEvent]:
+        for told in super().__iter__():
+            self.clock.at += 60.0
+            yield told
+
+
+async def test_an_event_that_was_lost_is_known_within_five_minutes_by_a_bookmark_a_minute() -> None:
+    minutes = Minutes(bookmark(20 + number) for number in range(9))
+    stage = Stage([("10", [room("a-1")]), ("90", [])], minutes)
+    minutes.clock, began = stage.clock, stage.clock.at
+    await stage.play(lambda: stage.reflector.synced.is_set() and not stage.shelf.names)
+    assert stage.shelf.names == set()
+    assert 60.0 < stage.clock.at - began <= 300.0
