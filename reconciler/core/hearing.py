@@ -70,17 +70,24 @@ def lay(
     return known if laid == known else replace(laid, at=now)
 
 
-def renewed(known: Heard | None, kept: str, now: float) -> Heard | None:
+def renewed(known: Heard | None, kept: str, now: float, spoke: bool) -> Heard | None:
     """Return what is heard of a room whose players only its pod tells, by the report kept there.
 
-    Whoever led before may have kept another one than was seen when we began to listen.
+    Whoever leads beside us, or led before, may have kept another one than was seen when we began
+    to listen. Where the room `spoke` to us since, what it said to us stands beside it.
     """
     fresh = heard_of(kept, now)
     if fresh is None or known is None:
         return known or fresh
+    if not spoke:
+        since = known.said_since if fresh.said is known.said else now
+        laid = replace(fresh, at=known.at, said_since=since)
+        return known if laid == known else replace(laid, at=now)
     laid = replace(
         known,
+        periodic=known.periodic or fresh.periodic,
         players=fresh.players,
+        mixed=known.mixed or fresh.mixed or known.periodic is not fresh.periodic,
         runs=fresh.runs,
         counted=fresh.counted,
         after_end=fresh.after_end,

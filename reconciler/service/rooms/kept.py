@@ -62,7 +62,7 @@ def renew(line: Line, pod: LivePod, now: float) -> bool:
     if line.rests_on == pod.kept_report:
         return False
     line.rests_on, before = pod.kept_report, line.heard
-    line.heard = hearing.renewed(before, pod.kept_report, now)
+    line.heard = hearing.renewed(before, pod.kept_report, now, line.spoke_at >= 0)
     if line.heard is before:
         return False
     line.report, line.empty_at = None, now

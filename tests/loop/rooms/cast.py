@@ -24,8 +24,9 @@ class Actor:
     `trusted` is whether it always says what is true. `told` is what we last answered 200 to: how
     many players, and when (virtual seconds); `unsaid` whether it was handed to us since that
     nobody is there, which we may have taken in though nobody waited for the answer; `heard_at`
-    when we answered 200 to whatever it said last; `noted_by` who turned its last count away, and
-    knows its pod, None where it told of nobody.
+    when we answered 200 to whatever it said last, `handed_at` when that it is empty was handed to
+    us last; `noted_by` who turned its last count away, and knows its pod, None where it told of
+    nobody.
     """
 
     uid: str
@@ -35,6 +36,7 @@ class Actor:
     told: tuple[int, float] | None = None
     unsaid: bool = False
     heard_at: float = 0.0
+    handed_at: float = 0.0
     noted_by: Service | None = None
     moved: asyncio.Event = field(default_factory=asyncio.Event)
     task: "asyncio.Task[None] | None" = None
@@ -179,7 +181,7 @@ class Cast:
     def handed(self, actor: Actor, saying: Saying) -> None:
         """What a room says has come to us; what becomes of it is not known."""
         if saying.players == 0:
-            actor.unsaid = True
+            actor.unsaid, actor.handed_at = True, elapsed()
 
     def turned_away(self, actor: Actor, saying: Saying, service: Service) -> None:
         """Somebody answered 503 to what a room said."""

@@ -171,7 +171,7 @@ class Warden(Watchman):
         silent = self._is_silent(actor)
         if not actor.heard_at:
             yield "nothing is known of it"
-        elif since is not None and not silent and actor.heard_at < since + self.laws.quiet_seconds:
+        elif since is not None and not silent and actor.handed_at < since + self.laws.quiet_seconds:
             yield "nothing was heard of it since it was left alone for its quiet time"
         elif since is not None and not silent:
             occupied = actor.game.occupied_since
@@ -265,6 +265,7 @@ def _story(pod: Stored, actor: Actor, drained_at: float | None) -> str:
     game = actor.game
     return (
         f"in truth {game.players} players since {game.occupied_since}, hung: {game.hung}, "
-        f"told {actor.told}, draining since {drained_at}, now {elapsed():.3f}, "
+        f"told {actor.told}, handed at {actor.handed_at}, "
+        f"draining since {drained_at}, now {elapsed():.3f}, "
         f"last answers {actor.statuses[-5:]}, ready: {pod.ready}"
     )
