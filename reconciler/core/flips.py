@@ -142,11 +142,13 @@ def _turns(pod: LivePod, heard: Heard) -> bool:
     protected for ever. So is a count of 0 beside a match that its pings still tell of: the next
     leader hears the pings again, and never the count. And so are players of whom a process
     told that may have begun since: the next leader would take them for those of the one before.
+    And that it repeats itself, once in its life: by its count alone it never falls silent, and is
+    asked for no report before it goes.
     """
     if _note(pod, heard) == pod.kept_report:
         return False
     kept = hearing.heard_of(pod.kept_report)
-    if kept is None or kept.busy != heard.busy:
+    if kept is None or kept.busy != heard.busy or kept.periodic is not heard.periodic:
         return True
     later = heard.counted >= kept.counted + hearing.KEPT_BEHIND_SECONDS
     if heard.players and (later or _under(kept) != _under(heard)):

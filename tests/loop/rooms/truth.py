@@ -17,6 +17,8 @@ from tests.loop.virtual_time import elapsed
 
 BUSY = ("busy", "allocated")
 LONGEST_REQUEST_SECONDS = 30.0
+REQUEST_SECONDS = 0.001
+"""How long what a room says is on its way to us."""
 SUSPICIOUS_ROOMS = 3
 """Of fewer rooms that fall silent nobody can tell that it is rather we who do not hear."""
 UNMARKED_SECONDS = 30.0
@@ -162,16 +164,17 @@ class Warden(Watchman):
         quiet = self.laws.quiet_seconds
         if since is None:
             yield "it was never marked draining"
-        elif elapsed() - since < quiet - 0.001:
+        elif elapsed() - since < quiet - REQUEST_SECONDS:
             yield f"it was marked draining {elapsed() - since:.3f} s ago, quiet is {quiet} s"
         yield from self._unasked(actor, since)
 
     def _unasked(self, actor: Actor, since: float | None) -> Iterator[str]:
         """Why nobody may know that a room is empty, which is drained `since` then."""
         silent = self._is_silent(actor)
+        quiet = self.laws.quiet_seconds - REQUEST_SECONDS
         if not actor.heard_at:
             yield "nothing is known of it"
-        elif since is not None and not silent and actor.handed_at < since + self.laws.quiet_seconds:
+        elif since is not None and not silent and actor.handed_at < since + quiet:
             yield "nothing was heard of it since it was left alone for its quiet time"
         elif since is not None and not silent:
             occupied = actor.game.occupied_since

@@ -274,3 +274,11 @@ def test_no_report_is_kept_that_is_not_true_any_more(
 def test_of_a_room_that_speaks_both_ways_the_last_word_is_kept_at_once() -> None:
     pod = a_pod(0, mark=Mark.BUSY, kept_report=kept_of(NOBODY))
     assert flips.is_prompt(pod, MIXED)
+
+
+def test_that_a_room_repeats_itself_is_kept_at_once_beside_a_count_that_stays() -> None:
+    """By its count alone another process would let it go without a report after its quiet time."""
+    pings = replace(NOBODY, periodic=True, mixed=True, said=Said.READY)
+    pod = a_pod(0, mark=Mark.IDLE, kept_report=kept_of(NOBODY))
+    assert flips.is_prompt(pod, pings)
+    assert not flips.is_prompt(replace(pod, kept_report=kept_of(pings)), pings)
