@@ -271,7 +271,7 @@ async def look(lane: Lane, key: WorkloadKey, wanted: ApplyObject) -> Difference:
     would_be = await lane.cluster.apply(body, dry_run=True, force=True)
     fields = tuple(differing(_content(there), _content(would_be), ""))
     if not fields:
-        lane.confirm(key, (wanted.digest, there["metadata"]["resourceVersion"]))
+        lane.found.confirm(key, (wanted.digest, there["metadata"]["resourceVersion"]))
     return Difference(fields, body, there)
 
 

@@ -64,7 +64,7 @@ async def _copy_all(lane: Lane, plan: Plan, copies: Copies, desired: Desired, st
             look.problems += [problem] if problem else []
     if not look.again:
         looked = Looked(copies.wanted, lane.view.elapsed(), tuple(look.problems))
-        lane.looked[plan.key] = looked
+        lane.found.note_look(plan.key, looked)
 
 
 async def _copy(lane: Lane, plan: Plan, copy: CopyFrom, desired: Desired, steps: Steps) -> str:

@@ -7,20 +7,17 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from reconciler.core import backoff, objects, pauses
-from reconciler.core.carrying import carry
 from reconciler.core.desired import with_count
-from reconciler.core.lasting import Basis, basis_of, is_lasting
 from reconciler.core.namesakes import other_kinds
 from reconciler.kube.schemas import Schemas
+from reconciler.loop.found import Found
 from reconciler.loop.refused import Refused
 from reconciler.loop.store import RecordStore
-from reconciler.model.copies import NOT_LOOKED, Looked
 from reconciler.model.errors import Conflict
 from reconciler.model.intents import Scaling
 from reconciler.model.masks import MASK
 from reconciler.model.neighbours import Namesake
 from reconciler.model.pauses import Pause
-from reconciler.model.plan_objects import Confirmed
 from reconciler.model.plans import Desired, Plan, Situation
 from reconciler.model.records import Condition, Failures, Owned
 from reconciler.model.refs import ObjectRef, WorkloadKey
@@ -75,11 +72,10 @@ class Lane:
 
     `slots` are how many rooms are made or deleted at once, over all workloads.
     `content_kinds` are the (apiVersion, kind) that are looked for before a namespace is deleted.
-    `confirmed` are the pairs that a comparison or a dry-run apply found equal, by workload.
-    `planned` are the last plans that last, with what they were made of.
-    `reserved` counts host ports of rooms that are planned and not made yet, so that workloads
-    planned side by side do not choose the same ones. `doubted` says that somebody else wrote
-    our records: what is wanted is to be judged anew. `reports` are what rooms say of themselves.
+    `found` is what the last plans and looks found out. `reserved` counts host ports of rooms that
+    are planned and not made yet, so that workloads planned side by side do not choose the same
+    ones. `doubted` says that somebody else wrote our records: what is wanted is to be judged anew.
+    `reports` are what rooms say of themselves.
     Rooms report to `rooms_url`, some of them with their own of `codes`.
     """
 
@@ -94,11 +90,8 @@ class Lane:
     """The kinds that a repository may make, or add to: of no other one is anything written."""
     slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(IN_FLIGHT))
     wanted: Wanted = field(default_factory=Wanted)
-    confirmed: dict[WorkloadKey, frozenset[Confirmed]] = field(default_factory=dict)
-    drifted: dict[WorkloadKey, frozenset[Confirmed]] = field(default_factory=dict)
-    looked: dict[WorkloadKey, Looked] = field(default_factory=dict)
+    found: Found = field(default_factory=Found)
     copy_from: tuple[str, ...] = ()
-    planned: dict[WorkloadKey, tuple[Basis, Plan]] = field(default_factory=dict)
     failures: dict[WorkloadKey, Failures] = field(default_factory=dict)
     refused: Refused = field(default_factory=Refused)
     reserved: Counter[int] = field(default_factory=Counter)
@@ -158,9 +151,9 @@ class Lane:
             record=record,
             ordinals=ordinals,
             in_use=self._in_use(),
-            confirmed=self.confirmed.get(key, _NOTHING),
-            drifted=self.drifted.get(key, _NOTHING),
-            looked=self.looked.get(key, NOT_LOOKED),
+            confirmed=self.found.confirmed(key),
+            drifted=self.found.drifted(key),
+            looked=self.found.looked(key),
             create_not_before=backoff.not_before(failures, desired),
             refused=self.refused.of(key),
             complete=self.view.complete,
@@ -236,44 +229,9 @@ class Lane:
         if not stands:
             raise Conflict(f"another commit of {plan.key} was taken in meanwhile: planned anew")
 
-    def recall(self, situation: Situation) -> Plan | None:
-        """Return the plan of a situation by the last that lasts, None where it must be made."""
-        known = self.planned.get(situation.key)
-        if known is None:
-            return None
-        before, basis = known[0], basis_of(situation)
-        plan = known[1] if before == basis else carry(known[1], before, situation)
-        if plan is None:
-            return None
-        self.planned[situation.key] = basis, plan  # no second copy of equal things is kept
-        return plan
-
-    def remember(self, plan: Plan, situation: Situation) -> None:
-        """Keep a plan that lasts, and what it found equal: what it did not see is no more."""
-        if is_lasting(plan, situation):
-            self.planned[plan.key] = basis_of(situation), plan
-        else:
-            self.planned.pop(plan.key, None)
-        if plan.confirmed:
-            self.confirmed[plan.key] = plan.confirmed
-        else:
-            self.confirmed.pop(plan.key, None)
-
-    def confirm(self, key: WorkloadKey, pair: Confirmed) -> None:
-        """Keep what a dry run found equal."""
-        self.confirmed[key] = self.confirmed.get(key, _NOTHING) | {pair}
-
-    def note_drift(self, key: WorkloadKey, pair: Confirmed) -> None:
-        """Keep what a dry run found to differ, in place of what it said of the object before."""
-        before = self.drifted.get(key, _NOTHING)
-        self.drifted[key] = frozenset({pair, *(each for each in before if each[0] != pair[0])})
-
     def forget(self, key: WorkloadKey) -> None:
         """Drop what is remembered of a workload that is neither wanted nor there."""
-        self.confirmed.pop(key, None)
-        self.drifted.pop(key, None)
-        self.looked.pop(key, None)
-        self.planned.pop(key, None)
+        self.found.forget(key)
         self.failures.pop(key, None)
         self.refused.forget(key)
         self.budgeted_at.pop(key, None)
@@ -291,9 +249,6 @@ class Lane:
 
     def _in_use(self) -> Counter[int]:
         return self.view.port_use() + self.reserved if self.reserved else self.view.port_use()
-
-
-_NOTHING: frozenset[Confirmed] = frozenset()
 
 
 def _ports(plan: Plan) -> list[int]:

@@ -21,4 +21,4 @@ async def look_at_drift(lane: Lane, plan: Plan, steps: Steps) -> None:
             steps.failed("look at", str(item.ref), error, item.reason)
             continue
         if fields != ():
-            lane.note_drift(plan.key, (item.digest, item.live_version))
+            lane.found.note_drift(plan.key, (item.digest, item.live_version))

@@ -24,10 +24,10 @@ def plan_key(lane: Lane, key: WorkloadKey, now: float) -> Plan:
     Its host ports are reserved until the plan is settled, so that the next one takes others.
     """
     situation = lane.situation(key)
-    plan = lane.recall(situation)
+    plan = lane.found.recall(situation)
     if plan is None:
         plan = planning.plan(situation, lane.schemas, _dated(lane, now))
-        lane.remember(plan, situation)
+        lane.found.remember(plan, situation)
     lane.reserve(plan)
     return plan
 

@@ -232,7 +232,7 @@ class ClusterLane:
             task.cancel()
 
     async def _plan(self, situation: Situation, once: SortedOnce | None) -> Plan:
-        known = self.lane.recall(situation)
+        known = self.lane.found.recall(situation)
         if known is not None:
             return known
         self._planned_rooms += len(situation.live.pods)
@@ -242,7 +242,7 @@ class ClusterLane:
             plan = planning.plan(situation, self.lane.schemas, now, there)
         else:
             plan = await asyncio.to_thread(planning.plan, situation, self.lane.schemas, now, there)
-        self.lane.remember(plan, situation)
+        self.lane.found.remember(plan, situation)
         return plan
 
     def _is_due(self, plan: Plan) -> bool:

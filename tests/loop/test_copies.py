@@ -391,7 +391,7 @@ async def test_no_content_is_told_or_put_on_record(caplog: pytest.LogCaptureFixt
         report = await turns(world, process)
     records = json.dumps(world.objects("/api/v1/namespaces/gamekeeper/configmaps"))
     events = json.dumps(world.objects("/api/v1/events"))
-    said = f"{caplog.text}{report}{records}{events}{process.lane.looked}"
+    said = f"{caplog.text}{report}{records}{events}{process.lane.found}"
     data = next(iter(source(OTHER)["data"].values()))
     assert not [each for each in (SECRET, OTHER, of(SECRET), data) if each in said]
 

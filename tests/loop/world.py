@@ -145,7 +145,7 @@ class Process:
         """A plan that is not made again is, in any state that a test reaches, the one that is."""
         for key in keys:
             situation = self.lane.situation(key)
-            known = self.lane.recall(situation)
+            known = self.lane.found.recall(situation)
             if known is not None:
                 POINTS["plans that lasted"] += 1
                 assert known == planning.plan(situation, self.lane.schemas, self.world.time.now())

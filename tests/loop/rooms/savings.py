@@ -7,6 +7,8 @@ from dataclasses import replace
 import pytest
 
 from reconciler.core import plan as planning
+from reconciler.kube.schemas import Schemas
+from reconciler.loop.found import Found
 from reconciler.loop.lane import Lane
 from reconciler.model.plans import Plan, Situation
 from reconciler.model.refs import WorkloadKey
@@ -21,14 +23,19 @@ LATER = 4_000_000_000.0
 def compared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Make each plan that is recalled, and what is heard of a workload, from nothing too."""
     wrong: list[str] = []
-    recall, of = Lane.recall, Book.of
+    schemas: dict[WorkloadKey, Schemas] = {}
+    gather, recall, of = Lane.situation, Found.recall, Book.of
 
-    def recalled(lane: Lane, situation: Situation) -> Plan | None:
-        found = recall(lane, situation)
+    def gathered(lane: Lane, key: WorkloadKey) -> Situation:
+        schemas[key] = lane.schemas
+        return gather(lane, key)
+
+    def recalled(memory: Found, situation: Situation) -> Plan | None:
+        found = recall(memory, situation)
         # What failed is forgotten in time, and written then.
         if found is not None and not situation.record.failures:
             same = replace(situation, confirmed=found.confirmed)
-            anew = planning.plan(same, lane.schemas, LATER)
+            anew = planning.plan(same, schemas[situation.key], LATER)
             if found != anew:
                 wrong.append(f"recalled {found}, and from nothing it is {anew}")
         return found
@@ -41,7 +48,8 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             wrong.append(f"heard {ears.rooms}, and from nothing it is {anew}")
         return ears
 
-    monkeypatch.setattr(Lane, "recall", recalled)
+    monkeypatch.setattr(Lane, "situation", gathered)
+    monkeypatch.setattr(Found, "recall", recalled)
     monkeypatch.setattr(Book, "of", heard)
     yield
     assert not wrong, wrong[0]
