@@ -45,7 +45,7 @@ def face_lines(console: Console, face: ScalingFace, now: float) -> Iterator[str]
         oldest = age(now - face.oldest_at)
         yield f"{len(intents)} {are} on the way into Git, the oldest for {oldest}"
     if outbox.error and intents:
-        failing = console.paint("Git takes no commit", "red")
+        failing = console.paint("no commit comes into Git", "red")
         since = f"since {written(outbox.failing_since)} ({age(now - outbox.failing_since)})"
         yield f"{failing} {since}: {outbox.error}"
         yield "    What was decided acts all the same; one commit catches up when Git takes it."
@@ -55,6 +55,9 @@ def face_lines(console: Console, face: ScalingFace, now: float) -> Iterator[str]
             f"{counted(outbox.pushes, 'commit')} and "
             f"{counted(outbox.races, 'lost race')} since this process leads"
         )
+    if outbox.unrecorded:
+        notes = counted(outbox.unrecorded, "note")
+        yield f"{notes} of commits not taken by our own records: the log says why"
 
 
 def workload_lines(
@@ -66,7 +69,7 @@ def workload_lines(
     if intent is not None and standing is not None:
         last = intent.steps[-1]
         # The host's words stand above, once for all.
-        why = "the host takes no commit" if standing.where == "failing" else standing.why
+        why = "no commit comes into Git" if standing.where == "failing" else standing.why
         word = console.paint("decided:", "yellow")
         yield (
             f"{word} {key} {intent.base} -> {intent.value} by {last.policy} "
@@ -94,6 +97,7 @@ def face_json(face: ScalingFace, now: float) -> dict[str, Any]:
         "pushedAt": _time(outbox.pushed_at),
         "pushes": outbox.pushes,
         "races": outbox.races,
+        "unrecorded": outbox.unrecorded,
         "failingSince": _time(outbox.failing_since),
         "error": outbox.error,
     }

@@ -56,7 +56,7 @@ def standing_of(
     if landing is not None and not intent.untold:
         return Standing("pushed", f"committed as {landing.commit[:12]}, and not taken in yet")
     if outbox.error:
-        return Standing("failing", f"the host takes no commit: {outbox.error}")
+        return Standing("failing", f"no commit comes into Git: {outbox.error}")
     if landing is not None and landing.decided_at == intent.decided_at:
         return Standing("pushing", f"being pushed as {landing.commit[:12]}")
     left = due_at(intent, outbox, write_back) - now

@@ -4,14 +4,13 @@ The ids of our commits go on record before the push, so that none of ours is eve
 human's. Only the judged head is built upon: another one may hold a human's word.
 """
 
-import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from reconciler.core import carried_counts, counts_in_git, intents
 from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.core.suspension import in_time
+from reconciler.loop import noting
 from reconciler.loop.commit_text import DEFAULT_SUBJECT, message_of
 from reconciler.loop.count_files import Rewritten, rewrite
 from reconciler.loop.head_lane import HeadLane
@@ -21,13 +20,10 @@ from reconciler.model.errors import Conflict, PortError
 from reconciler.model.intents import Intent, Scaling
 from reconciler.model.pushes import Change, Person, SigningKey
 from reconciler.model.readings import Reading
-from reconciler.model.records import IDS_KEPT, StateRecord
+from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.trees import Relation
 from reconciler.ports import WritableRepository
-
-WRITES = 50
-_NONE: Mapping[WorkloadKey, Intent] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +40,14 @@ class Terms:
 class Landed:
     """What one try came to: the workloads whose counts a commit of ours holds now.
 
-    `refused` are edits that cannot be made exactly, with what a person can do about it.
+    `refused` are edits that cannot be made exactly, with what a person can do about it. Where the
+    commit stands there and our records do not say so, `unrecorded` is why: the next head tells it.
     """
 
     commit: str = ""
     intents: Mapping[WorkloadKey, Intent] = field(default_factory=dict)
     refused: tuple[Refusal, ...] = ()
+    unrecorded: PortError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +111,9 @@ async def land(
     """Commit every waiting intent and push; `now` is Unix seconds.
 
     `repository` is the committer's own: the lane's may be busy with another fetch. Raises what
-    `push` raises. Conflict: a branch moved, so it is to be judged first; what stands on record is
-    in `tries` then, for the next push. After Unavailable the commit may stand there all the same.
+    `push` raises. Conflict: a branch moved, so it is to be judged first, or, as RecordChanged, a
+    record of ours was written by somebody else; what stands on record is in `tries` then, for the
+    next push. After Unavailable the commit may stand there all the same.
     """
     found, reading = waiting(lane), lane.reading
     if not found or reading is None:
@@ -128,7 +127,7 @@ async def land(
     message = message_of(landed, lane.home.instance, terms.subject, made.gone)
     change = _change_of(ground, made, message, terms, now)
     commit = await repository.write(change)
-    await _record(lane, commit, tries, tries.ended(lane.home.view.elapsed()), now)
+    await noting.note_id(lane, commit, tries, tries.ended(lane.home.view.elapsed()), now)
 
     def pushing(key: WorkloadKey, known: StateRecord) -> Scaling:
         # A head stands on record before it is published: by then its word is heard already.
@@ -137,17 +136,15 @@ async def land(
         return intents.pushing(known.scaling, commit, landed[key])
 
     try:
-        await _change(lane, landed, pushing)
+        await noting.change(lane, landed, pushing)
         await repository.push(change, commit)
     except PortError as error:
         tries.failed(error, commit, ground.place, lane.home.view.elapsed())
         await _lost(lane, tries.raced, landed, error)
         raise
     tries.took(commit, ground.place, now)
-    pushed = intents.pushed
-    await _change(lane, landed, lambda key, known: pushed(known.scaling, commit, landed[key]))
-    await withdraw(lane, tries.raced, landed)
-    return Landed(commit, landed, made.refused)
+    unrecorded = await noting.note_pushed(lane, commit, tries, landed)
+    return Landed(commit, landed, made.refused, unrecorded)
 
 
 def _taken(found: Mapping[WorkloadKey, Intent], made: Rewritten) -> dict[WorkloadKey, Intent]:
@@ -172,7 +169,7 @@ async def _lost(
     and a number on it is ours for as long as its id is.
     """
     if isinstance(error, Conflict):
-        await withdraw(lane, raced, landed)
+        await noting.withdraw(lane, raced, landed)
         raced |= landed
 
 
@@ -187,21 +184,6 @@ def _change_of(ground: _Ground, made: Rewritten, message: str, terms: Terms, now
         terms.signing,
         creates=ground.creates,
     )
-
-
-async def withdraw(
-    lane: HeadLane, raced: dict[WorkloadKey, Intent], landed: Mapping[WorkloadKey, Intent] = _NONE
-) -> None:
-    """Take off the record what never reached the branch, save those that are `landed` now."""
-
-    def lands(key: WorkloadKey) -> bool:
-        other = landed.get(key)
-        mine = raced[key].value, raced[key].decided_at
-        return other is not None and (other.value, other.decided_at) == mine
-
-    stale = {key: raced[key] for key in raced if not lands(key)}
-    await _change(lane, stale, lambda key, known: intents.not_pushed(known.scaling, stale[key]))
-    raced.clear()
 
 
 async def _ground(
@@ -250,43 +232,3 @@ async def _rewritten(
     if len(by_file) > 1:
         await repository.tree(ground.base)  # all at once: its files are known from then on
     return await rewrite(repository, ground.base, by_file, gone)
-
-
-async def _record(
-    lane: HeadLane, commit: str, tries: Tries, ended: Collection[str], now: float
-) -> None:
-    """Put the id of a commit on record, in place of those that the branch never saw.
-
-    Else an outage of a day would fill the record with them, and none that stands would be known.
-    """
-    store = lane.home.store
-    known = tuple(each for each in store.repository.pushed if each not in ended)
-    pushed = (*known, commit)[-IDS_KEPT:]
-    await store.save_repository(replace(store.repository, pushed=pushed, pushed_at=now))
-    tries.recorded_at = now
-    tries.lost.clear()
-    tries.unanswered = {
-        each: tried for each, tried in tries.unanswered.items() if each not in ended
-    }
-
-
-async def _change(
-    lane: HeadLane,
-    keys: Iterable[WorkloadKey],
-    change: Callable[[WorkloadKey, StateRecord], Scaling],
-) -> None:
-    """Change what is remembered of workloads, of all of them: the first failure is raised last."""
-
-    def changed(key: WorkloadKey, newest: StateRecord) -> StateRecord:
-        return replace(newest, scaling=change(key, newest))
-
-    several, failures = sorted(keys), []
-    for start in range(0, len(several), WRITES):
-        writes = (
-            lane.home.store.change_state(key, partial(changed, key))
-            for key in several[start : start + WRITES]
-        )
-        told = await asyncio.gather(*writes, return_exceptions=True)
-        failures += [each for each in told if isinstance(each, BaseException)]
-    for failure in failures:
-        raise failure

@@ -15,7 +15,7 @@ from reconciler.core.record_versions import Texts, with_beyond
 from reconciler.loop.record_memory import EMPTY, RecordMemory
 from reconciler.loop.record_places import Kept, Places
 from reconciler.model import labels
-from reconciler.model.errors import Conflict, PortError
+from reconciler.model.errors import Conflict, PortError, RecordChanged
 from reconciler.model.records import Ordinals, RepositoryRecord, StateRecord
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.ports import Cluster
@@ -204,9 +204,11 @@ class RecordStore(RecordMemory):
                 written = await self._cluster.replace(body)
             else:
                 written = await self._cluster.create(body)
-        except Conflict:
+        except Conflict as error:
             await self._reread(key, what)
-            raise
+            raise RecordChanged(
+                f"a record of ours was changed by somebody else: {error}"
+            ) from error
         except PortError:
             kept.doubtful = True
             raise

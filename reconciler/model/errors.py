@@ -6,7 +6,8 @@
     │   ├── Unanswered   it may have been done all the same: look before doing it again
     │   └── Expired      the position asked for is gone; read everything again (410)
     ├── Conflict         somebody was faster; decide again on a fresh read (409)
-    │   └── AlreadyExists
+    │   ├── AlreadyExists
+    │   └── RecordChanged    a record of ours: somebody else wrote it, and it was read again
     ├── Denied           our credentials do not allow it; wait for a change, yet ask again
     │   └── Unauthenticated  nobody knows who we are, so what was asked for was not judged (401)
     ├── Misconfigured    the request can never work as it is (422, bad URL, unknown branch)
@@ -48,6 +49,10 @@ class Conflict(PortError):
 
 class AlreadyExists(Conflict):
     """The name is taken."""
+
+
+class RecordChanged(Conflict):
+    """A record of ours was written by somebody else; it was read again."""
 
 
 class Denied(PortError):

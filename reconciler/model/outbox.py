@@ -11,14 +11,16 @@ class Outbox:
     """What became of our commits since this process leads; times are Unix seconds, 0 for never.
 
     `commit` is the last one, pushed at `pushed_at`. `pushes` reached the branch, `races` were lost
-    to somebody else's commit. `error` says in the host's words why it takes none since
-    `failing_since`, "" where nothing is wrong. `refused` are counts that no edit can write.
+    to somebody else's commit, `unrecorded` notes of them no record of ours took. `error`
+    says in the host's words why it takes none since `failing_since`, "" where nothing is wrong.
+    `refused` are counts that no edit can write.
     """
 
     commit: str = ""
     pushed_at: float = 0.0
     pushes: int = 0
     races: int = 0
+    unrecorded: int = 0
     error: str = ""
     failing_since: float = 0.0
     refused: Mapping[WorkloadKey, str] = field(default_factory=dict)

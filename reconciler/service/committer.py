@@ -11,11 +11,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from reconciler.loop import landing
+from reconciler.loop import landing, noting
 from reconciler.loop.head_lane import HeadLane
 from reconciler.loop.landing import Landed, Terms
 from reconciler.loop.tries import Tries
-from reconciler.model.errors import Conflict, Misconfigured, PortError, Unavailable
+from reconciler.model.errors import (
+    Conflict,
+    Misconfigured,
+    PortError,
+    RecordChanged,
+    Unavailable,
+)
 from reconciler.model.intents import Intent
 from reconciler.model.refs import WorkloadKey
 from reconciler.ports import Clock, WritableRepository
@@ -49,6 +55,9 @@ class CommitObserver(Protocol):
 
     def unlanded(self, error: PortError) -> None:
         """The host took no commit; what was decided acts all the same."""
+
+    def unrecorded(self, error: PortError) -> None:
+        """A record of ours did not take what became of a commit; Git has nothing to do with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +159,7 @@ class Committer:
                 self._doubtful = None
             left = self._left_seconds(terms, now) if terms else None
             if left is None and self._tries.raced and landing.is_judged(self._lane):
-                await landing.withdraw(self._lane, self._tries.raced)
+                await noting.withdraw(self._lane, self._tries.raced)
             if terms is None or left is None or left > 0:
                 return LOOK_SECONDS if left is None else min(LOOK_SECONDS, left)
             landed = await landing.land(self._lane, self._repository, terms, now, self._tries)
@@ -166,16 +175,22 @@ class Committer:
         except Exception:
             log.exception("a defect of Gamekeeper's own: nothing was committed")
             return self._retries.failed()
+        self._took(landed, base, now)
+        return LOOK_SECONDS
+
+    def _took(self, landed: Landed, base: tuple[str, str], now: float) -> None:
+        """Tell of what was tried over `base`, and what became of it."""
         self._retries.succeeded()
         self._away.succeeded()
         self._races = 0
         if self._is_told_as_landed(landed, base):
             self._observer.landed(landed)
+        if landed.unrecorded is not None:
+            self._observer.unrecorded(landed.unrecorded)
         counts = {refusal.edit.where: refusal.edit.value for refusal in landed.refused}
         self._refused = _Refused(base, counts, now + LONGEST_SECONDS)
         if landed.commit:
             self._wake()
-        return LOOK_SECONDS
 
     def _is_told_as_landed(self, landed: Landed, base: tuple[str, str]) -> bool:
         """Whether a commit that the host took stands there, as far as anybody can know."""
@@ -206,12 +221,19 @@ class Committer:
         }
 
     def _lose(self, base: tuple[str, str], error: Conflict) -> float:
-        """Have the head that came first judged, and what is still wanted laid over it."""
-        self._observer.raced()
+        """Have the head that came first judged, and what is still wanted laid over it.
+
+        Over a record that was read again it is decided at the next look, whoever wrote it.
+        """
+        is_of_git = not isinstance(error, RecordChanged)
+        if is_of_git:
+            self._observer.raced()
+        else:
+            self._observer.unrecorded(error)
         self._races = self._races + 1 if base == self._raced_on else 1
         self._raced_on = base
         if self._races < MOST_RACES:
-            self._lost = base
+            self._lost = base if is_of_git else None
             return LOOK_SECONDS
         self._observer.unlanded(error)
         self._wake()

@@ -65,6 +65,10 @@ class OutboxNotes:
         """Somebody else's commit came first."""
         self.outbox = replace(self.outbox, races=self.outbox.races + 1)
 
+    def unrecorded(self, error: PortError) -> None:
+        """A record of ours did not take what became of a commit."""
+        self.outbox = replace(self.outbox, unrecorded=self.outbox.unrecorded + 1)
+
     def unlanded(self, error: PortError) -> None:
         """The host took no commit; what was decided acts all the same."""
         since = self.outbox.failing_since if self.outbox.error else self._clock.now()
@@ -95,6 +99,7 @@ def _written(outbox: Outbox) -> str:
             "pushedAt": outbox.pushed_at,
             "pushes": outbox.pushes,
             "races": outbox.races,
+            "unrecorded": outbox.unrecorded,
             "error": outbox.error,
             "failingSince": outbox.failing_since,
             "refused": refused,
@@ -110,6 +115,7 @@ def _read(value: dict[str, Any]) -> Outbox:
         pushed_at=_seconds(value["pushedAt"]),
         pushes=int(value["pushes"]),
         races=int(value["races"]),
+        unrecorded=int(value.get("unrecorded", 0)),  # an older version does not tell it
         error=str(value["error"]),
         failing_since=_seconds(value["failingSince"]),
         refused={

@@ -25,7 +25,7 @@ from reconciler.service.reactions import Stage
 from reconciler.service.room_metrics import Spread
 
 SWEEP_SECONDS = 1.0
-ERRORS = ("Unavailable", "Unanswered", "Conflict", "Denied", "Misconfigured")
+ERRORS = ("Unavailable", "Unanswered", "Conflict", "RecordChanged", "Denied", "Misconfigured")
 REACTION_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 WAYS = ("up", "down", "given-up")
 
@@ -53,7 +53,7 @@ class ScalingMetrics:
         self._pauses: Tally[str] = Tally()
         self._reactions = {stage: Spread(REACTION_BUCKETS) for stage in get_args(Stage)}
         self._refused: dict[WorkloadKey, str] = {}
-        self._refusals = self._commits = self._races = self._waiting = 0
+        self._refusals = self._commits = self._races = self._unrecorded = self._waiting = 0
         self._oldest_seconds = 0.0
         registry.register(self)
 
@@ -102,6 +102,10 @@ class ScalingMetrics:
         """Count a race that was lost."""
         self._races += 1
 
+    def unrecorded(self, error: PortError) -> None:
+        """Count a note that a record of ours did not take."""
+        self._unrecorded += 1
+
     def unlanded(self, error: PortError) -> None:
         """Count a commit that the host did not take."""
         self._failures[type(error).__name__] += 1
@@ -121,6 +125,11 @@ class ScalingMetrics:
         )
         yield CounterMetricFamily(
             "gamekeeper_commit_races", "Commits that came after somebody else's", self._races
+        )
+        yield CounterMetricFamily(
+            "gamekeeper_commits_unrecorded",
+            "Notes of commits of ours that our own records did not take",
+            self._unrecorded,
         )
         yield CounterMetricFamily(
             "gamekeeper_edits_refused", "Counts that no edit could write exactly", self._refusals

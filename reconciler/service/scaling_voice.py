@@ -69,6 +69,10 @@ class ScalingVoice:
         """Somebody else's commit came first."""
         log.debug("another commit came first: what is still wanted is laid over it")
 
+    def unrecorded(self, error: PortError) -> None:
+        """A record of ours did not take what became of a commit: it is decided anew from there."""
+        log.warning("what became of a commit is not on record yet: %s", error)
+
     def unlanded(self, error: PortError) -> None:
         """The host took no commit; what was decided acts all the same."""
         said = f"counts act and are not committed yet: {error}"

@@ -58,6 +58,10 @@ class ScalingVoices:
         """Somebody else's commit came first."""
         _tell(self._committing, lambda voice: voice.raced())
 
+    def unrecorded(self, error: PortError) -> None:
+        """A record of ours did not take what became of a commit."""
+        _tell(self._committing, lambda voice: voice.unrecorded(error))
+
     def unlanded(self, error: PortError) -> None:
         """The host took no commit; what was decided acts all the same."""
         _tell(self._committing, lambda voice: voice.unlanded(error))

@@ -45,6 +45,7 @@ class Ledger:
         self.reactions: list[tuple[Stage, float]] = []
         self.commits: list[Landed] = []
         self.races = 0
+        self.unrecorded_errors: list[PortError] = []
         self.troubles: list[PortError] = []
 
     def decided(self, key: WorkloadKey, decision: Decision) -> None:
@@ -71,6 +72,10 @@ class Ledger:
     def raced(self) -> None:
         """A commit came first."""
         self.races += 1
+
+    def unrecorded(self, error: PortError) -> None:
+        """A record did not take what became of a commit."""
+        self.unrecorded_errors.append(error)
 
     def unlanded(self, error: PortError) -> None:
         """The host took nothing."""

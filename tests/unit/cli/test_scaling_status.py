@@ -57,11 +57,20 @@ def said(shown: Status) -> list[str]:
             id="a count waits for the quiet time",
         ),
         pytest.param(
+            status(Scaling(), Outbox(OURS, NOW - 600, pushes=1, unrecorded=2)),
+            [
+                "last commit of ours abababababab, 10 min ago; 1 commit and 0 lost races since "
+                "this process leads",
+                "2 notes of commits not taken by our own records: the log says why",
+            ],
+            id="records of ours that somebody else writes",
+        ),
+        pytest.param(
             status(WAITS, DOWN),
             [
-                "Git takes no commit since 1970-01-12T13:41:40Z (5 min): no route to host",
+                "no commit comes into Git since 1970-01-12T13:41:40Z (5 min): no route to host",
                 "    What was decided acts all the same; one commit catches up when Git takes it.",
-                "decided: Scheduler/arena 5 -> 8 by fixedBuffer 20 s ago: the host takes no commit",
+                "decided: Scheduler/arena 5 -> 8 by fixedBuffer 20 s ago: no commit comes into Git",
             ],
             id="the host is down",
         ),
@@ -137,6 +146,7 @@ def test_data_say_the_same() -> None:
         "pushedAt": None,
         "pushes": 0,
         "races": 0,
+        "unrecorded": 0,
         "failingSince": "1970-01-12T13:41:40Z",
         "error": "no route to host",
     }
@@ -149,7 +159,7 @@ def test_data_say_the_same() -> None:
         "since": "1970-01-12T13:46:20Z",
         "decidedAt": "1970-01-12T13:46:20Z",
         "stands": "failing",
-        "why": "the host takes no commit: no route to host",
+        "why": "no commit comes into Git: no route to host",
     }
     assert arena["scaling"]["holds"] == [
         {

@@ -58,7 +58,7 @@ def told(kind: HoldKind, reason: str, scaling: Scaling = WAITS.scaling) -> State
             id="its commit arrived and was not read back",
         ),
         pytest.param(
-            SENT, DOWN, DIRECT, "failing", f"the host takes no commit: {DOWN.error}",
+            SENT, DOWN, DIRECT, "failing", f"no commit comes into Git: {DOWN.error}",
             id="nobody knows whether it arrived",
         ),
         pytest.param(

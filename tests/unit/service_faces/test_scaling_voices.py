@@ -20,6 +20,9 @@ class Deaf(Ledger):
     def raced(self) -> None:
         raise ValueError("a defect")
 
+    def unrecorded(self, error: PortError) -> None:
+        raise ValueError("a defect")
+
     def unlanded(self, error: PortError) -> None:
         raise ValueError("a defect")
 
@@ -40,6 +43,11 @@ class Deaf(Ledger):
             lambda voices: voices.unlanded(Unavailable("down")),
             lambda ledger: len(ledger.troubles) == 1,
             id="a host that takes nothing",
+        ),
+        pytest.param(
+            lambda voices: voices.unrecorded(Unavailable("down")),
+            lambda ledger: len(ledger.unrecorded_errors) == 1,
+            id="a record that takes nothing",
         ),
         pytest.param(
             lambda voices: voices.undecided(ARENA, Unavailable("down")),

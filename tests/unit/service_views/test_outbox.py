@@ -5,7 +5,7 @@ import pytest
 from reconciler.loop.landing import Landed
 from reconciler.model import labels
 from reconciler.model.edits import Edit, Refusal
-from reconciler.model.errors import Denied, Unavailable
+from reconciler.model.errors import Denied, RecordChanged, Unavailable
 from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
 from reconciler.service.lookout import sighting_of
 from reconciler.service.outbox import LONGEST_ERROR, OutboxNotes, outbox_of
@@ -29,10 +29,11 @@ def test_commits_and_races_are_counted() -> None:
     clock = VirtualClock()
     notes = OutboxNotes(clock)
     notes.raced()
+    notes.unrecorded(RecordChanged("by a hand"))
     notes.landed(Landed(COMMIT))
     clock.at += 60
     notes.landed(Landed(COMMIT[::-1]))
-    assert read_back(notes) == Outbox(COMMIT[::-1], clock.at, pushes=2, races=1)
+    assert read_back(notes) == Outbox(COMMIT[::-1], clock.at, pushes=2, races=1, unrecorded=1)
 
 
 def test_a_trouble_stands_from_its_first_time_until_a_commit_lands() -> None:
