@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reconciler.core import intents, scaling_pace
-from reconciler.loop import landing
+from reconciler.loop import landing, noting
 from reconciler.loop.head_lane import HeadLane
 from reconciler.model.intents import Intent, Scaling
 from reconciler.model.refs import WorkloadKey
@@ -39,7 +39,7 @@ def ours_is_not_on_record(patch: pytest.MonkeyPatch) -> None:
     async def forget(*arguments: Any) -> None:
         return None
 
-    patch.setattr(landing, "_record", forget)
+    patch.setattr(noting, "note_id", forget)
 
 
 def broken_is_empty(patch: pytest.MonkeyPatch) -> None:
