@@ -30,6 +30,7 @@ class Play:
     """Who plays: a match begins so often, in whichever room pings then, and lasts some pings.
 
     `left` are the pings until a room may begin another; it rests first, or it never turns idle.
+    In rooms from the number ROOMS on nobody plays.
     """
 
     left: Counter[int] = field(default_factory=Counter)
@@ -37,7 +38,8 @@ class Play:
 
     def says(self, room: int, passed_seconds: float) -> str:
         """Return what a room says now."""
-        if not self.left[room] and self.begun < passed_seconds * FLIPS_A_SECOND / 2:
+        due = room < ROOMS and self.begun < passed_seconds * FLIPS_A_SECOND / 2
+        if due and not self.left[room]:
             self.begun += 1
             self.left[room] = PINGS_OF_A_MATCH + PINGS_OF_REST
         if not self.left[room]:
@@ -61,6 +63,8 @@ def measure(fleet: Fleet) -> Section:
     """Let them play, and watch for a while."""
     voices = [voice for voice in fleet.voices if voice.namespace != PULSE]
     random.Random(10).shuffle(voices)
+    # Nobody plays in the others; they would be given up if they were silent for so long.
+    voices += [voice for voice in fleet.voices if voice.namespace == PULSE]
     with fleet.running(POLL_SECONDS="3600") as process:
         log = stage.AuditLog(fleet.cluster)
         late: list[float] = []
