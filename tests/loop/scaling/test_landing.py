@@ -8,12 +8,14 @@ import pytest
 
 from reconciler.loop.landing import Landed
 from reconciler.model.errors import Denied, PortError, Unavailable
+from reconciler.model.holds import HoldKind
 from reconciler.model.records import IDS_KEPT, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.service.app import App, Parts
 from reconciler.service.scaling_voices import ScalingVoices
 from tests.loop.safety import Bounds
 from tests.loop.scaling.house import (
+    ARENA,
     FILE,
     Habits,
     Ledger,
@@ -258,6 +260,31 @@ def test_what_people_switch_off_stands_as_git_says(change: str) -> None:
             await asyncio.sleep(1200.0)
             assert there.count_in_git() == 2
             assert there.rooms() == (5 if change == "suspend" else 2)
+
+    in_virtual_time(main())
+
+
+@pytest.mark.long
+def test_a_suspension_acts_at_once_beside_more_rooms_than_git_knows_of() -> None:
+    """That its decision is dropped takes no room away: over budget it would stop nothing."""
+
+    async def main() -> None:
+        text = scaled(2, [{**FROM_EIGHT[0], "replicas": 12}])
+        async with scene(text) as there:
+            there.start("one")
+            there.world.host.protected["main"] = "no"
+            await there.until("twelve rooms", lambda: there.rooms() == 12, 500.0)
+            there.world.commit({FILE: text + "  suspend: true\n"})
+            assert there.leader is not None
+            lane = there.leader.lane
+            await there.until("it is told", lambda: bool(lane.wanted.holds_of(ARENA)), 120.0)
+            assert {hold.kind for hold in lane.wanted.holds_of(ARENA)} == {HoldKind.SUSPENDED}
+            there.world.host.protected.clear()
+            await asyncio.sleep(1200.0)
+            assert (there.count_in_git(), there.rooms()) == (2, 12)
+            there.world.commit({FILE: text})
+            await there.until("it goes on", lambda: there.count_in_git() == 12, 300.0)
+            assert there.rooms() == 12, "nobody went meanwhile"
 
     in_virtual_time(main())
 
