@@ -7,6 +7,7 @@ from typing import Any
 from reconciler.cli.explain_count import count_json, count_lines
 from reconciler.cli.explained import Explained, asked_by, nobody_leads, step_of
 from reconciler.cli.reading import counted
+from reconciler.model.holds import HoldKind
 from reconciler.model.printable import escaped
 from reconciler.model.rooms import BUSY_MARKS, Mark, Why
 
@@ -77,6 +78,12 @@ def _staying(explained: Explained) -> Iterator[str]:
         known = room.heard is not None or explained.asked or room.pod.mark in BUSY_MARKS
         if told and known and room.judged.protected:
             yield f"{room.name} is to leave ({room.pod.leaving}): {room.judged.protected}"
+    # Of a Scheduler they are not told to leave: the match ends by itself.
+    old = [room for room in explained.rooms if room.current is False and room.judged.protected]
+    waiting = sum(room.pod.leaving is Why.STAYS for room in old)
+    suspended = any(hold.kind is HoldKind.SUSPENDED for hold in explained.status.holds)
+    if waiting and not suspended:
+        yield f"{counted(waiting, 'room')} of an old revision: replaced once known to be empty"
 
 
 def _next(explained: Explained) -> Iterator[str]:

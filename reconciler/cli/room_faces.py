@@ -1,7 +1,7 @@
 """The rooms of a workload as `status` shows them: by state, as a fleet's face, and who stays."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from reconciler.cli.reading import counted
@@ -25,7 +25,7 @@ STAY = {
 
 @dataclass(frozen=True, slots=True)
 class RoomsFace:
-    """What stands on the pods of a workload. `staying` counts busy rooms that are to leave."""
+    """What stands on the pods of a workload. `staying` counts busy rooms that are to go."""
 
     states: Mapping[RoomState, int] = field(default_factory=dict)
     rollup: Rollup = NOBODY
@@ -46,14 +46,24 @@ NO_ROOMS = RoomsFace()
 
 
 def face_of(
-    pods: Iterable[LivePod], spec: Workload, holds: Iterable[Hold], *, deleting: bool
+    pods: Iterable[LivePod],
+    spec: Workload,
+    holds: Iterable[Hold],
+    *,
+    deleting: bool,
+    outdated: Container[str] = (),
 ) -> RoomsFace:
-    """Return the face of rooms of which nothing is known but what stands on their pods."""
+    """Return the face of rooms of which nothing is known but what stands on their pods.
+
+    `outdated` are the uids of those that a roll-out replaces: of a Scheduler one with players is
+    not told to leave, and stays all the same.
+    """
     rooms = [pod for pod in pods if pod.ordinal >= 0]
     kept = {pod.uid: hearing.heard_of(pod.kept_report) for pod in rooms}
     heard = {uid: said for uid, said in kept.items() if said is not None}
     whys = (
-        pod.leaving or (Why.LEFT_GIT if deleting else Why.STAYS)
+        pod.leaving
+        or (Why.LEFT_GIT if deleting else Why.ROLLOUT if pod.uid in outdated else Why.STAYS)
         for pod in rooms
         if pod.mark in BUSY_MARKS and not pod.terminating
     )

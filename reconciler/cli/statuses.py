@@ -216,6 +216,8 @@ def _workload(
     ears = Ears({uid: heard for uid, heard in kept.items() if heard is not None})
     there = rooms.sort_rooms(pods, workload_of(lane.situation(key)), ears)
     counts = rooms.count(there, record.in_effect)
+    rolls = spec is not None and not spec.suspend
+    outdated = {pod.uid for pod in there.old_ready} if rolls else ()
     unreadable = lane.store.unreadable(key)
     holds = (
         (intake.unreadable_record(key, unreadable),)
@@ -230,7 +232,7 @@ def _workload(
         holds=holds,
         commit=accepted.commit if accepted else "",
         source=f"{accepted.file}:{accepted.line}" if accepted else "",
-        rooms=face_of(pods, there.workload, holds, deleting=record.deleting),
+        rooms=face_of(pods, there.workload, holds, deleting=record.deleting, outdated=outdated),
         record=record,
     )
 

@@ -88,11 +88,12 @@ def leave_patch(
     """Return the patch that asks a room to leave when it is empty, or takes that back; [] if so.
 
     An idle room drains at once; one that does not report is idle. The post-mortem of one that is
-    kept is over. Only a request is taken back.
+    kept is over. Only a request is taken back, and none stands over another reason to leave: taken
+    back, it would take that with it, and its deadline would begin anew.
     """
     rests = resting_mark(pod, workload, heard)
     mark, leaving = pod.mark, pod.leaving
-    if leaves and (leaving is not Why.FAILED or mark is Mark.FAILED):
+    if leaves and heeds_request(pod):
         leaving = Why.REQUEST
         if mark is rests and not (heard is not None and heard.busy):
             mark = Mark.DRAINING
@@ -103,6 +104,11 @@ def leave_patch(
         return []
     guard = guard_for(workload, mark) if mark is not pod.mark else None
     return room_patch.operations(pod, mark, leaving, now, guard)
+
+
+def heeds_request(pod: LivePod) -> bool:
+    """Whether a request to leave is a reason to: one that leaves for another has its own."""
+    return pod.leaving is Why.STAYS or pod.mark is Mark.FAILED
 
 
 def is_over(pod: LivePod) -> bool:

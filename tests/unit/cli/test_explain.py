@@ -200,6 +200,16 @@ def test_rooms_that_stay_though_they_are_to_leave_are_named() -> None:
     assert "what its rooms said last is in the memory of the loop alone" in of_workload(given)
 
 
+def test_what_a_roll_out_waits_for_is_told_though_no_room_is_told_to_leave() -> None:
+    old = a_pod(0, mark=Mark.BUSY, revision="old")
+    given = explained(old)
+    told = "1 room of an old revision: replaced once known to be empty"
+    assert told in workload_json(given, NOW)["staying"]
+    assert told not in workload_json(explained(a_pod(0, mark=Mark.BUSY)), NOW)["staying"]
+    stopped = Hold(HoldKind.SUSPENDED, KEY, "suspended")
+    assert not workload_json(explained(old, holds=(stopped,)), NOW)["staying"]
+
+
 def test_a_spec_that_left_git_is_told_as_what_was() -> None:
     given = explained(a_pod(0, mark=Mark.BUSY))
     gone = replace(given, status=replace(given.status, state=GOING))

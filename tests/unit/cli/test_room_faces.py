@@ -41,6 +41,12 @@ def test_a_busy_room_that_is_to_leave_says_why_and_stays_until_it_ends() -> None
     assert face.stay_lines == ["rolling out: 1 room with players stays until it ends"]
 
 
+def test_who_is_not_told_of_a_roll_out_that_waits_for_its_players_is_counted_with_it() -> None:
+    pods = [a_pod(0, mark=Mark.BUSY), a_pod(1, mark=Mark.BUSY), a_pod(2, mark=Mark.IDLE)]
+    face = face_of(pods, HEARD, (), deleting=False, outdated={pods[0].uid, pods[2].uid})
+    assert face.stay_lines == ["rolling out: 1 room with players stays until it ends"]
+
+
 def test_the_hold_of_occupied_rooms_is_told_once_with_their_number() -> None:
     hold = Hold(HoldKind.OCCUPIED, a_key(), "left Git: rooms with players stay")
     face = face_of([a_pod(0, mark=Mark.BUSY)], HEARD, (), deleting=True)

@@ -199,6 +199,24 @@ def test_the_log_tells_what_came_of_a_room_that_was_asked_to_stay(
     assert asked + course in caplog.messages
 
 
+def test_a_request_takes_no_other_reason_and_none_of_its_time() -> None:
+    """Taken back it would take both with it: a game could put off its deadline for ever."""
+
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(players(3))
+            since = f"{it.clock.now() - 60.0:.3f}"
+            notes = {labels.LEAVING: Why.ROLLOUT.value, labels.LEAVING_SINCE: since}
+            await it.mark(Mark.BUSY, **notes)
+            await it.seen()
+            for leaves in (True, False):
+                room = await it.desk.leave(it.desk.find("arena", "arena-0"), leaves, "the room")
+                assert room.pod.leaving is Why.ROLLOUT
+                assert f"{room.pod.leaving_since:.3f}" == since
+
+    in_virtual_time(main())
+
+
 @pytest.mark.parametrize(
     ("says", "waits"),
     [
