@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from reconciler.cli.console import Console
+from reconciler.cli.deadlines import end_text
 from reconciler.cli.leavers import Asked, Course
 from reconciler.cli.output import print_json, print_yaml
 from reconciler.cli.reading import counted
@@ -63,7 +64,9 @@ def _said(asked: Asked) -> str:
 
 def _stays(asked: Asked) -> str:
     if asked.busy:
-        return f"is {asked.pod.mark}: it stays to the end, and leaves then"
+        left = asked.ends_in_seconds
+        end = "" if left is None else f", or is {end_text(left)}"
+        return f"is {asked.pod.mark}: it stays to the end, and leaves then{end}"
     if asked.pod.mark is Mark.FAILED:
         return "has failed, and leaves"
     return "is to leave once it is known to be empty"

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from reconciler.cli.deadlines import dated
 from reconciler.cli.explained import UNASKED, UNHEARD, Explained, asked_by, nobody_leads, step_of
-from reconciler.cli.room_detail import dated, detail_json, leaving_of, report_of
+from reconciler.cli.room_detail import detail_json, leaving_of, report_of
 from reconciler.cli.room_reading import SeenRoom
 from reconciler.core import fence
 from reconciler.core.reporting import is_heard

@@ -21,14 +21,13 @@ def workload_lines(explained: Explained, now: float) -> Iterator[str]:
     for head, text in (
         ("its rooms", _rooms(explained)),
         ("its spec", asked_by(explained)),
+        *(("not known", text) for text in _unknown(explained)),
         *(count_lines(explained.count, now) if explained.count else ()),
         *(("held", f"{hold.reason} ({hold.kind})") for hold in status.holds),
         *(("stays", text) for text in _staying(explained)),
         *(("next", text) for text in _next(explained)),
     ):
         yield f"  {head:<12}{escaped(text)}"
-    if explained.guesses:
-        yield f"  {'not known':<12}what its rooms said last is {explained.whereabouts}"
     for line in nobody_leads(explained):
         yield f"  {line}"
 
@@ -51,6 +50,13 @@ def workload_json(explained: Explained, now: float) -> dict[str, Any]:
         "count": count_json(explained.count, now) if explained.count else None,
         "reportsKnown": not explained.guesses,
     }
+
+
+def _unknown(explained: Explained) -> Iterator[str]:
+    """Say what the rest is judged without."""
+    if explained.guesses:
+        said = f"what its rooms said last is {explained.whereabouts}"
+        yield f"{said}; what follows is judged without it"
 
 
 def _wanted(explained: Explained) -> str:

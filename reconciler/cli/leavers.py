@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from reconciler.cli.deadlines import ends_in_seconds
 from reconciler.cli.progress import Progress
 from reconciler.cli.room_reading import Around, SeenRoom
 from reconciler.core import flips, hearing, room_patch
@@ -45,12 +46,14 @@ class Asked:
     """One room that was asked. `pod` is as it was left, `error` says what failed, "" if nothing.
 
     `outdated` is whether it is known to be of an old revision: a roll-out takes it some day.
+    `ends_in_seconds` is when it goes whoever plays there, None for never.
     """
 
     pod: LivePod
     course: Course
     error: str = ""
     outdated: bool = False
+    ends_in_seconds: float | None = None
 
     @property
     def name(self) -> str:
@@ -97,7 +100,8 @@ async def _ask(
             patch = _patch(pod, spec, leaves, now())
             if not patch:
                 if leaves:
-                    return Asked(pod, _course(pod))
+                    ends = ends_in_seconds(pod, spec, now())
+                    return Asked(pod, _course(pod), ends_in_seconds=ends)
                 course = _course_back(pod, around.left_git(room.key))
                 return Asked(pod, course, outdated=room.current is False)
             try:

@@ -1,14 +1,12 @@
 """One room with all that is known of it."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from reconciler.cli.ages import age
+from reconciler.cli.deadlines import end_text, ends_in_seconds
 from reconciler.cli.room_reading import Around, SeenRoom
 from reconciler.cli.room_text import NONE, as_json
-from reconciler.core import fence
-from reconciler.model.live import LivePod, Seen
 from reconciler.model.printable import escaped
 from reconciler.model.records import Accepted
 from reconciler.model.rooms import Heard, Why
@@ -43,13 +41,14 @@ def detail_lines(room: SeenRoom, around: Around, now: float) -> Iterator[str]:
 def detail_json(room: SeenRoom, around: Around, now: float) -> dict[str, Any]:
     """Return a room as a JSON object: what `room --output json` promises."""
     accepted = accepted_of(room, around)
+    left = ends_in_seconds(room.pod, around.specs.get(room.key), now)
     return {
         **as_json(room, now),
         "keptReport": room.pod.kept_report or None,
         "commit": accepted.commit if accepted else None,
         "source": source_of(accepted) if accepted else None,
         "podIP": room.pod.pod_ip or None,
-        "endsAt": now + left if (left := _deadline_of(room, around, now)) is not None else None,
+        "endsAt": None if left is None else now + left,
     }
 
 
@@ -92,22 +91,9 @@ def leaving_of(room: SeenRoom, around: Around, now: float) -> str:
     if pod.leaving is Why.STAYS:
         return ""
     since = f"since {age(now - pod.leaving_since)}: " if pod.leaving_since else ""
-    left = _deadline_of(room, around, now)
-    if left is None:
-        return f"{since}{WHY[pod.leaving]}"
-    when = f"in {age(left)}" if left > 0 else "now"
-    by = f"deleted {when}, whoever plays there (removal.drainDeadlineSeconds)"
-    return f"{since}{WHY[pod.leaving]}; {by}"
-
-
-def dated(pod: LivePod) -> LivePod:
-    """Return a pod as if it had been seen from the first: by the time that stands on it."""
-    return replace(pod, seen=Seen(draining=pod.leaving_since, left=pod.leaving_since))
-
-
-def _deadline_of(room: SeenRoom, around: Around, now: float) -> float | None:
-    spec = around.specs.get(room.key)
-    return None if spec is None else fence.deadline_in_seconds(dated(room.pod), spec, now)
+    left = ends_in_seconds(pod, around.specs.get(room.key), now)
+    end = "" if left is None else f"; {end_text(left)}"
+    return f"{since}{WHY[pod.leaving]}{end}"
 
 
 WHY = {

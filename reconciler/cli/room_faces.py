@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from reconciler.cli.deadlines import end_text, ends_in_seconds
 from reconciler.cli.reading import counted
 from reconciler.core import hearing, room_state
 from reconciler.core.rollup import FleetHealth, Rollup, by_state, roll_up
@@ -25,12 +26,17 @@ STAY = {
 
 @dataclass(frozen=True, slots=True)
 class RoomsFace:
-    """What stands on the pods of a workload. `staying` counts busy rooms that are to go."""
+    """What stands on the pods of a workload.
+
+    `staying` counts busy rooms that are to go, `ends` is in how many seconds the first of them does
+    so whoever plays there, where a deadline ends it.
+    """
 
     states: Mapping[RoomState, int] = field(default_factory=dict)
     rollup: Rollup = NOBODY
     players: int | None = None
     staying: Mapping[Why, int] = field(default_factory=dict)
+    ends: Mapping[Why, float] = field(default_factory=dict)
 
     @property
     def stay_lines(self) -> list[str]:
@@ -38,8 +44,14 @@ class RoomsFace:
         return [
             f"{STAY[why]}: {counted(number, 'room')} with players "
             f"{'stays until it ends' if number == 1 else 'stay until they end'}"
+            f"{self._end(why, number)}"
             for why, number in sorted(self.staying.items())
         ]
+
+    def _end(self, why: Why, number: int) -> str:
+        if why not in self.ends:
+            return ""
+        return f", or {'is' if number == 1 else 'the first is'} {end_text(self.ends[why])}"
 
 
 NO_ROOMS = RoomsFace()
@@ -52,24 +64,31 @@ def face_of(
     *,
     deleting: bool,
     outdated: Container[str] = (),
+    now: float = 0.0,
 ) -> RoomsFace:
     """Return the face of rooms of which nothing is known but what stands on their pods.
 
     `outdated` are the uids of those that a roll-out replaces: of a Scheduler one with players is
-    not told to leave, and stays all the same.
+    not told to leave, and stays all the same. `now` is Unix seconds.
     """
     rooms = [pod for pod in pods if pod.ordinal >= 0]
     kept = {pod.uid: hearing.heard_of(pod.kept_report) for pod in rooms}
     heard = {uid: said for uid, said in kept.items() if said is not None}
-    whys = (
-        pod.leaving
-        or (Why.LEFT_GIT if deleting else Why.ROLLOUT if pod.uid in outdated else Why.STAYS)
-        for pod in rooms
-        if pod.mark in BUSY_MARKS and not pod.terminating
-    )
+    staying: Counter[Why] = Counter()
+    ends: dict[Why, float] = {}
+    for pod in rooms:
+        otherwise = Why.LEFT_GIT if deleting else Why.ROLLOUT if pod.uid in outdated else Why.STAYS
+        why = pod.leaving or otherwise
+        if pod.mark not in BUSY_MARKS or pod.terminating or why is Why.STAYS:
+            continue
+        staying[why] += 1
+        left = ends_in_seconds(pod, spec, now)
+        if left is not None:
+            ends[why] = min(left, ends.get(why, left))
     return RoomsFace(
         states=by_state(room_state.judge(pod, spec, heard.get(pod.uid)) for pod in rooms),
         rollup=roll_up(rooms, heard, holds),
         players=sum(said.players for said in heard.values()) if heard else None,
-        staying=Counter(why for why in whys if why is not Why.STAYS),
+        staying=staying,
+        ends=ends,
     )

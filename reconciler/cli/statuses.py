@@ -224,6 +224,9 @@ def _workload(
         if unreadable
         else _holds(key, record, spec, offers)
     )
+    face = face_of(
+        pods, there.workload, holds, deleting=record.deleting, outdated=outdated, now=now
+    )
     return WorkloadStatus(
         key=key,
         counts=counts,
@@ -232,7 +235,7 @@ def _workload(
         holds=holds,
         commit=accepted.commit if accepted else "",
         source=f"{accepted.file}:{accepted.line}" if accepted else "",
-        rooms=face_of(pods, there.workload, holds, deleting=record.deleting, outdated=outdated),
+        rooms=face,
         record=record,
     )
 

@@ -96,7 +96,10 @@ def _trouble(there: Sorted) -> str:
         return there.ears.deaf
     members = len(there.members)
     if there.unheard and there.unheard * 100 > MOST_UNHEARD_PERCENT * members:
-        return f"{there.unheard} of {members} rooms are not heard"
+        # Who is to leave, or failed, may be full unheard, and counts with those that stay.
+        others = (there.leaving, there.left, there.failed, there.kept, there.terminating)
+        total = members + sum(map(len, others))
+        return f"{there.unheard} of {total} rooms are not heard"
     return ""
 
 

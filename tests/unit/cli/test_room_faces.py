@@ -1,5 +1,7 @@
 """What status shows of rooms: by state, a fleet's face, and who stays though it is to leave."""
 
+from dataclasses import replace
+
 from reconciler.cli.room_faces import NO_ROOMS, RoomsFace, face_of
 from reconciler.cli.status_text import print_text
 from reconciler.cli.statuses import Status, WorkloadStatus, as_json
@@ -45,6 +47,20 @@ def test_who_is_not_told_of_a_roll_out_that_waits_for_its_players_is_counted_wit
     pods = [a_pod(0, mark=Mark.BUSY), a_pod(1, mark=Mark.BUSY), a_pod(2, mark=Mark.IDLE)]
     face = face_of(pods, HEARD, (), deleting=False, outdated={pods[0].uid, pods[2].uid})
     assert face.stay_lines == ["rolling out: 1 room with players stays until it ends"]
+
+
+def test_who_stays_says_by_when_a_deadline_ends_it() -> None:
+    spec = replace(HEARD, departure=replace(HEARD.departure, drain_deadline_seconds=90))
+    pods = [
+        a_pod(number, mark=Mark.BUSY, leaving=Why.ROLLOUT, leaving_since=since)
+        for number, since in enumerate((1000.0, 1020.0))
+    ]
+    end = "whoever plays there (removal.drainDeadlineSeconds)"
+    (line,) = face_of(pods, spec, (), deleting=False, now=1030.0).stay_lines
+    first = f"or the first is deleted in 60 s, {end}"
+    assert line == f"rolling out: 2 rooms with players stay until they end, {first}"
+    (line,) = face_of(pods[1:], spec, (), deleting=False, now=1120.0).stay_lines
+    assert line.endswith(f"1 room with players stays until it ends, or is deleted now, {end}")
 
 
 def test_the_hold_of_occupied_rooms_is_told_once_with_their_number() -> None:

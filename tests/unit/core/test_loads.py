@@ -112,6 +112,12 @@ def test_silence_is_no_place_and_much_of_it_is_no_ground() -> None:
     assert load.trouble == "1 of 3 rooms are not heard"
 
 
+def test_who_is_to_leave_unheard_counts_with_those_that_stay() -> None:
+    rooms = [idle(0), *(replace(busy(number), leaving=Why.SCALE_IN) for number in (1, 2))]
+    load = load_of(sort_rooms(rooms, a_workload(reports="required"), ears(), NOW), 1)
+    assert load.trouble == "3 of 3 rooms are not heard"
+
+
 def test_a_little_silence_is_still_ground() -> None:
     workload = a_workload(reports="required")
     heard = ears(**{f"r{n}": a_heard() for n in range(19)})
