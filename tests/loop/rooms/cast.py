@@ -10,6 +10,7 @@ from reconciler.model.refs import Json
 from reconciler.sandbox.players.games import Game
 from reconciler.sandbox.players.natures import Lie, Nature, Voice
 from reconciler.sandbox.players.sayings import COUNT, Saying, Where
+from tests.loop.rooms.parties import Guest
 from tests.loop.service import Service
 from tests.loop.virtual_time import elapsed
 from tests.loop.world import World
@@ -25,8 +26,8 @@ class Actor:
     many players, and when (virtual seconds); `unsaid` whether it was handed to us since that
     nobody is there, which we may have taken in though nobody waited for the answer; `heard_at`
     when we answered 200 to whatever it said last, `handed_at` when that it is empty was handed to
-    us last; `noted_by` who turned its last count away, and knows its pod, None where it told of
-    nobody.
+    us last, and `said_at` when it had said so; `noted_by` who turned its last count away, and
+    knows its pod, None where it told of nobody.
     """
 
     uid: str
@@ -37,10 +38,12 @@ class Actor:
     unsaid: bool = False
     heard_at: float = 0.0
     handed_at: float = 0.0
+    said_at: float = 0.0
     noted_by: Service | None = None
     moved: asyncio.Event = field(default_factory=asyncio.Event)
     task: "asyncio.Task[None] | None" = None
     statuses: list[tuple[int, int | None, int]] = field(default_factory=list)
+    guests: list[Guest] = field(default_factory=list)
 
     @property
     def told_busy(self) -> bool:
@@ -132,9 +135,15 @@ class Cast:
                 return actor
         return None
 
-    def join(self, actor: Actor, players: int) -> int:
-        """Let players in; how many found a seat."""
-        seated = actor.game.join(players, self._world.time.at)
+    def join(self, actor: Actor, players: int, list_seconds: float | None = None) -> int:
+        """Let players in, who may come by a list that is so old; how many found a seat."""
+        game = actor.game
+        before = {id(match): match.players for match in game.matches}
+        seated = game.join(players, self._world.time.at)
+        actor.guests = [guest for guest in actor.guests if guest.plays(game)]
+        if list_seconds is not None:
+            grown = [each for each in game.matches if each.players != before.get(id(each), 0)]
+            actor.guests += [Guest(match, list_seconds) for match in grown]
         actor.moved.set()
         return seated
 
@@ -178,10 +187,10 @@ class Cast:
         self._world.sandbox.notice(where.namespace, where.room)
         self._changed()
 
-    def handed(self, actor: Actor, saying: Saying) -> None:
-        """What a room says has come to us; what becomes of it is not known."""
+    def handed(self, actor: Actor, saying: Saying, said_at: float) -> None:
+        """What a room said then has come to us; what becomes of it is not known."""
         if saying.players == 0:
-            actor.unsaid, actor.handed_at = True, elapsed()
+            actor.unsaid, actor.handed_at, actor.said_at = True, elapsed(), said_at
 
     def turned_away(self, actor: Actor, saying: Saying, service: Service) -> None:
         """Somebody answered 503 to what a room said."""

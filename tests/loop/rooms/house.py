@@ -12,15 +12,15 @@ from dataclasses import dataclass
 
 from reconciler.adapters.http.ask import Answer, Ask
 from reconciler.sandbox.kinds import POD
-from reconciler.sandbox.players.matchmaker import Matchmaker
 from reconciler.sandbox.players.natures import Nature
 from reconciler.sandbox.players.sayings import Saying
 from tests.loop.rooms.cast import OK, Actor, Cast
+from tests.loop.rooms.parties import Parties, Party
 from tests.loop.rooms.service import RoomService
 from tests.loop.rooms.truth import Laws, Warden
 from tests.loop.safety import Bounds, Unsafe
 from tests.loop.service import Service, Theatre
-from tests.loop.virtual_time import LoopTime
+from tests.loop.virtual_time import LoopTime, elapsed
 from tests.loop.wires import Weather
 from tests.loop.world import World
 
@@ -117,7 +117,7 @@ class Playhouse(Theatre):
         return status
 
     async def _carried(self, actor: Actor, saying: Saying) -> int:
-        air, chance = self.air, self.air.chance
+        air, chance, said_at = self.air, self.air.chance, elapsed()
         there = [each for each in self.services if not each.killed]
         service: Service | None = self.reached
         if there and chance.random() < air.astray:
@@ -130,7 +130,7 @@ class Playhouse(Theatre):
             await asyncio.sleep(chance.uniform(0.1, 2.0 * PATIENCE_SECONDS))
         assert isinstance(service, RoomService)
         ask = Ask(saying.method, saying.path, body=saying.body, peer=actor.address)
-        self.cast.handed(actor, saying)
+        self.cast.handed(actor, saying, said_at)
         answer = await self.ask(service, ask)
         if answer.status >= 500 and answer.status != COME_AGAIN:
             self.unsafe.append(Unsafe(f"{saying} was answered {answer.status}"))
@@ -166,29 +166,29 @@ class Playhouse(Theatre):
         servers = [each["metadata"] for each in json.loads(body)]
         return [f"{each['namespace']}/{each['name']}" for each in servers]
 
-    async def send_players(
-        self, maker: Matchmaker, wanted: Mapping[str, Callable[[], int]]
-    ) -> None:
+    async def send_players(self, parties: Parties, wanted: Mapping[str, Callable[[], int]]) -> None:
         """Let a matchmaker fill every workload up to what is wanted there, for ever."""
-        while True:
-            await asyncio.sleep(1.0)
-            rooms = await self.listed()
-            if rooms:
-                maker.listed(rooms, self.world.time.at)
-            for namespace, number in wanted.items():
-                there = sum(actor.game.players for actor in self.cast.playing(namespace))
-                for _ in range(min(3, number() - there)):
-                    self._seat(maker, namespace)
+        async with asyncio.TaskGroup() as on_their_way:
+            while True:
+                await asyncio.sleep(1.0)
+                rooms = await self.listed()
+                if rooms:
+                    parties.listed(rooms, elapsed())
+                for namespace, number in wanted.items():
+                    there = sum(actor.game.players for actor in self.cast.playing(namespace))
+                    lack = number() - there - parties.coming[namespace]
+                    for _ in range(min(3, lack)):
+                        party = parties.set_out(namespace, elapsed())
+                        if party is not None:
+                            on_their_way.create_task(self._bring(parties, party))
 
-    def _seat(self, maker: Matchmaker, namespace: str) -> None:
-        """Send a party where the matchmaker believes a room to be."""
-        for _ in range(5):
-            room = maker.choose(self.world.time.at)
-            if room is not None and room.startswith(f"{namespace}/"):
-                actor = self.cast.named(room)
-                if actor is not None:
-                    self.arrivals += self.cast.join(actor, maker.chance.randint(1, 4))
-                return
+    async def _bring(self, parties: Parties, party: Party) -> None:
+        """Seat a party when it comes, if its room is there yet."""
+        await asyncio.sleep(party.comes_at - elapsed())
+        parties.coming[party.namespace] -= party.players
+        actor = self.cast.named(party.room)
+        if actor is not None:
+            self.arrivals += self.cast.join(actor, party.players, elapsed() - party.listed_at)
 
 
 @asynccontextmanager

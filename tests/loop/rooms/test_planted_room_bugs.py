@@ -24,6 +24,7 @@ from tests.loop.rooms import (
     test_rooms_weather,
     test_turned_away,
 )
+from tests.loop.rooms.truth import Warden
 from tests.loop.sweeps import part
 from tests.loop.virtual_time import in_virtual_time
 
@@ -38,6 +39,13 @@ def weather() -> None:
     """Play some seeds."""
     for seed in range(SEEDS):
         in_virtual_time(test_rooms_weather.play(seed))
+
+
+def guests() -> None:
+    """Play some seeds of which is judged who was lost, not how it came to that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Warden, "_unasked", lambda self, actor, since: ())
+        weather()
 
 
 def deafness() -> None:
@@ -141,6 +149,7 @@ PLANTED = [
     pytest.param(no_fence, weather, id="a room goes as soon as it is to leave"),
     pytest.param(answered_before_it_stands, weather, id="answered before it stands"),
     pytest.param(every_report_confirms, weather, id="what it said before the fence counts"),
+    pytest.param(every_report_confirms, guests, id="players on their way are thrown out"),
     pytest.param(nothing_is_protected, weather, id="nothing is protected"),
     pytest.param(deadlines_count_from_the_start, weather, id="deadlines count from the start"),
     pytest.param(budgets_count_nobody, weather, id="budgets let busy rooms go"),

@@ -15,11 +15,11 @@ import pytest
 from reconciler.model.labels import STATE, WORKLOAD
 from reconciler.model.refs import Json
 from reconciler.sandbox.players.demand import Demand, Tide
-from reconciler.sandbox.players.matchmaker import Matchmaker
 from reconciler.sandbox.players.natures import Lie, Nature, Voice
 from tests.loop.points import POINTS
 from tests.loop.rooms.house import Air, Playhouse, playhouse
 from tests.loop.rooms.mishaps import give_back_all, uncordon_all, wake_all, worsen
+from tests.loop.rooms.parties import Parties
 from tests.loop.rooms.seeds import SEEDS
 from tests.loop.rooms.truth import Laws
 from tests.loop.rooms.wishes import QUIET_SECONDS, SERVERS, Piece, Wish
@@ -175,7 +175,7 @@ async def play(seed: int) -> list[str]:
     wish = Wish(world, played)
     weather = Weather(chance, fails=0.03, slow=0.03, wires=0.5, old=0.1)
     air = Air(chance, lost=0.03, slow=0.03, astray=0.05)
-    maker = Matchmaker(random.Random(seed), chance.choice((QUIET_SECONDS - 1.0, 30.0)))
+    parties = Parties(random.Random(seed), QUIET_SECONDS, chance.choice((QUIET_SECONDS, 30.0)))
     demands: dict[str, Demand] = {
         piece.place: Tide(chance.uniform(5.0, 20.0), seed=seed, period_seconds=600.0)
         for piece in played
@@ -190,7 +190,7 @@ async def play(seed: int) -> list[str]:
     laws = Laws.of(played)
     async with playhouse(world, weather, games, air, laws) as there:
         there.start("process-0")
-        players = asyncio.create_task(there.send_players(maker, wanted))
+        players = asyncio.create_task(there.send_players(parties, wanted))
         worse = asyncio.create_task(worsen(there, chance))
         try:
             await _change(wish, chance)

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from reconciler.sandbox.players.demand import Tide
-from reconciler.sandbox.players.matchmaker import Matchmaker
 from reconciler.sandbox.players.natures import Nature, Voice
 from tests.loop.rooms.house import Air, playhouse
+from tests.loop.rooms.parties import Parties
 from tests.loop.rooms.rivals import disturb
 from tests.loop.rooms.test_two_leaders import CONFIG, LeaselessHouse
 from tests.loop.rooms.truth import Laws
@@ -57,13 +57,13 @@ async def _play(seed: int) -> None:
     wanted = {place: partial(_players, tide, world) for place, tide in tides.items()}
     air = Air(chance, lost=0.02, slow=0.02, astray=0.5)
     weather = Weather(chance, fails=0.02, slow=0.03, wires=0.2, old=0.05)
-    maker = Matchmaker(random.Random(seed), QUIET_SECONDS - 1.0)
+    parties = Parties(random.Random(seed), QUIET_SECONDS)
     async with playhouse(world, weather, natures, air, Laws.of(PIECES), SplitHouse) as there:
         assert isinstance(there, SplitHouse)
         for name in ("one", "two"):
             there.enter(there._process(name))
         tasks = [
-            asyncio.create_task(there.send_players(maker, wanted)),
+            asyncio.create_task(there.send_players(parties, wanted)),
             asyncio.create_task(disturb(there, chance)),
         ]
         while elapsed() < PLAYED_SECONDS:

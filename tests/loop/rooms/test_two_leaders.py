@@ -20,10 +20,10 @@ import yaml
 
 from reconciler.model.labels import STATE
 from reconciler.sandbox.players.demand import Tide
-from reconciler.sandbox.players.matchmaker import Matchmaker
 from reconciler.sandbox.players.natures import Nature, Voice
 from reconciler.service.lease import RENEW_DEADLINE_SECONDS
 from tests.loop.rooms.house import Air, playhouse
+from tests.loop.rooms.parties import Parties
 from tests.loop.rooms.rivals import LOOK_SECONDS, RATES, RivalHouse, disturb
 from tests.loop.rooms.truth import Laws
 from tests.loop.rooms.wishes import FREE, QUIET_SECONDS, Piece, Wish
@@ -124,7 +124,7 @@ async def _play(seed: int, made: type[RivalHouse]) -> None:
     }
     tides = {piece.place: Tide(8.0, seed=seed, period_seconds=600.0) for piece in PIECES}
     wanted = {place: partial(_players, tide, world) for place, tide in tides.items()}
-    maker = Matchmaker(random.Random(seed), QUIET_SECONDS - 1.0)
+    parties = Parties(random.Random(seed), QUIET_SECONDS)
     async with playhouse(world, weather, natures, air, Laws.of(PIECES), made) as there:
         assert isinstance(there, RivalHouse)
         for name in ("one", "two"):
@@ -133,7 +133,7 @@ async def _play(seed: int, made: type[RivalHouse]) -> None:
             there.enter(process)
         people = People(there)
         tasks = [
-            asyncio.create_task(there.send_players(maker, wanted)),
+            asyncio.create_task(there.send_players(parties, wanted)),
             asyncio.create_task(disturb(there, chance)),
             asyncio.create_task(there.count_leaders()),
         ]

@@ -167,6 +167,21 @@ class Warden(Watchman):
         elif elapsed() - since < quiet - REQUEST_SECONDS:
             yield f"it was marked draining {elapsed() - since:.3f} s ago, quiet is {quiet} s"
         yield from self._unasked(actor, since)
+        yield from self._invited(actor, since)
+
+    def _invited(self, actor: Actor, since: float | None) -> Iterator[str]:
+        """Who came by a list that was younger than quietSeconds, where the game repeats itself.
+
+        Of one that hangs nobody hears, and what stands between may hold its last "empty" back. The
+        word of one that tells on change may be lost on its way: it is held to what was answered.
+        """
+        quiet = self.laws.quiet_seconds
+        held_back = since is not None and actor.said_at < since + quiet <= actor.handed_at
+        if self._is_silent(actor) or held_back:
+            return
+        for guest in actor.guests:
+            if guest.list_seconds < quiet and guest.plays(actor.game):
+                yield f"players are there who came by a list {guest.list_seconds:.3f} s old"
 
     def _unasked(self, actor: Actor, since: float | None) -> Iterator[str]:
         """Why nobody may know that a room is empty, which is drained `since` then."""
