@@ -1,6 +1,6 @@
 """Make a commit in the mirror with plumbing alone: no work tree, no hook. Child process only.
 
-    contents -> blobs -> an index of our own -> tree -> commit
+    contents -> blobs -> the trees of their folders -> commit
 
 Nothing here moves a reference: a kill at any point leaves objects that nobody names.
 """
@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reconciler.adapters.git.commands import Commands, failed
-from reconciler.adapters.git.failures import last_words, means_shortage, one_line
+from reconciler.adapters.git.failures import last_words, means_shortage
 from reconciler.adapters.git.objects import Objects
+from reconciler.adapters.git.replanting import replanted
 from reconciler.model.errors import Conflict, Misconfigured, PortError, Unavailable
 
 _UNSYNCED = {"core.fsync": "none"}
 """What a power cut spoils is found damaged and made anew; a sync would cost 4 ms a file."""
-_REGULAR = ("100644", "100755")
 _GPG_ID = re.compile(r"(?:0x)?[0-9A-Fa-f]{8,64}|[\w.+-]+@[\w.-]+", re.ASCII)
 
 
@@ -34,16 +34,11 @@ def write(objects: Objects, folder: str, change: Mapping[str, Any], body: bytes)
     shutil.rmtree(folder, ignore_errors=True)
     try:
         os.makedirs(folder, mode=0o700)
-        index = objects.commands.within(
-            {"GIT_INDEX_FILE": os.path.join(folder, "index")}, _UNSYNCED
-        )
-        _run(index, "read-tree", base)
-        lines = _lines(_entries(index), change["files"], _blobs(index, folder, change, body))
-        if not lines:
-            return base
-        _run(index, "update-index", "-z", "--index-info", stdin=b"".join(lines))
-        tree = index.read("write-tree").decode().strip()
-        return _commit(index, change, base, tree)
+        commands = objects.commands.within({}, _UNSYNCED)
+        stored = iter(_blobs(commands, folder, change, body))
+        blobs = {path: None if size is None else next(stored) for path, size in change["files"]}
+        tree = replanted(commands, base, blobs)
+        return base if tree is None else _commit(commands, change, base, tree)
     except OSError as error:
         raise Unavailable(
             f"the commit cannot be written into the mirror: {error.strerror}. It is tried again; "
@@ -66,61 +61,6 @@ def _blobs(
     listed = "".join(f"{name}\n" for name in names).encode()
     stored = commands.read("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=listed)
     return stored.decode().split()
-
-
-def _entries(commands: Commands) -> Mapping[str, tuple[str, str]]:
-    """Return mode and blob of each path."""
-    found = {}
-    for line in commands.read("ls-files", "--stage", "-z").split(b"\0")[:-1]:
-        attributes, _, name = line.partition(b"\t")
-        mode, blob, _stage = attributes.decode().split()
-        found[name.decode("utf-8", "surrogateescape")] = (mode, blob)
-    return found
-
-
-def _lines(
-    entries: Mapping[str, tuple[str, str]],
-    files: Sequence[tuple[str, int | None]],
-    blobs: Sequence[str],
-) -> Sequence[bytes]:
-    """Say what changes as `update-index` reads it. Raises Misconfigured for a path that is none."""
-    taken = {*entries, *(path for path, _ in files)}
-    folders = {folder for path in taken for folder in _folders(path)}
-    stored = iter(blobs)
-    lines = []
-    for path, size in files:
-        mode, before = entries.get(path, (_REGULAR[0], ""))
-        if mode not in _REGULAR:
-            raise _refused(path, "it is a link or a submodule")
-        # Git would drop what is in the way without a word.
-        if path in folders:
-            raise _refused(path, "it is a directory")
-        if not taken.isdisjoint(_folders(path)):
-            raise _refused(path, "a file stands where its directory would be")
-        if size is None and before:
-            lines.append(f"0 {'0' * 40}\t{path}\0".encode())
-        elif size is not None and (blob := next(stored)) != before:
-            lines.append(f"{mode} {blob}\t{path}\0".encode())
-    return lines
-
-
-def _folders(path: str) -> Sequence[str]:
-    parts = path.split("/")[:-1]
-    return ["/".join(parts[: count + 1]) for count in range(len(parts))]
-
-
-def _run(index: Commands, *arguments: str, stdin: bytes = b"") -> None:
-    """Run a command on the index. Raises Misconfigured for a path that no index takes."""
-    output = index.run(*arguments, stdin=stdin)
-    if "invalid path" in output.stderr.lower():
-        # No damage: a pushed tree may hold names such as `.git`, and would hold them again.
-        raise Misconfigured(f"git takes no such path: {last_words(output.stderr)}")
-    if output.status:
-        raise failed(output)
-
-
-def _refused(path: str, problem: str) -> Misconfigured:
-    return Misconfigured(f"{one_line(path, 100)!r} cannot be written: {problem}")
 
 
 def try_key(commands: Commands, key: Mapping[str, str]) -> None:

@@ -24,9 +24,18 @@ def mirror(
     return Mirror(source, str(cache), operations_limit, beside)
 
 
+def made_tree(repository: BareRepository, listing: bytes) -> str:
+    """Make a tree of the input of `git mktree -z`, whatever is in it."""
+    return repository.git("mktree", "-z", "--missing", stdin=listing)
+
+
 def commit_tree(repository: BareRepository, listing: bytes) -> str:
     """Commit a tree given as input of `git mktree -z`, whatever is in it."""
-    tree = repository.git("mktree", "-z", "--missing", stdin=listing)
+    return commit_of(repository, made_tree(repository, listing))
+
+
+def commit_of(repository: BareRepository, tree: str) -> str:
+    """Commit a tree, whatever is in it."""
     commit = repository.git("commit-tree", tree, "-m", "hostile")
     repository.git("update-ref", "refs/heads/main", commit)
     return commit

@@ -25,7 +25,14 @@ from reconciler.model.refs import WorkloadKey
 from tests.contract.pushes import AUTHOR, change
 from tests.gitservers.repositories import BareRepository
 from tests.gitservers.signing import Person
-from tests.unit.adapters_git.repositories import bare, blob, commit_tree, mirror
+from tests.unit.adapters_git.repositories import (
+    bare,
+    blob,
+    commit_of,
+    commit_tree,
+    made_tree,
+    mirror,
+)
 
 FILES: dict[str, str | None] = {f"rooms/{n}.yaml": f"replicas: {n}\n" for n in range(20)}
 
@@ -71,23 +78,78 @@ async def test_a_file_keeps_its_mode_and_every_other_entry_its_place(tmp_path: P
     assert repository.git("show", f"{pushed.commit}:-n.yaml") == "d"
 
 
-@pytest.mark.parametrize("name", [b".git", b"git~1", b".."])
-async def test_a_tree_that_no_index_takes_is_named_and_costs_us_no_mirror(
-    tmp_path: Path, name: bytes
+@pytest.mark.parametrize("name", [b".git", b"git~1", b"..", b"GIT~1", ".g\u200cit".encode()])
+@pytest.mark.parametrize("place", ["the top", "its folder", "elsewhere"])
+async def test_a_name_that_no_index_takes_keeps_no_other_file_from_being_written(
+    tmp_path: Path, name: bytes, place: str
 ) -> None:
     repository = bare(tmp_path)
     text = blob(repository, b"replicas: 1\n").encode()
-    entries = ((text, name), (text, b"rooms.yaml"))
-    tree = b"".join(b"100644 blob %s\t%s\0" % entry for entry in entries)
-    base = commit_tree(repository, tree)
+    odd = b"100644 blob %s\t%s\0" % (text, name)
+    folders = []
+    for folder, file in ((b"else", b"a.yaml"), (b"rooms", b"rooms.yaml")):
+        inside = b"100644 blob %s\t%s\0" % (text, file)
+        odder = {"its folder": b"rooms", "elsewhere": b"else"}.get(place) == folder
+        tree = made_tree(repository, inside + odd * odder)
+        folders.append(b"40000 tree %s\t%s\0" % (tree.encode(), folder))
+    base = commit_tree(repository, b"".join(folders) + odd * (place == "the top"))
+    made = mirror(repository, tmp_path / "cache")
+    try:
+        await made.fetch()
+        pushed = await made.push(change(base, {"rooms/rooms.yaml": b"replicas: 2\n"}))
+    finally:
+        await made.close()
+    before, after = (
+        repository.git("ls-tree", "-r", "-z", at).split("\0") for at in (base, pushed.commit)
+    )
+    [gone], [came] = set(before) - set(after), set(after) - set(before)
+    assert gone.endswith("\trooms/rooms.yaml")
+    assert came.endswith("\trooms/rooms.yaml")
+    assert len(after) == len(before)
+
+
+@pytest.mark.parametrize("entry", ["100644 blob {text}\ta/b", "160000 commit {text}\tmodule"])
+async def test_a_tree_that_no_git_makes_is_named_and_costs_us_no_mirror(
+    tmp_path: Path, entry: str
+) -> None:
+    repository = bare(tmp_path)
+    text = blob(repository, b"replicas: 1\n")
+    mode, _, rest = entry.format(text=text).partition(" ")
+    name = rest.partition("\t")[2].encode()
+    raw = b"".join(
+        b"%s %s\0%s" % (each, path, bytes.fromhex(text))
+        for each, path in ((mode.encode(), name), (b"100644", b"rooms.yaml"))
+    )
+    tree = repository.git("hash-object", "-t", "tree", "-w", "--literally", "--stdin", stdin=raw)
+    base = commit_of(repository, tree)
     made = mirror(repository, tmp_path / "cache")
     try:
         await made.fetch()
         mark = Path(made.directory) / "mark"
         mark.touch()
-        with pytest.raises(Misconfigured, match="git takes no such path"):
+        with pytest.raises(Misconfigured, match="git makes no such tree"):
             await made.write(change(base, {"rooms.yaml": b"replicas: 2\n"}))
         assert mark.exists(), "it was thrown away and fetched whole"
+    finally:
+        await made.close()
+
+
+async def test_a_folder_comes_with_its_first_file_and_goes_with_its_last(tmp_path: Path) -> None:
+    repository = bare(tmp_path)
+    base = repository.commit({"a/b/c.yaml": "c", "a/d.yaml": "d", "e.yaml": "e"}, "Start")
+    made = mirror(repository, tmp_path / "cache")
+    try:
+        await made.fetch()
+        files = {"a/b/c.yaml": None, "x/y/z.yaml": b"z", "x/w.yaml": b"w", "e.yaml": b"e"}
+        pushed = await made.push(change(base, files))
+        listed = repository.git("ls-tree", "-r", "-t", "--name-only", pushed.commit).split()
+        assert listed == ["a", "a/d.yaml", "e.yaml", "x", "x/w.yaml", "x/y", "x/y/z.yaml"]
+        assert await made.write(change(pushed.commit, {"e.yaml": b"e", "no.yaml": None})) == (
+            pushed.commit
+        )
+        gone = dict.fromkeys(("a/d.yaml", "e.yaml", "x/w.yaml", "x/y/z.yaml"))
+        nothing = await made.push(change(pushed.commit, gone))
+        assert repository.git("ls-tree", nothing.commit) == ""
     finally:
         await made.close()
 
