@@ -13,7 +13,7 @@ from reconciler.cli.log_reading import GitSide, opened_git, read_recorded, track
 from reconciler.cli.options import add_own, add_settings, is_written, own_of, settings_of
 from reconciler.cli.progress import Progress
 from reconciler.cli.prompts import confirm
-from reconciler.cli.undo_diff import Edited, edited, print_diff
+from reconciler.cli.undo_diff import Edited, edited, print_diff, remarks_on
 from reconciler.cli.undo_push import push_undo
 from reconciler.cli.undo_search import found_undos
 from reconciler.core.freeze_windows import open_at, sentence
@@ -86,6 +86,8 @@ async def _undo(ask: Ask, arguments: Namespace, console: Console) -> int:
         async with Progress(console, "reading the log"):
             change = await again()
         print_diff(console, change)
+        for remark in remarks_on(side, change.undos):
+            console.print(remark)
         if arguments.dry_run:
             return CHANGES
         if not confirm(console, "Commit and push this?", yes=arguments.yes):

@@ -52,9 +52,29 @@ async def edited(side: GitSide, undos: tuple[Undo, ...]) -> Edited:
             where = f"{file}:{refusal.line}" if refusal.line else file
             raise Failure(
                 f"{refusal.edit.where} cannot be put back: {where}: {refusal.reason}",
-                fix="Change the number by hand, and commit it",
+                fix=f"Change the number by hand, and commit it; git revert {undos[0].commit[:12]} "
+                "takes back all that the commit did",
             )
     return Edited(undos, branch, base, before, files)
+
+
+def remarks_on(side: GitSide, undos: tuple[Undo, ...]) -> Iterator[str]:
+    """Say of numbers that do not act as they are written why that is so."""
+    for each in undos:
+        workload = side.reading.workloads.get(each.key)
+        if workload is None:
+            first = side.reading.invalid[each.key][0]
+            yield (
+                f"{each.key} has a mistake: {first.file}:{first.line}: {first.message}. Its number "
+                "acts once that is mended."
+            )
+        elif workload.scales and workload.autoscaling is not None:
+            bounds = workload.autoscaling.bounds
+            if bounds.clamp(each.back) != each.back:
+                yield (
+                    f"{each.back} is outside of the bounds of {each.key}, {bounds.minimum} to "
+                    f"{bounds.maximum} by now: it acts until its policy goes on, which obeys them."
+                )
 
 
 def print_diff(console: Console, change: Edited) -> None:

@@ -2,18 +2,19 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from reconciler.cli.failures import Failure
 from reconciler.cli.history_text import person_of
 from reconciler.cli.log_reading import GitSide, Recorded
 from reconciler.cli.room_names import names_of
 from reconciler.core.count_text import counts_in
+from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.loop.count_history import MOST_COMMITS
 from reconciler.model.errors import Misconfigured
 from reconciler.model.history import CountChange, CountHistory
 from reconciler.model.pushes import Logged
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.specs import Workload
 from reconciler.model.trees import Relation, is_yaml
 from reconciler.model.undo import Undo
 
@@ -22,25 +23,36 @@ _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _BY_HAND = "Write the number that you want yourself, and commit it"
 
 
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What `commit` did to a number, which it left in `file`."""
+
+    key: WorkloadKey
+    commit: str
+    file: str
+    back: int
+    left: int
+
+
 async def found_undos(side: GitSide, word: str, recorded: Recorded) -> tuple[Undo, ...]:
     """Return what a word means to undo at the newest commit. Raises Failure, PortError."""
     keys = [*side.reading.workloads, *side.reading.invalid]
     named = any(word in names_of(key) for key in keys)
     if not named and _COMMIT.fullmatch(word):
-        return await _of_commit(side, word)
+        return await _of_commit(side, word, recorded)
     return (await _of_workload(side, side.workload(word), recorded),)
 
 
 async def _of_workload(side: GitSide, key: WorkloadKey, recorded: Recorded) -> Undo:
     """Return the undo of the newest change that is ours."""
-    workload = _sound(side, key)
     if recorded.problem:
         raise Failure(
             f"which commit of {key} is Gamekeeper's is not known",
             recorded.problem,
             "Name the commit: gamekeeper history shows them",
         )
-    start = side.tip_of(side.place_of(key)[0])
+    over = key in side.reading.over
+    start = side.tip_of(side.counts_branch if over else side.branch)
     history = await side.log_of(key, recorded).read(start, LOOKED_AT)
     mine = next((each for each in history.changes if each.ours is not False), None)
     if mine is None:
@@ -56,12 +68,19 @@ async def _of_workload(side: GitSide, key: WorkloadKey, recorded: Recorded) -> U
             "Name the commit: gamekeeper history shows them",
         )
     newest = history.changes[0]
-    if newest is not mine:
+    if newest.after != mine.after:
         raise _changed_since(key, newest)
-    before = _unlisted(recorded, key, mine.after) if mine.before is None else mine.before
-    if before is None or mine.after is None:
-        raise Failure(f"commit {mine.logged.commit[:12]} left no number of {key}", fix=_BY_HAND)
-    return _checked(side, workload, mine.logged.commit, (before, mine.after))
+    return await _checked(side, _change_of(mine, key, recorded))
+
+
+def _change_of(change: CountChange, key: WorkloadKey, recorded: Recorded) -> _Change:
+    """Return what a commit did to a number. Raises Failure where one of the two is not known."""
+    commit, before = change.logged.commit, change.before
+    if before is None:
+        before = _unlisted(recorded, key, change.after)
+    if before is None or change.after is None or change.source is None:
+        raise Failure(f"commit {commit[:12]} left no number of {key}, or found none", fix=_BY_HAND)
+    return _Change(key, commit, change.source.file, before, change.after)
 
 
 def _looked_at(history: CountHistory) -> str:
@@ -78,7 +97,7 @@ def _unlisted(recorded: Recorded, key: WorkloadKey, first: int | None) -> int | 
     return known[0] if known and known[1] == first else None
 
 
-async def _of_commit(side: GitSide, commit: str) -> tuple[Undo, ...]:
+async def _of_commit(side: GitSide, commit: str, recorded: Recorded) -> tuple[Undo, ...]:
     """Return the undo of all numbers that a commit changed, or of none of them."""
     logged = await _logged(side, commit)
     if not await _is_on_a_branch(side, logged.commit):
@@ -89,12 +108,10 @@ async def _of_commit(side: GitSide, commit: str) -> tuple[Undo, ...]:
             f"commit {logged.commit[:12]} is {what}: it has not one number before",
             fix="Name the commit that changed the number: gamekeeper history shows it",
         )
-    undos = []
-    for key, (before, after) in (await _numbers(side, logged)).items():
-        undos.append(_checked(side, _sound(side, key), logged.commit, (before, after)))
-    if not undos:
+    changes = await _changes(side, logged, recorded)
+    if not changes:
         raise Failure(f"commit {logged.commit[:12]} changed no number of a workload")
-    return tuple(undos)
+    return tuple([await _checked(side, change) for change in changes])
 
 
 async def _logged(side: GitSide, commit: str) -> Logged:
@@ -110,9 +127,9 @@ async def _logged(side: GitSide, commit: str) -> Logged:
     return logged
 
 
-async def _numbers(side: GitSide, logged: Logged) -> Mapping[WorkloadKey, tuple[int, int]]:
+async def _changes(side: GitSide, logged: Logged, recorded: Recorded) -> list[_Change]:
     """Return what a commit changed, from which number to which."""
-    before, after = dict[WorkloadKey, int](), dict[WorkloadKey, int]()
+    before, after = dict[WorkloadKey, tuple[str, int]](), dict[WorkloadKey, tuple[str, int]]()
     ours = {*side.reading.workloads, *side.reading.invalid}
     for path in filter(is_yaml, logged.paths):
         theirs = await _of_others(side, path)
@@ -120,9 +137,19 @@ async def _numbers(side: GitSide, logged: Logged) -> Mapping[WorkloadKey, tuple[
             for key, count in (await _counts_at(side, commit, path)).items():
                 # Outside of the folder that is read stand workloads of other environments.
                 if key not in theirs and (key in ours or not path.startswith("/")):
-                    found[key] = count
-    same = sorted(before.keys() & after.keys())
-    return {key: (before[key], after[key]) for key in same if before[key] != after[key]}
+                    found[key] = path, count
+    made = [
+        _Change(key, logged.commit, file, before[key][1], count)
+        for key, (file, count) in sorted(after.items())
+        if key in before and before[key][1] != count
+    ]
+    for key, (file, _) in sorted(after.items()):
+        if key not in before and file == REPLICAS_FILE:
+            # Its first line there: what was before stands in the spec, or acted and is on record.
+            history = await side.log_of(key, recorded).read(logged.commit, 1)
+            first = [each for each in history.changes if each.logged.commit == logged.commit]
+            made += [_change_of(each, key, recorded) for each in first]
+    return made
 
 
 async def _of_others(side: GitSide, path: str) -> frozenset[WorkloadKey]:
@@ -148,35 +175,44 @@ async def _is_on_a_branch(side: GitSide, commit: str) -> bool:
     return False
 
 
-def _sound(side: GitSide, key: WorkloadKey) -> Workload:
-    workload = side.reading.workloads.get(key)
-    if workload is None:
-        findings = side.reading.invalid.get(key)
-        why = f"{findings[0].file}:{findings[0].line}: {findings[0].message}" if findings else ""
-        where = f"at commit {side.commit[:12]}"
-        raise Failure(f"{key} has a mistake or is gone {where}", why, "Mend that first")
-    return workload
-
-
-def _checked(side: GitSide, workload: Workload, commit: str, numbers: tuple[int, int]) -> Undo:
-    """Return the undo. Raises Failure where the number is another by now, or may not go back."""
-    back, left = numbers
-    if workload.replicas != left:
+async def _checked(side: GitSide, change: _Change) -> Undo:
+    """Return the undo. Raises Failure where the number is gone, or is another by now."""
+    branch, file, now, where = await _standing(side, change)
+    key, commit = change.key, change.commit[:12]
+    if now != change.left:
         raise Failure(
-            f"{workload.key} was changed since: commit {commit[:12]} left {left}, and "
-            f"{workload.replicas_source} says {workload.replicas}",
+            f"{key} was changed since: commit {commit} left {change.left}, and {where} says {now}",
             fix=_BY_HAND,
         )
-    autoscaling = workload.autoscaling
-    if autoscaling and autoscaling.enabled and autoscaling.bounds.clamp(back) != back:
-        bounds = autoscaling.bounds
+    return Undo(key, change.commit, branch, file, change.left, change.back)
+
+
+async def _standing(side: GitSide, change: _Change) -> tuple[str, str, int, str]:
+    """Return branch, file, number and line that a workload has now. Raises Failure.
+
+    Of a spec with a mistake it is the one that stands where the commit left it.
+    """
+    key, workload = change.key, side.reading.workloads.get(change.key)
+    if workload is not None:
+        return *side.place_of(key), workload.replicas, str(workload.replicas_source)
+    findings = side.reading.invalid.get(key)
+    if findings is None:
         raise Failure(
-            f"{workload.key} cannot go back to {back}: its bounds are {bounds.minimum} to "
-            f"{bounds.maximum} by now",
-            fix="Change the bounds with it, in a commit of your own",
+            f"{key} is gone at commit {side.commit[:12]}, and a commit goes back whole or not",
+            fix=_BY_HAND,
         )
-    branch, file = side.place_of(workload.key)
-    return Undo(workload.key, commit, branch, file, left, back)
+    is_over = change.file == REPLICAS_FILE and side.counts_branch
+    branch = side.counts_branch if is_over else side.branch
+    data = await side.repository.blob(side.tip_of(branch), change.file) or b""
+    written = counts_in(change.file, data).get(key)
+    if written is None:
+        first = findings[0]
+        raise Failure(
+            f"{key} has a mistake, and {change.file} no number of it, at commit {side.commit[:12]}",
+            f"{first.file}:{first.line}: {first.message}",
+            "Mend that first",
+        )
+    return branch, change.file, written.count, str(written.source)
 
 
 def _changed_since(key: WorkloadKey, newest: CountChange) -> Failure:

@@ -1,7 +1,9 @@
 """Numbers go back by a person's commit, whatever others push meanwhile, or it is told why not."""
 
 import asyncio
+import subprocess
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
 from reconciler.cli.failures import Failure
 from reconciler.cli.history import read_history
 from reconciler.cli.log_reading import GitSide, Recorded
-from reconciler.cli.undo_diff import Edited, edited
+from reconciler.cli.undo_diff import Edited, edited, remarks_on
 from reconciler.cli.undo_push import push_undo
 from reconciler.cli.undo_search import LOOKED_AT, found_undos
 from reconciler.model.errors import Conflict
@@ -20,12 +22,14 @@ from reconciler.model.pushes import Person
 from reconciler.model.readings import Reading
 from reconciler.model.records import IDS_KEPT, RepositoryRecord, StateRecord
 from reconciler.model.specs import Permissions
+from tests.gitservers.repositories import git_environment
 from tests.loop.compiler import InlineCompiler
 from tests.loop.scaling.house import ARENA, FILE
 from tests.loop.world import CONFIG, spec
 
 ADA = Person("Ada", "ada@studio.example")
 POLICY = {"schedule": [{"replicas": 5}]}
+MOVED = "schedulers/moved.yaml"
 
 
 def arena(count: int, low: int = 2, name: str = "arena") -> str:
@@ -80,6 +84,9 @@ class Desk:
 
     def text(self) -> str:
         return self.host.commits[self.host.branches["main"]].files[FILE].decode()
+
+
+MISTAKEN = arena(5).replace("min: 2", "min: two")
 
 
 @pytest.fixture
@@ -165,22 +172,20 @@ def test_a_number_that_moved_to_another_file_since_goes_back_there(desk: Desk) -
             id="it was undone already",
         ),
         pytest.param(
-            lambda desk: (desk.scale(5), desk.host.commit({FILE: arena(5, low=4)}, "bounds")),
-            "arena",
-            "cannot go back to 3: its bounds are 4 to 20",
-            id="bounds forbid the number before",
-        ),
-        pytest.param(
             lambda desk: desk.host.commit({FILE: arena(5) + "["}, "oops"),
             "arena",
             f"{FILE} cannot be read",
             id="its file is broken",
         ),
         pytest.param(
-            lambda desk: desk.host.commit({FILE: arena(5).replace("none", "maybe")}, "oops"),
+            lambda desk: (
+                desk.scale(5),
+                desk.host.commit({FILE: "", MOVED: arena(5).replace("none", "maybe")}, "oops"),
+            ),
             "arena",
-            r"has a mistake or is gone at commit .* schedulers/arena.yaml:\d+: ",
-            id="its spec has a mistake",
+            "has a mistake, and schedulers/arena.yaml no number of it, at commit "
+            r".* schedulers/moved.yaml:\d+: .* Mend that first",
+            id="its spec has a mistake in another file",
         ),
         pytest.param(lambda desk: None, "nobody", 'no workload "nobody"', id="no such workload"),
         pytest.param(lambda desk: desk.scale(5), "aren", 'Did you mean "arena"', id="a slip"),
@@ -192,6 +197,91 @@ def test_why_a_number_does_not_go_back_is_told(
     prepare(desk)
     with pytest.raises(Failure, match=why):
         desk.change(word)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        pytest.param([arena(5) + "# the end\n"], id="other lines of its file changed"),
+        pytest.param([arena(5, low=4)], id="its bounds are others"),
+        pytest.param([MISTAKEN], id="its spec has a mistake"),
+        pytest.param([arena(7), arena(5)], id="somebody changed it and set it back"),
+        pytest.param([arena(5).replace("\n", "\r\n"), arena(5)], id="its line was rewritten"),
+    ],
+)
+@pytest.mark.parametrize("by_name", [True, False], ids=["of a workload", "of a commit"])
+def test_what_git_reverts_goes_back_alike(
+    desk: Desk, tmp_path: Path, later: list[str], by_name: bool
+) -> None:
+    commit = desk.scale(5)
+    work = _WorkTree(tmp_path)
+    work.commit(arena(3))
+    scaled = work.commit(arena(5))
+    for text in later:
+        desk.host.commit({FILE: text})
+        work.commit(text)
+    work.git("revert", "--no-edit", scaled)
+    desk.push("arena" if by_name else commit)
+    assert desk.text() == work.file.read_text()
+    assert "replicas: 3" in desk.text()
+
+
+class _WorkTree:
+    """A clone of people's own, with one file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.file = folder, folder / "arena.yaml"
+        self.git("init", "-q")
+
+    def git(self, *words: str) -> str:
+        argv, environment = ["git", "-C", str(self.folder), *words], git_environment()
+        done = subprocess.run(argv, capture_output=True, check=True, text=True, env=environment)
+        return done.stdout.strip()
+
+    def commit(self, text: str) -> str:
+        self.file.write_text(text, newline="")
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "change")
+        return self.git("rev-parse", "HEAD")
+
+
+@pytest.mark.parametrize(
+    ("later", "said"),
+    [
+        pytest.param(
+            arena(5, low=4),
+            ["3 is outside of the bounds of Scheduler/arena, 4 to 20 by now: it acts until its "
+             "policy goes on, which obeys them."],
+            id="its bounds",
+        ),
+        pytest.param(
+            MISTAKEN,
+            ["Scheduler/arena has a mistake: schedulers/arena.yaml:18: must be a whole number, not "
+             'the text "two". Its number acts once that is mended.'],
+            id="its mistake",
+        ),
+        pytest.param(spec("arena", 5), [], id="it has no policy any more"),
+    ],
+)  # fmt: skip
+def test_what_keeps_a_number_that_goes_back_from_acting_is_told(
+    desk: Desk, later: str, said: list[str]
+) -> None:
+    desk.scale(5)
+    desk.host.commit({FILE: later})
+
+    async def ask(side: GitSide) -> list[str]:
+        return list(remarks_on(side, await found_undos(side, "arena", desk.recorded)))
+
+    assert desk.at(ask) == said
+
+
+def test_a_commit_goes_back_whole_or_not(desk: Desk) -> None:
+    other = "schedulers/duel.yaml"
+    desk.host.commit({other: arena(4, name="duel")})
+    commit = desk.host.commit({other: arena(6, name="duel"), FILE: arena(7)}, "both")
+    desk.host.commit({other: None})
+    with pytest.raises(Failure, match=r"Scheduler/duel is gone at .* goes back whole or not"):
+        desk.change(commit)
 
 
 def test_a_commit_that_is_none_to_undo_is_told(desk: Desk) -> None:
@@ -236,7 +326,7 @@ def test_a_number_that_cannot_be_put_back_exactly_is_refused(desk: Desk) -> None
     desk.host.commit({FILE: anchored})
     commit = desk.host.commit({FILE: anchored.replace("&n 3", "&n 4")})
     desk.ours.append(commit)
-    with pytest.raises(Failure, match=f"{FILE}:"):
+    with pytest.raises(Failure, match=f"{FILE}:.* git revert {commit[:12]} takes back all"):
         desk.change("arena")
 
 
@@ -292,8 +382,9 @@ def test_the_first_number_of_a_branch_of_counts_goes_back_to_that_of_the_spec(de
     desk.host.branch("gamekeeper/counts", desk.host.commit({"gamekeeper.yaml": config}))
     files = {"replicas.yaml": counts(9)}
     desk.ours.append(desk.host.commit(files, "Scale", branch="gamekeeper/counts"))
-    (undo,) = desk.change("arena").undos
-    assert (undo.now, undo.back) == (9, 3)
+    for word in ("arena", desk.ours[-1]):
+        (undo,) = desk.change(word).undos
+        assert (undo.now, undo.back) == (9, 3)
 
 
 def test_the_first_number_of_a_file_goes_back_to_what_acted_before_it(desk: Desk) -> None:
@@ -301,12 +392,15 @@ def test_the_first_number_of_a_file_goes_back_to_what_acted_before_it(desk: Desk
     bare = arena(3).replace("  replicas: 3\n", "", 1)
     desk.host.commit({"gamekeeper.yaml": config, FILE: bare})
     desk.ours.append(desk.host.commit({"replicas.yaml": counts(9)}, "Scale arena to 9"))
-    with pytest.raises(Failure, match="left no number of Scheduler/arena"):
-        desk.change("arena")
+    words = ("arena", desk.ours[-1])
+    for word in words:
+        with pytest.raises(Failure, match="left no number of Scheduler/arena"):
+            desk.change(word)
     record = StateRecord(scaling=Scaling(unlisted=(3, 9)))
     known = Recorded(RepositoryRecord(pushed=tuple(desk.ours)), {ARENA: record})
-    (undo,) = desk.change("arena", known).undos
-    assert (undo.file, undo.now, undo.back) == ("replicas.yaml", 9, 3)
+    for word in words:
+        (undo,) = desk.change(word, known).undos
+        assert (undo.file, undo.now, undo.back) == ("replicas.yaml", 9, 3)
     other = StateRecord(scaling=Scaling(unlisted=(3, 7)))
     with pytest.raises(Failure, match="left no number of Scheduler/arena"):
         desk.change("arena", Recorded(known.repository, {ARENA: other}))
