@@ -1,6 +1,7 @@
-"""Back-off of a revision whose rooms end: the first replacement is at once, later ones wait.
+"""A wait that doubles, and that no clock lengthens: of a revision whose rooms end, among others.
 
-How often they ended stands in the ordinal record too: whoever leads next goes on from it.
+The first replacement of a room is at once, later ones wait. How often they ended stands in the
+ordinal record too: whoever leads next goes on from it.
 """
 
 from reconciler.model.plans import Desired
@@ -10,6 +11,8 @@ FIRST_DELAY_SECONDS = 10.0
 LONGEST_DELAY_SECONDS = 300.0
 FORGIVEN_AFTER_SECONDS = 600.0
 """Kubernetes' own figures for containers that crash."""
+_MOST_DOUBLINGS = 20
+"""Far more than any wait has; a number of any size is a float then."""
 
 
 def latest(remembered: Failures | None, ordinals: Ordinals | None) -> Failures | None:
@@ -38,16 +41,25 @@ def not_before(failures: Failures | None, desired: Desired | None) -> float:
     """
     if failures is None or desired is None or failures.revision != desired.workload.revision:
         return 0.0
-    if failures.count <= 1:
+    wait_seconds = doubled(FIRST_DELAY_SECONDS, failures.count - 2)
+    return failures.last_at + wait_seconds if wait_seconds else 0.0
+
+
+def doubled(
+    first_seconds: float, doublings: int, longest_seconds: float = LONGEST_DELAY_SECONDS
+) -> float:
+    """Return the wait after so many doublings of the first one, 0 where they are below 0."""
+    if doublings < 0:
         return 0.0
-    wait_seconds = FIRST_DELAY_SECONDS * 2.0 ** min(failures.count - 2, 10)
-    return failures.last_at + min(wait_seconds, LONGEST_DELAY_SECONDS)
+    return min(first_seconds * 2.0 ** min(doublings, _MOST_DOUBLINGS), longest_seconds)
 
 
-def delay_seconds(not_before_seconds: float, now: float) -> float:
+def delay_seconds(
+    until_seconds: float, now: float, longest_seconds: float = LONGEST_DELAY_SECONDS
+) -> float:
     """Return how long to wait still, 0 when no more.
 
     A longer wait than the longest there is comes from a clock that was set back since.
     """
-    wait_seconds = not_before_seconds - now
-    return wait_seconds if 0 < wait_seconds <= LONGEST_DELAY_SECONDS else 0.0
+    wait_seconds = until_seconds - now
+    return wait_seconds if 0 < wait_seconds <= longest_seconds else 0.0

@@ -83,16 +83,15 @@ def _others(there: Json, fields: Iterable[str], manager: str) -> list[str]:
 def _left_seconds(item: ApplyObject, situation: Situation, now: float) -> float:
     """Return how long an object is left as others want it, 0 for no longer."""
     before = situation.refused.get(contest_name(item.ref))
-    if before is None or not item.live_version or before.count < 2:
+    if before is None or not item.live_version:
         return 0.0
     uid = next((each.uid for each in situation.live.objects if each.ref == item.ref), "")
     if before.asked != mark_of(item, uid):
         return 0.0
     is_budget = item.ref.kind == "PodDisruptionBudget"
     longest = LONGEST_BUDGET_DELAY_SECONDS if is_budget else backoff.LONGEST_DELAY_SECONDS
-    wait_seconds = min(FIRST_DELAY_SECONDS * 2.0 ** min(before.count - 2, 20), longest)
-    left_seconds = before.last_at + wait_seconds - now
-    return left_seconds if 0 < left_seconds <= wait_seconds else 0.0
+    wait_seconds = backoff.doubled(FIRST_DELAY_SECONDS, before.count - 2, longest)
+    return backoff.delay_seconds(before.last_at + wait_seconds, now, wait_seconds)
 
 
 def _told(situation: Situation, now: float) -> Iterator[tuple[str, float]]:
@@ -101,6 +100,8 @@ def _told(situation: Situation, now: float) -> Iterator[tuple[str, float]]:
         known = situation.refused.get(contest_name(item.ref))
         if known is None or known.count < TOLD_FROM:
             continue
-        left_seconds = known.last_at + backoff.FORGIVEN_AFTER_SECONDS - now
-        if 0 < left_seconds <= backoff.FORGIVEN_AFTER_SECONDS:
+        forgiven_seconds = backoff.FORGIVEN_AFTER_SECONDS
+        until_seconds = known.last_at + forgiven_seconds
+        left_seconds = backoff.delay_seconds(until_seconds, now, forgiven_seconds)
+        if left_seconds:
             yield known.said, left_seconds

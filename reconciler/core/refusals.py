@@ -54,18 +54,14 @@ def delay_seconds(before: Refusals | None, asked: str, now: float, rooms: int = 
     if before is None or before.asked != asked or (before.judged and rooms < before.rooms):
         return 0.0
     wait_seconds = _wait_seconds(before)
-    left_seconds = before.last_at + wait_seconds - now
-    # More than that comes from a clock that was set back since.
-    return left_seconds if 0 < left_seconds <= wait_seconds else 0.0
+    return backoff.delay_seconds(before.last_at + wait_seconds, now, wait_seconds)
 
 
 def _wait_seconds(before: Refusals) -> float:
     """Return how long to wait; what failed just once is tried again as soon as it may be."""
-    doublings = before.count - (1 if before.judged else 2)
-    if doublings < 0:
-        return 0.0
-    longest = backoff.LONGEST_DELAY_SECONDS if before.judged else LONGEST_UNJUDGED_SECONDS
-    return min(FIRST_DELAY_SECONDS * 2.0 ** min(doublings, 20), longest)
+    if before.judged:
+        return backoff.doubled(FIRST_DELAY_SECONDS, before.count - 1)
+    return backoff.doubled(FIRST_DELAY_SECONDS, before.count - 2, LONGEST_UNJUDGED_SECONDS)
 
 
 def asked_of_rooms(desired: Desired, live: LiveWorkload) -> str:

@@ -65,3 +65,19 @@ def test_no_clock_makes_a_room_wait_longer_than_the_longest(count: int, later: f
         backoff.not_before(Failures(NEW, count, NOW), WANTED), NOW + later
     )
     assert 0 <= delay <= LONGEST_DELAY_SECONDS
+
+
+HALVES = st.integers(1, 2000).map(lambda halves: halves / 2)
+"""Sums with the time of day are exact."""
+
+
+@given(HALVES, st.integers(-3, 10**9), HALVES, st.integers(-(10**6), 10**6))
+def test_a_wait_doubles_to_the_longest_and_no_clock_lengthens_it(
+    first: float, doublings: int, longest: float, later: int
+) -> None:
+    wait = backoff.doubled(first, doublings, longest)
+    assert (wait == 0) == (doublings < 0)
+    if doublings >= 0:
+        assert wait == min(first * 2 ** min(doublings, 20), longest)
+    left = backoff.delay_seconds(NOW + wait, NOW + later, wait)
+    assert left == (wait - later if 0 <= later < wait else 0), "a clock that was set back ends it"
