@@ -12,7 +12,9 @@ from functools import partial
 from typing import Any
 
 from reconciler.adapters.kubernetes.calls import Call
+from reconciler.model.errors import PortError
 from reconciler.model.labels import STATE, WORKLOAD
+from reconciler.model.refs import Json
 from reconciler.sandbox.kinds import POD
 from reconciler.sandbox.players.natures import Voice
 from tests.loop.rooms.house import Playhouse
@@ -32,8 +34,8 @@ PIECES = (
     Piece("lobby", Voice.NATIVE, 5, 3),
     Piece("duel", Voice.COLLECTIONS, 5, namespace=SERVERS),
 )
-NOT_NUMBERED = ("Lease", "Event")
-"""They go out by the clock, and change nothing of what is wanted."""
+BY_THE_CLOCK = frozenset({"Lease", "Event"})
+"""They go out by the clock, and change nothing of what is wanted: they are numbered apart."""
 
 Happening = Callable[[Playhouse, Wish], None]
 Rooms = Counter[tuple[str, str, str]]
@@ -82,7 +84,7 @@ class Prompter:
     """Numbers the requests of all processes from where an act begins, and lets one go wrong.
 
     `before` is called before number `at` is carried out, `after` when it was; what they raise is
-    the answer. It is late by `stall_seconds`.
+    the answer. It is late by `stall_seconds`. Numbered is what `numbers` says.
     """
 
     def __init__(
@@ -91,26 +93,31 @@ class Prompter:
         before: "Wrong | None" = None,
         after: "Wrong | None" = None,
         stall_seconds: float = 0.0,
+        numbers: Callable[[Call], bool] = lambda call: call.kind not in BY_THE_CLOCK,
     ) -> None:
         self.begun = False
         self.calls: list[Call] = []
         self._at, self._before, self._after = at, before, after
         self._stall_seconds = stall_seconds
-        self._stalled = False
+        self._stalled: PortError | None = None
+        self._numbers = numbers
 
-    async def pause(self) -> None:
-        """Wait, where the next request is the one that is late."""
-        if self.begun and len(self.calls) == self._at and not self._stalled:
-            self._stalled = True
+    async def hold(self, error: PortError) -> None:
+        """Wait, where this is the answer that is late."""
+        if error is self._stalled:
             await asyncio.sleep(self._stall_seconds)
 
     def asked(self, house: "PromptedHouse", service: Service, call: Call) -> None:
         """Number a request that is about to be carried out."""
-        if not self.begun or call.kind in NOT_NUMBERED:
+        if not self.begun or not self._numbers(call):
             return
         self.calls.append(call)
         if self._before is not None and len(self.calls) == self._at + 1:
-            self._before(house, service, call)
+            try:
+                self._before(house, service, call)
+            except PortError as error:
+                self._stalled = error
+                raise
 
     def done(self, house: "PromptedHouse", service: Service, call: Call) -> None:
         """Hear of a request that was carried out."""
@@ -125,12 +132,13 @@ class PromptedHouse(Playhouse):
         super().__init__(*parts)
         self._prompter = prompter
         self._dying: list[asyncio.Task[None]] = []
+        self._late: list[asyncio.Task[None]] = []
 
     def enter(self, service: Service) -> Service:
         """Start a process that was made."""
         entered = super().enter(service)
         transport, prompter = service.transport, self._prompter
-        judge, look = transport.before, transport.after
+        judge, look, sent = transport.before, transport.after, transport.send
 
         def before(number: int, call: Call) -> None:
             judge(number, call)
@@ -140,9 +148,28 @@ class PromptedHouse(Playhouse):
             look(number, call)
             prompter.done(self, service, call)
 
+        async def send(call: Call) -> tuple[int, Json]:
+            try:
+                return await sent(call)
+            except PortError as error:
+                await prompter.hold(error)
+                raise
+
         transport.before, transport.after = before, after
-        transport.pause = prompter.pause
+        setattr(transport, send.__name__, send)
         return entered
+
+    def carry_out_late(self, service: Service, call: Call, seconds: float) -> None:
+        """Let the server carry out a request after a while, when nobody waits for it any more."""
+
+        async def late() -> None:
+            await asyncio.sleep(seconds)
+            self._judge(call)
+            service.transport.deliver(call)
+            self._look()
+            self.changed()
+
+        self._late.append(asyncio.create_task(late()))
 
     def dies(self, service: Service) -> None:
         """Let a process end here and now, and another one start."""
