@@ -9,6 +9,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,6 +33,9 @@ RECOVERED_SECONDS = 2 * POLL_SECONDS
 DEADLINE_SECONDS = 60.0
 """After so long a fetch that hangs is ended."""
 HOUR_SECONDS = 3600.0
+MOST_KIB = 512 * 1024
+FORGET_THE_PEAK = "5"
+"""What the kernel is told for its largest resident size to begin anew, see proc(5)."""
 
 
 @dataclass
@@ -203,13 +207,25 @@ async def _recovered(there: GitHouse, wish: Wish) -> float:
     return await there.until("one room more", is_there, 4 * RECOVERED_SECONDS)
 
 
+def _memory_kib(field: str) -> int:
+    """Return a line of what the kernel tells of this process."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("number", share(range(HOURS), "hours of Git faults"))
 def test_no_fault_of_git_takes_a_room_and_each_is_caught_up_with(number: int) -> None:
     score(15, hours=1, faults=FAULTS_AN_HOUR, late=0, failed=1)
+    Path("/proc/self/clear_refs").write_text(FORGET_THE_PEAK, encoding="ascii")
+    before = _memory_kib("VmRSS")
     late = in_virtual_time(_hour(number))
-    score(15, late=late, failed=-1)
+    # House, games and processes together, beside what the tests before left in this process.
+    grown = _memory_kib("VmHWM") - before
+    score(15, late=late, most_KiB_of_an_hour=grown)
     assert not late
+    assert grown <= MOST_KIB
+    score(15, failed=-1)
 
 
 def test_a_day_has_every_fault_more_than_once() -> None:
