@@ -227,6 +227,10 @@ def _workload(
     face = face_of(
         pods, there.workload, holds, deleting=record.deleting, outdated=outdated, now=now
     )
+    if any(hold.kind is HoldKind.SUSPENDED for hold in holds):
+        face = replace(
+            face, staying={}
+        )  # whatever they were told before, nothing is done with them
     return WorkloadStatus(
         key=key,
         counts=counts,
@@ -273,7 +277,7 @@ def _holds(
 ) -> tuple[Hold, ...]:
     """Return what is held: removals by their record, all else by its condition."""
     found = []
-    if spec and spec.suspend:
+    if spec and spec.suspend and not record.deleting:
         found.append(Hold(HoldKind.SUSPENDED, key, reason_of(spec)))
     if record.held:
         line = print_of(record.held.line)

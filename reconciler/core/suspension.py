@@ -66,4 +66,5 @@ def reason_of(workload: Workload) -> str:
     told_of = workload.suspension
     why = f": {told_of.reason}" if told_of.reason else ""
     end = f", until {told(told_of.until)}" if told_of.until is not None else ""
-    return f"suspended by {workload.source}{why}{end}: nothing is written"
+    place = told_of.source or workload.source
+    return f"suspended by {place}{why}{end}: nothing is written"

@@ -122,7 +122,8 @@ def _problem_of(entry: Any) -> str:
     if not isinstance(entry["sha256"], str) or not _HASH.fullmatch(entry["sha256"]):
         return "sha256: write the 64 hex digits that sha256sum prints of the token, in quotes"
     schedulers, verbs = entry["schedulers"], entry["verbs"]
-    if schedulers != "*" and not _is_list_of_text(schedulers):
+    listed = _is_list_of_text(schedulers) and "*" not in schedulers
+    if schedulers != "*" and not listed:
         return 'schedulers: write a list of their names, or "*" for all'
     if not _is_list_of_text(verbs) or not set(verbs) <= VERBS:
         return "verbs: write a list of read, drain and commit"

@@ -7,6 +7,7 @@ from reconciler.cli.statuses import as_json, status_of
 from reconciler.core.births import digest_of
 from reconciler.core.compile import canonical
 from reconciler.core.offers import asks_of
+from reconciler.model import labels
 from reconciler.model.freezes import Freeze
 from reconciler.model.holds import HoldKind
 from reconciler.model.records import (
@@ -19,10 +20,13 @@ from reconciler.model.records import (
     StateRecord,
 )
 from reconciler.model.refs import Json
-from tests.loop.world import Process, World
+from reconciler.model.rooms import Mark, Why
+from tests.loop.test_additional_objects import patch
+from tests.loop.world import Process, World, spec
 from tests.unit.cli.screens import console, text_of
 from tests.unit.core.making import a_key
 
+FILE = "schedulers/arena.yaml"
 KEY = a_key()
 LINE = "local Scheduler arena/arena left-git to=0"
 SPEC: Json = {
@@ -52,6 +56,12 @@ def stalled(kind: HoldKind) -> tuple[Condition, ...]:
         pytest.param(accepted(), "reconciling", [], id="on its way"),
         pytest.param(accepted(suspend=True), "suspended", ["suspended"], id="suspended"),
         pytest.param(replace(accepted(), deleting=True), "being removed", [], id="going"),
+        pytest.param(
+            replace(accepted(suspend=True), deleting=True),
+            "being removed",
+            [],
+            id="going: what suspended it is gone with it",
+        ),
         pytest.param(StateRecord(), "not in Git", [], id="never accepted"),
         pytest.param(
             replace(accepted(), conditions=stalled(HoldKind.FINDING)),
@@ -104,6 +114,21 @@ async def test_of_a_workload_that_was_taken_in_once_the_record_is_lost() -> None
     screen = console()
     print_text(screen, status_of(process.lane, [KEY], None, 0.0), 0.0)
     assert text_of(screen.out).splitlines()[-1].split()[1:7] == ["?", "0", "0", "0", "?", "0"]
+
+
+async def test_of_one_that_came_back_suspended_nobody_is_told_to_leave_git() -> None:
+    world = World()
+    process = await world.process()
+    world.commit({FILE: spec("arena", 1, reports="required")})
+    await process.turn()
+    world.commit({FILE: spec("arena", 1, reports="required", suspend=True)})
+    await process.turn()
+    notes = {labels.LEAVING: Why.LEFT_GIT.value}
+    marks = {"labels": {labels.STATE: Mark.BUSY.value}, "annotations": notes}
+    patch(world, "/api/v1/namespaces/arena/pods/arena-0", {"metadata": marks})
+    await process.turn()
+    (arena,) = status_of(process.lane, [], None, 0.0).workloads
+    assert (arena.counts.leaving, arena.state, arena.rooms.stay_lines) == (1, "suspended", [])
 
 
 async def test_no_deletion_is_offered_while_a_file_is_unreadable() -> None:

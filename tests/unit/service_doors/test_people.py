@@ -120,6 +120,9 @@ async def test_a_file_with_a_mistake_or_none_lets_nobody_in(
             entry("a", "t", "arena"), ":1: schedulers: write a list", id="no list of them"
         ),
         pytest.param(
+            entry("a", "t", "['*']"), ":1: schedulers: write a list", id="all in a list of names"
+        ),
+        pytest.param(
             entry("a", "t", verbs="[write]"), ":1: verbs: write a list", id="another verb"
         ),
         pytest.param(entry("a", "t") + entry("b", "t"), ":5: this sha256 stands", id="twice"),
