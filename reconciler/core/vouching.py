@@ -19,6 +19,11 @@ UNSIGNED_COUNTS = (
     "lost. Set --commit-signing, and add its key to those that are allowed"
 )
 
+_NO_RECORD = (
+    "No commit that was vouched for is on record: where that was lost, the ids of Gamekeeper's own "
+    "commits are lost with it, and one of them that is not signed waits like anybody's. "
+)
+
 
 def accepted_since(record: RepositoryRecord, url: str) -> str:
     """Return the commit from which signatures are looked at, "" where the head comes first.
@@ -83,6 +88,8 @@ def _what(found: Verification, branch: str) -> str:
 
 
 def _remedy(rules: SigningRules, since: str) -> str:
-    if not rules.strict or not since:
+    if not since:
+        return f"{_NO_RECORD}Push a commit that an allowed key signed"
+    if not rules.strict:
         return "Push a commit that an allowed key signed"
     return f"Sign them anew (git rebase --force-rebase --gpg-sign {since[:12]}) and force-push"

@@ -345,6 +345,25 @@ async def test_where_it_is_asked_for_later_what_was_accepted_before_vouches_for_
     assert not asking.lane.wanted.holds
 
 
+async def test_a_commit_of_ours_that_waits_since_its_record_is_lost_is_told_as_such(
+    story: Story,
+) -> None:
+    process = await story.fleet()
+    store = process.lane.store
+    ours = story.commit({"README.md": "a count, say"})
+    await store.save_repository(replace(store.repository, pushed=(ours,)))
+    await story.world.settle(process)
+    assert not held(process)
+    story.world.delete(f"/api/v1/namespaces/gamekeeper/configmaps/{store.repository_ref.name}")
+    fresh = await story.process()
+    await fresh.turn()
+    assert "the ids of Gamekeeper's own commits are lost with it" in held(fresh)
+    assert ours[:12] in held(fresh)
+    story.commit({}, story.anna)
+    await story.world.settle(fresh)
+    assert (held(fresh), story.rooms()) == ("", (2, 2))
+
+
 async def test_a_lost_record_begins_with_the_head(story: Story) -> None:
     process = await story.fleet()
     ref = process.lane.store.repository_ref

@@ -46,7 +46,9 @@ def waits(found: Verification = FOUND, rules: SigningRules = STRICT, since: str 
             STRICT,
             "",
             "commit aaaaaaaaaaaa of main is not signed, and 1 or more beneath it likewise; nothing "
-            "of this head acts. Push a commit that an allowed key signed",
+            "of this head acts. No commit that was vouched for is on record: where that was lost, "
+            "the ids of Gamekeeper's own commits are lost with it, and one of them that is not "
+            "signed waits like anybody's. Push a commit that an allowed key signed",
             id="more than are looked at",
         ),
         pytest.param(
