@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -12,6 +13,7 @@ import pytest
 
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.model.errors import Denied
+from reconciler.service.health import FREEZE_INTERVALS
 from tests.loop.safety import Bounds, Watchman
 from tests.loop.scenarios import breaks
 from tests.loop.service import Service, Theatre, theatre
@@ -24,6 +26,8 @@ SURGE = {"maxSurge": 1, "maxUnavailable": 0}
 SECOND = "registry.example/game:2"
 ROOMS = 4
 LEASE_SECONDS = 15.0
+GRACE_SECONDS = 31.0
+"""Of the health check beyond its intervals, and a look at it."""
 
 
 def _arena(world: World, rooms: int = ROOMS, image: str = "registry.example/game:1") -> None:
@@ -279,9 +283,15 @@ def test_a_lane_that_freezes_is_told_by_the_health_check(where: str, what: str, 
             for _ in range(18):
                 await asyncio.sleep(60.0)
                 assert service.health.problem() == ""
+            polled, passed = service.app.head_service.poll_seconds, service.app.resync_seconds()
+            interval = polled if who == "repository" else passed
             setattr(attrgetter(where)(service), what, _never)
-            await there.until("it is told", lambda: bool(service.health.problem()), 1300.0)
-            assert who in service.health.problem()
+            told = FREEZE_INTERVALS * interval + GRACE_SECONDS
+            # The round that it is in may come round yet.
+            await there.until("it is told", lambda: bool(service.health.problem()), told + interval)
+            said = re.match(rf"{who} has not come round for (\d+) s", service.health.problem())
+            assert said
+            assert int(said[1]) <= told
             beating.cancel()
 
     in_virtual_time(main())
