@@ -18,7 +18,7 @@ from reconciler.model.live import LiveWorkload
 from reconciler.model.plan_objects import ApplyObject
 from reconciler.model.plans import Desired, Plan, Situation
 from reconciler.model.refs import ObjectRef
-from reconciler.model.refusals import ROOMS, Refusals
+from reconciler.model.refusals import ROOMS, Cause, Refusals
 
 FIRST_DELAY_SECONDS = 0.5
 """A cluster refuses for a moment too: while it counts a quota, or makes an account."""
@@ -140,7 +140,11 @@ def asked_for(proposed: tuple[ApplyObject, ...], situation: Situation, now: floa
             found += [] if count_left else [count]
             waits += [count_left] if count_left else []
     told = [situation.refused[item.what] for item in waiting]
-    holds = tuple(Hold(HoldKind.FOREIGN, situation.key, each.said) for each in told if each.foreign)
+    holds = tuple(
+        Hold(HoldKind.FOREIGN, situation.key, each.said)
+        for each in told
+        if each.cause is Cause.FOREIGN
+    )
     return Asked(() if holds else tuple(found), tuple(waiting), soonest(*waits), holds)
 
 

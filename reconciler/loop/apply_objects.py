@@ -20,7 +20,7 @@ from reconciler.model.plan_objects import ApplyObject, contest_name
 from reconciler.model.plans import Plan
 from reconciler.model.records import Owned
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
-from reconciler.model.refusals import Refusals
+from reconciler.model.refusals import Cause, Refusals
 
 VOLATILE = ("managedFields", "resourceVersion", "generation")
 _SPARED = ("Namespace", "ServiceAccount", *additional.KINDS)
@@ -127,8 +127,9 @@ class _Objects:
         desired = self.lane.desired(self.plan.key)
         if desired is not None and may_last(error):
             asked = refusals.asked_of_object(desired, before, wanted.ref)
-            said, judged = self.steps.outcomes[-1].error, is_verdict(error)
-            refusal = Refusals(asked, 1, self.now, said, judged=judged)
+            said = self.steps.outcomes[-1].error
+            cause = Cause.VERDICT if is_verdict(error) else Cause.FAILURE
+            refusal = Refusals(asked, 1, self.now, said, cause=cause)
             self.lane.refused.refused(self.plan.key, wanted.what, refusal)
 
     def _is_foreign(self, wanted: ApplyObject, before: LiveWorkload) -> None:
@@ -138,7 +139,7 @@ class _Objects:
         desired = self.lane.desired(self.plan.key)
         if desired is not None:
             asked = refusals.asked_of_object(desired, before, wanted.ref)
-            found = Refusals(asked, 1, self.now, reason, judged=False, foreign=True)
+            found = Refusals(asked, 1, self.now, reason, cause=Cause.FOREIGN)
             self.lane.refused.refused(self.plan.key, wanted.what, found)
 
     async def _announce(self) -> tuple[ApplyObject, ...] | None:

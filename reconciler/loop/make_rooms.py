@@ -15,7 +15,7 @@ from reconciler.model.errors import AlreadyExists, PortError, Unanswered
 from reconciler.model.holds import HoldKind
 from reconciler.model.plans import Desired, Plan, RoomSeat
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
-from reconciler.model.refusals import ROOMS, Refusals
+from reconciler.model.refusals import ROOMS, Cause, Refusals
 
 
 async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
@@ -40,8 +40,9 @@ async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
     if batch.is_in_vain(versions):
         rooms = len(there.pods) + sum(map(bool, versions))
         asked = asked_of_rooms(desired, there)
-        said, judged = (batch.refusals or batch.failures)[0], bool(batch.refusals)
-        lane.refused.refused(plan.key, ROOMS, Refusals(asked, 1, now, said, rooms, judged))
+        said = (batch.refusals or batch.failures)[0]
+        cause = Cause.VERDICT if batch.refusals else Cause.FAILURE
+        lane.refused.refused(plan.key, ROOMS, Refusals(asked, 1, now, said, rooms, cause))
     elif any(versions):
         lane.refused.taken(plan.key, ROOMS)
     left = frozenset(

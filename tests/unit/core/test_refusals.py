@@ -16,7 +16,7 @@ from reconciler.model.live import LiveObject, LiveWorkload
 from reconciler.model.plans import Situation
 from reconciler.model.records import Owned, StateRecord
 from reconciler.model.refs import Json, ObjectRef
-from reconciler.model.refusals import ROOMS, Refusals
+from reconciler.model.refusals import ROOMS, Cause, Refusals
 from reconciler.model.specs import Workload
 from tests.unit.core.making import (
     NEW,
@@ -60,7 +60,7 @@ def test_what_is_refused_is_asked_for_ever_more_seldom(count: int, wait_seconds:
 def test_what_a_cluster_fails_at_is_asked_for_ever_more_seldom(
     count: int, wait_seconds: float
 ) -> None:
-    known = Refusals("a", count, NOW, "failed", 4, judged=False)
+    known = Refusals("a", count, NOW, "failed", 4, cause=Cause.FAILURE)
     assert refusals.delay_seconds(known, "a", NOW, 4) == wait_seconds
     assert refusals.delay_seconds(known, "a", NOW, 3) == wait_seconds, "no place was left"
     assert refusals.delay_seconds(known, "a", NOW - 30, 4) == 0, "a clock was set back"
@@ -87,7 +87,7 @@ def test_no_clock_has_anything_wait_longer_than_the_longest(count: int, later: f
         pytest.param(Refusals(OLD, 3, NOW - 5, "no", 4), 1, id="of something else"),
         pytest.param(Refusals(NEW, 3, NOW - 601, "no", 4), 1, id="one of long ago"),
         pytest.param(
-            Refusals(NEW, 40, NOW - 5, "failed", 4, judged=False),
+            Refusals(NEW, 40, NOW - 5, "failed", 4, cause=Cause.FAILURE),
             5,
             id="a verdict after a long outage: it may pass soon",
         ),
