@@ -252,7 +252,7 @@ async def test_a_suspension_ends_by_itself() -> None:
     await turns(world, process)
     (hold,) = process.lane.wanted.holds
     assert hold.reason == (
-        "suspended by schedulers/arena.yaml:1: the database moves, until 2027-01-15 09:00 UTC: "
+        "suspended by schedulers/arena.yaml:18: the database moves, until 2027-01-15 09:00 UTC: "
         "nothing is written"
     )
     assert len(world.pods("arena")) == 3
