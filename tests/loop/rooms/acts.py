@@ -69,15 +69,18 @@ class Ending:
     made: Counter[str]
     removed: Counter[str]
 
-    def exceeds(self, other: "Ending") -> list[str]:
+    def more(self, other: "Ending", word: str = "more") -> list[str]:
         """Say of which rooms more were made or removed than in another ending."""
+        pairs = {"made": self.made - other.made, "removed": self.removed - other.removed}
         return [
-            *(f"{number} more made in {name}" for name, number in (self.made - other.made).items()),
-            *(
-                f"{number} more removed in {name}"
-                for name, number in (self.removed - other.removed).items()
-            ),
+            f"{number} {word} {what} in {name}"
+            for what, gap in pairs.items()
+            for name, number in gap.items()
         ]
+
+    def fewer(self, other: "Ending") -> list[str]:
+        """Say of which rooms fewer were made or removed than in another ending."""
+        return other.more(self, "fewer")
 
 
 class Prompter:

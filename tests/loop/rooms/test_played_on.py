@@ -3,7 +3,9 @@
 The rooms report and are full throughout. Which part of all that is played, `shares` says.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 
 import pytest
@@ -193,12 +195,15 @@ def _tried(
     for at, what, prompter in points:
         score(row, points=1, failed=0)
         try:
-            exceeds = _once(act, prompter, wanted).exceeds(wanted)
+            ending = _once(act, prompter, wanted)
+            # Where people change their mind, whoever comes late to it never began what they took
+            # back: it may make fewer.
+            differs = [*ending.more(wanted), *([] if act.later else ending.fewer(wanted))]
             # Half a minute later players and people have gone on, and so they have when nobody led
             # for a while: it is another way then.
             if what not in (STALLS, LATE) and numbers is _acts:
-                score(4, compared=1, differ=bool(exceeds))
-                assert not exceeds, exceeds
+                score(4, compared=1, differ=bool(differs))
+                assert not differs, differs
         except AssertionError as error:
             score(row, failed=1)
             failures.append(f"{what}, request {at} ({wanted.calls[at].what}): {error}")
@@ -239,3 +244,12 @@ def test_an_act_undisturbed_is_the_same_twice(act: Act) -> None:
     again = _once(act, Prompter(), None)
     assert [call.what for call in again.calls] == [call.what for call in _undisturbed(act).calls]
     assert again.rooms == _undisturbed(act).rooms
+
+
+def test_rooms_too_few_are_told_as_those_too_many_are() -> None:
+    wanted = _undisturbed(ACTS[0])
+    less = replace(wanted, made=wanted.made - Counter(arena=1), removed=Counter(lobby=2))
+    assert less.fewer(wanted) == ["1 fewer made in arena"]
+    assert less.more(wanted) == ["2 more removed in lobby"]
+    assert wanted.fewer(less) == ["2 fewer removed in lobby"]
+    assert not wanted.fewer(wanted)
