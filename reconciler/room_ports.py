@@ -138,8 +138,11 @@ class Desk(Protocol):
         Asked when it is shown: time alone changes the answer.
         """
 
-    async def leave(self, room: RoomView, leaves: bool, by: str) -> RoomView:
-        """Ask that a room leave when it is empty, or take that back; `by` is told in the log."""
+    async def leave(self, room: RoomView, leaves: bool, by: str, *, own: bool) -> RoomView:
+        """Ask that a room leave when it is empty, or take that back; `by` is told in the log.
+
+        `own` is whether the room itself asks.
+        """
 
     def happened(self, room: RoomView, happening: Happening) -> None:
         """Pass an event on to those who watch."""

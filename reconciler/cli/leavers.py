@@ -122,7 +122,7 @@ def _patch(pod: LivePod, spec: Workload | None, leaves: bool, now: float) -> lis
         return flips.leave_patch(pod, hearing.heard_of(pod.kept_report), spec, leaves, now)
     # Whether it reports is not known here: the loop, which knows it, draws the consequences.
     wish = Why.REQUEST if leaves else Why.STAYS
-    heeds = flips.heeds_request(pod) if leaves else pod.leaving is Why.REQUEST
+    heeds = flips.heeds_request(pod, own=False) if leaves else pod.leaving is Why.REQUEST
     if pod.leaving is wish or not heeds:
         return []
     return room_patch.operations(pod, pod.mark, wish, now)

@@ -75,12 +75,17 @@ async def _of_workload(side: GitSide, key: WorkloadKey, recorded: Recorded) -> U
 
 def _change_of(change: CountChange, key: WorkloadKey, recorded: Recorded) -> _Change:
     """Return what a commit did to a number. Raises Failure where one of the two is not known."""
-    commit, before = change.logged.commit, change.before
-    if before is None:
-        before = _unlisted(recorded, key, change.after)
+    commit, before = change.logged.commit, _before(change, key, recorded)
     if before is None or change.after is None or change.source is None:
         raise Failure(f"commit {commit[:12]} left no number of {key}, or found none", fix=_BY_HAND)
     return _Change(key, commit, change.source.file, before, change.after)
+
+
+def _before(change: CountChange, key: WorkloadKey, recorded: Recorded) -> int | None:
+    """Return the number before a change: the one in Git, or the one that acted and is on record."""
+    if change.before is not None:
+        return change.before
+    return _unlisted(recorded, key, change.after)
 
 
 def _looked_at(history: CountHistory) -> str:
@@ -145,11 +150,27 @@ async def _changes(side: GitSide, logged: Logged, recorded: Recorded) -> list[_C
     ]
     for key, (file, _) in sorted(after.items()):
         if key not in before and file == REPLICAS_FILE:
-            # Its first line there: what was before stands in the spec, or acted and is on record.
-            history = await side.log_of(key, recorded).read(logged.commit, 1)
-            first = [each for each in history.changes if each.logged.commit == logged.commit]
-            made += [_change_of(each, key, recorded) for each in first]
+            made += await _first_line(side, logged, key, recorded, alone=not made)
     return made
+
+
+async def _first_line(
+    side: GitSide, logged: Logged, key: WorkloadKey, recorded: Recorded, *, alone: bool
+) -> list[_Change]:
+    """Return what a commit did to a number that had no line in `replicas.yaml` before.
+
+    What was before stands in the spec, or acted and is on record. Where nobody knows, it is no
+    number that the commit changed, unless it changed nothing else (`alone`).
+    """
+    if key not in side.reading.workloads and key not in side.reading.invalid:
+        raise _gone(side, key)
+    history = await side.log_of(key, recorded).read(logged.commit, 1)
+    first = [each for each in history.changes if each.logged.commit == logged.commit]
+    return [
+        _change_of(each, key, recorded)
+        for each in first
+        if alone or _before(each, key, recorded) is not None
+    ]
 
 
 async def _of_others(side: GitSide, path: str) -> frozenset[WorkloadKey]:
@@ -197,10 +218,7 @@ async def _standing(side: GitSide, change: _Change) -> tuple[str, str, int, str]
         return *side.place_of(key), workload.replicas, str(workload.replicas_source)
     findings = side.reading.invalid.get(key)
     if findings is None:
-        raise Failure(
-            f"{key} is gone at commit {side.commit[:12]}, and a commit goes back whole or not",
-            fix=_BY_HAND,
-        )
+        raise _gone(side, key)
     is_over = change.file == REPLICAS_FILE and side.counts_branch
     branch = side.counts_branch if is_over else side.branch
     data = await side.repository.blob(side.tip_of(branch), change.file) or b""
@@ -213,6 +231,13 @@ async def _standing(side: GitSide, change: _Change) -> tuple[str, str, int, str]
             "Mend that first",
         )
     return branch, change.file, written.count, str(written.source)
+
+
+def _gone(side: GitSide, key: WorkloadKey) -> Failure:
+    return Failure(
+        f"{key} is gone at commit {side.commit[:12]}, and a commit goes back whole or not",
+        fix=_BY_HAND,
+    )
 
 
 def _changed_since(key: WorkloadKey, newest: CountChange) -> Failure:

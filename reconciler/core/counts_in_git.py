@@ -232,11 +232,7 @@ def _settled(
 def is_reviewed(
     arrival: Arrival, removal: Removal, record: StateRecord | None, read_spec: ReadSpec
 ) -> bool:
-    """Whether a smaller count lies inside the bounds of its policy, those before and those now.
-
-    Also of one that is suspended: its rooms stay meanwhile, and what was decided and is not in Git
-    yet must not be in the way of who stops it.
-    """
+    """Whether a smaller count lies inside the bounds of its policy, those before and those now."""
     workload = arrival.reading.workloads.get(removal.key)
     if removal.cause is not Cause.SCALE_IN or workload is None or record is None:
         return False
@@ -248,7 +244,9 @@ def is_reviewed(
 
 def _allows(workload: Workload, count: int) -> bool:
     autoscaling = workload.autoscaling
-    return autoscaling is not None and is_moved(workload) and _holds(autoscaling, count)
+    if autoscaling is None or not workload.scales:
+        return False
+    return _holds(autoscaling, count)
 
 
 def all_settled(arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]) -> Settled:

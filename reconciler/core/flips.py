@@ -83,17 +83,24 @@ def patch(
 
 
 def leave_patch(
-    pod: LivePod, heard: Heard | None, workload: Workload, leaves: bool, now: float
+    pod: LivePod,
+    heard: Heard | None,
+    workload: Workload,
+    leaves: bool,
+    now: float,
+    *,
+    own: bool = False,
 ) -> list[Json]:
     """Return the patch that asks a room to leave when it is empty, or takes that back; [] if so.
 
     An idle room drains at once; one that does not report is idle. The post-mortem of one that is
-    kept is over. Only a request is taken back, and none stands over another reason to leave: taken
-    back, it would take that with it, and its deadline would begin anew.
+    kept is over. Only a request is taken back. A room's `own` does not stand over another reason to
+    leave: taken back, it would take that with it, and begin its deadline anew. A person's does, for
+    a scale-in may be taken back as well, and the room is to go all the same.
     """
     rests = resting_mark(pod, workload, heard)
     mark, leaving = pod.mark, pod.leaving
-    if leaves and heeds_request(pod):
+    if leaves and heeds_request(pod, own=own):
         leaving = Why.REQUEST
         if mark is rests and not (heard is not None and heard.busy):
             mark = Mark.DRAINING
@@ -106,9 +113,11 @@ def leave_patch(
     return room_patch.operations(pod, mark, leaving, now, guard)
 
 
-def heeds_request(pod: LivePod) -> bool:
-    """Whether a request to leave is a reason to: one that leaves for another has its own."""
-    return pod.leaving is Why.STAYS or pod.mark is Mark.FAILED
+def heeds_request(pod: LivePod, *, own: bool) -> bool:
+    """Whether a request to leave, a room's `own` or a person's, becomes the reason why it does."""
+    if pod.mark is Mark.FAILED:
+        return True
+    return pod.leaving is Why.STAYS or not (own or pod.leaving is Why.FAILED)
 
 
 def is_over(pod: LivePod) -> bool:

@@ -174,9 +174,12 @@ def _next_record(
     if held and (before.accepted or (removal and removal.cause is Cause.ROLLOUT)):
         # Refused as a whole: a new image beside the old count is what no commit ever asked for,
         # and would replace the very rooms that the refusal protects.
-        return replace(
-            carried_counts.carried_beside(arrival, workload, before, read_spec), held=held
-        )
+        known = carried_counts.carried_beside(arrival, workload, before, read_spec)
+        if workload.suspend and known.accepted:
+            # That nothing is done takes nothing away.
+            spec_json = suspension.stopped_with(known.accepted.spec_json, workload.spec_json)
+            known = replace(known, accepted=replace(known.accepted, spec_json=spec_json))
+        return replace(known, held=held)
     count = before.in_effect if before.accepted else arrival.unrecorded.get(key, 0)
     scaling, wanted = part.asked.settled[key]
     replicas = count if held else workload.replicas

@@ -52,7 +52,8 @@ def operations(
         patch.append(_set(_LABEL_PATH, mark.value, bool(pod.mark)))
     if leaving is not pod.leaving:
         patch.append(_set(_note(labels.LEAVING), leaving.value, bool(pod.leaving)))
-    if starts or (leaving is not pod.leaving and not (leaving and pod.leaving_since)):
+    told = leaving and pod.leaving and pod.leaving_since
+    if starts or (leaving is not pod.leaving and not told):
         text = f"{since:.3f}" if leaving else ""
         if text or pod.leaving_since:
             patch.append(_set(_note(labels.LEAVING_SINCE), text, bool(pod.leaving_since)))

@@ -169,8 +169,11 @@ async def _lost(
     and a number on it is ours for as long as its id is.
     """
     if isinstance(error, Conflict):
-        await noting.withdraw(lane, raced, landed)
-        raced |= landed
+        noting.leave_out(raced, landed)
+        try:
+            await noting.withdraw(lane, raced)
+        finally:
+            raced |= landed
 
 
 def _change_of(ground: _Ground, made: Rewritten, message: str, terms: Terms, now: float) -> Change:

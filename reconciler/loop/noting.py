@@ -17,7 +17,6 @@ from reconciler.model.records import IDS_KEPT, StateRecord
 from reconciler.model.refs import WorkloadKey
 
 WRITES = 50
-_NONE: Mapping[WorkloadKey, Intent] = {}
 
 
 async def note_id(
@@ -60,29 +59,30 @@ async def change(
         raise failure
 
 
-async def withdraw(
-    lane: HeadLane, raced: dict[WorkloadKey, Intent], landed: Mapping[WorkloadKey, Intent] = _NONE
-) -> None:
-    """Take off the record what never reached the branch, save those that are `landed` now."""
-
-    def lands(key: WorkloadKey) -> bool:
-        other = landed.get(key)
-        mine = raced[key].value, raced[key].decided_at
-        return other is not None and (other.value, other.decided_at) == mine
-
-    stale = {key: raced[key] for key in raced if not lands(key)}
+async def withdraw(lane: HeadLane, raced: dict[WorkloadKey, Intent]) -> None:
+    """Take off the record what never reached the branch."""
+    stale = dict(raced)
     await change(lane, stale, lambda key, known: intents.not_pushed(known.scaling, stale[key]))
     raced.clear()
+
+
+def leave_out(raced: dict[WorkloadKey, Intent], landed: Mapping[WorkloadKey, Intent]) -> None:
+    """Leave out of what a race was lost with the numbers that land after all."""
+    for key, other in landed.items():
+        mine = raced.get(key)
+        if mine and (other.value, other.decided_at) == (mine.value, mine.decided_at):
+            del raced[key]
 
 
 async def note_pushed(
     lane: HeadLane, commit: str, tries: Tries, landed: Mapping[WorkloadKey, Intent]
 ) -> PortError | None:
     """Put on record that a commit stands on the branch; return why that failed, None if it did."""
+    leave_out(tries.raced, landed)  # first: whatever fails then, they stand there
     pushed = intents.pushed
     try:
         await change(lane, landed, lambda key, known: pushed(known.scaling, commit, landed[key]))
-        await withdraw(lane, tries.raced, landed)
+        await withdraw(lane, tries.raced)
     except PortError as error:
         return error
     return None

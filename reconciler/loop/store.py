@@ -206,9 +206,7 @@ class RecordStore(RecordMemory):
                 written = await self._cluster.create(body)
         except Conflict as error:
             await self._reread(key, what)
-            raise RecordChanged(
-                f"a record of ours was changed by somebody else: {error}"
-            ) from error
+            raise RecordChanged(f"a record of ours was changed meanwhile: {error}") from error
         except PortError:
             kept.doubtful = True
             raise

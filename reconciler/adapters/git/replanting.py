@@ -6,6 +6,7 @@ other count of that repository would stay out of Git. Child process only.
     trees, from the top down -> the entries that change -> trees, from the bottom up
 """
 
+import stat
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from reconciler.adapters.git.commands import Commands, failed
@@ -95,12 +96,31 @@ def _trees(commands: Commands, names: Sequence[str]) -> list[_Entries]:
 def _entries(tree: bytes) -> _Entries:
     found: _Entries = {}
     at = 0
-    while at < len(tree):
-        end = tree.index(b"\0", at)
-        mode, _, name = tree[at:end].partition(b" ")
-        found[name] = mode, tree[end + 1 : end + 1 + _ID_BYTES].hex()
-        at = end + 1 + _ID_BYTES
+    try:
+        while at < len(tree):
+            end = tree.index(b"\0", at)
+            mode, _, name = tree[at:end].partition(b" ")
+            if name in found:
+                raise ValueError  # of two, one would be gone without a word
+            found[name] = _canonical(mode), tree[end + 1 : end + 1 + _ID_BYTES].hex()
+            at = end + 1 + _ID_BYTES
+    except ValueError as error:
+        raise Misconfigured(
+            "git makes no such tree: an entry cannot be read, or is there twice"
+        ) from error
     return found
+
+
+def _canonical(mode: bytes) -> bytes:
+    """Return a mode as git writes it; it reads those of old tools, padded or with odd bits, too.
+
+    Raises ValueError for what is none.
+    """
+    bits = int(mode, 8)
+    kind = stat.S_IFMT(bits)
+    if kind == stat.S_IFREG:
+        return b"100755" if bits & stat.S_IXUSR else _REGULAR
+    return b"%o" % kind
 
 
 def _put(

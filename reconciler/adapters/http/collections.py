@@ -79,7 +79,7 @@ class Collections:
         marked = _TRUTHS.get(value.lower()) if isinstance(value, str) else value
         if not isinstance(marked, bool):
             raise malformed("markedForDeletion is neither true nor false")
-        room = await self._voices.desk.leave(room, marked, who_speaks(ask))
+        room = await self._voices.desk.leave(room, marked, who_speaks(ask), own=True)
         return _done(ask, room)
 
     async def create(self, ask: Ask, _: tuple[str, ...]) -> Answer:

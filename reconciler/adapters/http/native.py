@@ -11,7 +11,7 @@ from reconciler.adapters.http.lists import PIECE, Lists
 from reconciler.adapters.http.refusals import malformed, quoted
 from reconciler.adapters.http.sight import leaves, room_json, state_headers, takes_nobody, texted
 from reconciler.adapters.http.strict_json import parsed_object
-from reconciler.adapters.http.voices import Voices
+from reconciler.adapters.http.voices import Voices, who_speaks
 from reconciler.core.hearing import MOST_PLAYERS
 from reconciler.core.rollup import roll_up
 from reconciler.model.holds import Hold
@@ -88,7 +88,8 @@ class Native:
     async def _leave(self, ask: Ask, names: tuple[str, ...], *, leaves_now: bool) -> Answer:
         namespace, name = names
         room, who = await self._voices.room_or_person(ask, namespace, name, "drain")
-        return _standing(await self._voices.desk.leave(room, leaves_now, who))
+        own = who == who_speaks(ask)
+        return _standing(await self._voices.desk.leave(room, leaves_now, who, own=own))
 
     def _happening(self, fields: Json) -> Happening:
         _check_names(fields, "kind", "name", "metadata")

@@ -208,13 +208,16 @@ class RoomDesk:
         """Whether a room that is to leave may be deleted now, and by what; None if it stays."""
         return self._showing.fence(room)
 
-    async def leave(self, room: RoomView, leaves: bool, by: str) -> RoomView:
-        """Ask that a room leave when it is empty, or take that back; `by` is told in the log."""
+    async def leave(self, room: RoomView, leaves: bool, by: str, *, own: bool) -> RoomView:
+        """Ask that a room leave when it is empty, or take that back; `by` is told in the log.
+
+        `own` is whether the room itself asks.
+        """
         self._open()
         key, pod = self._again(room)
         line = self.book.pages.line(key, pod)
         async with line.lock:
-            await self._flips.change(line, lambda pod: self._leaving(line, pod, leaves))
+            await self._flips.change(line, lambda pod: self._leaving(line, pod, leaves, own))
         key, pod = self._again(room)
         self._flips.arrange(line, pod)
         asked = "to leave" if leaves else "to stay"
@@ -243,9 +246,9 @@ class RoomDesk:
         self._open()
         return self._watchers.follow(workload)
 
-    def _leaving(self, line: Line, pod: LivePod, leaves: bool) -> list[Json]:
-        now = self._clock.now()
-        return deciding.leave_patch(pod, line.heard, self._workload(line.key), leaves, now)
+    def _leaving(self, line: Line, pod: LivePod, leaves: bool, own: bool) -> list[Json]:
+        now, workload = self._clock.now(), self._workload(line.key)
+        return deciding.leave_patch(pod, line.heard, workload, leaves, now, own=own)
 
     def _workload(self, key: WorkloadKey) -> Workload:
         workload = self._roster.workload(key)

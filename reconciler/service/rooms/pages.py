@@ -98,6 +98,7 @@ class Pages:
         if kept.renew(line, pod, now) or (shared and kept.give_way(line, pod, now)):
             self._turned(line)
             self._begun(line, pod)
+            self._follow(line)  # it may be known by now to repeat itself
 
     async def seed(self, told: Callable[[WorkloadKey], None]) -> None:
         """Begin a line for every room that was recorded as heard before this term; once a term.

@@ -265,11 +265,17 @@ def test_what_people_switch_off_stands_as_git_says(change: str) -> None:
 
 
 @pytest.mark.long
-def test_a_suspension_acts_at_once_beside_more_rooms_than_git_knows_of() -> None:
-    """That its decision is dropped takes no room away: over budget it would stop nothing."""
+@pytest.mark.parametrize("then", ["goes on", "is switched off"])
+def test_a_suspension_acts_at_once_beside_more_rooms_than_git_knows_of(then: str) -> None:
+    """That fewer are wanted then is held, as over budget; that nothing is done is not.
+
+    Nor does the suspension take what was decided out of the budget: who lifts it and switches the
+    policy off is refused as without it.
+    """
 
     async def main() -> None:
         text = scaled(2, [{**FROM_EIGHT[0], "replicas": 12}])
+        off = text.replace("autoscaling:\n", "autoscaling:\n    enabled: false\n")
         async with scene(text) as there:
             there.start("one")
             there.world.host.protected["main"] = "no"
@@ -278,13 +284,20 @@ def test_a_suspension_acts_at_once_beside_more_rooms_than_git_knows_of() -> None
             assert there.leader is not None
             lane = there.leader.lane
             await there.until("it is told", lambda: bool(lane.wanted.holds_of(ARENA)), 120.0)
-            assert {hold.kind for hold in lane.wanted.holds_of(ARENA)} == {HoldKind.SUSPENDED}
+            kinds = {hold.kind for hold in lane.wanted.holds_of(ARENA)}
+            assert kinds == {HoldKind.SUSPENDED, HoldKind.OVER_BUDGET}
             there.world.host.protected.clear()
             await asyncio.sleep(1200.0)
-            assert (there.count_in_git(), there.rooms()) == (2, 12)
-            there.world.commit({FILE: text})
-            await there.until("it goes on", lambda: there.count_in_git() == 12, 300.0)
+            assert (there.count_in_git(), there.rooms(), there.wanted()) == (2, 12, 12)
+            desired = lane.desired(ARENA)
+            assert desired is not None
+            assert desired.workload.suspend
+            there.world.commit({FILE: text if then == "goes on" else off})
+            await asyncio.sleep(1200.0)
             assert there.rooms() == 12, "nobody went meanwhile"
+            held = {hold.kind for hold in lane.wanted.holds_of(ARENA)}
+            assert held == (set() if then == "goes on" else kinds), "refused as a whole"
+            assert there.count_in_git() == (12 if then == "goes on" else 2)
 
     in_virtual_time(main())
 

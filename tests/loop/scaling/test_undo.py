@@ -406,6 +406,24 @@ def test_the_first_number_of_a_file_goes_back_to_what_acted_before_it(desk: Desk
         desk.change("arena", Recorded(known.repository, {ARENA: other}))
 
 
+def test_a_first_line_of_a_file_that_nobody_knows_the_past_of_stays_beside_others(
+    desk: Desk,
+) -> None:
+    config = CONFIG.replace("spec: {}", "spec: {writeBack: {to: file}}")
+    duel, both = "schedulers/duel.yaml", "    Scheduler/arena: 5\n    Scheduler/duel: 9\n"
+    bare = {FILE: arena(3), duel: arena(3, name="duel")}
+    bare = {file: text.replace("  replicas: 3\n", "", 1) for file, text in bare.items()}
+    desk.host.commit({"gamekeeper.yaml": config, **bare, "replicas.yaml": counts(3)})
+    before = counts(3).replace("    Scheduler/arena: 3\n", both)
+    assert before != counts(3)
+    commit = desk.host.commit({"replicas.yaml": before}, "a person adds one, and scales the other")
+    (undo,) = desk.change(commit).undos
+    assert (undo.key.name, undo.now, undo.back) == ("arena", 5, 3)
+    desk.host.commit({duel: None, "replicas.yaml": counts(5)}, "duel is gone")
+    with pytest.raises(Failure, match=r"Scheduler/duel is gone at .* goes back whole or not"):
+        desk.change(commit)
+
+
 def test_the_past_on_both_branches_is_one(desk: Desk) -> None:
     config = CONFIG.replace("spec: {}", "spec: {writeBack: {branch: gamekeeper/counts}}")
     desk.host.branch("gamekeeper/counts", desk.host.commit({"gamekeeper.yaml": config}))

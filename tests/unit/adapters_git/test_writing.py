@@ -108,7 +108,50 @@ async def test_a_name_that_no_index_takes_keeps_no_other_file_from_being_written
     assert len(after) == len(before)
 
 
-@pytest.mark.parametrize("entry", ["100644 blob {text}\ta/b", "160000 commit {text}\tmodule"])
+@pytest.mark.parametrize(
+    ("folder", "file", "beside", "then"),
+    [
+        pytest.param("040000", "100644", "040000", "100644", id="folders of old tools"),
+        pytest.param("40755", "0100644", "40000", "100644", id="odd bits, a padded file"),
+        pytest.param("40000", "100664", "40000", "100644", id="a file of a group"),
+        pytest.param("40000", "0100755", "0160000", "100755", id="a program, a submodule beside"),
+        pytest.param("40000", "100644", "0120000", "100644", id="a link beside"),
+    ],
+)
+async def test_modes_that_git_reads_and_does_not_write_are_written_as_its_own(
+    tmp_path: Path, folder: str, file: str, beside: str, then: str
+) -> None:
+    repository = bare(tmp_path)
+    text = blob(repository, b"replicas: 1\n")
+
+    def literal(*entries: tuple[str, str, str]) -> str:
+        raw = b"".join(
+            f"{mode} {name}\0".encode() + bytes.fromhex(known) for mode, name, known in entries
+        )
+        words = ("hash-object", "-t", "tree", "-w", "--literally", "--stdin")
+        return repository.git(*words, stdin=raw)
+
+    inner = literal((file, "a.yaml", text))
+    other = literal(("100644", "b.yaml", text)) if beside.endswith("40000") else text
+    other = "1" * 40 if beside.endswith("160000") else other
+    base = commit_of(repository, literal((beside, "else", other), (folder, "rooms", inner)))
+    made = mirror(repository, tmp_path / "cache")
+    try:
+        await made.fetch()
+        pushed = await made.push(change(base, {"rooms/a.yaml": b"replicas: 2\n"}))
+    finally:
+        await made.close()
+    after = repository.git("ls-tree", "-r", "-t", pushed.commit)
+    assert f"{then} blob" in [line.rsplit(" ", 1)[0] for line in after.splitlines()]
+    assert repository.git("show", f"{pushed.commit}:rooms/a.yaml") == "replicas: 2"
+    assert repository.git("rev-parse", f"{pushed.commit}:else") == other
+
+
+@pytest.mark.parametrize(
+    "entry",
+    ["100644 blob {text}\ta/b", "160000 commit {text}\tmodule", "100644 blob {text}\trooms.yaml"],
+    ids=["a slash in a name", "a blob as a module", "a name twice"],
+)
 async def test_a_tree_that_no_git_makes_is_named_and_costs_us_no_mirror(
     tmp_path: Path, entry: str
 ) -> None:

@@ -144,7 +144,7 @@ class Desk:
     def spoke_at(self, room: RoomView) -> float:
         return self.spoke.get(room.pod.name, 0.0)
 
-    async def leave(self, room: RoomView, leaves: bool, by: str) -> RoomView:
+    async def leave(self, room: RoomView, leaves: bool, by: str, *, own: bool) -> RoomView:
         self.left.append((room.pod.name, leaves, by))
         pod = replace(
             room.pod,

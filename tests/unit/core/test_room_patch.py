@@ -51,6 +51,15 @@ def test_a_room_that_was_told_to_leave_keeps_its_time_until_it_drains() -> None:
     assert state(written(told, Mark.DRAINING, Why.ROLLOUT, since=99.0))[2] == 99.0
 
 
+def test_it_keeps_its_time_for_another_reason_and_none_for_the_time_of_one_that_is_gone() -> None:
+    told = written(RAW, Mark.BUSY, Why.ROLLOUT)
+    assert state(written(told, Mark.BUSY, Why.REQUEST, since=99.0))[1:3] == (Why.REQUEST, 7.5)
+    notes = {**told["metadata"]["annotations"]}
+    del notes[labels.LEAVING]
+    by_hand = {**told, "metadata": {**told["metadata"], "annotations": notes}}
+    assert state(written(by_hand, Mark.BUSY, Why.REQUEST, since=99.0))[1:3] == (Why.REQUEST, 99.0)
+
+
 @pytest.mark.parametrize("now", ["busy", "allocated", "draining"])
 def test_a_mark_fails_where_the_state_is_another_one_by_now(now: str) -> None:
     raw = written(RAW, Mark.IDLE)

@@ -146,10 +146,10 @@ def test_an_idle_room_asked_to_leave_drains_and_is_out_of_every_list() -> None:
         async with stage() as it:
             assert (await it.say(READY)).available
             await asyncio.sleep(1.0)
-            room = await it.desk.leave(it.desk.find("arena", "arena-0"), True, "anna")
+            room = await it.desk.leave(it.desk.find("arena", "arena-0"), True, "anna", own=False)
             assert (it.label(), it.note(labels.LEAVING)) == ("draining", "request")
             assert (room.judged.state, room.available) == (RoomState.DRAINING, False)
-            room = await it.desk.leave(room, False, "anna")
+            room = await it.desk.leave(room, False, "anna", own=False)
             assert (it.label(), it.note(labels.LEAVING)) == ("idle", "")
             assert room.available
 
@@ -160,7 +160,7 @@ def test_a_busy_room_asked_to_leave_stays_busy_and_drains_in_the_end() -> None:
     async def main() -> None:
         async with stage() as it:
             await it.say(OCCUPIED)
-            room = await it.desk.leave(it.desk.find("arena", "arena-0"), True, "anna")
+            room = await it.desk.leave(it.desk.find("arena", "arena-0"), True, "anna", own=False)
             assert (it.label(), room.pod.leaving) == ("busy", Why.REQUEST)
             assert not room.available
             await it.say(READY)
@@ -191,16 +191,20 @@ def test_the_log_tells_what_came_of_a_room_that_was_asked_to_stay(
             await it.say(READY)
             await it.mark(Mark.DRAINING, **{labels.LEAVING: why.value})
             await it.seen()
-            room = await it.desk.leave(it.desk.find("arena", "arena-0"), False, "the room itself")
+            room = await it.desk.leave(it.desk.find("arena", "arena-0"), False, "it", own=True)
             assert (room.pod.leaving is Why.STAYS) is (why is Why.REQUEST)
 
     in_virtual_time(main())
-    asked = "room arena/arena-0 was asked by the room itself to stay: it "
+    asked = "room arena/arena-0 was asked by it to stay: it "
     assert asked + course in caplog.messages
 
 
-def test_a_request_takes_no_other_reason_and_none_of_its_time() -> None:
-    """Taken back it would take both with it: a game could put off its deadline for ever."""
+@pytest.mark.parametrize("own", [True, False])
+def test_a_request_of_a_room_takes_no_other_reason_and_none_its_time(own: bool) -> None:
+    """Taken back it would take both with it: a game could put off its deadline for ever.
+
+    A person's takes the reason, or a room that is drained would stay where a scale-in is over.
+    """
 
     async def main() -> None:
         async with stage() as it:
@@ -209,10 +213,13 @@ def test_a_request_takes_no_other_reason_and_none_of_its_time() -> None:
             notes = {labels.LEAVING: Why.ROLLOUT.value, labels.LEAVING_SINCE: since}
             await it.mark(Mark.BUSY, **notes)
             await it.seen()
-            for leaves in (True, False):
-                room = await it.desk.leave(it.desk.find("arena", "arena-0"), leaves, "the room")
-                assert room.pod.leaving is Why.ROLLOUT
-                assert f"{room.pod.leaving_since:.3f}" == since
+            arena = it.desk.find("arena", "arena-0")
+            room = await it.desk.leave(arena, True, "anna", own=own)
+            assert room.pod.leaving is (Why.ROLLOUT if own else Why.REQUEST)
+            assert f"{room.pod.leaving_since:.3f}" == since
+            room = await it.desk.leave(room, False, "anna", own=own)
+            assert room.pod.leaving is (Why.ROLLOUT if own else Why.STAYS)
+            assert f"{room.pod.leaving_since:.3f}" == (since if own else "0.000")
 
     in_virtual_time(main())
 
@@ -261,7 +268,7 @@ def test_a_busy_room_that_was_never_heard_stays_busy_when_it_is_asked_to_leave()
             await it.seen()
             await asyncio.sleep(300.0)
             assert it.desk.book.of(a_key()).rooms[it.live().uid].silent
-            await it.desk.leave(it.desk.find("arena", "arena-0"), True, "anna")
+            await it.desk.leave(it.desk.find("arena", "arena-0"), True, "anna", own=False)
             await asyncio.sleep(20.0)
             assert it.label() == "busy", "silence is not emptiness"
             await it.say(READY)
@@ -280,7 +287,7 @@ def test_a_room_that_turns_busy_while_it_is_asked_to_leave_is_not_drained() -> N
             await asyncio.sleep(1.0)
             room = it.desk.find("arena", "arena-0")
             await it.mark(Mark.BUSY)
-            room = await it.desk.leave(room, True, "anna")
+            room = await it.desk.leave(room, True, "anna", own=False)
             assert (it.label(), room.pod.leaving) == ("busy", Why.REQUEST)
 
     in_virtual_time(main())
@@ -293,7 +300,7 @@ def test_a_request_that_the_cluster_does_not_take_is_not_granted() -> None:
             await asyncio.sleep(1.0)
             it.transport.down = "the API server is away"
             with pytest.raises(Unavailable, match="away"):
-                await it.desk.leave(it.desk.find("arena", "arena-0"), True, "anna")
+                await it.desk.leave(it.desk.find("arena", "arena-0"), True, "anna", own=False)
 
     in_virtual_time(main())
 

@@ -34,7 +34,7 @@ def test_a_room_that_was_stripped_of_all_annotations_turns_busy_and_is_told_to_l
         assert it.note(labels.SAFE_TO_EVICT) == "false"
         await it.patch(annotations=None)
         await it.seen()
-        await it.desk.leave(it.desk.find("arena", "arena-0"), True, "a person")
+        await it.desk.leave(it.desk.find("arena", "arena-0"), True, "a person", own=False)
         assert it.note(labels.LEAVING) == "request"
 
     on_stage(act)

@@ -4,12 +4,13 @@ import asyncio
 
 import pytest
 
+from reconciler.core.hearing import kept_of
 from reconciler.model import labels
-from reconciler.model.rooms import Mark, Report, RoomState
+from reconciler.model.rooms import Mark, Report, RoomState, Said
 from reconciler.model.specs import Timeouts
 from reconciler.service.rooms import ears, liveness
 from tests.loop.virtual_time import elapsed, in_virtual_time
-from tests.unit.core.making import a_key
+from tests.unit.core.making import a_heard, a_key
 from tests.unit.service_rooms.stage import OCCUPIED, READY, Stage, players, stage
 
 
@@ -201,5 +202,25 @@ def test_after_we_were_deaf_players_that_a_pod_tells_of_are_there_still() -> Non
             await asyncio.sleep(12.0)
             assert it.label("arena-4") == "busy"
             assert '"players":5' in it.note(labels.REPORT, "arena-4")
+
+    in_virtual_time(main())
+
+
+def test_a_room_that_is_known_late_to_repeat_itself_falls_silent_as_any() -> None:
+    """Whoever led before kept its count, and its pings after we had begun to listen."""
+    count = kept_of(a_heard(periodic=False))
+    pings = kept_of(a_heard(periodic=True, mixed=True, said=Said.READY))
+
+    async def main() -> None:
+        async with stage() as it:
+            await it.mark(Mark.IDLE, **{labels.REPORT: count})
+            await it.seen()
+            await asyncio.sleep(5.0)  # by then it is seeded
+            assert not it.desk.book.of(a_key()).rooms[it.live().uid].periodic
+            await it.patch(annotations={labels.REPORT: pings})
+            await it.seen()
+            assert it.desk.book.of(a_key()).rooms[it.live().uid].periodic
+            await asyncio.sleep(600.0)
+            assert it.desk.book.of(a_key()).rooms[it.live().uid].silent
 
     in_virtual_time(main())
