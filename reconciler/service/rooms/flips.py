@@ -109,12 +109,12 @@ class Flips:
         try:
             written = await self.change(line, decide)
         except Gone:
-            line.due_at = None
+            # Where our view has it, a server may have answered that lags, and does not know it yet.
+            # One that is gone is closed as soon as the view tells.
+            self._try_on(line)
             raise
         except (Unavailable, asyncio.CancelledError):
-            line.doubtful = True
-            line.retries = line.retries or Retries(longest_seconds=LONGEST_WAIT_SECONDS)
-            self._later(line, line.retries.failed())
+            self._try_on(line)
             if flipped:
                 self._observer.flipped(flipped, "failed", self._elapsed() - began_at)
             raise
@@ -125,6 +125,12 @@ class Flips:
         if written and contests.wrote(line, self._elapsed()):
             self._tell_contest(line)
         self.arrange(line, self._pod(line))
+
+    def _try_on(self, line: Line) -> None:
+        """Write later what could not be written, whatever stands there by then."""
+        line.doubtful = True
+        line.retries = line.retries or Retries(longest_seconds=LONGEST_WAIT_SECONDS)
+        self._later(line, line.retries.failed())
 
     def _tell_contest(self, line: Line) -> None:
         """Tell that somebody writes against us, each time in a number, once a while in the log."""

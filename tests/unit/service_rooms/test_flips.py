@@ -7,6 +7,7 @@ import pytest
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.model import labels
 from reconciler.model.errors import Gone
+from reconciler.model.refs import Json
 from reconciler.model.rooms import GameState, Health, Mark, Report, RoomState
 from tests.unit.core.making import a_key
 from tests.unit.service_rooms.stage import OCCUPIED, READY, Stage, on_stage, players
@@ -166,6 +167,28 @@ def test_a_room_whose_pod_was_deleted_in_between_is_gone() -> None:
         it.transport.refuse = vanish
         with pytest.raises(Gone, match="arena-0 is no more"):
             await it.desk.report(room, OCCUPIED)
+
+    on_stage(act)
+
+
+def test_a_room_that_a_lagging_server_does_not_know_is_marked_all_the_same() -> None:
+    """What was to be written failed, and who was asked how it stands answered of before it was."""
+
+    async def act(it: Stage) -> None:
+        answers, asked, sent = {"patch": 503, "get": 404}, [], it.transport.send
+
+        async def send(call: Call) -> tuple[int, Json]:
+            status = answers.pop(call.verb, None) if call.kind == "Pod" else None
+            if status is None:
+                return await sent(call)
+            asked.append(call.verb)
+            return status, {"kind": "Status", "reason": "NotFound", "details": {"name": "arena-0"}}
+
+        setattr(it.transport, sent.__name__, send)
+        await it.say(READY)
+        await asyncio.sleep(30.0)
+        assert asked == ["patch", "get"]
+        assert it.label() == "idle"
 
     on_stage(act)
 
