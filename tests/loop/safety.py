@@ -80,9 +80,13 @@ class Watchman:
         namespace, name = call.path.split("/")[4], call.path.partition("?")[0].split("/")[6]
         there = self._pods().get(f"{namespace}/{name}")
         open_rooms = self._open_rooms(namespace)
-        least = self.bounds[namespace].least
+        least = self._least(namespace)
         if there is not None and there.uid in open_rooms and len(open_rooms) - 1 < least:
             raise Unsafe(f"{call.what}: fewer than {least} rooms of {namespace} would take players")
+
+    def _least(self, namespace: str) -> int:
+        """Return how many rooms stay; to one that came by another name nothing was promised yet."""
+        return self.bounds[namespace].least if namespace in self.bounds else 0
 
     def _open_rooms(self, namespace: str) -> set[str]:
         """Return the uids of the rooms that are ready and do not leave."""
@@ -100,7 +104,7 @@ class Watchman:
         ready = self._open_rooms(namespace)
         self.removed[namespace] += 1
         self.prepared_removed[namespace] += uid in self.prepared
-        least = self.bounds[namespace].least
+        least = self._least(namespace)
         if uid in ready and len(ready) - 1 < least:
             raise Unsafe(f"{call.what}: fewer than {least} rooms of {namespace} would be ready")
 
