@@ -186,8 +186,13 @@ Wrong = Callable[[PromptedHouse, Service, Call], None]
 """What goes wrong at one request."""
 
 
-async def play(act: Act, prompter: Prompter, wanted: Ending | None = None) -> Ending:
-    """Play an act to its end; with `wanted`, to that end.
+NO_ROOM: Rooms = Counter()
+
+
+async def play(
+    act: Act, prompter: Prompter, wanted: Ending | None = None, spare: Rooms = NO_ROOM
+) -> Ending:
+    """Play an act to its end; with `wanted`, to that end, or to that with the `spare` rooms.
 
     Raises NotTheSame, and AssertionError for what may never be.
     """
@@ -199,7 +204,7 @@ async def play(act: Act, prompter: Prompter, wanted: Ending | None = None) -> En
             await asyncio.sleep(seconds)
             happens(there, wish)
             _tell(there)
-        ending = await _ended(there, prompter, wanted)
+        ending = await _ended(there, prompter, wanted, spare)
         assert playing <= full(there), f"{len(playing - full(there))} matches were ended"
         return ending
 
@@ -212,14 +217,17 @@ def _tell(there: Playhouse) -> None:
             service.app.head_service.wake()
 
 
-async def _ended(there: Playhouse, prompter: Prompter, wanted: Ending | None) -> Ending:
+async def _ended(
+    there: Playhouse, prompter: Prompter, wanted: Ending | None, spare: Rooms
+) -> Ending:
     began = elapsed()
+    ends = () if wanted is None else (wanted.rooms, wanted.rooms + spare)
     while True:
         written = len(there.writes)
         await asyncio.sleep(STILL_SECONDS)
         is_still = len(there.writes) == written
         ending = _ending(there, prompter)
-        same = wanted is None or (ending.rooms, ending.spaces) == (wanted.rooms, wanted.spaces)
+        same = wanted is None or (ending.rooms in ends and ending.spaces == wanted.spaces)
         if is_still and same and there.leader is not None:
             return ending
         if elapsed() - began > CONVERGED_SECONDS:

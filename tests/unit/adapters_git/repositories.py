@@ -29,6 +29,15 @@ def made_tree(repository: BareRepository, listing: bytes) -> str:
     return repository.git("mktree", "-z", "--missing", stdin=listing)
 
 
+def literal_tree(repository: BareRepository, *entries: tuple[str, bytes, str]) -> str:
+    """Make a tree of modes, names and objects byte for byte, though git would make none such."""
+    raw = b"".join(
+        mode.encode() + b" " + name + b"\0" + bytes.fromhex(known) for mode, name, known in entries
+    )
+    words = ("hash-object", "-t", "tree", "-w", "--literally", "--stdin")
+    return repository.git(*words, stdin=raw)
+
+
 def commit_tree(repository: BareRepository, listing: bytes) -> str:
     """Commit a tree given as input of `git mktree -z`, whatever is in it."""
     return commit_of(repository, made_tree(repository, listing))

@@ -8,7 +8,14 @@ from reconciler.adapters.git import listing
 from reconciler.model.errors import Misconfigured
 from reconciler.model.trees import EntryKind, Tree
 from tests.gitservers.repositories import BareRepository
-from tests.unit.adapters_git.repositories import bare, blob, commit_tree, mirror
+from tests.unit.adapters_git.repositories import (
+    bare,
+    blob,
+    commit_of,
+    commit_tree,
+    literal_tree,
+    mirror,
+)
 
 
 async def read(repository: BareRepository, folder: Path) -> Tree:
@@ -72,12 +79,8 @@ async def test_names_that_git_would_quote_come_through_whole(tmp_path: Path) -> 
 async def test_a_name_that_leads_outside_is_read_nowhere(tmp_path: Path) -> None:
     repository = bare(tmp_path)
     text = blob(repository, b"kind: A\n")
-    raw = b"100644 a.yaml\0" + bytes.fromhex(text)
-    inner = repository.git("hash-object", "-t", "tree", "--literally", "-w", "--stdin", stdin=raw)
-    outer = b"40000 ..\0" + bytes.fromhex(inner)
-    tree = repository.git("hash-object", "-t", "tree", "--literally", "-w", "--stdin", stdin=outer)
-    commit = repository.git("commit-tree", tree, "-m", "up")
-    repository.git("update-ref", "refs/heads/main", commit)
+    inner = literal_tree(repository, ("100644", b"a.yaml", text))
+    commit_of(repository, literal_tree(repository, ("40000", b"..", inner)))
     with pytest.raises(Misconfigured, match=r"'\.\.' is no name that git takes"):
         await read(repository, tmp_path)
     assert not found_below(tmp_path, "a.yaml")
