@@ -40,7 +40,7 @@ def after(before: Refusals | None, refusal: Refusals) -> Refusals:
         or refusal.last_at - before.last_at > backoff.FORGIVEN_AFTER_SECONDS
     )
     count = 0 if before is None or forgiven else before.count
-    if before is not None and refusal.judged and not before.judged:
+    if before is not None and refusal.is_verdict and not before.is_verdict:
         count = min(count, _MOST_UNJUDGED)
     return replace(refusal, count=count + refusal.count)
 
@@ -51,7 +51,7 @@ def delay_seconds(before: Refusals | None, asked: str, now: float, rooms: int = 
     `rooms` are there now. Where they are fewer than then, one that went may have left its place in
     a quota: a roll-out in one that is full would wait for minutes with each room that it replaces.
     """
-    if before is None or before.asked != asked or (before.judged and rooms < before.rooms):
+    if before is None or before.asked != asked or (before.is_verdict and rooms < before.rooms):
         return 0.0
     wait_seconds = _wait_seconds(before)
     return backoff.delay_seconds(before.last_at + wait_seconds, now, wait_seconds)
@@ -59,7 +59,7 @@ def delay_seconds(before: Refusals | None, asked: str, now: float, rooms: int = 
 
 def _wait_seconds(before: Refusals) -> float:
     """Return how long to wait; what failed just once is tried again as soon as it may be."""
-    if before.judged:
+    if before.is_verdict:
         return backoff.doubled(FIRST_DELAY_SECONDS, before.count - 1)
     return backoff.doubled(FIRST_DELAY_SECONDS, before.count - 2, LONGEST_UNJUDGED_SECONDS)
 
@@ -200,7 +200,7 @@ def _has_failed_count(item: ApplyObject, plan: Plan, situation: Situation) -> bo
     if count is None or count in plan.objects:
         return False
     before = situation.refused.get(count.what)
-    return before is not None and not before.judged
+    return before is not None and not before.is_verdict
 
 
 def told(plan: Plan, refused: Mapping[str, Refusals]) -> str:

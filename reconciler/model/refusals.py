@@ -34,6 +34,6 @@ class Refusals:
     cause: Cause = Cause.VERDICT
 
     @property
-    def judged(self) -> bool:
+    def is_verdict(self) -> bool:
         """Whether the cluster judged it, and would so judge it again."""
         return self.cause is Cause.VERDICT

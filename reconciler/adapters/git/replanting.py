@@ -14,6 +14,8 @@ from reconciler.adapters.git.failures import Damaged, last_words, one_line
 from reconciler.model.errors import Misconfigured
 
 _REGULAR, _FOLDER, _SUBMODULE = b"100644", b"40000", b"160000"
+_KINDS = {_FOLDER: b"tree", _SUBMODULE: b"commit"}
+"""What an entry of a mode is, where it is no blob."""
 _ID_BYTES = 20
 _ODD = ("contains slash", "specified type was")
 """What git says of a tree that no git would make, and makes of its entries no other one."""
@@ -176,8 +178,7 @@ def _made(commands: Commands, several: Sequence[_Entries]) -> Sequence[str]:
 
 def _line(name: bytes, entry: tuple[bytes, str]) -> bytes:
     mode, known = entry
-    kinds = {_FOLDER: b"tree", _SUBMODULE: b"commit"}
-    return b"%s %s %s\t%s\0" % (mode, kinds.get(mode, b"blob"), known.encode(), name)
+    return b"%s %s %s\t%s\0" % (mode, _KINDS.get(mode, b"blob"), known.encode(), name)
 
 
 def _refused(path: str, problem: str) -> Misconfigured:
