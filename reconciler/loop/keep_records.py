@@ -44,12 +44,16 @@ async def keep_records(store: RecordStore, verdict: Verdict) -> None:
     Raises Conflict where a record is another than it was judged on, and the cluster's errors.
     """
     introduced = _introduced(verdict)
-    _check_same(store.repository, verdict.repository, "the repository record")
-    if introduced != verdict.repository:
-        await store.save_repository(introduced)
+    await store.change_repository(partial(_instead, verdict.repository, introduced))
     await _keep_states(store, verdict)
-    _check_same(store.repository, introduced, "the repository record")
-    await store.save_repository(verdict.result.repository)
+    await store.change_repository(partial(_instead, introduced, verdict.result.repository))
+
+
+def _instead(
+    before: RepositoryRecord, after: RepositoryRecord, newest: RepositoryRecord
+) -> RepositoryRecord:
+    _check_same(newest, before, "the repository record")
+    return after
 
 
 def _introduced(verdict: Verdict) -> RepositoryRecord:

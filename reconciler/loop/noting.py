@@ -13,7 +13,7 @@ from reconciler.loop.head_lane import HeadLane
 from reconciler.loop.tries import Tries
 from reconciler.model.errors import PortError
 from reconciler.model.intents import Intent, Scaling
-from reconciler.model.records import IDS_KEPT, StateRecord
+from reconciler.model.records import IDS_KEPT, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 
 WRITES = 50
@@ -26,10 +26,12 @@ async def note_id(
 
     Else an outage of a day would fill the record with them, and none that stands would be known.
     """
-    store = lane.home.store
-    known = tuple(each for each in store.repository.pushed if each not in ended)
-    pushed = (*known, commit)[-IDS_KEPT:]
-    await store.save_repository(replace(store.repository, pushed=pushed, pushed_at=now))
+
+    def noted(newest: RepositoryRecord) -> RepositoryRecord:
+        known = tuple(each for each in newest.pushed if each not in ended)
+        return replace(newest, pushed=(*known, commit)[-IDS_KEPT:], pushed_at=now)
+
+    await lane.home.store.change_repository(noted)
     tries.recorded_at = now
     tries.lost.clear()
     tries.unanswered = {

@@ -33,7 +33,7 @@ class RecordStore(RecordMemory):
         self._cluster = cluster
         super().__init__(Places(cluster.name, namespace, instance))
         # A lock lives as long as somebody holds or waits for it.
-        self._locks = WeakValueDictionary[WorkloadKey, asyncio.Lock]()
+        self._locks = WeakValueDictionary[WorkloadKey | None, asyncio.Lock]()
         self._unsent: dict[WorkloadKey, set[int]] = {}
 
     async def load(self) -> None:
@@ -97,13 +97,12 @@ class RecordStore(RecordMemory):
 
         Raises Conflict where it is there after all.
         """
-        if key is None:
-            repository = Kept(self._repository.value, beyond=self._repository.beyond)
-            await self._save(repository, repository.value, None, "repository")
-            self._repository = repository
-            return
         async with self._locks.setdefault(key, asyncio.Lock()):
-            if self._is_kept(key):
+            if key is None:
+                repository = Kept(self._repository.value, beyond=self._repository.beyond)
+                await self._save(repository, repository.value, None, "repository")
+                self._repository = repository
+            elif self._is_kept(key):
                 there = self._states[key]
                 state = Kept(there.value, beyond=there.beyond)
                 await self._save(state, state.value, key, "state")
@@ -152,9 +151,17 @@ class RecordStore(RecordMemory):
         await self._save(kept, ordinals, key, "ordinals")
         self._ordinals[key] = kept
 
-    async def save_repository(self, record: RepositoryRecord) -> None:
-        """Write the repository record if it differs. Raises Conflict after reading it again."""
-        await self._save(self._repository, record, None, "repository")
+    async def change_repository(
+        self, change: Callable[[RepositoryRecord], RepositoryRecord]
+    ) -> None:
+        """Change the repository record, from its newest value; no write where nothing differs.
+
+        A head and a commit of ours may both be put on it at once. Raises what `change` raises, and
+        Conflict after reading the record again.
+        """
+        async with self._locks.setdefault(None, asyncio.Lock()):
+            kept = self._repository
+            await self._save(kept, change(kept.value), None, "repository")
 
     async def check_state(self, key: WorkloadKey) -> None:
         """Compare what is remembered of a workload with what stands in the cluster.

@@ -236,7 +236,7 @@ async def test_approve_shows_all_that_a_hash_lets_through() -> None:
     _, process, change_hash = await refused()
     store = process.lane.store
     new = Notice(HoldKind.FROZEN, "Scheduler/new", "frozen until Monday", change_hash)
-    await store.save_repository(replace(store.repository, notices=(new,)))
+    await store.change_repository(lambda newest: replace(newest, notices=(new,)))
     settings, screen = Settings(instance="main"), console()
     offer = await approve._offer(process.cluster, settings, change_hash, screen)
     assert offer is not None

@@ -1,6 +1,7 @@
 """Where numbering starts: at 0 for what is new, at the Unix time for what may have been before."""
 
 from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 
 import pytest
@@ -165,4 +166,4 @@ async def test_known_is_raised_by_compare_and_swap() -> None:
     await process.turn()
     store = late.lane.store
     with pytest.raises(Conflict):
-        await store.save_repository(type(store.repository)(known=frozenset({1})))
+        await store.change_repository(lambda newest: replace(newest, known=frozenset({1})))

@@ -351,7 +351,7 @@ async def test_a_commit_of_ours_that_waits_since_its_record_is_lost_is_told_as_s
     process = await story.fleet()
     store = process.lane.store
     ours = story.commit({"README.md": "a count, say"})
-    await store.save_repository(replace(store.repository, pushed=(ours,)))
+    await store.change_repository(lambda newest: replace(newest, pushed=(ours,)))
     await story.world.settle(process)
     assert not held(process)
     story.world.delete(f"/api/v1/namespaces/gamekeeper/configmaps/{store.repository_ref.name}")

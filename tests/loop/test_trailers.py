@@ -106,7 +106,7 @@ async def test_counts_that_we_commit_meanwhile_keep_no_trailer_from_counting(
         store = process.lane.store
         files = [{"schedulers/arena.yaml": spec("arena", 3 + turn % 2)} for turn in range(101)]
         ours = tuple(commit(story.bare, each, "Scale arena") for each in files)
-        await store.save_repository(replace(store.repository, pushed=ours))
+        await store.change_repository(lambda newest: replace(newest, pushed=ours))
         await story.world.settle(process)
         story.approve(change_hash, story.bea)
         await story.world.settle(process)

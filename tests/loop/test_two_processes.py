@@ -105,6 +105,6 @@ async def test_a_pair_is_two_processes_with_memories_of_their_own() -> None:
     first, second = await _pair(Stage(world, SCENARIOS[1]))
     assert first.lane.store is not second.lane.store
     state = first.lane.store.repository
-    await second.lane.store.save_repository(type(state)(commit="elsewhere"))
+    await second.lane.store.change_repository(lambda _: type(state)(commit="elsewhere"))
     with pytest.raises(PortError):
-        await first.lane.store.save_repository(type(state)(commit="here"))
+        await first.lane.store.change_repository(lambda _: type(state)(commit="here"))

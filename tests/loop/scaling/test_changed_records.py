@@ -1,10 +1,14 @@
 """A record of ours that somebody else writes is no race lost in Git, and hides no commit."""
 
+import asyncio
+
 import pytest
 
 from reconciler.adapters.git.memory import MemoryRepository
+from reconciler.adapters.kubernetes.calls import Call
 from reconciler.model.errors import RecordChanged, Unavailable
 from reconciler.model.pushes import Change, Pushed
+from reconciler.model.refs import Json
 from reconciler.service.committer import MOST_RACES
 from tests.loop.scaling.house import Habits, ScalingService, scaled, scene
 from tests.loop.virtual_time import in_virtual_time
@@ -114,5 +118,63 @@ def test_an_api_server_that_goes_right_after_a_push_is_laid_to_no_git_host() -> 
             assert isinstance(error, Unavailable)
             await there.until("five rooms", lambda: there.rooms() == 5, 200.0)
             assert there.count_in_git() == 5
+
+    in_virtual_time(main())
+
+
+class Beside(MemoryRepository):
+    """A repository into which somebody pushes while a commit of ours is made.
+
+    The commit is ready when that head has gone on record, of which the answer is on its way.
+    """
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world.host)
+        self.world = world
+        self.on_its_way = asyncio.Event()
+        self.service: ScalingService | None = None
+
+    async def write(self, change: Change) -> str:
+        """Commit, and wait until the other writer of the record has begun."""
+        commit = await super().write(change)
+        service, self.service = self.service, None
+        if service is not None:
+            self._hold(service)
+            self.world.commit({"README.md": "A fleet"})
+            service.app.head_service.wake()
+            await self.on_its_way.wait()
+        return commit
+
+    def _hold(self, service: ScalingService) -> None:
+        send, name_of = service.transport.send, "send"
+
+        async def held(call: Call) -> tuple[int, Json]:
+            answer = await send(call)
+            if call.path.startswith(f"{OURS}?") and not self.on_its_way.is_set():
+                self.on_its_way.set()
+                await asyncio.sleep(1.0)  # virtual: whatever can be done meanwhile is done
+            return answer
+
+        setattr(service.transport, name_of, held)
+
+
+def test_two_writers_of_one_process_are_not_taken_for_somebody_else() -> None:
+    async def main() -> None:
+        made: list[Beside] = []
+
+        def opened(world: World, name: str) -> Beside:
+            made.append(Beside(world))
+            return made[-1]
+
+        async with scene(TEXT, Habits(repository=opened)) as there:
+            one = there.start("one")
+            assert isinstance(one, ScalingService)
+            made[0].service = one
+            await there.until("five in Git", lambda: there.count_in_git() == 5, 200.0)
+            assert made[0].on_its_way.is_set()
+            assert one.ledger.unrecorded_errors == []
+            await there.until("judged", lambda: one.lane.wanted.commit == there.head(), 60.0)
+            known = one.lane.store.repository
+            assert known.commit == there.head() in known.pushed
 
     in_virtual_time(main())

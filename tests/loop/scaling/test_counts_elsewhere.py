@@ -242,7 +242,7 @@ def test_a_merge_of_more_commits_of_ours_than_are_known_is_nobodys_number() -> N
             ours = store.repository.pushed
             lost = tuple(f"{number:040x}" for number in range(IDS_KEPT - len(ours) + 2))
             known = (ours[2], *lost, *ours[3:])
-            await store.save_repository(replace(store.repository, pushed=known))
+            await store.change_repository(lambda newest: replace(newest, pushed=known))
             merged(it)
             await asyncio.sleep(60.0)
             assert (held_by(it), it.wanted()) == ("", 12)

@@ -122,7 +122,7 @@ def test_of_our_commits_the_newest_thousand_are_known() -> None:
             store = there.start("one").lane.store
             await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
             older = tuple(f"{number:040x}" for number in range(IDS_KEPT))
-            await store.save_repository(replace(store.repository, pushed=older))
+            await store.change_repository(lambda newest: replace(newest, pushed=older))
             await there.until("six in Git", lambda: there.count_in_git() == 6, 500.0)
             assert store.repository.pushed == (*older[1:], there.head())
 

@@ -291,7 +291,7 @@ async def test_a_commit_of_whoever_led_before_is_no_persons_word_though_its_id_c
     store = former.lane.store
     ours = world.commit({FILE: scaled(5, FROM_EIGHT)})
     pushed = (*store.repository.pushed, ours)
-    await store.save_repository(replace(store.repository, pushed=pushed))
+    await store.change_repository(lambda newest: replace(newest, pushed=pushed))
     for _ in range(3):
         await later.turn()
     record = later.lane.store.state(ARENA)

@@ -53,11 +53,11 @@ def test_a_number_with_a_longer_hold_in_one_commit_holds_that_long() -> None:
             await there.until("six in Git", lambda: there.count_in_git() == 6, 340.0)
             await asyncio.sleep(60.0)
             # The API server takes its time for the one record that has the Config.
-            save, name_of = one.lane.store.save_repository, "save_repository"
+            save, name_of = one.lane.store.change_repository, "change_repository"
 
-            async def slowly(record: RepositoryRecord) -> None:
+            async def slowly(change: Callable[[RepositoryRecord], RepositoryRecord]) -> None:
                 await asyncio.sleep(3.0)
-                await save(record)
+                await save(change)
 
             setattr(one.lane.store, name_of, slowly)
             after = {"gamekeeper.yaml": config.format("humanHoldSeconds: 1800")}

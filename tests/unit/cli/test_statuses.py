@@ -108,7 +108,7 @@ async def test_of_a_workload_that_was_taken_in_once_the_record_is_lost() -> None
     await process.start()
     store = process.lane.store
     known = frozenset({digest_of("local", KEY)})
-    await store.save_repository(replace(store.repository, known=known))
+    await store.change_repository(lambda newest: replace(newest, known=known))
     (arena,) = status_of(process.lane, [KEY], None, 0.0).workloads
     assert arena.state == "its record is lost"
     screen = console()
@@ -139,7 +139,7 @@ async def test_no_deletion_is_offered_while_a_file_is_unreadable() -> None:
     await store.change_state(KEY, lambda _: replace(accepted(), held=held))
     offers = (Offer("a" * 12, (LINE,), "c1", asks_of({LINE: ""})),)
     notices = (Notice(HoldKind.UNREADABLE, "", "x.yaml cannot be read"),)
-    await store.save_repository(replace(store.repository, offers=offers, notices=notices))
+    await store.change_repository(lambda newest: replace(newest, offers=offers, notices=notices))
     (arena,) = status_of(process.lane, [], None, 0.0).workloads
     assert arena.holds[0].change_hash == ""
 
@@ -154,7 +154,7 @@ async def test_a_refused_removal_comes_with_the_hash_that_was_offered() -> None:
         Offer(digit * 12, (), commit, asks_of({LINE: ""}))
         for digit, commit in (("a", "c1"), ("b", "c2"))
     )
-    await store.save_repository(replace(store.repository, offers=offers))
+    await store.change_repository(lambda newest: replace(newest, offers=offers))
     (arena,) = status_of(process.lane, [], None, 0.0).workloads
     assert arena.holds[0].change_hash == "b" * 12
 
@@ -167,7 +167,7 @@ async def test_an_unsigned_head_is_told_with_its_hash_and_who_signed_what_acts()
     record = RepositoryRecord(
         "url", "main", "c" * 40, notices=notices, verified="signed by anna (SHA256:x)"
     )
-    await store.save_repository(record)
+    await store.change_repository(lambda _: record)
     await store.load()
     status = status_of(process.lane, (), None, 0.0)
     out = console()
@@ -188,7 +188,7 @@ async def test_a_freeze_is_shown_while_it_is_open_with_what_lets_its_changes_thr
     notices = (Notice(HoldKind.FROZEN, "Scheduler/fresh", "frozen until then", "0123456789ab"),)
     freezes = (Freeze(7200.0, 0.0, "cup", "the final", "gamekeeper.yaml:5"),)
     record = RepositoryRecord("url", "main", "c" * 40, notices=notices, freezes=freezes)
-    await store.save_repository(record)
+    await store.change_repository(lambda _: record)
     await store.load()
     status = status_of(process.lane, (), None, 60.0)
     out = console()

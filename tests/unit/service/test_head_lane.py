@@ -1,4 +1,5 @@
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
@@ -51,10 +52,10 @@ async def test_a_conflict_is_not_worth_a_word_unless_it_goes_on(
     heard = Silent()
     service = HeadService(process.head, world.time, heard, lambda: True, lambda wanted: None)
 
-    async def always(record: RepositoryRecord) -> None:
+    async def always(change: Callable[[RepositoryRecord], RepositoryRecord]) -> None:
         raise Conflict("somebody was faster")
 
-    monkeypatch.setattr(process.lane.store, "save_repository", always)
+    monkeypatch.setattr(process.lane.store, "change_repository", always)
     for _ in range(4):
         assert await service._look() < 1.0
     assert not heard.errors

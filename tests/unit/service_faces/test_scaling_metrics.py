@@ -64,7 +64,7 @@ def test_where_git_is_not_written_nothing_is_on_its_way_there() -> None:
     config = {"apiVersion": "gamekeeper.dev/v1", "kind": "Config"}
     written = json.dumps(config | {"spec": {"writeBack": {"mode": "off"}}})
     asyncio.run(
-        hall.lane.store.save_repository(replace(hall.lane.store.repository, config_json=written))
+        hall.lane.store.change_repository(lambda newest: replace(newest, config_json=written))
     )
     hall.scaling.sweep()
     assert (read(hall, "intents"), read(hall, "intent_age_seconds")) == (0, 0.0)
