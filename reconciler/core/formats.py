@@ -6,9 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from reconciler.core.mistakes import shown
-from reconciler.kube import names, quantities
+from reconciler.kube import images, names, quantities
 from reconciler.model.masks import redact
 
+_DATA = "a spec is data, in which neither Jinja nor variables are filled in: write the value itself"
+_IMAGE = (
+    "must be an image that container runtimes take, [registry[:port]/]repository[:tag][@digest] "
+    "with the repository in lower case"
+)
+_SUCH_AN_IMAGE = "registry.example.com/arena:1.4.2"
 _JINJA = re.compile(r"\{\{|\{%|\{#")
 _NO_PART_OF_A_NAME = re.compile(r"[^a-zA-Z0-9.-]")
 _LARGEST_SHOWN = 1e15
@@ -24,6 +30,8 @@ def problem_of(kind: str, value: Any) -> tuple[str, str] | None:
         if type(value) in (int, str):
             return None
         return "must be a whole number or text", whole(value) if type(value) is float else ""
+    if kind == "image" and isinstance(value, str):
+        return None if images.is_reference(value) else (_IMAGE, _image_fix(value))
     if kind in _NAMES and isinstance(value, str):
         accepts, sentence = _NAMES[kind]
         return None if accepts(value) else (sentence, mended(value, accepts))
@@ -70,13 +78,25 @@ def whole(fraction: float) -> str:
 def mended(text: str, judge: Callable[[str], bool]) -> str:
     """Suggest the name that a text was probably meant to be; "" where none comes to mind."""
     if _JINJA.search(text):
-        return "a spec is data, in which Jinja is not rendered: write the value itself"
+        return _DATA
     if judge is _is_env_name or not _is_near_a_name(text):
         return ""
     better = re.sub(r"[^a-z0-9.]+", "-", text[:253].lower()).strip("-.")
-    # What would not be repeated itself is not repeated as a name either.
-    plain = redact(text[:253]) == text[:253] and shown(better) == f'"{better}"'
-    return f'write "{better}"' if better and plain and judge(better) else ""
+    return f'write "{better}"' if better and judge(better) and _is_told(better, text[:253]) else ""
+
+
+def _is_told(better: str, text: str) -> bool:
+    """Whether a text may be repeated, mended: what would not be repeated itself is not."""
+    return redact(text) == text and shown(better) == f'"{better}"'
+
+
+def _image_fix(text: str) -> str:
+    if _JINJA.search(text) or "${" in text:
+        return _DATA
+    better = images.in_lower_case(text.strip())
+    if images.is_reference(better) and _is_told(better, text):
+        return f'write "{better}"'
+    return f'write it like "{_SUCH_AN_IMAGE}"'
 
 
 def _is_near_a_name(text: str) -> bool:
@@ -102,5 +122,5 @@ _NAMES: dict[str, tuple[Callable[[str], bool], str]] = {
     ),
 }
 
-KINDS = ("quantity", "int-or-string", *_NAMES)
+KINDS = ("quantity", "int-or-string", "image", *_NAMES)
 """Every form that `problem_of` judges."""

@@ -13,6 +13,7 @@ _POSITIVE = {"minimum": 1}
 _COUNT = {"minimum": 0}
 _LABEL = {"format": "dns-label"}
 _SUBDOMAIN = {"format": "dns-subdomain"}
+_IMAGE = {"type": "string", "format": "image"}
 _TEXT = {"minLength": 1, "type": "string"}
 _MODE = {"minimum": 0, "maximum": 511}
 _KEY = {
@@ -41,7 +42,7 @@ _PULL = _enum("Always", "IfNotPresent", "Never", "")
 _CONTAINER = _kind(
     ("image",),
     name=_LABEL,
-    image={"type": "string", "pattern": r"\S+", "x-plain": "an image, without spaces"},
+    image=_IMAGE,
     imagePullPolicy=_PULL,
     terminationMessagePolicy=_enum("File", "FallbackToLogsOnError"),
     restartPolicy=_enum("Always", "OnFailure", "Never"),
@@ -98,7 +99,7 @@ _BY_KIND: Mapping[str, Json] = {
             "BlockDevice",
         )
     ),
-    "ImageVolumeSource": _kind(reference=_TEXT, pullPolicy=_PULL),
+    "ImageVolumeSource": _kind(reference=_IMAGE, pullPolicy=_PULL),
     "Volume": _kind(name=_LABEL),
     "NFSVolumeSource": _kind(server=_TEXT, path=_ABSOLUTE),
     "ProjectedVolumeSource": _kind(defaultMode=_MODE),

@@ -11,12 +11,13 @@ GOOD = [
     ("int-or-string", 80), ("int-or-string", "http"),
     ("dns-label", "a-1"), ("dns-subdomain", "a.b-c"), ("env-name", "A.b-C"),
     ("port-name", "game-udp"), ("int32", "anything"),
+    ("image", "Registry.example:5000/game:1"), ("image", None),
 ]  # fmt: skip
 BAD = [
     ("quantity", "1 Gi"), ("quantity", True), ("quantity", "1e"), ("int-or-string", 1.5),
     ("int-or-string", True), ("dns-label", "a.b"), ("dns-label", "a" * 64), ("dns-label", ""),
     ("dns-subdomain", "a..b"), ("env-name", "A=B"), ("env-name", ""), ("port-name", "a" * 16),
-    ("port-name", "80"), ("port-name", "a--b"),
+    ("port-name", "80"), ("port-name", "a--b"), ("image", "GAME:1"), ("image", ""),
 ]  # fmt: skip
 
 
@@ -33,7 +34,7 @@ def test_a_value_without_its_form_is_told_what_it_must_be(kind: str, value: Any)
     assert problem[0].startswith("must be")
 
 
-JINJA = "a spec is data, in which Jinja is not rendered: write the value itself"
+JINJA = "a spec is data, in which neither Jinja nor variables are filled in: write the value itself"
 
 
 @pytest.mark.parametrize(
@@ -52,3 +53,25 @@ JINJA = "a spec is data, in which Jinja is not rendered: write the value itself"
 )
 def test_a_near_miss_is_mended(text: str, fix: str) -> None:
     assert mended(text, lambda name: len(name) < 60) == fix
+
+
+SUCH = 'write it like "registry.example.com/arena:1.4.2"'
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        pytest.param("GAME:Tag", 'write "game:Tag"', id="capitals"),
+        pytest.param(" Reg.example/Game\n", 'write "Reg.example/game"', id="blanks around it"),
+        pytest.param("", SUCH, id="nothing"),
+        pytest.param("my game:1", SUCH, id="nothing that comes to mind"),
+        pytest.param("registry.example/game:${TAG}", JINJA, id="a variable"),
+        pytest.param("registry.example/{{ game }}", JINJA, id="an expression of Jinja"),
+        pytest.param("PASSWORD:hunter2", SUCH, id="what would not be repeated"),
+    ],
+)
+def test_an_image_that_no_runtime_takes_is_mended(text: str, fix: str) -> None:
+    problem = problem_of("image", text)
+
+    assert problem is not None
+    assert problem[1] == fix
