@@ -62,12 +62,19 @@ def check_policy(value: Any, at: Path, policies: Policies, facts: Facts) -> Iter
 
 
 def _problems(policy: Policy, written: Any, inside: Path, facts: Facts) -> Iterator[Mistake]:
-    found = check(validator_of(policy.schema), {} if written is None else written, inside)
+    schema = validator_of(policy.schema)
+    found = check(schema, {} if written is None else written, inside)
     yield from found
     # The items of a list are judged one by one, also where another one is wrong.
-    if not found or (isinstance(written, list) and policy.schema.get("type") == "array"):
+    listed = isinstance(written, list) and policy.schema.get("type") == "array"
+    if not found or listed:
         problems = policy.problems(parameters_of(_sound(written, found, len(inside))), facts)
         yield from (below(inside, one) for one in problems)
+    rest = _rest(written, found, len(inside)) if listed else []
+    if any(rest):
+        problems = policy.problems(parameters_of(_sound(rest, check(schema, rest), 0)), facts)
+        # What an item lacks is said by what was taken out of it.
+        yield from (below(inside, one) for one in problems if len(one.path) > 1)
 
 
 def _sound(written: Any, found: Sequence[Mistake], depth: int) -> Any:
@@ -76,6 +83,20 @@ def _sound(written: Any, found: Sequence[Mistake], depth: int) -> Any:
         return written
     wrong = {mistake.path[depth] for mistake in found if len(mistake.path) > depth}
     return [None if at in wrong else item for at, item in enumerate(written)]
+
+
+def _rest(written: list[Any], found: Sequence[Mistake], depth: int) -> list[Any]:
+    """Return what is right of the wrong items of a list, with None for all other items."""
+    wrong: dict[Any, set[Any]] = {}
+    for mistake in found:
+        if len(mistake.path) > depth + 1:
+            wrong.setdefault(mistake.path[depth], set()).add(mistake.path[depth + 1])
+    return [
+        {name: value for name, value in item.items() if name not in wrong[at]}
+        if at in wrong and isinstance(item, dict)
+        else None
+        for at, item in enumerate(written)
+    ]
 
 
 def asks_of(values: Sequence[Json], policies: Policies) -> tuple[Ask, ...]:

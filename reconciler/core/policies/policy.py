@@ -69,7 +69,8 @@ class Policy(Protocol):
         """Return what is wrong with parameters that the schema allows.
 
         Paths begin at what stands under the policy's key. Items of a list that the schema refuses
-        are None here, so that the mistakes of the others are told as well.
+        are None here, so that the mistakes of the others are told as well; asked once more it is
+        given what is right of those items, with None for the others.
         """
         ...
 
