@@ -184,6 +184,7 @@ def open_door(
     admins: Admins | None = None,
 ) -> RoomDoor:
     """Return the door of a cluster; `elapsed` is a monotonic clock in seconds."""
+    _warn_of_everybody(rules.silent)
     return RoomDoor(
         rules,
         codes,
@@ -192,6 +193,16 @@ def open_door(
         People(cluster, rules.instance, admins or Admins(""), elapsed),
         Guesses(elapsed),
     )
+
+
+def _warn_of_everybody(silent: Silent) -> None:
+    if silent.of_everybody:
+        log.warning(
+            "--rooms-without-token %s is everybody: who reaches the address where rooms report may "
+            "say of any room that it is empty, whoever plays there; write pod-address, or the "
+            "networks of your pods or nodes, as 10.1.0.0/16",
+            ",".join(map(str, silent.of_everybody)),
+        )
 
 
 def _gone(name: str) -> Gone:

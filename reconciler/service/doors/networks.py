@@ -10,6 +10,8 @@ from reconciler.ports import LiveView
 from reconciler.service.doors.guesses import Address, address_of
 
 REINDEX_SECONDS = 1.0
+_WIDEST_BITS = {4: 8, 6: 7}
+"""The prefixes of 10.0.0.0/8 and fc00::/7: no wider network is of one owner alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,11 @@ class Silent:
         if text == "pod-address":
             return cls(own_address=True)
         return cls(networks=tuple(_network(part.strip()) for part in text.split(",")))
+
+    @property
+    def of_everybody(self) -> tuple[IPv4Network | IPv6Network, ...]:
+        """Those of the networks in which strangers are."""
+        return tuple(net for net in self.networks if net.prefixlen < _WIDEST_BITS[net.version])
 
 
 NOBODY = Silent()

@@ -126,3 +126,39 @@ def test_the_setting_says(text: str, read: Silent) -> None:
 def test_a_setting_that_is_no_network_says_what_to_write(text: str) -> None:
     with pytest.raises(Misconfigured, match=r"--rooms-without-token.*write refuse, pod-address"):
         Silent.read(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("0.0.0.0/0", "0.0.0.0/0", id="everybody"),
+        pytest.param("::/0, 10.0.0.0/8", "::/0", id="everybody of IPv6, beside a network"),
+        pytest.param("0.0.0.0/1,128.0.0.0/1", "0.0.0.0/1,128.0.0.0/1", id="everybody in halves"),
+        pytest.param("2000::/3", "2000::/3", id="the whole internet"),
+    ],
+)
+async def test_a_network_of_everybody_is_told_when_the_door_opens(
+    text: str, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    gate = Gate(text)
+    pod = await gate.room("arena-1")
+
+    [line] = caplog.messages
+    assert line.startswith(f"--rooms-without-token {told} is everybody: who reaches ")
+    assert "may say of any room that it is empty" in line
+    assert "write pod-address" in line
+    # A warning, no refusal: it is the operator's word.
+    assert (await refusal(gate.door, pod, NOTHING, peer=_of(told)))[0] == 200
+
+
+def _of(network: str) -> str:
+    return str(Silent.read(network).networks[0][9])
+
+
+@pytest.mark.parametrize("text", ["refuse", "pod-address", "10.0.0.0/8, fc00::/7, 127.0.0.0/8"])
+def test_networks_that_one_has_to_oneself_are_not(
+    text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    Gate(text)
+
+    assert caplog.messages == []
