@@ -62,11 +62,22 @@ async def read_history(
     side: GitSide, key: WorkloadKey, recorded: Recorded, limit: int
 ) -> CountHistory:
     """Return the changes on the tracked branch and on that of counts, which left it once."""
-    found = await side.log_of(key, recorded).read(side.commit, limit)
+    found = await _read_of(side, key, recorded, side.commit, limit)
     if not side.counts_branch:
         return found
-    apart = await side.log_of(key, recorded).read(side.reading.counts_commit, limit)
+    apart = await _read_of(side, key, recorded, side.reading.counts_commit, limit)
     return merged(found, of_branch(side.counts_branch, apart), limit)
+
+
+async def _read_of(
+    side: GitSide, key: WorkloadKey, recorded: Recorded, start: str, limit: int
+) -> CountHistory:
+    """Return the changes up to a commit, in each file that has a number of the workload."""
+    first, *others = side.logs_of(key, recorded)
+    found = await first.read(start, limit)
+    for each in others:
+        found = merged(found, await each.read(start, limit), limit)
+    return found
 
 
 async def _past(side: GitSide, key: WorkloadKey, recorded: Recorded, limit: int) -> Past:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from reconciler.cli.failures import Failure
 from reconciler.cli.room_names import names_of, of_workload
 from reconciler.core import carried_counts
-from reconciler.core.spec_files import REPLICAS_FILE
+from reconciler.core.count_text import count_in
+from reconciler.core.spec_files import REPLICAS_FILE, spec_files
 from reconciler.kube.names import nearest
 from reconciler.loop.count_history import CountLog
 from reconciler.loop.read_head import Reader
@@ -62,7 +63,8 @@ async def read_recorded(settings: Settings) -> Recorded:
 class GitSide:
     """A repository at one commit; `branch` is the tracked one.
 
-    `writable` is the same repository where it is a mirror, which can push.
+    `writable` is the same repository where it is a mirror, which can push. `texts` are its specs,
+    where one has a mistake.
     """
 
     repository: Repository
@@ -72,12 +74,21 @@ class GitSide:
     branch: str
     commit: str
     reading: Reading
+    texts: Mapping[str, bytes] = field(default_factory=dict)
 
     async def look(self) -> None:
         """Go to the newest commits. Raises the errors of the repository and the compiler."""
         reader = Reader(self.repository, self.compiler, self.permissions, self.branch)
         head, self.reading = await reader.read(None)
         self.commit = head.commit
+        self.texts = await self._texts() if self.reading.invalid else {}
+
+    async def _texts(self) -> dict[str, bytes]:
+        """Return the specs and values of the commit; every file where it has no Config to say."""
+        tree, config = await self.repository.tree(self.commit), self.reading.config
+        specs = spec_files(tree, config.paths if config else (".",), self.permissions.values)
+        files = (*specs, *self.permissions.values)
+        return {file: tree.entries[file].text or b"" for file in files if file in tree.entries}
 
     @property
     def counts_branch(self) -> str:
@@ -118,17 +129,29 @@ class GitSide:
         what = f'there is no workload "{word}" at commit {self.commit[:12]}'
         raise Failure(what, hint, "gamekeeper validate REV counts those of a commit")
 
-    def files_of(self, key: WorkloadKey) -> tuple[str, str]:
-        """Return the files that may have a workload's number: that of counts, and its spec."""
-        workload, findings = self.reading.workloads.get(key), self.reading.invalid.get(key, ())
-        if workload and workload.replicas_source.file in self.permissions.values:
-            return REPLICAS_FILE, workload.replicas_source.file
-        return REPLICAS_FILE, workload.source.file if workload else findings[0].file
+    def files_of(self, key: WorkloadKey) -> tuple[str, ...]:
+        """Return the files that may have a workload's number: that of counts, and its spec.
 
-    def log_of(self, key: WorkloadKey, recorded: Recorded) -> CountLog:
-        """Return what reads the past of a workload's number."""
+        Of one with mistakes these are several where its name stands in several.
+        """
+        workload = self.reading.workloads.get(key)
+        if workload is None:
+            blamed = {finding.file for finding in self.reading.invalid[key]}
+            found = (file for file, text in self.texts.items() if count_in(file, text, key))
+            return REPLICAS_FILE, *sorted({*found, *(blamed & self.texts.keys())})
+        is_valued = workload.replicas_source.file in self.permissions.values
+        source = workload.replicas_source if is_valued else workload.source
+        return REPLICAS_FILE, source.file
+
+    def logs_of(self, key: WorkloadKey, recorded: Recorded) -> list[CountLog]:
+        """Return what reads the past of a workload's number, in each file that may be its spec."""
         eldest = recorded.repository.eldest
-        return CountLog(self.repository, key, self.files_of(key), recorded.ours, eldest)
+        counts, *specs = self.files_of(key)
+        several: list[tuple[str, ...]] = [(counts, spec) for spec in specs]
+        return [
+            CountLog(self.repository, key, files, recorded.ours, eldest)
+            for files in several or [(counts,)]
+        ]
 
 
 @asynccontextmanager

@@ -1,7 +1,7 @@
 """Which numbers an undo means, and why some cannot go back."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reconciler.cli.failures import Failure
@@ -12,7 +12,7 @@ from reconciler.core.count_text import counts_in
 from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.loop.count_history import MOST_COMMITS
 from reconciler.model.errors import Misconfigured
-from reconciler.model.history import CountChange, CountHistory
+from reconciler.model.history import CountChange, CountHistory, WrittenCount
 from reconciler.model.pushes import Logged
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.trees import Relation, is_yaml
@@ -21,6 +21,9 @@ from reconciler.model.undo import Undo
 LOOKED_AT = 50
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _BY_HAND = "Write the number that you want yourself, and commit it"
+
+_Written = dict[str, WrittenCount]
+"""The numbers of a workload, by the file in which each stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +56,8 @@ async def _of_workload(side: GitSide, key: WorkloadKey, recorded: Recorded) -> U
         )
     over = key in side.reading.over
     start = side.tip_of(side.counts_branch if over else side.branch)
-    history = await side.log_of(key, recorded).read(start, LOOKED_AT)
-    mine = next((each for each in history.changes if each.ours is not False), None)
-    if mine is None:
-        raise Failure(
-            f"there is nothing to undo: Gamekeeper has not changed {key} in {_looked_at(history)}",
-            fix="What is decided and not in Git yet ends with a number of yours, committed",
-        )
+    histories = [await each.read(start, LOOKED_AT) for each in side.logs_of(key, recorded)]
+    mine, newest = _newest_of_ours(key, histories)
     if mine.ours is None:
         raise Failure(
             f"which commit of {key} is Gamekeeper's is not known any more",
@@ -67,10 +65,31 @@ async def _of_workload(side: GitSide, key: WorkloadKey, recorded: Recorded) -> U
             "are on record",
             "Name the commit: gamekeeper history shows them",
         )
-    newest = history.changes[0]
-    if newest.after != mine.after:
+    is_mistaken = newest.after is None and key in side.reading.invalid
+    if newest.after != mine.after and not is_mistaken:
         raise _changed_since(key, newest)
     return await _checked(side, _change_of(mine, key, recorded))
+
+
+def _newest_of_ours(
+    key: WorkloadKey, histories: Sequence[CountHistory]
+) -> tuple[CountChange, CountChange]:
+    """Return the newest change that may be ours, and the newest of all in the same file.
+
+    Raises Failure where none is ours.
+    """
+    found = [
+        (next(each for each in history.changes if each.ours is not False), history.changes[0])
+        for history in histories
+        if any(each.ours is not False for each in history.changes)
+    ]
+    if not found:
+        raise Failure(
+            f"there is nothing to undo: Gamekeeper has not changed {key} "
+            f"in {_looked_at(histories)}",
+            fix="What is decided and not in Git yet ends with a number of yours, committed",
+        )
+    return max(found, key=lambda pair: pair[0].logged.at)
 
 
 def _change_of(change: CountChange, key: WorkloadKey, recorded: Recorded) -> _Change:
@@ -88,10 +107,11 @@ def _before(change: CountChange, key: WorkloadKey, recorded: Recorded) -> int | 
     return _unlisted(recorded, key, change.after)
 
 
-def _looked_at(history: CountHistory) -> str:
-    if not history.cut:
+def _looked_at(histories: Sequence[CountHistory]) -> str:
+    cut = [history for history in histories if history.cut]
+    if not cut:
         return "this log"
-    if len(history.changes) < LOOKED_AT:
+    if any(len(history.changes) < LOOKED_AT for history in cut):
         return f"the newest {MOST_COMMITS} commits that touch its files"
     return f"the newest {LOOKED_AT} changes of its number"
 
@@ -133,25 +153,45 @@ async def _logged(side: GitSide, commit: str) -> Logged:
 
 
 async def _changes(side: GitSide, logged: Logged, recorded: Recorded) -> list[_Change]:
-    """Return what a commit changed, from which number to which."""
-    before, after = dict[WorkloadKey, tuple[str, int]](), dict[WorkloadKey, tuple[str, int]]()
+    """Return what a commit changed, from which number to which. Raises Failure."""
+    before, after = dict[WorkloadKey, _Written](), dict[WorkloadKey, _Written]()
     ours = {*side.reading.workloads, *side.reading.invalid}
     for path in filter(is_yaml, logged.paths):
         theirs = await _of_others(side, path)
         for commit, found in ((logged.parents[0], before), (logged.commit, after)):
-            for key, count in (await _counts_at(side, commit, path)).items():
+            for key, written in (await _counts_at(side, commit, path)).items():
                 # Outside of the folder that is read stand workloads of other environments.
                 if key not in theirs and (key in ours or not path.startswith("/")):
-                    found[key] = path, count
+                    found.setdefault(key, {})[path] = written
     made = [
-        _Change(key, logged.commit, file, before[key][1], count)
-        for key, (file, count) in sorted(after.items())
-        if key in before and before[key][1] != count
+        change
+        for key, there in sorted(after.items())
+        for change in _moved(logged.commit, key, before.get(key, {}), there)
     ]
-    for key, (file, _) in sorted(after.items()):
-        if key not in before and file == REPLICAS_FILE:
+    for key, there in sorted(after.items()):
+        if key not in before and REPLICAS_FILE in there:
             made += await _first_line(side, logged, key, recorded, alone=not made)
     return made
+
+
+def _moved(commit: str, key: WorkloadKey, before: _Written, after: _Written) -> Iterator[_Change]:
+    """Yield what a commit did to a workload's number. Raises Failure where it did it to two."""
+    was = [each for file, each in before.items() if _count(after, file) != each.count]
+    now = [each for file, each in after.items() if _count(before, file) != each.count]
+    if not was or not now:
+        return
+    if len(was) > 1 or len(now) > 1:
+        places = " and ".join(str(each.source) for each in max(now, was, key=len))
+        raise Failure(
+            f"commit {commit[:12]} changed two numbers of {key}: {places}",
+            fix=f"{_BY_HAND}; git revert {commit[:12]} takes back all that the commit did",
+        )
+    if was[0].count != now[0].count:
+        yield _Change(key, commit, now[0].source.file, was[0].count, now[0].count)
+
+
+def _count(written: _Written, file: str) -> int | None:
+    return written[file].count if file in written else None
 
 
 async def _first_line(
@@ -164,13 +204,12 @@ async def _first_line(
     """
     if key not in side.reading.workloads and key not in side.reading.invalid:
         raise _gone(side, key)
-    history = await side.log_of(key, recorded).read(logged.commit, 1)
-    first = [each for each in history.changes if each.logged.commit == logged.commit]
-    return [
-        _change_of(each, key, recorded)
-        for each in first
-        if alone or _before(each, key, recorded) is not None
-    ]
+    histories = [await each.read(logged.commit, 1) for each in side.logs_of(key, recorded)]
+    changes = (each for history in histories for each in history.changes)
+    first = [each for each in changes if each.logged.commit == logged.commit]
+    known = [each for each in first if _before(each, key, recorded) is not None]
+    # What was before is told by one file of several that have its name: others may be newer.
+    return [_change_of(each, key, recorded) for each in (known or first if alone else known)[:1]]
 
 
 async def _of_others(side: GitSide, path: str) -> frozenset[WorkloadKey]:
@@ -183,9 +222,8 @@ async def _of_others(side: GitSide, path: str) -> frozenset[WorkloadKey]:
     return frozenset(key for key in known if path not in side.files_of(key))
 
 
-async def _counts_at(side: GitSide, commit: str, path: str) -> Mapping[WorkloadKey, int]:
-    data = await side.repository.blob(commit, path) or b""
-    return {key: written.count for key, written in counts_in(path, data).items()}
+async def _counts_at(side: GitSide, commit: str, path: str) -> Mapping[WorkloadKey, WrittenCount]:
+    return counts_in(path, await side.repository.blob(commit, path) or b"")
 
 
 async def _is_on_a_branch(side: GitSide, commit: str) -> bool:

@@ -43,6 +43,7 @@ class Desk:
         self.host = MemoryHost()
         self.ours: list[str] = []
         self.path = ""
+        self.values: tuple[str, ...] = ()
         self.host.commit({"gamekeeper.yaml": CONFIG, FILE: arena(3)}, "A fleet")
 
     def scale(self, *counts: int) -> str:
@@ -58,7 +59,7 @@ class Desk:
         async def main() -> Any:
             repository = MemoryRepository(self.host, path=self.path)
             nothing = Reading("", None, {}, {}, (), (), ())
-            compiler, allowed = InlineCompiler(), Permissions()
+            compiler, allowed = InlineCompiler(), Permissions(values=self.values)
             side = GitSide(repository, repository, compiler, allowed, "main", "", nothing)
             await side.look()
             return await ask(side)
@@ -72,6 +73,13 @@ class Desk:
         found = self.at(ask)
         assert isinstance(found, Edited)
         return found
+
+    def past(self) -> list[tuple[int | None, int | None, str, bool | None]]:
+        async def ask(side: GitSide) -> CountHistory:
+            return await read_history(side, side.workload("arena"), self.recorded, 20)
+
+        changes = self.at(ask).changes
+        return [(each.before, each.after, str(each.source), each.ours) for each in changes]
 
     def push(self, word: str) -> str:
         async def ask(side: GitSide) -> str:
@@ -275,6 +283,75 @@ def test_what_keeps_a_number_that_goes_back_from_acting_is_told(
     assert desk.at(ask) == said
 
 
+@pytest.mark.parametrize("twin", ["schedulers/a.yaml", "schedulers/twin.yaml"])
+@pytest.mark.parametrize("by_name", [True, False], ids=["of a workload", "of a commit"])
+def test_of_a_name_that_stands_in_two_files_the_number_that_we_changed_goes_back(
+    desk: Desk, twin: str, by_name: bool
+) -> None:
+    commit = desk.scale(5)
+    desk.host.commit({twin: arena(5)}, "a copy of it")
+    change = desk.change("arena" if by_name else commit)
+    assert [(each.file, each.now, each.back) for each in change.undos] == [(FILE, 5, 3)]
+    desk.host.commit({FILE: arena(7)}, "seven")
+    with pytest.raises(Failure, match=r"was changed since.* 7"):
+        desk.change("arena" if by_name else commit)
+
+
+def test_of_two_files_that_we_both_changed_the_number_goes_back_that_we_changed_last(
+    desk: Desk,
+) -> None:
+    commit = desk.host.commit
+    desk.ours.append(commit({FILE: arena(5)}, "Scale arena to 5", now=10.0))
+    commit({FILE: None, MOVED: arena(5)}, "moved", now=20.0)
+    desk.ours.append(commit({MOVED: arena(7)}, "Scale arena to 7", now=30.0))
+    commit({FILE: arena(5)}, "back again, as a copy", now=40.0)
+    (undo,) = desk.change("arena").undos
+    assert (undo.file, undo.now, undo.back) == (MOVED, 7, 5)
+
+
+def test_a_change_of_both_numbers_of_a_name_is_told_with_their_places(desk: Desk) -> None:
+    twin = "schedulers/a.yaml"
+    desk.host.commit({twin: arena(4)}, "a copy of it")
+    one = desk.host.commit({FILE: arena(8), twin: arena(4) + "# the end\n"}, "one of them")
+    assert [(each.file, each.back) for each in desk.change(one).undos] == [(FILE, 3)]
+    both = desk.host.commit({FILE: arena(9), twin: arena(9)}, "both")
+    places = f"{twin}:7 and {FILE}:7.* git revert {both[:12]}"
+    with pytest.raises(Failure, match=f"changed two numbers of Scheduler/arena: {places}"):
+        desk.change(both)
+
+
+def test_of_a_name_that_stands_twice_in_one_file_both_places_are_told(desk: Desk) -> None:
+    commit = desk.scale(5)
+    desk.host.commit({FILE: arena(5) + "---\n" + arena(5)}, "a copy of it")
+    for word in ("arena", commit):
+        with pytest.raises(Failure, match=rf"{FILE}:4: .* {FILE}:\d+\. Mend that first"):
+            desk.change(word)
+
+
+def test_the_past_of_a_number_in_values_is_told_whatever_mistake_its_spec_has(desk: Desk) -> None:
+    desk.values = ("values/eu.yaml",)
+    head = "apiVersion: gamekeeper.dev/v1\nkind: Values\nspec:\n  workloads:\n"
+    values = f"{head}    Scheduler/arena:\n      replicas: {{}}\n"
+    for count in (4, 6):
+        desk.host.commit({"values/eu.yaml": values.format(count)}, "a person")
+    desk.host.commit({FILE: MISTAKEN.replace("replicas: 5", "replicas: 3")})
+    assert desk.past() == [
+        (4, 6, "values/eu.yaml:6", False),
+        (None, 4, "values/eu.yaml:6", False),
+        (None, 3, f"{FILE}:7", False),
+    ]
+
+
+def test_the_past_of_a_name_that_stands_in_two_files_is_that_of_both(desk: Desk) -> None:
+    desk.scale(5)
+    desk.host.commit({"schedulers/a.yaml": arena(4)}, "a copy of it")
+    assert desk.past() == [
+        (3, 5, f"{FILE}:7", True),
+        (None, 3, f"{FILE}:7", False),
+        (None, 4, "schedulers/a.yaml:7", False),
+    ]
+
+
 def test_a_commit_goes_back_whole_or_not(desk: Desk) -> None:
     other = "schedulers/duel.yaml"
     desk.host.commit({other: arena(4, name="duel")})
@@ -430,13 +507,7 @@ def test_the_past_on_both_branches_is_one(desk: Desk) -> None:
     files = {"replicas.yaml": counts(9)}
     desk.ours.append(desk.host.commit(files, "Scale", branch="gamekeeper/counts", now=10.0))
     desk.host.commit({FILE: arena(4)}, "four", now=20.0)
-
-    async def ask(side: GitSide) -> CountHistory:
-        return await read_history(side, side.workload("arena"), desk.recorded, 20)
-
-    found = desk.at(ask)
-    told = [(each.before, each.after, str(each.source), each.ours) for each in found.changes]
-    assert told == [
+    assert desk.past() == [
         (3, 4, f"{FILE}:7", False),
         (3, 9, "gamekeeper/counts:replicas.yaml:5", True),
         (None, 3, f"{FILE}:7", False),
