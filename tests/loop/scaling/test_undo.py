@@ -328,6 +328,20 @@ def test_of_a_name_that_stands_twice_in_one_file_both_places_are_told(desk: Desk
             desk.change(word)
 
 
+def test_a_number_goes_back_also_where_only_a_template_beside_its_spec_has_a_mistake(
+    desk: Desk,
+) -> None:
+    template, made = "objects/arena/settings.yaml.j2", {"objects": "objects/arena"}
+    for count in (3, 5):
+        text = spec("arena", count, autoscaling={"min": 2, "max": 20, "policy": POLICY}, **made)
+        scaled = desk.host.commit({FILE: text, template: "kind: ConfigMap"}, "Scale")
+    desk.ours.append(scaled)
+    desk.host.commit({template: "{% if %}"})
+    for word in ("arena", scaled):
+        (undo,) = desk.change(word).undos
+        assert (undo.file, undo.now, undo.back) == (FILE, 5, 3)
+
+
 def test_the_past_of_a_number_in_values_is_told_whatever_mistake_its_spec_has(desk: Desk) -> None:
     desk.values = ("values/eu.yaml",)
     head = "apiVersion: gamekeeper.dev/v1\nkind: Values\nspec:\n  workloads:\n"
