@@ -10,7 +10,7 @@ from reconciler.cli.lanes import Lanes
 from reconciler.cli.leading import Leading
 from reconciler.cli.progress import Progress
 from reconciler.cli.reading import counted
-from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.holds import Hold, is_suspended
 from reconciler.model.plans import Plan
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.reports import Outcome, Report, Settled
@@ -65,7 +65,7 @@ class Course:
         if self.gone or self.plan is None:
             return self.gone
         counts = self.plan.counts
-        if any(hold.kind is HoldKind.SUSPENDED for hold in self.plan.holds):
+        if is_suspended(self.plan.holds):
             return True
         there = counts.ready == counts.desired
         if counts.unheard:

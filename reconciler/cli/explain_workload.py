@@ -7,7 +7,7 @@ from typing import Any
 from reconciler.cli.explain_count import count_json, count_lines
 from reconciler.cli.explained import Explained, asked_by, nobody_leads, step_of
 from reconciler.cli.reading import counted
-from reconciler.model.holds import HoldKind
+from reconciler.model.holds import is_suspended
 from reconciler.model.printable import escaped
 from reconciler.model.rooms import BUSY_MARKS, Mark, Why
 
@@ -79,6 +79,8 @@ def _rooms(explained: Explained) -> str:
 
 def _staying(explained: Explained) -> Iterator[str]:
     """Name the rooms that are to leave, and stay to the end."""
+    if is_suspended(explained.status.holds):
+        return  # whatever they were told before, nothing is done with them
     for room in explained.rooms:
         told = room.pod.leaving is not Why.STAYS or room.pod.mark is Mark.DRAINING
         known = room.heard is not None or explained.asked or room.pod.mark in BUSY_MARKS
@@ -87,8 +89,7 @@ def _staying(explained: Explained) -> Iterator[str]:
     # Of a Scheduler they are not told to leave: the match ends by itself.
     old = [room for room in explained.rooms if room.current is False and room.judged.protected]
     waiting = sum(room.pod.leaving is Why.STAYS for room in old)
-    suspended = any(hold.kind is HoldKind.SUSPENDED for hold in explained.status.holds)
-    if waiting and not suspended:
+    if waiting:
         yield f"{counted(waiting, 'room')} of an old revision: replaced once known to be empty"
 
 

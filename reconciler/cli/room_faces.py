@@ -1,14 +1,14 @@
 """The rooms of a workload as `status` shows them: by state, as a fleet's face, and who stays."""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from reconciler.cli.deadlines import end_text, ends_in_seconds
 from reconciler.cli.reading import counted
 from reconciler.core import hearing, room_state
 from reconciler.core.rollup import FleetHealth, Rollup, by_state, roll_up
-from reconciler.model.holds import Hold
+from reconciler.model.holds import Hold, is_suspended
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.rooms import BUSY_MARKS, RoomState, Why
 from reconciler.model.specs import Workload
@@ -60,7 +60,7 @@ NO_ROOMS = RoomsFace()
 def face_of(
     pods: Iterable[LivePod],
     spec: Workload,
-    holds: Iterable[Hold],
+    holds: Collection[Hold],
     *,
     deleting: bool,
     outdated: Container[str] = (),
@@ -69,14 +69,15 @@ def face_of(
     """Return the face of rooms of which nothing is known but what stands on their pods.
 
     `outdated` are the uids of those that a roll-out replaces: of a Scheduler one with players is
-    not told to leave, and stays all the same. `now` is Unix seconds.
+    not told to leave, and stays all the same. Of one that is suspended nobody is to go: whatever
+    its rooms were told before, nothing is done with them. `now` is Unix seconds.
     """
     rooms = [pod for pod in pods if pod.ordinal >= 0]
     kept = {pod.uid: hearing.heard_of(pod.kept_report) for pod in rooms}
     heard = {uid: said for uid, said in kept.items() if said is not None}
     staying: Counter[Why] = Counter()
     ends: dict[Why, float] = {}
-    for pod in rooms:
+    for pod in rooms if not is_suspended(holds) else ():
         otherwise = Why.LEFT_GIT if deleting else Why.ROLLOUT if pod.uid in outdated else Why.STAYS
         why = pod.leaving or otherwise
         if pod.mark not in BUSY_MARKS or pod.terminating or why is Why.STAYS:

@@ -216,8 +216,7 @@ def _workload(
     ears = Ears({uid: heard for uid, heard in kept.items() if heard is not None})
     there = rooms.sort_rooms(pods, workload_of(lane.situation(key)), ears)
     counts = rooms.count(there, record.in_effect)
-    rolls = spec is not None and not spec.suspend
-    outdated = {pod.uid for pod in there.old_ready} if rolls else ()
+    outdated = {pod.uid for pod in there.old_ready} if spec else ()
     unreadable = lane.store.unreadable(key)
     holds = (
         (intake.unreadable_record(key, unreadable),)
@@ -227,10 +226,6 @@ def _workload(
     face = face_of(
         pods, there.workload, holds, deleting=record.deleting, outdated=outdated, now=now
     )
-    if any(hold.kind is HoldKind.SUSPENDED for hold in holds):
-        face = replace(
-            face, staying={}
-        )  # whatever they were told before, nothing is done with them
     return WorkloadStatus(
         key=key,
         counts=counts,

@@ -5,7 +5,7 @@ Messages name no counts: a condition is written when it changes, and counts chan
 
 from collections.abc import Sequence
 
-from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.holds import Hold, HoldKind, is_suspended
 from reconciler.model.plans import Plan
 from reconciler.model.records import Condition
 from reconciler.model.refs import WorkloadKey
@@ -28,7 +28,7 @@ def conditions_of(
     `paused` is what is told of a policy that stands still.
     """
     counts = plan.counts
-    suspended = any(hold.kind is HoldKind.SUSPENDED for hold in plan.holds)
+    suspended = is_suspended(plan.holds)
     as_wanted = plan.done and not counts.old and counts.ready == counts.desired
     moving = not as_wanted and not suspended
     held = _told(plan.holds)

@@ -14,7 +14,7 @@ from reconciler.loop.lane import Lane
 from reconciler.loop.tick import plan_key
 from reconciler.model import additional
 from reconciler.model.changes import Cause, ObjectChange, Verb
-from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.holds import Hold, HoldKind, is_suspended
 from reconciler.model.plan_objects import ApplyObject
 from reconciler.model.plans import MarkRoom, Plan
 from reconciler.model.refs import WorkloadKey
@@ -33,7 +33,7 @@ class Preview:
     def moving(self) -> bool:
         """Whether something of it would be written or is on its way to be replaced."""
         acts = not replace(self.plan, objects=(), strike=None).idle
-        suspended = any(hold.kind is HoldKind.SUSPENDED for hold in self.holds)
+        suspended = is_suspended(self.holds)
         return bool(self.objects) or acts or bool(self.plan.counts.old and not suspended)
 
 

@@ -1,5 +1,6 @@
 """What is held, and why: a hold is a value with a reason, never a silent skip."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -71,3 +72,8 @@ class Hold:
     key: WorkloadKey | None
     reason: str
     change_hash: str = ""
+
+
+def is_suspended(holds: Iterable[Hold]) -> bool:
+    """Whether somebody wrote that nothing is to be done with the workload."""
+    return any(hold.kind is HoldKind.SUSPENDED for hold in holds)

@@ -137,6 +137,19 @@ def test_a_budget_that_makes_no_sense_is_refused(
     )
 
 
+def test_a_finalizer_of_a_budget_needs_no_domain(api: Speaker, space: str) -> None:
+    path = f"{space.replace('/api/v1', '/apis/policy/v1')}/poddisruptionbudgets"
+    metadata = {"name": "b", "finalizers": ["plain"]}
+    api.make(path, {"metadata": metadata, "spec": {"selector": {}}})
+    reply = api.ask("PATCH", f"{path}/b/status", {"status": {"expectedPods": 2}}, MERGE)
+    assert (reply.status, reply.body["status"]["expectedPods"]) == (200, 2)
+    bad = api.ask("PATCH", f"{path}/b/status", {"metadata": {"labels": {"a": "-"}}}, MERGE)
+    assert bad.status == 422
+    fields = [cause["field"] for cause in bad.body["details"]["causes"]]
+    assert fields == ["metadata.labels"] * 2  # the server tells it twice
+    assert api.ask("PATCH", f"{path}/b", {"metadata": {"finalizers": None}}, MERGE).status == 200
+
+
 def test_a_node_has_whole_pods(api: Speaker) -> None:
     node = {"metadata": {"name": "half"}, "status": {"capacity": {"pods": 1.5}}}
     reply = api.ask("POST", "/api/v1/nodes?dryRun=All", node)

@@ -15,7 +15,12 @@ from reconciler.sandbox.refusals import Refused
 from reconciler.sandbox.requests import Json, Response
 from reconciler.sandbox.store import Stored, encode
 from reconciler.sandbox.validate.metadata import check_metadata
-from reconciler.sandbox.validate.objects import check_event, check_new, check_object
+from reconciler.sandbox.validate.objects import (
+    check_all_metadata,
+    check_event,
+    check_new,
+    check_object,
+)
 from reconciler.sandbox.validate.updates import check_identity, check_update
 from reconciler.sandbox.validate.warnings import pod_warnings
 from reconciler.sandbox.verbs import strategy
@@ -136,8 +141,8 @@ def _update(write: Write, live: Stored, updated: Json) -> Response:
     strategy.keep(kind, before, updated, subresource)
     if not subresource:
         admission.admit_update(kind, updated)
-    whole = check_metadata(updated["metadata"]) if subresource else check_object(kind, updated)
     metadata = check_metadata(updated["metadata"], of_core=False)
+    whole = check_all_metadata(kind, updated) if subresource else check_object(kind, updated)
     causes = [
         *metadata,
         *check_identity(before, updated),
