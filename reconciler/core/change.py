@@ -15,6 +15,7 @@ from reconciler.core.fields import compare_fields
 from reconciler.core.instants import told
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Change, Removal, Verb, WorkloadChange
+from reconciler.model.freezes import Edit
 from reconciler.model.holds import Hold
 from reconciler.model.readings import Reading
 from reconciler.model.records import Accepted, RepositoryRecord, StateRecord
@@ -65,7 +66,8 @@ class Terms:
 def compare(base: Reading, head: Reading, cluster: str, terms: Terms = Terms()) -> Change:
     """Return what changes from `base` to `head`, and what of it the loop would hold.
 
-    What earlier commits removed in the budgets' window is not known here; the loop counts it too.
+    What no approval lets through is no change: it is only held. What earlier commits removed in the
+    budgets' window is not known here; the loop counts it too.
     """
     records = {key: _accepted(workload, base.commit) for key, workload in base.workloads.items()}
     head = numbered(head, records)
@@ -78,13 +80,24 @@ def compare(base: Reading, head: Reading, cluster: str, terms: Terms = Terms()) 
     )
     arrival = _arrival(base, head, cluster, terms)
     edits = freezing.edits_of(arrival, records, removals)
-    lines = {removal.line for removal in removals} | {edit.line for edit in edits}
+    change_hash = hash_of_lines(_lines(removals, edits))
+    holds = _holds(replace(arrival, waiting=edits), records, removals, change_hash)
+    if head.config is None:
+        return Change((), (), "", holds)
+    if head.unreadable:
+        # Nothing that left Git goes, approved or not: what stands in such a file is not known.
+        present |= frozenset(base.workloads)
+        removals = tuple(each for each in removals if each.cause is not Cause.LEFT_GIT)
     return Change(
         workloads=tuple(_changes(base.workloads, head.workloads, present)),
         removals=removals,
-        change_hash=hash_of_lines(lines),
-        holds=_holds(replace(arrival, waiting=edits), records, removals, hash_of_lines(lines)),
+        change_hash=change_hash if _lines(removals, edits) else "",
+        holds=holds,
     )
+
+
+def _lines(removals: Iterable[Removal], edits: Iterable[Edit]) -> set[str]:
+    return {removal.line for removal in removals} | {edit.line for edit in edits}
 
 
 def _arrival(base: Reading, head: Reading, cluster: str, terms: Terms) -> Arrival:

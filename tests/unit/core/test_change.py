@@ -134,8 +134,30 @@ def test_what_only_looks_like_a_deletion_is_held_as_the_loop_holds_it(
 
 
 def test_without_a_config_the_whole_commit_is_held() -> None:
-    compared = change.compare(a_reading(ARENA), a_reading(config=None), "local")
+    head = a_reading(a_workload("arena", 1), a_workload("colosseum", 2), config=None)
+    compared = change.compare(a_reading(ARENA, LOBBY), head, "local")
     assert [(hold.kind, hold.key) for hold in compared.holds] == [(HoldKind.CONFIG, None)]
+    assert compared.empty
+    assert (compared.removals, compared.change_hash) == ((), "")
+
+
+def test_nothing_is_told_as_deleted_while_a_file_cannot_be_read() -> None:
+    head = a_reading(a_workload("arena", 1), unreadable=("schedulers/lobby.yaml",))
+    compared = change.compare(a_reading(ARENA, LOBBY), head, "local")
+
+    (updated,) = compared.workloads
+    assert (updated.key, updated.effect) == (ARENA.key, "1 room removed")
+    assert [removal.key for removal in compared.removals] == [ARENA.key]
+    assert (HoldKind.UNREADABLE, LOBBY.key) in {(hold.kind, hold.key) for hold in compared.holds}
+    # What there is to approve is what the loop asks about.
+    assert set(compared.holds) == set(take_in(head, ARENA, LOBBY).holds)
+
+
+def test_where_nothing_but_a_held_deletion_is_asked_for_there_is_no_hash_to_approve() -> None:
+    head = a_reading(ARENA, unreadable=("schedulers/lobby.yaml",))
+    compared = change.compare(a_reading(ARENA, LOBBY), head, "local")
+    assert compared.empty
+    assert (compared.removals, compared.change_hash, compared.refused) == ((), "", "")
 
 
 def test_what_ci_says_is_what_the_loop_then_says() -> None:
