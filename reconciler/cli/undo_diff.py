@@ -47,7 +47,7 @@ async def edited(side: GitSide, undos: tuple[Undo, ...]) -> Edited:
     for file, wanted in counts.items():
         data = await side.repository.blob(base, file) or b""
         before[file] = data
-        files[file], refused = with_counts(file, data, wanted)
+        files[file], refused = with_counts(file, data, wanted, values=side.permissions.values)
         for refusal in refused:
             where = f"{file}:{refusal.line}" if refusal.line else file
             raise Failure(

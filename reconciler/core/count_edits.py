@@ -1,11 +1,14 @@
-"""Put numbers where they stand in Git: into the specs themselves, or into the file of counts."""
+"""Put numbers where they stand in Git: into specs, into values, or into the file of counts."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from reconciler.core.edit_splice import VALUES
 from reconciler.core.edits import edit
+from reconciler.core.places import Path
 from reconciler.core.replicas_file import write_counts
 from reconciler.core.spec_files import REPLICAS_FILE
+from reconciler.core.values import WORKLOADS
 from reconciler.model.edits import Edit, Refusal
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.trees import is_plain
@@ -22,13 +25,15 @@ def with_counts(
     data: bytes,
     counts: Mapping[WorkloadKey, int],
     gone: Collection[WorkloadKey] = (),
+    values: Collection[str] = (),
 ) -> tuple[bytes, tuple[Refusal, ...]]:
     """Return a file with these counts and not one byte changed beside them.
 
     What cannot be done exactly is refused, with its reason: the refusals name the workloads. The
-    lines of those `gone` leave the file of counts.
+    lines of those `gone` leave the file of counts. `values` are the files of values.
     """
-    edits = [Edit(key, COUNT_PATH, count) for key, count in counts.items()]
+    place = _in_values if file in values else _in_spec
+    edits = [Edit(*place(key), count) for key, count in counts.items()]
     if not is_plain(file):
         return data, tuple(Refusal(one, 0, _NAMELESS) for one in edits)
     if file == REPLICAS_FILE:
@@ -38,9 +43,17 @@ def with_counts(
     return after, tuple(_of_workload(problem, counts) for problem in problems)
 
 
+def _in_spec(key: WorkloadKey) -> tuple[WorkloadKey, Path]:
+    return key, COUNT_PATH
+
+
+def _in_values(key: WorkloadKey) -> tuple[WorkloadKey, Path]:
+    return VALUES, (*WORKLOADS, str(key), "replicas")
+
+
 def _of_workload(refusal: Refusal, counts: Mapping[WorkloadKey, int]) -> Refusal:
-    """Return a refusal as one of its workload: in `replicas.yaml` its path names it."""
+    """Return a refusal as one of its workload: where one document has many, its path names it."""
     if refusal.edit.where in counts:
         return refusal
-    key = next(key for key in counts if str(key) == refusal.edit.path[-1])
+    key = next(key for key in counts if str(key) in refusal.edit.path)
     return replace(refusal, edit=replace(refusal.edit, where=key))

@@ -10,6 +10,8 @@ from reconciler.model.refs import WorkloadKey
 API_GROUP = "gamekeeper.dev/"
 REPLICAS = WorkloadKey("Replicas", "", "")
 """Where a count stands that is kept in the machine-owned file: its document has no name."""
+VALUES = WorkloadKey("Values", "", "")
+"""Where a count stands that an environment has for itself: that document has no name either."""
 
 
 def is_about(root: Node, where: WorkloadKey) -> bool:

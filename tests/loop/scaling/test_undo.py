@@ -356,6 +356,40 @@ def test_the_past_of_a_number_in_values_is_told_whatever_mistake_its_spec_has(de
     ]
 
 
+VALUES = "values/eu.yaml"
+
+
+def valued(arena: object, duel: int = 7) -> str:
+    """Return values whose comments and form are a person's own."""
+    return (
+        "# eu\napiVersion: gamekeeper.dev/v1\nkind: Values\nspec:\n  workloads:\n"
+        f"    Scheduler/duel:   {{ replicas: {duel} }}\n    Scheduler/arena:\n"
+        f"      replicas: {arena}  # rooms\n      autoscaling: {{ min: 2 }}\n"
+    )
+
+
+@pytest.mark.parametrize("spoilt", [False, True])
+def test_numbers_of_values_go_back_as_git_revert_would(desk: Desk, *, spoilt: bool) -> None:
+    desk.values = (VALUES,)
+    desk.host.commit({"schedulers/duel.yaml": arena(4, name="duel"), VALUES: valued(4)})
+    commit = desk.host.commit({VALUES: valued(6, 9)}, "a person")
+    if spoilt:
+        desk.host.commit({FILE: MISTAKEN.replace("replicas: 5", "replicas: 3")})
+    desk.push(commit)
+    files = desk.host.commits[desk.host.branches["main"]].files
+    assert files[VALUES].decode() == valued(4)
+    assert desk.text() == (MISTAKEN.replace("replicas: 5", "replicas: 3") if spoilt else arena(3))
+
+
+def test_a_number_of_values_that_another_place_shares_is_left_with_its_line(desk: Desk) -> None:
+    desk.values = (VALUES,)
+    for count in (4, 6):
+        text = valued(f"&n {count}").replace("{ min: 2 }", "{ min: *n }")
+        commit = desk.host.commit({VALUES: text}, "a person")
+    with pytest.raises(Failure, match=r"put back: values/eu.yaml:9: .* is used again"):
+        desk.change(commit)
+
+
 def test_the_past_of_a_name_that_stands_in_two_files_is_that_of_both(desk: Desk) -> None:
     desk.scale(5)
     desk.host.commit({"schedulers/a.yaml": arena(4)}, "a copy of it")
