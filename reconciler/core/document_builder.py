@@ -124,7 +124,8 @@ class DocumentBuilder:
         found = self.anchors.get(event.anchor)
         if found is None:
             message = f"there is no anchor &{word(event.anchor)} above this alias"
-            raise Stop(event.start_mark, message, "", "aliases")
+            fix = "write the value itself, or set the anchor before the value above"
+            raise Stop(event.start_mark, message, fix, "aliases")
         self._put(found[0], found[1], None, found[2], event.start_mark)
 
     def _open(self, event: Any) -> None:

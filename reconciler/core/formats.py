@@ -14,6 +14,7 @@ _IMAGE = (
     "must be an image that container runtimes take, [registry[:port]/]repository[:tag][@digest] "
     "with the repository in lower case"
 )
+_AMOUNT = "write the number and its unit together, as m, k, M, G, Ki, Mi or Gi"
 _SUCH_AN_IMAGE = "registry.example.com/arena:1.4.2"
 _JINJA = re.compile(r"\{\{|\{%|\{#")
 _NO_PART_OF_A_NAME = re.compile(r"[^a-zA-Z0-9.-]")
@@ -25,16 +26,17 @@ def problem_of(kind: str, value: Any) -> tuple[str, str] | None:
     """Return what a value of format `kind` must be and what to write; None where it is that."""
     if kind == "quantity":
         sentence = _quantity_problem(value)
-        return (sentence, "") if sentence else None
+        return (sentence, _AMOUNT) if sentence else None
     if kind == "int-or-string":
         if type(value) in (int, str):
             return None
-        return "must be a whole number or text", whole(value) if type(value) is float else ""
+        fix = whole(value) if type(value) is float else "write 8080, or a name in its place"
+        return "must be a whole number or text", fix
     if kind == "image" and isinstance(value, str):
         return None if images.is_reference(value) else (_IMAGE, _image_fix(value))
     if kind in _NAMES and isinstance(value, str):
-        accepts, sentence = _NAMES[kind]
-        return None if accepts(value) else (sentence, mended(value, accepts))
+        accepts, sentence, such = _NAMES[kind]
+        return None if accepts(value) else (sentence, mended(value, accepts) or such)
     return None
 
 
@@ -106,19 +108,26 @@ def _is_near_a_name(text: str) -> bool:
 
 
 _ENDS = "with a letter or digit at both ends"
-_NAMES: dict[str, tuple[Callable[[str], bool], str]] = {
+_NAMES: dict[str, tuple[Callable[[str], bool], str, str]] = {
     "dns-label": (
         _is_label,
         f"must be at most 63 lower-case letters, digits and '-', {_ENDS}",
+        'write it like "arena-1"',
     ),
     "dns-subdomain": (
         _is_subdomain,
         f"must be at most 253 lower-case letters, digits, '-' and '.', {_ENDS}",
+        'write it like "arena-1.eu"',
     ),
-    "env-name": (_is_env_name, "must be printable ASCII characters other than '='"),
+    "env-name": (
+        _is_env_name,
+        "must be printable ASCII characters other than '='",
+        'write it like "GAME_MODE"',
+    ),
     "port-name": (
         _is_port_name,
         "must be at most 15 lower-case letters, digits and single '-', at least one letter",
+        'write it like "game-udp"',
     ),
 }
 

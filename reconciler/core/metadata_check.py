@@ -16,6 +16,8 @@ VALUE = (
     "a label's value must be at most 63 letters, digits, '-', '_' and '.', with a letter or digit "
     "at both ends"
 )
+SUCH_A_KEY = "write it like example.com/map-pool"
+SUCH_A_VALUE = 'write it like "eu-west"'
 
 
 def check_metadata(metadata: Json) -> Iterator[Mistake]:
@@ -29,9 +31,9 @@ def check_metadata(metadata: Json) -> Iterator[Mistake]:
                 message = f"{part} of {_PREFIX} are Gamekeeper's own"
                 yield Mistake(at, message, "use a prefix of yours", "reserved-property", True)
             elif problem is not None:
-                yield Mistake(at, KEY, "", "name", at_key=True)
+                yield Mistake(at, KEY, SUCH_A_KEY, "name", at_key=True)
             if part == "labels" and is_bad_value(value):
-                yield Mistake(at, f"{VALUE}, not {shown(value)}", "", "name")
+                yield Mistake(at, f"{VALUE}, not {shown(value)}", SUCH_A_VALUE, "name")
 
 
 def is_bad_value(value: object) -> bool:

@@ -53,7 +53,8 @@ def _port_names(path: Path, container: Json) -> Iterator[Mistake]:
             if isinstance(port, str):
                 yield from _known(where, port, known, "port")
             elif type(port) is int and not 1 <= port <= 65535:
-                yield Mistake(where, f"must be a port from 1 to 65535, not {port}", "", "range")
+                message = f"must be a port from 1 to 65535, not {port}"
+                yield Mistake(where, message, "write the one that the game listens at", "range")
 
 
 def _known(path: Path, name: str, known: set[str], what: str) -> Iterator[Mistake]:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from itertools import groupby, islice
 from typing import Any
 
@@ -10,7 +11,7 @@ from jsonschema import ValidationError
 from jsonschema.protocols import Validator
 
 from reconciler.core import formats
-from reconciler.core.mistakes import MOST_MISTAKES, Mistake, likely, shown
+from reconciler.core.mistakes import MOST_MISTAKES, Mistake, likely, shown, word
 from reconciler.core.places import Path
 from reconciler.core.schemas import validator_of
 from reconciler.model.refs import Json
@@ -24,10 +25,21 @@ _WORDS = {
     "object": "a mapping of properties",
     "null": "nothing",
 }
+_HOW = {
+    "boolean": "write true or false",
+    "integer": "write a plain number",
+    "number": "write a plain number",
+    "string": "write it as one text",
+    "array": "start each item on a line of its own with '- '",
+    "object": "write its properties below it, each on a line of its own",
+    "null": "take it out",
+}
 _SWITCHES = {"yes": "true", "on": "true", "True": "true", "TRUE": "true", "y": "true"} | {
     "no": "false", "off": "false", "False": "false", "FALSE": "false", "n": "false"
 }  # fmt: skip
 _MOST_LISTED = 24
+_MOST_OFFERED = 3
+_LONGEST_EXAMPLE = 100
 _ALONE = ("type", "oneOf")
 _TEXT = ("minLength", "maxLength", "pattern")
 _RANGE = ("minimum", "maximum")
@@ -43,7 +55,27 @@ def _mistakes(validator: Validator, value: Any, at: Path) -> Iterator[Mistake]:
     errors = validator.iter_errors(value)
     for path, group in groupby(errors, key=lambda error: tuple(error.absolute_path)):
         for error in _telling(list(group)):
-            yield _WORDING.get(str(error.validator), _otherwise)(error, (*at, *path))
+            mistake = _WORDING.get(str(error.validator), _otherwise)(error, (*at, *path))
+            yield mistake if mistake.fix else replace(mistake, fix=_such(error, mistake.path))
+
+
+def _such(error: ValidationError, path: Path) -> str:
+    """Say what to write where nobody can tell what was meant: as the schema's example has it."""
+    schema = _schema(error)
+    for example in schema.get("examples", ())[:1]:
+        text = json.dumps(example, ensure_ascii=False)
+        if len(text) <= _LONGEST_EXAMPLE:
+            named = path and isinstance(path[-1], str)
+            return (
+                f"write it like {word(str(path[-1]))}: {text}" if named else f"write it like {text}"
+            )
+    if error.validator == "type":
+        wanted = _wanted(error)
+        kinds = [wanted] if isinstance(wanted, str) else wanted
+        return _HOW[kinds[0]]
+    if error.validator == "maxLength":
+        return f"shorten it to {error.validator_value} characters"
+    return f"write {schema.get('x-plain', 'some text')}"
 
 
 def _telling(errors: list[ValidationError]) -> list[ValidationError]:
@@ -142,8 +174,9 @@ def _not_listed(error: ValidationError, path: Path) -> Mistake:
     near = likely(value, known)
     message = f"must be {listed}" if len(known) == 1 else f"must be one of {listed}"
     fix = f"did you mean {shown(near)}?" if near and near != value else ""
-    if not fix and len(known) == 1:
-        fix = f"write {known[0]}"
+    if not fix:
+        offered = " or ".join(str(one) for one in known)
+        fix = f"write {offered}" if len(known) <= _MOST_OFFERED else "write one of them"
     return Mistake(path, f"{message}, not {shown(value)}", fix, "enum")
 
 
@@ -188,9 +221,7 @@ def _type_fix(kinds: list[str], value: Any) -> str:
         return f"write {_SWITCHES.get(value, 'true or false')} without quotes"
     if set(kinds) <= {"integer", "number"} and isinstance(value, str):
         return _number_fix(value)
-    if kinds == ["array"]:
-        return "start each item on a line of its own with '- '"
-    return ""
+    return _HOW["array"] if kinds == ["array"] else ""
 
 
 def _number_fix(text: str) -> str:

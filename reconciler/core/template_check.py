@@ -5,7 +5,14 @@ from itertools import islice
 
 from jsonschema.protocols import Validator
 
-from reconciler.core.metadata_check import KEY, VALUE, check_metadata, is_bad_value
+from reconciler.core.metadata_check import (
+    KEY,
+    SUCH_A_KEY,
+    SUCH_A_VALUE,
+    VALUE,
+    check_metadata,
+    is_bad_value,
+)
 from reconciler.core.mistakes import MOST_MISTAKES, Mistake, below, shown
 from reconciler.core.pod_parts import child, entries
 from reconciler.core.pod_restricted import check_restricted
@@ -72,6 +79,6 @@ def _labels(template: Json) -> Iterator[Mistake]:
     for name, value in child(template, "spec", "nodeSelector").items():
         at = ("spec", "nodeSelector", name)
         if names.label_key_problem(name) is not None:
-            yield Mistake(at, KEY, "", "name", at_key=True)
+            yield Mistake(at, KEY, SUCH_A_KEY, "name", at_key=True)
         if is_bad_value(value):
-            yield Mistake(at, f"{VALUE}, not {shown(value)}", "", "name")
+            yield Mistake(at, f"{VALUE}, not {shown(value)}", SUCH_A_VALUE, "name")

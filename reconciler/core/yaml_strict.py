@@ -49,7 +49,8 @@ def _documents(file: str, text: str, loader: Any) -> ParsedFile:
         finding = _broken(file, error)
     except (yaml.YAMLError, ValueError) as error:
         first = (str(error).splitlines() or ["broken text"])[0]
-        finding = _unreadable(file, None, f"this is not YAML: {first}", "", "syntax")
+        fix = "save it anew, as YAML in UTF-8"
+        finding = _unreadable(file, None, f"this is not YAML: {first}", fix, "syntax")
     else:
         return ParsedFile(builder.done)
     return ParsedFile(builder.done, finding)

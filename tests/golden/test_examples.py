@@ -64,6 +64,7 @@ def test_a_bad_example_has_exactly_the_mistakes_it_says(folder: Path) -> None:
         expected.write_text(found, encoding="utf-8")
 
     assert reading.findings
+    assert [as_text(each) for each in reading.findings if not each.fix] == []
     assert found == expected.read_text(encoding="utf-8")
 
 

@@ -32,6 +32,7 @@ def test_a_value_without_its_form_is_told_what_it_must_be(kind: str, value: Any)
 
     assert problem is not None
     assert problem[0].startswith("must be")
+    assert problem[1]
 
 
 JINJA = "a spec is data, in which neither Jinja nor variables are filled in: write the value itself"

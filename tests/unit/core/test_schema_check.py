@@ -81,6 +81,42 @@ def test_one_mistake_is_told(schema: Json, value: Any, message: str, fix: str) -
     (mistake,) = found
     assert message in mistake.message
     assert fix in mistake.fix
+    assert mistake.fix
+
+
+SUCH = {"examples": [10]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "fix"),
+    [
+        pytest.param({"type": "integer", **SUCH}, None, "write it like x: 10",
+                     id="nothing for a number"),
+        pytest.param({"type": "object", "examples": [{"a": {"b": 5}}]}, "text",
+                     'write it like x: {"a": {"b": 5}}', id="text for a mapping"),
+        pytest.param({"type": "object", "examples": [{"a": "b" * 200}]}, "text",
+                     "write its properties below it, each on a line of its own",
+                     id="an example that is too long to be repeated"),
+        pytest.param({"type": "string", "minLength": 1, "examples": ["sum(up)"]}, "",
+                     'write it like x: "sum(up)"', id="no text"),
+        pytest.param({"type": "string", "pattern": "a", "examples": ["a"]}, "!",
+                     'write it like x: "a"',
+                     id="text of another form"),
+        pytest.param({"enum": ["direct", "off"], "examples": ["direct"]}, "pr",
+                     "write direct or off", id="no known word"),
+        pytest.param({"enum": ["monday", "tuesday", "sunday", "friday"]}, "x",
+                     "write one of them", id="none of many words"),
+        pytest.param({"items": {"type": "string", "examples": ["a"]}}, [{}], 'write it like "a"',
+                     id="an item of a list"),
+        pytest.param({"type": "integer", **SUCH}, "10", "write 10", id="what was meant is known"),
+    ],
+)  # fmt: skip
+def test_what_to_write_is_said_by_the_examples_of_the_schema(
+    schema: Json, value: Any, fix: str
+) -> None:
+    (mistake,) = check(validator_of({"properties": {"x": schema}}), {"x": value})
+
+    assert mistake.fix == fix
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,8 @@ def test_whatever_the_library_refuses_we_refuse(path: tuple[Any, ...], value: An
     broken = put(SHOWCASE, path, value)
 
     assert check(broken) or LIBRARY.is_valid(broken)
+    found = check_template({"spec": broken}, kit().pod_spec("1.36"), "restricted", "1.36")
+    assert [mistake for mistake in found if not mistake.fix] == []
 
 
 @pytest.mark.parametrize("version", kit().versions)
