@@ -78,7 +78,8 @@ class DocumentShelf:
         value = document.value
         if not isinstance(value, dict):
             message = "must be a mapping with apiVersion, kind, metadata and spec"
-            return [Mistake((), message, "", "type")]
+            fix = "write each of them on a line of its own, with a colon, or take the text out"
+            return [Mistake((), message, fix, "type")]
         file = _file_of(document)
         if file is not None:
             message = f"a {value['kind']} stands only in {file} at the root"

@@ -173,7 +173,8 @@ def _placed(config: Config, document: Document) -> Config:
 
 def _config_mistakes(document: Document, kit: SpecKit, tracked: str) -> list[Mistake]:
     if not isinstance(document.value, dict):
-        return [Mistake((), "must be a mapping of properties", "", "type")]
+        fix = "begin it with apiVersion: gamekeeper.dev/v1, and kind: Config on the next line"
+        return [Mistake((), "must be a mapping of properties", fix, "type")]
     return check_config(document.value, kit, tracked)
 
 
