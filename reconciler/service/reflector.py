@@ -5,6 +5,8 @@ A list that fails leaves what is known standing and says that it may be stale: e
 
 import asyncio
 import logging
+import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import SystemRandom
@@ -26,6 +28,8 @@ RELIST_SECONDS = 240.0
 minute, and with it the look whether this time is over."""
 OLDER_ACCEPTED_SECONDS = 300.0
 """A list older than what was seen is a lagging server's; after so long it is a restored one's."""
+SILENT_SECONDS = 70.0
+"""Longer than the minute in which a server that works tells of itself, by a bookmark."""
 SLICE = 50
 _CHANCE = SystemRandom()
 
@@ -49,16 +53,21 @@ class Reflector:
         shelf: Shelf,
         clock: Clock,
         jitter: Callable[[], float] = _CHANCE.random,
+        elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
         self.followed = followed
         self.synced = asyncio.Event()
         self.looked = asyncio.Event()
         """Whether it was read, or the server said that it has no such kind."""
         self.unserved = False
+        self.failures: Counter[str] = Counter()
+        """How often a watch or a list failed, by the name of the error."""
         self._cluster = cluster
         self._shelf = shelf
         self._clock = clock
         self._jitter = jitter
+        self._elapsed = elapsed
+        self._told_at = elapsed()
         self._failing = False
         self._failures = 0
         self._version = ""
@@ -75,6 +84,11 @@ class Reflector:
     def highest(self) -> int:
         """The newest resourceVersion seen, 0 before any (or where a server has no numbers)."""
         return int(self._highest) if self._highest.isdecimal() else 0
+
+    @property
+    def silent_seconds(self) -> float:
+        """Since the server last told something: a list, an event or a bookmark."""
+        return self._elapsed() - self._told_at
 
     async def run(self) -> None:
         """Follow until cancelled."""
@@ -114,6 +128,7 @@ class Reflector:
         self._shelf.keep_only(uids, version)
         self._version = self._highest = version
         self._listed_at = self._clock.now()
+        self._told_at = self._elapsed()
         self._seen()
         self.unserved = False
         self.synced.set()
@@ -150,8 +165,12 @@ class Reflector:
         events = self._cluster.watch(
             followed.api_version, followed.kind, self._version, followed.labels
         )
+        opened = False  # the first event is the client's own, which says that it is
         async for event in events:
             self._take(event)
+            if opened:
+                self._told_at = self._elapsed()
+            opened = True
             if self._clock.now() - self._listed_at >= RELIST_SECONDS:
                 return
         if self._clock.now() - started < FIRST_PAUSE_SECONDS:
@@ -175,11 +194,15 @@ class Reflector:
         self._failing = False
 
     async def _recover(self, error: PortError, lasted_seconds: float) -> None:
+        self.failures[type(error).__name__] += 1
         self._failures = 1 if lasted_seconds >= HEALTHY_SECONDS else self._failures + 1
         if not self._failing:
             log.warning("%s are not followed: %s", self.followed.kind, error)
         elif self._failures > 1:
             # Twice without a single event: the position itself may be what is wrong.
+            self._version = ""
+        if self.silent_seconds >= SILENT_SECONDS:
+            # The next watch may open and say nothing as well, whatever changes: only a list tells.
             self._version = ""
         self._failing = True
         if isinstance(error, Unserved):

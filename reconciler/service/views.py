@@ -61,7 +61,8 @@ class ClusterView:
         self._nodes = NodeShelf()
 
         def reflector(api_version: str, kind: str, selector: str, shelf: Shelf) -> Reflector:
-            return Reflector(cluster, Followed(api_version, kind, selector), shelf, clock)
+            followed = Followed(api_version, kind, selector)
+            return Reflector(cluster, followed, shelf, clock, elapsed=elapsed)
 
         self._needed = [reflector("v1", "Pod", "", self._pods)]
         self._needed += [
@@ -77,6 +78,11 @@ class ClusterView:
     def complete(self) -> bool:
         """Whether every kind was read completely and is still followed: else nothing is deleted."""
         return all(each.complete for each in self._needed)
+
+    @property
+    def followed(self) -> tuple[Reflector, ...]:
+        """What follows the cluster, a kind each."""
+        return *self._needed, *self._useful
 
     @property
     def unserved(self) -> tuple[str, ...]:

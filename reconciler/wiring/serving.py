@@ -28,6 +28,7 @@ from reconciler.service.rooms.unlistened import Unlistened
 from reconciler.service.scaling_metrics import ScalingMetrics
 from reconciler.service.voice import LogVoice
 from reconciler.service.voices import Voices
+from reconciler.service.watch_metrics import WatchMetrics
 from reconciler.settings import Settings
 from reconciler.wiring.clock import SystemClock
 from reconciler.wiring.clusters import OneCluster, make_desk, make_one_cluster
@@ -112,6 +113,7 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
     desk = _listen(parts, one, settings, lambda: apps[0], rooms)
     apps.append(app := App(parts))
     _watch_over(app, metrics, health, settings.cluster_name)
+    WatchMetrics(settings.cluster_name, one.view, metrics.registry)
     try:
         await check_signing(settings, mirror)
         changed = partial(_leadership_changed, app, telling)

@@ -29,14 +29,14 @@ async def events(stream: aiohttp.StreamReader, what: str) -> AsyncIterator[Watch
     while chunk := await stream.readany():
         # A line may be of megabytes, so the stream's own limited `readline` will not do.
         *lines, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else (rest + chunk,)
+        lines = [line for line in lines if line]  # an end of no line is a drop, too
         if lines:
             begun = loop.time()
         elif len(rest) > LONGEST_LINE_BYTES or loop.time() > begun + LINE_SECONDS:
             raise Unavailable(f"{what}: a line of the watch does not end; it is opened again")
         for line in lines:
-            if line:
-                yield _event(line, what)
-                begun = loop.time()  # who reads may take their time
+            yield _event(line, what)
+            begun = loop.time()  # who reads may take their time
 
 
 def _event(line: bytes, what: str) -> WatchEvent:

@@ -312,9 +312,12 @@ async def test_a_line_that_is_no_event_ends_the_watch(line: bytes) -> None:
             await watched(cluster)
 
 
-async def test_a_line_that_drips_is_no_sign_of_life(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("drop", [b" ", b"\n"])
+async def test_a_line_that_drips_is_no_sign_of_life(
+    drop: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(watch, "LINE_SECONDS", 0.3)
-    async with wire(dripping(OK + b"\r\n", b" ")) as (_, cluster), asyncio.timeout(30):
+    async with wire(dripping(OK + b"\r\n", drop)) as (_, cluster), asyncio.timeout(30):
         with pytest.raises(Unavailable, match="does not end"):
             await watched(cluster)
 

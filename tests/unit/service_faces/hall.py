@@ -22,6 +22,7 @@ from reconciler.service.room_census import RoomCensus
 from reconciler.service.room_metrics import RoomMetrics
 from reconciler.service.scaling_metrics import ScalingMetrics
 from reconciler.service.views import ClusterView
+from reconciler.service.watch_metrics import WatchMetrics
 from tests.loop.transport import SandboxTransport
 from tests.loop.world import World, definitions
 from tests.unit.core.making import NEW, a_workload
@@ -64,6 +65,7 @@ class Hall:
         self.census = RoomCensus(self.lane, lambda: self.leads, self.world.time, self.registry)
         self.scaling = ScalingMetrics(self.lane, lambda: self.leads, self.world.time, self.registry)
         NotificationMetrics(self.registry)
+        WatchMetrics("local", self.view, self.registry)
         self._version = 0
 
     def of(self, key: WorkloadKey) -> Ears:
