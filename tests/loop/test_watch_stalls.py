@@ -16,8 +16,11 @@ from prometheus_client import CollectorRegistry
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.model.errors import Unavailable
 from reconciler.model.refs import Json
+from reconciler.service.metrics import Metrics
 from reconciler.service.reflector import LONGEST_PAUSE_SECONDS
+from reconciler.service.voices import Voices
 from reconciler.service.watch_metrics import WatchMetrics
+from tests.loop.rooms.test_git_faults import FarRepository, Line
 from tests.loop.safety import Watchman
 from tests.loop.service import Service, Theatre, theatre
 from tests.loop.virtual_time import elapsed, in_virtual_time
@@ -182,5 +185,29 @@ def test_row_25_nothing_goes_while_nothing_is_told_of_a_kind_and_the_page_says_s
             here.stalls.silent, here.stalls.unlisted = set(), ""
             await here.until_rooms(2, SILENCE_SECONDS + 60.0)
             assert here.reads(AGE, kind) < 76.0
+
+    in_virtual_time(play())
+
+
+def test_row_25_a_git_host_that_says_nothing_is_told_within_three_intervals() -> None:
+    async def play() -> None:
+        async with stalled() as here:
+            service, line, metrics = here.service, Line(stalls=True), Metrics()
+            service.head.repository = FarRepository(here.world.host, line)
+            service.app.head_service._observer = Voices([metrics, service.health])
+            here.world.commit({"schedulers/arena.yaml": None})
+            began, polls = elapsed(), service.app.head_service.poll_seconds
+            told = {"reason": "Unavailable"}
+            name = "gamekeeper_git_failures_total"
+            read = metrics.registry.get_sample_value
+            await here.there.until("told", lambda: bool(read(name, told)), 3 * polls)
+            while elapsed() - began < LONG_SECONDS:
+                before = read(name, told) or 0.0
+                await asyncio.sleep(3 * polls)
+                assert (read(name, told) or 0.0) > before
+                service.health.beat()
+                assert service.health.problem() == "", "a restart would not repair it"
+            assert len(here.world.names("arena")) == 5
+            assert read("gamekeeper_last_success_timestamp_seconds") == 0.0
 
     in_virtual_time(play())
