@@ -74,7 +74,7 @@ async def watched(cluster: KubernetesCluster, namespace: str) -> AsyncIterator[W
 
 async def test_a_room_is_followed_from_its_creation_to_its_end(watched: Watched) -> None:
     await watched.cluster.create(watched.room(7, host_port=7001))
-    await _until(lambda: any(each.ready for each in watched.rooms()))
+    await until(lambda: any(each.ready for each in watched.rooms()))
     [room] = watched.rooms()
     assert (room.ordinal, room.revision, room.phase) == (7, "1-abc", Phase.RUNNING)
     assert (room.instance, room.workload) == (INSTANCE, watched.key.name)
@@ -86,8 +86,8 @@ async def test_a_room_is_followed_from_its_creation_to_its_end(watched: Watched)
     await watched.cluster.delete(
         ObjectRef("v1", "Pod", room.namespace, room.name), room.uid, room.resource_version
     )
-    await _until(lambda: all(each.terminating for each in watched.rooms()))
-    await _until(lambda: not watched.rooms())
+    await until(lambda: all(each.terminating for each in watched.rooms()))
+    await until(lambda: not watched.rooms())
     assert watched.view.port_use()[7001] == 0
 
 
@@ -95,13 +95,13 @@ async def test_what_was_just_written_is_seen_at_once(watched: Watched) -> None:
     made = await watched.cluster.create(watched.room(1))
     watched.view.expect_created(made)
     assert [room.ordinal for room in watched.rooms()] == [1]
-    await _until(lambda: any(each.ready for each in watched.rooms()))
+    await until(lambda: any(each.ready for each in watched.rooms()))
     [room] = watched.rooms()
     ref = ObjectRef("v1", "Pod", room.namespace, room.name)
     assert await watched.cluster.delete(ref, room.uid, room.resource_version)
     watched.view.expect_deleted(room.uid)
     assert all(each.terminating for each in watched.rooms())
-    await _until(lambda: not watched.rooms())
+    await until(lambda: not watched.rooms())
 
 
 async def test_two_hundred_rooms_are_all_seen(watched: Watched) -> None:
@@ -112,7 +112,7 @@ async def test_two_hundred_rooms_are_all_seen(watched: Watched) -> None:
             watched.view.expect_created(await watched.cluster.create(body))
 
     await asyncio.gather(*(worker() for _ in range(16)))
-    await _until(lambda: sum(each.ready for each in watched.rooms()) == 200)
+    await until(lambda: sum(each.ready for each in watched.rooms()) == 200)
     assert sorted(room.ordinal for room in watched.rooms()) == list(range(200))
 
 
@@ -128,21 +128,21 @@ async def test_objects_beside_rooms_are_seen_whole(watched: Watched) -> None:
         "spec": {"minAvailable": 1, "selector": {"matchLabels": watched.marks()}},
     }
     made = await watched.cluster.apply(body)
-    await _until(lambda: bool(watched.view.of(watched.key).objects))
+    await until(lambda: bool(watched.view.of(watched.key).objects))
     [seen] = watched.view.of(watched.key).objects
     assert seen.ref == ref_of(body)
     assert seen.uid == made["metadata"]["uid"]
     assert seen.body["spec"]["minAvailable"] == 1
     assert seen.body["apiVersion"] == "policy/v1"
     await _delete(watched)
-    await _until(lambda: not watched.view.of(watched.key).objects)
+    await until(lambda: not watched.view.of(watched.key).objects)
 
 
 async def test_a_pod_of_another_instance_is_no_room_but_holds_its_port(watched: Watched) -> None:
     body = watched.room(1, host_port=7002)
     body["metadata"]["labels"][labels.INSTANCE] = "another"
     await watched.cluster.create(body)
-    await _until(lambda: watched.view.port_use()[7002] == 1)
+    await until(lambda: watched.view.port_use()[7002] == 1)
     assert not watched.rooms()
 
 
@@ -150,7 +150,7 @@ async def test_a_changed_record_rings(watched: Watched) -> None:
     marks = {labels.INSTANCE: INSTANCE}
     record = config_map(watched.key.namespace, "record", {"n": "1"}, labels=marks)
     made = await watched.cluster.create(record)
-    await _until(lambda: ref_of(made) in watched.rung)
+    await until(lambda: ref_of(made) in watched.rung)
 
 
 async def test_a_new_view_is_complete_after_its_first_read(
@@ -173,14 +173,14 @@ async def test_one_of_two_leads_and_the_other_takes_over_when_it_leaves(
     first = Lease(cluster, ref, "first", RealClock())
     second = Lease(cluster, ref, "second", RealClock())
     running = asyncio.create_task(first.run())
-    await _until(lambda: first.leading)
+    await until(lambda: first.leading)
     waiting = asyncio.create_task(second.run())
-    await _until(lambda: second.holder == "first")
+    await until(lambda: second.holder == "first")
     assert not second.leading
     running.cancel()
     await asyncio.wait([running])
     assert not first.leading
-    await _until(lambda: second.leading)
+    await until(lambda: second.leading)
     lease = await cluster.get(ref)
     assert lease is not None
     assert lease["spec"]["holderIdentity"] == "second"
@@ -217,7 +217,7 @@ async def _delete(watched: Watched) -> None:
     pytest.fail("the object changes all the time")
 
 
-async def _until(is_so: Callable[[], bool]) -> None:
+async def until(is_so: Callable[[], bool]) -> None:
     for _ in range(750):
         if is_so():
             return
