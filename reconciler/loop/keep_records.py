@@ -104,8 +104,10 @@ def _scaling(
     arrival: Arrival, key: WorkloadKey, record: StateRecord, newest: StateRecord
 ) -> Scaling:
     workload = arrival.reading.workloads.get(key)
-    if record.deleting or workload is None:
+    if record.deleting:
         return record.scaling
+    if workload is None:
+        return newest.scaling  # its deletion is held, or its spec is broken: what acts goes on
     if record.held:
         # Of a commit that is refused nothing acts, and what was decided before stays.
         return carried_beside(arrival, workload, newest, workload_from_json).scaling

@@ -154,7 +154,7 @@ def _taken(found: Mapping[WorkloadKey, Intent], made: Rewritten) -> dict[Workloa
 
 def _word_in(record: StateRecord) -> tuple[object, ...]:
     """Return what heads said of a workload until now: another head's word makes it another."""
-    return record.accepted, record.held, record.scaling.held_by
+    return record.accepted, record.deleting, record.held, record.scaling.held_by
 
 
 async def _lost(

@@ -255,8 +255,10 @@ class Scalers:
         quarters, over = memory.quarters, memory.quarters.over
 
         def change(newest: StateRecord) -> StateRecord:
-            # A head may switch the policy off and leave what is remembered as it was.
+            # A head may switch the policy off, or lack the workload, and leave what is remembered
+            # as it was.
             is_same = newest.accepted is None or newest.accepted.spec_json == by_spec
+            is_same = is_same and not newest.deleting
             if replace(newest.scaling, past=NO_PAST) != basis or not is_same:
                 raise Conflict(f"a head of {key} was taken in meanwhile: decided anew")
             history = quarters.history(newest.demand)
