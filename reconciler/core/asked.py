@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from reconciler.core import change, counts_in_git
+from reconciler.core import counts_in_git
 from reconciler.core.carried_counts import ReadSpec
 from reconciler.core.counts_in_git import Settled
 from reconciler.model.arrivals import Arrival
@@ -35,6 +35,25 @@ def asked_by(
     return Asked(settled, _removals(arrival, records, wanted, read_spec))
 
 
+def removals_between(
+    base: Mapping[WorkloadKey, int],
+    head: Mapping[WorkloadKey, int],
+    present: frozenset[WorkloadKey],
+    cluster: str,
+) -> tuple[Removal, ...]:
+    """Return what goes: base and head are counts by workload; `present` keys have not left Git.
+
+    A document with a Finding is present without a count: it asks for nothing.
+    """
+    found = []
+    for key, count in base.items():
+        if key in head and head[key] < count:
+            found.append(Removal(cluster, key, Cause.SCALE_IN, head[key], count - head[key]))
+        elif key not in head and key not in present:
+            found.append(Removal(cluster, key, Cause.LEFT_GIT, 0, count))
+    return tuple(sorted(found))
+
+
 def _removals(
     arrival: Arrival,
     records: Mapping[WorkloadKey, StateRecord],
@@ -47,7 +66,7 @@ def _removals(
         if record.accepted and not record.deleting
     }
     present = {*arrival.reading.workloads, *arrival.reading.invalid, *arrival.unreadable}
-    between = change.removals_between(counts, wanted, frozenset(present), arrival.cluster)
+    between = removals_between(counts, wanted, frozenset(present), arrival.cluster)
     replaced = [
         Removal(arrival.cluster, key, Cause.ROLLOUT, wanted[key], counts[key])
         for key in arrival.outdated & wanted.keys()

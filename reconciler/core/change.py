@@ -9,10 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.core import freezing, gates, rollout
+from reconciler.core.asked import asked_by
 from reconciler.core.calendar import Zones
+from reconciler.core.carried_counts import ReadSpec
 from reconciler.core.counts_in_git import numbered
 from reconciler.core.fields import compare_fields
 from reconciler.core.instants import told
+from reconciler.core.suspension import all_in_time
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Change, Removal, Verb, WorkloadChange
 from reconciler.model.freezes import Edit
@@ -35,25 +38,6 @@ def hash_of_lines(lines: Iterable[str]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12] if text else ""
 
 
-def removals_between(
-    base: Mapping[WorkloadKey, int],
-    head: Mapping[WorkloadKey, int],
-    present: frozenset[WorkloadKey],
-    cluster: str,
-) -> tuple[Removal, ...]:
-    """Return what goes: base and head are counts by workload; `present` keys have not left Git.
-
-    A document with a Finding is present without a count: it asks for nothing.
-    """
-    found = []
-    for key, count in base.items():
-        if key in head and head[key] < count:
-            found.append(Removal(cluster, key, Cause.SCALE_IN, head[key], count - head[key]))
-        elif key not in head and key not in present:
-            found.append(Removal(cluster, key, Cause.LEFT_GIT, 0, count))
-    return tuple(sorted(found))
-
-
 @dataclass(frozen=True, slots=True)
 class Terms:
     """By what a change is judged: the operator's budget, and freezes at `now` (Unix seconds)."""
@@ -69,21 +53,17 @@ def compare(base: Reading, head: Reading, cluster: str, terms: Terms = Terms()) 
     What no approval lets through is no change: it is only held. What earlier commits removed in the
     budgets' window is not known here; the loop counts it too.
     """
+    base = all_in_time(base, terms.now)
     records = {key: _accepted(workload, base.commit) for key, workload in base.workloads.items()}
-    head = numbered(head, records)
-    present = frozenset(head.workloads) | frozenset(head.invalid)
-    removals = removals_between(
-        {key: workload.replicas for key, workload in base.workloads.items()},
-        {key: workload.replicas for key, workload in head.workloads.items()},
-        present,
-        cluster,
-    )
+    head = all_in_time(numbered(head, records), terms.now)
     arrival = _arrival(base, head, cluster, terms)
+    removals = asked_by(arrival, records, _read_already(base)).removals
     edits = freezing.edits_of(arrival, records, removals)
     change_hash = hash_of_lines(_lines(removals, edits))
     holds = _holds(replace(arrival, waiting=edits), records, removals, change_hash)
     if head.config is None:
         return Change((), (), "", holds)
+    present = frozenset(head.workloads) | frozenset(head.invalid)
     if head.unreadable:
         # Nothing that left Git goes, approved or not: what stands in such a file is not known.
         present |= frozenset(base.workloads)
@@ -131,6 +111,12 @@ def _holds(
     held = gates.blocked(arrival, RepositoryRecord(), records, removals)
     frozen = gates.frozen_holds(arrival, change_hash)
     return (*gates.holds_of(head, held, change_hash), *frozen)
+
+
+def _read_already(base: Reading) -> ReadSpec:
+    """Return what reads the specs of `base` that are on record: no JSON is compiled again."""
+    known = {workload.spec_json: workload for workload in base.workloads.values()}
+    return lambda spec_json, _: known[spec_json]
 
 
 def _accepted(workload: Workload, commit: str) -> StateRecord:

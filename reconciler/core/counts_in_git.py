@@ -11,6 +11,7 @@ from dataclasses import replace
 from reconciler.core import intents
 from reconciler.core.carried_counts import ReadSpec, carried, counts_branch, is_moved, is_own_theirs
 from reconciler.core.compile import canonical
+from reconciler.core.suspension import in_time
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
 from reconciler.model.intents import Dropped, Fate, HeadCount, Scaling
@@ -239,6 +240,7 @@ def is_reviewed(
     if record.accepted is None:
         return False
     before = read_spec(record.accepted.spec_json, Source(record.accepted.file, 1))
+    before = in_time(before, arrival.dated)
     return all(_allows(each, removal.to) for each in (before, workload))
 
 

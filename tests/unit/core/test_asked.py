@@ -1,4 +1,4 @@
-from reconciler.core.asked import Asked, asked_by
+from reconciler.core.asked import Asked, asked_by, removals_between
 from reconciler.model.changes import Cause, Removal
 from reconciler.model.intents import NO_SCALING
 from tests.unit.core.arriving import an_arrival
@@ -28,3 +28,13 @@ def test_rooms_of_no_record_that_a_head_would_replace_are_asked_for_as_such() ->
 
 def test_a_head_without_a_config_asks_for_nothing() -> None:
     assert asked_by(an_arrival(a_reading(config=None)), RECORDS, read_spec) == Asked({}, ())
+
+
+def test_what_goes_is_found() -> None:
+    base = {a_key("gone"): 4, a_key("less"): 5, a_key("more"): 1, a_key("broken"): 7}
+    head = {a_key("less"): 2, a_key("more"): 9, a_key("new"): 3}
+    present = frozenset({*head, a_key("broken")})
+    assert removals_between(base, head, present, "local") == (
+        Removal("local", a_key("gone"), Cause.LEFT_GIT, 0, 4),
+        Removal("local", a_key("less"), Cause.SCALE_IN, 2, 3),
+    )

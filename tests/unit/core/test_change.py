@@ -59,16 +59,6 @@ def test_a_hash_is_the_same_for_ever() -> None:
     assert change.change_hash([gone]) == "d1007e0425df"
 
 
-def test_what_goes_is_found() -> None:
-    base = {a_key("gone"): 4, a_key("less"): 5, a_key("more"): 1, a_key("broken"): 7}
-    head = {a_key("less"): 2, a_key("more"): 9, a_key("new"): 3}
-    present = frozenset({*head, a_key("broken")})
-    assert change.removals_between(base, head, present, "local") == (
-        Removal("local", a_key("gone"), Cause.LEFT_GIT, 0, 4),
-        Removal("local", a_key("less"), Cause.SCALE_IN, 2, 3),
-    )
-
-
 def test_a_moved_file_is_no_change() -> None:
     moved = replace(ARENA, source=Source("elsewhere/arena.yaml", 9))
     assert change.compare(a_reading(ARENA), a_reading(moved), "local").empty
