@@ -1,7 +1,6 @@
 """`gamekeeper explain`: why a room or a workload is as it is, and what happens to it next."""
 
 import asyncio
-import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -70,8 +69,7 @@ def run(arguments: Namespace, console: Console) -> int:
     """Explain; nothing is written."""
     settings = settings_of(arguments, console.environment)
     api = api_of(arguments, console.environment)
-    explained, room = asyncio.run(_read(arguments.word, settings, api, console))
-    now = time.time()
+    explained, room, now = asyncio.run(_read(arguments.word, settings, api, console))
     if arguments.output == "text":
         lines = room_lines(explained, room, now) if room else workload_lines(explained, now)
         for line in lines:
@@ -84,7 +82,8 @@ def run(arguments: Namespace, console: Console) -> int:
 
 async def _read(
     word: str, settings: Settings, api: tuple[str, str], console: Console
-) -> tuple[Explained, SeenRoom | None]:
+) -> tuple[Explained, SeenRoom | None, float]:
+    """Return what is explained, and when it was read (by the API server's clock)."""
     compiler = make_compiler()
     try:
         one = make_one_cluster(settings, may_write=lambda: False)
@@ -105,14 +104,15 @@ async def _read(
                 one.lane.reports = Known(_ears(rooms))
                 # What stands on record is what the loop acts on: Git need not be asked.
                 lane = make_head_lane(settings, one.lane, compiler, repository)
-                await head.resume(lane, time.time())
-                plan = plan_key(one.lane, key, time.time())
+                now = one.clock.now()
+                await head.resume(lane, now)
+                plan = plan_key(one.lane, key, now)
                 story = None if room else await _story(one, settings, key, repository, seen)
-            status = status_of(one.lane, (key,), seen, time.time())
+            status = status_of(one.lane, (key,), seen, now)
             mine = next(each for each in status.workloads if each.key == key)
             there = tuple(each for each in rooms if each.key == key)
             asked = bool(api[0])
-            return Explained(mine, seen, there, around, plan, asked, story), room
+            return Explained(mine, seen, there, around, plan, asked, story), room, now
         finally:
             await repository.close()
             await one.cluster.close()
@@ -123,7 +123,7 @@ async def _read(
 async def _story(
     one: OneCluster, settings: Settings, key: WorkloadKey, here: Repository, seen: Sighting | None
 ) -> CountStory | None:
-    now, ceiling = time.time(), ceiling_of(settings)
+    now, ceiling = one.clock.now(), ceiling_of(settings)
     outbox = seen.outbox_at(now) if seen else EMPTY_OUTBOX
     return await read_story(one.lane, one.lane.situation(key), here, outbox, ceiling, now)
 

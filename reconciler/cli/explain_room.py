@@ -28,7 +28,7 @@ def room_lines(explained: Explained, room: SeenRoom, now: float) -> Iterator[str
         *(("next", text) for text in _next(explained, room, now)),
     ):
         yield f"  {head:<12}{escaped(text)}"
-    for line in nobody_leads(explained):
+    for line in nobody_leads(explained, now):
         yield f"  {line}"
 
 

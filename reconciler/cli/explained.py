@@ -1,6 +1,5 @@
 """What an explanation rests on, and the sentences that a room and its workload share."""
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -84,8 +83,8 @@ def asked_by(explained: Explained) -> str:
     return f"{status.key} is asked for by {place}"
 
 
-def nobody_leads(explained: Explained) -> Iterator[str]:
-    """Say that nothing happens while nobody leads."""
+def nobody_leads(explained: Explained, now: float) -> Iterator[str]:
+    """Say that nothing happens while nobody leads; `now` is by the API server's clock."""
     seen = explained.seen
-    if seen is not None and (not seen.holder or seen.is_over(time.time())):
+    if seen is not None and (not seen.holder or seen.is_over(now)):
         yield "No process leads: nothing of this happens until one does. Start one: gamekeeper run"

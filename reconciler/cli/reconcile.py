@@ -15,11 +15,11 @@ from reconciler.loop import requests
 from reconciler.loop.store import RecordStore
 from reconciler.model.errors import Denied, Unavailable
 from reconciler.model.refs import ObjectRef
-from reconciler.ports import Cluster
+from reconciler.ports import Clock, Cluster
 from reconciler.service.lookout import sighting_of
 from reconciler.setting_rows import Row
 from reconciler.settings import Settings
-from reconciler.wiring.clusters import make_cluster
+from reconciler.wiring.clusters import make_dated_cluster
 from reconciler.wiring.leading import lease_ref
 
 EXAMPLE = """\
@@ -57,7 +57,7 @@ def run(arguments: Namespace, console: Console) -> int:
 
 
 async def _reconcile(settings: Settings, timeout_seconds: float | None, console: Console) -> int:
-    cluster = make_cluster(settings)
+    cluster, clock = make_dated_cluster(settings)
     ref = requests.request_ref(settings.namespace, settings.instance)
     try:
         if timeout_seconds is None:
@@ -67,7 +67,7 @@ async def _reconcile(settings: Settings, timeout_seconds: float | None, console:
         deadline = time.monotonic() + timeout_seconds
         async with Progress(console, "waiting for the loop to look"):
             await _asked(cluster, ref, settings, deadline)
-            await _answered(cluster, ref, timeout_seconds, deadline, settings)
+            await _answered(cluster, clock, ref, timeout_seconds, deadline, settings)
         store = RecordStore(cluster, settings.namespace, settings.instance)
         record = await store.load_repository()
         taken = f"The loop has taken commit {record.commit} in." if record.commit else NONE_TAKEN
@@ -98,6 +98,7 @@ async def _asked(cluster: Cluster, ref: ObjectRef, settings: Settings, deadline:
 
 async def _answered(
     cluster: Cluster,
+    clock: Clock,
     ref: ObjectRef,
     timeout_seconds: float,
     deadline: float,
@@ -108,19 +109,19 @@ async def _answered(
         if time.monotonic() > deadline:
             raise Failure(
                 f"the loop did not look within {timeout_seconds:.0f} s",
-                await _who_leads(cluster, settings),
+                await _who_leads(cluster, clock, settings),
                 "gamekeeper status and the log of gamekeeper run say more",
             )
         await asyncio.sleep(LOOK_SECONDS)
 
 
-async def _who_leads(cluster: Cluster, settings: Settings) -> str:
+async def _who_leads(cluster: Cluster, clock: Clock, settings: Settings) -> str:
     try:
         seen = sighting_of(await cluster.get(lease_ref(settings)))
     except Denied:
         return ""
     if not seen.holder:
         return "No process holds the Lease: is one running?"
-    if seen.is_over(time.time()):
+    if seen.is_over(clock.now()):
         return f"{seen.holder} led, and is silent: is it running?"
     return f"{seen.holder} leads" + (f", and cannot read Git: {seen.error}" if seen.error else "")

@@ -1,7 +1,6 @@
 """`gamekeeper status`: what the records and the pods say; no loop need run."""
 
 import asyncio
-import time
 from argparse import ArgumentParser, Namespace
 
 from reconciler.cli.console import Console
@@ -29,8 +28,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, console: Console) -> int:
     """Print the state of the fleet."""
-    settings, now = settings_of(arguments, console.environment), time.time()
-    status = asyncio.run(_read(settings, console))
+    settings = settings_of(arguments, console.environment)
+    status, now = asyncio.run(_read(settings, console))
     if arguments.output == "json":
         print_json(console, as_json(status, now))
     elif arguments.output == "yaml":
@@ -40,14 +39,16 @@ def run(arguments: Namespace, console: Console) -> int:
     return 0
 
 
-async def _read(settings: Settings, console: Console) -> Status:
+async def _read(settings: Settings, console: Console) -> tuple[Status, float]:
+    """Return the status, and when it was read: by the API server's clock, not this machine's."""
     one = make_one_cluster(settings)
     try:
         async with Progress(console, "reading the cluster"):
             seen, _, _ = await asyncio.gather(
                 read_sighting(one, settings), one.view.read(), read_records(one)
             )
-        return status_of(one.lane, one.view.workloads(), seen, time.time())
+        now = one.clock.now()
+        return status_of(one.lane, one.view.workloads(), seen, now), now
     finally:
         await one.cluster.close()
 

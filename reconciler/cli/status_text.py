@@ -16,6 +16,8 @@ from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.printable import escaped
 from reconciler.service.lookout import Sighting, written
 
+CLOCK_SECONDS = 60.0
+"""By so much the clock of who leads is off before a person is told."""
 HEADS = (
     "workload", "wanted", "ready", "busy", "unready", "old", "leaving", "state", "commit", "spec",
 )  # fmt: skip
@@ -27,6 +29,9 @@ STILL = "rooms run on, and nothing is healed, scaled or rolled out"
 GOES_ON = (
     "What was accepted stays wanted: rooms are healed and roll-outs go on; no new commit acts."
 )
+
+UNSURE = " by its own clock, which may be behind"
+"""Where the API server does not tell when it took the Lease last."""
 
 TRAILERS_SHOWN = 3
 
@@ -121,6 +126,14 @@ def _or_unknown(each: WorkloadStatus, count: int) -> int | str:
     return "?" if each.state == LOST else count
 
 
+def _clock_lines(console: Console, ahead_seconds: float) -> Iterator[str]:
+    """Say that whoever leads has a wrong clock."""
+    if abs(ahead_seconds) >= CLOCK_SECONDS:
+        side = "ahead of" if ahead_seconds > 0 else "behind"
+        off = console.paint(f"its clock is {abs(ahead_seconds) / 60.0:.0f} min {side}", "yellow")
+        yield f"    {off} the API server's: dates in Git are read by it"
+
+
 def _seen_lines(console: Console, seen: Sighting, now: float) -> Iterator[str]:
     """Say who leads and whether they see Git; what still goes on when somebody does not."""
     if not seen.holder and not seen.renewed_at:
@@ -131,9 +144,12 @@ def _seen_lines(console: Console, seen: Sighting, now: float) -> Iterator[str]:
         yield f"{console.paint('No process leads', 'red')}: {STILL}. Start one: gamekeeper run"
     elif seen.is_over(now):
         silent = console.paint(f"{seen.holder} led, and is silent", "red")
-        yield f"{silent} for {age(now - seen.renewed_at)}: {STILL} until it or another one runs"
+        doubt = UNSURE if seen.ahead_seconds is None else ""
+        since = f"{age(now - seen.renewed_at)}{doubt}"
+        yield f"{silent} for {since}: {STILL} until it or another one runs"
     else:
         yield f"led by {seen.holder}"
+        yield from _clock_lines(console, seen.ahead_seconds or 0.0)
     if seen.renewed_at and (not seen.holder or seen.is_over(now)):
         yield "    A process with --no-lease is not seen here: its log and metrics tell of it."
     if seen.error:

@@ -152,6 +152,7 @@ def _seen_json(seen: Sighting, now: float) -> dict[str, Any]:
         "leader": seen.holder,
         "leaderRenewedAt": _time(seen.renewed_at),
         "leaderIsSilent": seen.is_over(now),
+        "leaderClockAheadSeconds": seen.ahead_seconds,
         "git": {
             "lookedAt": _time(seen.looked_at),
             "failingSince": _time(seen.blind_since),

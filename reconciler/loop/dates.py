@@ -1,11 +1,14 @@
 """Dates that Git speaks of: by which clock they are read, and when the next one comes."""
 
+import logging
 from dataclasses import dataclass, field
 
 from reconciler import assets
 from reconciler.core import sure_clock
 from reconciler.core.calendar import Zones
-from reconciler.core.sure_clock import SureClock
+from reconciler.core.sure_clock import JUMP_SECONDS, STEADY_SECONDS, SureClock
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -18,7 +21,10 @@ class Dates:
 
     def now(self, unix_seconds: float, elapsed: float) -> float:
         """Return the time by which dates are read; a clock that jumps is not believed at once."""
-        self.clock = sure_clock.followed(self.clock, unix_seconds, elapsed)
+        before = self.clock
+        self.clock = sure_clock.followed(before, unix_seconds, elapsed)
+        if before is not None:
+            _tell(self.clock.told - before.told)
         return self.clock.at(elapsed)
 
     def at(self, elapsed: float) -> float:
@@ -30,3 +36,15 @@ class Dates:
         if self.due_at is None:
             return None
         return max(0.0, self.due_at - self.now(unix_seconds, elapsed))
+
+
+def _tell(moved_seconds: float) -> None:
+    """Say once of a clock that it was set."""
+    if abs(moved_seconds) >= JUMP_SECONDS:
+        log.warning(
+            "the clock of this machine was set %.0f seconds %s: dates in Git are read by it once "
+            "it has stayed so for %.0f minutes",
+            abs(moved_seconds),
+            "forward" if moved_seconds > 0.0 else "back",
+            STEADY_SECONDS / 60.0,
+        )

@@ -4,7 +4,7 @@ Whoever leads renews the Lease anyway, so an idle loop makes no call for it.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from reconciler.model import labels
@@ -22,6 +22,8 @@ from reconciler.service.outbox import outbox_of
 
 LONGEST_ERROR = 1000
 DEFECT = "a defect of Gamekeeper, which its log shows"
+CLOSE_SECONDS = 5.0
+"""Two clocks nearer than this are one: the server tells its time in whole seconds."""
 
 
 class Lookout:
@@ -84,6 +86,8 @@ class Lookout:
 class Sighting:
     """What a Lease says of who leads and of what they see; times are Unix seconds, 0 unknown.
 
+    All of them are by the API server's clock, of which the holder's is `ahead_seconds` ahead; None
+    where the Lease does not tell when the server took it, and the times are the holder's own.
     `outbox` is how their commits fare. Who leads by `--no-lease` writes none.
     """
 
@@ -96,9 +100,10 @@ class Sighting:
     outbox: Outbox = EMPTY_OUTBOX
     untold: tuple[Trouble, ...] = ()
     """Which targets of notifications they do not reach."""
+    ahead_seconds: float | None = None
 
     def is_over(self, now: float) -> bool:
-        """Whether the holder has let the Lease run out, as far as two clocks can agree."""
+        """Whether the holder has let the Lease run out; `now` is by the API server's clock."""
         return bool(self.holder) and now - self.renewed_at > self.lasts_seconds
 
     def untold_at(self, now: float) -> tuple[Trouble, ...]:
@@ -111,10 +116,16 @@ class Sighting:
 
 
 def sighting_of(lease: Json | None) -> Sighting:
-    """Read a Lease; None is one that nobody ever had."""
+    """Read a Lease; None is one that nobody ever had.
+
+    One look cannot see it being renewed, as those do who wait for it. When its holder wrote it
+    last the API server has noted, too; and how far their clocks are apart, by which the holder's
+    other notes are read.
+    """
     spec = (lease or {}).get("spec") or {}
-    notes = ((lease or {}).get("metadata") or {}).get("annotations") or {}
-    return Sighting(
+    metadata = (lease or {}).get("metadata") or {}
+    notes = metadata.get("annotations") or {}
+    told = Sighting(
         holder=str(spec.get("holderIdentity") or ""),
         renewed_at=_seconds(spec.get("renewTime")),
         lasts_seconds=float(spec.get("leaseDurationSeconds") or 0),
@@ -124,6 +135,45 @@ def sighting_of(lease: Json | None) -> Sighting:
         outbox=outbox_of(notes),
         untold=troubles_of(notes),
     )
+    taken_at = _taken_at(metadata)
+    return _by_the_server(told, taken_at) if told.renewed_at and taken_at else told
+
+
+def _taken_at(metadata: Json) -> float:
+    """Return when the API server took the last renewal, 0 where nobody's it is."""
+    return max(
+        (
+            _seconds(entry.get("time"))
+            for entry in metadata.get("managedFields") or ()
+            if "f:renewTime" in ((entry.get("fieldsV1") or {}).get("f:spec") or {})
+        ),
+        default=0.0,
+    )
+
+
+def _by_the_server(told: Sighting, taken_at: float) -> Sighting:
+    """Return the same with its times by the clock of the server that took it at `taken_at`."""
+    ahead = float(round(told.renewed_at - taken_at))
+    if abs(ahead) < CLOSE_SECONDS:
+        return replace(told, ahead_seconds=0.0)
+    outbox = replace(
+        told.outbox,
+        pushed_at=_moved(told.outbox.pushed_at, ahead),
+        failing_since=_moved(told.outbox.failing_since, ahead),
+    )
+    return replace(
+        told,
+        renewed_at=taken_at,
+        looked_at=_moved(told.looked_at, ahead),
+        blind_since=_moved(told.blind_since, ahead),
+        outbox=outbox,
+        untold=tuple(replace(each, since=_moved(each.since, ahead)) for each in told.untold),
+        ahead_seconds=ahead,
+    )
+
+
+def _moved(at: float, ahead: float) -> float:
+    return at - ahead if at else 0.0
 
 
 def written(at: float) -> str:

@@ -3,8 +3,10 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -87,6 +89,15 @@ def process(command: list[str], settings: dict[str, str]) -> Iterator["subproces
             started.send_signal(signal.SIGTERM)
             started.wait()
             read_files()
+
+
+def with_clock(hours: int) -> list[str]:
+    """Return the command of a process whose clock is that much ahead."""
+    program = (
+        f"import sys, time; right = time.time; time.time = lambda: right() + {hours} * 3600; "
+        "from reconciler.cli.main import main; sys.exit(main())"
+    )
+    return [sys.executable, "-c", program]
 
 
 def wait_until(true: Callable[[], bool]) -> None:
@@ -387,3 +398,23 @@ def test_where_nobody_can_answer_apply_wants_yes(place: Place) -> None:
     assert asked.returncode == 1
     assert "pass --yes to agree" in said.lower()
     assert place.everything() == before
+
+
+@pytest.mark.parametrize("hours", [-24, -1, 1])
+def test_who_leads_with_a_wrong_clock_leads_and_is_told_to_have_one(
+    place: Place, hours: int
+) -> None:
+    words = ["run", "--repo", str(place.repository), "--listen", "127.0.0.1:0"]
+    with process([*with_clock(hours), *words], place.settings):
+        wait_until(lambda: "last look at Git" in place.run("status").stdout)
+        said = place.run("status").stdout
+        assert "\nled by " in said
+        assert "silent" not in said
+        assert re.search(r"\nlast look at Git \d+ s ago\n", said)
+        side = "ahead of" if hours > 0 else "behind"
+        assert f"its clock is {abs(hours) * 60} min {side} the API server's" in said
+        told = place.json("status")
+        assert told["leaderIsSilent"] is False
+        assert round(told["leaderClockAheadSeconds"] / 3600) == hours
+        wait_until(lambda: place.json("status")["workloads"] != [])
+        assert "No process leads" not in place.run("explain", "arena").stdout

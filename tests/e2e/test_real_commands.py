@@ -7,6 +7,7 @@ import pytest
 
 from tests.controlplane.cluster import ControlPlane
 from tests.e2e.commands import commit, gamekeeper
+from tests.e2e.test_commands import process, wait_until, with_clock
 
 pytestmark = pytest.mark.real
 
@@ -45,3 +46,27 @@ def test_from_nothing_to_a_refused_removal_and_back(
     run("apply", "--yes", "--timeout", "50")
     status = json.loads(run("status", "-o", "json"))["workloads"][0]
     assert (status["rooms"]["ready"], status["state"]) == (1, "ready")
+
+
+def test_the_server_tells_when_it_took_the_lease_of_who_has_a_wrong_clock(
+    real_cluster: ControlPlane, tmp_path: Path
+) -> None:
+    name = "late"
+    assert gamekeeper("init", "fleet", "--name", name, cwd=tmp_path).returncode == 0
+    repository = tmp_path / "fleet"
+    settings = {
+        "KUBECONFIG": str(real_cluster.kubeconfig),
+        "GAMEKEEPER_INSTANCE": name,
+        "GAMEKEEPER_NAMESPACE": f"{name}-home",
+    }
+
+    def status(form: str) -> str:
+        return gamekeeper("status", "-o", form, cwd=repository, more=settings).stdout
+
+    words = ["run", "--repo", str(repository), "--listen", "127.0.0.1:0"]
+    with process([*with_clock(-24), *words], settings):
+        wait_until(lambda: "last look at Git" in status("text"))
+        told = json.loads(status("json"))
+        assert told["leaderIsSilent"] is False
+        assert round(told["leaderClockAheadSeconds"] / 3600) == -24
+        assert "its clock is 1440 min behind the API server's" in status("text")

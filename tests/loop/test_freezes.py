@@ -232,7 +232,9 @@ async def test_a_clock_that_jumps_for_a_moment_opens_and_ends_no_freeze() -> Non
         world.pass_time(60.0)
 
 
-async def test_a_clock_that_stays_where_it_was_set_is_believed_in_the_end() -> None:
+async def test_a_clock_that_stays_where_it_was_set_is_believed_in_the_end_and_told_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     world, process = await frozen()
     world.commit({"schedulers/arena.yaml": spec("arena", 5)})
     await turns(world, process)
@@ -240,6 +242,9 @@ async def test_a_clock_that_stays_where_it_was_set_is_believed_in_the_end() -> N
         await head.look(process.head, world.time.now() + 2 * HOUR)
         assert bool(holds(process)) == (minute < 5), minute
         world.pass_time(60.0)
+    said = [each.getMessage() for each in caplog.records if "clock" in each.getMessage()]
+    assert len(said) == 1
+    assert said[0].startswith("the clock of this machine was set 7200 seconds forward: ")
 
 
 async def test_a_suspension_ends_by_itself() -> None:

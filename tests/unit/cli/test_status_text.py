@@ -15,7 +15,7 @@ from tests.unit.cli.screens import console, text_of
 
 NOW = 1_000_000.0
 UNSEEN = "    A process with --no-lease is not seen here: its log and metrics tell of it."
-WELL = Sighting("loop-1", NOW - 2, 15.0, NOW - 12, 0.0, "")
+WELL = Sighting("loop-1", NOW - 2, 15.0, NOW - 12, 0.0, "", ahead_seconds=0.0)
 BLIND = replace(WELL, looked_at=NOW - 600, blind_since=NOW - 300, error="no such branch: mian")
 
 
@@ -79,6 +79,29 @@ def said(seen: Sighting | None) -> str:
             ],
             id="who led was killed",
         ),
+        pytest.param(
+            replace(WELL, renewed_at=NOW - 40, looked_at=0.0, ahead_seconds=None),
+            [
+                "loop-1 led, and is silent for 40 s by its own clock, which may be behind: rooms "
+                "run on, and nothing is healed, scaled or rolled out until it or another one runs",
+                UNSEEN,
+            ],
+            id="silent by a clock that may be wrong",
+        ),
+        pytest.param(
+            replace(WELL, ahead_seconds=-3600.0),
+            [
+                "led by loop-1",
+                "    its clock is 60 min behind the API server's: dates in Git are read by it",
+                "last look at Git 12 s ago",
+            ],
+            id="whose clock is wrong leads",
+        ),
+        pytest.param(
+            replace(WELL, ahead_seconds=59.0),
+            ["led by loop-1", "last look at Git 12 s ago"],
+            id="whose clock is nearly right",
+        ),
         pytest.param(None, [], id="the Lease may not be read"),
     ],
 )
@@ -89,6 +112,7 @@ def test_who_leads_and_what_they_see(seen: Sighting | None, lines: list[str]) ->
 def test_data_say_the_same() -> None:
     told = json.loads(json.dumps(as_json(Status(RepositoryRecord(), BLIND, ()), NOW)))
     assert (told["leader"], told["leaderIsSilent"]) == ("loop-1", False)
+    assert told["leaderClockAheadSeconds"] == 0.0
     assert told["git"] == {
         "lookedAt": "1970-01-12T13:36:40Z",
         "failingSince": "1970-01-12T13:41:40Z",

@@ -1,11 +1,16 @@
 """What the Lease says of Git is what its holder saw."""
 
+import json
+from datetime import UTC, datetime
+
+import pytest
+
 from reconciler.model import labels
 from reconciler.model.errors import Denied, Unavailable
 from reconciler.model.refs import Json
 from reconciler.model.wanted import Wanted
 from reconciler.service.lease import Lease
-from reconciler.service.lookout import LONGEST_ERROR, Lookout, sighting_of
+from reconciler.service.lookout import LONGEST_ERROR, Lookout, sighting_of, written
 from tests.unit.service_views.scripted import VirtualClock
 from tests.unit.service_views.test_lease import REF, OneLease
 
@@ -77,3 +82,59 @@ def test_a_lease_that_nobody_holds_has_not_run_out() -> None:
     assert not sighting_of({"spec": spec}).is_over(115.0)
     assert sighting_of({"spec": spec}).is_over(116.0)
     assert not sighting_of({"spec": {**spec, "holderIdentity": ""}}).is_over(116.0)
+
+
+TAKEN_AT = 1_800_000_000.0
+
+
+def taken(ahead: float, *, at: float = TAKEN_AT) -> Json:
+    """A Lease that the API server took `at` then, of a holder whose clock is `ahead`."""
+    told = datetime.fromtimestamp(at + ahead + 0.25, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    outbox = {
+        "commit": "c0ffee",
+        "pushedAt": at + ahead - 30,
+        "pushes": 1,
+        "races": 0,
+        "error": "down",
+        "failingSince": 0.0,
+        "refused": [],
+    }
+    return {
+        "metadata": {
+            "annotations": {
+                labels.LOOKED_AT: written(at + ahead - 10),
+                labels.OUTBOX: json.dumps(outbox),
+                labels.NOTIFYING: json.dumps([["chat", at + ahead - 20, "503", 0]]),
+            },
+            "managedFields": [
+                # Somebody's note since then is no word of who leads.
+                {"time": written(at + 500), "fieldsV1": {"f:metadata": {"f:annotations": {}}}},
+                {"time": written(at), "fieldsV1": {"f:spec": {"f:renewTime": {}}}},
+            ],
+        },
+        "spec": {"holderIdentity": "a", "leaseDurationSeconds": 15, "renewTime": told},
+    }
+
+
+@pytest.mark.parametrize("ahead", [-86_400.0, -3600.0, 3600.0])
+def test_what_a_wrong_clock_wrote_is_read_by_that_of_the_api_server(ahead: float) -> None:
+    seen = sighting_of(taken(ahead))
+    assert not seen.is_over(TAKEN_AT + 15)
+    assert seen.is_over(TAKEN_AT + 16)
+    assert (seen.ahead_seconds, seen.renewed_at) == (ahead, TAKEN_AT)
+    assert (seen.looked_at, seen.blind_since) == (TAKEN_AT - 10, 0.0)
+    assert (seen.outbox.pushed_at, seen.outbox.failing_since) == (TAKEN_AT - 30, 0.0)
+    assert seen.untold[0].since == TAKEN_AT - 20
+
+
+def test_clocks_that_are_close_are_one() -> None:
+    seen = sighting_of(taken(-3.0))
+    assert (seen.ahead_seconds, seen.looked_at) == (0.0, TAKEN_AT - 13)
+
+
+def test_where_the_server_does_not_tell_when_it_took_it_no_clock_is_compared() -> None:
+    lease = taken(-3600.0)
+    del lease["metadata"]["managedFields"]
+    seen = sighting_of(lease)
+    assert seen.ahead_seconds is None
+    assert seen.is_over(TAKEN_AT)
