@@ -1,23 +1,24 @@
 """What the count of a workload rests on, read once and decided dry: nothing is written."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from reconciler import registry
 from reconciler.cli.explain_count import CountStory
 from reconciler.core import budget, deciding
 from reconciler.core.compile import config_from_json
+from reconciler.core.conditions import suspension_told
 from reconciler.core.count_text import count_in
 from reconciler.core.loads import load_of
 from reconciler.core.policies.nested import asks_by
 from reconciler.core.rooms import sort_rooms
 from reconciler.core.spec_files import REPLICAS_FILE
-from reconciler.core.suspension import reason_of
 from reconciler.loop.lane import Lane
 from reconciler.model.errors import PortError
 from reconciler.model.intents import Scaling
 from reconciler.model.outbox import Outbox
 from reconciler.model.plans import Situation
-from reconciler.model.records import Accepted, RepositoryRecord
+from reconciler.model.records import Accepted, Condition, RepositoryRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.scaling import Activity, Look
 from reconciler.model.specs import Budgets, Config, Workload
@@ -65,14 +66,14 @@ async def read_story(
         decision=decided.decision,
         bounds=autoscaling.bounds,
         asked=tuple(asked),
-        off=_off(workload),
+        off=_off(workload, record.conditions),
     )
 
 
-def _off(workload: Workload) -> str:
+def _off(workload: Workload, conditions: Sequence[Condition]) -> str:
     """Say why the spec lets its policy change nothing, "" where it may."""
     if workload.suspend:
-        return f"{reason_of(workload)}, and no policy decides"
+        return f"{suspension_told(workload, conditions)}, and no policy decides"
     if workload.autoscaling and not workload.autoscaling.enabled:
         return "autoscaling.enabled is false: what follows is advice, and nothing acts on it"
     return ""
@@ -89,7 +90,7 @@ def without_memory(scaling: Scaling) -> Scaling:
 async def place_of(
     here: Repository, known: RepositoryRecord, branch: str, key: WorkloadKey, accepted: Accepted
 ) -> str:
-    """Return where the number stands that was taken in, as far as the checkout here can tell.
+    """Return where the number stands that was taken in, "" where the checkout here cannot tell.
 
     It may be of another repository than the tracked one, or lag behind: then it tells nothing.
     What says another number is not the place: `branch`, that of counts, may not be fetched here.
@@ -106,5 +107,4 @@ async def place_of(
         found = count_in(file, data, key) if data else None
         if found is not None and found.count == accepted.replicas:
             return f"{shown}{found.source}"
-    spec = f"{accepted.file}:{accepted.line}"
-    return f"{branch}:{REPLICAS_FILE} or {spec}" if known.counts_commit else spec
+    return ""

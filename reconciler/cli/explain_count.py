@@ -30,11 +30,11 @@ MISSING = (
 
 @dataclass(frozen=True, slots=True)
 class CountStory:
-    """What a count rests on: `place` is where Git says it, `outbox` how our commits fare.
+    """What a count rests on: `place` is where Git says it, "" where nobody here knows.
 
-    `decision` is what would be decided now from `load`; `asked` are the kinds of things that the
-    policy asks of others, which the loop alone does: then it is no decision. `off` says why the
-    spec lets none act, "" where it does.
+    `outbox` is how our commits fare, `decision` what would be decided now from `load`; `asked` are
+    the kinds of things that the policy asks of others, which the loop alone does: then it is no
+    decision. `off` says why the spec lets none act, "" where it does.
     """
 
     key: WorkloadKey
@@ -65,7 +65,7 @@ class CountStory:
 
 def count_lines(story: CountStory, now: float) -> Iterator[tuple[str, str]]:
     """Yield what shaped the count, each with its head; `now` is Unix seconds."""
-    yield "in Git", f"{story.in_git} by {story.place}"
+    yield "in Git", f"{story.in_git}{_place(story)}"
     intent, standing = story.record.scaling.intent, story.standing(now)
     if intent is not None and standing is not None:
         since, policy = age(now - intent.decided_at), intent.steps[-1].policy
@@ -95,13 +95,25 @@ def count_lines(story: CountStory, now: float) -> Iterator[tuple[str, str]]:
     yield "comes to", f"{plural(story.decision.replicas, 'room')}, not knowing {MISSING}"
 
 
+def _place(story: CountStory) -> str:
+    """Say where the number stands; a record knows no line but that of its spec."""
+    accepted = story.record.accepted
+    if story.place or accepted is None:
+        return f" by {story.place}"
+    branch = f" with its branch {story.back.branch}" if story.back.branch else ""
+    return (
+        f", for the spec at {accepted.file}:{accepted.line}: the line of the number itself is told "
+        f"in a checkout of its repository{branch}"
+    )
+
+
 def count_json(story: CountStory, now: float) -> dict[str, Any]:
     """Return the same as a JSON object; times are Unix seconds."""
     scaling, load, decision = story.record.scaling, story.load, story.decision
     until, standing = story.held_until(now), story.standing(now)
     return {
         "inGit": story.in_git,
-        "source": story.place,
+        "source": story.place or None,
         "intent": intent_json(scaling.intent),
         "steps": [step_json(step) for step in scaling.intent.steps] if scaling.intent else [],
         "standing": {"stands": standing.where, "why": standing.why} if standing else None,

@@ -11,10 +11,10 @@ from reconciler.cli.room_faces import NO_ROOMS, RoomsFace, face_of
 from reconciler.cli.scaling_status import ScalingFace
 from reconciler.core import births, hearing, intake, rooms
 from reconciler.core.compile import config_from_json, workload_from_json
-from reconciler.core.conditions import STALLED, held_by
+from reconciler.core.conditions import STALLED, held_by, suspension_told
 from reconciler.core.departing import workload_of
 from reconciler.core.offers import print_of, prints_of
-from reconciler.core.suspension import in_time, reason_of
+from reconciler.core.suspension import in_time
 from reconciler.loop.lane import Lane
 from reconciler.model.changes import leaves_git
 from reconciler.model.holds import Hold, HoldKind
@@ -274,7 +274,7 @@ def _holds(
     """Return what is held: removals by their record, all else by its condition."""
     found = []
     if spec and spec.suspend and not record.deleting:
-        found.append(Hold(HoldKind.SUSPENDED, key, reason_of(spec)))
+        found.append(Hold(HoldKind.SUSPENDED, key, suspension_told(spec, record.conditions)))
     if record.held:
         line = print_of(record.held.line)
         known = [offer.change_hash for offer in offers if line in prints_of(offer.asks)]

@@ -5,10 +5,12 @@ Messages name no counts: a condition is written when it changes, and counts chan
 
 from collections.abc import Sequence
 
+from reconciler.core.suspension import reason_of
 from reconciler.model.holds import Hold, HoldKind, is_suspended
 from reconciler.model.plans import Plan
 from reconciler.model.records import Condition
 from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Workload
 
 READY, RECONCILING, STALLED = "Ready", "Reconciling", "Stalled"
 SCALING_HELD = "ScalingHeld"
@@ -74,6 +76,13 @@ def _since(old: Condition | None, fresh: tuple[str, bool, str, str], now: float)
     if old is not None and (old.type, old.status, old.reason, old.message) == fresh:
         return old
     return Condition(*fresh, now)
+
+
+def suspension_told(workload: Workload, conditions: Sequence[Condition]) -> str:
+    """Say by what a workload is suspended, as the loop did: a spec on record has no line of it."""
+    holds = held_by(workload.key, conditions)
+    told = (hold.reason for hold in holds if hold.kind is HoldKind.SUSPENDED)
+    return next(told, reason_of(workload))
 
 
 def held_by(key: WorkloadKey, conditions: Sequence[Condition]) -> tuple[Hold, ...]:

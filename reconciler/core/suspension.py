@@ -75,5 +75,5 @@ def reason_of(workload: Workload) -> str:
     told_of = workload.suspension
     why = f": {told_of.reason}" if told_of.reason else ""
     end = f", until {told(told_of.until)}" if told_of.until is not None else ""
-    place = told_of.source or workload.source
+    place = told_of.source or f"the spec at {workload.source}"  # what is on record has no line
     return f"suspended by {place}{why}{end}: nothing is written"

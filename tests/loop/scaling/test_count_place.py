@@ -21,11 +21,11 @@ COUNTS = HEAD + "kind: Replicas\nspec:\n  counts:\n    Scheduler/arena: 5\n"
             5,
             True,
             False,
-            f"counts:replicas.yaml or {FILE}:1",
+            "",
             id="on a branch that this checkout does not have",
         ),
         pytest.param(2, True, False, f"{FILE}:5", id="in its spec, though there is such a branch"),
-        pytest.param(7, False, True, f"{FILE}:1", id="nowhere that this checkout knows"),
+        pytest.param(7, False, True, "", id="nowhere that this checkout knows"),
     ],
 )
 async def test_the_place_of_a_number(replicas: int, apart: bool, fetched: bool, place: str) -> None:

@@ -9,16 +9,17 @@ import pytest
 from reconciler import registry
 from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
 from reconciler.cli.count_reading import read_story, without_memory
-from reconciler.cli.explain_count import CountStory
+from reconciler.cli.explain_count import CountStory, count_json, count_lines
 from reconciler.core import deciding
 from reconciler.core.deciding import Decided
 from reconciler.model.decisions import Demand, Past
+from reconciler.model.holds import HoldKind
 from reconciler.model.intents import Scaling
 from reconciler.model.outbox import EMPTY_OUTBOX
 from reconciler.model.plans import Desired
-from reconciler.model.records import Accepted, StateRecord
+from reconciler.model.records import Accepted, Condition, StateRecord
 from reconciler.model.scaling import Activity, Look
-from reconciler.model.specs import Budgets
+from reconciler.model.specs import Budgets, WriteBack
 from tests.unit.core.making import NOW, autoscaling
 from tests.unit.core.policies.looks import a_load
 from tests.unit.service_faces.hall import Hall
@@ -26,13 +27,12 @@ from tests.unit.service_faces.hall import Hall
 
 def story_of(**changes: Any) -> CountStory | None:
     """Return what `explain` reads of a workload without rooms, with five in Git."""
-    hall = Hall()
+    hall, conditions = Hall(), changes.pop("conditions", ())
     workload = replace(hall.workload, **{"autoscaling": autoscaling(2, 60), **changes})
-    accepted = Accepted("{}", 5, "c" * 40, "arena.yaml", 1)
+    accepted = Accepted("{}", 5, "c" * 40, "arena.yaml", 2)
     desired = Desired(workload, (), "", {}, "")
-    situation = replace(
-        hall.lane.situation(hall.key), desired=desired, record=StateRecord(accepted=accepted)
-    )
+    record = StateRecord(accepted=accepted, conditions=conditions)
+    situation = replace(hall.lane.situation(hall.key), desired=desired, record=record)
     here = MemoryRepository(MemoryHost())
     return asyncio.run(read_story(hall.lane, situation, here, EMPTY_OUTBOX, Budgets(), NOW))
 
@@ -57,6 +57,31 @@ def test_what_a_policy_would_do_is_shown_and_whether_it_may(
     assert story.decision.steps
     assert story.off.startswith(why)
     assert bool(story.off) is bool(why)
+
+
+def test_of_a_suspension_the_line_is_told_that_the_loop_told_and_no_other() -> None:
+    told = "suspended by schedulers/arena.yaml:8: nothing is written"
+    conditions = (Condition("Stalled", True, HoldKind.SUSPENDED, told, NOW),)
+    story, alone = story_of(suspend=True, conditions=conditions), story_of(suspend=True)
+    assert story is not None
+    assert alone is not None
+    assert story.off == f"{told}, and no policy decides"
+    assert alone.off == told.replace("by ", "by the spec at ").replace(":8", ":1") + (
+        ", and no policy decides"
+    )
+
+
+def test_outside_a_checkout_no_line_is_told_as_that_of_the_number() -> None:
+    story = story_of()
+    assert story is not None
+    assert next(count_lines(story, NOW)) == (
+        "in Git",
+        "5, for the spec at arena.yaml:2: the line of the number itself is told in a checkout of "
+        "its repository",
+    )
+    assert count_json(story, NOW)["source"] is None
+    apart = replace(story, back=WriteBack(branch="counts"))
+    assert next(count_lines(apart, NOW))[1].endswith("with its branch counts")
 
 
 def test_a_workload_without_a_policy_has_no_story() -> None:

@@ -103,6 +103,20 @@ async def test_a_record_is_told_in_a_word(
     assert (arena.state, [hold.kind for hold in arena.holds]) == (state, holds)
 
 
+async def test_of_a_suspension_the_line_is_told_that_the_loop_told() -> None:
+    told = "suspended by schedulers/arena.yaml:18: nothing is written"
+    process = Process(World())
+    await process.start()
+    await process.lane.store.change_state(KEY, lambda _: accepted(suspend=True))
+    (arena,) = status_of(process.lane, [], None, 0.0).workloads
+    (hold,) = arena.holds
+    assert hold.reason == "suspended by the spec at schedulers/arena.yaml:4: nothing is written"
+    conditions = (Condition("Stalled", True, HoldKind.SUSPENDED, told, 0.0),)
+    await process.lane.store.change_state(KEY, lambda was: replace(was, conditions=conditions))
+    (arena,) = status_of(process.lane, [], None, 0.0).workloads
+    assert [hold.reason for hold in arena.holds] == [told]
+
+
 async def test_of_a_workload_that_was_taken_in_once_the_record_is_lost() -> None:
     process = Process(World())
     await process.start()

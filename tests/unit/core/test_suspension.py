@@ -41,11 +41,15 @@ def test_the_next_end_is_that_of_what_is_suspended() -> None:
 @pytest.mark.parametrize(
     ("told", "wanted"),
     [
-        (Suspension(), "suspended by schedulers/arena.yaml:1: nothing is written"),
+        (Suspension(), "suspended by the spec at schedulers/arena.yaml:1: nothing is written"),
+        (
+            Suspension(source=Source("schedulers/arena.yaml", 8)),
+            "suspended by schedulers/arena.yaml:8: nothing is written",
+        ),
         (
             ENDS,
-            "suspended by schedulers/arena.yaml:1: the database moves, until 2027-01-15 08:01 UTC: "
-            "nothing is written",
+            "suspended by the spec at schedulers/arena.yaml:1: the database moves, until "
+            "2027-01-15 08:01 UTC: nothing is written",
         ),
     ],
 )
