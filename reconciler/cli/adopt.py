@@ -3,6 +3,7 @@
 import asyncio
 import time
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 
 from reconciler.cli.console import Console
 from reconciler.cli.failures import Failure
@@ -24,6 +25,8 @@ EXAMPLE = """\
 gamekeeper adopt arena --selector app=arena --instance main          # what would become a room
 gamekeeper adopt arena --selector app=arena --yes --instance main"""
 
+LABELS_SHOWN = 5
+
 
 def configure(parser: ArgumentParser) -> None:
     """Add the command's arguments."""
@@ -44,7 +47,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, console: Console) -> int:
-    """Adopt: 0 done, or nothing to do; 1 something is in the way; without --yes 2 for pods."""
+    """Adopt: 0 done, or nothing left to do; 1 if it cannot be; without --yes 2 for pods."""
     try:
         selects_all = not LabelSelector.parse_labels(arguments.selector).terms
     except BadSelector as error:
@@ -64,6 +67,8 @@ async def _adopt(arguments: Namespace, settings: Settings, console: Console) -> 
             adoption = _adoption(arguments, settings, store)
             selector, ours = arguments.selector, settings.namespace
             found = await candidates(cluster, adoption, selector, ours)
+            if not (found.pods or found.known or found.over):
+                raise await nothing_selected(cluster, adoption.workload.key.namespace, selector)
         _print_found(console, found, adoption)
         if found.obstacles:
             raise Failure(
@@ -89,6 +94,23 @@ def _adoption(arguments: Namespace, settings: Settings, store: RecordStore) -> A
         )
     workload = last_workload(key, record, ())
     return Adoption(workload, settings.instance, as_current=arguments.as_current)
+
+
+async def nothing_selected(cluster: Cluster, namespace: str, selector: str) -> Failure:
+    """Return the failure of a selector that selects nothing: what labels there are."""
+    there = await cluster.list_metadata("v1", "Pod", namespace)
+    found = Counter(
+        f"{name}={value}"
+        for pod in there.items
+        for name, value in (pod["metadata"].get("labels") or {}).items()
+    )
+    usual = ", ".join(f"{escaped(each)} ({pods})" for each, pods in found.most_common(LABELS_SHOWN))
+    no_labels = "No pod there has a label" if there.items else "No pod is there at all"
+    return Failure(
+        f'"{selector}" selects no pod in the namespace {namespace}',
+        f"What there is has {usual}" if usual else no_labels,
+        f"kubectl get pods --namespace {namespace} --show-labels lists all",
+    )
 
 
 async def _take(

@@ -8,7 +8,6 @@ from reconciler.cli.room_reading import SeenRoom
 from reconciler.kube.names import nearest
 from reconciler.model.refs import WorkloadKey
 
-SHOWN = 5
 _KINDS = frozenset({"fleet", "fleets", "scheduler", "schedulers", "pod", "pods"})
 """What stands before a name as kubectl has it, and is no namespace there."""
 

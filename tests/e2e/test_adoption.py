@@ -60,6 +60,12 @@ def test_the_page_comes_true(place: Place) -> None:
         given = "kubectl annotate namespace arena gamekeeper.dev/adopt=main"
         wait_until(lambda: given in place.run("status").stdout)
         assert given in typed(say, place.repository, **place.settings)
+        typo = place.run("adopt", "arena", "--selector", "app=typo", "--yes")
+        assert (typo.returncode, typo.stdout) == (1, "")
+        assert typo.stderr == (
+            'error: "app=typo" selects no pod in the namespace arena. What there is has '
+            "app=arena (2). kubectl get pods --namespace arena --show-labels lists all.\n"
+        )
         kept = place.run("adopt", "arena", "--selector", "app=arena", "--yes")
         assert kept.returncode == 1
         assert kept.stdout.count("is controlled by ReplicaSet web-7d9f") == 2
