@@ -54,6 +54,20 @@ async def test_a_removal_over_budget_is_held_in_the_preview_and_offered_by_nobod
     assert not process.lane.store.repository.offers
 
 
+async def test_a_removal_inside_reviewed_bounds_is_held_in_no_preview_and_by_no_loop() -> None:
+    world = World()
+    policy = {"min": 1, "max": 9, "policy": {"fixedBuffer": {"amount": 5}}}
+    for replicas in (9, 1):
+        text = spec("arena", replicas, reports="required", autoscaling=policy)
+        world.commit({"schedulers/arena.yaml": text})
+        (arena,) = await previewed(world, Process(world))
+        assert not arena.holds
+        process = await world.process()
+        await process.turn()
+        assert not process.lane.wanted.holds
+        assert process.lane.store.state(arena.plan.key).in_effect == replicas
+
+
 async def test_a_strangers_namespace_holds_the_workload() -> None:
     world = World()
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "arena"}}
