@@ -65,6 +65,8 @@ def carried(arrival: Arrival, workload: Workload, record: StateRecord) -> StateR
     accepted, scaling = record.accepted, record.scaling
     if accepted is None or accepted.replicas == workload.replicas:
         return record
+    if record.deleting:
+        return record  # nothing of it acts: what comes back comes as Git has it
     if not _is_elsewhere(arrival, workload, scaling):
         return record
     value, steps = record.in_effect, scaling.intent.untold if scaling.intent else ()

@@ -167,6 +167,7 @@ def head_count(arrival: Arrival, workload: Workload, record: StateRecord) -> Hea
     if not human and workload.key not in arrival.withheld:
         # The freeze is over, or an approval lets it through.
         human = waiting_by(arrival, workload.key, record)
+        human = human or _brought_back(arrival, workload, record)
     is_theirs = arrival.moves.wrote is not None and workload.key not in arrival.moves.wrote
     return HeadCount(
         workload.replicas,
@@ -178,6 +179,19 @@ def head_count(arrival: Arrival, workload: Workload, record: StateRecord) -> Hea
         accepted=record.accepted.replicas if record.accepted else None,
         foreign=newest if is_theirs else "",
     )
+
+
+def _brought_back(arrival: Arrival, workload: Workload, record: StateRecord) -> str:
+    """Return the commit of a person that brings back what is being removed, "" for none.
+
+    They want it as Git has it now, be it the number of before. One that is gone comes as a new one.
+    """
+    if not record.deleting or workload.autoscaling is None:
+        return ""
+    if workload.key in arrival.reading.unnumbered:
+        return ""
+    moved = arrival.moves.tracked.get(workload.key, ())
+    return intents.bringing_commit(moved) or arrival.reading.commit
 
 
 def is_taken_back(arrival: Arrival, workload: Workload, scaling: Scaling) -> bool:

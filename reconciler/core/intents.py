@@ -217,6 +217,15 @@ def human_commit(passages: Iterable[Passage]) -> str:
     return found
 
 
+def bringing_commit(passages: Iterable[Passage]) -> str:
+    """Return the newest commit with a number that none of its parents had, "" where none is."""
+    found = ""
+    for passage in passages:
+        if passage.after is not None and all(number is None for number in passage.before):
+            found = passage.commit
+    return found
+
+
 def _is_of(landing: Landing, landed: Intent) -> bool:
     """Whether a landing is that of this very decision."""
     return (landing.value, landing.decided_at) == (landed.value, landed.decided_at)

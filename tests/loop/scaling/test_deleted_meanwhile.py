@@ -21,7 +21,7 @@ from reconciler.service.scalers import Scalers
 from tests.loop.safety import Bounds
 from tests.loop.scaling.house import ARENA, FILE, Habits, Scene, scaled, stage
 from tests.loop.scaling.test_human_points import SlowCompiler
-from tests.loop.virtual_time import in_virtual_time
+from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.loop.world import World, spec
 
 FROM_EIGHT = [{"from": "08:02", "to": "20:00", "replicas": 3}]
@@ -121,6 +121,28 @@ def test_what_was_on_its_way_is_dropped(
             record = there.leader.lane.store.state(ARENA)
             assert record.deleting
             assert replace(record.scaling, past=NO_SCALING.past) == NO_SCALING
+
+    in_virtual_time(main())
+
+
+def test_who_brings_it_back_while_it_is_removed_has_the_number_and_the_policy_waits() -> None:
+    async def main() -> None:
+        leaving = Leaving()
+        async with leaving.scene(_deciding(leaving)) as there:
+            leaving.there = there
+            there.start("one")
+            await asyncio.wait_for(leaving.taken_in.wait(), 300.0)
+            await asyncio.sleep(2.0)
+            there.world.commit({FILE: leaving.text})
+            back = there.head()
+            assert there.leader is not None
+            await there.leader.app.look_soon()
+            await there.until("two again", lambda: there.wanted() == 2, 10.0)
+            until = elapsed() + HOLD_SECONDS - 20.0
+            while elapsed() < until:
+                assert (there.wanted(), there.count_in_git(), there.head()) == (2, 2, back)
+                await asyncio.sleep(10.0)
+            await there.until("the policy's three", lambda: there.count_in_git() == 3, 120.0)
 
     in_virtual_time(main())
 

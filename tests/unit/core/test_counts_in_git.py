@@ -175,6 +175,58 @@ def test_a_spec_that_leaves_git_takes_its_decision_along() -> None:
     assert result.records[a_key("arena")].scaling == Scaling()
 
 
+BROUGHT_BACK = Moves(
+    tracked={ARENA.key: (Passage("c2", 20, (None,)), Passage("c3", 20, (20,)))}, wrote={}
+)
+LEAVES = replace(accepted(ARENA), deleting=True)
+
+
+@pytest.mark.parametrize(
+    ("record", "changes", "moves", "held_by"),
+    [
+        pytest.param(LEAVES, {}, BROUGHT_BACK, "c2", id="while it is removed"),
+        pytest.param(LEAVES, {}, Moves(), "HEAD", id="though no commit tells of it"),
+        pytest.param(
+            replace(DECIDED, deleting=True), {}, BROUGHT_BACK, "c2", id="over what was decided"
+        ),
+        pytest.param(accepted(ARENA), {}, BROUGHT_BACK, "", id="not before anybody looked"),
+        pytest.param(StateRecord(), {}, BROUGHT_BACK, "", id="not of one that is gone, or new"),
+        pytest.param(
+            LEAVES, {"unnumbered": {ARENA.key}}, BROUGHT_BACK, "", id="not where no number stands"
+        ),
+        pytest.param(
+            LEAVES,
+            {"counts_commit": "b1", "over": {ARENA.key: 20}, "own": {ARENA.key: 7}},
+            BROUGHT_BACK,
+            "c2",
+            id="with the line of the branch of counts",
+        ),
+    ],
+)
+def test_who_brings_a_workload_back_holds_its_policy(
+    record: StateRecord, changes: dict[str, Any], moves: Moves, held_by: str
+) -> None:
+    head = a_reading(ARENA, **changes)
+    after = take_in(head, records={ARENA.key: record}, moves=moves).records.get(ARENA.key, record)
+    assert (after.deleting, after.in_effect) == (False, 20)
+    assert after.scaling.held_by == held_by.replace("HEAD", head.commit)
+    assert bool(after.scaling.held_until) is bool(held_by)
+
+
+def test_a_workload_without_a_policy_that_comes_back_holds_nothing() -> None:
+    bare = replace(ARENA, autoscaling=None)
+    after = take_in(a_reading(bare), records={ARENA.key: replace(accepted(bare), deleting=True)})
+    assert after.records[ARENA.key].scaling == Scaling()
+
+
+def test_a_line_of_ours_that_lies_over_what_comes_back_is_its_number() -> None:
+    """It landed as the deletion was taken in: what acted was none."""
+    there = replace(ARENA, replicas=23)
+    head = a_reading(there, counts_commit="b1", over={ARENA.key: 23}, own={ARENA.key: 7})
+    after = take_in(head, records={ARENA.key: LEAVES}, moves=Moves(stale={ARENA.key: 23}))
+    assert after.records[ARENA.key].in_effect == 23
+
+
 def test_a_persons_number_under_one_of_the_branch_of_counts_acts_and_is_to_be_carried_over() -> (
     None
 ):
