@@ -77,8 +77,8 @@ def count_lines(story: CountStory, now: float) -> Iterator[tuple[str, str]]:
         yield "decided", f"last {moved}, {since} ago, by {last.policy}: {last.reason}"
     until = story.held_until(now)
     if until is not None:
-        who, left = story.record.scaling.held_by[:12], age(until - now)
-        yield "held", f"commit {who} set the number: no policy until {written(until)} ({left})"
+        why, left = story.record.scaling.held_why, age(until - now)
+        yield "held", f"{why}: no policy until {written(until)} ({left})"
     pause = pauses.on_record(story.record.conditions)
     if pause is not None and until is None:
         yield "paused", f"{pause.message}, since {age(now - pause.since)}"

@@ -139,7 +139,7 @@ def _holds(record: StateRecord, now: float) -> Iterator[dict[str, Any]]:
     if now < scaling.held_until:
         yield {
             "hold": "HumanHold",
-            "reason": f"the number was set by hand in {scaling.held_by[:12]}",
+            "reason": scaling.held_why,
             "commit": scaling.held_by,
             "since": pause.since if pause is not None and pause.reason == "HumanHold" else 0.0,
             "until": scaling.held_until,

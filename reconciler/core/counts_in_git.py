@@ -168,6 +168,9 @@ def head_count(arrival: Arrival, workload: Workload, record: StateRecord) -> Hea
         # The freeze is over, or an approval lets it through.
         human = waiting_by(arrival, workload.key, record)
         human = human or _brought_back(arrival, workload, record)
+    moved = (arrival.moves.tracked, arrival.moves.apart)
+    passed = [each for moves in moved for each in moves.get(workload.key, ())]
+    went_back = any(each.went_back and each.commit == human for each in passed)
     is_theirs = arrival.moves.wrote is not None and workload.key not in arrival.moves.wrote
     return HeadCount(
         workload.replicas,
@@ -178,6 +181,7 @@ def head_count(arrival: Arrival, workload: Workload, record: StateRecord) -> Hea
         own,
         accepted=record.accepted.replicas if record.accepted else None,
         foreign=newest if is_theirs else "",
+        went_back=went_back,
     )
 
 
@@ -231,7 +235,8 @@ def dropped(arrival: Arrival, workload: Workload, record: StateRecord) -> Droppe
     if intent is None or fate not in _TAKEN_BACK:
         return None
     commit = head.human if fate == "human" else ""
-    return Dropped(workload.key, intent.value, head.replicas, fate, commit)
+    back = head.went_back and fate == "human"
+    return Dropped(workload.key, intent.value, head.replicas, fate, commit, went_back=back)
 
 
 def _settled(

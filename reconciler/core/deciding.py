@@ -76,7 +76,7 @@ def given_up(before: Scaling, in_git: int) -> Decided:
 def _held(decision: Decision, before: Scaling, count: int, now: float) -> Decision:
     """Return a decision that changes nothing: a human's number stands for a while."""
     left = before.held_until - now
-    why = f"{before.held_by[:12]} set the number: the policy waits {left:.0f} s"
+    why = f"{before.held_why}: the policy waits {left:.0f} s"
     # It goes on watching: what it learns meanwhile is not lost.
     return replace(
         decision,

@@ -30,6 +30,7 @@ def dump_scaling(scaling: Scaling) -> Json:
         "own": scaling.own,
         **({"undone": [_parts(step) for step in scaling.undone]} if scaling.undone else {}),
         **({"unlisted": scaling.unlisted} if scaling.unlisted else {}),
+        **({"wentBack": True} if scaling.went_back else {}),
         "last": scaling.last and _parts(scaling.last),
         "past": None if scaling.past == NO_PAST else past_to_json(scaling.past),
     }
@@ -63,6 +64,7 @@ def load_scaling(value: Json) -> Scaling:
         own=value.get("own"),
         undone=tuple(Step(*parts) for parts in value.get("undone", [])),
         unlisted=tuple(value["unlisted"]) if value.get("unlisted") else None,
+        went_back=value.get("wentBack", False),
         last=Step(*value["last"]) if value.get("last") else None,
         past=past_from_json(value["past"]) if value.get("past") else NO_PAST,
     )

@@ -49,7 +49,8 @@ def _settled(
 ) -> tuple[Scaling, Fate]:
     if head.human and not _is_heard(scaling, head):
         heard = replace(scaling, intent=_asked(head, now), landings=(), undone=())
-        return _held(heard, head.human, shared_now, hold_seconds), "human"
+        after = _held(heard, head.human, shared_now, hold_seconds)
+        return replace(after, went_back=head.went_back), "human"
     scaling = _in_time(scaling, shared_now, shared_now + hold_seconds)
     intent = scaling.intent
     # What a policy decided ends with a suspension; what a person's act left to land goes on after.
@@ -87,7 +88,8 @@ def _settled(
 
 def _held(scaling: Scaling, by: str, now: float, hold_seconds: float) -> Scaling:
     until = now + hold_seconds
-    return replace(scaling, held_until=until, held_by=by, held_at=now, held_seconds=hold_seconds)
+    held = replace(scaling, held_until=until, held_by=by, held_at=now, held_seconds=hold_seconds)
+    return replace(held, went_back=False)
 
 
 def _in_time(scaling: Scaling, now: float, latest: float) -> Scaling:

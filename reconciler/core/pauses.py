@@ -72,7 +72,7 @@ def _why(scaling: Scaling, decision: Decision, now: float) -> tuple[PauseReason,
     if decision.reason == GIVEN_UP:
         return "SwitchedOff", GIVEN_UP
     if now < scaling.held_until:
-        return "HumanHold", f"the number was set by hand in {scaling.held_by[:12]}"
+        return "HumanHold", scaling.held_why
     if decision.hold:
         return "PolicyHold" if decision.advised is None else "DemandDoubted", decision.hold
     return ("MemberSilent", decision.missing) if decision.missing else None

@@ -234,7 +234,7 @@ async def read_passages(
     _, before = await trail.read(base)
     # We force nothing: who sets a branch back, to a commit of ours even, is a person.
     if relation is Relation.DIVERGED:
-        return await _ends(trail, head, (before,), keys)
+        return await _ends(trail, head, (before,), keys, went_back=True)
     forgotten = not frozenset(trail.eldest).isdisjoint(lineage.commits)
     if lineage.cut or forgotten or len(foreign) > _most_commits(trail, before):
         newest = next((commit for commit in lineage.commits if commit in mine), "")
@@ -258,11 +258,18 @@ def _most_commits(trail: Trail, before: Counts) -> int:
 
 
 async def _ends(
-    trail: Trail, head: str, before: Collection[Counts], keys: Collection[WorkloadKey]
+    trail: Trail,
+    head: str,
+    before: Collection[Counts],
+    keys: Collection[WorkloadKey],
+    *,
+    went_back: bool = False,
 ) -> Passages:
     """Return the passage from what was known before to the head, as one of a single commit."""
     _, after = await trail.read(head)
     return {
-        key: (Passage(head, after.get(key), tuple(counts.get(key) for counts in before)),)
+        key: (
+            Passage(head, after.get(key), tuple(counts.get(key) for counts in before), went_back),
+        )
         for key in keys
     }

@@ -115,6 +115,18 @@ class Scaling:
     """Steps that led back to the number in Git before a commit told them: the next one does."""
     unlisted: tuple[int, int] | None = None
     """Of a count that stood nowhere in Git: what acted, and what our first line of it said."""
+    went_back: bool = False
+    """Whether the branch came to `held_by` other than forward: the number may be an older one."""
+
+    @property
+    def held_why(self) -> str:
+        """Why its policy changes nothing until `held_until`."""
+        if not self.went_back:
+            return f"the number was set by hand in {self.held_by[:12]}"
+        return (
+            f"the branch moved to {self.held_by[:12]}, and not forward (a force-push, or a Git "
+            "host whose replicas lag)"
+        )
 
 
 NO_SCALING = Scaling()
@@ -130,7 +142,7 @@ class HeadCount:
     another branch's lies over it (ADR 17), and `own` the one that stands there. `accepted` is the
     number that was taken in before, None where none was; `foreign` is the head's id where no
     commit since then is ours, else "": then a number that is another now is a person's, whoever
-    can tell of which commit.
+    can tell of which commit. The branch `went_back` where it came to `human` not forward.
     """
 
     replicas: int
@@ -141,6 +153,7 @@ class HeadCount:
     own: int | None = None
     accepted: int | None = None
     foreign: str = ""
+    went_back: bool = False
 
     @property
     def acts(self) -> bool:
@@ -157,12 +170,14 @@ class HeadCount:
 class Passage:
     """A commit of somebody else between two heads, and the number there, None for no workload.
 
-    `before` are the numbers of its parents, in their order.
+    `before` are the numbers of its parents, in their order. Where the branch `went_back` to
+    it, not forward, nobody says that the number is new: it may stand there by a commit of ours.
     """
 
     commit: str
     after: int | None
     before: tuple[int | None, ...]
+    went_back: bool = False
 
 
 Fate = Literal["none", "kept", "landed", "rebased", "overruled", "off", "human"]
@@ -173,7 +188,8 @@ Fate = Literal["none", "kept", "landed", "rebased", "overruled", "off", "human"]
 class Dropped:
     """A count that was decided and that a head took back: `number` is what the head says.
 
-    `commit` is the human's that changed the number, "" where none did; `by` is its author.
+    `commit` is the human's that changed the number, "" where none did; `by` is its author, who
+    need not have written the number where the branch `went_back` to it.
     """
 
     key: WorkloadKey
@@ -182,10 +198,14 @@ class Dropped:
     fate: Fate
     commit: str = ""
     by: str = ""
+    went_back: bool = False
 
     def __str__(self) -> str:
         """Say it in a sentence."""
         lost = f"{self.value}, which was decided, is dropped"
+        if self.fate == "human" and self.went_back:
+            there = f"{self.commit[:12]}, and not forward, which says {self.number}"
+            return f"the branch moved to {there}: {lost}"
         if self.fate == "human":
             return f"{self.by or 'somebody'} set {self.number} in commit {self.commit[:12]}: {lost}"
         if self.fate == "off":

@@ -1,4 +1,6 @@
-"""A branch that a person sets back to a commit of theirs is their word once more."""
+"""A branch that goes back is a person's word once more; whose number that is, is not made up."""
+
+import asyncio
 
 import pytest
 
@@ -16,6 +18,7 @@ TIMES = [
     {"from": "08:14", "to": "20:00", "replicas": 7},
 ]
 """The world begins at 08:00."""
+BACK = "the branch moved to "
 BRIEF = CONFIG.replace("{}", f"{{writeBack: {{humanHoldSeconds: {HOLD_SECONDS:.0f}}}}}")
 
 
@@ -37,7 +40,31 @@ def test_it_holds_anew_though_the_policy_wants_that_very_number() -> None:
             await there.until("it is heard", lambda: not store.state(ARENA).scaling.intent, 90.0)
             heard_at = elapsed()
             assert store.state(ARENA).scaling.held_by == theirs
+            assert store.state(ARENA).scaling.held_why.startswith(BACK + theirs[:12])
             await there.until("seven", lambda: there.wanted() == 7, 600.0)
             assert elapsed() - heard_at >= HOLD_SECONDS - 1.0
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["back to it", "to one on top of it"])
+def test_a_number_of_ours_is_never_told_as_set_by_hand(beside: bool) -> None:
+    """A replica of the Git host that lags looks like a force-push: its older number acts."""
+
+    async def main() -> None:
+        files = {"gamekeeper.yaml": BRIEF, FILE: scaled(2, TIMES)}
+        async with stage(files, {"arena": Bounds(30, 0)}) as there:
+            there.start("one")
+            await there.until("seven in Git", lambda: there.count_in_git() == 7, 200.0)
+            ours = there.head()
+            await there.until("four in Git", lambda: there.count_in_git() == 4, 900.0)
+            await asyncio.sleep(30.0)
+            there.world.host.branch("main", ours)
+            head = there.world.commit({"NOTES": "theirs"}) if beside else ours
+            await there.until("seven", lambda: there.wanted() == 7, 90.0)
+            assert there.leader is not None
+            scaling = there.leader.lane.store.state(ARENA).scaling
+            assert scaling.held_until, "whoever set it back wants that number"
+            assert scaling.held_why.startswith(BACK + head[:12])
 
     in_virtual_time(main())

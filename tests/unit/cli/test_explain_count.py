@@ -47,7 +47,7 @@ def test_everything_that_shaped_the_count_has_its_line() -> None:
 
 def test_a_number_of_a_person_is_told_with_its_commit_and_its_end() -> None:
     told = lines(HELD)
-    assert "held|commit dddddddddddd set the number: no policy until " in "\n".join(told)
+    assert "held|the number was set by hand in dddddddddddd: no policy until " in "\n".join(told)
     assert not any(line.startswith("decided") for line in told)
     value = count_json(HELD, NOW)
     assert (value["heldBy"], value["heldUntil"], value["intent"]) == ("d" * 40, NOW + 300, None)

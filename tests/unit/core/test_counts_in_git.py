@@ -56,6 +56,13 @@ def test_a_number_of_somebody_else_wins_at_once_inside_the_bounds() -> None:
         ),
         pytest.param(
             replace(ARENA, replicas=10),
+            (Passage("c2" * 20, 10, (20,), went_back=True),),
+            "the branch moved to c2c2c2c2c2c2, and not forward, which says 10: 60, which was "
+            "decided, is dropped",
+            id="by a number that the branch moved back to",
+        ),
+        pytest.param(
+            replace(ARENA, replicas=10),
             (),
             "Git says 10, and nobody knows of whom: 60, which was decided, is dropped",
             id="by a number of nobody we know",

@@ -110,7 +110,9 @@ def test_a_humans_number_holds_the_policy_which_goes_on_watching() -> None:
     found = decided(50, 20, held)
     assert found.decision.replicas == 20
     assert found.decision.again_in_seconds == 400
-    assert found.decision.hold == "abcdef012345 set the number: the policy waits 400 s"
+    assert found.decision.hold == (
+        "the number was set by hand in abcdef012345: the policy waits 400 s"
+    )
     assert found.decision.advised == 50
     assert found.scaling.intent is None
     assert found.scaling.past.lows != EARLIER.lows or found.scaling.past.demand is not None

@@ -42,6 +42,13 @@ def decided(
             id="a person's number goes before what the policy says",
         ),
         pytest.param(
+            decided("anything", replace(HELD, went_back=True)),
+            "HumanHold",
+            "the branch moved to abababababab, and not forward (a force-push, or a Git host "
+            "whose replicas lag)",
+            id="nobody set by hand the number to which a branch went back",
+        ),
+        pytest.param(
             decided(GIVEN_UP, reason=GIVEN_UP),
             "SwitchedOff",
             GIVEN_UP,
