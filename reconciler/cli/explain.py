@@ -21,7 +21,7 @@ from reconciler.cli.rooms_api import add_api, api_of
 from reconciler.cli.status import read_records, read_sighting
 from reconciler.cli.statuses import status_of
 from reconciler.loop import head
-from reconciler.loop.tick import plan_key
+from reconciler.loop.preview import plan_stands
 from reconciler.model.live import LivePod
 from reconciler.model.outbox import EMPTY_OUTBOX
 from reconciler.model.refs import WorkloadKey
@@ -106,7 +106,7 @@ async def _read(
                 lane = make_head_lane(settings, one.lane, compiler, repository)
                 now = one.clock.now()
                 await head.resume(lane, now)
-                plan = plan_key(one.lane, key, now)
+                plan = await plan_stands(one.lane, key, now)
                 story = None if room else await _story(one, settings, key, repository, seen)
             status = status_of(one.lane, (key,), seen, now)
             mine = next(each for each in status.workloads if each.key == key)

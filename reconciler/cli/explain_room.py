@@ -24,7 +24,7 @@ def room_lines(explained: Explained, room: SeenRoom, now: float) -> Iterator[str
         ("its report", _report(explained, room, now)),
         ("its spec", asked_by(explained)),
         ("revision", _revision(room)),
-        *(("held", f"{hold.reason} ({hold.kind})") for hold in explained.status.holds),
+        *(("held", f"{hold.reason} ({hold.kind})") for hold in explained.holds),
         *(("next", text) for text in _next(explained, room, now)),
     ):
         yield f"  {head:<12}{escaped(text)}"
@@ -37,7 +37,7 @@ def room_json(explained: Explained, room: SeenRoom, now: float) -> dict[str, Any
     return {
         **detail_json(room, explained.around, now),
         "report": _report(explained, room, now),
-        "holds": [{"hold": hold.kind, "reason": hold.reason} for hold in explained.status.holds],
+        "holds": [{"hold": hold.kind, "reason": hold.reason} for hold in explained.holds],
         "next": list(_next(explained, room, now)),
     }
 

@@ -7,11 +7,14 @@ from typing import Any
 from reconciler.cli.explain_count import count_json, count_lines
 from reconciler.cli.explained import Explained, asked_by, nobody_leads, step_of
 from reconciler.cli.reading import counted
-from reconciler.model.holds import is_suspended
+from reconciler.core.conditions import READY, STEP_FAILED
+from reconciler.model.holds import HoldKind, is_suspended
 from reconciler.model.printable import escaped
 from reconciler.model.rooms import BUSY_MARKS, Mark, Why
 
 SHOWN = 5
+WHOLE = (HoldKind.FOREIGN, HoldKind.SUSPENDED, HoldKind.UNREADABLE_RECORD)
+"""Holds under which nothing at all is done with a workload."""
 
 
 def workload_lines(explained: Explained, now: float) -> Iterator[str]:
@@ -23,7 +26,8 @@ def workload_lines(explained: Explained, now: float) -> Iterator[str]:
         ("its spec", asked_by(explained)),
         *(("not known", text) for text in _unknown(explained)),
         *(count_lines(explained.count, now) if explained.count else ()),
-        *(("held", f"{hold.reason} ({hold.kind})") for hold in status.holds),
+        *(("held", f"{hold.reason} ({hold.kind})") for hold in explained.holds),
+        *(("failing", text) for text in _failing(explained)),
         *(("stays", text) for text in _staying(explained)),
         *(("next", text) for text in _next(explained)),
     ):
@@ -44,7 +48,8 @@ def workload_json(explained: Explained, now: float) -> dict[str, Any]:
         "source": status.source or None,
         "desired": plan.counts.desired,
         "states": dict(_states(explained)),
-        "holds": [{"hold": hold.kind, "reason": hold.reason} for hold in status.holds],
+        "holds": [{"hold": hold.kind, "reason": hold.reason} for hold in explained.holds],
+        "failing": list(_failing(explained)),
         "staying": list(_staying(explained)),
         "next": list(_next(explained)),
         "count": count_json(explained.count, now) if explained.count else None,
@@ -93,6 +98,13 @@ def _staying(explained: Explained) -> Iterator[str]:
         yield f"{counted(waiting, 'room')} of an old revision: replaced once known to be empty"
 
 
+def _failing(explained: Explained) -> Iterator[str]:
+    """Say at what the loop failed last: it asks for that again, ever more seldom."""
+    for condition in explained.status.conditions:
+        if condition.type == READY and condition.reason == STEP_FAILED:
+            yield condition.message
+
+
 def _next(explained: Explained) -> Iterator[str]:
     """Say what the next tick does to the workload."""
     plan = explained.plan
@@ -110,4 +122,5 @@ def _next(explained: Explained) -> Iterator[str]:
     for prune in plan.prunes:
         yield f"{prune.ref} is deleted: {prune.reason}"
     if plan.idle:
-        yield "nothing is to be done"
+        held = next((hold.kind for hold in explained.holds if hold.kind in WHOLE), "")
+        yield f"nothing, while it is held ({held})" if held else "nothing is to be done"

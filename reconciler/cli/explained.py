@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from reconciler.cli.explain_count import CountStory
 from reconciler.cli.room_reading import Around, SeenRoom
 from reconciler.cli.statuses import GOING, WorkloadStatus
+from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.plans import DeleteRoom, MarkRoom, Plan
 from reconciler.model.specs import Workload
 from reconciler.service.lookout import Sighting
@@ -32,6 +33,14 @@ class Explained:
     def spec(self) -> Workload | None:
         """The spec that was accepted, None where none is on record."""
         return self.around.specs.get(self.status.key)
+
+    @property
+    def holds(self) -> tuple[Hold, ...]:
+        """What is held: by its record, and whose an object is that was looked for just now."""
+        told = self.status.holds
+        if any(hold.kind is HoldKind.FOREIGN for hold in told):
+            return told
+        return *told, *(hold for hold in self.plan.holds if hold.kind is HoldKind.FOREIGN)
 
     @property
     def steps(self) -> tuple[MarkRoom | DeleteRoom, ...]:

@@ -9,7 +9,7 @@ from reconciler.cli.console import Console
 from reconciler.cli.output import print_table
 from reconciler.cli.reading import counted
 from reconciler.cli.statuses import LOST, Status, WorkloadStatus
-from reconciler.core.conditions import READY
+from reconciler.core.conditions import READY, STEP_FAILED
 from reconciler.core.freeze_windows import sentence
 from reconciler.model.freezes import Freeze
 from reconciler.model.holds import Hold, HoldKind
@@ -93,7 +93,7 @@ def _print_workloads(console: Console, workloads: Sequence[WorkloadStatus]) -> N
     for each in workloads:
         for line in each.rooms.stay_lines:
             console.print(f"{console.paint('stays:', 'yellow')} {each.key}: {line}")
-        failing = [c for c in each.conditions if c.type == READY and c.reason == "StepFailed"]
+        failing = [c for c in each.conditions if c.type == READY and c.reason == STEP_FAILED]
         for condition in failing:
             console.print(f"{console.paint('failing:', 'red')} {each.key}: {condition.message}")
 

@@ -13,6 +13,8 @@ from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Workload
 
 READY, RECONCILING, STALLED = "Ready", "Reconciling", "Stalled"
+STEP_FAILED = "StepFailed"
+"""The reason of Ready where the cluster did not do what it was asked for."""
 SCALING_HELD = "ScalingHeld"
 """Its policy stands still: there only while it is true, and no part of the three."""
 
@@ -51,7 +53,7 @@ def conditions_of(
 
 def _why_ready(as_wanted: bool, failure: str) -> tuple[str, str]:
     if failure:
-        return "StepFailed", failure
+        return STEP_FAILED, failure
     return ("AllRoomsReady", "") if as_wanted else ("NotAsWanted", "not every room is as wanted")
 
 

@@ -171,8 +171,9 @@ class _Objects:
             found[-1] = wanted = _found(lane, wanted, there)
             owner = owner_of(there, lane.instance)
             if wanted.ref.kind in additional.KINDS and owner not in (None, plan.key):
-                if not lane.lets_go(owner, wanted.ref):
-                    self.steps.held(HoldKind.FOREIGN, _taken(wanted.ref, owner))
+                taken = taken_reason(lane, wanted.ref, owner)
+                if taken:
+                    self.steps.held(HoldKind.FOREIGN, taken)
                     return None
                 found[-1] = _passing(wanted, there, owner)
                 owned = Owned(wanted.ref, made=True)
@@ -236,7 +237,10 @@ def owner_of(there: Json, instance: str) -> WorkloadKey | None:
     return WorkloadKey(kind, metadata.get("namespace", ""), name)
 
 
-def _taken(ref: ObjectRef, owner: WorkloadKey | None) -> str:
+def taken_reason(lane: Lane, ref: ObjectRef, owner: WorkloadKey) -> str:
+    """Say why an object of another workload of ours holds this one, "" where that lets it go."""
+    if lane.lets_go(owner, ref):
+        return ""
     return (
         f"{ref} is still that of {owner}: nothing of this workload is written until it lets go of "
         "it. Where both keep it, give one of them another name"

@@ -9,7 +9,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from reconciler.core import drift
-from reconciler.loop.apply_objects import foreign_reason, is_ours, look, owner_of
+from reconciler.loop.apply_objects import (
+    foreign_reason,
+    is_ours,
+    look,
+    owner_of,
+    taken_reason,
+)
 from reconciler.loop.lane import Lane
 from reconciler.loop.tick import plan_key
 from reconciler.model import additional
@@ -17,7 +23,7 @@ from reconciler.model.changes import Cause, ObjectChange, Verb
 from reconciler.model.holds import Hold, HoldKind, is_suspended
 from reconciler.model.plan_objects import ApplyObject
 from reconciler.model.plans import MarkRoom, Plan
-from reconciler.model.refs import WorkloadKey
+from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.rooms import Why
 
 
@@ -77,9 +83,41 @@ async def _preview(lane: Lane, plan: Plan, namespaces: Collection[str]) -> Previ
     gone = tuple(ObjectChange(item.ref, Verb.DELETE, item.reason) for item in plan.prunes)
     holds = (*plan.holds, *foreign, *await _drifted(lane, plan))
     if foreign:
-        # What is not ours holds the whole workload.
-        return Preview(Plan(plan.key, plan.counts, plan.inventory, holds=holds), (), holds)
+        return Preview(_held(plan, holds), (), holds)
     return Preview(plan, (*changes, *gone), holds)
+
+
+async def plan_stands(lane: Lane, key: WorkloadKey, now: float) -> Plan:
+    """Return the plan of the next tick as far as names that seem free are free; nothing is written.
+
+    No dry run is asked for, as `preview_plans` does: not everybody who may read may do that.
+    `now` is Unix seconds. Raises the cluster's errors.
+    """
+    plan = plan_key(lane, key, now)
+    # In their order: behind a namespace that is not there is nothing either.
+    for wanted in plan.objects:
+        reason = "" if wanted.live_version else await _whose(lane, key, wanted.ref)
+        if reason:
+            return _held(plan, (*plan.holds, Hold(HoldKind.FOREIGN, key, reason)))
+    return plan
+
+
+async def _whose(lane: Lane, key: WorkloadKey, ref: ObjectRef) -> str:
+    """Say whose an object is that may not be written over; "" where it may."""
+    there = await lane.cluster.get(ref)
+    if there is None:
+        return ""
+    if not is_ours(there, lane.instance):
+        return foreign_reason(ref, lane.instance)
+    owner = owner_of(there, lane.instance)
+    if ref.kind not in additional.KINDS or owner is None or owner == key:
+        return ""
+    return taken_reason(lane, ref, owner)
+
+
+def _held(plan: Plan, holds: tuple[Hold, ...]) -> Plan:
+    """Return what is left of a plan that something which is not ours holds: it holds it whole."""
+    return Plan(plan.key, plan.counts, plan.inventory, holds=holds)
 
 
 async def _drifted(lane: Lane, plan: Plan) -> tuple[Hold, ...]:

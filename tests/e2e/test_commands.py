@@ -400,6 +400,20 @@ def test_where_nobody_can_answer_apply_wants_yes(place: Place) -> None:
     assert place.everything() == before
 
 
+def test_explain_promises_nothing_of_what_a_foreign_namespace_holds(place: Place) -> None:
+    place.kubectl("create", "namespace", "arena")
+
+    def stands() -> bool:
+        found = place.json("status")["workloads"]
+        return bool(found) and [hold["hold"] for hold in found[0]["holds"]] == ["foreign"]
+
+    with place.loop():
+        wait_until(stands)
+        told = place.json("explain", "arena")
+    assert [hold["hold"] for hold in told["holds"]] == ["foreign"]
+    assert told["next"] == ["nothing, while it is held (foreign)"]
+
+
 @pytest.mark.parametrize("hours", [-24, -1, 1])
 def test_who_leads_with_a_wrong_clock_leads_and_is_told_to_have_one(
     place: Place, hours: int

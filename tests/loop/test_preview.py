@@ -1,10 +1,15 @@
 """What `diff --live` shows: the loop's own plan, asked without writing."""
 
 from reconciler.loop import head
-from reconciler.loop.preview import Preview, preview_plans
+from reconciler.loop.preview import Preview, plan_stands, preview_plans
+from reconciler.model import labels
 from reconciler.model.changes import Verb
 from reconciler.model.holds import HoldKind
+from reconciler.model.plans import Plan
+from reconciler.model.refs import WorkloadKey
 from tests.loop.world import Process, World, spec
+
+ARENA = WorkloadKey("Scheduler", "arena", "arena")
 
 
 async def previewed(world: World, process: Process) -> tuple[Preview, ...]:
@@ -13,6 +18,15 @@ async def previewed(world: World, process: Process) -> tuple[Preview, ...]:
     await head.preview(process.head, world.time.now())
     keys = sorted({*process.lane.wanted.keys, *process.view.workloads()})
     return await preview_plans(process.lane, keys, world.time.now())
+
+
+async def explained(world: World) -> Plan:
+    """Return the plan that `explain` tells, of what stands on record."""
+    process = Process(world)
+    await process.view.read()
+    await process.lane.store.load()
+    await head.resume(process.head, world.time.now())
+    return await plan_stands(process.lane, ARENA, world.time.now())
 
 
 def written(world: World) -> list[str]:
@@ -76,6 +90,28 @@ async def test_a_strangers_namespace_holds_the_workload() -> None:
     (arena,) = await previewed(world, Process(world))
     assert [hold.kind for hold in arena.holds] == [HoldKind.FOREIGN]
     assert not arena.moving
+
+
+async def test_a_strangers_namespace_holds_what_is_explained_until_it_is_given_to_us() -> None:
+    world = World()
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "arena"}}
+    world.create("/api/v1/namespaces", body)
+    world.commit({"schedulers/arena.yaml": spec("arena", 3)})
+    process = await world.process()
+    await process.turn()
+    plan = await explained(world)
+    assert (plan.objects, plan.creates) == ((), None)
+    assert [hold.kind for hold in plan.holds] == [HoldKind.FOREIGN]
+    world.delete("/api/v1/namespaces/arena")
+    world.pass_time(30.0)
+    given = {"name": "arena", "annotations": {labels.ADOPT: "main"}}
+    world.create("/api/v1/namespaces", {**body, "metadata": given})
+    before = written(world)
+    plan = await explained(world)
+    assert plan.objects[0].ref.kind == "Namespace"
+    assert plan.creates is not None
+    assert not plan.holds
+    assert written(world) == before
 
 
 async def test_an_approval_counts_in_the_preview_and_is_not_used_up_by_it() -> None:

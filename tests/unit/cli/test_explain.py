@@ -11,12 +11,13 @@ from reconciler.cli.room_detail import detail_lines
 from reconciler.cli.room_reading import Around, see
 from reconciler.cli.rooms_api import Told
 from reconciler.cli.statuses import GOING, WorkloadStatus
+from reconciler.core.conditions import READY, STEP_FAILED
 from reconciler.core.hearing import kept_of
 from reconciler.model.changes import Cause
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LivePod
 from reconciler.model.plans import Counts, CreateRooms, DeleteRoom, MarkRoom, Plan, RoomSeat
-from reconciler.model.records import Ordinals
+from reconciler.model.records import Condition, Ordinals
 from reconciler.model.rooms import Mark, Why
 from reconciler.model.specs import Departure, Disruption
 from reconciler.service.lookout import Sighting
@@ -188,6 +189,37 @@ def test_a_workload_tells_its_rooms_its_holds_and_its_next_steps() -> None:
     assert "30 % ended at once (failing)" in said
     assert "2 rooms are made: 3 wanted, 1 there" in said
     assert "arena-0 is deleted (healing): it failed" in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        (HoldKind.FOREIGN, "nothing, while it is held (foreign)"),
+        (HoldKind.SUSPENDED, "nothing, while it is held (suspended)"),
+        (HoldKind.UNREADABLE_RECORD, "nothing, while it is held (unreadable-record)"),
+        (HoldKind.FAILING, "nothing is to be done"),
+    ],
+)
+def test_what_holds_all_of_a_workload_is_why_nothing_is_done(kind: HoldKind, says: str) -> None:
+    given = explained(a_pod(0), holds=(Hold(kind, KEY, "so it is"),))
+    assert workload_json(given, NOW)["next"] == [says]
+
+
+def test_whose_an_object_is_that_was_looked_for_just_now_is_told() -> None:
+    hold = Hold(HoldKind.FOREIGN, KEY, "Namespace arena exists and is not ours")
+    given = explained(plan=Plan(KEY, Counts(), holds=(hold,)))
+    assert "held        Namespace arena exists and is not ours (foreign)" in of_workload(given)
+    on_record = replace(given, status=replace(given.status, holds=(hold,)))
+    assert len(workload_json(on_record, NOW)["holds"]) == 1
+
+
+def test_what_the_loop_fails_at_is_told_beside_what_it_is_to_do() -> None:
+    said = "create room arena-0: exceeded quota: full"
+    given = explained(a_pod(0))
+    failing = replace(given.status, conditions=(Condition(READY, False, STEP_FAILED, said, NOW),))
+    given = replace(given, status=failing)
+    assert workload_json(given, NOW)["failing"] == [said]
+    assert f"failing     {said}" in of_workload(given)
 
 
 def test_rooms_that_stay_though_they_are_to_leave_are_named() -> None:
