@@ -31,7 +31,7 @@ def signing_of(author: Person) -> SigningKey | None:
     Nobody who told git to sign all they commit wants one without. Raises Failure where git is to
     sign with what cannot be used here.
     """
-    if _setting("commit.gpgSign", "bool") != "true":
+    if not is_to_sign():
         return None
     form = _setting("gpg.format") or "openpgp"
     if form == "openpgp":
@@ -45,6 +45,11 @@ def signing_of(author: Person) -> SigningKey | None:
             "a GPG key. Or revert by hand: gamekeeper undo --dry-run shows the change",
         )
     return SigningKey("ssh", os.path.abspath(key))
+
+
+def is_to_sign() -> bool:
+    """Whether git here signs the commits that are made. Raises Failure."""
+    return _setting("commit.gpgSign", "bool") == "true"
 
 
 def _setting(name: str, kind: str = "") -> str:

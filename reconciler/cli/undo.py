@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from reconciler.assets import TimeZones
 from reconciler.cli.ages import age
 from reconciler.cli.console import Console
-from reconciler.cli.identity import identity_of, signing_of
+from reconciler.cli.identity import identity_of, is_to_sign, signing_of
 from reconciler.cli.log_reading import GitSide, opened_git, read_recorded, tracked
 from reconciler.cli.options import add_own, add_settings, is_written, own_of, settings_of
 from reconciler.cli.progress import Progress
 from reconciler.cli.prompts import confirm
-from reconciler.cli.undo_diff import Edited, edited, print_diff, remarks_on
+from reconciler.cli.undo_diff import Edited, edited, is_signed, print_diff, remarks_on
 from reconciler.cli.undo_push import push_undo
 from reconciler.cli.undo_search import found_undos
 from reconciler.core.freeze_windows import open_at, sentence
@@ -36,6 +36,12 @@ AUTHOR = Row(
     command="undo",
 )
 CHANGES = 2
+UNSIGNED = (
+    "{branch} stands at {base}, which is signed, and this commit will not be, as git here signs "
+    "none. A loop with --verify-commits then takes nothing of the branch in: with head until a "
+    "signed commit follows, with strict until it is signed anew or approved. To sign it: "
+    "git config commit.gpgsign true, and user.signingKey."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +94,9 @@ async def _undo(ask: Ask, arguments: Namespace, console: Console) -> int:
         print_diff(console, change)
         for remark in remarks_on(side, change.undos):
             console.print(remark)
+        unsigned = not is_to_sign() and await is_signed(side, change.base)
+        if unsigned:
+            console.print(UNSIGNED.format(branch=change.branch, base=change.base[:12]))
         if arguments.dry_run:
             return CHANGES
         if not confirm(console, "Commit and push this?", yes=arguments.yes):
@@ -95,11 +104,13 @@ async def _undo(ask: Ask, arguments: Namespace, console: Console) -> int:
             return 1
         async with Progress(console, "pushing"):
             pushed = await push_undo(side, change, again, ask.author, ask.signing)
-        _say(console, side, change, pushed)
+        _say(console, side, change, pushed, unsigned=unsigned)
     return 0
 
 
-def _say(console: Console, side: GitSide, change: Edited, pushed: Pushed) -> None:
+def _say(
+    console: Console, side: GitSide, change: Edited, pushed: Pushed, *, unsigned: bool
+) -> None:
     console.print(f"Pushed {pushed.commit[:12]} to {change.branch}.")
     windows = side.reading.config.freeze if side.reading.config else ()
     for freeze in open_at(windows, TimeZones(), time.time()):
@@ -111,4 +122,5 @@ def _say(console: Console, side: GitSide, change: Edited, pushed: Pushed) -> Non
     if any(spec.autoscaling and spec.autoscaling.enabled for spec in specs):
         back = (side.reading.config or Config()).write_back
         held = age(float(back.human_hold_seconds))
-        console.print(f"Once the loop has seen it (gamekeeper reconcile), policies wait {held}.")
+        seen = "has taken it in, unsigned as it is" if unsigned else "has seen it"
+        console.print(f"Once the loop {seen} (gamekeeper reconcile), policies wait {held}.")

@@ -1,6 +1,7 @@
 """What an undo changes, byte for byte, and how that is shown."""
 
 import difflib
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from reconciler.cli.failures import Failure
 from reconciler.cli.log_reading import GitSide
 from reconciler.core.count_edits import with_counts
 from reconciler.model.refs import WorkloadKey
+from reconciler.model.signatures import SigningRules, Span
 from reconciler.model.undo import Undo
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -56,6 +58,12 @@ async def edited(side: GitSide, undos: tuple[Undo, ...]) -> Edited:
                 "takes back all that the commit did",
             )
     return Edited(undos, branch, base, before, files)
+
+
+async def is_signed(side: GitSide, commit: str) -> bool:
+    """Whether a commit carries a signature, whoever's. Raises the repository's errors."""
+    found = await side.repository.verify(Span(commit), SigningRules(strict=False), time.time())
+    return any(each.signed for each in found.unsigned)
 
 
 def remarks_on(side: GitSide, undos: tuple[Undo, ...]) -> Iterator[str]:

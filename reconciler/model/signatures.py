@@ -30,10 +30,14 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Unsigned:
-    """A commit that no allowed key signed. `problem` completes the sentence "the commit is"."""
+    """A commit that no allowed key signed. `problem` completes the sentence "the commit is".
+
+    One that is `signed` carries a signature all the same.
+    """
 
     commit: str
     problem: str
+    signed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

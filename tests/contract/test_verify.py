@@ -94,6 +94,17 @@ async def test_where_nothing_is_known_the_head_comes_first_and_alone(scene: Scen
     assert problems(await scene.ask(plain)) == [(plain, "not signed")]
 
 
+async def test_whether_a_commit_is_signed_at_all_is_told_without_any_key(scene: Scene) -> None:
+    found = dict[str, bool]()
+    for signer in ("", "anna", "carl"):
+        tip = scene.commit(signer)
+        async with fetched(scene.far) as repository:
+            told = await repository.verify(Span(tip), SigningRules(strict=False), NOW)
+        (each,) = told.unsigned
+        found[signer] = each.signed
+    assert found == {"": False, "anna": True, "carl": True}
+
+
 async def test_a_known_commit_that_is_not_there_leaves_all_of_history(scene: Scene) -> None:
     first = scene.commit()
     tip = scene.commit("anna")

@@ -128,7 +128,8 @@ def test_an_undo_is_a_persons_commit_and_holds_the_policy(stage: Stage) -> None:
     ours = stage.head("%H")
     done = stage.run("undo", "arena", "--yes")
     assert done.returncode == 0, done.stderr
-    assert "policies wait 15 min" in done.stdout
+    assert "Once the loop has seen it (gamekeeper reconcile), policies wait 15 min" in done.stdout
+    assert "signed" not in done.stdout, "nor is what it stands on"
     assert stage.head("%an <%ae>") == "Robin <robin@studio.example>"
     assert stage.head("%s") == f"Undo {ours[:12]}: arena back to 2"
     undone = stage.head("%H")
@@ -166,7 +167,19 @@ def test_what_was_undone_is_not_undone_again_and_its_commit_can_be(stage: Stage)
     allowed.write_text(f"kim {key.with_suffix('.pub').read_text()}")
     verify = ("-c", f"gpg.ssh.allowedSignersFile={allowed}", "verify-commit", "main")
     git(stage.made.bare, *verify)
+    before = stage.head("%H")
+    for how, signs in (["--dry-run"], False), ([], False), (["--dry-run"], True):
+        git(stage.made.tree, "config", "commit.gpgSign", str(signs).lower())
+        shown = stage.run("undo", before[:12], *how)
+        warned = f"main stands at {before[:12]}, which is signed, and this commit will not be"
+        assert (warned in shown.stdout) is not signs, shown.stderr
+        assert ("git config commit.gpgsign true" in shown.stdout) is not signs
+    git(stage.made.tree, "config", "commit.gpgSign", "false")
+    assert stage.head("%H") == before
     until("five rooms", lambda: len(stage.made.pods("arena")) == 5, 60.0)
+    pushed = stage.run("undo", before[:12], "--yes")
+    assert "Once the loop has taken it in, unsigned as it is" in pushed.stdout
+    assert stage.number() == "2"
 
 
 def test_what_cannot_be_committed_is_pending_and_says_why(stage: Stage) -> None:

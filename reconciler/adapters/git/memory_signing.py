@@ -41,16 +41,18 @@ def verified(host: MemoryHost, span: Span, rules: SigningRules, newest: Newest) 
     if not asked:
         return Verification(span.tip, by)
     try:
-        check_signers(rules.signers_file)
+        if rules.signers_file:
+            check_signers(rules.signers_file)
     except Unverifiable as error:
         raise Misconfigured(f"no commit can be verified: {error}") from error
-    allowed = allowed_by(rules.signers_file)
+    allowed = allowed_by(rules.signers_file) if rules.signers_file else {}
     unsigned: list[Unsigned] = []
     for identity in asked:
         key = host.commits[identity].signed_by
         signer = allowed.get(key)
         if signer is None:
-            unsigned.append(Unsigned(identity, NOT_ALLOWED if key else "not signed"))
+            problem = NOT_ALLOWED if key else "not signed"
+            unsigned.append(Unsigned(identity, problem, signed=bool(key)))
         elif identity == span.tip:
             by = signed_by(signer)
         if len(unsigned) > UNSIGNED_LIMIT:

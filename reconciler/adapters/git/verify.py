@@ -112,7 +112,7 @@ def _unsigned(
             for identity, text in _ordered(objects, identities[start : start + _BATCH]):
                 signer, problem = checks.signer(text)
                 if signer is None:
-                    found.append(Unsigned(identity, problem))
+                    found.append(Unsigned(identity, problem, signed=bool(split(text).kind)))
                 else:
                     seen.keep(identity, signed_by(signer))
                 if len(found) > UNSIGNED_LIMIT:
