@@ -57,6 +57,19 @@ class RoomsFace:
 NO_ROOMS = RoomsFace()
 
 
+def surplus(pods: Iterable[LivePod], wanted: int) -> list[LivePod]:
+    """Return which of the rooms of the wanted revision play beyond the count, told by nobody.
+
+    Who is empty goes first, and who leaves is counted as such.
+    """
+    staying = [
+        pod
+        for pod in pods
+        if pod.mark in BUSY_MARKS and pod.leaving is Why.STAYS and not pod.terminating
+    ]
+    return staying[wanted:]
+
+
 def face_of(
     pods: Iterable[LivePod],
     spec: Workload,
@@ -64,13 +77,15 @@ def face_of(
     *,
     deleting: bool,
     outdated: Container[str] = (),
+    surplus: Container[str] = (),
     now: float = 0.0,
 ) -> RoomsFace:
     """Return the face of rooms of which nothing is known but what stands on their pods.
 
-    `outdated` are the uids of those that a roll-out replaces: of a Scheduler one with players is
-    not told to leave, and stays all the same. Of one that is suspended nobody is to go: whatever
-    its rooms were told before, nothing is done with them. `now` is Unix seconds.
+    `outdated` are the uids of those that a roll-out replaces, `surplus` of those above the count:
+    of a Scheduler one with players is not told to leave, and stays all the same. Of one that is
+    suspended nobody is to go: whatever its rooms were told before, nothing is done with them. `now`
+    is Unix seconds.
     """
     rooms = [pod for pod in pods if pod.ordinal >= 0]
     kept = {pod.uid: hearing.heard_of(pod.kept_report) for pod in rooms}
@@ -78,8 +93,11 @@ def face_of(
     staying: Counter[Why] = Counter()
     ends: dict[Why, float] = {}
     for pod in rooms if not is_suspended(holds) else ():
-        otherwise = Why.LEFT_GIT if deleting else Why.ROLLOUT if pod.uid in outdated else Why.STAYS
-        why = pod.leaving or otherwise
+        why = pod.leaving or (Why.LEFT_GIT if deleting else Why.STAYS)
+        if why is Why.STAYS and pod.uid in outdated:
+            why = Why.ROLLOUT
+        elif why is Why.STAYS and pod.uid in surplus:
+            why = Why.SCALE_IN
         if pod.mark not in BUSY_MARKS or pod.terminating or why is Why.STAYS:
             continue
         staying[why] += 1

@@ -7,7 +7,7 @@ from typing import Any
 from reconciler.cli import scaling_status
 from reconciler.cli.changes import holds_as_json
 from reconciler.cli.live_changes import counts_as_json
-from reconciler.cli.room_faces import NO_ROOMS, RoomsFace, face_of
+from reconciler.cli.room_faces import NO_ROOMS, RoomsFace, face_of, surplus
 from reconciler.cli.scaling_status import ScalingFace
 from reconciler.core import births, hearing, intake, rooms
 from reconciler.core.compile import config_from_json, workload_from_json
@@ -224,8 +224,15 @@ def _workload(
         if unreadable
         else _holds(key, record, spec, offers)
     )
+    above = surplus((*there.new_ready, *there.new_unready), record.in_effect) if spec else ()
     face = face_of(
-        pods, there.workload, holds, deleting=record.deleting, outdated=outdated, now=now
+        pods,
+        there.workload,
+        holds,
+        deleting=record.deleting,
+        outdated=outdated,
+        surplus={pod.uid for pod in above},
+        now=now,
     )
     return WorkloadStatus(
         key=key,

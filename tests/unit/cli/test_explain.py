@@ -242,6 +242,19 @@ def test_what_a_roll_out_waits_for_is_told_though_no_room_is_told_to_leave() -> 
     assert not workload_json(explained(old, holds=(stopped,)), NOW)["staying"]
 
 
+def test_rooms_with_players_above_the_wanted_count_are_told_of() -> None:
+    pods = [a_pod(number, mark=Mark.BUSY) for number in range(5)]
+    given = explained(*pods, a_pod(5, mark=Mark.BUSY, revision="old"))
+    assert workload_json(given, NOW)["staying"] == [
+        "2 rooms with players above the 3 wanted: they go once known to be empty",
+        "1 room of an old revision: replaced once known to be empty",
+    ]
+    stopped = Hold(HoldKind.SUSPENDED, KEY, "suspended")
+    assert not workload_json(explained(*pods, holds=(stopped,)), NOW)["staying"]
+    gone = replace(given, status=replace(given.status, state=GOING))
+    assert not any("above" in each for each in workload_json(gone, NOW)["staying"])
+
+
 def test_a_spec_that_left_git_is_told_as_what_was() -> None:
     given = explained(a_pod(0, mark=Mark.BUSY))
     gone = replace(given, status=replace(given.status, state=GOING))

@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 
-from reconciler.cli.room_faces import NO_ROOMS, RoomsFace, face_of
+import pytest
+
+from reconciler.cli.room_faces import NO_ROOMS, RoomsFace, face_of, surplus
 from reconciler.cli.status_text import print_text
 from reconciler.cli.statuses import Status, WorkloadStatus, as_json
 from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.live import LivePod
 from reconciler.model.plans import Counts
 from reconciler.model.records import RepositoryRecord
 from reconciler.model.refs import WorkloadKey
@@ -47,6 +50,46 @@ def test_who_is_not_told_of_a_roll_out_that_waits_for_its_players_is_counted_wit
     pods = [a_pod(0, mark=Mark.BUSY), a_pod(1, mark=Mark.BUSY), a_pod(2, mark=Mark.IDLE)]
     face = face_of(pods, HEARD, (), deleting=False, outdated={pods[0].uid, pods[2].uid})
     assert face.stay_lines == ["rolling out: 1 room with players stays until it ends"]
+
+
+def test_rooms_with_players_above_the_wanted_count_are_counted_though_nobody_told_them() -> None:
+    pods = [a_pod(number, mark=Mark.BUSY) for number in range(6)]
+    left = surplus(pods, 2)
+    assert len(left) == 4
+    face = face_of(pods, HEARD, (), deleting=False, surplus={pod.uid for pod in left})
+    assert face.stay_lines == ["fewer are wanted: 4 rooms with players stay until they end"]
+    status = status_with(a_key(), rooms=face)
+    assert as_json(status, 0.0)["workloads"][0]["staying"] == {"scale-in": 4}
+    stopped = (Hold(HoldKind.SUSPENDED, a_key(), "suspended"),)
+    left_uids = {pod.uid for pod in left}
+    assert face_of(pods, HEARD, stopped, deleting=False, surplus=left_uids).stay_lines == []
+
+
+@pytest.mark.parametrize(
+    ("pods", "wanted", "above"),
+    [
+        pytest.param([a_pod(n, mark=Mark.BUSY) for n in range(3)], 3, 0, id="as many as wanted"),
+        pytest.param(
+            [a_pod(0, mark=Mark.IDLE), *(a_pod(n, mark=Mark.BUSY) for n in range(1, 4))],
+            *(2, 1),
+            id="an empty one goes first",
+        ),
+        pytest.param(
+            [
+                a_pod(0, mark=Mark.BUSY, leaving=Why.SCALE_IN),
+                a_pod(1, mark=Mark.BUSY, terminating=True),
+                a_pod(2, mark=Mark.ALLOCATED),
+                a_pod(3, mark=Mark.BUSY),
+            ],
+            *(1, 1),
+            id="one that leaves is counted as such",
+        ),
+    ],
+)
+def test_only_who_plays_beyond_the_count_is_above_it(
+    pods: list[LivePod], wanted: int, above: int
+) -> None:
+    assert len(surplus(pods, wanted)) == above
 
 
 def test_who_stays_says_by_when_a_deadline_ends_it() -> None:

@@ -130,6 +130,24 @@ async def test_of_a_workload_that_was_taken_in_once_the_record_is_lost() -> None
     assert text_of(screen.out).splitlines()[-1].split()[1:7] == ["?", "0", "0", "0", "?", "0"]
 
 
+async def test_rooms_with_players_above_a_schedulers_count_are_told_to_stay() -> None:
+    world = World()
+    process = await world.process()
+    world.commit({FILE: spec("arena", 3, reports="required")})
+    await process.turn()
+    world.pass_time(30.0)
+    await process.turn()
+    for name in world.names("arena"):
+        busy = {"metadata": {"labels": {labels.STATE: Mark.BUSY.value}}}
+        patch(world, f"/api/v1/namespaces/arena/pods/{name}", busy)
+    world.commit({FILE: spec("arena", 2, reports="required")})
+    await process.turn()
+    await process.view.read()
+    (arena,) = status_of(process.lane, [KEY], None, 0.0).workloads
+    assert (arena.counts.desired, arena.counts.busy, arena.counts.leaving) == (2, 3, 0)
+    assert arena.rooms.staying == {Why.SCALE_IN: 1}
+
+
 async def test_of_one_that_came_back_suspended_nobody_is_told_to_leave_git() -> None:
     world = World()
     process = await world.process()
