@@ -171,7 +171,8 @@ class Silence:
             limit = self._limit_of(line) if line.periodic else None
             if limit is not None:
                 news = not line.silent or now - line.last_at < 2 * limit
-                tally.count(line.key, line.node, _overdue(line, limit, now), news)
+                late = _overdue(line, limit, now)
+                tally.count(line.key, line.node, late, news, line.spoke_at >= 0.0)
         return tally.verdict(lost, mute)
 
     def _limit_of(self, line: Line) -> float | None:

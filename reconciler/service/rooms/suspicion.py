@@ -21,6 +21,9 @@ DEAF_SHARE = 0.2
 PAIR = 2
 """On a node with so few rooms that report, all of them must be overdue; one alone tells nothing."""
 
+_SILENT = {True: "that report fell silent together", False: "that are to report are not heard"}
+"""By whether all of them spoke to this process before."""
+_UNHEARD = {True: "that reports is heard any more", False: "that is to report is heard"}
 _RATHER = "rather we do not hear them than that all of them hang"
 
 
@@ -98,18 +101,24 @@ class Tally:
         self._late_everywhere = 0
         self._heard_of: set[WorkloadKey] = set()
         self._late_of: dict[WorkloadKey, set[str]] = {}
+        self._fell_silent: Counter[str] = Counter()
+        self._fell_silent_of: set[WorkloadKey] = set()
 
-    def count(self, key: WorkloadKey, node: str, overdue: bool, news: bool) -> None:
+    def count(self, key: WorkloadKey, node: str, overdue: bool, news: bool, spoke: bool) -> None:
         """Count a room that reports and is listened to.
 
         One whose silence was noted long before is no `news`: it tells nothing of an outage that
-        begins now, and goes on telling of one that was suspected then.
+        begins now, and goes on telling of one that was suspected then. One that never `spoke` to
+        this process (it was adopted, or heard by the one before) did not fall silent either.
         """
         if not overdue:
             self._heard[node] += 1
             self._heard_of.add(key)
             return
         self._overdue[node] += 1
+        if spoke:
+            self._fell_silent[node] += 1
+            self._fell_silent_of.add(key)
         self._overdue_of.setdefault(node, set()).add(key)
         self._late[node] += news or node in self._before.on
         self._late_everywhere += news or bool(self._before.everywhere)
@@ -126,7 +135,8 @@ class Tally:
         """
         rooms, late = self._heard.total() + self._overdue.total(), self._late_everywhere
         if late >= DEAF_ROOMS and late > DEAF_SHARE * rooms:
-            told = f"{late} of {rooms} rooms that report fell silent together: {_RATHER}"
+            fell = self._fell_silent.total() == self._overdue.total()
+            told = f"{late} of {rooms} rooms {_SILENT[fell]}: {_RATHER}"
             return Suspicion(self._before.everywhere or told)
         on = {
             node: self._lost(node) if node in lost else self._told(node)
@@ -158,9 +168,9 @@ class Tally:
             return {}
         return {
             key: self._before.to.get(key)
-            or f"no room of {key} that reports is heard any more, while rooms of others are: a "
-            "network policy of its namespace, or a release of the game that hangs? They stay "
-            "until one of them is heard, or one that is made beside them"
+            or f"no room of {key} {_UNHEARD[key in self._fell_silent_of]}, while rooms of others "
+            "are: a network policy of its namespace, or a release of the game that hangs? They "
+            "stay until one of them is heard, or one that is made beside them"
             for key, nodes in sorted(self._late_of.items())
             if key not in self._heard_of and nodes - cut_off
         }
@@ -173,7 +183,8 @@ class Tally:
 
     def _told(self, node: str) -> str:
         rooms = self._heard[node] + self._overdue[node]
+        silent = _SILENT[self._fell_silent[node] == self._overdue[node]]
         return self._before.on.get(node) or (
-            f"{self._late[node]} of {rooms} rooms on node {node} that report fell silent together, "
-            f"while others are heard: {_RATHER}"
+            f"{self._late[node]} of {rooms} rooms on node {node} {silent}, while others are heard: "
+            f"{_RATHER}"
         )

@@ -90,6 +90,7 @@ class Crowd:
 
     def _speak(self, line: Line) -> None:
         line.gap, line.last_at = self.at - line.last_at, self.at
+        line.spoke_at = self.at
         if line.silent:
             line.heard = Heard(at=self.at)
         self.silence.follow(line)
@@ -321,7 +322,30 @@ async def test_rooms_of_one_node_that_fall_silent_together_are_suspected_of_bein
     assert crowd.silence.suspicion.everywhere == ""
     if suspect:
         told = crowd.silence.suspicion.of(KEY, "node-7")
-        assert told.startswith(f"{mute} of {rooms // 20} rooms on node node-7")
+        begins = f"{mute} of {rooms // 20} rooms on node node-7 that report fell silent together, "
+        assert told.startswith(begins)
+
+
+@pytest.mark.parametrize("lone", [0, 5])
+async def test_rooms_that_never_spoke_are_not_said_to_have_fallen_silent(lone: int) -> None:
+    crowd = Crowd(100, nodes=NODES, lone=lone)
+    crowd.mute = {line.uid for line in crowd.lines[-lone:]} if lone else on(crowd, "node-7")
+    await crowd.live(3600)
+    (told,) = {crowd.why(line) for line in crowd.lines if line.uid in crowd.mute}
+    begins = (
+        "no room of Scheduler/lobby that is to report is heard, while rooms of others are: "
+        if lone
+        else "5 of 5 rooms on node node-7 that are to report are not heard, while others are heard"
+    )
+    assert told.startswith(begins)
+
+
+async def test_where_nobody_ever_spoke_nobody_is_said_to_have_fallen_silent() -> None:
+    crowd = Crowd(10)
+    crowd.mute = {line.uid for line in crowd.lines}
+    await crowd.live(600)
+    told = crowd.silence.suspicion.everywhere
+    assert told.startswith("10 of 10 rooms that are to report are not heard: ")
 
 
 async def test_rooms_of_a_node_that_hang_one_after_the_other_make_nobody_deaf() -> None:
