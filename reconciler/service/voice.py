@@ -5,6 +5,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
+from reconciler.core.conditions import STEP_FAILED
 from reconciler.model.changes import key_of_line
 from reconciler.model.errors import PortError
 from reconciler.model.holds import Hold, HoldKind
@@ -117,7 +118,7 @@ class LogVoice:
     def _say_failure(self, key: WorkloadKey, failure: str) -> None:
         if failure and self._failing.get(key) != failure:
             log.warning("%s", failure, extra=_fields(workload=str(key)))
-            self._tell(key, "StepFailed", failure)
+            self._tell(key, STEP_FAILED, failure)
         if failure:
             self._failing[key] = failure
         else:
