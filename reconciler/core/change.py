@@ -18,7 +18,6 @@ from reconciler.core.instants import told
 from reconciler.core.suspension import all_in_time
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Change, Removal, Verb, WorkloadChange
-from reconciler.model.freezes import Edit
 from reconciler.model.holds import Hold
 from reconciler.model.readings import Reading
 from reconciler.model.records import Accepted, RepositoryRecord, StateRecord
@@ -27,13 +26,11 @@ from reconciler.model.specs import LOOSEST, Budgets, Workload
 from reconciler.model.trees import Relation
 
 
-def change_hash(removals: Iterable[Removal]) -> str:
-    """Return the hash of what goes, "" when nothing does."""
-    return hash_of_lines(removal.line for removal in removals)
-
-
 def hash_of_lines(lines: Iterable[str]) -> str:
-    """Return the change hash of removal lines: 12 hex digits of SHA-256, order does not matter."""
+    """Return the change hash of removal lines: 12 hex digits of SHA-256, "" when there are none.
+
+    Their order does not matter.
+    """
     text = "\n".join(sorted(set(lines)))
     return hashlib.sha256(text.encode()).hexdigest()[:12] if text else ""
 
@@ -59,7 +56,8 @@ def compare(base: Reading, head: Reading, cluster: str, terms: Terms = Terms()) 
     arrival = _arrival(base, head, cluster, terms)
     removals = asked_by(arrival, records, _read_already(base)).removals
     edits = freezing.edits_of(arrival, records, removals)
-    change_hash = hash_of_lines(_lines(removals, edits))
+    lines = [*(removal.line for removal in removals), *(edit.line for edit in edits)]
+    change_hash = hash_of_lines(lines)
     holds = _holds(replace(arrival, waiting=edits), records, removals, change_hash)
     if head.config is None:
         return Change((), (), "", holds)
@@ -68,16 +66,14 @@ def compare(base: Reading, head: Reading, cluster: str, terms: Terms = Terms()) 
         # Nothing that left Git goes, approved or not: what stands in such a file is not known.
         present |= frozenset(base.workloads)
         removals = tuple(each for each in removals if each.cause is not Cause.LEFT_GIT)
+        if not removals and not edits:
+            change_hash = ""
     return Change(
         workloads=tuple(_changes(base.workloads, head.workloads, present)),
         removals=removals,
-        change_hash=change_hash if _lines(removals, edits) else "",
+        change_hash=change_hash,
         holds=holds,
     )
-
-
-def _lines(removals: Iterable[Removal], edits: Iterable[Edit]) -> set[str]:
-    return {removal.line for removal in removals} | {edit.line for edit in edits}
 
 
 def _arrival(base: Reading, head: Reading, cluster: str, terms: Terms) -> Arrival:

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from reconciler.core import record_codec
-from reconciler.core.change import change_hash
+from reconciler.core.change import hash_of_lines
 from reconciler.model.changes import Cause, Removal
 from reconciler.model.findings import Finding
 from reconciler.model.holds import HoldKind
@@ -120,7 +120,7 @@ def test_a_mass_deletion_is_refused_whole_and_then_approved() -> None:
     assert kinds(refused) == {"lobby": HoldKind.OVER_BUDGET}
     assert counts(refused) == {"arena": 2, "lobby": 20}
     line = Removal("local", a_key("lobby"), Cause.LEFT_GIT, 0, 20)
-    assert refused.holds[0].change_hash == change_hash([line])
+    assert refused.holds[0].change_hash == hash_of_lines([line.line])
     approved = replace(refused.repository, approved=(Approved(line.line, NOW + 60),))
     known = {ARENA.key: accepted(ARENA), LOBBY.key: accepted(LOBBY)} | dict(refused.records)
     after = take_in(a_reading(ARENA), remembered=approved, records=known)
