@@ -77,12 +77,12 @@ def face_of(
     *,
     deleting: bool,
     outdated: Container[str] = (),
-    surplus: Container[str] = (),
+    above: Container[str] = (),
     now: float = 0.0,
 ) -> RoomsFace:
     """Return the face of rooms of which nothing is known but what stands on their pods.
 
-    `outdated` are the uids of those that a roll-out replaces, `surplus` of those above the count:
+    `outdated` are the uids of those that a roll-out replaces, `above` of those above the count:
     of a Scheduler one with players is not told to leave, and stays all the same. Of one that is
     suspended nobody is to go: whatever its rooms were told before, nothing is done with them. `now`
     is Unix seconds.
@@ -96,7 +96,7 @@ def face_of(
         why = pod.leaving or (Why.LEFT_GIT if deleting else Why.STAYS)
         if why is Why.STAYS and pod.uid in outdated:
             why = Why.ROLLOUT
-        elif why is Why.STAYS and pod.uid in surplus:
+        elif why is Why.STAYS and pod.uid in above:
             why = Why.SCALE_IN
         if pod.mark not in BUSY_MARKS or pod.terminating or why is Why.STAYS:
             continue

@@ -231,7 +231,7 @@ def _workload(
         holds,
         deleting=record.deleting,
         outdated=outdated,
-        surplus={pod.uid for pod in above},
+        above={pod.uid for pod in above},
         now=now,
     )
     return WorkloadStatus(

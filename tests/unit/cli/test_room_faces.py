@@ -56,13 +56,13 @@ def test_rooms_with_players_above_the_wanted_count_are_counted_though_nobody_tol
     pods = [a_pod(number, mark=Mark.BUSY) for number in range(6)]
     left = surplus(pods, 2)
     assert len(left) == 4
-    face = face_of(pods, HEARD, (), deleting=False, surplus={pod.uid for pod in left})
+    face = face_of(pods, HEARD, (), deleting=False, above={pod.uid for pod in left})
     assert face.stay_lines == ["fewer are wanted: 4 rooms with players stay until they end"]
     status = status_with(a_key(), rooms=face)
     assert as_json(status, 0.0)["workloads"][0]["staying"] == {"scale-in": 4}
     stopped = (Hold(HoldKind.SUSPENDED, a_key(), "suspended"),)
     left_uids = {pod.uid for pod in left}
-    assert face_of(pods, HEARD, stopped, deleting=False, surplus=left_uids).stay_lines == []
+    assert face_of(pods, HEARD, stopped, deleting=False, above=left_uids).stay_lines == []
 
 
 @pytest.mark.parametrize(
