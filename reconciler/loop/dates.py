@@ -19,23 +19,23 @@ class Dates:
     clock: SureClock | None = None
     due_at: float | None = None
 
-    def now(self, unix_seconds: float, elapsed: float) -> float:
-        """Return the time by which dates are read; a clock that jumps is not believed at once."""
+    def follow(self, unix_seconds: float, elapsed: float) -> None:
+        """Read the machine's clock; one that jumps is not believed at once.
+
+        Both are of one instant: what passes between the two would look like a clock that was set.
+        """
         before = self.clock
         self.clock = sure_clock.followed(before, unix_seconds, elapsed)
         if before is not None:
             _tell(self.clock.told - before.told)
-        return self.clock.at(elapsed)
 
     def at(self, elapsed: float) -> float:
-        """Return the time of the last look, carried on; 0 before the first."""
+        """Return the time by which dates are read, carried on since the clock was; 0 before."""
         return self.clock.at(elapsed) if self.clock is not None else 0.0
 
-    def due_in_seconds(self, unix_seconds: float, elapsed: float) -> float | None:
+    def due_in_seconds(self, elapsed: float) -> float | None:
         """Return when the next date comes, 0 where it has come, None where none does."""
-        if self.due_at is None:
-            return None
-        return max(0.0, self.due_at - self.now(unix_seconds, elapsed))
+        return None if self.due_at is None else max(0.0, self.due_at - self.at(elapsed))
 
 
 def _tell(moved_seconds: float) -> None:

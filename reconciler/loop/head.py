@@ -61,6 +61,8 @@ async def look(lane: HeadLane, now: float) -> Wanted:
     `now` is Unix seconds. Raises the errors of the repository, the compiler and the cluster;
     what was wanted before then stays wanted.
     """
+    # Before anything is waited for, which would come between the two clocks.
+    lane.dates.follow(now, lane.home.view.elapsed())
     # Before Git, which may not answer for long.
     await restore(lane.home.store, lane.home.cluster, search=lane.records_doubted)
     lane.records_doubted = False
@@ -91,14 +93,16 @@ def _is_judged(lane: HeadLane, reading: Reading, now: float) -> bool:
     """
     home = lane.home
     same = home.wanted.head == reading.head and not (lane.approvals_changed or home.doubted)
-    same = same and due_in_seconds(lane, now) != 0.0
+    same = same and lane.dates.due_in_seconds(home.view.elapsed()) != 0.0
     waiting = lane.given or lane.home.store.repository.approved
     return same and not waiting and abs(now - lane.judged_at) < JUDGED_SECONDS
 
 
 def due_in_seconds(lane: HeadLane, now: float) -> float | None:
     """Return when a date in Git changes what acts, None where none does; 0 where one has."""
-    return lane.dates.due_in_seconds(now, lane.home.view.elapsed())
+    elapsed = lane.home.view.elapsed()
+    lane.dates.follow(now, elapsed)
+    return lane.dates.due_in_seconds(elapsed)
 
 
 async def preview(lane: HeadLane, now: float) -> Wanted:
@@ -106,6 +110,7 @@ async def preview(lane: HeadLane, now: float) -> Wanted:
 
     Raises what `look` raises.
     """
+    lane.dates.follow(now, lane.home.view.elapsed())
     reading = await read(lane, now)
     verdict = await _judge(lane, reading, now)
     records = verdict.result.records
@@ -118,10 +123,11 @@ async def resume(lane: HeadLane, now: float) -> Wanted:
 
     `now` is Unix seconds.
     """
+    lane.dates.follow(now, lane.home.view.elapsed())
     await lane.home.store.recheck()
     records = lane.home.store.states()
     reading = Reading("", None, {}, {}, (), (), ())
-    dated = lane.dates.now(now, lane.home.view.elapsed())
+    dated = lane.dates.at(lane.home.view.elapsed())
     arrival = replace(arrival_of(lane, reading, None, 0.0), dated=dated)
     known = lane.home.store.repository
     asked = asked_by(arrival, records, workload_from_json)
@@ -171,7 +177,7 @@ async def _judge(lane: HeadLane, reading: Reading, now: float) -> Verdict:
     moves = await read_moves(trail, before, reading, relation, lane.branch, renewed=renewed)
     # All at one instant: records may be read again at any await from here on.
     records = store.states()
-    dated = lane.dates.now(now, lane.home.view.elapsed())
+    dated = lane.dates.at(lane.home.view.elapsed())
     arrival = replace(arrival_of(lane, reading, relation, now), dated=dated, moves=moves)
     scene = Scene(arrival, before, records, lane.dates.zones)
     asking = await beside(scene, asked_for, scene)

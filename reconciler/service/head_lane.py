@@ -118,7 +118,7 @@ class HeadService:
         try:
             request = await self._request() if asked else ""
             self.lane.records_doubted |= asked
-            wanted = await head.look(self.lane, started)
+            wanted = await head.look(self.lane, self._clock.now())
             if request:
                 await requests.answer(self.lane.home.cluster, self.request_ref, request)
         except Conflict as error:
