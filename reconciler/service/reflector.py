@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import SystemRandom
 
+from reconciler.core.backoff import doubled
 from reconciler.model.errors import Denied, Expired, Misconfigured, PortError, Unavailable, Unserved
 from reconciler.model.refs import Json
 from reconciler.ports import Clock, Cluster, WatchEvent
@@ -69,7 +70,7 @@ class Reflector:
         self._elapsed = elapsed
         self._told_at = elapsed()
         self._failing = False
-        self._failures = 0
+        self._in_a_row = 0
         self._version = ""
         self._highest = ""
         self._older_since: float | None = None
@@ -99,7 +100,7 @@ class Reflector:
                     await self.read()
                 await self._watch()
                 if self._clock.now() - started >= HEALTHY_SECONDS:
-                    self._failures = 0
+                    self._in_a_row = 0
             except PortError as error:
                 await self._recover(error, self._clock.now() - started)
 
@@ -194,11 +195,12 @@ class Reflector:
         self._failing = False
 
     async def _recover(self, error: PortError, lasted_seconds: float) -> None:
-        self.failures[type(error).__name__] += 1
-        self._failures = 1 if lasted_seconds >= HEALTHY_SECONDS else self._failures + 1
+        if not isinstance(error, Unserved):  # asked for ever again, and no failure
+            self.failures[type(error).__name__] += 1
+        self._in_a_row = 1 if lasted_seconds >= HEALTHY_SECONDS else self._in_a_row + 1
         if not self._failing:
             log.warning("%s are not followed: %s", self.followed.kind, error)
-        elif self._failures > 1:
+        elif self._in_a_row > 1:
             # Twice without a single event: the position itself may be what is wrong.
             self._version = ""
         if self.silent_seconds >= SILENT_SECONDS:
@@ -214,6 +216,6 @@ class Reflector:
             self._version = ""
         denied = isinstance(error, Denied | Misconfigured)
         longest = LONGEST_DENIED_SECONDS if denied else LONGEST_PAUSE_SECONDS
-        pause = min(FIRST_PAUSE_SECONDS * 2 ** (self._failures - 1), longest) * self._jitter()
+        pause = doubled(FIRST_PAUSE_SECONDS, self._in_a_row - 1, longest) * self._jitter()
         asked = error.retry_after_seconds if isinstance(error, Unavailable) else None
         await self._clock.sleep(max(pause, asked or 0.0))

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable
 from random import SystemRandom
 
+from reconciler.core.backoff import doubled
 from reconciler.model.errors import Unavailable
 
 SHORTEST_PAUSE_SECONDS = 1.0
@@ -56,7 +57,7 @@ class Pace:
         now = self._clock()
         if now >= self._not_before:
             self._pauses += 1
-        grown = min(SHORTEST_PAUSE_SECONDS * 2 ** (self._pauses - 1), LONGEST_PAUSE_SECONDS)
+        grown = doubled(SHORTEST_PAUSE_SECONDS, self._pauses - 1, LONGEST_PAUSE_SECONDS)
         least = SHORTEST_PAUSE_SECONDS if retry_after_seconds is None else retry_after_seconds
         pause = max(least, grown) * (1 + 0.1 * self._jitter())
         self._not_before = max(self._not_before, now + pause)

@@ -33,7 +33,8 @@ async def events(stream: aiohttp.StreamReader, what: str) -> AsyncIterator[Watch
         if lines:
             begun = loop.time()
         elif len(rest) > LONGEST_LINE_BYTES or loop.time() > begun + LINE_SECONDS:
-            raise Unavailable(f"{what}: a line of the watch does not end; it is opened again")
+            problem = "a line of the watch does not end" if rest else "the watch tells nothing"
+            raise Unavailable(f"{what}: {problem}; it is opened again")
         for line in lines:
             yield _event(line, what)
             begun = loop.time()  # who reads may take their time

@@ -102,6 +102,17 @@ async def test_pauses_grow_up_to_a_bound_when_pushed_back_again_and_again() -> N
     assert pauses == [1, 2, 4, 8, 16, 30, 30, 30]
 
 
+async def test_however_often_it_is_pushed_back_the_pause_stays_at_its_bound() -> None:
+    time = Time()
+    pace = Pace(0, 1, time, jitter=lambda: 0.0, patience_seconds=0.0)
+    for _ in range(1100):  # two to that many is beyond any float
+        time.now += 10 * LONGEST_PAUSE_SECONDS
+        pace.pushed_back(None)
+    with pytest.raises(Unavailable) as caught:
+        await pace.turn("get Pod arena/a")
+    assert caught.value.retry_after_seconds == LONGEST_PAUSE_SECONDS
+
+
 async def test_many_answers_to_one_burst_count_as_one_push_back() -> None:
     time = Time()
     pace = paused(time, 1.0)

@@ -2,7 +2,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
 
-from reconciler.model.errors import Unavailable
+from reconciler.model.errors import Unavailable, Unserved
 from reconciler.service.views import ClusterView
 from reconciler.service.watch_metrics import WatchMetrics
 from tests.unit.service_views.scripted import INSTANCE, Scripted, VirtualClock
@@ -37,5 +37,7 @@ async def test_a_kind_that_is_followed_twice_is_one_series_of_the_longer_silence
     # `beside` was never told of anything, and `records` 90 s after the start.
     assert registry.get_sample_value(AGE, labels) == clock.at - began
     assert registry.get_sample_value(FAILURES, {**labels, "reason": "Unavailable"}) == 2
+    await records._recover(Unserved("no such kind"), 0.0)
+    assert not registry.get_sample_value(FAILURES, {**labels, "reason": "Unserved"})
     page = generate_latest(registry).decode().splitlines()
     assert len(page) == len(set(page))

@@ -126,6 +126,14 @@ async def test_pauses_double_up_to_their_bound_and_begin_anew_after_two_healthy_
     assert stage.clock.slept == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, *[LONGEST_PAUSE_SECONDS] * 2]
 
 
+async def test_however_often_it_fails_the_pause_stays_at_its_bound() -> None:
+    times = 1100  # two to that many is beyond any float
+    stage = Stage([Unavailable("down")] * (times + 1))
+    while len(stage.clock.slept) < times:
+        await stage.play(lambda: len(stage.clock.slept) >= times)
+    assert set(stage.clock.slept[6:]) == {LONGEST_PAUSE_SECONDS}
+
+
 async def test_what_the_server_asks_to_wait_is_waited() -> None:
     stage = Stage([Unavailable("later", 42.0), ("10", [])])
     await stage.play()
