@@ -198,6 +198,20 @@ def _brought_back(arrival: Arrival, workload: Workload, record: StateRecord) -> 
     return intents.bringing_commit(moved) or arrival.reading.commit
 
 
+def held_broken(arrival: Arrival, before: StateRecord, read_spec: ReadSpec) -> Scaling:
+    """Return what is remembered of a workload whose spec is there, and has a mistake.
+
+    Who brings it back so from its removal holds its policy: the head that mends it tells nothing.
+    """
+    accepted = before.accepted if before.deleting else None
+    if accepted is None:
+        return before.scaling
+    if read_spec(accepted.spec_json, Source(accepted.file, 1)).autoscaling is None:
+        return before.scaling
+    commit, seconds = arrival.reading.commit, _hold_seconds(arrival)
+    return intents.with_hold(before.scaling, commit, arrival.spent_at, seconds)
+
+
 def is_taken_back(arrival: Arrival, workload: Workload, scaling: Scaling) -> bool:
     """Whether a number of ours is behind the head, and its own is none of ours all the same.
 
@@ -243,10 +257,13 @@ def _settled(
     arrival: Arrival, key: WorkloadKey, head: HeadCount, scaling: Scaling
 ) -> tuple[Scaling, Fate]:
     waits_by = arrival.withheld.get(key, "")
-    config = arrival.reading.config or Config()
-    hold_seconds = float(config.write_back.human_hold_seconds)
+    hold_seconds = _hold_seconds(arrival)
     after, fate = intents.settle(scaling, head, arrival.now, hold_seconds, arrival.shared_now)
     return (after if after.waits_by == waits_by else replace(after, waits_by=waits_by)), fate
+
+
+def _hold_seconds(arrival: Arrival) -> float:
+    return float((arrival.reading.config or Config()).write_back.human_hold_seconds)
 
 
 def is_reviewed(

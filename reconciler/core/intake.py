@@ -13,6 +13,7 @@ from reconciler.core import (
     budget,
     carried_counts,
     change,
+    counts_in_git,
     gates,
     suspension,
 )
@@ -162,7 +163,8 @@ def _next_record(
     if workload is None:
         if key in arrival.reading.invalid:
             # The spec is back, if broken: it goes on as it was accepted.
-            return replace(before, deleting=False, held=None)
+            scaling = counts_in_git.held_broken(arrival, before, read_spec)
+            return replace(before, deleting=False, held=None, scaling=scaling)
         if removal is None:
             return before
         if held and before.accepted is None:

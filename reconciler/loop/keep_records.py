@@ -104,8 +104,8 @@ def _scaling(
     arrival: Arrival, key: WorkloadKey, record: StateRecord, newest: StateRecord
 ) -> Scaling:
     workload = arrival.reading.workloads.get(key)
-    if record.deleting:
-        return record.scaling
+    if record.deleting or (newest.deleting and workload is None):
+        return record.scaling  # it is to go, or comes back broken: nothing was decided meanwhile
     if workload is None:
         return newest.scaling  # its deletion is held, or its spec is broken: what acts goes on
     if record.held:

@@ -125,7 +125,10 @@ def test_what_was_on_its_way_is_dropped(
     in_virtual_time(main())
 
 
-def test_who_brings_it_back_while_it_is_removed_has_the_number_and_the_policy_waits() -> None:
+@pytest.mark.parametrize("mistake", ["", "  surplus: 1\n"], ids=["whole", "to be mended"])
+def test_who_brings_it_back_while_it_is_removed_has_the_number_and_the_policy_waits(
+    mistake: str,
+) -> None:
     async def main() -> None:
         leaving = Leaving()
         async with leaving.scene(_deciding(leaving)) as there:
@@ -133,9 +136,14 @@ def test_who_brings_it_back_while_it_is_removed_has_the_number_and_the_policy_wa
             there.start("one")
             await asyncio.wait_for(leaving.taken_in.wait(), 300.0)
             await asyncio.sleep(2.0)
+            assert there.leader is not None
+            store = there.leader.lane.store
+            if mistake:
+                there.world.commit({FILE: leaving.text.replace("spec:\n", f"spec:\n{mistake}", 1)})
+                await there.leader.app.look_soon()
+                await there.until("it stays", lambda: not store.state(ARENA).deleting, 10.0)
             there.world.commit({FILE: leaving.text})
             back = there.head()
-            assert there.leader is not None
             await there.leader.app.look_soon()
             await there.until("two again", lambda: there.wanted() == 2, 10.0)
             until = elapsed() + HOLD_SECONDS - 20.0

@@ -226,6 +226,20 @@ def test_a_workload_without_a_policy_that_comes_back_holds_nothing() -> None:
     assert after.records[ARENA.key].scaling == Scaling()
 
 
+@pytest.mark.parametrize("policy", [True, False])
+def test_who_brings_it_back_with_a_mistake_in_it_holds_a_policy(policy: bool) -> None:
+    """The mended head finds it as one that was not removed."""
+    spec = ARENA if policy else a_workload("arena", 20)
+    broken = a_reading(invalid={ARENA.key: (Finding("a.yaml", 1, 1, "", "broken"),)})
+    gone = replace(accepted(spec), deleting=True)
+    after = take_in(broken, records={ARENA.key: gone}).records[ARENA.key]
+    assert (after.deleting, after.in_effect) == (False, 20)
+    assert after.scaling.held_by == (broken.commit if policy else "")
+    assert bool(after.scaling.held_until) is policy
+    mended = take_in(a_reading(spec), records={ARENA.key: after}, moves=BROUGHT_BACK)
+    assert mended.records.get(ARENA.key, after).scaling == after.scaling
+
+
 def test_a_line_of_ours_that_lies_over_what_comes_back_is_its_number() -> None:
     """It landed as the deletion was taken in: what acted was none."""
     there = replace(ARENA, replicas=23)
