@@ -86,7 +86,9 @@ async def _diff(arguments: Namespace, console: Console) -> int:
             head = replace(head, vouched=vouched)
             terms = Terms(ceiling_of(settings), time.time(), TimeZones())
             compared = change.compare(base, head, settings.cluster_name, terms)
-        if settings.approval_signers and compared.refused:
+        # An unsigned head is held by a hash of its own, which no trailer approves.
+        asked = {hold.change_hash for hold in compared.holds if hold.change_hash}
+        if settings.approval_signers and compared.change_hash in asked:
             hint = trailers.invitation(compared.change_hash)
             compared = replace(compared, holds=(*compared.holds, hint))
         root = await checkout.root()

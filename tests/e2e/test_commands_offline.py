@@ -172,6 +172,27 @@ def test_what_no_allowed_key_signed_is_held_before_it_is_merged(
     assert (done.returncode, "has no keys" in done.stderr) == (1, True)
 
 
+@pytest.mark.parametrize("replicas", ["21", "2"])
+def test_a_trailer_is_offered_only_for_a_hash_that_a_hold_asks_for(
+    repository: Path, tmp_path: Path, replicas: str
+) -> None:
+    anna = Person.create(tmp_path, "anna")
+    signers = signers_file(tmp_path, anna)
+    held = ("--verify-commits", "strict", "--commit-signers", signers)
+    rules = ("--approval-signers", signers, *held)
+    commit(repository, SPEC, "replicas: 20", f"replicas: {replicas}")
+    # What holds it has a hash of its own, which no trailer approves.
+    done = gamekeeper("diff", "main", *rules, cwd=repository)
+    assert "of HEAD is not signed" in done.stdout, done.stderr
+    assert "Gamekeeper-Approve" not in done.stdout
+    key = ("-c", "gpg.format=ssh", "-c", f"user.signingkey={anna.key_file}")
+    git(repository, *key, "commit", "-q", "--amend", "--no-edit", "-S")
+    done = gamekeeper("diff", "main", *rules, cwd=repository)
+    assert done.returncode == 2, done.stderr
+    offered = "Gamekeeper-Approve: bd7085a350de" in done.stdout
+    assert offered is (replicas == "2"), done.stdout
+
+
 def test_a_secret_value_that_changed_is_shown_as_changed_and_no_more(tmp_path: Path) -> None:
     folder = fleet(tmp_path / "fleet")
     for which in ("old", "new"):
