@@ -23,7 +23,7 @@ from reconciler.model.changes import Cause, ObjectChange, Verb
 from reconciler.model.holds import Hold, HoldKind, is_suspended
 from reconciler.model.plan_objects import ApplyObject
 from reconciler.model.plans import MarkRoom, Plan
-from reconciler.model.refs import ObjectRef, WorkloadKey
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.model.rooms import Why
 
 
@@ -94,19 +94,22 @@ async def plan_stands(lane: Lane, key: WorkloadKey, now: float) -> Plan:
     `now` is Unix seconds. Raises the cluster's errors.
     """
     plan = plan_key(lane, key, now)
-    # In their order: behind a namespace that is not there is nothing either.
-    for wanted in plan.objects:
-        reason = "" if wanted.live_version else await _whose(lane, key, wanted.ref)
+    absent: set[str] = set()
+    # In their order: in a namespace that is not there is nothing either.
+    for ref in (wanted.ref for wanted in plan.objects if not wanted.live_version):
+        if ref.namespace in absent:
+            continue
+        there = await lane.cluster.get(ref)
+        if there is None and ref.kind == "Namespace":
+            absent.add(ref.name)
+        reason = _whose(lane, key, ref, there) if there is not None else ""
         if reason:
             return _held(plan, (*plan.holds, Hold(HoldKind.FOREIGN, key, reason)))
     return plan
 
 
-async def _whose(lane: Lane, key: WorkloadKey, ref: ObjectRef) -> str:
+def _whose(lane: Lane, key: WorkloadKey, ref: ObjectRef, there: Json) -> str:
     """Say whose an object is that may not be written over; "" where it may."""
-    there = await lane.cluster.get(ref)
-    if there is None:
-        return ""
     if not is_ours(there, lane.instance):
         return foreign_reason(ref, lane.instance)
     owner = owner_of(there, lane.instance)

@@ -22,11 +22,18 @@ async def previewed(world: World, process: Process) -> tuple[Preview, ...]:
 
 async def explained(world: World) -> Plan:
     """Return the plan that `explain` tells, of what stands on record."""
-    process = Process(world)
+    plan, _ = await explained_by(world, Process(world))
+    return plan
+
+
+async def explained_by(world: World, process: Process) -> tuple[Plan, list[str]]:
+    """Return that plan, and what was asked of the cluster about names that seem free."""
     await process.view.read()
     await process.lane.store.load()
     await head.resume(process.head, world.time.now())
-    return await plan_stands(process.lane, ARENA, world.time.now())
+    before = len(process.transport.calls)
+    plan = await plan_stands(process.lane, ARENA, world.time.now())
+    return plan, [call.what for call in process.transport.calls[before:]]
 
 
 def written(world: World) -> list[str]:
@@ -112,6 +119,18 @@ async def test_a_strangers_namespace_holds_what_is_explained_until_it_is_given_t
     assert plan.creates is not None
     assert not plan.holds
     assert written(world) == before
+
+
+async def test_nothing_is_asked_for_in_a_namespace_that_is_seen_to_be_absent() -> None:
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 3)})
+    process = await world.process()
+    await process.turn()
+    world.delete("/api/v1/namespaces/arena")
+    world.pass_time(30.0)
+    plan, asked = await explained_by(world, Process(world))
+    assert len(plan.objects) > 2
+    assert asked == ["get Namespace arena"]
 
 
 async def test_an_approval_counts_in_the_preview_and_is_not_used_up_by_it() -> None:
