@@ -120,4 +120,4 @@ def _decided(record: StateRecord) -> tuple[object, ...]:
 
 def _check_same(newest: object, before: object, what: str) -> None:
     if newest != before:
-        raise Conflict(f"{what} was written by another process: judge again on what it says")
+        raise Conflict(f"{what} was changed meanwhile: judge again on what it says")

@@ -168,12 +168,14 @@ class RecordStore(RecordMemory):
 
         Raises Conflict after reading it again, where another process wrote it.
         """
-        kept = self._states.get(key)
-        await self._check(kept.version if kept else "", key, "state")
+        async with self._locks.setdefault(key, asyncio.Lock()):  # else a write of ours is theirs
+            kept = self._states.get(key)
+            await self._check(kept.version if kept else "", key, "state")
 
     async def check_repository(self) -> None:
         """Do the same with the repository record: is nobody else's commit on it by now?"""
-        await self._check(self._repository.version, None, "repository")
+        async with self._locks.setdefault(None, asyncio.Lock()):
+            await self._check(self._repository.version, None, "repository")
 
     async def _check(self, known: str, key: WorkloadKey | None, what: str) -> None:
         ref = self._place(key, what)

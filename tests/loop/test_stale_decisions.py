@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -121,6 +122,47 @@ async def test_a_judgement_is_not_written_over_what_another_process_judged_since
     accepted = fresh.lane.store.state(KEY).accepted
     assert accepted is not None
     assert (accepted.replicas, fresh.lane.store.repository.commit) == (6, newer[0])
+
+
+async def test_a_commit_of_ours_that_goes_on_record_beside_a_head_is_no_other_process() -> None:
+    world, process = await settled()
+    store = process.lane.store
+    head_of_theirs = world.commit({FILE: spec("arena", 4)})
+    noted: list[str] = []
+
+    async def pause() -> None:
+        # Our look has taken its records and asks for approvals.
+        if process.head.reading and process.head.reading.commit == head_of_theirs and not noted:
+            noted.append("f" * 40)
+            await store.change_repository(lambda newest: replace(newest, pushed=tuple(noted)))
+
+    process.transport.pause = pause
+    process.head.approvals_changed = True
+    with pytest.raises(Conflict, match="the repository record was changed meanwhile"):
+        await head.look(process.head, world.time.now())
+    await head.look(process.head, world.time.now())
+    assert (store.repository.commit, store.repository.pushed) == (head_of_theirs, tuple(noted))
+
+
+async def test_what_we_write_while_a_record_is_compared_is_no_other_process() -> None:
+    _, process = await settled()
+    store = process.lane.store
+    compared: list[None] = []
+
+    async def pause() -> None:
+        # Both comparisons ask before anything is written, and are answered after it.
+        if len(compared) < 2:
+            compared.append(None)
+            for _ in range(50):
+                await asyncio.sleep(0)
+
+    process.transport.pause = pause
+
+    async def write() -> None:
+        await store.change_state(KEY, lambda newest: replace(newest, observed_commit="theirs"))
+        await store.change_repository(lambda newest: replace(newest, pushed_at=1.0))
+
+    await asyncio.gather(store.check_repository(), store.check_state(KEY), write())
 
 
 class Stuttering(MemoryRepository):
