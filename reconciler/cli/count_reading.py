@@ -16,21 +16,27 @@ from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.loop.lane import Lane
 from reconciler.model.errors import PortError
 from reconciler.model.intents import Scaling
-from reconciler.model.outbox import Outbox
+from reconciler.model.outbox import EMPTY_OUTBOX
 from reconciler.model.plans import Situation
 from reconciler.model.records import Accepted, Condition, RepositoryRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.scaling import Activity, Look
 from reconciler.model.specs import Budgets, Config, Workload
 from reconciler.ports import Repository
+from reconciler.service.lookout import Sighting
 
 
 async def read_story(
-    lane: Lane, situation: Situation, here: Repository, outbox: Outbox, ceiling: Budgets, now: float
+    lane: Lane,
+    situation: Situation,
+    here: Repository,
+    seen: Sighting | None,
+    ceiling: Budgets,
+    now: float,
 ) -> CountStory | None:
     """Return what shapes the count of a workload, None where it has no policy.
 
-    `now` is Unix seconds. Raises Misconfigured for a package's policy.
+    `seen` is what the Lease says, `now` Unix seconds. Raises Misconfigured for a package's policy.
     """
     desired, record = situation.desired, situation.record
     autoscaling = desired.workload.autoscaling if desired else None
@@ -39,28 +45,22 @@ async def read_story(
     workload = desired.workload
     there = sort_rooms(situation.live.pods, workload, situation.ears, situation.elapsed)
     load = load_of(there, workload.replicas)
-    policies = registry.policies()
-    asked = sorted({ask.kind for ask in asks_by(autoscaling.policy, policies)})
+    asked = sorted({ask.kind for ask in asks_by(autoscaling.policy, registry.policies())})
     text = lane.store.repository.config_json
     config = config_from_json(text) if text else Config()
     shared_now = lane.server_now() if lane.server_now else None
     activity = Activity(since=now)
     look = Look(now, autoscaling.bounds, load, activity, record.demand, shared_now=shared_now)
-    decided = deciding.decide(
-        autoscaling,
-        record.accepted.replicas,
-        without_memory(record.scaling),
-        look,
-        policies,
-        budget.stricter(ceiling, config.budgets),
-    )
+    budgets = budget.stricter(ceiling, config.budgets)
+    before, replicas = without_memory(record.scaling), record.accepted.replicas
+    decided = deciding.decide(autoscaling, replicas, before, look, registry.policies(), budgets)
     known, branch = lane.store.repository, config.write_back.branch
     place = await place_of(here, known, branch, situation.key, record.accepted)
     return CountStory(
         key=situation.key,
-        record=record,
+        record=seen.by_the_server(record) if seen else record,
         place=place,
-        outbox=outbox,
+        outbox=seen.outbox_at(now) if seen else EMPTY_OUTBOX,
         back=config.write_back,
         load=load,
         decision=decided.decision,

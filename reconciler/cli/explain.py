@@ -23,7 +23,6 @@ from reconciler.cli.statuses import status_of
 from reconciler.loop import head
 from reconciler.loop.preview import plan_stands
 from reconciler.model.live import LivePod
-from reconciler.model.outbox import EMPTY_OUTBOX
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import NO_EARS, Ears, Heard
 from reconciler.ports import Repository
@@ -124,8 +123,7 @@ async def _story(
     one: OneCluster, settings: Settings, key: WorkloadKey, here: Repository, seen: Sighting | None
 ) -> CountStory | None:
     now, ceiling = one.clock.now(), ceiling_of(settings)
-    outbox = seen.outbox_at(now) if seen else EMPTY_OUTBOX
-    return await read_story(one.lane, one.lane.situation(key), here, outbox, ceiling, now)
+    return await read_story(one.lane, one.lane.situation(key), here, seen, ceiling, now)
 
 
 def _pods(one: OneCluster) -> list[tuple[WorkloadKey, LivePod]]:

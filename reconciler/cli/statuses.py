@@ -111,6 +111,8 @@ def status_of(
     workloads = tuple(
         _workload(lane, key, () if stuck and _goes(lane, key) else offers, now) for key in keys
     )
+    if seen:
+        workloads = tuple(replace(w, record=seen.by_the_server(w.record)) for w in workloads)
     return Status(repository, seen, workloads, lane.store.repository_problem)
 
 

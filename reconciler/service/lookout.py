@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 
 from reconciler.model import labels
 from reconciler.model.errors import PortError
+from reconciler.model.intents import Intent, Step
 from reconciler.model.notifications import Trouble
 from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
 from reconciler.model.plans import Plan
 from reconciler.model.readings import Reading
+from reconciler.model.records import StateRecord
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.reports import Report
 from reconciler.model.wanted import Wanted
@@ -114,6 +116,26 @@ class Sighting:
         """Return how commits fare; the last words of who leads no more say nothing of that."""
         return self.outbox if self.holder and not self.is_over(now) else EMPTY_OUTBOX
 
+    def by_the_server(self, record: StateRecord) -> StateRecord:
+        """Return the same with the times that who leads reckons by their own clock moved, too.
+
+        Holds, and what slows a policy down, are on record by the API server's clock already.
+        """
+        ahead, scaling = self.ahead_seconds or 0.0, record.scaling
+        moved = replace(
+            scaling,
+            intent=_moved_intent(scaling.intent, ahead) if scaling.intent else None,
+            landings=tuple(
+                replace(each, decided_at=_moved(each.decided_at, ahead))
+                for each in scaling.landings
+            ),
+            last=_moved_step(scaling.last, ahead) if scaling.last else None,
+        )
+        conditions = tuple(
+            replace(each, since=_moved(each.since, ahead)) for each in record.conditions
+        )
+        return replace(record, scaling=moved, conditions=conditions)
+
 
 def sighting_of(lease: Json | None) -> Sighting:
     """Read a Lease; None is one that nobody ever had.
@@ -174,6 +196,15 @@ def _by_the_server(told: Sighting, taken_at: float) -> Sighting:
 
 def _moved(at: float, ahead: float) -> float:
     return at - ahead if at else 0.0
+
+
+def _moved_step(step: Step, ahead: float) -> Step:
+    return replace(step, at=_moved(step.at, ahead))
+
+
+def _moved_intent(intent: Intent, ahead: float) -> Intent:
+    steps = tuple(_moved_step(step, ahead) for step in intent.steps)
+    return replace(intent, steps=steps, told_at=_moved(intent.told_at, ahead))
 
 
 def written(at: float) -> str:

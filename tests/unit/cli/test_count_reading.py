@@ -14,12 +14,13 @@ from reconciler.core import deciding
 from reconciler.core.deciding import Decided
 from reconciler.model.decisions import Demand, Past
 from reconciler.model.holds import HoldKind
-from reconciler.model.intents import Scaling
-from reconciler.model.outbox import EMPTY_OUTBOX
+from reconciler.model.intents import Intent, Scaling, Step
+from reconciler.model.outbox import Outbox
 from reconciler.model.plans import Desired
 from reconciler.model.records import Accepted, Condition, StateRecord
 from reconciler.model.scaling import Activity, Look
 from reconciler.model.specs import Budgets, WriteBack
+from reconciler.service.lookout import Sighting
 from tests.unit.core.making import NOW, autoscaling
 from tests.unit.core.policies.looks import a_load
 from tests.unit.service_faces.hall import Hall
@@ -28,13 +29,14 @@ from tests.unit.service_faces.hall import Hall
 def story_of(**changes: Any) -> CountStory | None:
     """Return what `explain` reads of a workload without rooms, with five in Git."""
     hall, conditions = Hall(), changes.pop("conditions", ())
+    scaling, seen = changes.pop("scaling", Scaling()), changes.pop("seen", None)
     workload = replace(hall.workload, **{"autoscaling": autoscaling(2, 60), **changes})
     accepted = Accepted("{}", 5, "c" * 40, "arena.yaml", 2)
     desired = Desired(workload, (), "", {}, "")
-    record = StateRecord(accepted=accepted, conditions=conditions)
+    record = StateRecord(accepted=accepted, conditions=conditions, scaling=scaling)
     situation = replace(hall.lane.situation(hall.key), desired=desired, record=record)
     here = MemoryRepository(MemoryHost())
-    return asyncio.run(read_story(hall.lane, situation, here, EMPTY_OUTBOX, Budgets(), NOW))
+    return asyncio.run(read_story(hall.lane, situation, here, seen, Budgets(), NOW))
 
 
 @pytest.mark.parametrize(
@@ -101,3 +103,17 @@ def explained(scaling: Scaling) -> Decided:
 def test_matches_that_ended_unseen_are_no_reason_to_doubt_the_rooms() -> None:
     assert "did not end" in explained(BUSY).decision.hold, "nobody told of their ends"
     assert explained(without_memory(BUSY)).decision.hold == ""
+
+
+@pytest.mark.parametrize("ahead", [-3600.0, 3600.0])
+def test_what_was_decided_by_a_wrong_clock_is_told_by_that_of_the_api_server(ahead: float) -> None:
+    step = Step(NOW + ahead - 20, 5, 8, "fixedBuffer", "5 more")
+    outbox = Outbox("ab" * 20, NOW - 30, pushes=1)
+    seen = Sighting("a", NOW - 2, 15.0, NOW - 2, 0.0, "", outbox, ahead_seconds=ahead)
+    scaling = Scaling(intent=Intent(5, 8, (step,)), last=step)
+    story = story_of(seen=seen, scaling=scaling)
+    assert story is not None
+    assert list(count_lines(story, NOW))[1:3] == [
+        ("decided", "8 since 20 s, by fixedBuffer: 5 more"),
+        ("", "to be committed in 40 s, with what is decided until then"),
+    ]

@@ -10,6 +10,8 @@ from reconciler.core.offers import asks_of
 from reconciler.model import labels
 from reconciler.model.freezes import Freeze
 from reconciler.model.holds import HoldKind
+from reconciler.model.intents import Intent, Landing, Scaling, Step
+from reconciler.model.outbox import Outbox
 from reconciler.model.records import (
     Accepted,
     Condition,
@@ -21,6 +23,7 @@ from reconciler.model.records import (
 )
 from reconciler.model.refs import Json
 from reconciler.model.rooms import Mark, Why
+from reconciler.service.lookout import Sighting
 from tests.loop.test_additional_objects import patch
 from tests.loop.world import Process, World, spec
 from tests.unit.cli.screens import console, text_of
@@ -235,3 +238,34 @@ async def test_a_freeze_is_shown_while_it_is_open_with_what_lets_its_changes_thr
     later = console()
     print_text(later, status, 7200.0)
     assert "the final" not in text_of(later.out)
+
+
+@pytest.mark.parametrize("ahead", [-3600.0, 3600.0])
+async def test_all_that_a_wrong_clock_decided_is_told_by_that_of_the_api_server(
+    ahead: float,
+) -> None:
+    """Half of it was: a count waited for its commit an hour too long, or for an hour already."""
+    now, ours = 1_000_000.0, "ab" * 20
+    told, step = Step(now + ahead - 40, 5, 6, "p", "r"), Step(now + ahead - 20, 6, 8, "p", "r")
+    paused = Condition("ScalingHeld", True, "DemandDoubted", "not heard", now + ahead - 90)
+    scaling = Scaling(
+        intent=Intent(5, 8, (told, step), told.at),
+        landings=(Landing(ours, 6, told.at),),
+        held_until=now + 120,
+        held_by=ours,
+        last=step,
+    )
+    record = replace(accepted(), scaling=scaling, conditions=(paused,))
+    process = Process(World())
+    await process.start()
+    await process.lane.store.change_state(KEY, lambda _: record)
+    outbox = Outbox(ours, now - 30, pushes=1)
+    seen = Sighting("a", now - 2, 15.0, now - 2, 0.0, "", outbox, ahead_seconds=ahead)
+    screen = console()
+    print_text(screen, status_of(process.lane, [], seen, now), now)
+    said = text_of(screen.out)
+    assert "1 count is on the way into Git, the oldest for 20 s" in said
+    assert "last commit of ours abababababab, 30 s ago" in said
+    assert "by p 20 s ago: to be committed in 40 s, with" in said
+    assert "since 1970-01-12T13:45:10Z (90 s)" in said
+    assert "(2 min)" in said
