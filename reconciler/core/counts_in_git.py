@@ -171,6 +171,7 @@ def head_count(arrival: Arrival, workload: Workload, record: StateRecord) -> Hea
     moved = (arrival.moves.tracked, arrival.moves.apart)
     passed = [each for moves in moved for each in moves.get(workload.key, ())]
     went_back = any(each.went_back and each.commit == human for each in passed)
+    went_back |= record.scaling.waits_back and human == record.scaling.waits_by
     is_theirs = arrival.moves.wrote is not None and workload.key not in arrival.moves.wrote
     return HeadCount(
         workload.replicas,
@@ -256,10 +257,12 @@ def dropped(arrival: Arrival, workload: Workload, record: StateRecord) -> Droppe
 def _settled(
     arrival: Arrival, key: WorkloadKey, head: HeadCount, scaling: Scaling
 ) -> tuple[Scaling, Fate]:
-    waits_by = arrival.withheld.get(key, "")
+    waits_by, back = arrival.withheld.get(key, ("", False))
     hold_seconds = _hold_seconds(arrival)
     after, fate = intents.settle(scaling, head, arrival.now, hold_seconds, arrival.shared_now)
-    return (after if after.waits_by == waits_by else replace(after, waits_by=waits_by)), fate
+    if (after.waits_by, after.waits_back) == (waits_by, back):
+        return after, fate
+    return replace(after, waits_by=waits_by, waits_back=back), fate
 
 
 def _hold_seconds(arrival: Arrival) -> float:

@@ -170,7 +170,7 @@ def withheld(
     reading = arrival.reading
     workloads, own = dict(reading.workloads), dict(reading.own)
     tracked, apart = dict(arrival.moves.tracked), dict(arrival.moves.apart)
-    config, by = reading.config, dict[WorkloadKey, str]()
+    config, by = reading.config, dict[WorkloadKey, tuple[str, bool]]()
     for edit in waiting:
         if edit.key is None:
             config = _with_settings(config, arrival.accepted_config)
@@ -197,13 +197,21 @@ def withheld(
     )
 
 
-def _whose(moved: Iterable[tuple[Passage, ...]], record: StateRecord, reading: Reading) -> str:
-    """Return the commit of a person whose number waits: it is known until the freeze is over.
+def _whose(
+    moved: Iterable[tuple[Passage, ...]], record: StateRecord, reading: Reading
+) -> tuple[str, bool]:
+    """Return the commit of a person whose number waits, and whether the branch went back to it.
+
+    It is known until the freeze is over.
 
     Where that is the accepted number again, nothing else would tell of it at the next look.
     """
-    found = next(filter(None, map(intents.human_commit, moved)), "")
-    return found or record.scaling.waits_by or reading.counts_commit or reading.commit
+    for passages in moved:
+        if found := intents.human_commit(passages):
+            return found, any(each.went_back and each.commit == found for each in passages)
+    if record.scaling.waits_by:
+        return record.scaling.waits_by, record.scaling.waits_back
+    return reading.counts_commit or reading.commit, False
 
 
 def _unedited_count(arrival: Arrival, edit: Edit, workload: Workload, record: StateRecord) -> int:

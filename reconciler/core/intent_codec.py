@@ -31,6 +31,7 @@ def dump_scaling(scaling: Scaling) -> Json:
         **({"undone": [_parts(step) for step in scaling.undone]} if scaling.undone else {}),
         **({"unlisted": scaling.unlisted} if scaling.unlisted else {}),
         **({"wentBack": True} if scaling.went_back else {}),
+        **({"waitsBack": True} if scaling.waits_back else {}),
         "last": scaling.last and _parts(scaling.last),
         "past": None if scaling.past == NO_PAST else past_to_json(scaling.past),
     }
@@ -65,6 +66,7 @@ def load_scaling(value: Json) -> Scaling:
         undone=tuple(Step(*parts) for parts in value.get("undone", [])),
         unlisted=tuple(value["unlisted"]) if value.get("unlisted") else None,
         went_back=value.get("wentBack", False),
+        waits_back=value.get("waitsBack", False),
         last=Step(*value["last"]) if value.get("last") else None,
         past=past_from_json(value["past"]) if value.get("past") else NO_PAST,
     )

@@ -47,8 +47,8 @@ class Arrival:
     """Those that are open: what people changed waits."""
     waiting: tuple[Edit, ...] = ()
     """What of it does; the reading is as though nobody had changed it."""
-    withheld: Mapping[WorkloadKey, str] = field(default_factory=dict)
-    """By workload, the commit of a person whose number is among that."""
+    withheld: Mapping[WorkloadKey, tuple[str, bool]] = field(default_factory=dict)
+    """By workload, the commit of a person whose number is among that; did the branch go back?"""
     asked: Mapping[str, str] = field(default_factory=dict)
     """All lines of the change hash, those of what waits among them, with their marks."""
     shared_now: float | None = None

@@ -109,6 +109,8 @@ class Scaling:
     """How long the hold was to last by the Config of its commit, 0 where a record does not tell."""
     waits_by: str = ""
     """The commit of a person whose number waits for the end of a freeze, "" for none."""
+    waits_back: bool = False
+    """Whether the branch came to `waits_by` other than forward."""
     last: Step | None = None
     """What a policy decided last, with all that shaped it: it stays when the count has landed."""
     undone: tuple[Step, ...] = ()

@@ -17,6 +17,7 @@ SCALING = Scaling(
     lowered=((8.0, 12),),
     own=4,
     went_back=True,
+    waits_back=True,
     last=Step(10.0, 5, 9, "buffer", "4 busy; at most 9"),
     past=Past(raised_at=10.0, highs=(Advised(1.0, 9),), memory=b"\x00\xff"),
 )
