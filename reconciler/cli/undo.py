@@ -13,7 +13,7 @@ from reconciler.cli.log_reading import GitSide, opened_git, read_recorded, track
 from reconciler.cli.options import add_own, add_settings, is_written, own_of, settings_of
 from reconciler.cli.progress import Progress
 from reconciler.cli.prompts import confirm
-from reconciler.cli.undo_diff import Edited, edited, is_signed, print_diff, remarks_on
+from reconciler.cli.undo_diff import Edited, edited, print_diff, remarks_on
 from reconciler.cli.undo_push import push_undo
 from reconciler.cli.undo_search import found_undos
 from reconciler.core.freeze_windows import open_at, sentence
@@ -94,7 +94,7 @@ async def _undo(ask: Ask, arguments: Namespace, console: Console) -> int:
         print_diff(console, change)
         for remark in remarks_on(side, change.undos):
             console.print(remark)
-        unsigned = not is_to_sign() and await is_signed(side, change.base)
+        unsigned = change.signed and not is_to_sign()
         if unsigned:
             console.print(UNSIGNED.format(branch=change.branch, base=change.base[:12]))
         if arguments.dry_run:

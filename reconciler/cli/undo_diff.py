@@ -20,12 +20,13 @@ COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 class Edited:
     """The undone numbers, and the files that hold them: as they are, and as they will be.
 
-    All of them stand on `branch`, at commit `base`.
+    All of them stand on `branch`, at commit `base`; `signed` is whether that carries a signature.
     """
 
     undos: tuple[Undo, ...]
     branch: str
     base: str
+    signed: bool
     before: Mapping[str, bytes]
     files: Mapping[str, bytes]
 
@@ -57,10 +58,10 @@ async def edited(side: GitSide, undos: tuple[Undo, ...]) -> Edited:
                 fix=f"Change the number by hand, and commit it; git revert {undos[0].commit[:12]} "
                 "takes back all that the commit did",
             )
-    return Edited(undos, branch, base, before, files)
+    return Edited(undos, branch, base, await _is_signed(side, base), before, files)
 
 
-async def is_signed(side: GitSide, commit: str) -> bool:
+async def _is_signed(side: GitSide, commit: str) -> bool:
     """Whether a commit carries a signature, whoever's. Raises the repository's errors."""
     found = await side.repository.verify(Span(commit), SigningRules(strict=False), time.time())
     return any(each.signed for each in found.unsigned)

@@ -11,6 +11,7 @@ from reconciler.model.errors import Conflict
 from reconciler.model.pushes import Change, Person, Pushed, SigningKey
 
 TRIES = 5
+AGAIN = "Run the command again, and look at what it shows"
 
 
 async def push_undo(
@@ -22,7 +23,8 @@ async def push_undo(
 ) -> Pushed:
     """Commit and push what was agreed to; where others were first, what `again` makes of it there.
 
-    Raises Failure where that is another change, and what `push` raises.
+    Raises Failure where that is another change, or an unsigned one on a head that is signed by now,
+    and what `push` raises.
     """
     if side.writable is None:
         raise Failure("a checkout cannot push", fix="Name the repository with --repo")
@@ -41,5 +43,11 @@ async def push_undo(
         if change.undos != agreed.undos:
             raise Failure(
                 "somebody else changed the number since it was shown",
-                fix="Run the command again, and look at what it shows",
+                fix=AGAIN,
+            )
+        if change.signed and not agreed.signed and signing is None:
+            raise Failure(
+                "somebody else pushed a signed commit since it was shown, and this one will not be "
+                "signed: a loop with --verify-commits would take nothing of the branch in",
+                fix=AGAIN,
             )

@@ -481,6 +481,31 @@ def test_nothing_is_pushed_that_nobody_agreed_to(desk: Desk) -> None:
     assert desk.text() == arena(12)
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_an_unsigned_undo_goes_on_no_signed_head_of_which_nothing_was_said(
+    desk: Desk, *, known: bool
+) -> None:
+    key = "ssh-ed25519 AAAA"
+    desk.scale(9)
+    if known:
+        desk.host.commit({"README.md": "0"}, signed_by=key)
+
+    async def ask(side: GitSide) -> None:
+        async def again() -> Edited:
+            return await edited(side, await found_undos(side, "arena", desk.recorded))
+
+        agreed = await again()
+        desk.host.commit({"README.md": "1"}, signed_by=key)
+        await push_undo(side, agreed, again, ADA)
+
+    if known:
+        desk.at(ask)
+    else:
+        with pytest.raises(Failure, match="a signed commit since"):
+            desk.at(ask)
+    assert desk.text() == arena(3 if known else 9)
+
+
 def counts(count: int) -> str:
     head = "apiVersion: gamekeeper.dev/v1\nkind: Replicas\nspec:\n  counts:\n"
     return f"{head}    Scheduler/arena: {count}\n"
