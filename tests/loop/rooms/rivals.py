@@ -23,13 +23,15 @@ from tests.loop.rooms.service import RoomService
 from tests.loop.scaling.house import Habits, ScalingService
 from tests.loop.service import LEASE, Service
 from tests.loop.virtual_time import elapsed
-from tests.loop.wires import Late, Weather
+from tests.loop.wires import SILENCE_SECONDS, Late, Weather
 from tests.loop.world import World
 
 DAY_SECONDS = 86_400.0
 JUMPS = (-DAY_SECONDS, 0.0, DAY_SECONDS)
 RATES = (0.9, 1.0, 1.1)
 PAUSE_SECONDS = 60.0
+LEASE_SECONDS = 30.0
+"""Until another leads, by the slowest clock, and every room has spoken to it."""
 LOOK_SECONDS = 0.25
 
 
@@ -111,9 +113,16 @@ class RivalHouse(Playhouse):
 
     def __init__(self, *parts: Any) -> None:
         super().__init__(*parts)
-        if not self.leased:
+        warden, judge = self.warden, self.warden.answered
+        if self.leased:
+            # What one decided before it was frozen may set a mark back, after another heard the
+            # room: that one sees it when its watch does, and may be frozen itself by then. It is
+            # judged by how long it is wrong; whose first word is answered is marked as ever.
+            setattr(warden, judge.__name__, lambda it: it.uid in warden.unmarked or judge(it))
+            warden.unmarked_seconds = SILENCE_SECONDS + PAUSE_SECONDS + LEASE_SECONDS
+        else:
             # Each writes what it heard itself: a mark is judged by how long it is wrong.
-            setattr(self.warden, self.warden.answered.__name__, lambda actor: None)
+            setattr(warden, judge.__name__, lambda actor: None)
         self.together_seconds = self.longest_seconds = 0.0
 
     def _process(self, name: str) -> Service:

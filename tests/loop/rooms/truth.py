@@ -70,6 +70,7 @@ class Warden(Watchman):
     told: dict[str, float] = field(default_factory=dict)
     drained: dict[str, float] = field(default_factory=dict)
     unmarked: dict[str, float] = field(default_factory=dict)
+    unmarked_seconds: float = UNMARKED_SECONDS
     removed_rooms: list[str] = field(default_factory=list)
     removed_alive: list[str] = field(default_factory=list)
     overdue: list[str] = field(default_factory=list)
@@ -130,7 +131,7 @@ class Warden(Watchman):
             return
         if actor.told_busy and mark not in BUSY:
             since = self.unmarked.setdefault(pod.uid, elapsed())
-            if elapsed() - since > UNMARKED_SECONDS:
+            if elapsed() - since > self.unmarked_seconds:
                 raise Unsafe(f"{pod.key} told of players long ago and is marked {mark!r}")
         else:
             self.unmarked.pop(pod.uid, None)
