@@ -38,10 +38,13 @@ class Line:
         swallows = asyncio.Event()
         self._swallows.append(swallows)
         there_reader, there_writer = await asyncio.open_connection(*self._to)
-        await asyncio.gather(
-            _forward(reader, there_writer, asyncio.Event()),
-            _forward(there_reader, writer, swallows),
-        )
+        try:
+            await asyncio.gather(
+                _forward(reader, there_writer, asyncio.Event()),
+                _forward(there_reader, writer, swallows),
+            )
+        finally:  # also where the test ends in the middle
+            there_writer.close()
 
 
 async def _forward(
