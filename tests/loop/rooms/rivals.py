@@ -23,15 +23,13 @@ from tests.loop.rooms.service import RoomService
 from tests.loop.scaling.house import Habits, ScalingService
 from tests.loop.service import LEASE, Service
 from tests.loop.virtual_time import elapsed
-from tests.loop.wires import SILENCE_SECONDS, Late, Weather
+from tests.loop.wires import Late, Weather
 from tests.loop.world import World
 
 DAY_SECONDS = 86_400.0
 JUMPS = (-DAY_SECONDS, 0.0, DAY_SECONDS)
 RATES = (0.9, 1.0, 1.1)
 PAUSE_SECONDS = 60.0
-LEASE_SECONDS = 30.0
-"""Until another leads, by the slowest clock, and every room has spoken to it."""
 LOOK_SECONDS = 0.25
 
 
@@ -116,14 +114,25 @@ class RivalHouse(Playhouse):
         warden, judge = self.warden, self.warden.answered
         if self.leased:
             # What one decided before it was frozen may set a mark back, after another heard the
-            # room: that one sees it when its watch does, and may be frozen itself by then. It is
-            # judged by how long it is wrong; whose first word is answered is marked as ever.
-            setattr(warden, judge.__name__, lambda it: it.uid in warden.unmarked or judge(it))
-            warden.unmarked_seconds = SILENCE_SECONDS + PAUSE_SECONDS + LEASE_SECONDS
+            # room: that one sees it when its watch does, and may be frozen itself by then. That
+            # mark alone is judged by how long it is wrong.
+            setattr(warden, judge.__name__, lambda it: it.uid in warden.set_back or judge(it))
         else:
             # Each writes what it heard itself: a mark is judged by how long it is wrong.
             setattr(warden, judge.__name__, lambda actor: None)
         self.together_seconds = self.longest_seconds = 0.0
+
+    def enter(self, service: Service) -> Service:
+        """Start a process, and see which marks it sets back while another leads."""
+        entered = super().enter(service)
+        entered.transport.after = lambda number, call: self._look_after(entered)
+        return entered
+
+    def _look_after(self, service: Service) -> None:
+        before = {*self.warden.unmarked}
+        self._look()
+        if self.leased and service is not self.leader:
+            self.warden.set_back |= self.warden.unmarked.keys() - before
 
     def _process(self, name: str) -> Service:
         return Rival(self.world, name, self.weather, self.leased)

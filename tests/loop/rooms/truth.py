@@ -22,6 +22,9 @@ REQUEST_SECONDS = 0.001
 SUSPICIOUS_ROOMS = 3
 """Of fewer rooms that fall silent nobody can tell that it is rather we who do not hear."""
 UNMARKED_SECONDS = 30.0
+SET_BACK_SECONDS = 165.0
+"""Of a mark that a process sets back which does not lead: until a watch that says nothing is given
+up (75 s), a leader that is frozen goes on (60 s), or another leads and was told (30 s)."""
 """How long a room that told us of players may stand without its mark: a write that was on its way
 from a process that died may still take one away, and it is set again."""
 
@@ -60,8 +63,9 @@ class Warden(Watchman):
 
     `told` is since when each pod is asked to leave, `drained` since when it is marked draining,
     both by uid; `removed_rooms` whom we deleted, `overdue` those of them whose deadline was over,
-    `kept` who was ever marked failed. Who was last heard empty and is silent for pingSeconds is
-    given up as failed (DESIGN §4): only who was recorded busy, or never, waits for ever.
+    `kept` who was ever marked failed, `unmarked` since when a mark is wrong, `set_back` whose was
+    made so by a process that does not lead. Who was last heard empty and is silent for pingSeconds
+    is given up as failed (DESIGN §4): only who was recorded busy, or never, waits for ever.
     """
 
     cast: Cast | None = None
@@ -70,7 +74,7 @@ class Warden(Watchman):
     told: dict[str, float] = field(default_factory=dict)
     drained: dict[str, float] = field(default_factory=dict)
     unmarked: dict[str, float] = field(default_factory=dict)
-    unmarked_seconds: float = UNMARKED_SECONDS
+    set_back: set[str] = field(default_factory=set)
     removed_rooms: list[str] = field(default_factory=list)
     removed_alive: list[str] = field(default_factory=list)
     overdue: list[str] = field(default_factory=list)
@@ -131,10 +135,12 @@ class Warden(Watchman):
             return
         if actor.told_busy and mark not in BUSY:
             since = self.unmarked.setdefault(pod.uid, elapsed())
-            if elapsed() - since > self.unmarked_seconds:
+            longest = SET_BACK_SECONDS if pod.uid in self.set_back else UNMARKED_SECONDS
+            if elapsed() - since > longest:
                 raise Unsafe(f"{pod.key} told of players long ago and is marked {mark!r}")
         else:
             self.unmarked.pop(pod.uid, None)
+            self.set_back.discard(pod.uid)
 
     def _judge_removal(self, call: Call, fence: dict[str, str]) -> None:
         super()._judge_removal(call, fence)
