@@ -45,7 +45,8 @@ async def read_story(
     workload = desired.workload
     there = sort_rooms(situation.live.pods, workload, situation.ears, situation.elapsed)
     load = load_of(there, workload.replicas)
-    asked = sorted({ask.kind for ask in asks_by(autoscaling.policy, registry.policies())})
+    policies = registry.policies()
+    asked = sorted({ask.kind for ask in asks_by(autoscaling.policy, policies)})
     text = lane.store.repository.config_json
     config = config_from_json(text) if text else Config()
     shared_now = lane.server_now() if lane.server_now else None
@@ -53,7 +54,7 @@ async def read_story(
     look = Look(now, autoscaling.bounds, load, activity, record.demand, shared_now=shared_now)
     budgets = budget.stricter(ceiling, config.budgets)
     before, replicas = without_memory(record.scaling), record.accepted.replicas
-    decided = deciding.decide(autoscaling, replicas, before, look, registry.policies(), budgets)
+    decided = deciding.decide(autoscaling, replicas, before, look, policies, budgets)
     known, branch = lane.store.repository, config.write_back.branch
     place = await place_of(here, known, branch, situation.key, record.accepted)
     return CountStory(

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from argparse import ArgumentParser, Namespace
+from functools import reduce
 
 from reconciler.cli.console import Console
 from reconciler.cli.history_text import Past, as_json, print_past
@@ -73,11 +74,8 @@ async def _read_of(
     side: GitSide, key: WorkloadKey, recorded: Recorded, start: str, limit: int
 ) -> CountHistory:
     """Return the changes up to a commit, in each file that has a number of the workload."""
-    first, *others = side.logs_of(key, recorded)
-    found = await first.read(start, limit)
-    for each in others:
-        found = merged(found, await each.read(start, limit), limit)
-    return found
+    found = await side.histories_of(key, recorded, start, limit)
+    return reduce(lambda one, other: merged(one, other, limit), found)
 
 
 async def _past(side: GitSide, key: WorkloadKey, recorded: Recorded, limit: int) -> Past:

@@ -15,6 +15,7 @@ from reconciler.loop.read_head import Reader
 from reconciler.loop.store import RecordStore
 from reconciler.model.additional import ALLOWABLE
 from reconciler.model.errors import PortError
+from reconciler.model.history import CountHistory
 from reconciler.model.readings import Reading
 from reconciler.model.records import RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
@@ -143,13 +144,18 @@ class GitSide:
         source = workload.replicas_source if is_valued else workload.source
         return REPLICAS_FILE, source.file
 
-    def logs_of(self, key: WorkloadKey, recorded: Recorded) -> list[CountLog]:
-        """Return what reads the past of a workload's number, in each file that may be its spec."""
+    async def histories_of(
+        self, key: WorkloadKey, recorded: Recorded, start: str, limit: int
+    ) -> list[CountHistory]:
+        """Return the past of a workload's number up to a commit, in each file that may be its spec.
+
+        Raises the errors of the repository.
+        """
         eldest = recorded.repository.eldest
         counts, *specs = self.files_of(key)
         several: list[tuple[str, ...]] = [(counts, spec) for spec in specs]
         return [
-            CountLog(self.repository, key, files, recorded.ours, eldest)
+            await CountLog(self.repository, key, files, recorded.ours, eldest).read(start, limit)
             for files in several or [(counts,)]
         ]
 

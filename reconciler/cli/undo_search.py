@@ -56,7 +56,7 @@ async def _of_workload(side: GitSide, key: WorkloadKey, recorded: Recorded) -> U
         )
     over = key in side.reading.over
     start = side.tip_of(side.counts_branch if over else side.branch)
-    histories = [await each.read(start, LOOKED_AT) for each in side.logs_of(key, recorded)]
+    histories = await side.histories_of(key, recorded, start, LOOKED_AT)
     mine, newest = _newest_of_ours(key, histories)
     if mine.ours is None:
         raise Failure(
@@ -204,7 +204,7 @@ async def _first_line(
     """
     if key not in side.reading.workloads and key not in side.reading.invalid:
         raise _gone(side, key)
-    histories = [await each.read(logged.commit, 1) for each in side.logs_of(key, recorded)]
+    histories = await side.histories_of(key, recorded, logged.commit, 1)
     changes = (each for history in histories for each in history.changes)
     first = [each for each in changes if each.logged.commit == logged.commit]
     known = [each for each in first if _before(each, key, recorded) is not None]

@@ -142,15 +142,15 @@ async def _look(
         if fields:
             return ObjectChange(wanted.ref, Verb.UPDATE, wanted.reason, fields)
         return ObjectChange(wanted.ref, Verb.CREATE, wanted.reason)
-    if (wanted.ref.namespace or wanted.ref.name) in namespaces:
-        there = await lane.cluster.get(wanted.ref)
-        if there is not None and not is_ours(there, lane.instance):
-            return foreign_reason(wanted.ref, lane.instance)
-        if there is not None:
-            owner = owner_of(there, lane.instance)
-            verb, reason = Verb.UPDATE, f"{wanted.ref} is there without our label: adopted"
-            if wanted.ref.kind in additional.KINDS and owner not in (None, key):
-                reason = f"{wanted.ref} is that of {owner}: taken over when that lets go of it"
-            fields = (await look(lane, key, wanted)).fields
-            return ObjectChange(wanted.ref, verb, reason, fields or ())
-    return ObjectChange(wanted.ref, Verb.CREATE, wanted.reason)
+    known = (wanted.ref.namespace or wanted.ref.name) in namespaces
+    there = await lane.cluster.get(wanted.ref) if known else None
+    if there is None:
+        return ObjectChange(wanted.ref, Verb.CREATE, wanted.reason)
+    if whose := _whose(lane, key, wanted.ref, there):
+        return whose
+    owner = owner_of(there, lane.instance)
+    reason = f"{wanted.ref} is there without our label: adopted"
+    if wanted.ref.kind in additional.KINDS and owner not in (None, key):
+        reason = f"{owner} asks for {wanted.ref} no more: taken over"
+    fields = (await look(lane, key, wanted)).fields
+    return ObjectChange(wanted.ref, Verb.UPDATE, reason, fields or ())

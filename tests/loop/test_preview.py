@@ -7,6 +7,8 @@ from reconciler.model.changes import Verb
 from reconciler.model.holds import HoldKind
 from reconciler.model.plans import Plan
 from reconciler.model.refs import WorkloadKey
+from tests.loop.test_additional_objects import Swap
+from tests.loop.test_shared_namespace import fleet
 from tests.loop.world import Process, World, spec
 
 ARENA = WorkloadKey("Scheduler", "arena", "arena")
@@ -144,3 +146,23 @@ async def test_an_approval_counts_in_the_preview_and_is_not_used_up_by_it() -> N
         (arena,) = await previewed(world, Process(world))
         assert not arena.holds
         assert arena.moving
+
+
+async def test_an_object_of_another_workload_holds_the_preview_until_that_lets_go_of_it() -> None:
+    swap = Swap()
+    process = await swap.world.process()
+    await swap.world.settle(process)
+    quake = WorkloadKey("Fleet", "servers", "quake")
+    stopped = fleet("duel").replace("  reports:", "  suspend: true\n  reports:")
+    swap.give(duel="", quake="maps")
+    for text, kinds in ((stopped, [HoldKind.FOREIGN]), (fleet("duel"), [])):
+        swap.world.commit({"schedulers/duel.yaml": text})
+        shown = await previewed(swap.world, Process(swap.world))
+        (item,) = (each for each in shown if each.plan.key == quake)
+        assert [hold.kind for hold in item.holds] == kinds
+        report = await process.turn()
+        (done,) = (each for each in report.settled if each.plan.key == quake)
+        assert [hold.kind for hold in done.holds] == kinds
+        assert item.moving is not bool(kinds)
+    asked = {change.reason for change in item.objects}
+    assert "Fleet/servers/duel asks for ConfigMap servers/maps no more: taken over" in asked
