@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
 import shutil
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,6 +21,7 @@ from typing import Self
 GUARDIAN = Path(__file__).parent / "guardian.py"
 # Below the range from which Linux gives ports to outgoing connections, which would race with us.
 PORTS = range(20_000, 32_000)
+_GIVEN: set[int] = set()
 
 
 class StartFailed(Exception):
@@ -26,19 +29,41 @@ class StartFailed(Exception):
 
 
 def free_ports(count: int) -> list[int]:
-    """Return distinct ports of the loopback address that nobody listens on."""
+    """Return distinct ports of the loopback address that nobody listens on.
+
+    They are ours until this process ends: other test runs, which are given theirs here too, take
+    none of them before their servers listen, nor while those are gone for a while.
+    """
     found: list[int] = []
     for port in random.sample(PORTS, len(PORTS)):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
+        if _is_taken(port):
+            continue
         found.append(port)
         if len(found) == count:
             return found
     raise StartFailed(f"no {count} free ports on the loopback address")
+
+
+def _is_taken(port: int) -> bool:
+    """Whether somebody has it; if nobody has, it is ours from now on."""
+    if port in _GIVEN:
+        return True
+    try:
+        fcntl.lockf(_locks(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+        _GIVEN.add(port)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+    except OSError:
+        return True
+    return False
+
+
+@cache
+def _locks() -> int:
+    """Open the file of which each byte stands for a port; its locks end with this process."""
+    path = Path(tempfile.gettempdir()) / f"gamekeeper-ports-{os.getuid()}"
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 class Server:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from reconciler.model.refs import Json
 from tests.controlplane.api import Api
+from tests.controlplane.processes import free_ports
 from tests.e2e.real_policies import ADMISSION, ANY
 from tests.gitservers.certificates import make_certificate, server_context
 
@@ -32,7 +33,8 @@ class Webhook:
         self.seconds = 0.0
         self.certificate = make_certificate(folder)
         self._server: ThreadingHTTPServer | None = None
-        self.port = 0
+        # Not one of those that outgoing connections get: it must be free still when we come back.
+        (self.port,) = free_ports(1)
 
     @property
     def url(self) -> str:
@@ -63,7 +65,7 @@ class Webhook:
         server.daemon_threads = True
         context = server_context(self.certificate)
         server.socket = context.wrap_socket(server.socket, server_side=True)
-        self._server, self.port = server, server.server_address[1]
+        self._server = server
         threading.Thread(target=server.serve_forever, daemon=True).start()
 
     def stop(self) -> None:

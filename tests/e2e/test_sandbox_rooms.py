@@ -3,7 +3,6 @@
 import json
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.controlplane.processes import free_ports
 from tests.e2e.commands import GAMEKEEPER, commit, environment, fleet, gamekeeper
 
 SPEC = "schedulers/arena.yaml"
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 120.0
 GAME = Path(__file__).parent / "room_game.py"
 
 
@@ -57,11 +57,6 @@ def _until(promise: str, check: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
 def _scale(folder: Path, rooms: int) -> None:
     now = re.search(r"^  replicas: \d+$", (folder / SPEC).read_text(), flags=re.MULTILINE)
     assert now is not None
@@ -75,7 +70,7 @@ def _living(folder: Path, *words_of_game: str) -> AbstractContextManager[Scene]:
 
 @contextmanager
 def _served(folder: Path, *words: str) -> Iterator[Scene]:
-    port = _free_port()
+    (port,) = free_ports(1)
     flags = ("--repo", str(folder), "--rooms-listen", f"127.0.0.1:{port}")
     process = subprocess.Popen(
         [GAMEKEEPER, "sandbox", *flags, *words],

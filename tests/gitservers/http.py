@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.controlplane.processes import free_ports
 from tests.gitservers.backend import Call, Reply, answer
 from tests.gitservers.certificates import make_certificate, server_context
 
@@ -70,7 +71,8 @@ class HttpGitServer:
         self._released = threading.Event()
         self._folder = tempfile.TemporaryDirectory(prefix="gamekeeper-git-http-")
         self._certificate = make_certificate(Path(self._folder.name)) if tls else None
-        self._port = 0
+        # Not one of those that outgoing connections get: it must be free still when we come back.
+        (self._port,) = free_ports(1)
         self._listener: _Listener | None = None
         self._thread: threading.Thread | None = None
 
@@ -134,7 +136,6 @@ class HttpGitServer:
             listener.socket = server_context(self._certificate).wrap_socket(
                 listener.socket, server_side=True, do_handshake_on_connect=False
             )
-        self._port = listener.server_address[1]
         self._listener = listener
         self._thread = threading.Thread(
             target=listener.serve_forever, kwargs={"poll_interval": 0.05}, name="git-http"
