@@ -12,7 +12,8 @@ async def listening(handle: Handler) -> AsyncIterator[int]:
     """Serve each connection by `handle` for the length of a block; gives the port.
 
     A peer that goes away ends its connection alone. What still runs at the end is cancelled and
-    awaited: a test leaves no task behind.
+    awaited, and what was not sent by then is not sent: a test leaves no task behind and no
+    connection, of which the garbage collector would tell whichever test ran then.
     """
     running: set[asyncio.Task[None]] = set()
 
@@ -22,7 +23,9 @@ async def listening(handle: Handler) -> AsyncIterator[int]:
         running.add(task)
         with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             await handle(reader, writer)
-        writer.close()
+            writer.close()
+            await writer.wait_closed()
+        writer.transport.abort()
         running.discard(task)
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)

@@ -10,6 +10,7 @@ from benchmarks.__main__ import KNOWN, groups, main
 from benchmarks.apart import measure_apart, summary
 from benchmarks.rooms_load import FLIPS_A_SECOND, PING_EVERY_SECONDS, Play
 from benchmarks.rooms_voices import SAYS_BUSY, Voice, connect, hang_up
+from tests.listening import listening
 
 
 @pytest.mark.long
@@ -83,13 +84,10 @@ async def _answer_in_pieces() -> None:
         await reader.readexactly(len(b"second"))
         writer.write(b"HTTP/1.1 410 Gone\r\nContent-Length: 4\r\n\r\ngone")
         await reader.read()
-        writer.close()
 
     late: list[float] = []
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with server:
-        host, port = server.sockets[0].getsockname()[:2]
-        line = await connect(f"{host}:{port}", 0, late)
+    async with listening(serve) as port:
+        line = await connect(f"127.0.0.1:{port}", 0, late)
         try:
             await line.say(b"first")
             assert len(late) == 1

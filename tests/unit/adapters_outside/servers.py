@@ -9,6 +9,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.listening import listening
+
 Answering = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
@@ -56,20 +58,13 @@ async def answering(
 @asynccontextmanager
 async def saying(words: bytes, *, hangs: bool = False) -> AsyncIterator[Stranger]:
     """Say these bytes to whoever asks, then hang up, or do not."""
-    over = asyncio.Event()
 
     async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(100)
         writer.write(words)
         await writer.drain()
         if hangs:
-            await over.wait()
-        writer.close()
+            await asyncio.Event().wait()
 
-    server = await asyncio.start_server(speak, "127.0.0.1", 0)
-    try:
-        yield Stranger(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
-    finally:
-        over.set()
-        server.close()
-        await server.wait_closed()
+    async with listening(speak) as port:
+        yield Stranger(f"http://127.0.0.1:{port}")
