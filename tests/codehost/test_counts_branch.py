@@ -86,7 +86,7 @@ async def test_ours_land_beside_a_protected_branch_and_people_win_on_both(
         written(gitea, name, FILE, "replicas: 2", "replicas: 9", **edit)
         asked = {"head": "weekend", "base": "main", "title": "Weekend"}
         number = gitea.ask("POST", f"repos/{name}/pulls", asked)["number"]
-        gitea.ask("POST", f"repos/{name}/pulls/{number}/merge", {"Do": "merge"})
+        gitea.merge(name, number)
         assert await count_of(process, 4.0) == 9
         carried = await land(process.head, outbox, Terms(AUTHOR), START + 5.0, Tries())
         assert gitea.head(name, "counts") == carried.commit

@@ -2,7 +2,7 @@
 
 import http.client
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -37,10 +37,9 @@ class Passing(BaseHTTPRequestHandler):
     def do_POST(self) -> None:  # the name that the library calls
         """Pass it on."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        onward = http.client.HTTPConnection(self.server.address, timeout=10)
-        onward.request("POST", self.path, body, dict(self.headers))
-        status = onward.getresponse().status
-        onward.close()
+        with closing(http.client.HTTPConnection(self.server.address, timeout=60)) as onward:
+            onward.request("POST", self.path, body, dict(self.headers))
+            status = onward.getresponse().status
         self.server.answers.append(status)
         self.send_response(status)
         self.end_headers()
@@ -53,8 +52,10 @@ class Passing(BaseHTTPRequestHandler):
 def road_to(address: str) -> Iterator[Road]:
     with Road(address) as road:
         Thread(target=road.serve_forever, daemon=True).start()
-        yield road
-        road.shutdown()
+        try:
+            yield road
+        finally:
+            road.shutdown()
 
 
 @pytest.mark.real
@@ -84,5 +85,7 @@ def test_what_is_pushed_to_gitea_is_taken_in_at_once_where_its_secret_is_ours(
         gitea.call(name, road.here, canary("webhook secret"))
         gitea.write(name, "schedulers/arena.yaml", spec("arena", 4))
         until("four rooms", lambda: len(made.pods("arena")) == 4, 60.0)
+        # It is noted once it has come back, which nobody waits for who makes rooms.
+        until("another answer", lambda: len(road.answers) > 1, 60.0)
         assert road.answers == [401, 202]
     gitea.revoke("bot", token)

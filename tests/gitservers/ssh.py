@@ -14,7 +14,7 @@ from tests.canaries.places import canary
 from tests.controlplane.processes import Server, ServerGroup, free_ports
 from tests.gitservers.install import find_sshd
 
-START_SECONDS = 20.0
+START_SECONDS = 60.0
 
 
 @contextmanager

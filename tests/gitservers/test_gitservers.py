@@ -33,7 +33,7 @@ class Host:
             env=git_environment(**self.environment),
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=120,
         )
 
 
@@ -135,12 +135,12 @@ def test_a_status_to_order_fails_the_asked_number_of_times(
 
 def test_a_stall_lasts_until_healed(http: tuple[HttpGitServer, Host]) -> None:
     server, host = http
-    server.break_with(Fault(stall_seconds=20))
+    server.break_with(Fault(stall_seconds=120))
     healer = threading.Timer(0.6, server.heal)
     started = time.monotonic()
     healer.start()
     assert host.git("ls-remote", host.url).returncode == 0
-    assert 0.5 < time.monotonic() - started < 15
+    assert 0.5 < time.monotonic() - started < 90
     healer.join()
 
 
@@ -168,12 +168,12 @@ def test_a_host_goes_away_and_comes_back_at_the_same_address(
 
 def test_going_away_cuts_what_is_under_way(http: tuple[HttpGitServer, Host]) -> None:
     server, host = http
-    server.break_with(Fault(stall_seconds=20))
+    server.break_with(Fault(stall_seconds=120))
     leaver = threading.Timer(0.6, server.go_away)
     leaver.start()
     started = time.monotonic()
     assert host.git("ls-remote", host.url).returncode == 128
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 90
     leaver.join()
 
 
@@ -188,8 +188,8 @@ def test_ssh_goes_away_freezes_and_comes_back(tmp_path: Path) -> None:
         assert host.git("ls-remote", host.url).returncode == 0
         server.pause()
         thaw = threading.Timer(0.6, server.resume)
-        thaw.start()
         started = time.monotonic()
+        thaw.start()
         assert host.git("ls-remote", host.url).returncode == 0
         assert time.monotonic() - started > 0.5
         thaw.join()
