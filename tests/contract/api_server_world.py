@@ -30,7 +30,7 @@ APPLY = "application/apply-patch+yaml"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 _NUMBERS = itertools.count(1)
-_PATIENCE_SECONDS = 30.0
+_PATIENCE_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Speaker:
         made: Json = reply.body
         return made
 
-    def watch(self, path: str, seconds: int = 1) -> list[Json]:
+    def watch(self, path: str, seconds: int = 2) -> list[Json]:
         """Read a watch until the server ends it."""
         joint = "&" if "?" in path else "?"
         reply = self.ask("GET", f"{path}{joint}watch=true&timeoutSeconds={seconds}")
@@ -142,9 +142,9 @@ def served(sandbox: Sandbox) -> Iterator[SandboxServer]:
     try:
         yield server
     finally:
-        asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result(10)
+        asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result(60)
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
+        thread.join(60)
         loop.close()
 
 

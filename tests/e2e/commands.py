@@ -35,7 +35,7 @@ def gamekeeper(
         env=environment(**(more or {})),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

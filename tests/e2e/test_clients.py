@@ -21,7 +21,7 @@ from tests.contract.api_server_world import (
 )
 from tests.controlplane.programs import find
 
-_PATIENCE_SECONDS = 30
+_PATIENCE_SECONDS = 120
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.long
 
 SPEC = "schedulers/arena.yaml"
 KUBECTL = str(Path(GAMEKEEPER).parent / "kubectl")
-READY_SECONDS = 60.0
+READY_SECONDS = 240.0
 
 
 class Place:
@@ -375,7 +375,7 @@ def test_apply_asks(place: Place, answer: str, code: int) -> None:
         text=True,
     ) as asked:
         os.write(ours, f"{answer}\n".encode())
-        said, asking = asked.communicate(timeout=60)
+        said, asking = asked.communicate(timeout=300)
     os.close(ours)
     os.close(theirs)
     assert "Apply this? [y/N]" in asking
@@ -394,7 +394,7 @@ def test_where_nobody_can_answer_apply_wants_yes(place: Place) -> None:
         stderr=subprocess.PIPE,
         text=True,
     ) as asked:
-        _, said = asked.communicate(timeout=60)
+        _, said = asked.communicate(timeout=300)
     assert asked.returncode == 1
     assert "pass --yes to agree" in said.lower()
     assert place.everything() == before

@@ -50,7 +50,7 @@ def found(cluster: ControlPlane, kind: str) -> list[Any]:
     return [item for item in items if item["metadata"]["name"] == "arena-own"]
 
 
-def until(what: str, is_so: Callable[[], bool], seconds: float = 60.0) -> None:
+def until(what: str, is_so: Callable[[], bool], seconds: float = 240.0) -> None:
     end = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < end, what

@@ -15,7 +15,7 @@ from tests.controlplane.processes import ServerGroup, free_ports
 from tests.monitoring.install import find_programs
 from tests.monitoring.loopback import Loopback, Reply
 
-START_SECONDS = 60.0
+START_SECONDS = 180.0
 
 
 class Exporter(Loopback):
@@ -57,7 +57,7 @@ class Prometheus:
 
 @contextmanager
 def prometheus(targets: Sequence[str] = (), past: str = "") -> Iterator[Prometheus]:
-    """Start one that asks the targets (`HOST:PORT`) each second.
+    """Start one that asks the targets (`HOST:PORT`) every three seconds.
 
     `past` is what it knows already, in the text format of OpenMetrics with times.
     """
@@ -84,7 +84,8 @@ def prometheus(targets: Sequence[str] = (), past: str = "") -> Iterator[Promethe
 def _settings(targets: Sequence[str]) -> Json:
     """Prometheus reads YAML, and JSON is YAML."""
     job = {"job_name": "test", "static_configs": [{"targets": list(targets)}]}
-    return {"global": {"scrape_interval": "1s"}, "scrape_configs": [job]}
+    # As long as that it waits for an answer, too: without one a series is gone for a while.
+    return {"global": {"scrape_interval": "3s"}, "scrape_configs": [job]}
 
 
 def _remember(tool: Path, file: Path, past: str, data: Path) -> None:
