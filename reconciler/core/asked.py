@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from reconciler.core import counts_in_git
 from reconciler.core.carried_counts import ReadSpec
 from reconciler.core.counts_in_git import Settled
+from reconciler.core.reviewed_bounds import is_reviewed
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
 from reconciler.model.records import StateRecord
@@ -75,6 +76,6 @@ def _removals(
         removal
         for removal in between
         if removal.key not in arrival.outdated
-        and not counts_in_git.is_reviewed(arrival, removal, records.get(removal.key), read_spec)
+        and not is_reviewed(arrival, removal, records.get(removal.key), read_spec)
     )
     return tuple(sorted((*others, *replaced)))

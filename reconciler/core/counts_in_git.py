@@ -1,8 +1,4 @@
-"""What the head says of counts that a policy moves: whose word it is, and what it leads to.
-
-A count inside bounds that people reviewed is nobody's mistake to be refused: the policy itself may
-go there at any moment, and a revert of what it did must act at once (ADR 16).
-"""
+"""What the head says of counts that a policy moves: whose word it is, and what it leads to."""
 
 import json
 from collections.abc import Mapping
@@ -11,15 +7,13 @@ from dataclasses import replace
 from reconciler.core import intents
 from reconciler.core.carried_counts import ReadSpec, carried, counts_branch, is_moved, is_own_theirs
 from reconciler.core.compile import canonical
-from reconciler.core.suspension import in_time
 from reconciler.model.arrivals import Arrival
-from reconciler.model.changes import Cause, Removal
 from reconciler.model.intents import Dropped, Fate, HeadCount, Scaling
 from reconciler.model.readings import Reading
 from reconciler.model.records import RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.scaling import Autoscaling
 from reconciler.model.specs import Config, Source, Workload
+from reconciler.model.trees import NOT_FORWARD
 
 Settled = Mapping[WorkloadKey, tuple[Scaling, int]]
 """By workload: what is remembered once a head was taken in, and the count that is wanted then."""
@@ -125,21 +119,6 @@ def gone(
     )
 
 
-def is_shut_out(count: int, acting: Workload, head: Workload) -> bool:
-    """Whether a count inside the bounds that act lies outside those that a head would bring.
-
-    Outside both it is a person's, which stands as it is while it holds.
-    """
-    here, there = acting.autoscaling, head.autoscaling
-    if here is None or there is None:
-        return False
-    return _holds(here, count) and not _holds(there, count)
-
-
-def _holds(autoscaling: Autoscaling, count: int) -> bool:
-    return autoscaling.bounds.clamp(count) == count
-
-
 def _is_still(workload: Workload | None) -> bool:
     """Whether no policy moves it; of one that is not known nobody can tell."""
     return workload is not None and not is_moved(workload)
@@ -172,6 +151,7 @@ def head_count(arrival: Arrival, workload: Workload, record: StateRecord) -> Hea
     passed = [each for moves in moved for each in moves.get(workload.key, ())]
     went_back = any(each.went_back and each.commit == human for each in passed)
     went_back |= record.scaling.waits_back and human == record.scaling.waits_by
+    back = back_to(arrival, workload.key, record)
     is_theirs = arrival.moves.wrote is not None and workload.key not in arrival.moves.wrote
     return HeadCount(
         workload.replicas,
@@ -181,9 +161,22 @@ def head_count(arrival: Arrival, workload: Workload, record: StateRecord) -> Hea
         asked,
         own,
         accepted=record.accepted.replicas if record.accepted else None,
-        foreign=newest if is_theirs else "",
-        went_back=went_back,
+        foreign=(back or newest) if is_theirs else "",
+        went_back=went_back or bool(back and not human),
     )
+
+
+def back_to(arrival: Arrival, key: WorkloadKey, record: StateRecord) -> str:
+    """Return the commit to which the branch moved other than forward with this number, else "".
+
+    Of one that is held since then the record tells; what a person wrote after it is another's.
+    """
+    over = arrival.reading.counts_commit and key in arrival.reading.over
+    passed = (arrival.moves.apart if over else arrival.moves.tracked).get(key, ())
+    found = next((each.commit for each in passed if each.went_back), "")
+    if found or intents.human_commit(passed) or record.held is None:
+        return found
+    return record.held.back_to
 
 
 def _brought_back(arrival: Arrival, workload: Workload, record: StateRecord) -> str:
@@ -210,7 +203,8 @@ def held_broken(arrival: Arrival, before: StateRecord, read_spec: ReadSpec) -> S
     if read_spec(accepted.spec_json, Source(accepted.file, 1)).autoscaling is None:
         return before.scaling
     commit, seconds = arrival.reading.commit, _hold_seconds(arrival)
-    return intents.with_hold(before.scaling, commit, arrival.spent_at, seconds)
+    back = arrival.relation in NOT_FORWARD
+    return intents.with_hold(before.scaling, commit, arrival.spent_at, seconds, went_back=back)
 
 
 def is_taken_back(arrival: Arrival, workload: Workload, scaling: Scaling) -> bool:
@@ -267,27 +261,6 @@ def _settled(
 
 def _hold_seconds(arrival: Arrival) -> float:
     return float((arrival.reading.config or Config()).write_back.human_hold_seconds)
-
-
-def is_reviewed(
-    arrival: Arrival, removal: Removal, record: StateRecord | None, read_spec: ReadSpec
-) -> bool:
-    """Whether a smaller count lies inside the bounds of its policy, those before and those now."""
-    workload = arrival.reading.workloads.get(removal.key)
-    if removal.cause is not Cause.SCALE_IN or workload is None or record is None:
-        return False
-    if record.accepted is None:
-        return False
-    before = read_spec(record.accepted.spec_json, Source(record.accepted.file, 1))
-    before = in_time(before, arrival.dated)
-    return all(_allows(each, removal.to) for each in (before, workload))
-
-
-def _allows(workload: Workload, count: int) -> bool:
-    autoscaling = workload.autoscaling
-    if autoscaling is None or not workload.scales:
-        return False
-    return _holds(autoscaling, count)
 
 
 def all_settled(arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]) -> Settled:

@@ -8,7 +8,7 @@ own, and under those that were open before: no commit lifts the freeze that it s
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from reconciler.core import freeze_windows, intents
@@ -198,7 +198,7 @@ def withheld(
 
 
 def _whose(
-    moved: Iterable[tuple[Passage, ...]], record: StateRecord, reading: Reading
+    moved: Collection[tuple[Passage, ...]], record: StateRecord, reading: Reading
 ) -> tuple[str, bool]:
     """Return the commit of a person whose number waits, and whether the branch went back to it.
 
@@ -211,7 +211,8 @@ def _whose(
             return found, any(each.went_back and each.commit == found for each in passages)
     if record.scaling.waits_by:
         return record.scaling.waits_by, record.scaling.waits_back
-    return reading.counts_commit or reading.commit, False
+    newest = reading.counts_commit or reading.commit
+    return newest, any(each.went_back for passages in moved for each in passages)
 
 
 def _unedited_count(arrival: Arrival, edit: Edit, workload: Workload, record: StateRecord) -> int:

@@ -181,7 +181,8 @@ def _next_record(
             # That nothing is done takes nothing away.
             spec_json = suspension.stopped_with(known.accepted.spec_json, workload.spec_json)
             known = replace(known, accepted=replace(known.accepted, spec_json=spec_json))
-        return replace(known, held=held)
+        back_to = counts_in_git.back_to(arrival, key, before)
+        return replace(known, held=replace(held, back_to=back_to))
     count = before.in_effect if before.accepted else arrival.unrecorded.get(key, 0)
     scaling, wanted = part.asked.settled[key]
     replicas = count if held else workload.replicas

@@ -49,8 +49,8 @@ def _settled(
 ) -> tuple[Scaling, Fate]:
     if head.human and not _is_heard(scaling, head):
         heard = replace(scaling, intent=_asked(head, now), landings=(), undone=())
-        after = with_hold(heard, head.human, shared_now, hold_seconds)
-        return replace(after, went_back=head.went_back), "human"
+        by, back = head.human, head.went_back
+        return with_hold(heard, by, shared_now, hold_seconds, went_back=back), "human"
     scaling = _in_time(scaling, shared_now, shared_now + hold_seconds)
     intent = scaling.intent
     # What a policy decided ends with a suspension; what a person's act left to land goes on after.
@@ -64,7 +64,8 @@ def _settled(
         # Theirs, though no commit tells: an approval let it in, or a file that is mended.
         heard = replace(scaling, intent=None, landings=(), undone=())
         fate: Fate = "overruled" if intent else "none"
-        return with_hold(heard, head.foreign, shared_now, hold_seconds), fate
+        by, back = head.foreign, head.went_back
+        return with_hold(heard, by, shared_now, hold_seconds, went_back=back), fate
     if intent is None:
         return scaling if later is None else replace(scaling, landings=later), "none"
     # What a person wrote stands as it is while it holds, outside the bounds, too (ADR 19): nobody
@@ -86,11 +87,21 @@ def _settled(
     return replace(scaling, intent=None, landings=()), "overruled"
 
 
-def with_hold(scaling: Scaling, by: str, now: float, hold_seconds: float) -> Scaling:
-    """Return it with a hold that begins now (Unix seconds), by the word of the commit `by`."""
-    until = now + hold_seconds
-    held = replace(scaling, held_until=until, held_by=by, held_at=now, held_seconds=hold_seconds)
-    return replace(held, went_back=False)
+def with_hold(
+    scaling: Scaling, by: str, now: float, hold_seconds: float, *, went_back: bool
+) -> Scaling:
+    """Return it with a hold that begins now (Unix seconds), by the word of the commit `by`.
+
+    `went_back` is whether the branch came to that commit other than forward.
+    """
+    return replace(
+        scaling,
+        held_until=now + hold_seconds,
+        held_by=by,
+        held_at=now,
+        held_seconds=hold_seconds,
+        went_back=went_back,
+    )
 
 
 def _in_time(scaling: Scaling, now: float, latest: float) -> Scaling:

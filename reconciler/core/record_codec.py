@@ -134,6 +134,7 @@ def _state(record: StateRecord) -> Json:
             "kind": record.held.kind,
             "line": record.held.line,
             "reason": record.held.reason,
+            **({"backTo": record.held.back_to} if record.held.back_to else {}),
         },
         "inventory": [[*_ref(owned.ref), owned.made] for owned in record.inventory],
         "ledger": [[entry.at, entry.count] for entry in record.ledger],
@@ -163,7 +164,7 @@ def load_state(data: Texts, what: str) -> StateRecord:
     return StateRecord(
         accepted=_accepted(accepted, what) if accepted else None,
         deleting=value.get("deleting", False),
-        held=HeldRemoval(HoldKind(held["kind"]), held["line"], held["reason"]) if held else None,
+        held=_held(held) if held else None,
         inventory=tuple(
             Owned(ObjectRef(*parts[:4]), parts[4]) for parts in value.get("inventory", [])
         ),
@@ -179,6 +180,11 @@ def load_state(data: Texts, what: str) -> StateRecord:
             Applied(ObjectRef(*parts[:4]), parts[4]) for parts in value.get("applied", [])
         ),
     )
+
+
+def _held(value: Json) -> HeldRemoval:
+    kind, back_to = HoldKind(value["kind"]), value.get("backTo", "")
+    return HeldRemoval(kind, value["line"], value["reason"], back_to)
 
 
 def _accepted(value: Json, what: str) -> Accepted:

@@ -9,7 +9,7 @@ from reconciler.model.findings import Severity
 from reconciler.model.holds import HoldKind
 from reconciler.model.readings import Reading
 from reconciler.model.specs import Config
-from reconciler.model.trees import Relation
+from reconciler.model.trees import NOT_FORWARD, Relation
 
 EMPTY_FILE = "empty-file"
 """The rule of the Finding about a file without any document."""
@@ -29,7 +29,7 @@ def head_problem(
         )
     if relation is None:
         return (HoldKind.NO_ACCEPTED_COMMIT, "no accepted commit is on record to compare with")
-    if relation in (Relation.DIVERGED, Relation.UNKNOWN):
+    if relation in NOT_FORWARD:
         return (HoldKind.FORCE_PUSHED, f"{branch} was force-pushed: it lacks the accepted commit")
     return None
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from reconciler.core import carried_counts, counts_in_git, intents
+from reconciler.core.reviewed_bounds import is_shut_out
 from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.core.suspension import in_time
 from reconciler.loop import noting
@@ -93,7 +94,7 @@ def waiting(lane: HeadLane) -> dict[WorkloadKey, Intent]:
             continue
         if record.scaling.waits_by or not in_time(workload, dated).scales:
             continue  # in a freeze what acts scales still: whose word waits is not overruled
-        if counts_in_git.is_shut_out(intent.value, acting.workload, workload):
+        if is_shut_out(intent.value, acting.workload, workload):
             continue  # new bounds wait with the freeze: nothing of ours may contradict them in Git
         if workload.replicas == intent.base != intent.value:
             # A host may say that it took a commit, and stay at the base.

@@ -226,8 +226,10 @@ async def read_passages(
     repository and the compiler.
     """
     base, head = span
-    if not keys or relation in (Relation.SAME, Relation.UNKNOWN):
+    if not keys or relation is Relation.SAME:
         return {}
+    if relation is Relation.UNKNOWN:
+        return await _ends(trail, head, (), keys, went_back=True)
     lineage = await trail.lineage(base, head)
     mine = frozenset(trail.ours)
     foreign = [commit for commit in reversed(lineage.commits) if commit not in mine]

@@ -144,7 +144,8 @@ class HeadCount:
     another branch's lies over it (ADR 17), and `own` the one that stands there. `accepted` is the
     number that was taken in before, None where none was; `foreign` is the head's id where no
     commit since then is ours, else "": then a number that is another now is a person's, whoever
-    can tell of which commit. The branch `went_back` where it came to `human` not forward.
+    can tell of which commit. The branch `went_back` where it came to `human`, or else to
+    `foreign`, not forward.
     """
 
     replicas: int

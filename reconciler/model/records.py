@@ -91,12 +91,14 @@ class Condition:
 class HeldRemoval:
     """A removal that waits for an approval: `line` is `changes.Removal.line`.
 
-    It stays held, whatever time passes, until the line is approved or asked for no more.
+    It stays held, whatever time passes, until the line is approved or asked for no more. `back_to`
+    is the commit to which the branch moved other than forward with that number, "" for none.
     """
 
     kind: HoldKind
     line: str
     reason: str
+    back_to: str = ""
 
 
 @dataclass(frozen=True, slots=True, order=True)

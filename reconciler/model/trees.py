@@ -101,6 +101,10 @@ class Relation(StrEnum):
     """The older commit is not in the repository any more."""
 
 
+NOT_FORWARD = (Relation.DIVERGED, Relation.UNKNOWN)
+"""The branch lacks the older commit: it was force-pushed, or it is shown by a host that lags."""
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """The tracked branch's newest commit. `committed_at` is Unix seconds, `subject` one line."""

@@ -241,3 +241,33 @@ async def test_approve_shows_all_that_a_hash_lets_through() -> None:
     offer = await approve._offer(process.cluster, settings, change_hash, screen)
     assert offer is not None
     assert offer.lines == ("local Scheduler lobby/lobby scale-in to=2",)
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "with a commit on top"])
+@pytest.mark.parametrize("anew", [False, True], ids=["as it ran", "by one with an empty mirror"])
+async def test_a_scale_in_to_which_the_branch_went_back_is_nobodys_hand_once_it_is_approved(
+    anew: bool, beside: bool
+) -> None:
+    """It looks so where a replica of the Git host lags: the number may be one of ours."""
+    world, few = World(), spec("lobby", 2, autoscaling=_policy(2, 3))
+    back = world.commit({**KEPT, "schedulers/lobby.yaml": few})
+    world.commit({"schedulers/lobby.yaml": spec("lobby", 12, autoscaling=_policy(10, 20))})
+    process = await world.process()
+    await world.settle(process)
+    world.host.branch("main", back)
+    process = await world.process() if anew else process
+    await turns(world, process)
+    if beside:
+        world.commit({"NOTES": "theirs"})
+        await turns(world, process)
+    (hold,) = (hold for hold in process.lane.wanted.holds if hold.change_hash)
+    assert (hold.kind, wanted(process)) == (HoldKind.OVER_BUDGET, 12)
+    world.approve(hold.change_hash)
+    await turns(world, process)
+    scaling = process.lane.store.state(LOBBY).scaling
+    assert (wanted(process), scaling.held_by) == (2, back)
+    assert scaling.held_why.startswith(f"the branch moved to {back[:12]}, and not forward")
+
+
+def _policy(low: int, high: int) -> dict[str, object]:
+    return {"min": low, "max": high, "policy": {"schedule": [{"replicas": low}]}}

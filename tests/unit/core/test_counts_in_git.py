@@ -5,13 +5,17 @@ from typing import Any
 
 import pytest
 
-from reconciler.core import carried_counts, counts_in_git
+from reconciler.core import carried_counts, counts_in_git, record_codec
+from reconciler.core.intake import Intake
+from reconciler.model.changes import Cause, Removal
 from reconciler.model.findings import Finding
+from reconciler.model.holds import HoldKind
 from reconciler.model.intents import Intent, Landing, Passage, Scaling, Step
 from reconciler.model.moves import Moves
-from reconciler.model.records import LedgerEntry, RepositoryRecord, StateRecord
+from reconciler.model.records import Approved, LedgerEntry, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Config, Workload, WriteBack
+from reconciler.model.trees import Relation
 from tests.unit.core.arriving import an_arrival, kinds, take_in
 from tests.unit.core.making import NOW, a_key, a_reading, a_workload, accepted, autoscaling
 
@@ -238,6 +242,82 @@ def test_who_brings_it_back_with_a_mistake_in_it_holds_a_policy(policy: bool) ->
     assert bool(after.scaling.held_until) is policy
     mended = take_in(a_reading(spec), records={ARENA.key: after}, moves=BROUGHT_BACK)
     assert mended.records.get(ARENA.key, after).scaling == after.scaling
+
+
+def test_who_brings_it_back_broken_by_no_move_forward_is_not_told_to_have_set_its_number() -> None:
+    broken = a_reading(invalid={ARENA.key: (Finding("a.yaml", 1, 1, "", "broken"),)})
+    for relation in (Relation.DIVERGED, Relation.UNKNOWN):
+        result = take_in(broken, records={ARENA.key: LEAVES}, relation=relation)
+        assert result.records[ARENA.key].scaling.held_why.startswith("the branch moved to c2, and")
+
+
+BACK = Passage("c2", 5, (20,), went_back=True)
+LOW = a_workload("arena", 5, autoscaling=autoscaling(2, 9))
+HIGH = a_workload("arena", 20, autoscaling=autoscaling(10, 100))
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "said"),
+    [
+        pytest.param(BACK, (), "the branch moved to c2, and not forward", id="as it was"),
+        pytest.param(
+            BACK,
+            (Passage("c3", 5, (5,)),),
+            "the branch moved to c2, and not forward",
+            id="beside a commit about something else",
+        ),
+        pytest.param(
+            replace(BACK, before=(5,)),
+            (),
+            "the branch moved to c2, and not forward",
+            id="as it stood where the branch was before",
+        ),
+        pytest.param(
+            replace(BACK, before=()),
+            (),
+            "the branch moved to c2, and not forward",
+            id="though nobody knows what stood there before",
+        ),
+        pytest.param(
+            BACK,
+            (Passage("c3", 6, (5,)), Passage("c4", 5, (6,))),
+            "the number was set by hand in c4",
+            id="not by who wrote it anew since then",
+        ),
+        pytest.param(
+            replace(BACK, went_back=False), (), "the number was set by hand in c3", id="forward"
+        ),
+    ],
+)
+def test_whose_a_held_number_is_once_it_was_approved(
+    first: Passage, then: tuple[Passage, ...], said: str
+) -> None:
+    """One to which the branch moved back may be ours: nobody is told to have set it."""
+    moves = Moves(tracked={ARENA.key: (first,)}, wrote={})
+    refused = take_in(a_reading(LOW), HIGH, moves=moves)
+    assert kinds(refused) == {"arena": HoldKind.OVER_BUDGET}
+    later = take_in(
+        a_reading(LOW), records=_restored(refused), moves=Moves(wrote={}), relation=Relation.SAME
+    )
+    line = Removal("local", ARENA.key, Cause.SCALE_IN, 5, 20).line
+    approved = replace(later.repository, approved=(Approved(line, NOW + 60),))
+    after = take_in(
+        a_reading(LOW, commit="c3"),
+        remembered=approved,
+        records={**_restored(refused), **later.records},
+        moves=Moves(tracked={ARENA.key: then}, wrote={}),
+    ).records[ARENA.key]
+    assert (after.held, after.in_effect) == (None, 5)
+    assert after.scaling.held_until == NOW + 900
+    assert after.scaling.held_why.startswith(said)
+
+
+def _restored(result: Intake) -> dict[WorkloadKey, StateRecord]:
+    """Return the records as the next process reads them."""
+    return {
+        key: record_codec.load_state(record_codec.dump_state(record), "state")
+        for key, record in result.records.items()
+    }
 
 
 def test_a_line_of_ours_that_lies_over_what_comes_back_is_its_number() -> None:
