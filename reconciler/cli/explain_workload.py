@@ -7,8 +7,6 @@ from typing import Any
 from reconciler.cli.explain_count import count_json, count_lines
 from reconciler.cli.explained import Explained, asked_by, nobody_leads, step_of
 from reconciler.cli.reading import counted
-from reconciler.cli.room_faces import surplus
-from reconciler.cli.statuses import GOING
 from reconciler.core.conditions import READY, STEP_FAILED
 from reconciler.model.holds import HoldKind, is_suspended
 from reconciler.model.printable import escaped
@@ -94,9 +92,7 @@ def _staying(explained: Explained) -> Iterator[str]:
         if told and known and room.judged.protected:
             yield f"{room.name} is to leave ({room.pod.leaving}): {room.judged.protected}"
     # Of a Scheduler they are not told to leave: the match ends by itself.
-    current = (room.pod for room in explained.rooms if room.current and room.judged.protected)
-    wanted = explained.plan.counts.desired
-    above = len(surplus(current, wanted)) if explained.status.state != GOING else 0
+    above, wanted = explained.status.rooms.above, explained.status.counts.desired
     if above:
         goes = "it goes" if above == 1 else "they go"
         number = f"{counted(above, 'room')} with players above the {wanted} wanted"

@@ -8,6 +8,7 @@ from reconciler.cli.deadlines import end_text, ends_in_seconds
 from reconciler.cli.reading import counted
 from reconciler.core import hearing, room_state
 from reconciler.core.rollup import FleetHealth, Rollup, by_state, roll_up
+from reconciler.core.rooms import Sorted
 from reconciler.model.holds import Hold, is_suspended
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.rooms import BUSY_MARKS, RoomState, Why
@@ -28,14 +29,16 @@ STAY = {
 class RoomsFace:
     """What stands on the pods of a workload.
 
-    `staying` counts busy rooms that are to go, `ends` is in how many seconds the first of them does
-    so whoever plays there, where a deadline ends it.
+    `staying` counts busy rooms that are to go, `above` those of them that nobody told: they are
+    above the count. `ends` is in how many seconds the first of them does so whoever plays there,
+    where a deadline ends it.
     """
 
     states: Mapping[RoomState, int] = field(default_factory=dict)
     rollup: Rollup = NOBODY
     players: int | None = None
     staying: Mapping[Why, int] = field(default_factory=dict)
+    above: int = 0
     ends: Mapping[Why, float] = field(default_factory=dict)
 
     @property
@@ -57,17 +60,13 @@ class RoomsFace:
 NO_ROOMS = RoomsFace()
 
 
-def surplus(pods: Iterable[LivePod], wanted: int) -> list[LivePod]:
-    """Return which of the rooms of the wanted revision play beyond the count, told by nobody.
+def surplus(there: Sorted, wanted: int) -> frozenset[str]:
+    """Return the uids of rooms of the wanted revision that play beyond the count, told by nobody.
 
-    Who is empty goes first, and who leaves is counted as such.
+    Who is empty goes first.
     """
-    staying = [
-        pod
-        for pod in pods
-        if pod.mark in BUSY_MARKS and pod.leaving is Why.STAYS and not pod.terminating
-    ]
-    return staying[wanted:]
+    members = (*there.new_ready, *there.new_unready)
+    return frozenset([pod.uid for pod in members if pod.mark in BUSY_MARKS][wanted:])
 
 
 def face_of(
@@ -92,12 +91,13 @@ def face_of(
     heard = {uid: said for uid, said in kept.items() if said is not None}
     staying: Counter[Why] = Counter()
     ends: dict[Why, float] = {}
+    untold = 0
     for pod in rooms if not is_suspended(holds) else ():
         why = pod.leaving or (Why.LEFT_GIT if deleting else Why.STAYS)
         if why is Why.STAYS and pod.uid in outdated:
             why = Why.ROLLOUT
         elif why is Why.STAYS and pod.uid in above:
-            why = Why.SCALE_IN
+            why, untold = Why.SCALE_IN, untold + 1
         if pod.mark not in BUSY_MARKS or pod.terminating or why is Why.STAYS:
             continue
         staying[why] += 1
@@ -109,5 +109,6 @@ def face_of(
         rollup=roll_up(rooms, heard, holds),
         players=sum(said.players for said in heard.values()) if heard else None,
         staying=staying,
+        above=untold,
         ends=ends,
     )

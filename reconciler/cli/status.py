@@ -7,8 +7,9 @@ from reconciler.cli.console import Console
 from reconciler.cli.options import add_output, add_settings, settings_of
 from reconciler.cli.output import print_json, print_yaml
 from reconciler.cli.progress import Progress
+from reconciler.cli.status_json import as_json
 from reconciler.cli.status_text import print_text
-from reconciler.cli.statuses import Status, as_json, status_of
+from reconciler.cli.statuses import Status, status_of
 from reconciler.model.errors import Denied, Misconfigured
 from reconciler.service.lookout import Sighting, sighting_of
 from reconciler.settings import Settings

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from reconciler.adapters.git.source import Source
+from reconciler.cli.status_json import as_json
 from reconciler.cli.status_text import print_text
-from reconciler.cli.statuses import as_json, status_of
+from reconciler.cli.statuses import status_of
 from reconciler.sandbox.requests import Request, Response
 from reconciler.settings import Settings
 from reconciler.wiring import repositories

@@ -8,11 +8,13 @@ from reconciler.cli.explain_room import room_json, room_lines
 from reconciler.cli.explain_workload import workload_json, workload_lines
 from reconciler.cli.explained import Explained
 from reconciler.cli.room_detail import detail_lines
+from reconciler.cli.room_faces import face_of, surplus
 from reconciler.cli.room_reading import Around, see
 from reconciler.cli.rooms_api import Told
 from reconciler.cli.statuses import GOING, WorkloadStatus
 from reconciler.core.conditions import READY, STEP_FAILED
 from reconciler.core.hearing import kept_of
+from reconciler.core.rooms import sort_rooms
 from reconciler.model.changes import Cause
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LivePod
@@ -42,7 +44,9 @@ def explained(
     specs = {KEY: a_workload(reports=reports, departure=departure, disruption=disruption)}
     around = Around(specs=specs, told={("arena", "arena-0"): told} if told else {})
     counts = Counts(desired=3)
-    status = WorkloadStatus(KEY, counts, "reconciling", (), holds, "c" * 40, SOURCE)
+    above = surplus(sort_rooms(pods, specs[KEY]), 3)
+    face = face_of(pods, specs[KEY], holds, deleting=False, above=above)
+    status = WorkloadStatus(KEY, counts, "reconciling", (), holds, "c" * 40, SOURCE, face)
     rooms = tuple(see(((KEY, pod) for pod in pods), around))
     return Explained(status, seen, rooms, around, plan or Plan(KEY, counts), asked=bool(told))
 
@@ -251,8 +255,18 @@ def test_rooms_with_players_above_the_wanted_count_are_told_of() -> None:
     ]
     stopped = Hold(HoldKind.SUSPENDED, KEY, "suspended")
     assert not workload_json(explained(*pods, holds=(stopped,)), NOW)["staying"]
-    gone = replace(given, status=replace(given.status, state=GOING))
-    assert not any("above" in each for each in workload_json(gone, NOW)["staying"])
+
+
+def test_explain_counts_as_many_rooms_above_the_wanted_count_as_status() -> None:
+    """The API may have heard already what no mark says yet."""
+    pods = [a_pod(number, mark=Mark.BUSY) for number in range(5)]
+    empty = Told("uid-0", "ready", "it is empty", "", a_heard(), spoke_at=NOW - 2)
+    given = explained(*pods, told=empty)
+    assert [bool(room.judged.protected) for room in given.rooms] == [False, *[True] * 4]
+    assert given.status.rooms.staying == {Why.SCALE_IN: 2}
+    assert workload_json(given, NOW)["staying"] == [
+        "2 rooms with players above the 3 wanted: they go once known to be empty"
+    ]
 
 
 def test_a_spec_that_left_git_is_told_as_what_was() -> None:

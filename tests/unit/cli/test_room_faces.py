@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 
 from reconciler.cli.room_faces import NO_ROOMS, RoomsFace, face_of, surplus
+from reconciler.cli.status_json import as_json
 from reconciler.cli.status_text import print_text
-from reconciler.cli.statuses import Status, WorkloadStatus, as_json
+from reconciler.cli.statuses import Status, WorkloadStatus
+from reconciler.core.rooms import sort_rooms
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import LivePod
 from reconciler.model.plans import Counts
@@ -54,15 +56,18 @@ def test_who_is_not_told_of_a_roll_out_that_waits_for_its_players_is_counted_wit
 
 def test_rooms_with_players_above_the_wanted_count_are_counted_though_nobody_told_them() -> None:
     pods = [a_pod(number, mark=Mark.BUSY) for number in range(6)]
-    left = surplus(pods, 2)
+    left = surplus(sort_rooms(pods, HEARD), 2)
     assert len(left) == 4
-    face = face_of(pods, HEARD, (), deleting=False, above={pod.uid for pod in left})
+    face = face_of(pods, HEARD, (), deleting=False, above=left)
+    assert face.above == 4
     assert face.stay_lines == ["fewer are wanted: 4 rooms with players stay until they end"]
     status = status_with(a_key(), rooms=face)
     assert as_json(status, 0.0)["workloads"][0]["staying"] == {"scale-in": 4}
     stopped = (Hold(HoldKind.SUSPENDED, a_key(), "suspended"),)
-    left_uids = {pod.uid for pod in left}
-    assert face_of(pods, HEARD, stopped, deleting=False, above=left_uids).stay_lines == []
+    suspended = face_of(pods, HEARD, stopped, deleting=False, above=left)
+    assert (suspended.stay_lines, suspended.above) == ([], 0)
+    going = face_of(pods, HEARD, (), deleting=True, above=left)
+    assert (going.staying, going.above) == ({Why.LEFT_GIT: 6}, 0)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +94,7 @@ def test_rooms_with_players_above_the_wanted_count_are_counted_though_nobody_tol
 def test_only_who_plays_beyond_the_count_is_above_it(
     pods: list[LivePod], wanted: int, above: int
 ) -> None:
-    assert len(surplus(pods, wanted)) == above
+    assert len(surplus(sort_rooms(pods, HEARD), wanted)) == above
 
 
 def test_who_stays_says_by_when_a_deadline_ends_it() -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from reconciler.cli.status_json import as_json
 from reconciler.cli.status_text import print_text
-from reconciler.cli.statuses import Status, WorkloadStatus, as_json
+from reconciler.cli.statuses import Status, WorkloadStatus
 from reconciler.core import pauses
 from reconciler.model.intents import Intent, Scaling, Step
 from reconciler.model.outbox import EMPTY_OUTBOX, Outbox

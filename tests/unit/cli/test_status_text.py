@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from reconciler.cli.ages import age
+from reconciler.cli.status_json import as_json
 from reconciler.cli.status_text import print_text
-from reconciler.cli.statuses import Status, as_json
+from reconciler.cli.statuses import Status
 from reconciler.model.notifications import Trouble
 from reconciler.model.records import RepositoryRecord
 from reconciler.service.lookout import Sighting

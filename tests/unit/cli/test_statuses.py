@@ -2,8 +2,9 @@ from dataclasses import replace
 
 import pytest
 
+from reconciler.cli.status_json import as_json
 from reconciler.cli.status_text import print_text
-from reconciler.cli.statuses import as_json, status_of
+from reconciler.cli.statuses import status_of
 from reconciler.core.births import digest_of
 from reconciler.core.compile import canonical
 from reconciler.core.offers import asks_of
