@@ -133,7 +133,7 @@ def test_a_table_has_the_columns_that_kubectl_prints(api: Speaker, space: str) -
 def test_a_watched_table_names_its_columns_once(api: Speaker, space: str) -> None:
     for name in ("x", "y"):
         api.make(f"{space}/pods", pod(name))
-    reply = api.ask("GET", f"{space}/pods?watch=true&timeoutSeconds=1", Accept=TABLE)
+    reply = api.ask("GET", f"{space}/pods?watch=true&timeoutSeconds=2", Accept=TABLE)
     events = [json.loads(line) for line in reply.body.splitlines()]
     assert [bool(one["object"]["columnDefinitions"]) for one in events] == [True, False]
 

@@ -182,7 +182,7 @@ async def test_a_watch_tells_what_happened_after_the_list(
     changed = await cluster.merge_patch(ref_of(made), {"data": {"n": "2"}})
     metadata = changed["metadata"]
     await cluster.delete(ref_of(made), metadata["uid"], metadata["resourceVersion"])
-    await asyncio.wait_for(watcher, 10)
+    await asyncio.wait_for(watcher, 60)
     types = [event.type for event in seen if event.type != "BOOKMARK"]
     assert seen[0].type == "BOOKMARK"
     assert types == ["ADDED", "MODIFIED", "DELETED"]

@@ -18,6 +18,7 @@ from reconciler.service.views import ClusterView
 from tests.contract.cluster_world import ApiServer, config_map, pod
 
 INSTANCE = "contract"
+PATIENCE_SECONDS = 90.0
 
 
 class RealClock:
@@ -66,7 +67,7 @@ class Watched:
 async def watched(cluster: KubernetesCluster, namespace: str) -> AsyncIterator[Watched]:
     watched = Watched(cluster, namespace)
     running = asyncio.create_task(watched.view.run())
-    await asyncio.wait_for(watched.view.synced(), 15)
+    await asyncio.wait_for(watched.view.synced(), PATIENCE_SECONDS)
     yield watched
     running.cancel()
     await asyncio.wait([running])
@@ -218,8 +219,9 @@ async def _delete(watched: Watched) -> None:
 
 
 async def until(is_so: Callable[[], bool]) -> None:
-    for _ in range(750):
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
         if is_so():
             return
         await asyncio.sleep(0.02)
-    pytest.fail("it did not come to be so within 15 s")
+    pytest.fail(f"it did not come to be so within {PATIENCE_SECONDS:.0f} s")

@@ -11,7 +11,7 @@ from tests.contract.cluster_world import make_namespace, pod, real_server
 from tests.controlplane.cluster import ControlPlane
 
 pytestmark = pytest.mark.real
-COUNTED_SECONDS = 15.0
+COUNTED_SECONDS = 90.0
 
 
 def quota(namespace: str, **hard: str) -> Json:

@@ -14,7 +14,7 @@ from reconciler.adapters.kubernetes.calls import Limits
 from reconciler.adapters.kubernetes.client import KubernetesCluster
 from reconciler.service import reflector
 from tests.contract.cluster_world import ApiServer
-from tests.contract.test_cluster_view import Watched, until
+from tests.contract.test_cluster_view import PATIENCE_SECONDS, Watched, until
 from tests.listening import listening
 
 SILENCE_SECONDS = 4.0
@@ -87,7 +87,7 @@ async def test_what_happens_behind_a_line_that_swallows_is_known_after_the_silen
         here = Watched(cluster, namespace)
         running = asyncio.create_task(here.view.run())
         try:
-            await asyncio.wait_for(here.view.synced(), 15)
+            await asyncio.wait_for(here.view.synced(), PATIENCE_SECONDS)
             direct = api_server.client()
             await direct.create(here.room(0))
             await until(lambda: len(here.rooms()) == 1)

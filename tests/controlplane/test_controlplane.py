@@ -42,7 +42,7 @@ def pod(name: str, *, image: str = "game:1", **spec: object) -> Json:
 
 
 def wait_for(read: Callable[[], Answer], is_right: Callable[[Answer], bool]) -> Answer:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not is_right(answer := read()):
         assert time.monotonic() < deadline, f"last seen: {answer}"
         time.sleep(0.05)
@@ -62,7 +62,7 @@ def waiting_reason(answer: Answer) -> str | None:
 
 def run_kubectl(version: str, cluster: ControlPlane, *words: str) -> str:
     argv = [str(kubectl(version)), f"--kubeconfig={cluster.kubeconfig}", *words]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -176,7 +176,7 @@ def test_a_client_go_informer_sees_pods_come_and_go(
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
         # Without an event the next line would be waited for until the end of days.
-        deadline = threading.Timer(30, run.kill)
+        deadline = threading.Timer(180, run.kill)
         deadline.start()
         seen = (json.loads(line) for line in run.stdout)
         assert any(each["event"] == "synced" for each in seen)
@@ -185,7 +185,7 @@ def test_a_client_go_informer_sees_pods_come_and_go(
         assert any((each["name"], each["phase"]) == ("watched", "Running") for each in seen)
         api.demand("DELETE", f"{pods}/watched")
         assert any((each["event"], each["name"]) == ("delete", "watched") for each in seen)
-        run.communicate(timeout=10)
+        run.communicate(timeout=60)
         deadline.cancel()
     assert run.returncode == 0
 
@@ -204,7 +204,7 @@ def test_a_service_account_may_only_what_its_role_says(
 ) -> None:
     kubeconfig = real_cluster.kubeconfig_for(f"{namespace}/default")
     argv = [str(kubectl("1.36")), f"--kubeconfig={kubeconfig}", "get", "pods", "-n", namespace]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=300)
     assert f'"system:serviceaccount:{namespace}:default" cannot list' in done.stderr
 
 
@@ -242,7 +242,7 @@ def test_a_killed_run_leaves_no_process_and_no_file() -> None:
         servers = _processes_naming(str(folder))
         assert len(servers) >= 5
         os.kill(run.pid, signal.SIGKILL)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while folder.exists() or _processes_naming(str(folder)):
         assert time.monotonic() < deadline, _processes_naming(str(folder))
         time.sleep(0.05)

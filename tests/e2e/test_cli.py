@@ -317,6 +317,7 @@ def test_the_sandbox_takes_what_render_prints_and_leaves_nothing(tmp_path: Path)
         running.send_signal(signal.SIGINT)
         begun = time.monotonic()
         assert running.wait(30) == 0
-        assert time.monotonic() - begun < 5
+        # Who waited for connections to end by themselves would take ten.
+        assert time.monotonic() - begun < 9
     assert not kubeconfig.exists()
     assert not kubeconfig.parent.exists()

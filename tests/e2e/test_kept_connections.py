@@ -40,11 +40,17 @@ class RoomsService(socketserver.ThreadingTCPServer):
         super().__init__(("127.0.0.1", 0), _Pipe)
         self.backend = backend
         self.open: Counter[str] = Counter()
+        self._counting = threading.Lock()
 
     @property
     def address(self) -> str:
         """Where games ask."""
         return "{}:{}".format(*self.server_address)
+
+    def count(self, address: str, more: int) -> None:
+        """Count a connection that begins, or one that ended; many threads do."""
+        with self._counting:
+            self.open[address] += more
 
 
 class _Pipe(socketserver.BaseRequestHandler):
@@ -54,12 +60,12 @@ class _Pipe(socketserver.BaseRequestHandler):
         address = self.server.backend()
         host, _, port = address.rpartition(":")
         with socket.create_connection((host, int(port))) as there:
-            self.server.open[address] += 1
+            self.server.count(address, 1)
             back = threading.Thread(target=_carry, args=(there, self.request), daemon=True)
             back.start()
             _carry(self.request, there)
             back.join()
-            self.server.open[address] -= 1
+            self.server.count(address, -1)
 
 
 def _carry(source: socket.socket, target: socket.socket) -> None:
@@ -193,7 +199,8 @@ def test_what_games_say_on_a_kept_connection_reaches_whoever_leads_by_then(
         until("pings are taken", lambda: pinging.ping("arena-0", "ready"), 10.0)
         until("counts are taken", lambda: telling.players("arena-1", 0), 10.0)
         until("all are heard", lambda: quiet.players("arena-2", 0), 10.0)
-        assert house.service.open[house.rooms_of[one]] == 3
+        # One that broke at the start, while nobody led, may be counted for a moment yet.
+        until("three are kept", lambda: house.service.open[house.rooms_of[one]] == 3, 10.0)
         opened = sum(game.opened for game in house.games)
 
         if end == "the lease is moved by hand":

@@ -43,15 +43,19 @@ class Kubectl:
         """Run a command, and give what it prints; `given` goes to its standard input."""
         done = subprocess.run(
             [str(self.program), *words],
-            env={**os.environ, "KUBECONFIG": str(self.home / "kubeconfig"), "HOME": str(self.home)},
+            env=self.environment(),
             input=None if given is None else json.dumps(given),
             capture_output=True,
             text=True,
-            timeout=40,
+            timeout=180,
             check=False,
         )
         assert done.returncode == status, done.stdout + done.stderr
         return done.stdout + done.stderr
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment in which it finds this cluster."""
+        return {**os.environ, "KUBECONFIG": str(self.home / "kubeconfig"), "HOME": str(self.home)}
 
     def run_pod(self, name: str) -> None:
         """Create a pod and wait until it is ready."""
@@ -94,10 +98,9 @@ def test_get_prints_tables_yaml_and_names(k: Kubectl) -> None:
 
 def test_get_watches(k: Kubectl) -> None:
     argv = [str(k.program), "get", "pods", "-w", "--no-headers"]
-    env = {**os.environ, "KUBECONFIG": str(k.home / "kubeconfig"), "HOME": str(k.home)}
-    with subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, text=True) as run:
+    with subprocess.Popen(argv, env=k.environment(), stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
-        deadline = threading.Timer(30, run.kill)
+        deadline = threading.Timer(120, run.kill)
         deadline.start()
         k.run_pod("seen")
         assert any("Running" in line for line in run.stdout)
@@ -117,14 +120,14 @@ def test_describe_shows_why_a_pod_does_not_start(k: Kubectl) -> None:
         "wait",
         "--for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=ErrImagePull",
         "pod/bad",
-        "--timeout=20s",
+        "--timeout=90s",
     )
     assert 'Failed to pull image "game:missing"' in k("describe", "pod", "bad")
 
 
 def test_run_wait_logs_and_delete(k: Kubectl) -> None:
     assert k("run", "web", "--image=game:1", "--port=7000") == "pod/web created\n"
-    assert "condition met" in k("wait", "--for=condition=Ready", "pod/web", "--timeout=20s")
+    assert "condition met" in k("wait", "--for=condition=Ready", "pod/web", "--timeout=90s")
     log = k("logs", "web")
     assert "container web starts game:1 on node sandbox-" in log
     assert "listens on 7000/TCP" in log
@@ -134,10 +137,17 @@ def test_run_wait_logs_and_delete(k: Kubectl) -> None:
 
 def test_following_a_log_ends_with_the_pod(k: Kubectl) -> None:
     k.run_pod("web")
-    timer = threading.Timer(1, lambda: k("delete", "pod", "web", "--wait=false"))
-    timer.start()
-    assert "ready for players" in k("logs", "-f", "web")
-    timer.join()
+    argv = [str(k.program), "logs", "-f", "web"]
+    with subprocess.Popen(argv, env=k.environment(), stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        deadline = threading.Timer(120, run.kill)
+        deadline.start()
+        assert any("ready for players" in line for line in run.stdout)
+        assert run.poll() is None
+        k("delete", "pod", "web", "--wait=false")
+        run.communicate()
+        deadline.cancel()
+    assert run.returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -211,10 +221,10 @@ def test_drain_heeds_budgets(k: Kubectl) -> None:
     k.run_pod("web")
     node = k("get", "pod", "web", "-o", "jsonpath={.spec.nodeName}")
     k("create", "-f", "-", given=BUDGET)
-    refused = k("drain", node, "--force", "--timeout=2s", status=1)
+    refused = k("drain", node, "--force", "--timeout=4s", status=1)
     assert "Cannot evict pod as it would violate the pod's disruption budget." in refused
     k("delete", "pdb", "b")
-    assert "pod/web evicted" in k("drain", node, "--force", "--timeout=20s")
+    assert "pod/web evicted" in k("drain", node, "--force", "--timeout=90s")
     assert "SchedulingDisabled" in k("get", "node", node)
     assert k("uncordon", node) == f"node/{node} uncordoned\n"
 
@@ -235,5 +245,5 @@ def test_api_resources_lists_what_is_served(k: Kubectl) -> None:
 def test_a_deleted_namespace_is_waited_for(k: Kubectl) -> None:
     k.run_pod("web")
     name = k.space.rsplit("/", 1)[1]
-    assert f'namespace "{name}" deleted' in k("delete", "namespace", name, "--timeout=20s")
+    assert f'namespace "{name}" deleted' in k("delete", "namespace", name, "--timeout=90s")
     assert k.speaker.ask("GET", k.space).status == 404
