@@ -69,7 +69,7 @@ def look_through_repository(bare: Path) -> None:
 
 def read_files() -> None:
     """Look through what processes have said since, in the files into which they speak."""
-    for path, seen in _FILES.items():
+    for path, seen in list(_FILES.items()):
         try:
             with open(path, "rb") as file:
                 file.seek(max(0, seen - _LONGEST_FORM))

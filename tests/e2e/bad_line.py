@@ -29,7 +29,7 @@ def bad_line(address: str, service: str, troubles: Sequence[bytes] = TROUBLES) -
                 self.request.sendall(left.pop(0))
                 return
             to_host, _, to_port = service.partition(":")
-            with socket.create_connection((to_host, int(to_port)), timeout=15) as onward:
+            with socket.create_connection((to_host, int(to_port)), timeout=60) as onward:
                 there = threading.Thread(target=_pass_on, args=(self.request, onward))
                 there.start()
                 _pass_on(onward, self.request)

@@ -136,7 +136,7 @@ class Fleet:
 
     def ask(self, path: str) -> Json:
         """Read from the cluster."""
-        with urlopen(Request(self.url + path), timeout=10) as answer:
+        with urlopen(Request(self.url + path), timeout=60) as answer:
             found: Json = json.load(answer)
         return found
 

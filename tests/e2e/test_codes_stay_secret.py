@@ -42,7 +42,7 @@ def report(address: str, code: str) -> int:
     body = json.dumps({"serverName": "arena-0", "namespace": "arena", "playerCount": 3}).encode()
     request = Request(f"http://{address}/setactiveplayers?code={code}", body, method="POST")
     try:
-        with urlopen(request, timeout=10) as answer:
+        with urlopen(request, timeout=60) as answer:
             return int(answer.status)
     except HTTPError as error:
         error.close()
@@ -50,7 +50,7 @@ def report(address: str, code: str) -> int:
 
 
 def _read(url: str) -> str:
-    with urlopen(url, timeout=10) as answer:
+    with urlopen(url, timeout=60) as answer:
         return str(answer.read().decode())
 
 
@@ -71,7 +71,7 @@ def printed(made: Fleet, address: str) -> dict[str, str]:
             env=environment(**{f"GAMEKEEPER_{name}": text for name, text in settings.items()}),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
         said[command] = done.stdout + done.stderr

@@ -45,7 +45,7 @@ def shell(script: str, folder: Path, **more: str) -> "subprocess.CompletedProces
         env=environment(**more),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

@@ -24,6 +24,12 @@ def test_whoever_should_be_heard_is_held_by_name_and_nobody_else(tmp_path: Path)
         flags = ("--kubeconfig", str(made.kubeconfig), "--instance", "main")
         until("the log tells it", lambda: ADVICE in made.log(), 30.0)
         until("a room comes all the same", lambda: made.pods("arena"), 30.0)
+        # What is logged stands on the record a moment later.
+        until(
+            "status tells it",
+            lambda: ADVICE in gamekeeper("status", *flags, cwd=tmp_path).stdout,
+            30.0,
+        )
         status = gamekeeper("status", *flags, cwd=tmp_path).stdout
         explained = gamekeeper("explain", "arena-0", *flags, cwd=tmp_path).stdout
     assert ADVICE in status

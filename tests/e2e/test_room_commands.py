@@ -59,13 +59,13 @@ class Stage(Place):
         body = json.dumps(said).encode()
         url = f"{self.api}/v1/rooms/arena/{name}/report"
         headers = {"content-type": "application/json"}
-        with urlopen(Request(url, body, headers, method="PUT"), timeout=10) as answer:
+        with urlopen(Request(url, body, headers, method="PUT"), timeout=60) as answer:
             assert answer.status == 200
 
     def rooms(self) -> dict[str, Any]:
         """The rooms that are not on their way out, by name, as the API shows them."""
         headers = {"authorization": f"Bearer {TOKEN}"}
-        with urlopen(Request(f"{self.api}/v1/rooms", headers=headers), timeout=10) as answer:
+        with urlopen(Request(f"{self.api}/v1/rooms", headers=headers), timeout=60) as answer:
             found = json.load(answer)["rooms"]
         return {each["name"]: each for each in found if each["state"] != "terminating"}
 
@@ -97,7 +97,7 @@ def until(true: Callable[[], bool]) -> None:
 def _answers(api: str) -> bool:
     """Whether the loop leads, and has read the cluster."""
     try:
-        with urlopen(f"{api}/running", timeout=10) as answer:
+        with urlopen(f"{api}/running", timeout=60) as answer:
             return bool(answer.status == 200)
     except OSError:
         return False

@@ -51,7 +51,7 @@ class Heard:
         self, method: str, target: str, headers: dict[str, str], body: str | None = None
     ) -> tuple[int, dict[str, str], str]:
         """Send exactly this."""
-        connection = http.client.HTTPConnection(self.address, timeout=15)
+        connection = http.client.HTTPConnection(self.address, timeout=60)
         try:
             connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
             chunked = "Transfer-Encoding" in headers
@@ -137,7 +137,7 @@ def _running(made: Fleet) -> dict[str, int]:
 
 
 def _delete(service: Heard, namespace: str, name: str) -> None:
-    connection = http.client.HTTPConnection(service.made.url.removeprefix("http://"), timeout=10)
+    connection = http.client.HTTPConnection(service.made.url.removeprefix("http://"), timeout=60)
     path = f"/api/v1/namespaces/{namespace}/pods/{name}?gracePeriodSeconds=0"
     connection.request("DELETE", path)
     assert connection.getresponse().status == 200
@@ -236,7 +236,7 @@ def test_a_person_sees_rooms_and_lets_one_leave(heard: Heard) -> None:
 
 
 def test_the_watch_tells_all_rooms_and_then_what_changes(heard: Heard) -> None:
-    connection = http.client.HTTPConnection(heard.address, timeout=15)
+    connection = http.client.HTTPConnection(heard.address, timeout=60)
     connection.request("GET", "/v1/watch", headers={"Authorization": f"Bearer {ADMIN}"})
     stream = connection.getresponse()
     assert stream.getheader("Content-Type") == "text/event-stream"
@@ -266,7 +266,7 @@ def _of_room(heard: Heard, namespace: str, name: str, folder: Path) -> dict[str,
         "kind": "TokenRequest",
         "spec": {"audiences": ["gamekeeper.dev/main"], "boundObjectRef": bound},
     }
-    connection = http.client.HTTPConnection(heard.made.url.removeprefix("http://"), timeout=10)
+    connection = http.client.HTTPConnection(heard.made.url.removeprefix("http://"), timeout=60)
     path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
     connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
     token = json.load(connection.getresponse())["status"]["token"]
@@ -294,13 +294,13 @@ def test_the_program_on_the_page_outlives_a_fail_over_and_leaves_when_asked(
             until("it is heard", lambda: heard.state("arena", "arena-2") == "idle", 15)
             assert game.poll() is None
             heard.ask("POST", "/v1/rooms/arena/arena-2/drain", token=ADMIN)
-            _, trouble = game.communicate(timeout=20)
+            _, trouble = game.communicate(timeout=120)
         assert (game.returncode, trouble) == (0, "")
 
     until("the room is gone", lambda: not _is_there(heard, "arena-2"), 30)
     until("that is known", lambda: heard.ask("GET", ROOM_2, token=ADMIN)[0] in (404, 410), 30)
     with _game(found) as late:
-        said, trouble = late.communicate(timeout=20)
+        said, trouble = late.communicate(timeout=120)
     assert (late.returncode, trouble) == (0, "")
     assert "410" in said
 

@@ -25,7 +25,7 @@ def post(address: str, body: bytes, signature: str = "") -> int:
 
 def ask(address: str, method: str, path: str, body: bytes = b"", signature: str = "") -> int:
     """Ask a face of a loop and return the status."""
-    connection = http.client.HTTPConnection(address, timeout=10)
+    connection = http.client.HTTPConnection(address, timeout=60)
     headers = {"X-Hub-Signature-256": signature} if signature else {}
     try:
         connection.request(method, path, body, headers)

@@ -60,7 +60,7 @@ async def test_reads_and_applies_are_sent_again(fault: Answer) -> None:
 
 async def test_a_create_is_sent_once_whatever_becomes_of_it() -> None:
     for fault in (says(500), resets(), hangs()):
-        async with faulty(fault, says(201, BODY), request_seconds=0.2) as (server, cluster):
+        async with faulty(fault, says(201, BODY), request_seconds=0.9) as (server, cluster):
             with pytest.raises(Unavailable, match="create ConfigMap n/a"):
                 await cluster.create(BODY)
             assert len(server.seen) == 1
@@ -76,8 +76,8 @@ async def test_replaces_and_deletes_are_sent_once_for_their_fence_would_refuse_t
 
 
 async def test_a_server_that_hangs_meets_the_deadline() -> None:
-    async with faulty(hangs(), request_seconds=0.2) as (server, cluster):
-        with pytest.raises(Unavailable, match="said nothing for 0 s"):
+    async with faulty(hangs(), request_seconds=0.9) as (server, cluster):
+        with pytest.raises(Unavailable, match="said nothing for 1 s"):
             await cluster.create(BODY)
         assert server.heard == [("create", "ConfigMap", 0)]
 
@@ -189,7 +189,7 @@ async def test_a_silent_watch_is_given_up() -> None:
         started = asyncio.get_running_loop().time()
         with pytest.raises(Unavailable, match="said nothing"):
             await collect(cluster)
-        assert asyncio.get_running_loop().time() - started < 2
+        assert asyncio.get_running_loop().time() - started < 20
 
 
 @pytest.mark.parametrize(

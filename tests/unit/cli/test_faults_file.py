@@ -119,7 +119,7 @@ async def _until(file: Path, text: str, condition: Callable[[], bool]) -> None:
     other = file.with_suffix(".new")
     other.write_text(text)
     other.replace(file)
-    for _ in range(500):
+    for _ in range(3000):
         if condition():
             return
         await asyncio.sleep(0.02)

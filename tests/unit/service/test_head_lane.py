@@ -78,7 +78,7 @@ async def test_who_is_told_to_end_in_the_turn_in_which_its_wait_ends_does_end(
 
     monkeypatch.setattr(service.wakes, "take", take)
     serving = asyncio.create_task(service.run())
-    ended, _ = await asyncio.wait({serving}, timeout=5.0)
+    ended, _ = await asyncio.wait({serving}, timeout=60.0)
     monkeypatch.undo()
     serving.cancel()
     assert ended == {serving}
