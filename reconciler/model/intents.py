@@ -173,8 +173,9 @@ class HeadCount:
 class Passage:
     """A commit of somebody else between two heads, and the number there, None for no workload.
 
-    `before` are the numbers of its parents, in their order. Where the branch `went_back` to
-    it, not forward, nobody says that the number is new: it may stand there by a commit of ours.
+    `before` are the numbers of its parents, in their order. Where the branch `went_back` to it, not
+    forward, they are those of the head before, none where that is not there any more: nobody says
+    that the number is new, it may stand there by a commit of ours.
     """
 
     commit: str
