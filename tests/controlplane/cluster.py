@@ -7,7 +7,6 @@ before it, and etcd last: an API server that has lost its etcd hangs.
 
 from __future__ import annotations
 
-import json
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.controlplane import certificates, components, credentials, history, nodes, stages
+from tests.controlplane import audit, certificates, components, credentials, history, nodes, stages
 from tests.controlplane.api import Api
 from tests.controlplane.certificates import ClientCertificate
 from tests.controlplane.components import Layout
@@ -179,9 +178,11 @@ class ControlPlane:
     def audit(self, service_account: str) -> list[dict[str, Any]]:
         """Return what the service account `namespace/name` asked for, oldest first."""
         user = "system:serviceaccount:" + service_account.replace("/", ":")
-        lines = self.layout.audit_log.read_text(encoding="utf-8").splitlines()
-        events = [json.loads(line) for line in lines]
-        return [event for event in events if event["user"]["username"] == user]
+        return [event for event in self.audited() if event["user"]["username"] == user]
+
+    def audited(self, *parts: str) -> Iterator[dict[str, Any]]:
+        """Yield what anybody asked for, oldest first, of lines that have all of this in them."""
+        return audit.events(self.layout.audit_log, *parts)
 
     def token(self, service_account: str) -> str:
         """Return a token of the service account `namespace/name`, good for an hour."""

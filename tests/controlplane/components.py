@@ -137,6 +137,8 @@ def api_server(layout: Layout, *, taints_nodes: bool, audited: bool) -> list[str
         argv += [
             f"--audit-policy-file={layout.audit_policy}",
             f"--audit-log-path={layout.audit_log}",
+            # After the default of 100 MB it would begin anew, in a file that we read alone.
+            "--audit-log-maxsize=10000",
         ]
     if not taints_nodes:
         # The taint of a new node is taken off by a controller, and there may be none.

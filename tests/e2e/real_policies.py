@@ -1,6 +1,5 @@
 """What other people's clusters do to objects: policies of one namespace deny or change them."""
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -112,10 +111,7 @@ def asked_for(cluster: ControlPlane, namespace: str, account: str, since: float)
     """Return the POSTs of pods of a namespace by an account after `since` (Unix seconds)."""
     user = "system:serviceaccount:" + account.replace("/", ":")
     found = []
-    for line in cluster.layout.audit_log.read_text(encoding="utf-8").splitlines():
-        if f'"namespace":"{namespace}"' not in line or '"verb":"create"' not in line:
-            continue
-        event = json.loads(line)
+    for event in cluster.audited(f'"namespace":"{namespace}"', '"verb":"create"'):
         ref = event["objectRef"]
         is_room = ref["resource"] == "pods" and not ref.get("subresource")
         if is_room and event["user"]["username"] == user and _at(event) > since:

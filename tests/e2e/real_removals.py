@@ -1,6 +1,5 @@
 """Who was removed, as the API server wrote it down, and whether somebody played there."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,8 +33,8 @@ class Removal:
 def removals(cluster: ControlPlane, namespace: str) -> dict[str, Removal]:
     """Return the first removal of each room of a namespace, by namespace/name."""
     found: dict[str, Removal] = {}
-    for line in _lines(cluster, f'"namespace":"{namespace}"', '"resource":"pods"'):
-        removal = _removal(json.loads(line))
+    for event in cluster.audited(f'"namespace":"{namespace}"', '"resource":"pods"'):
+        removal = _removal(event)
         if removal is None:
             continue
         earlier = found.get(removal.room)
@@ -66,8 +65,7 @@ def _seconds(text: str) -> float:
 def made_twice(cluster: ControlPlane, namespace: str) -> list[str]:
     """Return the names of rooms of a namespace that were made more than once, ever."""
     made: Counter[str] = Counter()
-    for line in _lines(cluster, f'"namespace":"{namespace}"', '"verb":"create"'):
-        event = json.loads(line)
+    for event in cluster.audited(f'"namespace":"{namespace}"', '"verb":"create"'):
         ref = event["objectRef"]
         is_room = ref["resource"] == "pods" and not ref.get("subresource")
         if is_room and event.get("responseStatus", {}).get("code") == CREATED:
@@ -89,22 +87,15 @@ def namespace_removed(cluster: ControlPlane, namespace: str) -> float:
     """Return when a namespace was first asked to be removed. Raises StopIteration if never."""
     return next(
         _seconds(event["requestReceivedTimestamp"])
-        for event in map(json.loads, _lines(cluster, f'"name":"{namespace}"', '"verb":"delete"'))
+        for event in cluster.audited(f'"name":"{namespace}"', '"verb":"delete"')
         if event["objectRef"]["resource"] == "namespaces"
     )
-
-
-def _lines(cluster: ControlPlane, *parts: str) -> list[str]:
-    """Return the lines of the audit log that have all of this in them."""
-    lines = cluster.layout.audit_log.read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if all(part in line for part in parts)]
 
 
 def writes(cluster: ControlPlane, namespace: str, token_id: str, since: float) -> list[str]:
     """Return what the bearer of a token wrote in a namespace after `since` (Unix seconds)."""
     found = []
-    for line in _lines(cluster, f'"namespace":"{namespace}"', f"JTI={token_id}"):
-        event = json.loads(line)
+    for event in cluster.audited(f'"namespace":"{namespace}"', f"JTI={token_id}"):
         wrote = event["verb"] not in ("get", "list", "watch")
         if wrote and _seconds(event["requestReceivedTimestamp"]) > since:
             found.append(f"{event['verb']} {event['requestURI']}")
