@@ -25,6 +25,7 @@ from reconciler.adapters.kubernetes.connect import Connection
 from reconciler.adapters.kubernetes.credentials import Proof
 from reconciler.adapters.kubernetes.pace import PATIENCE_SECONDS, Pace
 from reconciler.adapters.kubernetes.refusals import refusal
+from reconciler.adapters.kubernetes.sending import CheckedRequest, Errand, make_socket
 from reconciler.adapters.kubernetes.server_clock import ServerClock
 from reconciler.model.errors import Expired, Unavailable
 from reconciler.model.refs import Json
@@ -149,7 +150,9 @@ class Transport:
         proof: Proof,
         deadline: aiohttp.ClientTimeout,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        probes = await self._turn(call)
+        # True when it is to find out whether others may be sent.
+        probes = await self._pace.turn(call.what)
+        errand = Errand(call)
         started = time.monotonic()
         status = 0
         try:
@@ -174,23 +177,12 @@ class Transport:
                 self._on_request(call.verb, call.kind, 0, time.monotonic() - started)
             raise no_answer(call.what, self._connection, error, deadline) from error
         finally:
+            if not status:
+                errand.call_back()
             if probes and not status:
-                self._pace.pushed_back(None)
+                if not errand.kept_back:
+                    self._pace.pushed_back(None)
                 self._pace.found_out()
-
-    async def _turn(self, call: Call) -> bool:
-        """Wait until a request may be sent; True when it is to find out whether others may.
-
-        Raises what the call's check raises: while it waited here the world may have changed.
-        """
-        probes = await self._pace.turn(call.what)
-        try:
-            call.check()
-        except BaseException:
-            if probes:
-                self._pace.found_out()
-            raise
-        return probes
 
     def _listen(self, call: Call, answer: aiohttp.ClientResponse, started: float) -> None:
         if answer.status == 429 or (answer.status == 503 and "Retry-After" in answer.headers):
@@ -215,9 +207,13 @@ class Transport:
             self._session = None
         if self._session is None:
             self._certificate = newest
-            connector = aiohttp.TCPConnector(limit=CONNECTIONS, ssl=self._connection.ssl or True)
+            connector = aiohttp.TCPConnector(
+                limit=CONNECTIONS, ssl=self._connection.ssl or True, socket_factory=make_socket
+            )
             self._session = aiohttp.ClientSession(
-                connector=connector, cookie_jar=aiohttp.DummyCookieJar()
+                connector=connector,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                request_class=CheckedRequest,
             )
         session = self._session
         if len(self._retired) > 1:

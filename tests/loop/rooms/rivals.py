@@ -70,6 +70,8 @@ class Rival(RoomService, ScalingService):
         assert isinstance(self.repository, FrozenRepository)
         self.flows = self.repository.flows
         self.flows.set()
+        self.stood = False
+        """Whether its clock stood when it was frozen last."""
         # Behind the look whether it may write: what it decided before it was frozen is sent after.
         self.transport.pause = self._flowing
         opened = self.transport.stream
@@ -96,6 +98,7 @@ class Rival(RoomService, ScalingService):
             self.clock.stand()
         await asyncio.sleep(seconds)
         self.clock.go_on()
+        self.stood = clock_stands
         self.flows.set()
 
 
@@ -113,9 +116,9 @@ class RivalHouse(Playhouse):
         super().__init__(*parts)
         warden, judge = self.warden, self.warden.answered
         if self.leased:
-            # What one decided before it was frozen may set a mark back, after another heard the
-            # room: that one sees it when its watch does, and may be frozen itself by then. That
-            # mark alone is judged by how long it is wrong.
+            # One whose clock stood leads beside the next (ADR 35), and may set a mark back of what
+            # that one heard, who sees it when its watch does, and may be frozen itself by then.
+            # That mark alone is judged by how long it is wrong.
             setattr(warden, judge.__name__, lambda it: it.uid in warden.set_back or judge(it))
         else:
             # Each writes what it heard itself: a mark is judged by how long it is wrong.
@@ -131,7 +134,8 @@ class RivalHouse(Playhouse):
     def _look_after(self, service: Service) -> None:
         before = {*self.warden.unmarked}
         self._look()
-        if self.leased and service is not self.leader:
+        assert isinstance(service, Rival)
+        if self.leased and service is not self.leader and service.stood:
             self.warden.set_back |= self.warden.unmarked.keys() - before
 
     def _process(self, name: str) -> Service:

@@ -22,11 +22,12 @@ REQUEST_SECONDS = 0.001
 SUSPICIOUS_ROOMS = 3
 """Of fewer rooms that fall silent nobody can tell that it is rather we who do not hear."""
 UNMARKED_SECONDS = 30.0
-SET_BACK_SECONDS = 165.0
-"""Of a mark that a process sets back which does not lead: until a watch that says nothing is given
-up (75 s), a leader that is frozen goes on (60 s), or another leads and was told (30 s)."""
 """How long a room that told us of players may stand without its mark: a write that was on its way
 from a process that died may still take one away, and it is set again."""
+SET_BACK_SECONDS = 165.0
+"""Of a mark that a process sets back which does not lead, for its clock stood: until a watch that
+says nothing is given up (75 s), a leader that is frozen goes on (60 s), or another leads and was
+told (30 s)."""
 
 
 @dataclass(frozen=True)

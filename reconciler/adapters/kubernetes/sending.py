@@ -1,0 +1,61 @@
+"""How a request leaves this process: looked at once more before its bytes go, and called back.
+
+A line that is cut keeps what was sent in our kernel, and delivers it when it heals: by then another
+process may lead. Whoever gives a request up throws away what of it is on its way yet, and so does
+the kernel of a process that was killed.
+"""
+
+import asyncio
+import socket
+import struct
+from contextvars import ContextVar
+
+import aiohttp
+from aiohttp.connector import Connection
+
+from reconciler.adapters.kubernetes.calls import Call
+
+_NO_LINGER = struct.pack("ii", 1, 0)
+_NOW: ContextVar["Errand"] = ContextVar("the request that is being sent")
+
+
+class Errand:
+    """One request on its way: the next that this task sends."""
+
+    def __init__(self, call: Call) -> None:
+        self.kept_back = False
+        """Whether its check kept it back, so that nothing was sent."""
+        self._call = call
+        self._transport: asyncio.Transport | None = None
+        _NOW.set(self)
+
+    def check(self, connection: Connection) -> None:
+        """Look whether it may be sent still, over this connection; raises what its check does."""
+        try:
+            self._call.check()
+        except BaseException:
+            self.kept_back = True
+            raise
+        self._transport = connection.transport
+
+    def call_back(self) -> None:
+        """Throw away what is not delivered yet: a polite farewell would deliver it first."""
+        if self._transport is not None:
+            self._transport.abort()
+
+
+class CheckedRequest(aiohttp.ClientRequest):
+    """A request that is checked when it has its connection: opening one may take long."""
+
+    async def send(self, conn: Connection) -> aiohttp.ClientResponse:
+        """Send it, or raise what its check raises."""
+        _NOW.get().check(conn)
+        return await super().send(conn)
+
+
+def make_socket(address: aiohttp.AddrInfoType) -> socket.socket:
+    """Return a socket which forgets what it has not delivered as soon as it is closed."""
+    family, kind, protocol, _, _ = address
+    made = socket.socket(family=family, type=kind, proto=protocol)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+    return made
