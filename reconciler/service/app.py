@@ -43,6 +43,9 @@ class Leadership(Protocol):
     async def run(self) -> None:
         """Hold it, or wait for it, until cancelled."""
 
+    async def look(self) -> None:
+        """See now who holds it."""
+
 
 class Voice(Observer, HeadObserver, Protocol):
     """Who hears what the service does: logs, metrics, Kubernetes Events, health."""
@@ -275,6 +278,11 @@ class App:
     def may_write(self) -> bool:
         """Whether a write may go out now."""
         return self.leading
+
+    async def look_who_leads(self) -> None:
+        """See now who leads: another process may since a while."""
+        if self._leadership is not None:
+            await self._leadership.look()
 
     def may_act(self) -> bool:
         """Whether this process decides, and knows what is on record."""

@@ -7,14 +7,16 @@ stops acting well before another may begin; preconditions of writes are the fenc
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from reconciler.model import labels
 from reconciler.model.errors import AlreadyExists, Conflict, PortError
 from reconciler.model.refs import Json, ObjectRef
 from reconciler.ports import Clock, Cluster
+from reconciler.service.shelves import is_older
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +32,17 @@ def elapsed() -> float:
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
+@dataclass(frozen=True, slots=True)
+class Leading:
+    """What a part asks that acts only while this process leads.
+
+    `may_act` says whether it does, and knows what is on record; `look` sees who leads now.
+    """
+
+    may_act: Callable[[], bool]
+    look: Callable[[], Awaitable[None]]
+
+
 class NoLease:
     """Always leads: for one process alone, and for tests of what two of them do."""
 
@@ -42,6 +55,9 @@ class NoLease:
     async def run(self) -> None:
         """Do nothing until cancelled."""
         await asyncio.Event().wait()
+
+    async def look(self) -> None:
+        """See nobody else."""
 
 
 class Lease:
@@ -107,8 +123,25 @@ class Lease:
                     self._observe(await self._cluster.get(self._ref))
         except (AlreadyExists, Conflict):
             self._lease = None
+            await self.look()
         except (PortError, TimeoutError) as error:
-            log.warning("the lease %s is not reached: %s", self._ref, str(error) or "time-out")
+            self._tell_unreached(error)
+        self._tell()
+
+    async def look(self) -> None:
+        """See now who holds the lease.
+
+        Who stood still, and its clock with it, believes to lead as it did before.
+        """
+        try:
+            async with asyncio.timeout(RENEW_DEADLINE_SECONDS / 2):
+                lease = await self._cluster.get(self._ref)
+        except (PortError, TimeoutError) as error:
+            self._tell_unreached(error)
+            return
+        known = self._lease["metadata"]["resourceVersion"] if self._lease else ""
+        if lease is None or not is_older(lease["metadata"]["resourceVersion"], known):
+            self._observe(lease)
         self._tell()
 
     def _may_take(self) -> bool:
@@ -174,6 +207,9 @@ class Lease:
             async with asyncio.timeout(RELEASE_SECONDS):
                 await self._write(spec)
         self._tell()
+
+    def _tell_unreached(self, error: Exception) -> None:
+        log.warning("the lease %s is not reached: %s", self._ref, str(error) or "time-out")
 
     def _tell(self) -> None:
         if self.leading != self._was_leading:

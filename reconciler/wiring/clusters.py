@@ -141,13 +141,14 @@ def make_desk(
 
     What rooms say is written on a way of its own: it may not wait behind a crowd of creates.
     """
+    from reconciler.service.lease import Leading
     from reconciler.service.rooms.desk import RoomDesk
 
     desk = RoomDesk(
         one.lane,
         one.cluster.apart().fenced(lambda: app().may_write()),
         one.clock,
-        lambda: app().may_act(),
+        Leading(lambda: app().may_act(), lambda: app().look_who_leads()),
         lambda key: app().touched((key,)),
         observer,
     )

@@ -16,6 +16,7 @@ from reconciler.model.rooms import Mark, Report, Why
 from reconciler.model.specs import Workload
 from reconciler.ports import Clock, Cluster
 from reconciler.room_ports import AT_ONCE, Came, Change, Happening, RoomView
+from reconciler.service.lease import Leading
 from reconciler.service.retries import Retries
 from reconciler.service.room_metrics import RoomObserver, Unobserved
 from reconciler.service.rooms.book import Book
@@ -37,9 +38,8 @@ log = logging.getLogger("gamekeeper")
 class RoomDesk:
     """Keeps the rooms of one cluster for as long as this process leads.
 
-    `may_act` says whether it does, and knows what is on record; `changed` is called with a
-    workload whenever something that counts was heard of it. Marks are written through `cluster`,
-    which must be fenced; `elapsed` never jumps (seconds).
+    `changed` is called with a workload whenever something that counts was heard of it. Marks are
+    written through `cluster`, which must be fenced; `elapsed` never jumps (seconds).
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class RoomDesk:
         lane: Lane,
         cluster: Cluster,
         clock: Clock,
-        may_act: Callable[[], bool],
+        leading: Leading,
         changed: Callable[[WorkloadKey], None],
         observer: RoomObserver | None = None,
         elapsed: Callable[[], float] = time.monotonic,
@@ -55,7 +55,7 @@ class RoomDesk:
         counts = observer or Unobserved()
         self._clock = clock
         self._elapsed = elapsed
-        self._may_act = may_act
+        self._may_act = leading.may_act
         self._roster = Roster(lane, clock)
         # Each of the two tells the other: what a pod keeps may be news, and what is heard, too.
         self._flips = Flips(
@@ -65,6 +65,7 @@ class RoomDesk:
             elapsed,
             counts,
             lambda *read: self.book.pages.renew(*read),
+            leading.look,
         )
         self.book = Book(
             self._roster, clock, elapsed, changed, self._news, self._flips.arrange, counts

@@ -8,7 +8,7 @@ so; in memory it holds from the first moment.
 import asyncio
 import heapq
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from reconciler.core import flips
@@ -48,8 +48,12 @@ class Flips:
         elapsed: Callable[[], float],
         observer: RoomObserver,
         renew: Callable[[Line, LivePod], None],
+        look: Callable[[], Awaitable[None]],
     ) -> None:
-        """Write through `cluster`; `renew` is told of each pod that was read for a line."""
+        """Write through `cluster`, which must be fenced.
+
+        `renew` is told of each pod that was read for a line; `look` sees who leads now.
+        """
         self._cluster = cluster
         self._roster = roster
         self._clock = clock
@@ -60,6 +64,7 @@ class Flips:
         self._count = 0
         self._news = asyncio.Event()
         self._renew = renew
+        self._look = look
         self._tell_again_at = 0.0
         self.hindsight = Hindsight(cluster, roster.view, elapsed)
         # In order, as a set is not: one seed of a test is one run.
@@ -180,11 +185,20 @@ class Flips:
     async def _settle(self, line: Line) -> None:
         async with line.lock:
             try:
+                if self._is_set_back(line):
+                    await self._look()
                 await self.stand(line)
             except PortError:
                 pass  # gone, or tried again later
             except Exception:
                 log.exception("a defect of Gamekeeper's own: the state of %s stays", line.ref)
+
+    def _is_set_back(self, line: Line) -> bool:
+        """Whether somebody took from a pod the mark of the players of whom its room told us.
+
+        It may be who leads by now, and heard since that they left: it alone would hear it.
+        """
+        return line.heard is not None and line.heard.busy and self._pod(line).mark is not Mark.BUSY
 
     async def _patch(self, line: Line, operations: list[Json]) -> None:
         async with self._slots:

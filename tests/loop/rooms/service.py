@@ -6,6 +6,7 @@ from reconciler.adapters.http.api import RoomsApi
 from reconciler.service.doors.codes import RoomCodes
 from reconciler.service.doors.door import Rules, open_door
 from reconciler.service.doors.networks import Silent
+from reconciler.service.lease import Leading
 from reconciler.service.rooms.desk import RoomDesk
 from tests.canaries.places import canary
 from tests.loop.service import Service
@@ -28,7 +29,7 @@ class RoomService(Service):
             self.lane,
             self.kube.apart().fenced(lambda: self.app.may_write()),
             world.time,
-            self.may_act,
+            Leading(self.may_act, lambda: self.app.look_who_leads()),
             lambda key: self.app.touched([key]),
             elapsed=elapsed,
         )

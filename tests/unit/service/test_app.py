@@ -59,6 +59,9 @@ class Turns:
         if self.fails:
             raise self.fails
 
+    async def look(self) -> None:
+        """It knows."""
+
 
 class SlowRepository(MemoryRepository):
     """A Git host that takes its time."""

@@ -22,6 +22,7 @@ from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.model.rooms import Mark, Report, Said
 from reconciler.model.wanted import Wanted
 from reconciler.room_ports import RoomView
+from reconciler.service.lease import Leading
 from reconciler.service.room_metrics import RoomObserver
 from reconciler.service.rooms.desk import RoomDesk
 from reconciler.service.views import ClusterView
@@ -41,6 +42,8 @@ class Stage:
         self.world = world
         self.clock = LoopTime()
         self.leads = True
+        self.overtaken = False
+        """Whether another process leads, which this one knows when it has looked."""
         self.transport = WatchedTransport(world.sandbox, world.time.now, Weather(random.Random(1)))
         self.flows = held_wires(self.transport)
         """While it is not set no watch tells anything of a pod."""
@@ -69,13 +72,17 @@ class Stage:
             self.lane,
             self.cluster,
             self.clock,
-            lambda: self.leads,
+            Leading(lambda: self.leads, self.look),
             self.woken.append,
             observer,
             elapsed=elapsed,
         )
         self.view.room_changed = desk.room_changed
         return desk
+
+    async def look(self) -> None:
+        """See who leads."""
+        self.leads = self.leads and not self.overtaken
 
     def listen(self) -> None:
         """Let the desk begin to listen, as the first request does."""

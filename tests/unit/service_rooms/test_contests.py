@@ -111,6 +111,22 @@ def line_of(it: Stage) -> Line:
     return line
 
 
+def test_who_was_overtaken_unknowingly_sets_nothing_back_of_what_the_next_leader_heard() -> None:
+    # A game that tells its players on change says to nobody again that they left.
+    async def act(it: Stage) -> None:
+        await it.say(players(3))
+        await asyncio.sleep(1.0)
+        written = len(it.patches)
+        it.overtaken = True
+        await it.mark(Mark.IDLE, **{labels.REPORT: '{"players":0,"at":1}'})
+        await it.seen()
+        it.desk.book.of(line_of(it).key)
+        await asyncio.sleep(30.0)
+        assert (it.label(), len(it.patches)) == ("idle", written)
+
+    on_stage(act)
+
+
 def test_a_label_that_a_person_sets_back_is_written_again_at_once() -> None:
     async def act(it: Stage) -> None:
         await it.say(READY)

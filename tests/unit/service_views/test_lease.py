@@ -142,6 +142,50 @@ async def test_who_was_overtaken_while_it_slept_does_not_lead_when_it_wakes(
     assert server.writes[-1] == "second"
 
 
+async def overtaken(server: OneLease, clock: VirtualClock) -> Candidate:
+    """A process that leads by its own clock, which stood while another took the lease over."""
+    first = Candidate(server, clock, "first")
+    await first.rounds(1)
+    since = clock.at
+    second = Candidate(server, clock, "second")
+    await second.rounds(9)
+    assert second.lease.leading
+    clock.at = since
+    assert first.lease.leading
+    return first
+
+
+async def test_who_was_overtaken_while_its_clock_stood_leads_until_it_looks(
+    server: OneLease, clock: VirtualClock
+) -> None:
+    first = await overtaken(server, clock)
+    await first.lease.look()
+    assert (first.lease.leading, first.lease.holder, first.told) == (False, "second", 2)
+
+
+async def test_who_finds_the_lease_changed_looks_at_once_by_whom(
+    server: OneLease, clock: VirtualClock
+) -> None:
+    first = await overtaken(server, clock)
+    await first.lease.attempt()
+    assert (first.lease.leading, first.lease.holder, first.told) == (False, "second", 2)
+
+
+async def test_a_look_that_fails_or_is_answered_late_changes_nothing(
+    server: OneLease, clock: VirtualClock
+) -> None:
+    first = Candidate(server, clock, "first")
+    server.lease = server._store({"metadata": {}, "spec": {"holderIdentity": "", "old": True}})
+    await first.rounds(2)
+    newest, server.lease = server.lease, {**server.lease, "metadata": {"resourceVersion": "1"}}
+    server.lease["spec"] = {"holderIdentity": "zero"}
+    await first.lease.look()
+    server.lease, server.down = newest, Unavailable("down")
+    await first.lease.look()
+    assert first.lease.leading
+    assert first.lease.holder == "first"
+
+
 async def test_who_stops_gives_the_lease_back_at_once(
     server: OneLease, clock: VirtualClock
 ) -> None:
