@@ -91,7 +91,7 @@ class Replica:
     def end(self, how: signal.Signals) -> int:
         """Send a signal, wait for the end, and return the exit code."""
         self.process.send_signal(how)
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=120)
 
     def said(self) -> str:
         """What it logged last."""

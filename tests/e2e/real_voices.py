@@ -104,6 +104,11 @@ class Voice(threading.Thread):
         """Whether what it says now was taken in."""
         return self._taken_in == self._said
 
+    @property
+    def silent(self) -> bool:
+        """Whether it is cut off and has no word under way any more."""
+        return self.cut and self._connection is None
+
     def end(self) -> None:
         """The pod is going: a room that is told to end says nothing more."""
         self._ends.set()
@@ -200,7 +205,7 @@ class House(threading.Thread):
         """End all rooms."""
         self._over.set()
         self.join(10)
-        for voice in self.voices.values():
+        for voice in list(self.voices.values()):
             voice.end()
 
     def rooms(self, namespace: str) -> list[Voice]:

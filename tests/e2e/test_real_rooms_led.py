@@ -134,8 +134,8 @@ def test_rooms_of_a_spec_that_left_git_stay_until_their_matches_end_and_the_name
         there.start()
         there.wait("it leads", lambda: there.leads(there.replicas[1]))
         there.play(playing)
-        said = there.status()
-        assert "leaving Git: 2 rooms with players stay until they end" in said, said
+        told = "leaving Git: 2 rooms with players stay until they end"
+        there.wait("status tells it", lambda: told in there.status())
         assert there.house.rooms(name) == playing
 
         there.play(playing, busy=False)
