@@ -305,14 +305,14 @@ async def test_a_plugin_whose_token_ends_soon_is_run_again_before(
     plane: ControlPlane, tmp_path: Path
 ) -> None:
     token = plane.token("connections/caller")
-    at = '"$(date -u -d "+8 seconds" +%Y-%m-%dT%H:%M:%SZ)"'
+    at = '"$(date -u -d "+16 seconds" +%Y-%m-%dT%H:%M:%SZ)"'
     ends = f'"expirationTimestamp":"%s","token":"{token}"'
     script = f'printf \'{{"apiVersion":"{V1}","kind":"ExecCredential","status":{{{ends}}}}}\''
     user = plugin(tmp_path, f"{script} {at}")
     async with calling(kubeconfig(plane, tmp_path, user)) as caller:
         assert [await caller.name() for _ in range(5)] == [ACCOUNT] * 5
         assert runs(tmp_path) == 1
-        await asyncio.sleep(8)
+        await asyncio.sleep(9)  # it is renewed at half time
         assert await caller.name() == ACCOUNT
     assert runs(tmp_path) == 2
 

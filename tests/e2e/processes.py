@@ -5,15 +5,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
-from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from reconciler.model.refs import Json
 from tests.canaries.outputs import look, look_through_repository
 from tests.canaries.places import canary
+from tests.controlplane.api import Refused
 from tests.controlplane.processes import free_ports
 
 SANDBOX = """
@@ -58,6 +59,8 @@ asyncio.run(main())
 ROOT = Path(__file__).parents[2]
 SLOWER = 4.0
 """How many times slower than by itself a machine may be that other tests keep busy."""
+MOST_SECONDS = 600.0
+"""After a quarter of an hour in one test the whole part of a run is ended."""
 IDENTITY = ("-c", "user.name=Ada", "-c", "user.email=ada@studio.example", "-c", "commit.gpgsign=0")
 
 
@@ -183,10 +186,14 @@ def until(promise: str, check: Callable[[], object], seconds: float) -> float:
     `seconds` is the patience where nobody else works: it is no promise, which a test asserts of
     what is returned.
     """
-    started = time.monotonic()
-    while time.monotonic() - started < SLOWER * seconds:
-        with suppress(URLError, OSError):
+    started, trouble = time.monotonic(), ""
+    patience = max(seconds, min(SLOWER * seconds, MOST_SECONDS))
+    while time.monotonic() - started < patience:
+        try:
             if check():
                 return time.monotonic() - started
+        # Who starts, ends or is killed says nothing, half of it, or that it cannot yet.
+        except (OSError, HTTPException, Refused) as error:
+            trouble = f"; it met {error!r}"
         time.sleep(0.05)
-    raise AssertionError(f"{promise}: not within {SLOWER * seconds:.0f} s")
+    raise AssertionError(f"{promise}: not within {patience:.0f} s{trouble}")

@@ -70,7 +70,7 @@ async def test_no_broken_answer_takes_a_room_and_the_next_good_one_acts(tmp_path
                     proxy.meddling = fault
                     began = time.monotonic()
                     told = await _told(proxy, process, world)
-                    assert time.monotonic() - began < DEADLINE_SECONDS + 10.0
+                    assert time.monotonic() - began < DEADLINE_SECONDS + 40.0
                     assert told.startswith("cannot fetch branch 'main' of http://127.0.0.1"), told
                     assert "\n" not in told
                     await process.turn()
