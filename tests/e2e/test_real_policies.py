@@ -98,6 +98,7 @@ def test_what_a_cluster_adds_to_rooms_and_their_namespace_is_no_drift(
     deployed.add_nodes(1, labels={"pool": MESHED})
     space, pods = f"/api/v1/namespaces/{MESHED}", f"/api/v1/namespaces/{MESHED}/pods"
     with installation(deployed, tmp_path, MESHED) as there, injecting(api, MESHED):
+        there.wait("it is injected", lambda: "example.com/team" in _marks_of_a_try(there, MESHED))
         there.commit(meshed=scheduler(MESHED, 2))
         replica = there.start()
         rooms = there.stand(MESHED, 2)
@@ -176,6 +177,14 @@ def _change(there: Installation, path: str, marks: dict[str, str]) -> None:
     """Set labels of an object by hand."""
     patch, kind = {"metadata": {"labels": marks}}, "application/merge-patch+json"
     assert there.cluster.api.ask("PATCH", path, patch, content_type=kind).status == 200
+
+
+def _marks_of_a_try(there: Installation, namespace: str) -> Json:
+    """Return the labels that a namespace would get that somebody made: its policy is the last."""
+    path = "/api/v1/namespaces?dryRun=All"
+    made = there.cluster.api.demand("POST", path, {"metadata": {"name": namespace}})
+    found: Json = made["metadata"].get("labels", {})
+    return found
 
 
 def _record(there: Installation, workload: str) -> str:

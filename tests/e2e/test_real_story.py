@@ -21,6 +21,7 @@ from urllib.request import Request, urlopen
 import pytest
 import yaml
 
+from reconciler.cli import demo_stage
 from reconciler.cli.console import Console
 from reconciler.cli.demo_stage import Stage
 from reconciler.cli.demo_story import STORY, scheduler
@@ -40,6 +41,7 @@ pytestmark = pytest.mark.real
 ROOT = Path(__file__).parents[2]
 ACCOUNT = "gamekeeper/gamekeeper"
 OWN_POD = "gamekeeper-own"
+PATIENCE_SECONDS = 100.0
 Chapter = Callable[[Stage], Coroutine[Any, Any, None]]
 PROGRAM = Path(sys.executable).with_name("gamekeeper")
 
@@ -63,18 +65,26 @@ def installed(parts: Parts) -> Iterator[ControlPlane]:
 @contextmanager
 def running(settings: Mapping[str, str]) -> Iterator[None]:
     """`gamekeeper run` as a process; it must end by itself, and well, when it is told to."""
-    process = subprocess.Popen(
-        [str(PROGRAM), "run"],
-        env={**os.environ, **{f"GAMEKEEPER_{name}": text for name, text in settings.items()}},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
+    # No pipe: once that is full, who is read only in the end stands still for good.
+    log = Path(settings["CACHE_DIR"]).with_suffix(".log")
+    with log.open("ab") as out:
+        process = subprocess.Popen(
+            [str(PROGRAM), "run"],
+            env={**os.environ, **{f"GAMEKEEPER_{name}": text for name, text in settings.items()}},
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
     try:
         yield
     finally:
         process.send_signal(signal.SIGTERM)
-        said = process.communicate(timeout=30)[0].decode(errors="replace")
-        print(said)
+        try:
+            process.wait(timeout=120)
+        finally:
+            process.kill()
+            process.wait()
+            said = log.read_text(encoding="utf-8", errors="replace")
+            print(said)
     assert process.returncode == 0, said
 
 
@@ -99,6 +109,8 @@ def tell(
             print(said.getvalue())
 
     with pytest.MonkeyPatch.context() as patch:
+        # The demo's is meant for a machine of which it has the whole.
+        patch.setattr(demo_stage, "PATIENCE_SECONDS", PATIENCE_SECONDS)
         for name, text in environment.items():
             patch.setenv(name, text)
         asyncio.run(play())
@@ -286,10 +298,11 @@ def _asked(address: str, method: str, path: str, token: str, body: object = None
     data = json.dumps(body).encode() if body is not None else None
     request = Request(f"http://{address}{path}", data, headers, method=method)
     try:
-        with urlopen(request, timeout=10) as answer:
+        with urlopen(request, timeout=60) as answer:
             return int(answer.status)
     except HTTPError as error:
-        return error.code
+        with error:
+            return error.code
 
 
 MORE: tuple[tuple[str, Chapter], ...] = (
