@@ -278,7 +278,7 @@ def test_a_mistake_in_the_head_exits_1_and_the_rest_is_applied(applied: Place) -
 
 def test_rooms_that_never_become_ready_end_in_1_with_the_reason(applied: Place) -> None:
     commit(applied.repository, SPEC, "cpu: 50m", "cpu: 900")
-    done = applied.run("apply", "--yes", "--timeout", "3")
+    done = applied.run("apply", "--yes", "--timeout", "10")
     assert done.returncode == 1
     assert "1 workload not as wanted when the time was up" in done.stdout
     assert "waiting: " in done.stdout

@@ -53,6 +53,9 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         here = Stage(made)
         until("five rooms", lambda: len(made.pods("arena")) == 5, 60.0)
         until("a commit", lambda: here.head("%s") == "Scale arena to 5", 60.0)
+        # It is in hand until the loop has looked at its own commit.
+        words = ("history", "arena", "--repo", str(made.bare))
+        until("nothing is in hand", lambda: not here.json(*words)["pending"], 60.0)
         yield here
 
 
@@ -88,6 +91,11 @@ def test_a_checkout_tells_it_without_a_cluster_and_says_what_it_does_not_know(
 
 def test_a_count_is_explained_by_what_shaped_it(stage: Stage) -> None:
     stage.made.pull()
+
+    def is_ready() -> bool:
+        return bool(stage.json("explain", "arena")["count"]["load"]["ready"] == 5)
+
+    until("five are ready", is_ready, 60.0)
     done = stage.run("explain", "arena")
     assert done.returncode == 0, done.stderr
     said = done.stdout

@@ -34,16 +34,16 @@ def test_from_nothing_to_a_refused_removal_and_back(
         return done.stdout
 
     run("diff", "--live", code=2)
-    run("apply", "--yes", "--timeout", "50")
+    run("apply", "--yes", "--timeout", "240")
     # Defaults of the real server are no difference.
     assert "Nothing to do." in run("diff", "--live")
     commit(repository, SPEC, "replicas: 2", "replicas: 9")
-    run("apply", "--yes", "--timeout", "50")
+    run("apply", "--yes", "--timeout", "240")
     commit(repository, SPEC, "replicas: 9", "replicas: 1")
     run("diff", "--live", code=2)
     held = json.loads(run("diff", "--live", "-o", "json", code=2))["holds"][0]
     assert "approved by " in run("approve", held["changeHash"])
-    run("apply", "--yes", "--timeout", "50")
+    run("apply", "--yes", "--timeout", "240")
     status = json.loads(run("status", "-o", "json"))["workloads"][0]
     assert (status["rooms"]["ready"], status["state"]) == (1, "ready")
 

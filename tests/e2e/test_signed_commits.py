@@ -68,7 +68,7 @@ def test_what_nobody_signed_waits_and_is_shown_until_it_is_approved_or_signed(
         made.commit(schedulers__arena=spec("arena", 4))
         push(made, anna)
         until("four rooms", lambda: len(made.pods("arena")) == 4, 30.0)
-        assert "(unsigned)" not in gamekeeper(made, "status")
+        until("no hold", lambda: "(unsigned)" not in gamekeeper(made, "status"), 30.0)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ POD: Json = {
     "spec": {"nodeName": "n1"},
     "status": {"hostIP": "10.0.0.1", "podIP": "10.244.0.2", "podIPs": [{"ip": "10.244.0.2"}]},
 }
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 
 
 class _Plain:
