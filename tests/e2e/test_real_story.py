@@ -67,10 +67,12 @@ def running(settings: Mapping[str, str]) -> Iterator[None]:
     """`gamekeeper run` as a process; it must end by itself, and well, when it is told to."""
     # No pipe: once that is full, who is read only in the end stands still for good.
     log = Path(settings["CACHE_DIR"]).with_suffix(".log")
+    # Its own port is one for all on a machine, and so somebody else's.
+    mine = {"LISTEN": "127.0.0.1:0", **settings}
     with log.open("ab") as out:
         process = subprocess.Popen(
             [str(PROGRAM), "run"],
-            env={**os.environ, **{f"GAMEKEEPER_{name}": text for name, text in settings.items()}},
+            env={**os.environ, **{f"GAMEKEEPER_{name}": text for name, text in mine.items()}},
             stdout=out,
             stderr=subprocess.STDOUT,
         )
