@@ -170,8 +170,15 @@ def test_leaders_and_standbys_that_are_killed_or_frozen_are_followed(
 
 def _in_order(there: Installation) -> list[Replica]:
     """Return the replicas, who leads first."""
-    there.wait("one leads", lambda: sum(map(there.leads, there.replicas)) == 1, CONVERGED_SECONDS)
-    return sorted(there.replicas, key=there.leads, reverse=True)
+    pods = {replica.pod for replica in there.replicas}
+    seen: list[str] = []
+
+    def one_leads() -> bool:
+        seen[:] = there.service.endpoints()
+        return len(seen) == 1 and seen[0] in pods
+
+    there.wait("one leads", one_leads, CONVERGED_SECONDS)
+    return sorted(there.replicas, key=lambda replica: replica.pod != seen[0])
 
 
 def _freeze(run: Run, number: int) -> None:
