@@ -54,7 +54,7 @@ def test_a_drained_node_keeps_its_matches_though_the_leader_is_killed_in_the_mid
         assert playing
         assert len(playing) < len(drained)
 
-        drain = there.drain(node, 150)
+        drain = there.drain(node, 900)
         there.wait("the first one leaves", lambda: len(_on(there, name, node)) < len(drained))
         leader.end(signal.SIGKILL)
         there.wait("the empty ones leave", lambda: _on(there, name, node) == playing)
@@ -73,7 +73,7 @@ def test_a_drained_node_keeps_its_matches_though_the_leader_is_killed_in_the_mid
         there.judge(name)
 
         there.play(playing, busy=False)
-        said = drain.communicate(timeout=60)[0]
+        said = drain.communicate(timeout=240)[0]
         assert drain.returncode == 0, said
         assert said.count("Cannot evict pod") >= len(playing)
         there.play([room for room in there.house.rooms(name) if room.busy], busy=False)
@@ -111,7 +111,7 @@ def test_a_budget_by_count_keeps_its_number_of_rooms_through_a_drain(
 
         there.wait("6 of 12 are busy: half as many again stay", counted)
         drained = _on(there, name, node)
-        drain = there.drain(node, 60)
+        drain = there.drain(node, 300)
         least = number
         while drain.poll() is None:
             least = min(least, there.house.ready(name))
@@ -146,28 +146,30 @@ def test_no_eviction_that_comes_after_the_answer_to_a_match_is_granted(
         there.stand(name, ROOMS)
         there.start()
         results: Counter[str] = Counter()
-        over = time.monotonic() + RACE_SECONDS
+        over, began = threading.Event(), time.monotonic()
         races = [
             threading.Thread(target=_races, args=(there, name, turn, over, results), daemon=True)
             for turn in range(ROOMS)
         ]
         for race in races:
             race.start()
-        time.sleep(RACE_SECONDS / 3)
-        ended = leader.end(how)
-        assert ended == (0 if how is signal.SIGTERM else -how), leader.said()
+        try:
+            time.sleep(RACE_SECONDS / 3)
+            ended = leader.end(how)
+            assert ended == (0 if how is signal.SIGTERM else -how), leader.said()
+            # How many there are in a time is the machine's.
+            there.wait("races of each kind", lambda: _are_enough(results, began), 3 * RACE_SECONDS)
+        finally:
+            over.set()
         for race in races:
-            race.join(60)
+            race.join(180)
         removed = there.judge(name)
         on_the_way = Counter(
             span.told
             for room, removal in removed.items()
-            for span in there.house.voices[room].spans
+            for span in (there.house.voices[room].spans if room in there.house.voices else ())
             if removal.received < span.began <= removal.answered
         )
-        assert results["after the answer 429"] > ROOMS // 2
-        assert results["at once 201"]
-        assert results["at once 429"]
         assert not results["after the answer 201"]
         there.report(
             f"races: {dict(sorted(results.items()))}; granted while the answer was on its way, "
@@ -175,11 +177,19 @@ def test_no_eviction_that_comes_after_the_answer_to_a_match_is_granted(
         )
 
 
-def _races(there: Installation, name: str, turn: int, over: float, results: Counter[str]) -> None:
+def _are_enough(results: Counter[str], began: float) -> bool:
+    kinds = results["at once 201"] and results["at once 429"]
+    enough = results["after the answer 429"] > ROOMS // 2 and kinds
+    return bool(enough) and time.monotonic() - began > RACE_SECONDS
+
+
+def _races(
+    there: Installation, name: str, turn: int, over: threading.Event, results: Counter[str]
+) -> None:
     """Turn a room busy and evict it in the same instant, again and again."""
     # A pod on its way out takes any further eviction, and may still be listed as it was.
     evicted: set[str] = set()
-    while time.monotonic() < over:
+    while not over.is_set():
         idle = [room for room in there.house.rooms(name) if there.house.state(room) == "idle"]
         mine = [
             room
@@ -195,6 +205,7 @@ def _races(there: Installation, name: str, turn: int, over: float, results: Coun
         while time.monotonic() < patience and not (waits and room.heard):
             time.sleep(0.001)
         if waits and not room.heard:
+            room.say(busy=False)  # nobody leads: it takes part again
             continue
         metadata = {"name": room.room}
         body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
