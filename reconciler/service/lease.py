@@ -93,6 +93,8 @@ class Lease:
         self._leads_until = 0.0
         self._was_leading = False
         self._awaited = ""
+        self._looking = asyncio.Lock()
+        self._looks_begun = self._looks_ended = 0
 
     @property
     def leading(self) -> bool:
@@ -129,10 +131,19 @@ class Lease:
         self._tell()
 
     async def look(self) -> None:
-        """See now who holds the lease.
+        """See now who holds the lease; of all who ask at once one looks, once they have asked.
 
-        Who stood still, and its clock with it, believes to lead as it did before.
+        Who stood still, and its clock with it, believes to lead as it did before. Each look goes
+        the way of the renewals, which may not wait behind those for thousands of rooms.
         """
+        asked_after = self._looks_begun
+        async with self._looking:
+            if self._looks_ended <= asked_after:
+                self._looks_begun += 1
+                await self._see()
+                self._looks_ended = self._looks_begun
+
+    async def _see(self) -> None:
         try:
             async with asyncio.timeout(RENEW_DEADLINE_SECONDS / 2):
                 lease = await self._cluster.get(self._ref)

@@ -14,16 +14,23 @@ REF = ObjectRef("coordination.k8s.io/v1", "Lease", "gamekeeper", "studio")
 
 @dataclass
 class OneLease(NoCluster):
-    """An API server with room for one lease; `down` is what it answers while it is down."""
+    """An API server with room for one lease; `down` is what it answers while it is down.
+
+    What it read is on its way until it has one of the `turns`.
+    """
 
     lease: Json | None = None
     version: int = 0
     down: PortError | None = None
     writes: list[str] = field(default_factory=list)
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1000))
+    read: int = 0
 
     async def get(self, ref: ObjectRef) -> Json | None:
         self._check()
-        return self.lease
+        self.read, lease = self.read + 1, self.lease
+        await self.turns.acquire()
+        return lease
 
     async def create(self, body: Json, *, dry_run: bool = False) -> Json:
         self._check()
@@ -169,6 +176,31 @@ async def test_who_finds_the_lease_changed_looks_at_once_by_whom(
     first = await overtaken(server, clock)
     await first.lease.attempt()
     assert (first.lease.leading, first.lease.holder, first.told) == (False, "second", 2)
+
+
+async def test_of_all_who_ask_at_once_who_leads_one_looks_and_not_before_they_asked(
+    server: OneLease, clock: VirtualClock
+) -> None:
+    # Each look goes the way of the renewals: behind a thousand of them these would come too late.
+    first = Candidate(server, clock, "first")
+    await first.rounds(1)
+    before, server.turns = server.read, asyncio.Semaphore(0)
+    early = asyncio.create_task(first.lease.look())
+    await asyncio.sleep(0)
+    assert server.lease is not None
+    server._store({**server.lease, "spec": {"holderIdentity": "second"}})
+    late = [asyncio.create_task(first.lease.look()) for _ in range(1000)]
+    await asyncio.sleep(0)
+    server.turns.release()
+    await early
+    assert first.lease.leading
+    await asyncio.sleep(0)
+    assert server.read - before == 2
+    late.pop(0).cancel()  # while it looks for all
+    server.turns.release()
+    await asyncio.gather(*late)
+    assert (first.lease.leading, first.lease.holder) == (False, "second")
+    assert server.read - before == 3
 
 
 async def test_a_look_that_fails_or_is_answered_late_changes_nothing(
