@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.controlplane import audit, certificates, components, credentials, history, nodes, stages
-from tests.controlplane.api import Api
+from tests.controlplane.api import Api, Refused
 from tests.controlplane.certificates import ClientCertificate
 from tests.controlplane.components import Layout
 from tests.controlplane.nodes import NodeShape
@@ -294,7 +294,10 @@ class ControlPlane:
 
     def _wait_for_nodes(self, names: set[str]) -> None:
         def are_usable() -> bool:
-            live = self.api.demand("GET", "/api/v1/nodes")["items"]
+            try:
+                live = self.api.demand("GET", "/api/v1/nodes")["items"]
+            except (OSError, Refused):
+                return False  # a server that has just begun
             usable = {each["metadata"]["name"] for each in live if nodes.is_usable(each)}
             return names <= usable
 
