@@ -14,6 +14,7 @@ import aiohttp
 from aiohttp.connector import Connection
 
 from reconciler.adapters.kubernetes.calls import Call
+from reconciler.model.errors import Unanswered
 
 _NO_LINGER = struct.pack("ii", 1, 0)
 _NOW: ContextVar["Errand"] = ContextVar("the request that is being sent")
@@ -30,10 +31,16 @@ class Errand:
         _NOW.set(self)
 
     def check(self, connection: Connection) -> None:
-        """Look whether it may be sent still, over this connection; raises what its check does."""
+        """Look whether it may be sent still, over this connection.
+
+        Raises what its check does, and Unanswered where it was sent before: what a used connection
+        lost aiohttp sends once more.
+        """
         try:
             self._call.check()
-        except BaseException:
+        except Exception as error:
+            if self._transport is not None:
+                raise Unanswered(f"{error}; it was sent once, without an answer") from error
             self.kept_back = True
             raise
         self._transport = connection.transport

@@ -176,3 +176,27 @@ async def test_a_write_that_waits_for_a_connection_is_looked_at_once_more(
         assert [method for _, method, _ in server.seen] == ["GET"]
         kept_back.clear()
         assert await cluster.delete(POD, "u-1", "7", check)
+
+
+async def test_what_was_sent_once_is_not_told_as_never_sent_where_it_may_not_be_sent_again() -> (
+    None
+):
+    # On a connection that was used before, a delete that got no answer is sent once more by itself.
+    checks: list[str] = []
+
+    def check() -> None:
+        checks.append("asked")
+        if len(checks) > 1:
+            raise Unavailable("nothing is written here")
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+        await reader.readuntil(b'Background"}')
+        writer.close()
+
+    async with listening(serve) as port, client(f"http://127.0.0.1:{port}", 60.0) as cluster:
+        await cluster.raw_get("/version")
+        with pytest.raises(Unanswered, match="nothing is written here"):
+            await cluster.delete(POD, "u-1", "7", check)
+        assert len(checks) == 2
