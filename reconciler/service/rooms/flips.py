@@ -194,9 +194,10 @@ class Flips:
                 log.exception("a defect of Gamekeeper's own: the state of %s stays", line.ref)
 
     def _is_set_back(self, line: Line) -> bool:
-        """Whether somebody took from a pod the mark of the players of whom its room told us.
+        """Whether a pod lacks the mark of the players of whom its room told us.
 
-        It may be who leads by now, and heard since that they left: it alone would hear it.
+        Where we wrote it, somebody took it away. That may be who leads by now, and heard since that
+        they left: it alone would hear it.
         """
         return line.heard is not None and line.heard.busy and self._pod(line).mark is not Mark.BUSY
 
