@@ -156,14 +156,18 @@ class Lease:
         self._tell()
 
     def _may_take(self) -> bool:
-        if self._lease is None or self.holder in ("", self._identity):
+        if self.holder in ("", self._identity):
             return True
-        asked = self._lease.get("spec", {}).get("leaseDurationSeconds") or DURATION_SECONDS
+        # Whose lease was deleted leads on, and makes it again.
+        spec = self._lease.get("spec", {}) if self._lease else {}
+        asked = spec.get("leaseDurationSeconds") or DURATION_SECONDS
         return self._elapsed() - self._changed_at > asked
 
     def _observe(self, lease: Json | None) -> None:
         if lease is None:
-            self._lease, self.holder = None, ""
+            self._lease = None
+            if self.holder == self._identity:
+                self.holder = ""
             return
         version = lease["metadata"]["resourceVersion"]
         if self._lease is None or version != self._lease["metadata"]["resourceVersion"]:

@@ -190,6 +190,24 @@ async def test_one_of_two_leads_and_the_other_takes_over_when_it_leaves(
     await asyncio.wait([waiting])
 
 
+@pytest.mark.long
+async def test_a_lease_that_somebody_deleted_is_made_again_by_who_leads(
+    cluster: KubernetesCluster, namespace: str
+) -> None:
+    ref = ObjectRef("coordination.k8s.io/v1", "Lease", namespace, "gamekeeper")
+    first = Lease(cluster, ref, "first", RealClock())
+    await first.attempt()
+    lease = await cluster.get(ref)
+    assert lease is not None
+    await cluster.delete(ref, lease["metadata"]["uid"], lease["metadata"]["resourceVersion"])
+    await first.attempt()
+    await first.attempt()
+    assert first.leading
+    lease = await cluster.get(ref)
+    assert lease is not None
+    assert lease["spec"]["holderIdentity"] == "first"
+
+
 async def test_an_event_stands_in_the_namespace_it_tells_of(
     api_server: ApiServer, cluster: KubernetesCluster, namespace: str
 ) -> None:

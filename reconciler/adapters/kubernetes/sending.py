@@ -8,6 +8,7 @@ the kernel of a process that was killed.
 import asyncio
 import socket
 import struct
+import sys
 from contextvars import ContextVar
 
 import aiohttp
@@ -17,6 +18,9 @@ from reconciler.adapters.kubernetes.calls import Call
 from reconciler.model.errors import Unanswered
 
 _NO_LINGER = struct.pack("ii", 1, 0)
+UNTAKEN_SECONDS = 10.0
+"""After so long without a sign of it at the other end our kernel gives up what we sent, and the
+connection: also for a process that stands still, which could give up nothing."""
 _NOW: ContextVar["Errand"] = ContextVar("the request that is being sent")
 
 
@@ -61,8 +65,11 @@ class CheckedRequest(aiohttp.ClientRequest):
 
 
 def make_socket(address: aiohttp.AddrInfoType) -> socket.socket:
-    """Return a socket which forgets what it has not delivered as soon as it is closed."""
+    """Return a socket which forgets what it has not delivered when it is closed, or in time."""
     family, kind, protocol, _, _ = address
     made = socket.socket(family=family, type=kind, proto=protocol)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+    if sys.platform == "linux":
+        milliseconds = round(UNTAKEN_SECONDS * 1000)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
     return made

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from reconciler.adapters.kubernetes import fence, transport
+from reconciler.adapters.kubernetes import fence, sending, transport
 from reconciler.adapters.kubernetes.calls import Limits
 from reconciler.adapters.kubernetes.client import KubernetesCluster, open_cluster
 from reconciler.adapters.kubernetes.connect import connect
@@ -97,6 +97,14 @@ async def test_what_was_not_answered_when_the_lease_ended_is_not_delivered_later
         leads.clear()
         with pytest.raises(Unanswered, match="when this process led no more"):
             await writing
+        assert await delivered(server) < SIZE
+
+
+async def test_what_nobody_takes_is_given_up_by_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "UNTAKEN_SECONDS", 0.5)
+    async with held(seconds=600.0) as (server, cluster):
+        with pytest.raises(Unanswered):
+            await cluster.create(config_map())
         assert await delivered(server) < SIZE
 
 
