@@ -24,24 +24,25 @@ REAL := $(BIN)/python -m pytest -q -m "real or paired"
 COMPUTING := tests/unit tests/golden tests/corpora tests/fuzz
 LOOP := tests/loop
 PROCESSES := tests/e2e
-WHOLE_FIRST := tests/loop/rooms/test_rooms_weather.py tests/loop/rooms/test_deafness.py \
+WHOLE_WEATHER := tests/loop/rooms/test_rooms_weather.py
+WHOLE_PLAYED_ON := tests/loop/rooms/test_played_on.py
+WHOLE_FIRST := tests/loop/rooms/test_deafness.py \
 	tests/loop/rooms/test_planted_room_bugs.py tests/loop/rooms/test_vanishing.py \
 	tests/loop/test_planted_bugs.py tests/loop/test_crash.py \
 	tests/loop/test_two_processes.py tests/loop/test_watch_faults.py \
 	tests/loop/test_faults.py tests/loop/scaling/test_human_points.py
-WHOLE_SECOND := tests/loop/rooms/test_played_on.py \
-	tests/loop/rooms/test_git_faults.py tests/loop/rooms/test_two_leaders.py \
+WHOLE_SECOND := tests/loop/rooms/test_git_faults.py tests/loop/rooms/test_two_leaders.py \
 	tests/loop/rooms/test_rest.py tests/loop/rooms/test_storm.py \
 	tests/loop/test_transitions.py tests/loop/rooms/test_seeds.py \
 	tests/loop/scaling/test_planted_count_bugs.py
-WHOLE := $(WHOLE_FIRST) $(WHOLE_SECOND)
+WHOLE := $(WHOLE_WEATHER) $(WHOLE_PLAYED_ON) $(WHOLE_FIRST) $(WHOLE_SECOND)
 TYPING := $(wildcard tests/e2e/test_commands*.py tests/e2e/test_*room*.py) \
 	tests/e2e/test_approvals_page.py tests/e2e/test_ci_recipes.py tests/e2e/test_cli.py
 LIVING := $(wildcard tests/e2e/test_real_[fsr]*.py) tests/e2e/test_real_coming_and_going.py
 
 .PHONY: help setup demo test test-computing test-playing test-waiting test-typing \
 	long long-playing long-typing long-waiting long-computing \
-	check rooms rooms-first rooms-second rooms-parsers \
+	check rooms rooms-weather rooms-played-on rooms-first rooms-second rooms-parsers \
 	campaign yardstick programs real real-living real-waiting real-asking bench lock clean
 
 help: ## say what there is
@@ -101,15 +102,25 @@ check: $(READY) ## format, lint, types, and who imports whom
 	$(BIN)/lint-imports
 
 rooms: $(READY) ## rooms with players through 300 seeds of weather, and every sweep as a whole
-	@echo "three parts, two at a time; each is printed when it ends, and names what failed"
+	@echo "five parts, two at a time; each is printed when it ends, and names what failed"
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=target \
-		rooms-first rooms-second rooms-parsers
+		rooms-played-on rooms-second rooms-weather rooms-first rooms-parsers
+
+rooms-weather rooms-first: export GAMEKEEPER_SEEDS := 0-299
+rooms-played-on rooms-second: export GAMEKEEPER_SHARE := 10
+rooms-weather rooms-played-on rooms-first rooms-second: export GAMEKEEPER_SWEEPS := all
+
+rooms-weather: $(READY)
+	$(BIN)/python -m pytest -q $(WHOLE_WEATHER)
+
+rooms-played-on: $(READY)
+	$(BIN)/python -m pytest -q $(WHOLE_PLAYED_ON)
 
 rooms-first: $(READY)
-	GAMEKEEPER_SEEDS=0-299 GAMEKEEPER_SWEEPS=all $(BIN)/python -m pytest -q $(WHOLE_FIRST)
+	$(BIN)/python -m pytest -q $(WHOLE_FIRST)
 
 rooms-second: $(READY)
-	GAMEKEEPER_SHARE=10 GAMEKEEPER_SWEEPS=all $(BIN)/python -m pytest -q $(WHOLE_SECOND)
+	$(BIN)/python -m pytest -q $(WHOLE_SECOND)
 
 rooms-parsers: $(READY)
 	@# A two-hundredth of the made inputs that is always the same, and one that each program has anew.
