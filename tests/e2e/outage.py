@@ -72,6 +72,7 @@ def play(folder: Path, seconds: float) -> Outage:
             away, late = time.monotonic() - began, players.late - late
             served.host.come_back()
             caught = until("all in Git", lambda: _count(served) == STEPS + AMOUNT, LANDED_SECONDS)
+            assert caught <= LANDED_SECONDS
             time.sleep(6.0)  # three quiet times: nothing comes after it
             ours = [commit for commit in served.commits() if commit.ours]
             steps = tuple(step for commit in ours for step in steps_of(commit.message))

@@ -148,6 +148,9 @@ def _fail_and_recover(there: Installation) -> None:
     there.wait("it needs people again", lambda: _health(there) == HELP)
     there.commit(deck=_servers(6))
     there.wait("a commit begins anew", lambda: len(_in_state(there, "failed")) == 5)
-    there.wait("six are wanted", lambda: len(_in_state(there, "idle")) == 6, BACKED_OFF_SECONDS)
+    took = there.wait(
+        "six are wanted", lambda: len(_in_state(there, "idle")) == 6, BACKED_OFF_SECONDS
+    )
+    assert took <= BACKED_OFF_SECONDS
     there.wait("nobody is needed", lambda: _health(there) != HELP)
     there.judge(NAME)

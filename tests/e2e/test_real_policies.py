@@ -83,6 +83,7 @@ def test_rooms_that_a_cluster_refuses_are_told_and_asked_for_ever_more_seldom(
             return all(len(there.house.rooms(name)) == 4 for name in REFUSED)
 
         took = there.wait("they are made by themselves", are_made, RECOVERED_SECONDS)
+        assert took <= RECOVERED_SECONDS
         for name in (*REFUSED, CALM):
             assert not there.judge(name)
             there.wait(
@@ -164,6 +165,7 @@ def test_a_webhook_that_injects_is_gone_denies_or_is_late_costs_no_player(
             took[told] = there.wait(
                 "it is made by itself", lambda at=count: are_made(at), RECOVERED_SECONDS
             )
+            assert took[told] <= RECOVERED_SECONDS
         assert there.house.rooms(name)[:2] == rooms
         hook.seconds = PATIENCE_SECONDS / 2
         there.commit(**{name: scheduler(name, 6)})

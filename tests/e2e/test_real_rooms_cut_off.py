@@ -39,6 +39,7 @@ def test_nobody_goes_of_a_workload_that_is_cut_off_until_a_new_room_of_it_is_hea
             return len(there.house.rooms(CUT)) == 3
 
         took = there.wait("another room is made beside them", is_beside, 5.0 * PING_SECONDS)
+        assert took <= 5.0 * PING_SECONDS
         assert _are_suspected(there)
         (new,) = (room for room in there.house.rooms(CUT) if room not in rooms)
         # Whoever fell silent has its whole time-out once more: heard again within it, it stays.

@@ -134,6 +134,7 @@ def test_a_proxy_that_stalls_lies_and_cuts_beside_people_who_push_loses_nothing(
             took = until("all in Git", lambda: _count(served) == wanted, RETRIED_SECONDS)
         except AssertionError as late:
             raise AssertionError(f"{late}\n{served.there.log()}") from late
+    assert took <= RETRIED_SECONDS
     commits, text = served.commits(), served.texts()[FILE]
     ours = [commit for commit in commits if commit.ours]
     steps = [step for commit in ours for step in steps_of(commit.message)]

@@ -170,13 +170,19 @@ async def test_who_was_overtaken_while_its_clock_stood_leads_until_it_looks(
     assert (first.lease.leading, first.lease.holder, first.told) == (False, "second", 2)
 
 
-async def test_whose_lease_was_deleted_makes_it_again_and_nobody_takes_it_meanwhile(
-    server: OneLease, clock: VirtualClock
-) -> None:
+async def bereft(server: OneLease, clock: VirtualClock) -> tuple[Candidate, Candidate]:
+    """One that leads and one that waits, whose lease somebody deleted."""
     first, second = Candidate(server, clock, "first"), Candidate(server, clock, "second")
     await first.rounds(1)
     await second.rounds(1)
     server.lease = None
+    return first, second
+
+
+async def test_whose_lease_was_deleted_makes_it_again_and_nobody_takes_it_meanwhile(
+    server: OneLease, clock: VirtualClock
+) -> None:
+    first, second = await bereft(server, clock)
     await second.rounds(4)
     assert server.lease is None
     assert not second.lease.leading
@@ -188,10 +194,7 @@ async def test_whose_lease_was_deleted_makes_it_again_and_nobody_takes_it_meanwh
 async def test_a_lease_that_was_deleted_is_taken_when_nobody_made_it_again_in_time(
     server: OneLease, clock: VirtualClock
 ) -> None:
-    first, second = Candidate(server, clock, "first"), Candidate(server, clock, "second")
-    await first.rounds(1)
-    await second.rounds(1)
-    server.lease = None
+    _, second = await bereft(server, clock)
     await second.rounds(10)
     assert second.lease.leading
     assert server.writes[:2] == ["first", "second"]
