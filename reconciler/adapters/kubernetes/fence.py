@@ -71,6 +71,8 @@ class Fence:
                 finally:
                     looks.end()
         except TimeoutError as error:
+            if not patience.expired():
+                raise
             raise Unanswered(
                 f"{call.what}: the server had not answered when this process led no more"
             ) from error

@@ -77,3 +77,15 @@ async def test_a_write_that_waits_for_its_turn_while_the_lease_ends_is_not_sent(
     await write(process.cluster.fenced(lambda: True), there)
     assert {call.verb for call in process.transport.writes[before:]} <= WRITES
     assert len(process.transport.writes) == before + 1
+
+
+async def test_a_time_that_is_over_for_another_reason_is_not_told_as_the_end_of_a_lease() -> None:
+    world = World()
+    process = await world.process()
+
+    async def wait() -> None:
+        raise TimeoutError("of its own")
+
+    process.transport.pause = wait
+    with pytest.raises(TimeoutError, match="of its own"):
+        await process.cluster.fenced(lambda: True).create(NAMESPACE)
