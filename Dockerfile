@@ -15,7 +15,7 @@ COPY deploy/image.sh deploy/image.sh
 RUN sh deploy/image.sh /build/bin/python /opt/gamekeeper
 
 FROM ${PYTHON}
-RUN apt-get update && apt-get install -y --no-install-recommends git openssh-client gpg \
+RUN apt-get update && apt-get install -y --no-install-recommends git openssh-client gpg gpg-agent \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 10001 --create-home gamekeeper
 COPY --from=build /opt/gamekeeper /opt/gamekeeper

@@ -82,4 +82,4 @@ def _manifests(wanted: list[Desired], url: str) -> Iterator[Json]:
 
 def _set_apart(workload: Workload) -> Workload:
     """Return a workload of whose name no room is: its pods are `<name>-render-<n>`."""
-    return replace(workload, key=replace(workload.key, name=f"{workload.key.name}-{NO_INSTANCE}"))
+    return replace(workload, key=workload.key._replace(name=f"{workload.key.name}-{NO_INSTANCE}"))

@@ -161,8 +161,12 @@ def patch_of(pod: Json, adoption: Adoption, ordinal: int | None) -> Json:
         labels.LEAVING: None,
         labels.LEAVING_SINCE: None,
     }
+    marks: dict[str, str | None] = dict(adoption.marks)
+    if labels.STATE in _labels(pod):
+        # So may a mark that it drains, or has failed.
+        marks.setdefault(labels.STATE, None)
     fence = {name: metadata[name] for name in ("uid", "resourceVersion")}
-    return {"metadata": {"labels": adoption.marks, "annotations": notes, **fence}}
+    return {"metadata": {"labels": marks, "annotations": notes, **fence}}
 
 
 def _some(names: list[str]) -> str:

@@ -11,7 +11,9 @@ LONGEST_DESCRIPTION = 140
 """GitHub's limit; the others take more."""
 _WHOLE = frozenset({HoldKind.CONFIG, HoldKind.UNREADABLE})
 """Nothing, or no deletion, of the commit can be told."""
-_IN_THE_WAY = frozenset({HoldKind.FAILING, HoldKind.NEEDS_INTERVENTION, HoldKind.FOREIGN})
+_IN_THE_WAY = frozenset(
+    {HoldKind.FAILING, HoldKind.NEEDS_INTERVENTION, HoldKind.FOREIGN, HoldKind.CROWDED_PORTS}
+)
 """What keeps a running workload from what the commit says."""
 
 

@@ -168,3 +168,15 @@ def is_as_wanted(there: Json, body: Json) -> bool:
         for part in ("labels", "annotations")
         for name, value in body["metadata"][part].items()
     )
+
+
+def strays(there: Json, body: Json) -> Json:
+    """Return the merge patch that takes away what a copy holds and its source does not.
+
+    What is applied leaves keys that somebody else manages, too: one that was revoked, for one.
+    """
+    more = {
+        part: dict.fromkeys(name for name in child(there, part) if name not in child(body, part))
+        for part in ("data", "binaryData")
+    }
+    return {part: names for part, names in more.items() if names}

@@ -92,13 +92,20 @@ async def _copy(lane: Lane, plan: Plan, copy: CopyFrom, desired: Desired, steps:
         problem = copying.retyped(there, body, copy)
         if problem:
             return problem
-        seen = {name: there["metadata"][name] for name in ("uid", "resourceVersion")}
-        body = {**body, "metadata": {**body["metadata"], **seen}}
         reason = f"{ref} is not as {copy.source} is"
     lane.check_stands(plan)
+    if there is not None:
+        strays = copying.strays(there, body)
+        if strays:
+            there = await lane.cluster.merge_patch(ref, {"metadata": _seen(there), **strays})
+        body = {**body, "metadata": {**body["metadata"], **_seen(there)}}
     await lane.cluster.apply(body, force=True)
     steps.did("copy", str(ref), reason)
     return ""
+
+
+def _seen(there: Json) -> Json:
+    return {name: there["metadata"][name] for name in ("uid", "resourceVersion")}
 
 
 def _said(lane: Lane, copy: CopyFrom, key: WorkloadKey, error: PortError) -> str:

@@ -1,14 +1,16 @@
-"""Names of things: workloads (ours) and Kubernetes objects (theirs)."""
+"""Names of things: workloads (ours) and Kubernetes objects (theirs).
 
-from dataclasses import dataclass
-from typing import Any
+They are tuples: each is the key of many dictionaries, and Python hashes and compares a tuple
+several times as fast as a dataclass.
+"""
+
+from typing import Any, NamedTuple
 
 Json = dict[str, Any]
 """A JSON object. Shared ones are never mutated: copy before changing."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class WorkloadKey:
+class WorkloadKey(NamedTuple):
     """Which workload: the key of every lane, record, plan, budget and metric."""
 
     kind: str
@@ -20,8 +22,7 @@ class WorkloadKey:
         return f"{self.kind}/{inside}{self.name}"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ObjectRef:
+class ObjectRef(NamedTuple):
     """Which Kubernetes object. `namespace` is empty for cluster-scoped kinds."""
 
     api_version: str

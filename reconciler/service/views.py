@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
 
 from reconciler.model import additional, labels
 from reconciler.model.live import LiveNode, LivePod, LiveWorkload, Nodes
@@ -141,7 +140,7 @@ class ClusterView:
         snapshot = self._snapshots.get(key)
         if snapshot is None:
             objects = [each for shelf in self._objects.values() for each in shelf.of(key)]
-            objects += self._objects["Namespace"].of(replace(key, name=""))
+            objects += self._objects["Namespace"].of(key._replace(name=""))
             snapshot = LiveWorkload(self._pods.of(key), tuple(objects))
             if snapshot.pods or objects:
                 self._snapshots[key] = snapshot

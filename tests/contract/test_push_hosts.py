@@ -93,6 +93,17 @@ async def test_a_read_only_mirror_is_denied(http: OverHttp) -> None:
     assert http.head() == base
 
 
+async def test_a_secret_that_the_host_says_back_to_a_fetch_is_not_shown(http: OverHttp) -> None:
+    http.commit(START)
+    encoded = base64.b64encode(f"bot:{PASSWORD}".encode()).decode()
+    words = f"Your token {PASSWORD} ({encoded}) is bad\n"
+    async with opened(http) as repository:
+        http.server.break_with(Fault(status=403, page=words.encode()))
+        with pytest.raises(Denied) as raised:
+            await repository.fetch()
+    assert "Your token *** (***) is bad" in str(raised.value)
+
+
 async def test_a_secret_that_the_host_says_back_is_not_shown(http: OverHttp) -> None:
     base = http.commit(START)
     encoded = base64.b64encode(f"bot:{PASSWORD}".encode()).decode()

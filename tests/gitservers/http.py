@@ -28,8 +28,8 @@ from tests.gitservers.certificates import make_certificate, server_context
 class Fault:
     """One way of failing; without `times` it lasts until `heal`.
 
-    `stall_seconds` passes before anything is answered; `status` is answered instead of git, `page`
-    as well, as a web page; `cut_after_bytes` of the true body are sent, and the connection is
+    `stall_seconds` passes before anything is answered; `status` is answered instead of git, and
+    `page`, or both: without a status it is a web page; `cut_after_bytes` of the true body are sent, and the connection is
     closed; with `hang_up` it is closed while the request still comes in. `only` is how the path
     ends of what fails; with `then_down` every request after it is answered 503. With `done` git
     does what it was asked before `status` is answered.
@@ -164,8 +164,11 @@ class HttpGitServer:
             if fault.done:
                 answer(self.root, call)
             retry = fault.retry_after_seconds
-            headers = () if retry is None else (("Retry-After", str(retry)),)
-            return Reply(fault.status, headers, b"the test asked for this failure\n")
+            headers = [("Content-Type", "text/plain")]
+            if retry is not None:
+                headers.append(("Retry-After", str(retry)))
+            words = fault.page or b"the test asked for this failure\n"
+            return Reply(fault.status, tuple(headers), words)
         if fault is not None and fault.page:
             return Reply(200, (("Content-Type", "text/html; charset=utf-8"),), fault.page)
         if call.user != self._wanted.partition(":")[0]:

@@ -109,6 +109,20 @@ async def test_they_are_rooms_at_once_and_none_is_made_or_restarted() -> None:
     assert not uids(world).keys() & {*before, made}, "a roll-out replaces them as any other"
 
 
+@pytest.mark.parametrize("state", ["draining", "failed"])
+async def test_what_an_earlier_instance_said_of_a_room_does_not_remove_it(state: str) -> None:
+    world, process = await held()
+    for name in EARLIER:
+        patch(world, f"{PODS}/{name}", {"metadata": {"labels": {labels.STATE: state}}})
+    before = uids(world)
+    await Hand(world).adopt()
+    give(world)
+    for _ in range(15):
+        await process.turn()
+        world.pass_time(5.0)
+    assert uids(world) == before
+
+
 async def test_a_namespace_that_people_gave_us_is_never_deleted_by_us() -> None:
     world, process = await held()
     await Hand(world).adopt()

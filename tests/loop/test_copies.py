@@ -83,6 +83,12 @@ def copy(world: World, path: str = f"{COPIES}/secrets") -> Json | None:
     return next((one for one in world.objects(path) if one["metadata"]["name"] == "pull"), None)
 
 
+def regions(world: World) -> Json:
+    path = f"{COPIES}/configmaps"
+    (found,) = [one for one in world.objects(path) if one["metadata"]["name"] == "regions"]
+    return found
+
+
 def content(world: World, path: str = f"{COPIES}/secrets") -> str:
     found = copy(world, path)
     return base64.b64decode(next(iter(found["data"].values()))).decode() if found else ""
@@ -100,10 +106,7 @@ async def test_copies_stand_beside_the_rooms_with_our_labels_and_their_source() 
     assert (found["type"], found["data"]) == (source()["type"], source()["data"])
     assert found["metadata"]["annotations"] == {labels.COPIED_FROM: "shared/pull"}
     assert found["metadata"]["labels"][labels.WORKLOAD] == "arena"
-    (regions,) = [
-        one for one in world.objects(f"{COPIES}/configmaps") if one["metadata"]["name"] == "regions"
-    ]
-    assert regions["data"] == {"eu": "fra"}
+    assert regions(world)["data"] == {"eu": "fra"}
     assert len(world.names("arena")) == 2
     version = found["metadata"]["resourceVersion"]
     await turns(world, process, 30)
@@ -120,6 +123,24 @@ async def test_a_copy_follows_its_source_and_what_others_make_of_it_is_set_back(
     await turns(world, process)
     assert OTHER in content(world)
     assert world.names("arena") == rooms
+
+
+async def test_what_others_add_to_a_copy_goes_and_what_is_revoked_at_its_source() -> None:
+    world, process = await standing()
+    patch(world, f"{COPIES}/secrets/pull", {"data": {"more": of(OTHER)}})
+    patch(world, f"{SOURCES}/configmaps/regions", {"data": {"us": "iad"}})
+    await turns(world, process)
+    patch(world, f"{COPIES}/configmaps/regions", {"data": {"us": "ord"}})
+    patch(world, f"{SOURCES}/configmaps/regions", {"data": {"us": None}})
+    await turns(world, process)
+    found = copy(world)
+    assert found is not None
+    assert found["data"] == source()["data"]
+    assert regions(world)["data"] == {"eu": "fra"}
+    before = found["metadata"]["resourceVersion"], regions(world)["metadata"]["resourceVersion"]
+    await turns(world, process, 30)
+    after = (copy(world) or {})["metadata"]["resourceVersion"]
+    assert (after, regions(world)["metadata"]["resourceVersion"]) == before
 
 
 async def test_a_source_that_is_gone_takes_no_copy_and_no_room_away() -> None:

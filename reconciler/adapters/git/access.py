@@ -1,8 +1,10 @@
 """How git authenticates: environment and configuration of a mirror; no secret in an argv."""
 
+import base64
 import os
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from reconciler.adapters.git.source import Source
@@ -84,6 +86,20 @@ def environment(source: Source, address: Address) -> Mapping[str, str]:
         found["GAMEKEEPER_GIT_TOKEN_FILE"] = source.token_file
         found["GAMEKEEPER_GIT_PASSWORD"] = address.password
     return found
+
+
+def without_secrets(text: str, source: Source, address: Address) -> str:
+    """Return what git said without what it authenticated by: a host may say back what it heard."""
+    found = [address.password]
+    with suppress(OSError):
+        if source.token_file:
+            with open(source.token_file, encoding="utf-8", errors="replace") as stream:
+                found.append(stream.readline(_LONGEST_LINE).strip())
+    name = address.username or source.username
+    pairs = [base64.b64encode(f"{name}:{word}".encode()).decode() for word in found if word]
+    for secret in filter(None, (*pairs, *found)):
+        text = text.replace(secret, "***")
+    return text
 
 
 def _proxies() -> dict[str, str]:

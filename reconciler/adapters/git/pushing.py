@@ -5,11 +5,10 @@ Where that is the base, the commit's only parent, the push is a fast-forward or 
 plain push would also move a branch on that people had set back to an older commit.
 """
 
-import base64
 import contextlib
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from reconciler.adapters.git import verdicts, wire, writing
@@ -69,10 +68,11 @@ class Pushing:
         output = self._store.network().run(
             *_PUSH, f"--force-with-lease={ref}:{at}", "--", self._store.url, f"{commit}:{ref}"
         )
-        answer = verdicts.parsed(output.stdout.decode("utf-8", "replace"), ref)
+        said = self._store.without_secrets(output.stdout.decode("utf-8", "replace"))
+        answer = verdicts.parsed(said, ref)
         if output.status == 0 and answer.taken:
             return commit
-        stderr = self._without_secrets(output.stderr)
+        stderr = self._store.without_secrets(output.stderr)
         if not answer.reason or answer.unknown:
             return self._unanswered(branch, commit, stderr)
         if not answer.moved:
@@ -123,21 +123,5 @@ class Pushing:
         return verdicts.unmoved(self._store.shown, branch, answer, stderr)
 
     def _failure(self, doing: str, branch: str, stderr: str) -> Exception:
-        words = self._without_secrets(stderr)
+        words = self._store.without_secrets(stderr)
         return transport_failure(self._store.shown, branch, words, doing=doing)
-
-    def _without_secrets(self, text: str) -> str:
-        """A host may say back what it was told."""
-        for secret in self._secrets():
-            text = text.replace(secret, "***")
-        return text
-
-    def _secrets(self) -> Sequence[str]:
-        name, password, path = self._store.login()
-        found = [password]
-        with contextlib.suppress(OSError):
-            if path:
-                with open(path, encoding="utf-8", errors="replace") as stream:
-                    found.append(stream.readline().strip())
-        pairs = [base64.b64encode(f"{name}:{word}".encode()).decode() for word in found if word]
-        return [word for word in (*pairs, *found) if word]

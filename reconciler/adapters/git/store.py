@@ -77,10 +77,9 @@ class Store:
         """Return git as it may speak to the host. Raises Denied for an unreadable secret."""
         return self._commands(access.environment(self._source, self._address))
 
-    def login(self) -> tuple[str, str, str]:
-        """Return user name, password and token file, to keep them out of messages."""
-        name = self._address.username or self._source.username
-        return name, self._address.password, self._source.token_file
+    def without_secrets(self, text: str) -> str:
+        """Return what git said without what it authenticated by."""
+        return access.without_secrets(text, self._source, self._address)
 
     def fetch_into(self, branch: str, ref: str) -> Output:
         """Fetch one branch to where it is now, under a name of ours.
@@ -165,7 +164,8 @@ class Store:
 
     def _failure(self, stderr: str) -> Exception:
         there = self._branches() if has_no_branch(stderr) else ""
-        error: PortError = transport_failure(self.shown, self._source.branch, stderr, there)
+        words = self.without_secrets(stderr)
+        error: PortError = transport_failure(self.shown, self._source.branch, words, there)
         if not isinstance(error, Unavailable) or not means_damage(stderr):
             return error
         # The words may be the host's, about its own files: ours are judged by themselves.

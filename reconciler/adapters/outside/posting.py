@@ -1,10 +1,11 @@
 """A POST that tells somebody something: what its answer comes to as our own errors."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
-from reconciler.adapters.outside.exchange import Exchange, NoAnswer, Question
+from reconciler.adapters.outside.exchange import Answer, Exchange, NoAnswer, Question
 from reconciler.core.addresses import is_loopback, never_asked
 from reconciler.model.errors import Denied, Misconfigured, Unavailable
 
@@ -12,16 +13,18 @@ MOST_RETRY_SECONDS = 3600.0
 """Who asks for more is asked again all the same: a mistake there must not silence us for a year."""
 
 
-async def post(exchange: Exchange, question: Question) -> None:
+async def post(
+    exchange: Exchange, question: Question, is_done: Callable[[Answer], bool] | None = None
+) -> None:
     """Send a question that wants no answer. Raises Unavailable, Denied, Misconfigured.
 
-    Nothing of the answer is repeated but its number.
+    Nothing of the answer is repeated but its number; `is_done` may find that a refusal is none.
     """
     try:
         answer = await exchange.ask(question)
     except NoAnswer as error:
         raise Unavailable(str(error)) from error
-    if 200 <= answer.status < 300:
+    if 200 <= answer.status < 300 or (is_done is not None and is_done(answer)):
         return
     said = f"{question.who} answers {answer.status}"
     # With a time to come back 403 is no refusal: so GitHub answers who comes too often.

@@ -4,11 +4,13 @@ from dataclasses import dataclass
 
 import orjson
 
-from reconciler.adapters.outside.exchange import Exchange, Question
+from reconciler.adapters.outside.exchange import Answer, Exchange, Question
 from reconciler.adapters.outside.posting import post, secret_of
-from reconciler.core.code_hosts import Hosted, Unhosted, proof_of, request_of
+from reconciler.core.code_hosts import Host, Hosted, Unhosted, proof_of, request_of
 from reconciler.model.errors import Misconfigured
 from reconciler.model.notifications import Verdict
+
+_PENDING_ALREADY = b"Cannot transition status via :enqueue from :pending"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,17 @@ class HttpStatuses:
         token = secret_of(board.token_file, "the token for commit statuses")
         headers = {**request.headers, **proof_of(board.hosted.host, token)}
         body = orjson.dumps(request.body)
-        await post(self._exchange, Question(self.kind, request.url, headers, body))
+        question = Question(self.kind, request.url, headers, body)
+        await post(self._exchange, question, self._stands_already)
 
     async def close(self) -> None:
         """End what is open."""
         await self._exchange.close()
+
+    def _stands_already(self, answer: Answer) -> bool:
+        """Whether it is GitLab's refusal of a status "pending" that it has (its issue 25807).
+
+        Whoever lost the first answer, or leads next, sets it again.
+        """
+        is_gitlab = self._board.hosted.host is Host.GITLAB
+        return is_gitlab and answer.status == 400 and _PENDING_ALREADY in answer.body

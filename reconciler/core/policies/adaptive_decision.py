@@ -59,11 +59,16 @@ def decide(parameters: Parameters, look: Look) -> Advice:
     memory, activity = decode(look.memory), look.activity
     is_new = memory.is_new
     at, seconds, started, dry, forecasts, onsets, ready = memory.clock.tolist()
-    if not is_new:
-        seconds += min(max(0.0, look.now - at), LONGEST_GAP_SECONDS)
-    onsets += activity.dry_seconds > 0.0 and ready > 0.0
+    # Where no room is wanted (by another policy, or a person) nobody is missed, and nobody seen.
+    is_open = look.load.replicas > 0 or look.load.members > 0
+    if is_open and not is_new:
+        # Of the time before this process looked nothing was seen: not that nobody came.
+        seen_since = max(at, activity.since)
+        seconds += min(max(0.0, look.now - seen_since), LONGEST_GAP_SECONDS)
+    if is_open:
+        onsets += activity.dry_seconds > 0.0 and ready > 0.0
+        dry += activity.dry_seconds
     started += len(activity.starts)
-    dry += activity.dry_seconds
     memory.clock[:] = look.now, seconds, started, dry, forecasts, onsets, look.load.ready
     if len(activity.ends):
         adaptive_ages.learn_ends(memory, _listed(activity.ends))

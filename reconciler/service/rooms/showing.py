@@ -19,7 +19,7 @@ FRESH_SECONDS = 30.0
 SPARE = 1000
 """So many views of rooms that are gone are kept before all are made anew."""
 
-_Basis = tuple[LivePod, Heard | None, Workload, LiveNode | None, str]
+_Basis = tuple[LivePod, Heard | None, Workload, LiveNode | None, str, bool]
 
 
 class Showing:
@@ -45,14 +45,15 @@ class Showing:
         if workload is None:
             raise Unavailable(f"what is wanted of {key} is not known yet: ask again")
         heard = self._book.heard(pod.uid)
-        node = self._roster.node(pod)
+        node, deaf = self._roster.node(pod), self._book.suspicion.of(key, pod.node)
+        overdue = self._book.is_overdue(pod.uid)
         known = self._shown.get(pod.uid)
         if known is not None:
-            (was, said, spec, place, deaf), until, view = known
+            (was, said, spec, place, *answers), until, view = known
             same = was is pod and said is heard and spec is workload and place is node
-            if same and deaf == self._deaf_to(key, pod) and self._elapsed() < until:
+            if same and answers == [deaf, overdue] and self._elapsed() < until:
                 return view
-        return self._made(key, (pod, heard, workload, node, self._deaf_to(key, pod)))
+        return self._made(key, (pod, heard, workload, node, deaf, overdue))
 
     def rooms(self, key: WorkloadKey) -> Iterable[RoomView]:
         """Yield the rooms of a workload by name; none of one that is not known.
@@ -82,17 +83,13 @@ class Showing:
         """Forget what was shown."""
         self._shown.clear()
 
-    def _deaf_to(self, key: WorkloadKey, pod: LivePod) -> str:
-        return self._book.suspicion.of(key, pod.node)
-
     def _made(self, key: WorkloadKey, basis: _Basis) -> RoomView:
-        pod, heard, workload, node, deaf = basis
+        pod, heard, workload, node, deaf, overdue = basis
         now = self._elapsed()
         judged = room_state.judge(
             pod, workload, heard, Ears(deaf=deaf, since=self._book.since), now
         )
         stays = not pod.leaving and pod.mark is not Mark.DRAINING
-        overdue = self._book.is_overdue(pod.uid)
         view = RoomView(
             key=key,
             pod=pod,

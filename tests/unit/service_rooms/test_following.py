@@ -78,6 +78,21 @@ def test_whoever_follows_is_told_that_a_room_is_overdue_and_that_it_is_no_more()
     in_virtual_time(main())
 
 
+def test_a_room_is_overdue_also_for_whoever_looked_at_it_shortly_before() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            for _ in range(6):
+                await it.say(READY)
+                await asyncio.sleep(10.0)
+            changes = it.desk.changes()
+            assert it.desk.find("arena", "arena-0").available
+            told = (await read(changes, 1))[0].room
+            for seen in (told, it.desk.find("arena", "arena-0")):
+                assert (seen.overdue, seen.available) == (True, False)
+
+    in_virtual_time(main())
+
+
 def test_when_a_room_spoke_last_is_told_though_it_said_nothing_new() -> None:
     async def main() -> None:
         async with stage() as it:

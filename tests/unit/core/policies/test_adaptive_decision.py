@@ -56,6 +56,38 @@ def test_a_leader_that_remembers_nothing_asks_for_about_what_one_that_does_would
     assert abs(known.replicas - new.replicas) <= 6
 
 
+def test_of_a_time_that_nobody_looked_at_nothing_is_learned() -> None:
+    look = steady(120)
+    known = decode(look.memory)
+    later = look.now + 1800.0
+    begun = np.asarray(look.activity.begun, dtype=np.float64) + 1800.0
+    taken_over = replace(look, now=later, activity=Activity(later, begun=begun))
+    first = decide(PARAMETERS, taken_over)
+    after = decode(first.memory)
+
+    assert after.levels.tolist() == known.levels.tolist()
+    assert after.moments.tolist() == known.moments.tolist()
+    assert abs(first.replicas - decide(PARAMETERS, look).replicas) <= 1
+
+
+def test_while_no_room_is_wanted_nobody_is_missed() -> None:
+    look = steady(120)
+    evening, known = decide(PARAMETERS, look), decode(look.memory)
+    for step in range(8 * 360):
+        now = look.now + 10.0 * step
+        closed = Activity(now - 10.0, dry_seconds=10.0)
+        memory = decide(
+            PARAMETERS, replace(look, now=now, load=a_load(), activity=closed, memory=look.memory)
+        ).memory
+        look = replace(look, memory=memory)
+    after = decode(look.memory)
+    assert after.budget.tolist() == known.budget.tolist()
+    assert after.moments.tolist() == known.moments.tolist()
+    activity = replace(look.activity, since=now)
+    morning = decide(PARAMETERS, replace(look, now=now + 10.0, activity=activity))
+    assert abs(morning.replicas - evening.replicas) <= 2
+
+
 def test_as_many_are_kept_as_chance_asks_for() -> None:
     advice = decide(PARAMETERS, steady(120))
 
