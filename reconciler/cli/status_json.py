@@ -79,6 +79,7 @@ def _workload_json(each: WorkloadStatus, face: ScalingFace, now: float) -> dict[
         "state": each.state,
         "rooms": counts_as_json(each.counts),
         **_face_json(each.rooms),
+        "kept": each.counts.kept,
         "scaling": scaling_status.workload_json(face, each.key, each.record, now),
         "commit": each.commit,
         "source": each.source,

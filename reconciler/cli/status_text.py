@@ -93,6 +93,10 @@ def _print_workloads(console: Console, workloads: Sequence[WorkloadStatus]) -> N
     for each in workloads:
         for line in each.rooms.stay_lines:
             console.print(f"{console.paint('stays:', 'yellow')} {each.key}: {line}")
+        if each.counts.kept:
+            rooms = counted(each.counts.kept, "failed room")
+            said = f"{each.key}: {rooms} for a post-mortem, until drained or deleted"
+            console.print(f"{console.paint('kept:', 'yellow')} {said}")
         failing = [c for c in each.conditions if c.type == READY and c.reason == STEP_FAILED]
         for condition in failing:
             console.print(f"{console.paint('failing:', 'red')} {each.key}: {condition.message}")

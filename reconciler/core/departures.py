@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from reconciler.core import fence, victims, witness
-from reconciler.core.failing import Failing, is_failure
+from reconciler.core.failing import Failing, is_failure, is_false_start
 from reconciler.core.guards import guard_for
 from reconciler.core.reporting import resting_mark
 from reconciler.core.rollout import Step, may_stay
@@ -49,7 +49,7 @@ class Departures:
         judged = there.of(pod)
         if judged.protected:
             return
-        blames = why is Why.FAILED and is_failure(pod, judged)
+        blames = why is Why.FAILED and (is_failure(pod, judged) or is_false_start(pod, judged))
         if fence.needs_fence(pod, judged, there.heard(pod)) and pod.mark is not Mark.DRAINING:
             guard = guard_for(there.workload, Mark.DRAINING)
             self.marks.append(MarkRoom(pod, Mark.DRAINING, why, reason, guard))

@@ -15,7 +15,7 @@ from functools import lru_cache
 from reconciler.core.rooms import Sorted
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.records import Failure
-from reconciler.model.rooms import Judged, RoomState
+from reconciler.model.rooms import BUSY_MARKS, Judged, RoomState, Why
 from reconciler.model.specs import FailurePolicy
 
 NOT_ITS_FAULT = frozenset(
@@ -39,8 +39,10 @@ NOT_ITS_FAULT = frozenset(
     }
 )
 """Reasons of a failed pod that are the cluster's: replaced at once, counted against nobody."""
-_FULL = "OutOf"
-"""So begins the reason of a kubelet that lacks something a pod asks for: cpu, pods, a device."""
+_SO_BEGINS = ("OutOf", "ContainerStatusUnknown")
+"""So begins the reason of a kubelet that lacks something a pod asks for: cpu, pods, a device; or
+that lost sight of a container, as when its machine went down, and tells an exit code all the same.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,18 @@ def is_failure(pod: LivePod, judged: Judged) -> bool:
     """Whether a room that is over or broken is so by its own fault."""
     if judged.state is not RoomState.ERROR or pod.phase is Phase.SUCCEEDED:
         return False
-    return pod.ended not in NOT_ITS_FAULT and not pod.ended.startswith(_FULL)
+    return pod.ended not in NOT_ITS_FAULT and not pod.ended.startswith(_SO_BEGINS)
+
+
+def is_false_start(pod: LivePod, judged: Judged) -> bool:
+    """Whether a room ended well as soon as it had begun, and nobody had told it to.
+
+    That is no failure, and no limit counts it. Yet made anew at once it would end again at once,
+    for ever: its revision backs off, as no revision does whose rooms end with their match.
+    """
+    told = pod.leaving not in (Why.STAYS, Why.FAILED)
+    over = pod.brief and judged.state is RoomState.TERMINATED
+    return over and not told and pod.mark not in BUSY_MARKS
 
 
 def decide(

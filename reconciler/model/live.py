@@ -113,6 +113,8 @@ class LivePod:
     """
     game_ended_at: float = 0.0
     """Unix seconds of that, by its node's clock and rounded down; 0 where nobody tells."""
+    brief: bool = False
+    """Whether its game is over, and ended sooner after it had begun than any match does."""
     runs: tuple[int, ...] = ()
     """How often each container of the game was restarted; () where none was. Where nobody can tell
     which is the game, all are counted."""

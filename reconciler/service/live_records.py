@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import lru_cache
 from sys import intern
 
+from reconciler.core.backoff import FIRST_DELAY_SECONDS
 from reconciler.core.ordinals import number_of
 from reconciler.model import labels
 from reconciler.model.live import ENDED_PHASES, LiveNode, LiveObject, LivePod, Phase
@@ -26,7 +27,6 @@ def pod_of(pod: Json) -> LivePod:
     """Return the record of a pod; a room of ours where the labels say so."""
     metadata, spec, status, marks, notes = _parts(pod)
     conditions, games = _conditions(status), games_of(spec)
-    workload, starts = intern(marks.get(labels.WORKLOAD, "")), _starts(status, games)
     return LivePod(
         uid=metadata["uid"],
         namespace=intern(metadata.get("namespace", "")),
@@ -38,8 +38,8 @@ def pod_of(pod: Json) -> LivePod:
         node=intern(spec.get("nodeName") or ""),
         host_ip=intern(status.get("hostIP") or ""),
         instance=intern(marks.get(labels.INSTANCE, "")),
-        workload=workload,
-        ordinal=number_of(metadata["name"], workload, notes.get(labels.ORDINAL, "")),
+        workload=intern(marks.get(labels.WORKLOAD, "")),
+        ordinal=_ordinal_of(metadata, marks, notes),
         revision=intern(notes.get(labels.REVISION, "")),
         host_ports=host_ports_of(spec),
         created_at=unix_seconds(metadata.get("creationTimestamp")),
@@ -55,11 +55,12 @@ def pod_of(pod: Json) -> LivePod:
         leaving_since=_number(notes.get(labels.LEAVING_SINCE)),
         guard=guard_of(notes),
         kept_report=notes.get(labels.REPORT, ""),
-        running=bool(starts) or _is_untold(spec, status),
+        running=bool(starts := _starts(status, games)) or _is_untold(spec, status),
         started_at=max(starts, default=0.0),
         game_started_at=_game_started_at(status, games),
         ended=end_of(spec, status, conditions.get("DisruptionTarget"), games),
         game_ended_at=_game_ended_at(spec, status, games),
+        brief=_is_brief(spec, status, games),
         runs=_runs(status, games),
         beside_since=min(_running(games.told_beside(status)), default=0.0),
         pod_ip=status.get("podIP") or "",
@@ -74,6 +75,11 @@ def _parts(pod: Json) -> tuple[Json, Json, Json, Json, Json]:
     metadata = pod["metadata"]
     marks, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
     return metadata, pod.get("spec") or {}, pod.get("status") or {}, marks, notes
+
+
+def _ordinal_of(metadata: Json, marks: Json, notes: Json) -> int:
+    workload, given = marks.get(labels.WORKLOAD, ""), notes.get(labels.ORDINAL, "")
+    return number_of(metadata["name"], workload, given)
 
 
 def _odd(text: str, ours: Container[str]) -> str:
@@ -210,6 +216,20 @@ def _game_ended_at(spec: Json, status: Json, games: Games) -> float:
     """Return when the last container of a game ended that ended for good, 0 where it did not."""
     ends = game_ends_of(spec, status, games)
     return max((unix_seconds(end.get("finishedAt")) for end in ends), default=0.0)
+
+
+def _is_brief(spec: Json, status: Json, games: Games) -> bool:
+    """Whether a game is over, and its last run was no match, by its kubelet's own two times."""
+    if status.get("phase") in ENDED_PHASES:
+        told = games.told_of_game(status)
+        ends = [(one.get("state") or {}).get("terminated") or {} for one in told]
+    else:
+        ends = game_ends_of(spec, status, games)
+    began = [unix_seconds(end.get("startedAt")) for end in ends]
+    over = [unix_seconds(end.get("finishedAt")) for end in ends]
+    if not ends or not all(began) or not all(over):
+        return False  # nobody tells
+    return max(over) - min(began) < FIRST_DELAY_SECONDS
 
 
 def _starts(status: Json, games: Games) -> list[float]:

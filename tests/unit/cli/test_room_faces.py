@@ -20,13 +20,17 @@ from tests.unit.core.making import a_key, a_pod, a_workload
 
 FLEET = WorkloadKey("Fleet", "arcade", "openarena")
 HEARD = a_workload(reports="required")
+NOTHING = Counts()
 
 
 def status_with(
-    key: WorkloadKey, rooms: RoomsFace = NO_ROOMS, holds: tuple[Hold, ...] = ()
+    key: WorkloadKey,
+    rooms: RoomsFace = NO_ROOMS,
+    holds: tuple[Hold, ...] = (),
+    counts: Counts = NOTHING,
 ) -> Status:
     source = "fleets/x.yaml:1"
-    each = WorkloadStatus(key, Counts(), "being removed", (), holds, "c" * 40, source, rooms)
+    each = WorkloadStatus(key, counts, "being removed", (), holds, "c" * 40, source, rooms)
     return Status(RepositoryRecord(), None, (each,))
 
 
@@ -109,6 +113,14 @@ def test_who_stays_says_by_when_a_deadline_ends_it() -> None:
     assert line == f"rolling out: 2 rooms with players stay until they end, {first}"
     (line,) = face_of(pods[1:], spec, (), deleting=False, now=1120.0).stay_lines
     assert line.endswith(f"1 room with players stays until it ends, or is deleted now, {end}")
+
+
+def test_rooms_that_are_kept_for_a_post_mortem_are_counted() -> None:
+    status = status_with(a_key(), counts=Counts(kept=2))
+    line = "kept: Scheduler/arena: 2 failed rooms for a post-mortem, until drained or deleted"
+    assert line in told(status)
+    assert as_json(status, 0.0)["workloads"][0]["kept"] == 2
+    assert "kept:" not in told(status_with(a_key()))
 
 
 def test_the_hold_of_occupied_rooms_is_told_once_with_their_number() -> None:

@@ -6,7 +6,8 @@ from reconciler.core import failing
 from reconciler.core.room_state import judge
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.records import Failure
-from reconciler.model.rooms import Judged
+from reconciler.model.refs import Json
+from reconciler.model.rooms import Judged, Mark, Why
 from reconciler.model.specs import FailurePolicy
 from tests.unit.core.making import NOW, a_pod, a_workload
 
@@ -73,7 +74,16 @@ def test_a_count_that_a_policy_commits_mends_no_room() -> None:
     assert ordinals(committed.stuck) == [2]
 
 
-@pytest.mark.parametrize("ended", ["Evicted", "NodePorts", "OutOfgpu", "DeletionByPodGC"])
+@pytest.mark.parametrize(
+    "ended",
+    [
+        "Evicted",
+        "NodePorts",
+        "OutOfgpu",
+        "DeletionByPodGC",
+        "ContainerStatusUnknown (exit code 137)",
+    ],
+)
 def test_what_the_cluster_did_is_nobodys_failure(ended: str) -> None:
     found = failing.decide(failed(5, ended=ended), (), TWO_AN_HOUR, SPEC, NOW)
     assert ordinals(found.act) == [0, 1, 2, 3, 4]
@@ -84,3 +94,24 @@ def test_a_clock_that_was_set_back_frees_nothing_early() -> None:
     ahead = (Failure(NOW + 500, "x", "44136fa355b3"), Failure(NOW + 500, "y", "44136fa355b3"))
     found = failing.decide(failed(1), ahead, TWO_AN_HOUR, SPEC, NOW)
     assert ordinals(found.stuck) == [0]
+
+
+@pytest.mark.parametrize(
+    ("more", "false_start"),
+    [
+        pytest.param({}, True, id="at once"),
+        pytest.param({"brief": False}, False, id="with its match"),
+        pytest.param({"leaving": Why.SCALE_IN}, False, id="as it was told to"),
+        pytest.param({"leaving": Why.FAILED, "mark": Mark.DRAINING}, True, id="behind the fence"),
+        pytest.param({"mark": Mark.BUSY}, False, id="somebody played there"),
+        pytest.param({"phase": Phase.FAILED}, False, id="a failure, which is counted as that"),
+        pytest.param({"phase": Phase.RUNNING}, True, id="beside a container that runs on"),
+    ],
+)
+def test_a_room_that_ends_well_as_soon_as_it_began(more: Json, false_start: bool) -> None:
+    pod = a_pod(0, **{"phase": Phase.SUCCEEDED, "ended": "Completed", "brief": True, **more})
+    judged = judge(pod, a_workload())
+    assert failing.is_false_start(pod, judged) is false_start
+    if false_start:
+        found = failing.decide([(pod, judged)], (), TWO_AN_HOUR, SPEC, NOW)
+        assert (found.act, found.log) == ((pod,), None), "no limit counts it"

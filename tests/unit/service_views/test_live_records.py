@@ -446,6 +446,36 @@ def test_when_a_game_ended_is_when_the_last_of_its_containers_did() -> None:
     assert pod_of(over).game_ended_at == 7.0
 
 
+def _ended(began: int | None, over: int) -> Json:
+    end: Json = {"exitCode": 0, "finishedAt": f"1970-01-01T00:00:{over:02}Z"}
+    if began is not None:
+        end["startedAt"] = f"1970-01-01T00:00:{began:02}Z"
+    return {"terminated": end}
+
+
+@pytest.mark.parametrize(
+    ("states", "brief"),
+    [
+        pytest.param([_ended(5, 14)], True, id="at once"),
+        pytest.param([_ended(5, 15)], False, id="as long as the first wait"),
+        pytest.param([_ended(5, 9), _ended(8, 16)], False, id="from the first to the last"),
+        pytest.param([_ended(None, 14)], False, id="nobody tells when it began"),
+        pytest.param([_runs_since(5)], False, id="it runs"),
+    ],
+)
+def test_a_game_that_is_over_was_brief_by_its_own_two_times(
+    states: list[Json], brief: bool
+) -> None:
+    public = [f"c{n}" for n in range(len(states))]
+    beside = _public(_pod("False", 30, *states, _runs_since(1)), *public)
+    beside["spec"]["restartPolicy"] = "Never"
+    assert pod_of(beside).brief is brief
+    ended = _public(_pod("False", 30, *states, _ended(1, 40)), *public)
+    ended["spec"]["restartPolicy"] = "Never"
+    ended["status"]["phase"] = "Succeeded"
+    assert pod_of(ended).brief is brief
+
+
 @pytest.mark.parametrize(
     "more",
     [
