@@ -4,11 +4,13 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 
 from reconciler.cli.failures import Failure
-from reconciler.cli.room_reading import Around, SeenRoom, see, with_api
+from reconciler.cli.room_reading import Around, SeenRoom, read_around, see, with_api
 from reconciler.cli.room_text import row_of
 from reconciler.model import labels
+from reconciler.model.errors import PortError
 from reconciler.model.live import LivePod
 from reconciler.model.refs import WorkloadKey
 from reconciler.ports import Cluster
@@ -20,6 +22,10 @@ from reconciler.wiring.clock import SystemClock
 COALESCE_SECONDS = 0.1
 API_SECONDS = 2.0
 """How often the API is asked: players change without a change of the pod."""
+AROUND_SECONDS = 2.0
+"""So long what stands around the rooms is taken for what it was, when pods changed meanwhile."""
+LOOKS_SHARE = 10
+"""So many times as long as it took: of a great cluster nodes and records are many."""
 
 
 async def follow(
@@ -32,19 +38,33 @@ async def follow(
 ) -> AsyncIterator[tuple[SeenRoom, bool]]:
     """Yield every room that reads otherwise than in `seen`, and whether it is gone.
 
-    The API is asked for the rooms of one workload where it is `only` that.
+    The API is asked for the rooms of one workload where it is `only` that. What stands around the
+    rooms is read anew where pods changed, for a roll-out changes both; where none does it is not.
 
     Never ends by itself; a cluster that does not answer is asked again.
     """
-    changed = asyncio.Event()
+    changed, behind, due = asyncio.Event(), False, time.monotonic() + AROUND_SECONDS
     async with _followed(cluster, settings, changed) as shelf:
         while True:
-            await _some_time(changed, API_SECONDS if api[0] else None)
+            await _some_time(changed, API_SECONDS if api[0] or behind else None)
+            behind = behind or changed.is_set()
             changed.clear()
+            if behind and time.monotonic() >= due:
+                around, due = await _anew(cluster, settings, around)
+                behind = False
             with suppress(Failure):  # a loop that hands over is asked again; the rooms go on
                 around = await with_api(around, api, only)
             for room, gone in _differing(shelf, around, seen):
                 yield room, gone
+
+
+async def _anew(cluster: Cluster, settings: Settings, around: Around) -> tuple[Around, float]:
+    """Read what stands around the rooms; return it, and when it may be read again."""
+    began = time.monotonic()
+    with suppress(PortError):  # what was read stands until the cluster answers again
+        around = replace(await read_around(cluster, settings), told=around.told)
+    now = time.monotonic()
+    return around, now + max(AROUND_SECONDS, LOOKS_SHARE * (now - began))
 
 
 @asynccontextmanager

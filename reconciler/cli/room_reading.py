@@ -11,11 +11,13 @@ from dataclasses import dataclass, field, replace
 from reconciler.cli.rooms_api import Told, told_by
 from reconciler.core import hearing, room_state
 from reconciler.core.compile import workload_from_json
+from reconciler.core.conditions import held_by
 from reconciler.core.departing import unknown
 from reconciler.kube.addresses import public_address
 from reconciler.loop.store import RecordStore
 from reconciler.model import labels
 from reconciler.model.errors import Denied, Misconfigured
+from reconciler.model.holds import is_suspended
 from reconciler.model.live import LiveNode, LivePod
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import Json, WorkloadKey
@@ -77,6 +79,13 @@ class Around:
         record = self.states.get(key)
         return record is not None and record.deleting
 
+    def is_suspended(self, key: WorkloadKey) -> bool:
+        """Whether nothing is done with a workload, by its record, until people end that."""
+        record = self.states.get(key)
+        if record is None or record.deleting:
+            return False
+        return is_suspended(held_by(key, record.conditions))
+
 
 async def read_pods(
     cluster: Cluster, instance: str, namespace: str = ""
@@ -93,7 +102,9 @@ def _room(item: Json) -> tuple[WorkloadKey, LivePod] | None:
 
 
 async def read_around(
-    cluster: Cluster, settings: Settings, nodes_tell: str = "addresses are"
+    cluster: Cluster,
+    settings: Settings,
+    nodes_tell: str = "the address of a room that never reported is",
 ) -> Around:
     """Read nodes and records, as far as we may. Raises the cluster's other errors.
 
@@ -127,7 +138,7 @@ def _seen(key: WorkloadKey, pod: LivePod, around: Around) -> SeenRoom:
         key=key,
         pod=pod,
         judged=_judged(pod, spec or unknown(key, pod.mark in TELLING), told),
-        address=public_address(node.addresses) if node else "",
+        address=public_address(node.addresses) if node else pod.address,
         current=pod.revision == spec.revision if spec else None,
         told=told,
     )
@@ -153,7 +164,7 @@ async def with_api(around: Around, api: tuple[str, str], only: WorkloadKey | Non
     if not api[0]:
         return around
     told = await told_by(*api, only)
-    return Around(around.nodes, around.states, around.specs, told, around.notes)
+    return replace(around, told=told)
 
 
 async def _nodes(cluster: Cluster, notes: list[str], they_tell: str) -> dict[str, LiveNode]:

@@ -1,0 +1,128 @@
+"""A watch of rooms judges them by what stands around them now, not by what stood when it began."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from reconciler.adapters.kubernetes.client import KubernetesCluster
+from reconciler.cli import room_follow
+from reconciler.cli.room_reading import SeenRoom, read_around, read_pods, see
+from reconciler.model import labels
+from reconciler.model.errors import Denied
+from reconciler.model.refs import Json, ObjectRef
+from reconciler.ports import Listing, WatchEvent
+from reconciler.settings import Settings
+from tests.loop.world import Process, World, spec
+
+SETTINGS = Settings(instance="main")
+AT_ONCE: Json = {"removal": {"quietSeconds": 0}, "rollout": {"maxSurge": 2, "maxUnavailable": 0}}
+
+
+class Watched(KubernetesCluster):
+    """A sandbox in virtual time, whose pods are told of whenever they are not as before."""
+
+    lists = 0
+
+    async def list(
+        self, api_version: str, kind: str, namespace: str = "", labels: str = "", fields: str = ""
+    ) -> Listing:
+        self.lists += kind != "Pod"
+        return await super().list(api_version, kind, namespace, labels, fields)
+
+    async def watch(
+        self, api_version: str, kind: str, resource_version: str, labels: str = ""
+    ) -> AsyncIterator[WatchEvent]:
+        before: dict[str, Json] = {}
+        while True:
+            listing = await self.list(api_version, kind, labels=labels)
+            now = {each["metadata"]["uid"]: each for each in listing.items}
+            for uid in before.keys() - now.keys():
+                yield WatchEvent("DELETED", before[uid])
+            for uid, each in now.items():
+                if each != before.get(uid):
+                    yield WatchEvent("MODIFIED", each)
+            before = now
+            await asyncio.sleep(0.02)
+
+
+async def place() -> tuple[World, Process, Watched]:
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 2, **AT_ONCE)})
+    process = await world.process()
+    await world.settle(process)
+    return world, process, Watched(process.transport, "main")
+
+
+async def seen_in(cluster: KubernetesCluster) -> dict[str, SeenRoom]:
+    pods = await read_pods(cluster, "main")
+    return {room.name: room for room in see(pods, await read_around(cluster, SETTINGS))}
+
+
+@asynccontextmanager
+async def followed(cluster: Watched) -> AsyncIterator[dict[str, SeenRoom]]:
+    """Keep rooms as a watch shows them, for as long as the block takes."""
+    around, seen = await read_around(cluster, SETTINGS), await seen_in(cluster)
+
+    async def keep_up() -> None:
+        async for _ in room_follow.follow(cluster, SETTINGS, around, ("", ""), seen):
+            pass
+
+    task = asyncio.create_task(keep_up())
+    try:
+        yield seen
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AROUND_SECONDS", "API_SECONDS"):
+        monkeypatch.setattr(room_follow, name, 0.1)
+
+
+async def test_in_a_roll_out_the_new_rooms_are_the_wanted_ones() -> None:
+    world, process, cluster = await place()
+    async with followed(cluster) as seen, asyncio.timeout(60):
+        await asyncio.sleep(0.5)
+        old = {name for name, room in seen.items() if room.current}
+        assert len(old) == 2
+        changed = spec("arena", 2, "registry.example/game:2", **AT_ONCE)
+        world.commit({"schedulers/arena.yaml": changed})
+        while old & seen.keys() or [room.current for room in seen.values()] != [True, True]:
+            await process.turn()
+            world.pass_time(1.0)
+            await asyncio.sleep(0.05)
+
+
+async def test_while_no_pod_changes_nothing_around_them_is_read() -> None:
+    _, _, cluster = await place()
+    async with followed(cluster):
+        await asyncio.sleep(1.0)
+        lists = cluster.lists
+        await asyncio.sleep(0.5)
+        assert cluster.lists == lists
+
+
+class OnlyPods(Watched):
+    """What somebody reaches who may read pods, and nothing else."""
+
+    async def list(
+        self, api_version: str, kind: str, namespace: str = "", labels: str = "", fields: str = ""
+    ) -> Listing:
+        if kind != "Pod":
+            raise Denied(f"list {kind}: forbidden")
+        return await super().list(api_version, kind, namespace, labels, fields)
+
+
+async def test_where_nodes_may_not_be_listed_the_address_is_the_one_on_the_pod() -> None:
+    _, process, _ = await place()
+    path = "/metadata/annotations/" + labels.ADDRESS.replace("/", "~1")
+    spoken = ObjectRef("v1", "Pod", "arena", "arena-0")
+    await process.cluster.json_patch(spoken, [{"op": "add", "path": path, "value": "203.0.113.7"}])
+    rooms = await seen_in(OnlyPods(process.transport, "main"))
+    assert [room.address for room in rooms.values()] == ["203.0.113.7", ""]
+    around = await read_around(OnlyPods(process.transport, "main"), SETTINGS)
+    assert "the address of a room that never reported is not known" in around.notes[0]
