@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from reconciler.cli.console import Console
 from reconciler.cli.drain_text import print_asked
 from reconciler.cli.failures import Failure
-from reconciler.cli.leavers import Asked, ask, gone_by
+from reconciler.cli.leavers import Asked, Course, ask, gone_by
 from reconciler.cli.options import add_output, add_own, add_settings, own_of, settings_of
 from reconciler.cli.progress import Progress
 from reconciler.cli.room_names import names_of, namespace_in, of_room, rooms_of, unknown
 from reconciler.cli.room_reading import Around, SeenRoom, read_around, read_pods, see
 from reconciler.kube.names import nearest
+from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import RoomState
 from reconciler.ports import Cluster
 from reconciler.setting_rows import Row
@@ -88,6 +89,8 @@ async def _drain(
             leaves = not arguments.undo
             asked = await ask(cluster, target.rooms, around, leaves=leaves, now=clock.now)
         print_asked(console, arguments.output, asked, target.node)
+        for key in _suspended(target, asked, around):
+            console.note(f"{key} is suspended: its rooms go when that ends")
         if target.takes_pods and not arguments.undo:
             console.note(f"New rooms may come there. To prevent it: kubectl cordon {target.node}")
         done = all(each.done for each in asked)
@@ -139,6 +142,14 @@ def _room_of(word: str, rooms: Sequence[SeenRoom], around: Around) -> SeenRoom:
     known = [*(room.pod.name for room in rooms), *around.nodes] if rooms else []
     fix = "gamekeeper rooms lists all rooms with their nodes, kubectl get nodes all nodes"
     raise unknown("node and no room", word, known, "rooms", fix)
+
+
+def _suspended(target: Target, asked: Sequence[Asked], around: Around) -> list[WorkloadKey]:
+    """Return the workloads of which rooms are to leave, and none goes."""
+    leaving = (Course.DRAINING, Course.WHEN_EMPTY)
+    rooms = zip(target.rooms, asked, strict=True)
+    keys = {room.key for room, each in rooms if each.course in leaving}
+    return sorted(key for key in keys if around.is_suspended(key))
 
 
 async def _gone(

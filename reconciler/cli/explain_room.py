@@ -9,9 +9,22 @@ from reconciler.cli.room_detail import detail_json, leaving_of, report_of
 from reconciler.cli.room_reading import SeenRoom
 from reconciler.core import fence
 from reconciler.core.reporting import is_heard
+from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.printable import escaped
 from reconciler.model.rooms import BUSY_MARKS, NO_EARS, Ears, Mark, Why
 from reconciler.model.specs import Workload
+
+STOPS = frozenset(
+    {
+        HoldKind.SUSPENDED,
+        HoldKind.FOREIGN,
+        HoldKind.FAILING,
+        HoldKind.INCOMPLETE_READ,
+        HoldKind.UNSERVED,
+        HoldKind.UNREADABLE_RECORD,
+    }
+)
+"""Holds while which no room goes by our doing, however empty it is known to be."""
 
 
 def room_lines(explained: Explained, room: SeenRoom, now: float) -> Iterator[str]:
@@ -102,6 +115,12 @@ def _removal(explained: Explained, room: SeenRoom, spec: Workload, now: float) -
     return verdict.may, verdict.reason
 
 
+def _stop(explained: Explained) -> Hold | None:
+    """Return what keeps every room of its workload, None where nothing does."""
+    holds = (*explained.holds, *explained.plan.holds)
+    return next((hold for hold in holds if hold.kind in STOPS), None)
+
+
 def _next(explained: Explained, room: SeenRoom, now: float) -> Iterator[str]:
     """Say what the next tick does to the room, or what it waits for."""
     plan, uid = explained.plan, room.pod.uid
@@ -114,6 +133,10 @@ def _next(explained: Explained, room: SeenRoom, now: float) -> Iterator[str]:
     leaves = room.pod.leaving is not Why.STAYS or room.pod.mark is Mark.DRAINING
     if leaves and spec is not None and not steps and not room.pod.terminating:
         may, reason = _removal(explained, room, spec, now)
-        yield f"it is {'deleted' if may else 'not deleted yet'}: {reason}"
+        stop = _stop(explained)
+        if may and stop is not None:
+            yield f"it may be deleted ({reason}), and is not while it is held ({stop.kind})"
+        else:
+            yield f"it is {'deleted' if may else 'not deleted yet'}: {reason}"
     elif not steps:
         yield "nothing is to be done with it"

@@ -88,6 +88,7 @@ async def test_who_may_touch_the_pods_of_one_namespace_alone_drains_a_room_there
     )
     with pytest.raises(Denied):
         await drain._target(narrow, SETTINGS, "arena-0")
+    assert drain._suspended(target, [asked], around) == []
     # The loop, which knows the spec, draws the consequence.
     await process.turn()
     marks = {p["metadata"]["name"]: p["metadata"]["labels"] for p in process.world.pods("arena")}
@@ -126,3 +127,19 @@ async def test_a_workload_is_not_drained_but_its_rooms_are(word: str) -> None:
     process = await place()
     with pytest.raises(Failure, match=f'"{word}" is a workload, and a room is asked for'):
         await drain._target(process.cluster, SETTINGS, word)
+
+
+async def test_of_a_suspended_workload_it_is_said_that_no_room_goes_yet() -> None:
+    process = await place()
+    world = process.world
+    for suspend, told in ((True, ["Scheduler/arena"]), (False, [])):
+        world.commit({"schedulers/arena.yaml": spec("arena", 2, suspend=suspend)})
+        await world.settle(process)
+        target, around = await drain._target(process.cluster, SETTINGS, "arena-0")
+        now = world.time.now
+        asked = await ask(process.cluster, target.rooms, around, leaves=True, now=now)
+        keys = drain._suspended(target, asked, around)
+        assert [str(key) for key in keys] == told
+        target, _ = await drain._target(process.cluster, SETTINGS, "arena-0")
+        back = await ask(process.cluster, target.rooms, around, leaves=False, now=now)
+        assert drain._suspended(target, back, around) == []

@@ -131,6 +131,31 @@ def test_a_draining_room_waits_for_what_the_loop_says_where_it_was_asked() -> No
     assert "it is deleted: known empty since it was marked draining" in said
 
 
+@pytest.mark.parametrize(
+    ("on_record", "kind"),
+    [
+        pytest.param(True, HoldKind.SUSPENDED, id="by its record"),
+        pytest.param(True, HoldKind.FAILING, id="by the loop"),
+        pytest.param(False, HoldKind.INCOMPLETE_READ, id="by what is seen right now"),
+    ],
+)
+def test_a_draining_room_that_is_held_is_not_said_to_be_deleted(
+    on_record: bool, kind: HoldKind
+) -> None:
+    pod = a_room(0, mark=Mark.DRAINING, leaving=Why.SCALE_IN, leaving_since=NOW - 60)
+    hold = Hold(kind, KEY, "something is the matter")
+    told = Told(
+        *("uid-0", "draining", "leaves: scale-in", "", a_heard()),
+        removal=(True, "known empty since it was marked draining"),
+    )
+    plan = Plan(KEY, Counts(), holds=() if on_record else (hold,))
+    given = explained(pod, told=told, plan=plan, holds=(hold,) if on_record else ())
+    assert room_json(given, given.rooms[0], NOW)["next"] == [
+        f"it may be deleted (known empty since it was marked draining), and is not while it is "
+        f"held ({kind})"
+    ]
+
+
 def test_what_a_draining_room_said_since_is_not_claimed_where_the_loop_was_not_asked() -> None:
     pod = a_room(0, mark=Mark.DRAINING, leaving=Why.SCALE_IN, leaving_since=NOW - 60)
     said = of_room(explained(pod))
