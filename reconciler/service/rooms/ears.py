@@ -102,6 +102,10 @@ class Silence:
                 found.add(line.node)
         return found
 
+    def watches(self, line: Line) -> bool:
+        """Whether a room's silence tells something, also of one that was found silent."""
+        return line.followed or (line.silent and self._limit_of(line) is not None)
+
     def is_late(self, line: Line) -> bool:
         """Whether a room is silent for too long and not noted as silent yet."""
         if line.silent or not line.periodic:

@@ -89,7 +89,7 @@ class Liveness:
         self._sweeps += 1
         if self._sweeps % AGE_EVERY_SWEEPS == 0:
             now = self._elapsed()
-            heard = (line.last_at for line in self._pages.all() if line.followed)
+            heard = (line.last_at for line in self._pages.all() if self._silence.watches(line))
             self._observer.swept(max(0.0, now - min(heard, default=now)))
 
     async def _sweep(self) -> None:

@@ -8,6 +8,7 @@ from reconciler.core.hearing import kept_of
 from reconciler.model import labels
 from reconciler.model.rooms import Mark, Report, RoomState, Said
 from reconciler.model.specs import Timeouts
+from reconciler.service.room_metrics import Unobserved
 from reconciler.service.rooms import ears, liveness
 from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.unit.core.making import a_heard, a_key
@@ -107,6 +108,35 @@ def test_a_room_that_was_never_heard_and_never_marked_is_nobody() -> None:
         async with stage() as it:
             await asyncio.sleep(1000.0)
             assert it.desk.book.of(a_key()).rooms == {}
+
+    in_virtual_time(main())
+
+
+class Ages(Unobserved):
+    """Keeps what the sweeps tell."""
+
+    last = 0.0
+
+    def swept(self, oldest_report_seconds: float) -> None:
+        """Keep it."""
+        self.last = oldest_report_seconds
+
+
+def test_a_room_that_hangs_full_of_players_is_the_quietest_for_as_long_as_it_stands() -> None:
+    async def main() -> None:
+        async with stage(3) as it:
+            ages = Ages()
+            it.desk.book._liveness._observer = ages
+            await it.say(OCCUPIED)
+            for _ in range(24):
+                await it.say(READY, "arena-1")
+                await it.say(READY, "arena-2")
+                await asyncio.sleep(30.0)
+            assert it.desk.find("arena", "arena-0").judged.protected
+            assert 3 * it.workload.timeouts.ping_seconds - 15.0 < ages.last < 721.0
+            await it.say(OCCUPIED)
+            await asyncio.sleep(11.0)
+            assert 30.0 <= ages.last <= 42.0
 
     in_virtual_time(main())
 
