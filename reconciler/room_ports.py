@@ -221,8 +221,11 @@ class Door(Protocol):
         It tells rooms of one name apart and lets nobody in: `admit_room` does.
         """
 
-    async def admit_reader(self, shown: Credential, peer: str) -> None:
-        """Let somebody read the collections' lists, which are open unless a code is asked for."""
+    async def admit_reader(self, shown: Credential, peer: str) -> bool:
+        """Let somebody read the collections' lists, which are open unless a code is asked for.
+
+        Returns whether it is somebody known, and no room.
+        """
 
     async def admit_person(
         self, shown: Credential, peer: str, verb: Verb, workload: WorkloadKey | None

@@ -55,7 +55,8 @@ _AUTOSCALER = "dgsactiveplayersautoscalerdetails"
 
 def _failure(given: Json) -> Json:
     action, most = given.get("dgsfailbehavior"), given.get("dgsmaxfailures")
-    found = {"action": action or None, "maxFailures": most or None}
+    # A limit of 0 is one: people are asked for at the first failure. None at all is no limit.
+    found = {"action": action or None, "maxFailures": most}
     failure = {name: value for name, value in found.items() if value is not None}
     return {"failure": failure} if failure else {}
 

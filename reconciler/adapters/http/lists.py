@@ -51,16 +51,20 @@ class Lists:
 
     async def running(self, ask: Ask, _: tuple[str, ...]) -> Answer:
         """List the servers that somebody may be sent to, as the collections do."""
-        await self._voices.reader(ask)
-        pieces = self._pieces(self._open, None, is_running, _json_of(server_json), ",")
-        return Answer(200, stream=_written(self._open, "[", pieces, "]"))
+        turns = await self._turns(ask)
+        pieces = self._pieces(turns, None, is_running, _json_of(server_json), ",")
+        return Answer(200, stream=_written(turns, "[", pieces, "]"))
 
     async def page(self, ask: Ask, _: tuple[str, ...]) -> Answer:
         """Show the same list to people."""
-        await self._voices.reader(ask)
+        turns = await self._turns(ask)
         head = _PAGE % "".join(f"<th>{name}</th>" for name in COLUMNS)
-        rows = self._pieces(self._open, None, is_running, _row, "")
-        return Answer(200, content_type=HTML, stream=_written(self._open, head, rows, _END))
+        rows = self._pieces(turns, None, is_running, _row, "")
+        return Answer(200, content_type=HTML, stream=_written(turns, head, rows, _END))
+
+    async def _turns(self, ask: Ask) -> _Turns:
+        """Let somebody in who reads what is open; return whose turn it takes."""
+        return self._known if await self._voices.reader(ask) else self._open
 
     def answer(
         self,

@@ -133,9 +133,12 @@ class Voices:
         shown = Credential("bearer", shown_by(ask).secret)
         return await self.door.admit_person(shown, ask.peer, "commit", fleet)
 
-    async def reader(self, ask: Ask) -> None:
-        """Let somebody read the collections' lists. Raises NotAdmitted."""
-        await self.door.admit_reader(shown_by(ask), ask.peer)
+    async def reader(self, ask: Ask) -> bool:
+        """Let somebody read the collections' lists; return whether it is known who it is.
+
+        Raises NotAdmitted.
+        """
+        return await self.door.admit_reader(shown_by(ask), ask.peer)
 
     async def _admit(self, ask: Ask, room: RoomView) -> None:
         pod = room.pod

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from reconciler.model.errors import Gone
+from reconciler.model.errors import Gone, Unavailable
 from reconciler.model.live import LivePod
 from reconciler.model.refs import WorkloadKey
 from reconciler.ports import Clock, Cluster, LiveView
@@ -131,21 +131,32 @@ class RoomDoor:
             ]
         return homes[0] if homes else ""
 
-    async def admit_reader(self, shown: Credential, peer: str) -> None:
+    async def admit_reader(self, shown: Credential, peer: str) -> bool:
         """Let somebody read the collections' lists, which are open unless a code is asked for.
 
         Then it is a token of the tokens file, shown either way, one of a person, or a room's own
-        token. Raises NotAdmitted, Unavailable.
+        token. Returns whether it is somebody known, and no room. Raises NotAdmitted, Unavailable.
         """
         if not self._rules.list_needs_code:
-            return
+            return await self._is_known(shown.secret)
         if shown.kind == "none" or not shown.secret:
             raise NotAdmitted(401, CODE_WANTED)
         ask = not self._guesses.wait_seconds(peer)
         if shown.kind == "bearer" and await self._tokens.speaker(shown.secret, ask=ask):
-            return
+            return False
         if not await self._people.admit(shown.secret, "read", None, ask=ask):
             raise self._refusal(peer, shown.secret, 401, CODE_WANTED)
+        return True
+
+    async def _is_known(self, secret: str) -> bool:
+        """Whether a token is one of the file, or of somebody who was here a moment ago.
+
+        Where nothing has to be shown no word of a stranger costs a question to the API server.
+        """
+        try:
+            return bool(secret and await self._people.admit(secret, "read", None, ask=False))
+        except (NotAdmitted, Unavailable):
+            return False
 
     async def admit_person(
         self, shown: Credential, peer: str, verb: Verb, workload: WorkloadKey | None

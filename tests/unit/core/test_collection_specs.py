@@ -84,6 +84,18 @@ def test_every_field_has_its_own_in_a_fleet() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("most", "failure"),
+    [
+        pytest.param(0, {"maxFailures": 0}, id="the first one is for people, as there"),
+        pytest.param(None, None, id="nobody wrote a limit"),
+    ],
+)
+def test_a_limit_of_no_failures_is_one(most: int | None, failure: Json | None) -> None:
+    collection = {**SIMPLE, "spec": {**SIMPLE["spec"], "dgsMaxFailures": most}}
+    assert fleet_of(collection)["spec"].get("failure") == failure
+
+
 def test_names_of_fields_are_taken_in_any_case_as_the_original_did() -> None:
     loud = {
         "Metadata": {},

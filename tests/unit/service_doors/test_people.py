@@ -231,16 +231,31 @@ async def test_where_we_may_not_ask_nobody_is_let_in_and_that_is_told_once(
 
 
 async def test_lists_are_open_unless_a_code_is_asked_for(file: Path) -> None:
-    await Gate().door.admit_reader(NOTHING, PEER)
+    assert not await Gate().door.admit_reader(NOTHING, PEER)
     gate = Gate(admins=str(file), list_needs_code=True)
     await gate.room("arena-1")
-    shown = (code("t-read"), bearer("t-read"), bearer(gate.token("arena-1", AUDIENCE)))
-    for each in shown:
-        await gate.door.admit_reader(each, PEER)
+    for each in (code("t-read"), bearer("t-read")):
+        assert await gate.door.admit_reader(each, PEER), "it has turns of its own"
+    assert not await gate.door.admit_reader(bearer(gate.token("arena-1", AUDIENCE)), PEER)
     for each in (NOTHING, code("wrong"), bearer("wrong")):
         with pytest.raises(NotAdmitted) as refused:
             await gate.door.admit_reader(each, PEER)
         assert refused.value.status == 401
+
+
+async def test_where_lists_are_open_whoever_is_known_is_told_apart_unasked(file: Path) -> None:
+    reads = Rule(["get"], ["gamekeeper.dev"], ["rooms"])
+    gate = Gate(admins=str(file), users={"annas-token": User("anna", rules=[reads])})
+    for each in (code("t-read"), bearer("t-read")):
+        assert await gate.door.admit_reader(each, PEER)
+    for each in (bearer("annas-token"), bearer("t-arena"), code("wrong"), NOTHING):
+        assert not await gate.door.admit_reader(each, PEER)
+    assert gate.asked() == [], "a stranger's word costs the API server nothing"
+    assert await asked(gate, "annas-token") == "anna"
+    gate.fails("accessreviews", lambda: Unavailable("down"))
+    assert not await gate.door.admit_reader(bearer("annas-token"), PEER)
+    gate.transport.before = lambda number, call: None
+    assert await gate.door.admit_reader(bearer("annas-token"), PEER)
 
 
 async def test_who_is_known_and_may_not_guesses_nothing(file: Path) -> None:
