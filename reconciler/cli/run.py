@@ -8,8 +8,8 @@ import signal
 import sys
 from argparse import ArgumentParser, Namespace
 
+from reconciler.adapters.core_dumps import refuse_core_dumps
 from reconciler.cli.console import Console
-from reconciler.cli.core_dumps import refuse_core_dumps
 from reconciler.cli.failures import Failure
 from reconciler.cli.options import add_settings, settings_of
 from reconciler.settings import Settings

@@ -17,7 +17,8 @@ from reconciler.model.changes import FieldChange
 from reconciler.model.masks import MASK, redact
 
 _SECRET_NAME = re.compile(
-    r"token|secret|passw|passphrase|pwd|credential|private|api_?key|webhook", re.IGNORECASE
+    r"token|secret|passw|passphrase|pwd|credential|private|api_?key|webhook|authorization|cookie",
+    re.IGNORECASE,
 )
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SECRET_ENDS = ("auth", "cred", "creds", "dsn", "jwt", "key", "keys", "pass", "pat", "psk", "pw")

@@ -6,7 +6,7 @@ What is not sound is a record that cannot be read: it holds its workload, and no
 
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -40,15 +40,17 @@ def _check_of(hint: Any) -> Check:
     if origin is tuple:
         return _in_order(tuple(_check_of(each) for each in inner))
     if is_dataclass(hint):
-        return _fields_of(hint)
+        return _fields_of(hint, [each.name for each in fields(hint)])
+    if isinstance(hint, type) and issubclass(hint, tuple):
+        return _fields_of(hint, typing.get_type_hints(hint))  # a named one
     if isinstance(hint, type) and issubclass(hint, Enum):
         return lambda value: "" if isinstance(value, hint) else " is none of its words"
     raise TypeError(f"no record has a field of type {hint}")
 
 
-def _fields_of(hint: Any) -> Check:
+def _fields_of(hint: Any, names: Iterable[str]) -> Check:
     told = typing.get_type_hints(hint)
-    checks = [(each.name, _check_of(told[each.name])) for each in fields(hint)]
+    checks = [(name, _check_of(told[name])) for name in names]
 
     def check(value: Any) -> str:
         if type(value) is not hint:

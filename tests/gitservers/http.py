@@ -29,10 +29,10 @@ class Fault:
     """One way of failing; without `times` it lasts until `heal`.
 
     `stall_seconds` passes before anything is answered; `status` is answered instead of git, and
-    `page`, or both: without a status it is a web page; `cut_after_bytes` of the true body are sent, and the connection is
-    closed; with `hang_up` it is closed while the request still comes in. `only` is how the path
-    ends of what fails; with `then_down` every request after it is answered 503. With `done` git
-    does what it was asked before `status` is answered.
+    `page`, or both: without a status it is a web page; `cut_after_bytes` of the true body are
+    sent, and the connection is closed; with `hang_up` it is closed while the request still comes
+    in. `only` is how the path ends of what fails; with `then_down` every request after it is
+    answered 503. With `done` git does what it was asked before `status` is answered.
     """
 
     status: int | None = None

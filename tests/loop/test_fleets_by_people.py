@@ -134,11 +134,11 @@ async def refuse_twice(place: Place) -> None:
 
 
 async def refuse_unknown(place: Place) -> None:
-    await place.fleets.remove(replace(OPENARENA, name="nowhere"), "ada")
+    await place.fleets.remove(OPENARENA._replace(name="nowhere"), "ada")
 
 
 async def refuse_a_scheduler(place: Place) -> None:
-    await place.fleets.remove(replace(OPENARENA, name="duel"), "ada")
+    await place.fleets.remove(OPENARENA._replace(name="duel"), "ada")
 
 
 async def refuse_another_file(place: Place) -> None:
@@ -249,7 +249,7 @@ async def test_who_may_remove_one_fleet_removes_no_other_of_its_name() -> None:
     asked = place.fleets.known("openarena")
     text = place.files()[FILE].decode()
     await place.commit({FILE: text.replace("spec:", "spec:\n  namespace: servers", 1)})
-    assert place.fleets.known("openarena") == replace(OPENARENA, namespace="servers")
+    assert place.fleets.known("openarena") == OPENARENA._replace(namespace="servers")
     with pytest.raises(Unmade, match="another Fleet has this name") as refused:
         await place.fleets.remove(asked, "ada")
     assert refused.value.status == 409

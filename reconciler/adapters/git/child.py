@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from reconciler.adapters.core_dumps import refuse_core_dumps
 from reconciler.adapters.git import frames, local, logs, trailers, verify, worktree
 from reconciler.adapters.git.failures import Damaged, one_line
 from reconciler.adapters.git.folders import from_top
@@ -259,6 +260,7 @@ def answer(session: Session, request: Mapping[str, Any], attached: bytes = b"") 
 def main() -> None:
     """Answer requests until the parent closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    refuse_core_dumps()
     resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_LIMIT_BYTES, _FILE_LIMIT_BYTES))
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_LIMIT_BYTES, _MEMORY_LIMIT_BYTES))
     requests: queue.SimpleQueue[tuple[frames.Header, bytes] | None] = queue.SimpleQueue()

@@ -231,6 +231,12 @@ def test_documents_differ_in_some_field_or_are_equal(one: object, other: object)
             id="an object that says it is sensitive",
         ),
         pytest.param(
+            {"httpHeaders": [{"name": "Authorization", "value": f"Digest {HUSH}"}]},
+            {"httpHeaders": [{"name": "Authorization", "value": "Digest b"}]},
+            [("httpHeaders[0].value", "*** (before)", "*** (after)")],
+            id="the header by which a probe is let in",
+        ),
+        pytest.param(
             {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": HUSH}},
             {"annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"}},
             [

@@ -1,4 +1,5 @@
-"""No core dumps: the memory of `run` holds tokens, and a crash would write them to a disk."""
+"""No core dumps: the memory of `run`, and of its child that runs git, holds tokens, and a crash
+would write them to a disk."""
 
 import ctypes
 import resource
@@ -10,7 +11,7 @@ _PR_SET_DUMPABLE = 4
 def refuse_core_dumps() -> None:
     """Let the kernel write no memory of this process to a disk, whatever becomes of it.
 
-    The limit is inherited by children. A kernel that pipes core dumps to a program
+    The limit is inherited by children, the mark is not. A kernel that pipes core dumps to a program
     (`core_pattern`) asks no limit; on Linux it is kept from it by the mark of a process that
     cannot be dumped, which also keeps other processes of the same user from reading its memory.
     """
