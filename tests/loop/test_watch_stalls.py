@@ -1,7 +1,8 @@
 """Row 25, watches: one that stays open and says nothing is known in 75 s, and is to be seen.
 
 Each resource that is followed, in virtual time: with a connection that is swallowed, with a watch
-cache that froze, and with a server that tells nothing more of a kind at all.
+cache that froze, and with a server that tells nothing more of a kind at all. Rooms report and two
+of them are played in throughout: nobody there may notice.
 """
 
 import asyncio
@@ -16,22 +17,30 @@ from prometheus_client import CollectorRegistry
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.model.errors import Unavailable
 from reconciler.model.refs import Json
+from reconciler.sandbox.players.natures import Voice
 from reconciler.service.metrics import Metrics
 from reconciler.service.reflector import LONGEST_PAUSE_SECONDS
 from reconciler.service.voices import Voices
 from reconciler.service.watch_metrics import WatchMetrics
+from tests.loop.rooms.house import Playhouse
+from tests.loop.rooms.matches import full, in_match
 from tests.loop.rooms.test_git_faults import FarRepository, Line
-from tests.loop.safety import Watchman
-from tests.loop.service import Service, Theatre, theatre
+from tests.loop.rooms.wishes import Piece, Wish
+from tests.loop.service import Service
 from tests.loop.virtual_time import elapsed, in_virtual_time
-from tests.loop.wires import SILENCE_SECONDS, Weather
-from tests.loop.world import CONFIG, World, spec
+from tests.loop.wires import SILENCE_SECONDS
+from tests.scorecard import score
 
 pytestmark = pytest.mark.usefixtures("no_time_of_this_machine")
+ROW = 25
+PIECE = Piece("arena", Voice.MAESTRO, 5)
+FREE, FEWER = 3, 2
 NEEDED = ("Pod", "Namespace", "ServiceAccount", "PodDisruptionBudget")
 KINDS = (*NEEDED, "Node", "ConfigMap")
 INTERVAL_SECONDS = 60.0
-"""Between two bookmarks: within three of these each stall is told."""
+"""Between two bookmarks, and between two looks at Git."""
+TOLD_SECONDS = 3 * INTERVAL_SECONDS
+"""Within this each stall is told."""
 PAUSE_SECONDS = 2.0
 LONG_SECONDS = 1800.0
 AGE, FAILURES = "gamekeeper_watch_age_seconds", "gamekeeper_watch_failures_total"
@@ -84,14 +93,26 @@ async def _swallowed(seconds: float) -> None:
     raise Unavailable("the server said nothing for so long")
 
 
+class StalledHouse(Playhouse):
+    """A playhouse between whose process and its server something may be swallowed."""
+
+    stalls: Stalls
+
+    def _process(self, name: str) -> Service:
+        service = super()._process(name)
+        self.stalls = Stalls(service)
+        return service
+
+
 class Stalled:
     """A loop with five rooms, whose stalls a test plays, and the page that tells of them."""
 
-    def __init__(self, there: Theatre, service: Service) -> None:
-        self.there, self.service, self.world = there, service, there.world
-        self.stalls = Stalls(service)
+    def __init__(self, there: StalledHouse, wish: Wish) -> None:
+        self.there, self.wish, self.stalls = there, wish, there.stalls
+        (self.service,) = there.services
+        self.world = there.world
         self._registry = CollectorRegistry()
-        WatchMetrics("local", service.view, self._registry)
+        WatchMetrics("local", self.service.view, self._registry)
 
     def reads(self, name: str, kind: str, **labels: str) -> float:
         """Return what the page says of a kind, 0 where it says nothing."""
@@ -106,42 +127,59 @@ class Stalled:
         (one,) = (each for each in self.service.view.followed if each.followed.kind == kind)
         return one.highest >= version
 
+    def write_something(self) -> int:
+        """Change something of no kind of ours: a room goes in which nobody plays.
+
+        Return the version from then on.
+        """
+        playing = full(self.there)
+        pods = [each["metadata"] for each in self.world.pods("arena")]
+        free = min(each["name"] for each in pods if each["uid"] not in playing)
+        self.world.delete(f"/api/v1/namespaces/arena/pods/{free}")
+        return self.world.sandbox.world.store.revision
+
     async def until_rooms(self, count: int, seconds: float) -> None:
         await self.there.until("rooms", lambda: len(self.world.names("arena")) == count, seconds)
 
     async def until_known(self, kind: str, version: int) -> float:
         return await self.there.until(kind, lambda: self.knows(kind, version), 3600.0)
 
+    async def until_told(self, is_told: Callable[[], bool], seconds: float = TOLD_SECONDS) -> None:
+        """Wait until a stall is told, and count how long that took."""
+        took = await self.there.until("told", is_told, seconds)
+        score(ROW, most_ms_until_a_stall_is_told=round(1000 * took))
+
 
 @asynccontextmanager
 async def stalled() -> AsyncIterator[Stalled]:
+    """Open a house that may be stalled, and count what came of it."""
+    score(ROW, stalls=1, stalls_gone_wrong=1)
     random.seed(25)
-    world = World(seed=25)
-    world.commit({"gamekeeper.yaml": CONFIG, "schedulers/arena.yaml": spec("arena", 5)})
-    async with theatre(world, Weather(random.Random(25)), Watchman(world, {})) as there:
-        service = there._process("process-0")
-        made = Stalled(there, service)
-        there.enter(service)
-        await made.until_rooms(5, 300.0)
+    async with in_match((PIECE,), free=FREE, made=StalledHouse) as (there, wish):
+        assert isinstance(there, StalledHouse)
+        playing = full(there)
         await asyncio.sleep(400.0)
-        yield made
-        there.judge()
-
-
-def _writes_something(world: World) -> int:
-    """Change something of no kind of ours, and return the version from then on."""
-    world.delete(f"/api/v1/namespaces/arena/pods/{world.names('arena')[0]}")
-    return world.sandbox.world.store.revision
+        yield Stalled(there, wish)
+        lost = playing - full(there)
+        score(ROW, matches_in_stalls=len(playing), matches_ended_in_stalls=len(lost))
+        assert playing
+        assert not lost
+    score(ROW, stalls_gone_wrong=-1)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_row_25_a_watch_that_is_swallowed_is_opened_anew_in_75_seconds(kind: str) -> None:
     async def play() -> None:
         async with stalled() as here:
-            before = here.failures(kind)
+            before, began = here.failures(kind), elapsed()
             here.stalls.silent, here.stalls.reopens = {kind}, True
-            version = _writes_something(here.world)
-            assert await here.until_known(kind, version) <= SILENCE_SECONDS + PAUSE_SECONDS
+            version = here.write_something()
+            await here.until_told(lambda: here.failures(kind) > before)
+            score(ROW, most_ms_until_a_silent_watch_is_known=round(1000 * (elapsed() - began)))
+            assert elapsed() - began <= SILENCE_SECONDS
+            await here.until_known(kind, version)
+            score(ROW, most_ms_until_a_stall_is_caught_up_with=round(1000 * (elapsed() - began)))
+            assert elapsed() - began <= SILENCE_SECONDS + PAUSE_SECONDS
             assert here.failures(kind) == before + 1
 
     in_virtual_time(play())
@@ -154,12 +192,12 @@ def test_row_25_watches_that_open_and_say_nothing_are_read_around_and_told(kind:
             before, began = here.failures(kind), elapsed()
             here.stalls.silent = {kind}
             oldest = 0.0
-            await asyncio.sleep(3 * INTERVAL_SECONDS)
-            assert here.failures(kind) > before
+            await here.until_told(lambda: here.failures(kind) > before)
             while elapsed() - began < LONG_SECONDS:
-                oldest = max(oldest, await here.until_known(kind, _writes_something(here.world)))
+                oldest = max(oldest, await here.until_known(kind, here.write_something()))
+            score(ROW, most_ms_read_around_a_stall=round(1000 * oldest))
             assert oldest <= SILENCE_SECONDS + LONGEST_PAUSE_SECONDS + PAUSE_SECONDS
-            assert here.failures(kind) - before >= LONG_SECONDS / (3 * INTERVAL_SECONDS)
+            assert here.failures(kind) - before >= LONG_SECONDS / TOLD_SECONDS
 
     in_virtual_time(play())
 
@@ -171,11 +209,11 @@ def test_row_25_nothing_goes_while_nothing_is_told_of_a_kind_and_the_page_says_s
     async def play() -> None:
         async with stalled() as here:
             world, here.stalls.silent, here.stalls.unlisted = here.world, {kind}, kind
-            await here.there.until("known", lambda: bool(here.service.app.not_ready()), 76.0)
-            world.commit({"schedulers/arena.yaml": spec("arena", 2)})
+            await here.until_told(lambda: bool(here.service.app.not_ready()), 76.0)
+            here.wish.change("arena", FEWER, 1)
             here.service.app.head_service.wake()
-            await asyncio.sleep(3 * INTERVAL_SECONDS)
-            assert here.reads(AGE, kind) > 3 * INTERVAL_SECONDS
+            await asyncio.sleep(TOLD_SECONDS)
+            assert here.reads(AGE, kind) > TOLD_SECONDS
             assert all(here.reads(AGE, each) < 76.0 for each in KINDS if each != kind)
             await asyncio.sleep(LONG_SECONDS)
             assert here.service.app.not_ready()
@@ -183,7 +221,7 @@ def test_row_25_nothing_goes_while_nothing_is_told_of_a_kind_and_the_page_says_s
             assert here.service.health.problem() == "", "a restart would not repair it"
             assert len(world.names("arena")) == 5
             here.stalls.silent, here.stalls.unlisted = set(), ""
-            await here.until_rooms(2, SILENCE_SECONDS + 60.0)
+            await here.until_rooms(FEWER, SILENCE_SECONDS + 60.0)
             assert here.reads(AGE, kind) < 76.0
 
     in_virtual_time(play())
@@ -197,10 +235,11 @@ def test_row_25_a_git_host_that_says_nothing_is_told_within_three_intervals() ->
             service.app.head_service._observer = Voices([metrics, service.health])
             here.world.commit({"schedulers/arena.yaml": None})
             began, polls = elapsed(), service.app.head_service.poll_seconds
+            assert polls <= INTERVAL_SECONDS
             told = {"reason": "Unavailable"}
             name = "gamekeeper_git_failures_total"
             read = metrics.registry.get_sample_value
-            await here.there.until("told", lambda: bool(read(name, told)), 3 * polls)
+            await here.until_told(lambda: bool(read(name, told)))
             while elapsed() - began < LONG_SECONDS:
                 before = read(name, told) or 0.0
                 await asyncio.sleep(3 * polls)
