@@ -86,7 +86,7 @@ class Service:
             path=world.path,
             repository=MemoryRepository(world.host, path=world.path),
             compiler=InlineCompiler(),
-            permissions=Permissions(kinds=world.kinds),
+            permissions=Permissions(kinds=world.kinds, instance="main"),
             ceiling=LOOSEST,
             home=self.lane,
         )

@@ -20,6 +20,8 @@ MOST_ROOMS = 4
 TURNS = 90
 Files = dict[str, str]
 Edit = Callable[[random.Random, Json], None]
+Made = Callable[[str, int], str]
+"""Writes a new spec: its name, and how many rooms."""
 
 
 def file_of(name: str) -> str:
@@ -27,9 +29,9 @@ def file_of(name: str) -> str:
     return f"schedulers/{name}.yaml"
 
 
-def first_files() -> Files:
+def first_files(made: Made = spec) -> Files:
     """Return what a chain begins with."""
-    begun = {file_of(name): spec(name, 2) for name in NAMES[:2]}
+    begun = {file_of(name): made(name, 2) for name in NAMES[:2]}
     return {"gamekeeper.yaml": CONFIG, **_object("motd", "welcome"), **begun}
 
 
@@ -133,9 +135,9 @@ EDITS: tuple[Edit, ...] = (
 class Chain:
     """The files of a repository, edited over and over by chance."""
 
-    def __init__(self, chance: random.Random) -> None:
-        self.chance = chance
-        self.files = first_files()
+    def __init__(self, chance: random.Random, made: Made = spec) -> None:
+        self.chance, self._made = chance, made
+        self.files = first_files(made)
 
     def edit(self) -> dict[str, str | None]:
         """Make one transition; return what changes. There is always a spec left."""
@@ -157,7 +159,7 @@ class Chain:
         missing = [name for name in NAMES if name not in names]
         if draw < 0.1 and missing:
             name = chance.choice(missing)
-            self.files[file_of(name)] = spec(name, chance.randint(0, 3))
+            self.files[file_of(name)] = self._made(name, chance.randint(0, 3))
         elif draw < 0.18 and len(names) > 1:
             del self.files[file_of(chance.choice(names))]
         elif draw < 0.26:
@@ -207,16 +209,24 @@ KINDS = (
 )
 
 
-def standing(world: World) -> list[str]:
+def standing(world: World, forget: Callable[[Json], None] = lambda item: None) -> list[str]:
     """Tell all fields of all objects that are ours, in an order, without identities and times.
 
-    Records are not told: they are of the past.
+    Records are not told: they are of the past; nor is what `forget` takes out of an object.
     """
-    found = [_plain(item) for kind in KINDS for item in world.objects(kind) if _is_ours(item)]
-    return sorted(yaml.safe_dump(item) for item in found)
+    found = [item for kind in KINDS for item in world.objects(kind) if is_ours(item)]
+    for item in found:
+        forget(item)
+    return sorted(map(plain, found))
 
 
-def _is_ours(item: Json) -> bool:
+def plain(item: Json) -> str:
+    """Tell all fields of one object, without its identity and times."""
+    return yaml.safe_dump(_plain(item))
+
+
+def is_ours(item: Json) -> bool:
+    """Whether an object is one of a workload's."""
     marks = item["metadata"].get("labels") or {}
     ours = labels.INSTANCE in marks and labels.RECORD not in marks
     return ours and item["metadata"].get("namespace") != "gamekeeper"
