@@ -19,7 +19,7 @@ from reconciler.adapters.outside.resolver import CheckedResolver
 from reconciler.model.errors import Unavailable
 from reconciler.sandbox.requests import Request
 from reconciler.service.metrics import Metrics
-from tests.canaries import outputs
+from tests.canaries import outputs, places
 from tests.canaries.keys import write_key
 from tests.canaries.places import PLACES, canary, places_in
 from tests.e2e.commands import GAMEKEEPER, environment, gamekeeper
@@ -29,9 +29,18 @@ from tests.monitoring.loopback import Loopback, Reply, served
 from tests.unit.adapters_http.office import Office
 from tests.unit.cli.screens import console
 
-SECRET = canary("git password")
+PLACE = "git password"
+SECRET = canary(PLACE, "of these tests")
 ROOT = Path(__file__).parents[2]
 Leak = Callable[[Path], None]
+OF_THE_RUN = places.PLANTED
+del OF_THE_RUN[SECRET]
+
+
+@pytest.fixture(autouse=True)
+def _none_of_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plant here what stands in no place of the program: the run counts the places of others."""
+    monkeypatch.setattr(places, "PLANTED", {**OF_THE_RUN, SECRET: PLACE})
 
 
 def log(_: Path) -> None:
@@ -175,7 +184,13 @@ def test_a_leak_is_seen(leak: Leak, output: str, tmp_path: Path) -> None:
         leak(tmp_path)
     assert leaks
     told = {(each.place, each.output) for each in leaks}
-    assert told <= {("git password", output), ("encoded", output)}, told
+    assert told <= {(PLACE, output), ("encoded", output)}, told
+
+
+def test_what_is_planted_here_is_no_place_of_the_run() -> None:
+    mine = canary("ssh key", "of this test")
+    assert places_in(f"{mine} {SECRET}".encode()) == (PLACE, "ssh key")
+    assert not {mine, SECRET} & OF_THE_RUN.keys()
 
 
 def test_what_the_log_masks_is_no_leak_and_neither_is_a_secret_in_a_secret() -> None:
