@@ -21,7 +21,7 @@ ROWS = {
     5: "comes to rest once faults stop, and rests: rooms occupied, counts committed",
     6: "seeds of all faults mixed",
     7: "planted bugs",
-    8: "transitions of specs, chained against from scratch; specs with mistakes",
+    8: "transitions of specs, chained against from scratch, rooms occupied in some; mistakes",
     9: "real processes killed at any moment, also inside git, and frozen; rooms occupied",
     10: "two that lead, pauses of the leader and clocks set by chance, rooms occupied",
     11: "ways in which what is wanted vanishes",
@@ -32,13 +32,13 @@ ROWS = {
     19: "fuzzed parsers of what strangers write",
     20: "webhooks that are forged, and that are sent again",
     22: "places of secrets, in all that the run says",
-    25: "storms of an API server that pushes back, rooms occupied",
+    25: "storms of an API server, watches and Git hosts that stall, rooms occupied",
 }
 ASKED: dict[int, dict[str, int]] = {
     1: {"points": 1000},
     6: {"seeds": 1000, "replays": 100},
     7: {"planted_bugs": 30},
-    8: {"transitions": 500, "refused_specs": 60},
+    8: {"transitions": 500, "transitions_in_match": 500, "refused_specs": 60},
     9: {"kills": 200},
     11: {"ways": 20},
     15: {"hours": 24},
@@ -47,6 +47,8 @@ ASKED: dict[int, dict[str, int]] = {
     18: {"templates": 50},
     19: {"ms_of_CPU": 3_600_000},
     20: {"forged": 100_000, "sent_again": 10_000},
+    22: {"places": 10},
+    25: {"storms": 4, "stalls": 17},
 }
 """How many the issue asks for at least, where it says a number."""
 MOST = ("most_", "places")

@@ -6,7 +6,10 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-PROGRAM = Path(__file__).parent.parent / "reconciler"
+ROOT = Path(__file__).parent.parent
+PROGRAM = ROOT / "reconciler"
+PARTS = (("reconciler", "*.py"), ("schemas", "*.json"), ("templates", "*.j2"))
+"""What the program is made of, by folder: templates and schemas act as its modules do."""
 
 
 def seed_of_the_program(below: int) -> int:
@@ -15,13 +18,15 @@ def seed_of_the_program(below: int) -> int:
     A seed drawn anew for each run finds as much; but then what a run of CI says depends on the
     run, and not on what it was asked about.
     """
-    return _digest() % below
+    return digest_of(ROOT) % below
 
 
 @cache
-def _digest() -> int:
+def digest_of(root: Path) -> int:
+    """Return a number that is another one where any part of the program below `root` is."""
     digest = hashlib.sha256()
-    for file in sorted(PROGRAM.rglob("*.py")):
-        digest.update(file.relative_to(PROGRAM).as_posix().encode() + b"\0")
-        digest.update(file.read_bytes())
+    for folder, files in PARTS:
+        for file in sorted((root / folder).rglob(files)):
+            digest.update(file.relative_to(root).as_posix().encode() + b"\0")
+            digest.update(file.read_bytes())
     return int.from_bytes(digest.digest()[:8], "big")

@@ -75,7 +75,7 @@ def _play(piece: Piece, program: int, commit: str) -> Played:
         kept = json.loads(figures.read_text(encoding="utf-8")) if figures.exists() else {}
     passed = done.returncode == 0
     said = "" if passed else (done.stdout + done.stderr)[-SHOWN_CHARACTERS:]
-    rows = {int(row): each for row, each in kept.items()}
+    rows = {int(row): each for row, each in kept.items() if piece.counts(int(row))}
     date = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
     seconds = round(time.monotonic() - began)
     return Played(piece.name, program, commit, date, seconds, passed, rows, said)

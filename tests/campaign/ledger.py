@@ -131,6 +131,7 @@ def report(ledger: Ledger) -> Iterator[str]:
         asked = ASKED.get(row, {})
         if row in figures and any(figures[row][each] < number for each, number in asked.items()):
             said += ": **fewer than asked**"
+        said += _partly(ledger, row) if row in figures else ""
         yield f"| {row} | {what} | {said} | {worded(asked)} |"
     for each in ledger.failed:
         yield ""
@@ -139,6 +140,13 @@ def report(ledger: Ledger) -> Iterator[str]:
         yield "```"
         yield each.said
         yield "```"
+
+
+def _partly(ledger: Ledger, row: int) -> str:
+    """Say of a row that not all of it is played, with how much is."""
+    pieces = [piece for piece in ledger.pieces if row in piece.rows]
+    left = sum(row in piece.rows for piece in ledger.left)
+    return f" (**{len(pieces) - left} of {len(pieces)} pieces**)" if left else ""
 
 
 def _when(ledger: Ledger) -> str:

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
+from tests import seeds
 from tests.campaign.ledger import Ledger, Played, report
 from tests.campaign.pieces import Piece, pieces, taken
 from tests.scorecard import ASKED, ROWS
 
-SHORT, LONG = Piece("short", ("a",)), Piece("long", ("b",))
+SHORT, LONG = Piece("short", ("a",), rows=(1, 3)), Piece("long", ("b",), rows=(1, 2))
 KILLS, MORE = Piece("kills", ("c",), waits=True), Piece("more", ("d",), waits=True)
 BOTH = [SHORT, LONG]
 
@@ -88,6 +91,19 @@ def test_fewer_than_the_issue_asks_for_are_told_as_such() -> None:
     assert "| 999 points, 0 failed: **fewer than asked** | 1,000 points |" in said
 
 
+def test_a_row_of_which_some_pieces_are_played_says_how_many() -> None:
+    said = "\n".join(report(_ledger(_played("short", points=1_000))))
+    assert "| 1,000 points, 0 failed (**1 of 2 pieces**) | 1,000 points |" in said
+    said = "\n".join(report(_ledger(_played("short", points=1_000), _played("long", passed=False))))
+    assert "| 1,010 points, 0 failed (**1 of 2 pieces**) | 1,000 points |" in said
+    said = "\n".join(report(_ledger(_played("short"), _played("long", points=990))))
+    assert "| 1,000 points, 0 failed | 1,000 points |" in said
+
+
+def test_a_piece_tells_of_its_rows_and_of_secrets() -> None:
+    assert [row for row in ROWS if SHORT.counts(row)] == [1, 3, 22]
+
+
 def test_of_the_longest_time_of_two_pieces_the_longer_one_is_told() -> None:
     short, long = _played("short"), _played("long")
     for played, milliseconds in ((short, 900), (long, 800)):
@@ -114,5 +130,25 @@ def test_no_two_pieces_are_of_one_name_and_each_plays_what_is_there() -> None:
     assert all((root / piece.arguments[0]).exists() for piece in everything)
 
 
+def test_each_row_has_its_pieces_and_each_piece_its_rows() -> None:
+    everything = list(pieces())
+    assert all(piece.rows for piece in everything)
+    assert {row for piece in everything for row in piece.rows} == set(ROWS)
+
+
 def test_what_is_asked_is_asked_of_a_row_that_is_told() -> None:
     assert set(ASKED) <= set(ROWS)
+
+
+@pytest.mark.parametrize("part", ["reconciler/a.py", "schemas/a.json", "templates/a.yaml.j2"])
+def test_another_module_schema_or_template_is_another_program(part: str, tmp_path: Path) -> None:
+    digest_of = seeds.digest_of.__wrapped__
+    file = tmp_path / part
+    file.parent.mkdir()
+    found = {digest_of(tmp_path)}
+    for text in ("one", "another"):
+        file.write_text(text, encoding="utf-8")
+        found.add(digest_of(tmp_path))
+    assert len(found) == 3
+    (tmp_path / "README.md").write_text("no part of it", encoding="utf-8")
+    assert digest_of(tmp_path) in found
