@@ -20,6 +20,7 @@ from tests.loop.sweeps import part
 from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import CONFIG, World
+from tests.scorecard import score
 
 pytestmark = pytest.mark.usefixtures("no_time_of_this_machine")
 SEEDS = 15
@@ -149,6 +150,8 @@ async def _play(seed: int) -> list[str]:
         written = len(there.writes)
         await asyncio.sleep(REST_SECONDS)
         assert [call.what for call in there.writes[written:]] == []
+        # What plays here does not report: row 3 has those that do beside it.
+        score(3, watches_broken_beside_rooms_that_do_not_report=weather.met["broken watch"])
         for what, times in weather.met.items():
             POINTS[what] += times
         POINTS["virtual minutes"] += int(elapsed() / 60)

@@ -106,7 +106,7 @@ DISTURBANCE = Disturbed(
 )
 
 
-def _happens(there: CountedHouse, wish: Wish) -> None:
+def happens(there: CountedHouse, wish: Wish) -> None:
     """Let more people play in one game, and another count and image be wanted of the others."""
     free = [actor for actor in there.cast.playing("arena") if not actor.game.players]
     for actor in sorted(free, key=lambda each: each.game.where.room):
@@ -128,7 +128,7 @@ def _key(piece: Piece) -> WorkloadKey:
     return WorkloadKey("Fleet" if piece.namespace else "Scheduler", piece.place, piece.name)
 
 
-def _ending(there: CountedHouse) -> Ending:
+def ending_of(there: CountedHouse) -> Ending:
     rooms: Rooms = Counter()
     for pod in there.world.sandbox.world.store.shelves[POD].objects.values():
         image = pod.decode(POD)["spec"]["containers"][0]["image"]
@@ -141,7 +141,7 @@ def _ending(there: CountedHouse) -> Ending:
 
 async def _play(seed: int | None) -> Ending:
     """Play a seed to the end without a mishap, and rest there; None is that end."""
-    wanted = None if seed is None else _undisturbed()
+    wanted = None if seed is None else undisturbed()
     chance = random.Random(seed or 0)
     random.seed(seed or 0)
     async with in_match(PIECES, free=EMPTY, config=CONFIG, made=CountedHouse) as (house, wish):
@@ -153,21 +153,21 @@ async def _play(seed: int | None) -> Ending:
         worse = asyncio.create_task(DISTURBANCE.go_on(there, chance)) if seed is not None else None
         await asyncio.sleep(10.0)
         playing = full(there)
-        _happens(there, wish)
+        happens(there, wish)
         playing |= full(there)
         await asyncio.sleep(FAULTS_SECONDS)
         if worse is not None:
             worse.cancel()
             await asyncio.gather(worse, return_exceptions=True)
         _calm(there)
-        ticks = await _ticks_until(there, wanted)
+        ticks = await ticks_until(there, wanted)
         writes, commits = await _rest(there)
         assert playing <= full(there), f"{len(playing - full(there))} matches were ended"
         if wanted is not None:
             score(ROW, runs=1, most_ticks_until_as_wanted=ticks, idle_ticks=IDLE_TICKS)
             score(ROW, writes_at_rest=writes, commits_at_rest=commits)
         assert (writes, commits) == (0, 0)
-        return _ending(there)
+        return ending_of(there)
 
 
 def _calm(there: CountedHouse) -> None:
@@ -180,16 +180,19 @@ def _calm(there: CountedHouse) -> None:
         there.start("the last process")
 
 
-async def _ticks_until(there: CountedHouse, wanted: Ending | None) -> int:
+async def ticks_until(there: CountedHouse, wanted: Ending | None) -> int:
     """Tick until all is as wanted and a whole tick wrote nothing; return how many it took."""
     for number in range(1, MOST_TICKS + 1):
         written = len(there.writes)
         _tick(there)
         await asyncio.sleep(TICK_SECONDS)
-        is_wanted = wanted is None or _ending(there) == wanted
+        is_wanted = wanted is None or ending_of(there) == wanted
         if is_wanted and len(there.writes) == written:
             return number
-    shown = wanted and (_ending(there).rooms - wanted.rooms, wanted.rooms - _ending(there).rooms)
+    shown = wanted and (
+        ending_of(there).rooms - wanted.rooms,
+        wanted.rooms - ending_of(there).rooms,
+    )
     last = [call.what for call in there.writes[-3:]]
     raise AssertionError(f"not as wanted after {MOST_TICKS} ticks: {shown}; written last: {last}")
 
@@ -213,7 +216,7 @@ def _renewals(there: CountedHouse) -> int:
 
 
 @cache
-def _undisturbed() -> Ending:
+def undisturbed() -> Ending:
     endings = []
 
     async def main() -> None:
@@ -225,12 +228,12 @@ def _undisturbed() -> Ending:
 
 @pytest.mark.parametrize("seed", share(range(SEEDS), "rest"), ids=lambda seed: f"seed-{seed}")
 def test_what_was_disturbed_comes_to_rest_and_stays_there(seed: int) -> None:
-    _undisturbed()
+    undisturbed()
     in_virtual_time(_play(seed))
 
 
 def test_the_end_without_a_mishap_is_what_people_and_the_policy_want() -> None:
-    ending = _undisturbed()
+    ending = undisturbed()
     counts = Counter({"arena": 0})
     for (name, _, _), number in ending.rooms.items():
         counts[name] += number
