@@ -33,7 +33,8 @@ WHOLE_FIRST := tests/loop/rooms/test_deafness.py \
 	tests/loop/test_faults.py tests/loop/scaling/test_human_points.py
 WHOLE_SECOND := tests/loop/rooms/test_git_faults.py tests/loop/rooms/test_two_leaders.py \
 	tests/loop/rooms/test_rest.py tests/loop/rooms/test_storm.py \
-	tests/loop/test_transitions.py tests/loop/rooms/test_seeds.py \
+	tests/loop/test_transitions.py tests/loop/rooms/test_edits_in_match.py \
+	tests/loop/rooms/test_seeds.py tests/loop/rooms/test_deaths_around_a_push.py \
 	tests/loop/scaling/test_planted_count_bugs.py
 WHOLE := $(WHOLE_WEATHER) $(WHOLE_PLAYED_ON) $(WHOLE_FIRST) $(WHOLE_SECOND)
 TYPING := $(wildcard tests/e2e/test_commands*.py tests/e2e/test_*room*.py) \
@@ -106,7 +107,9 @@ rooms: $(READY) ## rooms with players through 300 seeds of weather, and every sw
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=target \
 		rooms-played-on rooms-second rooms-weather rooms-first rooms-parsers
 
-rooms-weather rooms-first: export GAMEKEEPER_SEEDS := 0-299
+# In CI, a tenth and more: the same seeds each time, and ten that each program has anew.
+rooms-weather: export GAMEKEEPER_SEEDS := 0-299+10
+rooms-first: export GAMEKEEPER_SEEDS := 0-299
 rooms-played-on rooms-second: export GAMEKEEPER_SHARE := 10
 rooms-weather rooms-played-on rooms-first rooms-second: export GAMEKEEPER_SWEEPS := all
 
@@ -127,7 +130,7 @@ rooms-parsers: $(READY)
 	GAMEKEEPER_SHARE=0/200 $(BIN)/python -m pytest -q tests/fuzz
 	GAMEKEEPER_SHARE=200 $(BIN)/python -m pytest -q tests/fuzz
 
-campaign: $(READY) ## the whole counts of the scorecard, an hour of it; again, and it goes on
+campaign: programs ## the whole counts of the scorecard, an hour of it; again, and it goes on
 	$(BIN)/python -m tests.campaign --minutes $(or $(MINUTES),50)
 
 yardstick: $(READY) ## adaptive on three cases beside an oracle, with fixed seeds, in a minute or two

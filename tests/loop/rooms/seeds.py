@@ -2,20 +2,28 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+
+from tests.seeds import seed_of_the_program
 
 TEST = "tests/loop/rooms/test_rooms_weather.py"
 SETTING = "GAMEKEEPER_SEEDS"
 FEW = "30"
+FRESH = range(1_000, 1_000_000)
+"""Where fresh seeds are drawn, beyond those of the campaign."""
 
 
-def seeds_of(text: str) -> range:
+def seeds_of(text: str) -> Sequence[int]:
     """Read how many seeds are meant, or which: `30` is the first thirty, `150-299` is as it says.
 
-    Raises ValueError.
+    `150-299+10` is these, and ten more that each program has anew. Raises ValueError.
     """
-    first, dash, last = text.partition("-")
-    return range(int(first), int(last) + 1) if dash else range(int(first))
+    named, _, fresh = text.partition("+")
+    first, dash, last = named.partition("-")
+    known = range(int(first), int(last) + 1) if dash else range(int(first))
+    number = int(fresh or 0)
+    begin = FRESH[seed_of_the_program(len(FRESH) - number)]
+    return [*known, *range(begin, begin + number)]
 
 
 def replays(tests: Iterable[str]) -> Iterator[str]:

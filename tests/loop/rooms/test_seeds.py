@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.campaign.pieces import MOST_SEEDS
+from tests.loop.rooms import seeds
 from tests.loop.rooms.seeds import replays, seeds_of
 from tests.loop.rooms.test_rooms_weather import play
 from tests.loop.shares import share
@@ -89,6 +91,18 @@ def test_seeds_are_as_many_as_are_asked_for_or_the_ones_that_are_named(
     text: str, seeds: list[int]
 ) -> None:
     assert list(seeds_of(text)) == seeds
+
+
+def test_fresh_seeds_are_those_of_the_program_and_none_of_the_campaign(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn = seeds_of("0-2+3")
+    assert drawn == seeds_of("0-2+3")
+    assert drawn[:3] == [0, 1, 2]
+    assert drawn[3] >= MOST_SEEDS
+    assert drawn[3:] == [drawn[3], drawn[3] + 1, drawn[3] + 2]
+    monkeypatch.setattr(seeds, "seed_of_the_program", lambda below: 7)
+    assert seeds_of("1-1+2") == [1, seeds.FRESH[7], seeds.FRESH[8]]
 
 
 def test_a_seed_that_failed_is_named_with_what_plays_it_again() -> None:
