@@ -82,7 +82,7 @@ def _host_fails(world: World) -> None:
 
 
 def _one_a_commit(world: World) -> None:
-    """Take the specs out one by one, each below what one commit may take."""
+    """Take the specs out in as many commits: who looks after all of them sees one difference."""
     for path in SPECS:
         world.host.commit({path: None}, now=world.time.at)
 
