@@ -28,6 +28,25 @@ def test_a_file_that_a_worker_opens_is_seen(
         workers.judge(18)
 
 
+def test_a_worker_that_uses_too_much_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = tmp_path / "told.jsonl"
+    monkeypatch.setattr(used, "told_in", lambda pid: told)
+    monkeypatch.setattr(used, "score", lambda row, **figures: None)  # no case of the corpus
+    workers = used.Workers()
+
+    told.write_text('{"ms": 2100, "kib": 524288, "opened": ""}\n', encoding="utf-8")
+    workers.judge(18)
+    told.write_text(told.read_text(encoding="utf-8").replace("2100", "2101") * 2, encoding="utf-8")
+    with pytest.raises(AssertionError, match=r"too much CPU: .*2101"):
+        workers.judge(18)
+    with told.open("a", encoding="utf-8") as file:
+        file.write('{"ms": 1, "kib": 524289, "opened": ""}\n')
+    with pytest.raises(AssertionError, match=r"too much memory: .*524289"):
+        workers.judge(18)
+
+
 def _worker(opens: Path | None) -> None:
     """Fork a worker under the hook, which opens a file, and await its end as the zygote does."""
     pid = os.fork()
