@@ -158,9 +158,10 @@ def _filled(value: Any, names: dict[str, str]) -> Any:
 
 
 def _holds(fixture: dict[str, Any], answered: tuple[int, dict[str, str], str]) -> None:
-    status, _, text = answered
+    status, shown, text = answered
     wanted = fixture["answer"]
-    assert status == wanted["status"], text
+    assert (status, shown["content-type"]) == (wanted["status"], wanted["type"]), text
+    assert "retry-after" not in shown, "a game asks again only where that may help"
     if "json" in wanted:
         assert json.loads(text) == wanted["json"]
     if "keys" in wanted:
@@ -181,7 +182,9 @@ def test_a_game_written_for_maestro_is_answered_as_there(
     names = {"scheduler": "arena", "room": "arena-0", "other": "arena-1", "gone": "arena-3"}
     filled = _filled(fixture, names)
 
-    _holds(filled, heard.send(**_parts(filled)))
+    answered = heard.send(**_parts(filled))
+    _holds(filled, answered)
+    assert ("x-gamekeeper-state" in answered[1]) == (answered[0] == 200)
 
 
 @pytest.mark.parametrize("fixture", fixtures("collections"), ids=lambda one: one["name"])
