@@ -30,6 +30,7 @@ _NOES = {
     410: "the room is gone, and its name never comes back",
     413: "more than 16 KiB",
     429: "too many wrong credentials from this address",
+    431: "more than 16 KiB of headers",
     503: "ask again after Retry-After: this process does not lead, or the cluster is down",
 }
 
@@ -93,6 +94,8 @@ def _responses(route: Route) -> Json:
         return found
     for status, text in _NOES.items():
         found[str(status)] = {"description": text, "content": _refusal(route.way)}
+    # Who is too slow is hung up on, with no word more.
+    found["408"] = {"description": "the request did not come whole in time"}
     return found
 
 

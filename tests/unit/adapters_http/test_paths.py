@@ -112,7 +112,7 @@ async def test_four_thousand_hostile_requests_meet_no_error_of_ours(office: Offi
 def test_the_document_names_what_may_be_refused() -> None:
     ping = described()["paths"]["/scheduler/{scheduler}/rooms/{room}/ping"]["put"]
 
-    assert {"200", "400", "404", "410", "429", "503"} <= set(ping["responses"])
+    assert {"200", "400", "404", "408", "410", "429", "431", "503"} <= set(ping["responses"])
 
 
 @pytest.mark.parametrize(
