@@ -75,6 +75,18 @@ def is_judged(lane: HeadLane) -> bool:
     return reading is not None and bool(lane.judged_at) and lane.home.wanted.head == reading.head
 
 
+def is_done(lane: HeadLane) -> bool:
+    """Whether nothing is to be committed.
+
+    Beside a head that is not judged, or whose Config cannot be read, what was decided may wait.
+    """
+    reading = lane.reading
+    if reading is not None and reading.config is not None and is_judged(lane):
+        return not waiting(lane)
+    decided = (record.scaling.intent for record in lane.home.store.states().values())
+    return not any(intent and intent.value != intent.base for intent in decided)
+
+
 def waiting(lane: HeadLane) -> dict[WorkloadKey, Intent]:
     """Return the intents that the judged head can take: those decided over its own numbers.
 

@@ -48,7 +48,10 @@ class CommitObserver(Protocol):
     """Who hears of commits of ours: logs, metrics, events."""
 
     def landed(self, landed: Landed) -> None:
-        """A commit of ours stands on the branch, or edits were refused."""
+        """A commit of ours stands on the branch, edits were refused, or nothing is to be written.
+
+        In any case nothing waits for the host.
+        """
 
     def raced(self) -> None:
         """Somebody else's commit came first."""
@@ -115,6 +118,8 @@ class Committer:
         """How many it took over that head, one after the other."""
         self._doubtful: Landed | None = None
         """The last of too many: whether it stands there the next head tells."""
+        self._is_told = False
+        """Whether it was told of counts that do not come into Git."""
         self._heads = 0
         self._moved = asyncio.Event()
         self._set_back_at: float | None = None
@@ -155,11 +160,13 @@ class Committer:
         try:
             terms = self._terms()
             if self._doubtful and base != self._taken_on:
-                self._observer.landed(self._doubtful)
+                self._tell(self._doubtful)
                 self._doubtful = None
             left = self._left_seconds(terms, now) if terms else None
-            if left is None and self._tries.raced and landing.is_judged(self._lane):
-                await noting.withdraw(self._lane, self._tries.raced)
+            if left is None:
+                self._take_back(terms)
+                if self._tries.raced and landing.is_judged(self._lane):
+                    await noting.withdraw(self._lane, self._tries.raced)
             if terms is None or left is None or left > 0:
                 return LOOK_SECONDS if left is None else min(LOOK_SECONDS, left)
             landed = await landing.land(self._lane, self._repository, terms, now, self._tries)
@@ -168,7 +175,7 @@ class Committer:
         except PortError as error:
             if not self._leading():
                 return LOOK_SECONDS  # the host has nothing to do with it
-            self._observer.unlanded(error)
+            self._fail(error)
             self._wake()  # an answer that was lost shows at the next look
             retries = self._away if isinstance(error, Unavailable) else self._retries
             return retries.failed()
@@ -184,7 +191,7 @@ class Committer:
         self._away.succeeded()
         self._races = 0
         if self._is_told_as_landed(landed, base):
-            self._observer.landed(landed)
+            self._tell(landed)
         if landed.unrecorded is not None:
             self._observer.unrecorded(landed.unrecorded)
         counts = {refusal.edit.where: refusal.edit.value for refusal in landed.refused}
@@ -202,7 +209,7 @@ class Committer:
         if self._taken <= MOST_TAKEN:
             return True
         self._doubtful = landed
-        self._observer.unlanded(
+        self._fail(
             Misconfigured(
                 f"the Git host says that it took {self._taken} commits, and the branch stands "
                 f"at {(base[1] or base[0])[:12]} all the same: see what sets it back, or whether "
@@ -210,6 +217,25 @@ class Committer:
             )
         )
         return False
+
+    def _fail(self, error: PortError) -> None:
+        """Tell that the host took nothing."""
+        self._is_told = True
+        self._observer.unlanded(error)
+
+    def _tell(self, landed: Landed) -> None:
+        """Tell what a try came to."""
+        self._is_told = bool(landed.refused)
+        self._observer.landed(landed)
+
+    def _take_back(self, terms: Terms | None) -> None:
+        """Tell that nothing is to be committed any more, where it was told that something is.
+
+        The count went back to the number in Git, a person's overruled it, or Git is not to be
+        written now: no commit comes that would tell the end of that trouble.
+        """
+        if self._is_told and (terms is None or landing.is_done(self._lane)):
+            self._tell(Landed())
 
     def _waiting(self, now: float) -> Mapping[WorkloadKey, Intent]:
         """Return what waits, without what cannot be written: its quiet time is no other's."""
@@ -235,7 +261,7 @@ class Committer:
         if self._races < MOST_RACES:
             self._lost = base if is_of_git else None
             return LOOK_SECONDS
-        self._observer.unlanded(error)
+        self._fail(error)
         self._wake()
         return self._away.failed()
 

@@ -46,20 +46,19 @@ class OutboxNotes:
         self.outbox = EMPTY_OUTBOX
 
     def landed(self, landed: Landed) -> None:
-        """A commit of ours stands on the branch, or edits were refused."""
+        """A commit of ours stands on the branch, edits were refused, or nothing is to be written.
+
+        Whichever it is, nothing waits for the host: what it said before is over.
+        """
         refused = {each.edit.where: _reason(each.line, each.reason) for each in landed.refused}
-        if not landed.commit:
-            self.outbox = replace(self.outbox, refused=refused)
-            return
-        self.outbox = replace(
-            self.outbox,
-            commit=landed.commit,
-            pushed_at=self._clock.now(),
-            pushes=self.outbox.pushes + 1,
-            error="",
-            failing_since=0.0,
-            refused=refused,
-        )
+        self.outbox = replace(self.outbox, error="", failing_since=0.0, refused=refused)
+        if landed.commit:
+            self.outbox = replace(
+                self.outbox,
+                commit=landed.commit,
+                pushed_at=self._clock.now(),
+                pushes=self.outbox.pushes + 1,
+            )
 
     def raced(self) -> None:
         """Somebody else's commit came first."""

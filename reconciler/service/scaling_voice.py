@@ -50,9 +50,9 @@ class ScalingVoice:
         """Metrics tell how soon."""
 
     def landed(self, landed: Landed) -> None:
-        """A commit of ours stands on the branch, or edits were refused."""
+        """A commit of ours stands there, edits were refused, or nothing is to be written."""
+        self._trouble = ""
         if landed.commit:
-            self._trouble = ""
             fields = {"commit": landed.commit[:12], "workloads": len(landed.intents)}
             log.info("counts committed", extra={"fields": fields})
         for refusal in landed.refused:

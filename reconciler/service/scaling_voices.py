@@ -51,7 +51,7 @@ class ScalingVoices:
         _tell(self._voices, lambda voice: voice.reacted(stage, seconds))
 
     def landed(self, landed: Landed) -> None:
-        """A commit of ours stands on the branch, or edits were refused."""
+        """A commit of ours stands there, edits were refused, or nothing is to be written."""
         _tell(self._committing, lambda voice: voice.landed(landed))
 
     def raced(self) -> None:

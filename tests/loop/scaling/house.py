@@ -9,6 +9,7 @@ from typing import Any
 from reconciler import registry
 from reconciler.adapters.git.memory import MemoryRepository
 from reconciler.core.policies.policy import Policy
+from reconciler.loop.config import config_in_force
 from reconciler.loop.landing import Landed, Terms
 from reconciler.model.decisions import Decision
 from reconciler.model.errors import PortError
@@ -18,8 +19,10 @@ from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Budgets
 from reconciler.ports import Compiler, WritableRepository
 from reconciler.service.app import App, Committing, Parts
+from reconciler.service.outbox import OutboxNotes
 from reconciler.service.reactions import Stage
 from reconciler.service.scalers import Scalers
+from reconciler.service.scaling_voices import ScalingVoices
 from reconciler.service.signals import Signals
 from tests.loop.safety import Bounds, Watchman
 from tests.loop.scaling.commits import in_memory, steps_of
@@ -109,6 +112,7 @@ class ScalingService(Service):
         self, world: World, name: str, weather: Weather, habits: Habits = ORDINARY
     ) -> None:
         self.ledger = Ledger()
+        self.notes = OutboxNotes(LoopTime())
         self._habits = habits
         self.repository = habits.repository(world, name)
         if isinstance(self.repository, MemoryRepository):
@@ -130,7 +134,13 @@ class ScalingService(Service):
             signals=self._signals(),
         )
         terms = Terms(author, habits.quiet_seconds)
-        parts.committing = Committing(self.repository, lambda: terms, self.ledger)
+
+        def in_force() -> Terms | None:
+            config = config_in_force(parts.head.reading, self.lane.store.repository)
+            return None if config.write_back.mode == "off" else terms
+
+        heard = ScalingVoices([self.ledger], [self.notes])
+        parts.committing = Committing(self.repository, in_force, heard)
         return super()._app(parts)
 
     def _signals(self) -> Signals | None:

@@ -98,6 +98,17 @@ async def test_a_host_that_is_down_is_no_event_for_it_comes_back_by_itself() -> 
     assert await room.events("arena") == []
 
 
+def test_a_trouble_that_comes_again_after_nothing_waited_is_logged_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    voice = ScalingVoice()
+    for _ in range(2):
+        voice.unlanded(Unavailable("no route to host"))
+        voice.unlanded(Unavailable("no route to host"))
+        voice.landed(Landed())
+    assert caplog.text.count("no route to host") == 2
+
+
 class Broken(ScalingVoice):
     """Fails at what it is told."""
 

@@ -57,6 +57,18 @@ def test_what_cannot_be_written_is_named_with_its_line_until_it_can_be() -> None
     assert read_back(notes).refused == {}
 
 
+@pytest.mark.parametrize("landed", [Landed(), Landed(refused=(ALIAS,))], ids=["no", "only such"])
+def test_where_nothing_waits_for_the_host_nothing_fails(landed: Landed) -> None:
+    notes = OutboxNotes(VirtualClock())
+    notes.landed(Landed(COMMIT, refused=(ALIAS,)))
+    notes.unlanded(Unavailable("no route to host"))
+    notes.landed(landed)
+    seen = read_back(notes)
+    assert (seen.error, seen.failing_since) == ("", 0.0)
+    assert list(seen.refused) == [each.edit.where for each in landed.refused]
+    assert (seen.commit, seen.pushes) == (COMMIT, 1), "nothing was pushed meanwhile"
+
+
 def test_no_error_is_longer_than_a_screen() -> None:
     notes = OutboxNotes(VirtualClock())
     notes.unlanded(Denied("x" * 5000))

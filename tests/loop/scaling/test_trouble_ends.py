@@ -1,0 +1,132 @@
+"""What was told of counts that do not come into Git ends with them, commit or none."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from reconciler.core.news import of_write_back
+from reconciler.model.outbox import Outbox
+from tests.loop.scaling.house import ARENA, FILE, Scene, scaled, scene
+from tests.loop.virtual_time import in_virtual_time
+from tests.loop.world import CONFIG
+
+FOR_FIVE_MINUTES = [{"from": "08:05", "to": "08:10", "replicas": 5}]
+TWICE = [*FOR_FIVE_MINUTES, {"from": "08:30", "to": "20:00", "replicas": 4}]
+"""The world begins at 08:00."""
+LASTS = [{"from": "08:05", "to": "20:00", "replicas": 5}]
+AGAIN = 310.0
+"""A host that refuses is asked again, and what waits for it looked at, within five minutes."""
+OFF = CONFIG.replace("spec: {}", "spec: {writeBack: {mode: 'off'}}")
+
+
+def outbox(there: Scene) -> Outbox:
+    """What the Lease tells of our commits."""
+    assert there.leader is not None
+    return there.leader.notes.outbox
+
+
+def news(there: Scene) -> list[str]:
+    """What targets of notifications are told of it."""
+    assert there.leader is not None
+    return [each.reason for each in of_write_back(outbox(there), there.leader.clock.now())]
+
+
+def refused(there: Scene) -> bool:
+    """Whether a count is told that no edit can write."""
+    return ARENA in outbox(there).refused
+
+
+def failing(there: Scene) -> bool:
+    """Whether it is told that the host takes nothing."""
+    return bool(outbox(there).error)
+
+
+def is_well(there: Scene) -> bool:
+    """Whether no trouble is told."""
+    seen = outbox(there)
+    return (seen.error, seen.failing_since, seen.refused) == ("", 0.0, {})
+
+
+def down(there: Scene) -> None:
+    there.world.host.down()
+
+
+def protect(there: Scene) -> None:
+    there.world.host.protected["main"] = "changes go through merge requests"
+
+
+def anchor(there: Scene) -> None:
+    """Make `replicas` a number that no edit can change alone."""
+    shared = scaled(2, TWICE).replace("replicas: 2\n", "replicas: &n 2\n", 1)
+    there.world.commit({FILE: shared.replace("min: 2\n", "min: *n\n", 1)})
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("begin", "told"),
+    [(down, failing), (protect, failing), (anchor, refused)],
+    ids=["a host that is down", "a protected branch", "a number that others share"],
+)
+def test_a_count_that_went_back_to_the_number_in_git_leaves_no_trouble_behind(
+    begin: Callable[[Scene], None], told: Callable[[Scene], bool]
+) -> None:
+    async def main() -> None:
+        async with scene(scaled(2, TWICE)) as there:
+            there.start("one")
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            begin(there)
+            await there.until("five act", lambda: there.wanted() == 5, 400.0)
+            await there.until("it is told", lambda: told(there), 120.0)
+            await asyncio.sleep(90.0)
+            assert news(there), "it lasts"
+            await there.until("two act", lambda: there.wanted() == 2, 200.0)
+            await there.until("no trouble", lambda: is_well(there), AGAIN)
+            there.world.host.heal()
+            there.world.commit({FILE: scaled(2, TWICE)})
+            await asyncio.sleep(120.0)
+            assert (news(there), is_well(there)) == ([], True)
+            await there.until("four act", lambda: there.wanted() == 4, 1500.0)
+            assert not outbox(there).error, "what waits for its quiet time fails by nothing"
+            await there.until("four in Git", lambda: there.count_in_git() == 4, 90.0)
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize("begin", [protect, anchor])
+def test_where_git_is_not_to_be_written_any_more_nothing_fails(
+    begin: Callable[[Scene], None],
+) -> None:
+    async def main() -> None:
+        async with scene(scaled(2, LASTS)) as there:
+            there.start("one")
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            begin(there)
+            await there.until("five act", lambda: there.wanted() == 5, 400.0)
+            await there.until("it is told", lambda: failing(there) or refused(there), 120.0)
+            there.world.commit({"gamekeeper.yaml": OFF})
+            await there.until("no trouble", lambda: is_well(there), 60.0 + AGAIN)
+            await asyncio.sleep(120.0)
+            assert (news(there), there.wanted()) == ([], 5)
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize(("times", "lasts"), [(LASTS, True), (FOR_FIVE_MINUTES, False)])
+def test_beside_a_config_that_nobody_can_read_a_trouble_lasts_while_anything_is_decided(
+    times: list[dict[str, Any]], *, lasts: bool
+) -> None:
+    async def main() -> None:
+        async with scene(scaled(2, times)) as there:
+            there.start("one")
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            down(there)
+            await there.until("it is told", lambda: failing(there), 500.0)
+            there.world.host.heal()
+            there.world.commit({"gamekeeper.yaml": CONFIG.replace("{}", "{writeBack: 7}")})
+            await asyncio.sleep(1200.0)
+            assert there.count_in_git() == 2, "nobody knows where it is to stand"
+            assert failing(there) is lasts
+
+    in_virtual_time(main())
