@@ -37,7 +37,8 @@ ROOMS_SHOWN = 10
 class LiveChange:
     """What the next ticks do at a commit; `spots` is where `github` shows it of a workload.
 
-    `intents` are counts that act already and are on their way into Git: no change of its own.
+    `intents` are counts that act already: no change of its own. They are on their way into Git, if
+    that `is_written`.
     """
 
     commit: str
@@ -46,6 +47,7 @@ class LiveChange:
     findings: Sequence[Finding]
     spots: Spots
     intents: Mapping[WorkloadKey, Intent] = field(default_factory=dict)
+    is_written: bool = True
 
 
 def print_live(console: Console, change: LiveChange, output: str, root: str) -> None:
@@ -127,7 +129,7 @@ def _lines(console: Console, change: LiveChange) -> Iterator[str]:
             yield f"  {rooms} of another revision: replaced step by step"
     yield from hold_lines(console, change.holds)
     for key, intent in change.intents.items():
-        yield f"{console.paint('decided:', 'yellow')} {key} {_intent(intent)}"
+        yield f"{console.paint('decided:', 'yellow')} {key} {_intent(change, intent)}"
     if moving:
         yield ""
         yield _summary(moving)
@@ -135,9 +137,10 @@ def _lines(console: Console, change: LiveChange) -> Iterator[str]:
         yield "Nothing else to do." if change.intents else "Nothing to do."
 
 
-def _intent(intent: Intent) -> str:
+def _intent(change: LiveChange, intent: Intent) -> str:
+    goes = "on its way into Git" if change.is_written else "and Git keeps its own number"
     why = f"{intent.steps[-1].policy}: {escaped(intent.reason)}"
-    return f"{intent.base} -> {intent.value}, on its way into Git ({why})"
+    return f"{intent.base} -> {intent.value}, {goes} ({why})"
 
 
 def _named(key: WorkloadKey) -> dict[str, str]:
@@ -201,6 +204,6 @@ def _annotations(change: LiveChange) -> Iterator[str]:
             key, said = item.plan.key, f"{_counts(item.plan.counts)}; {_summary([item])}"
             yield annotation("notice", change.spots.get(key), str(key), said)
     for key, intent in change.intents.items():
-        said = f"decided: {_intent(intent)}"
+        said = f"decided: {_intent(change, intent)}"
         yield annotation("notice", change.spots.get(key), str(key), said)
     yield from hold_annotations(change.holds, change.spots)

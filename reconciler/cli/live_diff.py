@@ -12,6 +12,7 @@ from reconciler.cli.live_changes import LiveChange, print_live
 from reconciler.cli.progress import Progress
 from reconciler.core import counts_in_git
 from reconciler.loop import head
+from reconciler.loop.config import config_in_force
 from reconciler.loop.preview import Preview, asked_by_git, preview_plans
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.intents import Intent
@@ -56,7 +57,9 @@ async def show(lanes: Lanes, output: str, console: Console) -> Shown:
     asked |= reading.workloads if reading else {}
     spots = {key: from_here(each.replicas_source, lanes.root) for key, each in asked.items()}
     intents = _intents(lanes, wanted)
-    change = LiveChange(wanted.commit, plans, holds, findings, spots, intents)
+    config = config_in_force(reading, lanes.one.lane.store.repository)
+    is_written = config.write_back.mode != "off"
+    change = LiveChange(wanted.commit, plans, holds, findings, spots, intents, is_written)
     print_live(console, change, output, lanes.root)
     moving = any(item.moving for item in plans)
     due = any(_is_asked(item, wanted, intents) for item in plans)

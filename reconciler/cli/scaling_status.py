@@ -27,7 +27,9 @@ class ScalingFace:
 
     @property
     def intents(self) -> tuple[tuple[WorkloadKey, Intent], ...]:
-        """The counts that act and do not stand in Git."""
+        """The counts that act and are to stand in Git: none where it keeps its own numbers."""
+        if self.write_back.mode == "off":
+            return ()
         found = ((key, record.scaling.intent) for key, record in self.records)
         return tuple((key, intent) for key, intent in found if intent is not None)
 

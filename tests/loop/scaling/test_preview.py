@@ -7,6 +7,7 @@ from reconciler.cli.live_diff import show
 from reconciler.service.doors.codes import RoomCodes
 from reconciler.wiring.clusters import OneCluster
 from tests.loop.scaling.house import FILE, Scene, scaled, scene
+from tests.loop.scaling.test_trouble_ends import OFF
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.world import Process
 from tests.unit.cli.screens import console, text_of
@@ -14,6 +15,7 @@ from tests.unit.cli.screens import console, text_of
 FROM_EIGHT = [{"from": "08:05", "to": "20:00", "replicas": 6}]
 """The world begins at 08:00."""
 DECIDED = "decided: Scheduler/arena 2 -> 6, on its way into Git (schedule: "
+OF_ITS_OWN = "decided: Scheduler/arena 2 -> 6, and Git keeps its own number (schedule: "
 
 
 async def shown(there: Scene, output: str = "text") -> tuple[str, int]:
@@ -46,6 +48,20 @@ def test_a_decided_count_is_a_bucket_and_no_difference() -> None:
             (intent,) = json.loads((await shown(there, "json"))[0])["intents"]
             assert (intent["name"], intent["from"], intent["to"]) == ("arena", 2, 6)
             assert "notice" in (await shown(there, "github"))[0]
+
+    in_virtual_time(main())
+
+
+def test_where_git_is_not_written_the_bucket_says_so() -> None:
+    async def main() -> None:
+        async with scene(scaled(2, FROM_EIGHT)) as there:
+            there.start("one")
+            there.world.commit({"gamekeeper.yaml": OFF})
+            await there.until("six rooms", lambda: there.rooms() == 6, 400.0)
+            said, code = await shown(there)
+            assert (OF_ITS_OWN in said, "on its way" in said, code) == (True, False, 0)
+            said, _ = await shown(there, "github")
+            assert "decided: 2 -> 6, and Git keeps its own number (" in said
 
     in_virtual_time(main())
 

@@ -135,6 +135,17 @@ def test_a_trouble_that_holds_up_nothing_is_no_news() -> None:
     assert not [line for line in said(status(Scaling(), DOWN)) if "takes no commit" in line]
 
 
+def test_where_git_is_not_written_nothing_is_on_its_way_there() -> None:
+    config_json = json.dumps({"kind": "Config", "spec": {"writeBack": {"mode": "off"}}})
+    shown = replace(status(WAITS, DOWN), repository=RepositoryRecord(config_json=config_json))
+    lines = said(shown)
+    assert not [line for line in lines if "on the way" in line or "no route to host" in line]
+    ours = "decided: Scheduler/arena 5 -> 8 by fixedBuffer 20 s ago: it acts, and Git keeps its own"
+    assert [line for line in lines if line.startswith(ours)]
+    back = as_json(shown, NOW)["writeBack"]
+    assert (back["mode"], back["waiting"], back["oldestSeconds"]) == ("off", 0, None)
+
+
 def test_data_say_the_same() -> None:
     found = json.loads(json.dumps(as_json(status(replace(HELD, intent=WAITS.intent), DOWN), NOW)))
     assert found["writeBack"] == {
