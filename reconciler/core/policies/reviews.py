@@ -67,11 +67,14 @@ def agones_pertinent(answer: Any) -> Json | None:
 
 
 def agones_doubt(answer: Any, uid: str) -> str:
-    """Say why an answer is none to the question `uid`, "" where it may be."""
+    """Say why an answer is none to the question `uid`, "" where it may be.
+
+    Agones looks at no uid, so webhooks that work there may send none.
+    """
     response = answer.get("response") if isinstance(answer, dict) else None
-    if not isinstance(response, dict) or response.get("uid") == uid:
+    if not isinstance(response, dict) or response.get("uid") in (None, "", uid):
         return ""
-    return "its response is to another question: the request's uid must come back in it"
+    return "its response is to another question: a uid in it must be the request's"
 
 
 def answer_of(answer: Any) -> tuple[int | None, str]:

@@ -110,7 +110,9 @@ def test_what_is_kept_of_agones_answer(answer: Any, kept: Any) -> None:
     [
         pytest.param({"response": {"uid": "u-1"}}, False, id="its uid came back"),
         pytest.param({"response": {"uid": "u-2"}}, True, id="another question's"),
-        pytest.param({"response": {}}, True, id="nobody's"),
+        pytest.param({"response": {"uid": 7}}, True, id="a number is another's"),
+        pytest.param({"response": {"scale": True, "replicas": 3}}, False, id="it names none"),
+        pytest.param({"response": {"uid": ""}}, False, id="nor one without a word"),
         pytest.param({"response": None}, False, id="no response is told elsewhere"),
         pytest.param({}, False, id="nor nothing at all"),
     ],
