@@ -9,10 +9,13 @@ from typing import Any
 
 import yaml
 
+from reconciler.core import scalars
 from reconciler.kube import names
 from reconciler.model.refs import Json
 
 _COUNT = re.compile(r"^  replicas: \d+$", re.MULTILINE)
+_ENDS_A_LINE = re.compile("[\x85\u2028\u2029]")
+"""What YAML 1.1 takes for the end of a line, and `yaml_strict` for what no reviewer sees."""
 _SECONDS_A_MINUTE = 60
 
 
@@ -46,8 +49,28 @@ def fleet_of(collection: Json) -> Json:
 
 def text_of(document: Json) -> str:
     """Return a document as it stands in a repository, its count set apart for machines to write."""
-    text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+    text = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     return _COUNT.sub(lambda found: f"\n{found[0]}\n", text, count=1)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes each text so that our own reader takes it for the same text."""
+
+
+def _represent(dumper: Any, text: str) -> Any:
+    """Quote what is a number to us and none to PyYAML, as `1e5`, and escape what nobody sees."""
+    style = '"' if _is_number(text) or _ENDS_A_LINE.search(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _represent)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return scalars.meaning(text) != text
+    except scalars.TooLarge:
+        return True
 
 
 _AUTOSCALER = "dgsactiveplayersautoscalerdetails"

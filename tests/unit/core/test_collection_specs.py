@@ -63,6 +63,20 @@ def test_what_is_written_is_read_back_as_it_was_and_is_a_valid_fleet(collection:
     assert "&" not in text, "who edits one cool-down does not edit the other"
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["1e5", "1.5e3", "8e12345", "-2e3", "010", "yes", "null", "", "9" * 50, "a\u2028b", "a\x85b",
+     "a\u2029", "\x7f", "\x1b", "<<", "=", "a\r\nb", "1e5\n", " ", "# a", "- a", "a: b"],
+    ids=ascii,
+)  # fmt: skip
+def test_a_text_is_read_back_as_the_text_that_it_was(text: str) -> None:
+    template = {"containers": [{"name": "a", "env": [{"name": "A", "value": text}], text: text}]}
+    document = fleet_of({"metadata": SIMPLE["metadata"], "spec": {"template": template}})
+    parsed = parse_file("fleets/openarena.yaml", text_of(document).encode())
+    assert parsed.unreadable is None
+    assert [(each.value, each.findings) for each in parsed.documents] == [(document, [])]
+
+
 def test_every_field_has_its_own_in_a_fleet() -> None:
     spec = fleet_of(FULL)["spec"]
     assert spec["template"] == {"spec": POD}
