@@ -134,7 +134,7 @@ campaign: programs ## the whole counts of the scorecard, an hour of it; again, a
 	$(BIN)/python -m tests.campaign --minutes $(or $(MINUTES),50)
 
 yardstick: $(READY) ## adaptive on three cases beside an oracle, with fixed seeds, in a minute or two
-	@# The whole table, which takes hours, is `python -m benchmarks.yardstick`.
+	@# The whole table is `python -m benchmarks.yardstick`; its page says how long that takes.
 	$(BIN)/python -m benchmarks.yardstick --quick
 
 programs: $(READY) ## build what `make real` tests against; what is in the cache stays

@@ -7,6 +7,7 @@ run holds a digest of the policy and of the yardstick: a changed policy is playe
 import hashlib
 import json
 import os
+import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -55,7 +56,13 @@ def digest(policy: str) -> str:
 
 
 def carry_out(work: Work) -> dict[str, Any]:
-    """Play one run and return its line."""
+    """Play one run and return its line, with how long that took."""
+    begun = time.monotonic()
+    played = _played(work)
+    return {**played, "seconds": round(time.monotonic() - begun, 1)}
+
+
+def _played(work: Work) -> dict[str, Any]:
     if work.policy != ADAPTIVE:
         return {"key": work.key, **asdict(anchors.best(work.policy, work.case))}
     score = adapt(work.case, demand(work.case, work.seed), work.seed)

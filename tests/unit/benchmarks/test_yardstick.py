@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -233,6 +234,34 @@ def test_the_table_of_anchors_tells_what_never_met_the_rate_there_and_here() -> 
         "| 60-pubg-50 | Agones | never |  |  | 6 | 4296 |  |  |",
         "| 60-pubg-50 | Maestro | 0.51 | 9904 | 0.090 | never |  |  |  |",
     ]
+
+
+@pytest.mark.parametrize(
+    ("noted", "said"),
+    [
+        pytest.param([90.0, 30.0, 60.0], ["all runs together took 3 minutes"], id="all noted it"),
+        pytest.param([None, 30.0, 60.0], ["2 of 3 runs together took 2 minutes"], id="two did"),
+        pytest.param([None, None, None], [], id="none did"),
+    ],
+)
+def test_how_long_the_table_took_stands_on_its_page(
+    noted: list[float | None], said: list[str]
+) -> None:
+    oracle, *played = (
+        kept if seconds is None else {**kept, "seconds": seconds}
+        for kept, seconds in zip([ORACLE, a_run(), a_run()], noted, strict=True)
+    )
+    lines = page.text([Row(CASE, {"Informed-2": oracle}, played)], [1, 2], "Played.").splitlines()
+
+    assert [line[2:].partition(" of one core")[0] for line in lines if " minutes " in line] == said
+
+
+def test_a_run_notes_how_long_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(anchors, "best", lambda name, case: anchors.Anchor(6.0, 0.0, 1.0, 1.0, 1))
+    clock = SimpleNamespace(monotonic=iter([100.0, 107.5]).__next__)
+    monkeypatch.setattr("benchmarks.yardstick.runs.time", clock)
+
+    assert runs.carry_out(runs.Work(CASE, "Agones", 0))["seconds"] == 7.5
 
 
 def test_a_bad_day_of_one_run_is_told_and_pooled_with_the_others() -> None:
