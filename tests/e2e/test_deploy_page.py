@@ -1,7 +1,10 @@
 """deploy/README.md does what it says: what needs no registry is taken from the page and run."""
 
+import os
 import re
+import signal
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +93,60 @@ def test_the_ingress_leads_to_the_port_of_the_service_and_to_nothing_but_the_web
     assert ingress["metadata"]["namespace"] == service["metadata"]["namespace"]
     ports = {port["name"] for port in service["spec"]["ports"]}
     assert path["backend"]["service"]["port"]["name"] in ports
+
+
+def signing() -> Any:
+    """The patch of the deployment that the page shows for GnuPG, as the pod's spec."""
+    (patch,) = (yaml.safe_load(text) for text in blocks("yaml") if "initContainers" in text)
+    return patch["spec"]["template"]["spec"]
+
+
+def test_what_signs_reads_the_key_where_the_page_mounts_it() -> None:
+    pod = signing()
+    (first,), (patched,) = pod["initContainers"], pod["containers"]
+    assert patched["name"] == container()["name"]
+    assert first["image"] == container()["image"]
+    assert first["securityContext"] == container()["securityContext"]
+    volumes = {each["name"]: each for each in pod["volumes"]}
+    (keys,) = {each["name"] for each in patched["volumeMounts"]}
+    mounts = {each["name"]: each["mountPath"] for each in first["volumeMounts"]}
+    (signs,) = mounts.keys() - {keys}
+    assert first["command"][-1].endswith(f"--import {mounts[signs]}/key")
+    assert f"generic {volumes[signs]['secret']['secretName']} --from-file=key=" in PAGE
+    assert "emptyDir" in volumes[keys], "gpg writes there"
+    homes = {
+        entry["value"] for each in (first, patched) for entry in each["env"]
+        if entry["name"] == "GNUPGHOME"
+    }  # fmt: skip
+    (home,) = homes
+    assert home.startswith(f"{mounts[keys]}/")
+
+
+@pytest.mark.real
+def test_a_key_that_comes_in_as_the_page_says_signs(tmp_path: Path) -> None:
+    """Twice, as after the end of a pod whose agent was killed; gpg's sockets want short paths."""
+    command = signing()["initContainers"][0]["command"][-1]
+    with tempfile.TemporaryDirectory(prefix="gk-") as short:
+        theirs, keys = f"{short}/theirs", f"{short}/keys/gnupg"
+        words = "--batch --quiet --passphrase '' --quick-gen-key bot@example.com ed25519 sign 0"
+        made = shell(
+            f"mkdir -m 700 {theirs}; gpg {words}; gpg --armor --export-secret-keys > {short}/key\n"
+            "gpg --list-keys --with-colons | sed -n 's/^fpr:*\\([0-9A-F]*\\):$/\\1/p'; "
+            "gpgconf --kill all",
+            tmp_path,
+            GNUPGHOME=theirs,
+        )
+        assert made.returncode == 0, made.stderr
+        (tmp_path / "made").write_text("x")
+        Path(short, "keys").mkdir(mode=0o777)
+        command = command.replace("/etc/gamekeeper/signing/key", f"{short}/key")
+        sign = f"gpg --batch --local-user {made.stdout.strip()}! --detach-sign --armor made"
+        end = "gpg-connect-agent 'getinfo pid' /bye | sed -n 's/^D //p'"
+        for step in (command, sign, command, sign):
+            done = shell(step, tmp_path, GNUPGHOME=keys)
+            assert done.returncode == 0, done.stderr
+            (tmp_path / "made.asc").unlink(missing_ok=True)
+            os.kill(int(shell(end, tmp_path, GNUPGHOME=keys).stdout), signal.SIGKILL)
 
 
 def test_every_variable_that_the_page_names_is_a_setting() -> None:

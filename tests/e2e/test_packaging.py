@@ -37,6 +37,14 @@ def test_the_image_is_nobodys_root_and_copies_what_stands_here() -> None:
                 assert (ROOT / name).exists(), line
 
 
+def test_whatever_the_program_starts_is_in_the_image() -> None:
+    """`gpg` alone only checks signatures: secret keys are its agent's, which Debian recommends."""
+    (line,) = (each for each in instructions() if "apt-get install" in each)
+    words = line.split("&&")[1].split()
+    assert "--no-install-recommends" in words
+    assert {"git", "openssh-client", "gpg", "gpg-agent"} <= set(words)
+
+
 def test_the_deployment_runs_as_the_user_of_the_image() -> None:
     documents = list(yaml.safe_load_all((ROOT / "deploy/gamekeeper.yaml").read_text()))
     [deployment] = [item for item in documents if item["kind"] == "Deployment"]

@@ -19,7 +19,8 @@ from reconciler.model.errors import Conflict, Misconfigured, PortError, Unavaila
 
 _UNSYNCED = {"core.fsync": "none"}
 """What a power cut spoils is found damaged and made anew; a sync would cost 4 ms a file."""
-_GPG_ID = re.compile(r"(?:0x)?[0-9A-Fa-f]{8,64}|[\w.+-]+@[\w.-]+", re.ASCII)
+_GPG_ID = re.compile(r"(?:0x)?[0-9A-Fa-f]{8,64}!?|[\w.+-]+@[\w.-]+", re.ASCII)
+"""With `!` that very subkey signs."""
 
 
 def write(objects: Objects, folder: str, change: Mapping[str, Any], body: bytes) -> str:

@@ -209,6 +209,8 @@ async def test_a_commit_is_signed_with_a_gpg_key(tmp_path: Path, gpg_home: Path)
         await made.fetch()
         key = SigningKey("gpg", "gamekeeper@example.test")
         await made.try_key(key)
+        (revocation,) = (gpg_home / "openpgp-revocs.d").iterdir()
+        await made.try_key(SigningKey("gpg", f"{revocation.stem}!"))
         pushed = await made.push(change(base, signing=key))
         for other in ("nobody@example.test", "-x", "0xZZ"):
             with pytest.raises(Misconfigured, match="key"):
