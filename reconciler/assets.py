@@ -122,10 +122,16 @@ class TimeZones(Mapping[str, Callable[[float], int]]):
         return lambda at: _ahead_seconds(zone, at)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(available_timezones()))
+        return iter(_zone_names())
 
     def __len__(self) -> int:
-        return len(available_timezones())
+        return len(_zone_names())
+
+
+@cache
+def _zone_names() -> tuple[str, ...]:
+    # Found by a walk over many folders: too slow for each mistyped zone of hundreds of specs.
+    return tuple(sorted(available_timezones()))
 
 
 @cache

@@ -1,5 +1,6 @@
 """A number's past for people and for programs."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from reconciler.cli.output import print_table
 from reconciler.loop.count_history import MOST_COMMITS
 from reconciler.model.history import CountChange
 from reconciler.model.intents import Step
-from reconciler.model.pushes import Person
+from reconciler.model.pushes import Logged, Person
 from reconciler.model.records import IDS_KEPT
 from reconciler.model.refs import WorkloadKey
 from reconciler.service.lookout import written
@@ -19,6 +20,7 @@ HEADS = ("when", "from", "to", "by", "commit", "why")
 US = "Gamekeeper"
 NOT_YET = "not in Git yet"
 NONE = "-"
+_ASKED = re.compile(r"^Requested-by: (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,13 @@ def _rows(change: CountChange) -> Iterator[tuple[object, ...]]:
             yield *_step_cells(step), who, commit, _why(step)
         return
     numbers = (NONE if each is None else each for each in (change.before, change.after))
-    yield written(change.logged.at), *numbers, who, commit, change.logged.subject
+    yield written(change.logged.at), *numbers, who, commit, _said(change.logged)
+
+
+def _said(logged: Logged) -> str:
+    """Return what a commit says of itself, and for whom: of `/create` its author is the process."""
+    asked = _ASKED.findall(logged.body)
+    return f"{logged.subject} (requested by {asked[-1]})" if asked else logged.subject
 
 
 def _step_cells(step: Step) -> tuple[object, ...]:

@@ -183,7 +183,11 @@ def _removed(reading: Reading, tree: Tree, asked: WorkloadKey) -> Files:
         raise Unmade(409, "since it was asked for, another Fleet has this name: ask again")
     file = reading.workloads[key].source.file
     data = tree.entries[file].text or b""
-    if len(parse_file(file, data).documents) != 1:
+    # An empty one is no document: a file may end in `---`.
+    said = [
+        each for each in parse_file(file, data).documents if each.value is not None or each.findings
+    ]
+    if len(said) != 1:
         raise Unmade(409, f"{file} holds other documents too: take {key} out of it by a commit")
     return {file: None}
 

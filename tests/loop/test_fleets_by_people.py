@@ -266,6 +266,15 @@ async def test_a_file_of_several_documents_is_left_to_people() -> None:
         await place.fleets.remove(OPENARENA, "ada")
 
 
+async def test_a_file_that_ends_in_three_dashes_holds_one_document() -> None:
+    place = await Place.make()
+    await place.fleets.make(ARENA, "ada")
+    text = place.files()[FILE].decode()
+    await place.commit({FILE: f"---\n{text}---\n# and no other\n"})
+    await place.fleets.remove(OPENARENA, "ada")
+    assert FILE not in place.files()
+
+
 async def test_a_lost_race_loses_nothing() -> None:
     place = await Place.make()
     place.world.host.rivals = [{"README": "somebody else's"}]

@@ -50,6 +50,17 @@ def test_a_time_zone_tells_how_far_its_clocks_are_ahead() -> None:
     assert "Europe/Berlin" in set(zones)
 
 
+def test_the_names_of_time_zones_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = list(assets.TimeZones())
+
+    def walk() -> set[str]:
+        raise AssertionError("hundreds of folders are read again")
+
+    monkeypatch.setattr(assets, "available_timezones", walk)
+    assert list(assets.TimeZones()) == names
+    assert len(assets.TimeZones()) == len(names)
+
+
 @pytest.mark.parametrize("name", ["Mars/Olympus", "../../etc/passwd", "", "Europe"])
 def test_what_is_no_time_zone_is_in_no_table(name: str) -> None:
     assert name not in assets.TimeZones()

@@ -45,6 +45,13 @@ def test_every_step_has_its_line_the_newest_first() -> None:
     assert said == ""
 
 
+def test_who_asked_for_a_commit_of_ours_over_http_stands_beside_what_it_says() -> None:
+    body = "Make Fleet arena\n\nRequested-by: match-director\nGamekeeper-Instance: main\n"
+    logged = replace(LOGGED, subject="Make Fleet arena", body=body)
+    lines, _ = shown(replace(PAST, changes=(replace(THEIRS, logged=logged),)))
+    assert lines[-1].endswith("   Make Fleet arena (requested by match-director)")
+
+
 def test_what_is_not_known_or_not_shown_is_said() -> None:
     unknown = replace(
         PAST, count=None, source="", changes=(), pending=(), acts=None, cut=True, unknown="no key"
