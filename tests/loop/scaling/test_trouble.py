@@ -197,7 +197,7 @@ def test_a_force_push_beside_a_decision_on_its_way_loses_nothing() -> None:
 def test_a_clock_that_jumps_delays_no_commit_and_no_decision_by_an_hour(
     jump: float, when: str
 ) -> None:
-    """The policy wants seven at every time of day, so the jump itself changes no demand."""
+    """The policy wants five at every time of day, so the jump itself changes no demand."""
 
     async def main() -> None:
         text = scaled(2, [{"replicas": 5}])
