@@ -42,6 +42,13 @@ Rooms = Counter[tuple[str, str, str]]
 """How many rooms there are, by workload, image and state."""
 
 
+NOTHING_THERE = {"kind": "Status", "reason": "NotFound", "details": {"name": "it"}, "code": 404}
+
+
+class NotThere(PortError):
+    """Of a request that is answered 404: what it is about is there no more, or so it is told."""
+
+
 class NotTheSame(AssertionError):
     """An act came to something else than it does undisturbed."""
 
@@ -154,6 +161,8 @@ class PromptedHouse(Playhouse):
         async def send(call: Call) -> tuple[int, Json]:
             try:
                 return await sent(call)
+            except NotThere:
+                return 404, NOTHING_THERE  # the client says what that means, and to whom
             except PortError as error:
                 await prompter.hold(error)
                 raise

@@ -23,6 +23,7 @@ from tests.loop.rooms.acts import (
     NO_ROOM,
     Act,
     Ending,
+    NotThere,
     PromptedHouse,
     Prompter,
     Rooms,
@@ -59,6 +60,10 @@ def _lost(call: Call) -> PortError:
     return Unanswered(f"{call.what}: no answer: connection reset")
 
 
+def _gone(call: Call) -> PortError:
+    return NotThere(f"{call.what}: it is not there")
+
+
 ENDING = {"causes": [{"reason": "NamespaceTerminating", "message": "it goes", "field": ""}]}
 NO_NAMESPACE = {"reason": "NotFound", "details": {"kind": "namespaces", "name": "arena"}}
 REFUSED: dict[str, Failure] = {
@@ -74,6 +79,7 @@ REFUSED: dict[str, Failure] = {
     "504": _status(504),
     "connection lost": _lost,
 }
+GONE = "404, it is gone"
 APPLIED: dict[str, Failure] = {
     "500, carried out": _status(500),
     "504, carried out": _status(504),
@@ -139,6 +145,7 @@ def _wrongs(calls: tuple[Call, ...], numbers: Numbers) -> Iterator[tuple[int, st
         yield at, STALLS, late(before=_no_answer)
         yield at, CUT_SHORT, Prompter(at, after=_fails(_cut_short), numbers=numbers)
         if call.verb in WRITES:
+            yield at, GONE, Prompter(at, before=_fails(_gone), numbers=numbers)
             for name, failure in APPLIED.items():
                 yield at, name, Prompter(at, after=_fails(failure), numbers=numbers)
             yield at, LATE, late(before=_too_late)
