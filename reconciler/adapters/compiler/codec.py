@@ -1,4 +1,5 @@
-"""Frozen dataclasses to JSON and back, by their type hints: what crosses to a worker and returns.
+"""Frozen dataclasses and named tuples to JSON and back, by their type hints: what crosses to a
+worker and returns.
 
 Reading checks every type on the way, since a worker that ran strangers' text may say anything.
 """
@@ -41,9 +42,8 @@ def _coder_of(maker: Callable[[Any], _Coder], shape: Any) -> _Coder:
 @cache
 def _encoder(shape: Any) -> _Coder:
     origin, inner = get_origin(shape), get_args(shape)
-    if is_dataclass(shape):
-        hints = get_type_hints(shape)
-        parts = [(field.name, _encoder(hints[field.name])) for field in fields(shape)]
+    if _is_record(shape):
+        parts = [(name, _encoder(hint)) for name, hint in _hints(shape)]
         return lambda value: [coder(getattr(value, name)) for name, coder in parts]
     if origin is types.UnionType:
         one = _encoder(_optional(inner))
@@ -65,8 +65,8 @@ def _encoder(shape: Any) -> _Coder:
 @cache
 def _decoder(shape: Any) -> _Coder:
     origin, inner = get_origin(shape), get_args(shape)
-    if is_dataclass(shape):
-        return _dataclass_decoder(shape)
+    if _is_record(shape):
+        return _record_decoder(shape)
     if origin is types.UnionType:
         one = _decoder(_optional(inner))
         return lambda value: None if value is None else one(value)
@@ -96,15 +96,26 @@ def _scalar_decoder(shape: Any) -> _Coder:
     return lambda value: _of(shape, value)
 
 
-def _dataclass_decoder(shape: Any) -> _Coder:
-    hints = get_type_hints(shape)
-    parts = [_decoder(hints[field.name]) for field in fields(shape)]
+def _record_decoder(shape: Any) -> _Coder:
+    parts = [_decoder(hint) for _, hint in _hints(shape)]
 
     def decoded(value: Any) -> Any:
         listed = _of(list, value)
         return shape(*(coder(one) for coder, one in zip(parts, listed, strict=True)))
 
     return decoded
+
+
+def _is_record(shape: Any) -> bool:
+    named = isinstance(shape, type) and issubclass(shape, tuple)
+    return named or is_dataclass(shape)
+
+
+def _hints(shape: Any) -> list[tuple[str, Any]]:
+    """Return the fields of a dataclass or a named tuple in order, each with its type."""
+    hints = get_type_hints(shape)
+    names = [field.name for field in fields(shape)] if is_dataclass(shape) else list(hints)
+    return [(name, hints[name]) for name in names]
 
 
 def _of(kind: type[T], value: Any) -> T:
