@@ -133,10 +133,12 @@ def tells_of_people(arrival: Arrival) -> bool:
 def head_count(arrival: Arrival, workload: Workload, record: StateRecord) -> HeadCount:
     """Return what a head says of the count of one workload, beside what was accepted of it."""
     reading, own = arrival.reading, arrival.reading.own.get(workload.key)
-    human, asked = intents.human_commit(arrival.moves.apart.get(workload.key, ())), None
+    apart = arrival.moves.apart.get(workload.key, ())
+    tracked = arrival.moves.tracked.get(workload.key, ())
+    human, asked = intents.human_commit(apart), None
     if not human:
         # Theirs on the tracked branch acts where nobody wrote another on the branch of counts.
-        human = intents.human_commit(arrival.moves.tracked.get(workload.key, ()))
+        human = intents.human_commit(tracked)
         if not human and is_own_theirs(arrival, workload.key, record.scaling):
             human = reading.commit
         asked = own if human else None
@@ -147,8 +149,7 @@ def head_count(arrival: Arrival, workload: Workload, record: StateRecord) -> Hea
         # The freeze is over, or an approval lets it through.
         human = waiting_by(arrival, workload.key, record)
         human = human or _brought_back(arrival, workload, record)
-    moved = (arrival.moves.tracked, arrival.moves.apart)
-    passed = [each for moves in moved for each in moves.get(workload.key, ())]
+    passed = (*tracked, *apart)
     went_back = any(each.went_back and each.commit == human for each in passed)
     went_back |= record.scaling.waits_back and human == record.scaling.waits_by
     back = back_to(arrival, workload.key, record)

@@ -55,7 +55,7 @@ async def _unchanged(lane: HeadLane, result: intake.Intake) -> dict[WorkloadKey,
     for number, (key, workload) in enumerate(result.effective.items()):
         if number % STRETCH == 0:
             await asyncio.sleep(0)
-        if key in known and key in lane.rendered and known[key].workload == workload:
+        if key in known and key in lane.rendered and _is_same(known[key].workload, workload):
             found[key] = lane.rendered[key]
     return found
 
@@ -65,8 +65,13 @@ def _desired(lane: HeadLane, workload: Workload, rendered: Rendered) -> Desired:
     known = lane.home.wanted.effective.get(workload.key)
     if known is not None and lane.rendered.get(workload.key) is rendered:
         before = known.workload
-        if before == workload:
+        if _is_same(before, workload):
             return known
         if (before.spec_json, before.replicas) == (workload.spec_json, workload.replicas):
             return replace(known, workload=workload)
     return desired.build(workload, rendered, lane.home.kinds)
+
+
+def _is_same(before: Workload, now: Workload) -> bool:
+    """Whether nothing of a workload changed; of what no commit touched it is the very same."""
+    return before is now or before == now

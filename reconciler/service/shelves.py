@@ -90,11 +90,11 @@ class ObjectShelf:
         """Return those of a workload."""
         return self._objects.of(key)
 
-    def workloads(self, instance: str) -> Iterable[WorkloadKey]:
-        """Yield the workloads of which this instance owns any."""
+    def workloads(self, instance: str, known: Collection[WorkloadKey]) -> Iterable[WorkloadKey]:
+        """Yield the workloads of which this instance owns any, but for those that are known."""
         for key in self._objects.workloads():
-            if not key.name:
-                continue  # a namespace that is shared
+            if key in known or not key.name:
+                continue  # the latter is a namespace that is shared
             for each in self._objects.of(key):
                 if each.instance == instance:
                     yield key

@@ -131,7 +131,8 @@ class ClusterView:
         """Every workload of which this instance has something."""
         keys = set(self._pods.workloads())
         for shelf in self._objects.values():
-            keys.update(shelf.workloads(self._instance))
+            # Almost each has pods, too: a head of a thousand asks for all of them.
+            keys.update(list(shelf.workloads(self._instance, keys)))
         return keys
 
     def of(self, key: WorkloadKey) -> LiveWorkload:
