@@ -132,7 +132,18 @@ class Committer:
             if self._lost:
                 await self._overtaken()
             else:
-                await self._clock.sleep(seconds)
+                await self._rest(seconds)
+
+    async def _rest(self, seconds: float) -> None:
+        """Wait; where nothing is to be committed any more that is told before the next try."""
+        try:
+            while self._is_told and seconds > LOOK_SECONDS:
+                await self._clock.sleep(LOOK_SECONDS)
+                seconds -= LOOK_SECONDS
+                self._take_back(self._terms())
+        except Exception:
+            log.exception("a defect of Gamekeeper's own: a trouble is told until the next try")
+        await self._clock.sleep(seconds)
 
     def head_taken_in(self) -> None:
         """A head was judged."""
