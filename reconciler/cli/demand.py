@@ -131,7 +131,7 @@ async def _import(
         async with Progress(console, "writing the record"):
             await store.load()
             key = of_workload(arguments.workload, store.states())
-            before = await _put(store, key, counts, replaces=arguments.replace)
+            before = await put(store, key, counts, replaces=arguments.replace)
     finally:
         await cluster.close()
     new = len(counts if arguments.replace else counts.keys() - before.keys())
@@ -143,7 +143,7 @@ async def _import(
     return 0
 
 
-async def _put(
+async def put(
     store: RecordStore, key: WorkloadKey, counts: dict[int, int], *, replaces: bool
 ) -> dict[int, int]:
     """Put counts on record and return what was there. Raises Conflict and the cluster's errors."""
