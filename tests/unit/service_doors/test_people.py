@@ -251,11 +251,19 @@ async def test_where_lists_are_open_whoever_is_known_is_told_apart_unasked(file:
     for each in (bearer("annas-token"), bearer("t-arena"), code("wrong"), NOTHING):
         assert not await gate.door.admit_reader(each, PEER)
     assert gate.asked() == [], "a stranger's word costs the API server nothing"
-    assert await asked(gate, "annas-token") == "anna"
-    gate.fails("accessreviews", lambda: Unavailable("down"))
-    assert not await gate.door.admit_reader(bearer("annas-token"), PEER)
-    gate.transport.before = lambda number, call: None
+    assert await asked(gate, "annas-token", workload=None) == "anna"
+    before = gate.asked()
     assert await gate.door.admit_reader(bearer("annas-token"), PEER)
+    assert gate.asked() == before
+
+
+async def test_where_lists_are_open_who_drained_in_one_namespace_waits_for_no_api_server() -> None:
+    everywhere = Rule(["get", "update"], ["gamekeeper.dev"], ["rooms"])
+    gate = Gate(users={"annas-token": User("anna", rules=[everywhere])})
+    assert await asked(gate, "annas-token", "drain") == "anna"
+    before = gate.asked()
+    assert not await gate.door.admit_reader(bearer("annas-token"), PEER)
+    assert gate.asked() == before
 
 
 async def test_who_is_known_and_may_not_guesses_nothing(file: Path) -> None:
