@@ -19,6 +19,8 @@ from reconciler.model.specs import Workload
 UNKNOWN_REVISION = f"adopted-{REPORTING}"
 """Of no template of ours; it is awaited as one that reports, so silence lets nothing go."""
 
+_ON_THEIR_WAY = frozenset({Mark.DRAINING.value, Mark.FAILED.value})
+
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
@@ -162,8 +164,8 @@ def patch_of(pod: Json, adoption: Adoption, ordinal: int | None) -> Json:
         labels.LEAVING_SINCE: None,
     }
     marks: dict[str, str | None] = dict(adoption.marks)
-    if labels.STATE in _labels(pod):
-        # So may a mark that it drains, or has failed.
+    if _labels(pod).get(labels.STATE) in _ON_THEIR_WAY:
+        # So may such a mark; any other says that somebody may play there.
         marks.setdefault(labels.STATE, None)
     fence = {name: metadata[name] for name in ("uid", "resourceVersion")}
     return {"metadata": {"labels": marks, "annotations": notes, **fence}}

@@ -46,11 +46,12 @@ class Departures:
     def go(self, pod: LivePod, why: Why, reason: str) -> None:
         """Bring a room one step further on its way out; a protected one stays where it is."""
         there = self.there
-        judged = there.of(pod)
+        judged, heard = there.of(pod), there.heard(pod)
         if judged.protected:
             return
-        blames = why is Why.FAILED and (is_failure(pod, judged) or is_false_start(pod, judged))
-        if fence.needs_fence(pod, judged, there.heard(pod)) and pod.mark is not Mark.DRAINING:
+        ended = is_failure(pod, judged) or is_false_start(pod, judged, heard)
+        blames = why is Why.FAILED and ended
+        if fence.needs_fence(pod, judged, heard) and pod.mark is not Mark.DRAINING:
             guard = guard_for(there.workload, Mark.DRAINING)
             self.marks.append(MarkRoom(pod, Mark.DRAINING, why, reason, guard))
             self.wait(there.workload.departure.quiet_seconds)

@@ -15,7 +15,7 @@ from functools import lru_cache
 from reconciler.core.rooms import Sorted
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.records import Failure
-from reconciler.model.rooms import BUSY_MARKS, Judged, RoomState, Why
+from reconciler.model.rooms import BUSY_MARKS, Heard, Judged, RoomState, Why
 from reconciler.model.specs import FailurePolicy
 
 NOT_ITS_FAULT = frozenset(
@@ -66,15 +66,16 @@ def is_failure(pod: LivePod, judged: Judged) -> bool:
     return pod.ended not in NOT_ITS_FAULT and not pod.ended.startswith(_SO_BEGINS)
 
 
-def is_false_start(pod: LivePod, judged: Judged) -> bool:
-    """Whether a room ended well as soon as it had begun, and nobody had told it to.
+def is_false_start(pod: LivePod, judged: Judged, heard: Heard | None) -> bool:
+    """Whether a room ended well as soon as it had begun, unasked, and nobody played there.
 
     That is no failure, and no limit counts it. Yet made anew at once it would end again at once,
     for ever: its revision backs off, as no revision does whose rooms end with their match.
     """
     told = pod.leaving not in (Why.STAYS, Why.FAILED)
     over = pod.brief and judged.state is RoomState.TERMINATED
-    return over and not told and pod.mark not in BUSY_MARKS
+    played_in = pod.mark in BUSY_MARKS or (heard is not None and heard.busy)
+    return over and not told and not played_in
 
 
 def decide(

@@ -93,14 +93,15 @@ async def _copy(lane: Lane, plan: Plan, copy: CopyFrom, desired: Desired, steps:
         if problem:
             return problem
         reason = f"{ref} is not as {copy.source} is"
-    lane.check_stands(plan)
-    if there is not None:
-        strays = copying.strays(there, body)
-        if strays:
-            there = await lane.cluster.merge_patch(ref, {"metadata": _seen(there), **strays})
         body = {**body, "metadata": {**body["metadata"], **_seen(there)}}
-    await lane.cluster.apply(body, force=True)
+    lane.check_stands(plan)
+    made = await lane.cluster.apply(body, force=True)
     steps.did("copy", str(ref), reason)
+    # After what is wanted, which so is never gone in between.
+    strays = copying.strays(made, body)
+    if strays:
+        lane.check_stands(plan)
+        await lane.cluster.merge_patch(ref, {"metadata": _seen(made), **strays})
     return ""
 
 

@@ -229,7 +229,8 @@ def _is_brief(spec: Json, status: Json, games: Games) -> bool:
     over = [unix_seconds(end.get("finishedAt")) for end in ends]
     if not ends or not all(began) or not all(over):
         return False  # nobody tells
-    return max(over) - min(began) < FIRST_DELAY_SECONDS
+    # Less than nothing: a clock that was set back meanwhile, which tells nothing of it.
+    return 0 <= max(over) - min(began) < FIRST_DELAY_SECONDS
 
 
 def _starts(status: Json, games: Games) -> list[float]:

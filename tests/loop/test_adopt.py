@@ -123,6 +123,23 @@ async def test_what_an_earlier_instance_said_of_a_room_does_not_remove_it(state:
     assert uids(world) == before
 
 
+@pytest.mark.parametrize("state", ["busy", "allocated"])
+async def test_a_room_in_which_an_earlier_instance_knew_players_is_not_scaled_in(
+    state: str,
+) -> None:
+    world, process = await held()
+    for name in EARLIER:
+        patch(world, f"{PODS}/{name}", {"metadata": {"labels": {labels.STATE: state}}})
+    before = uids(world)
+    await Hand(world).adopt()
+    give(world)
+    world.commit({FILE: spec("arena", 1)})
+    for _ in range(15):
+        await process.turn()
+        world.pass_time(5.0)
+    assert uids(world) == before
+
+
 async def test_a_namespace_that_people_gave_us_is_never_deleted_by_us() -> None:
     world, process = await held()
     await Hand(world).adopt()

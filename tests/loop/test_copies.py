@@ -143,6 +143,17 @@ async def test_what_others_add_to_a_copy_goes_and_what_is_revoked_at_its_source(
     assert (after, regions(world)["metadata"]["resourceVersion"]) == before
 
 
+async def test_a_key_of_another_name_comes_before_the_old_one_goes() -> None:
+    world, process = await standing()
+    before = len(process.transport.writes)
+    patch(world, f"{SOURCES}/configmaps/regions", {"data": {"eu": None, "de": "fra"}})
+    patch(world, f"{COPIES}/configmaps/regions", {"data": {"us": "iad"}})
+    await turns(world, process)
+    assert regions(world)["data"] == {"de": "fra"}
+    writes = [call for call in process.transport.writes[before:] if "/regions" in call.path]
+    assert [call.verb for call in writes] == ["apply", "patch"]
+
+
 async def test_a_source_that_is_gone_takes_no_copy_and_no_room_away() -> None:
     world, process = await standing()
     world.delete(f"{SOURCES}/secrets/pull")

@@ -29,6 +29,7 @@ _CREDENTIAL_HELPER = (
 )
 
 _LONGEST_LINE = 65_536
+_LEAST_SECRET, _LEAST_TOKEN = 4, 20
 
 _CONFIGURATION = f"""\
 [core]
@@ -89,16 +90,21 @@ def environment(source: Source, address: Address) -> Mapping[str, str]:
 
 
 def without_secrets(text: str, source: Source, address: Address) -> str:
-    """Return what git said without what it authenticated by: a host may say back what it heard."""
-    found = [address.password]
+    """Return what git said without what it authenticated by: a host may say back what it heard.
+
+    A word of a few letters stays, for git's own words may hold it: it keeps nobody out.
+    """
+    name, found = address.username or source.username, [address.password]
     with suppress(OSError):
         if source.token_file:
             with open(source.token_file, encoding="utf-8", errors="replace") as stream:
                 found.append(stream.readline(_LONGEST_LINE).strip())
-    name = address.username or source.username
     pairs = [base64.b64encode(f"{name}:{word}".encode()).decode() for word in found if word]
-    for secret in filter(None, (*pairs, *found)):
-        text = text.replace(secret, "***")
+    # Some hosts take a token as the name, and any password.
+    found.append(name if len(name) >= _LEAST_TOKEN else "")
+    for secret in (*pairs, *found):
+        if len(secret) >= _LEAST_SECRET:
+            text = text.replace(secret, "***")
     return text
 
 

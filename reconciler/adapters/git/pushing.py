@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from reconciler.adapters.git import verdicts, wire, writing
@@ -68,10 +69,10 @@ class Pushing:
         output = self._store.network().run(
             *_PUSH, f"--force-with-lease={ref}:{at}", "--", self._store.url, f"{commit}:{ref}"
         )
-        said = self._store.without_secrets(output.stdout.decode("utf-8", "replace"))
-        answer = verdicts.parsed(said, ref)
+        answer = verdicts.parsed(output.stdout.decode("utf-8", "replace"), ref)
         if output.status == 0 and answer.taken:
             return commit
+        answer = replace(answer, reason=self._store.without_secrets(answer.reason))
         stderr = self._store.without_secrets(output.stderr)
         if not answer.reason or answer.unknown:
             return self._unanswered(branch, commit, stderr)

@@ -59,16 +59,13 @@ def decide(parameters: Parameters, look: Look) -> Advice:
     memory, activity = decode(look.memory), look.activity
     is_new = memory.is_new
     at, seconds, started, dry, forecasts, onsets, ready = memory.clock.tolist()
-    # Where no room is wanted (by another policy, or a person) nobody is missed, and nobody seen.
-    is_open = look.load.replicas > 0 or look.load.members > 0
-    if is_open and not is_new:
+    if not is_new:
         # Of the time before this process looked nothing was seen: not that nobody came.
         seen_since = max(at, activity.since)
         seconds += min(max(0.0, look.now - seen_since), LONGEST_GAP_SECONDS)
-    if is_open:
-        onsets += activity.dry_seconds > 0.0 and ready > 0.0
-        dry += activity.dry_seconds
+    onsets += activity.dry_seconds > 0.0 and ready > 0.0
     started += len(activity.starts)
+    dry += activity.dry_seconds
     memory.clock[:] = look.now, seconds, started, dry, forecasts, onsets, look.load.ready
     if len(activity.ends):
         adaptive_ages.learn_ends(memory, _listed(activity.ends))
@@ -99,7 +96,7 @@ def _forecast(parameters: Parameters, look: Look, memory: Memory, is_new: bool) 
     leads = tuple([step * reach for step in STEPS])
     arriving, doubt = adaptive_rates.foresee(memory, leads, shapes)
     scattering = adaptive_rates.dispersion(memory)
-    if not is_new:
+    if not is_new and _is_open(look):
         unseen = float(memory.moments[2]) * dry
         # Of a group that finds too few rooms the rest is lost at once: no time passes.
         unseen += GROUP_SHARE * onsets * (scattering - 1.0)
@@ -116,6 +113,13 @@ def _forecast(parameters: Parameters, look: Look, memory: Memory, is_new: bool) 
         *(allowance.missed, allowance.allowed, reach),
     )
     memory.clock[1:6] = 0.0, 0.0, 0.0, forecasts + 1.0, 0.0
+
+
+def _is_open(look: Look) -> bool:
+    """Whether any room is wanted: where none is, by another policy or a person, who comes finds
+    none, and is missed by nobody's budget.
+    """
+    return look.load.replicas > 0 or look.load.members > 0
 
 
 def _advice(look: Look, memory: Memory) -> Advice:

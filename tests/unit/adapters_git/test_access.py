@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from reconciler.adapters.git.access import without_secrets
 from reconciler.adapters.git.mirror import Mirror
 from reconciler.adapters.git.source import Source
+from reconciler.adapters.git.urls import checked
 from reconciler.model.errors import Denied, Misconfigured, PortError, Unavailable
 from tests.gitservers.http import Fault, HttpGitServer
 from tests.gitservers.repositories import BareRepository
@@ -77,6 +79,25 @@ async def test_a_password_in_the_url_works_and_shows_nowhere(tmp_path: Path) -> 
                 await fetching
             server.heal()
     assert password not in everything_written(tmp_path / "cache")
+
+
+@pytest.mark.parametrize(
+    ("login", "said", "shown"),
+    [
+        pytest.param("bot:hunter2", "no hunter2 at next", "no *** at next", id="a password"),
+        pytest.param("bot:hunter2", "Basic Ym90Omh1bnRlcjI=", "Basic ***", id="as it is sent"),
+        pytest.param("bot:x", "refs/heads/next", "refs/heads/next", id="one that means nothing"),
+        pytest.param(
+            "an0paqueT0kenOfAHost9:x", "is an0paqueT0kenOfAHost9 old?", "is *** old?",
+            id="a token as the name",
+        ),
+    ],
+)  # fmt: skip
+def test_what_git_says_is_shown_without_what_it_authenticated_by(
+    login: str, said: str, shown: str
+) -> None:
+    url = f"https://{login}@git.example.com/team/fleet.git"
+    assert without_secrets(said, Source(url), checked(url)) == shown
 
 
 async def test_no_credentials_at_all_are_denied_without_asking_anybody(tmp_path: Path) -> None:

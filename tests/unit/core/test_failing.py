@@ -7,9 +7,9 @@ from reconciler.core.room_state import judge
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.records import Failure
 from reconciler.model.refs import Json
-from reconciler.model.rooms import Judged, Mark, Why
+from reconciler.model.rooms import Judged, Mark, Said, Why
 from reconciler.model.specs import FailurePolicy
-from tests.unit.core.making import NOW, a_pod, a_workload
+from tests.unit.core.making import NOW, a_heard, a_pod, a_workload
 
 SPEC = "{}"
 TWO_AN_HOUR = FailurePolicy("delete", max_failures=2, window_seconds=3600)
@@ -111,7 +111,9 @@ def test_a_clock_that_was_set_back_frees_nothing_early() -> None:
 def test_a_room_that_ends_well_as_soon_as_it_began(more: Json, false_start: bool) -> None:
     pod = a_pod(0, **{"phase": Phase.SUCCEEDED, "ended": "Completed", "brief": True, **more})
     judged = judge(pod, a_workload())
-    assert failing.is_false_start(pod, judged) is false_start
+    assert failing.is_false_start(pod, judged, None) is false_start
+    assert failing.is_false_start(pod, judged, a_heard()) is false_start
+    assert not failing.is_false_start(pod, judged, a_heard(said=Said.OCCUPIED))
     if false_start:
         found = failing.decide([(pod, judged)], (), TWO_AN_HOUR, SPEC, NOW)
         assert (found.act, found.log) == ((pod,), None), "no limit counts it"

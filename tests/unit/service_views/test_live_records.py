@@ -460,6 +460,7 @@ def _ended(began: int | None, over: int) -> Json:
         pytest.param([_ended(5, 15)], False, id="as long as the first wait"),
         pytest.param([_ended(5, 9), _ended(8, 16)], False, id="from the first to the last"),
         pytest.param([_ended(None, 14)], False, id="nobody tells when it began"),
+        pytest.param([_ended(30, 14)], False, id="its clock was set back meanwhile"),
         pytest.param([_runs_since(5)], False, id="it runs"),
     ],
 )
