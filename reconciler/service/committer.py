@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from reconciler.loop import landing, noting
@@ -25,6 +24,7 @@ from reconciler.model.errors import (
 from reconciler.model.intents import Intent
 from reconciler.model.refs import WorkloadKey
 from reconciler.ports import Clock, WritableRepository
+from reconciler.service.refused_counts import RefusedCounts, refused_counts
 from reconciler.service.retries import Retries
 
 LOOK_SECONDS = 1.0
@@ -38,8 +38,7 @@ MOST_RACES = 5
 MOST_TAKEN = 3
 """So many that the host says it took, over a head that stays: it does not move the branch."""
 LONGEST_SECONDS = 300.0
-"""A branch that is protected, or a repaired credential, sends no event: it is tried again. What no
-edit can write is told again."""
+"""A branch that is protected, or a repaired credential, sends no event: it is tried again."""
 
 log = logging.getLogger("gamekeeper")
 
@@ -61,23 +60,6 @@ class CommitObserver(Protocol):
 
     def unrecorded(self, error: PortError) -> None:
         """A record of ours did not take what became of a commit; Git has nothing to do with it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Refused:
-    """Counts that no edit could write into `head`: only a commit of a person can mend that.
-
-    Asked for again at `again_at` (Unix seconds), so that it goes on being told.
-    """
-
-    head: tuple[str, str] = ("", "")
-    counts: Mapping[WorkloadKey, int] = field(default_factory=dict)
-    again_at: float = 0.0
-
-    def has(self, key: WorkloadKey, count: int, head: tuple[str, str], now: float) -> bool:
-        """Whether a count is not to be asked for now."""
-        lasts = head == self.head and 0 < self.again_at - now <= LONGEST_SECONDS
-        return lasts and self.counts.get(key) == count
 
 
 class Committer:
@@ -106,7 +88,7 @@ class Committer:
         self._retries = Retries(FIRST_SECONDS, LONGEST_SECONDS)
         self._away = Retries(FIRST_SECONDS, LONGEST_AWAY_SECONDS)
         self._tries = Tries()
-        self._refused = _Refused()
+        self._refused = RefusedCounts()
         self._lost: tuple[str, str] | None = None
         """The head on which a push was made that lost its race."""
         self._raced_on: tuple[str, str] | None = None
@@ -135,12 +117,19 @@ class Committer:
                 await self._rest(seconds)
 
     async def _rest(self, seconds: float) -> None:
-        """Wait; where nothing is to be committed any more that is told before the next try."""
+        """Wait; where nothing is to be committed any more that is told before the next try.
+
+        Then nothing is left to be tried: what is decided next waits for its quiet time alone.
+        """
         try:
             while self._is_told and seconds > LOOK_SECONDS:
                 await self._clock.sleep(LOOK_SECONDS)
                 seconds -= LOOK_SECONDS
+                if not self._leading():
+                    return
                 self._take_back(self._terms())
+                if not self._is_told:
+                    return
         except Exception:
             log.exception("a defect of Gamekeeper's own: a trouble is told until the next try")
         await self._clock.sleep(seconds)
@@ -205,8 +194,7 @@ class Committer:
             self._tell(landed)
         if landed.unrecorded is not None:
             self._observer.unrecorded(landed.unrecorded)
-        counts = {refusal.edit.where: refusal.edit.value for refusal in landed.refused}
-        self._refused = _Refused(base, counts, now + LONGEST_SECONDS)
+        self._refused = refused_counts(base, landed.refused, now)
         if landed.commit:
             self._wake()
 
@@ -243,10 +231,14 @@ class Committer:
         """Tell that nothing is to be committed any more, where it was told that something is.
 
         The count went back to the number in Git, a person's overruled it, or Git is not to be
-        written now: no commit comes that would tell the end of that trouble.
+        written now: no commit comes that would tell the end of that trouble. The next one begins
+        anew: it is tried at once, and told though it be the same.
         """
         if self._is_told and (terms is None or landing.is_done(self._lane)):
             self._tell(Landed())
+            self._refused = RefusedCounts()
+            self._retries.succeeded()
+            self._away.succeeded()
 
     def _waiting(self, now: float) -> Mapping[WorkloadKey, Intent]:
         """Return what waits, without what cannot be written: its quiet time is no other's."""

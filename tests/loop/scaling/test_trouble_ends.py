@@ -8,7 +8,7 @@ import pytest
 
 from reconciler.core.news import of_write_back
 from reconciler.model.outbox import Outbox
-from tests.loop.scaling.house import ARENA, FILE, Scene, scaled, scene
+from tests.loop.scaling.house import ARENA, FILE, QUIET_SECONDS, Habits, Scene, scaled, scene
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.world import CONFIG
 
@@ -16,6 +16,12 @@ FOR_FIVE_MINUTES = [{"from": "08:05", "to": "08:10", "replicas": 5}]
 TWICE = [*FOR_FIVE_MINUTES, {"from": "08:30", "to": "20:00", "replicas": 4}]
 """The world begins at 08:00."""
 LASTS = [{"from": "08:05", "to": "20:00", "replicas": 5}]
+TWICE_FIVE = [
+    {"from": "08:05", "to": "08:07", "replicas": 5},
+    {"from": "08:08", "to": "20:00", "replicas": 5},
+]
+IN_THE_EVENING = [{"from": "19:00", "to": "20:00", "replicas": 5}]
+FOUR = [{"from": "08:05", "to": "20:00", "replicas": 4}]
 OFF = CONFIG.replace("spec: {}", "spec: {writeBack: {mode: 'off'}}")
 
 
@@ -55,9 +61,9 @@ def protect(there: Scene) -> None:
     there.world.host.protected["main"] = "changes go through merge requests"
 
 
-def anchor(there: Scene) -> None:
+def anchor(there: Scene, times: list[dict[str, Any]] = TWICE) -> None:
     """Make `replicas` a number that no edit can change alone."""
-    shared = scaled(2, TWICE).replace("replicas: 2\n", "replicas: &n 2\n", 1)
+    shared = scaled(2, times).replace("replicas: 2\n", "replicas: &n 2\n", 1)
     there.world.commit({FILE: shared.replace("min: 2\n", "min: *n\n", 1)})
 
 
@@ -88,6 +94,43 @@ def test_a_count_that_went_back_to_the_number_in_git_leaves_no_trouble_behind(
             await there.until("four act", lambda: there.wanted() == 4, 1500.0)
             assert not outbox(there).error, "what waits for its quiet time fails by nothing"
             await there.until("four in Git", lambda: there.count_in_git() == 4, 90.0)
+
+    in_virtual_time(main())
+
+
+def test_a_count_that_comes_back_and_is_refused_again_is_told_after_its_quiet_time() -> None:
+    async def main() -> None:
+        async with scene(scaled(2, TWICE_FIVE)) as there:
+            there.start("one")
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            anchor(there, TWICE_FIVE)
+            await there.until("it is told", lambda: refused(there), 400.0)
+            await there.until("two act", lambda: there.wanted() == 2, 120.0)
+            await there.until("no trouble", lambda: is_well(there), 5.0)
+            await there.until("five act again", lambda: there.wanted() == 5, 120.0)
+            await there.until("it is told again", lambda: refused(there), QUIET_SECONDS + 5.0)
+
+    in_virtual_time(main())
+
+
+def test_what_is_decided_after_a_trouble_ended_waits_for_its_quiet_time_alone() -> None:
+    async def main() -> None:
+        async with scene(scaled(2, LASTS), Habits(quiet_seconds=10.0)) as there:
+            there.start("one")
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            protect(there)
+            await there.until("five act", lambda: there.wanted() == 5, 400.0)
+            await asyncio.sleep(1800.0)
+            (ledger,) = there.ledgers
+            tries = len(ledger.troubles)
+            await there.until("a try", lambda: len(ledger.troubles) > tries, 305.0)
+            # The next one comes in two and a half minutes, or later.
+            there.world.commit({FILE: scaled(2, IN_THE_EVENING)})
+            await there.until("no trouble", lambda: is_well(there), 65.0)
+            there.world.host.heal()
+            there.world.commit({FILE: scaled(2, FOUR)})
+            await there.until("four act", lambda: there.wanted() == 4, 65.0)
+            await there.until("four in Git", lambda: there.count_in_git() == 4, 12.0)
 
     in_virtual_time(main())
 
