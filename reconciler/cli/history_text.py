@@ -20,7 +20,8 @@ HEADS = ("when", "from", "to", "by", "commit", "why")
 US = "Gamekeeper"
 NOT_YET = "not in Git yet"
 NONE = "-"
-_ASKED = re.compile(r"^Requested-by: (.+)$", re.MULTILINE)
+_ASKED = re.compile(r"(?:\A|\n\n)Requested-by: (.+)\nGamekeeper-Instance: .+\n*\Z")
+"""The last block of a message of `/create` and `/delete`, which holds nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +138,13 @@ def _rows(change: CountChange) -> Iterator[tuple[object, ...]]:
 
 
 def _said(logged: Logged) -> str:
-    """Return what a commit says of itself, and for whom: of `/create` its author is the process."""
-    asked = _ASKED.findall(logged.body)
-    return f"{logged.subject} (requested by {asked[-1]})" if asked else logged.subject
+    """Return what a commit says of itself, and for whom: of `/create` its author is the process.
+
+    No record has the ids of those, since they are judged as a person's. So anybody can write such
+    a message, and it is told as the commit's own words, beside the address of its author.
+    """
+    asked = _ASKED.search(logged.body)
+    return f"{logged.subject} (it says: requested by {asked[1]})" if asked else logged.subject
 
 
 def _step_cells(step: Step) -> tuple[object, ...]:

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from reconciler.cli.history_text import Past, as_json, print_past
 from reconciler.model.history import CountChange
 from reconciler.model.intents import Step
@@ -45,11 +47,36 @@ def test_every_step_has_its_line_the_newest_first() -> None:
     assert said == ""
 
 
-def test_who_asked_for_a_commit_of_ours_over_http_stands_beside_what_it_says() -> None:
-    body = "Make Fleet arena\n\nRequested-by: match-director\nGamekeeper-Instance: main\n"
+MADE = "Requested-by: match-director\nGamekeeper-Instance: main\n"
+"""Git gives the body without the first line."""
+
+
+def told(body: str) -> str:
+    """The line of a commit that no record has as ours."""
     logged = replace(LOGGED, subject="Make Fleet arena", body=body)
     lines, _ = shown(replace(PAST, changes=(replace(THEIRS, logged=logged),)))
-    assert lines[-1].endswith("   Make Fleet arena (requested by match-director)")
+    return lines[-1]
+
+
+def test_who_asked_for_a_commit_over_http_stands_beside_what_it_says() -> None:
+    line = told(MADE)
+    assert line.endswith("   Make Fleet arena (it says: requested by match-director)")
+    assert "Gamekeeper <bot@example.com>" in line, "anybody can write that: it is no proof"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("Requested-by: the owner\n", id="a person's trailer"),
+        pytest.param("Make it\n\nRequested-by: the owner\n\nIt was time.\n", id="in the text"),
+        pytest.param(
+            "Make it\n\nRequested-by: the owner\n\nGamekeeper-Instance: main\n", id="not beside it"
+        ),
+        pytest.param(f"{MADE}\nReverts the above.\n", id="a message that quotes one"),
+    ],
+)
+def test_a_line_that_names_who_asked_anywhere_else_is_a_persons_text(body: str) -> None:
+    assert told(body).endswith("   Make Fleet arena")
 
 
 def test_what_is_not_known_or_not_shown_is_said() -> None:
