@@ -8,7 +8,17 @@ import pytest
 
 from reconciler.core.news import of_write_back
 from reconciler.model.outbox import Outbox
-from tests.loop.scaling.house import ARENA, FILE, QUIET_SECONDS, Habits, Scene, scaled, scene
+from reconciler.service.app import App
+from tests.loop.scaling.house import (
+    ARENA,
+    FILE,
+    QUIET_SECONDS,
+    Habits,
+    ScalingService,
+    Scene,
+    scaled,
+    scene,
+)
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.world import CONFIG
 
@@ -169,5 +179,39 @@ def test_beside_a_config_that_nobody_can_read_a_trouble_lasts_while_anything_is_
             await asyncio.sleep(1200.0)
             assert there.count_in_git() == 2, "nobody knows where it is to stand"
             assert failing(there) is lasts
+
+    in_virtual_time(main())
+
+
+def test_who_leads_no_more_tells_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    may_act, loses = App.may_act, True
+
+    async def main() -> None:
+        nonlocal loses
+        async with scene(scaled(2, LASTS)) as there:
+
+            def is_off() -> bool:
+                reading = there.services[0].head.reading
+                config = reading.config if reading else None
+                return config is not None and config.write_back.mode == "off"
+
+            # It leads until it has read that Git is not to be written, and not a moment longer.
+            monkeypatch.setattr(
+                App, "may_act", lambda app: may_act(app) and not (loses and is_off())
+            )
+            service = there.start("one")
+            assert isinstance(service, ScalingService)
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            protect(there)
+            await there.until("five act", lambda: there.wanted() == 5, 400.0)
+            await asyncio.sleep(600.0)
+            assert failing(there)
+            told = len(service.ledger.commits)
+            there.world.commit({"gamekeeper.yaml": OFF})
+            await there.until("it is read", is_off, 65.0)
+            await asyncio.sleep(30.0)
+            assert len(service.ledger.commits) == told
+            loses = False
+            await there.until("no trouble", lambda: is_well(there), 5.0)
 
     in_virtual_time(main())
