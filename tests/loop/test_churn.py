@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from reconciler.loop import head
+from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.model.specs import LOOSEST
 from reconciler.service.cluster_lane import ClusterLane
 from reconciler.service.health import Health
@@ -37,7 +38,12 @@ BOUNDED = ("_repository.value.offers", "_repository.value.known", "wakes._dirty"
 are dirty just now are taken every 20 ms."""
 OURS = ("reconciler.", "prometheus_client.")
 NOT_WALKED = ("reconciler.sandbox.", "reconciler.adapters.git.")
-LEAVES = (str, bytes, int, float, Enum, type, types.FunctionType, types.ModuleType, type(None))
+NAMES = (WorkloadKey, ObjectRef)
+"""Tuples of texts: as many stand there as the containers have that they are in."""
+LEAVES = (
+    *(str, bytes, int, float, Enum, type, types.FunctionType, types.ModuleType, type(None)),
+    *NAMES,
+)
 
 
 async def test_workloads_that_come_and_go_leave_nothing_behind() -> None:
