@@ -36,10 +36,10 @@ def test_a_worker_that_uses_too_much_is_seen(
     monkeypatch.setattr(used, "score", lambda row, **figures: None)  # no case of the corpus
     workers = used.Workers()
 
-    told.write_text('{"ms": 2100, "kib": 524288, "opened": ""}\n', encoding="utf-8")
+    told.write_text('{"ms": 2500, "kib": 524288, "opened": ""}\n', encoding="utf-8")
     workers.judge(18)
-    told.write_text(told.read_text(encoding="utf-8").replace("2100", "2101") * 2, encoding="utf-8")
-    with pytest.raises(AssertionError, match=r"too much CPU: .*2101"):
+    told.write_text(told.read_text(encoding="utf-8").replace("2500", "2501") * 2, encoding="utf-8")
+    with pytest.raises(AssertionError, match=r"too much CPU: .*2501"):
         workers.judge(18)
     with told.open("a", encoding="utf-8") as file:
         file.write('{"ms": 1, "kib": 524289, "opened": ""}\n')

@@ -126,7 +126,7 @@ def test_what_signs_reads_the_key_where_the_page_mounts_it() -> None:
 def test_a_key_that_comes_in_as_the_page_says_signs(tmp_path: Path) -> None:
     """Twice, as after the end of a pod whose agent was killed; gpg's sockets want short paths."""
     command = signing()["initContainers"][0]["command"][-1]
-    with tempfile.TemporaryDirectory(prefix="gk-") as short:
+    with tempfile.TemporaryDirectory(prefix="gk-", dir="/tmp") as short:
         theirs, keys = f"{short}/theirs", f"{short}/keys/gnupg"
         words = "--batch --quiet --passphrase '' --quick-gen-key bot@example.com ed25519 sign 0"
         made = shell(
