@@ -17,7 +17,7 @@ from tests.gitservers.repositories import BareRepository
 
 SCHEDULERS = 1000
 TOUCHED = "arena-0007"
-COMMITS = 20
+COMMITS = 40
 SETTLE_SECONDS = 3.0
 LOOK_SECONDS = 0.25
 LONGEST_SECONDS = 300.0
