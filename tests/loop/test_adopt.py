@@ -109,23 +109,17 @@ async def test_they_are_rooms_at_once_and_none_is_made_or_restarted() -> None:
     assert not uids(world).keys() & {*before, made}, "a roll-out replaces them as any other"
 
 
-@pytest.mark.parametrize("state", ["draining", "failed"])
-async def test_what_an_earlier_instance_said_of_a_room_does_not_remove_it(state: str) -> None:
-    world, process = await held()
-    for name in EARLIER:
-        patch(world, f"{PODS}/{name}", {"metadata": {"labels": {labels.STATE: state}}})
-    before = uids(world)
-    await Hand(world).adopt()
-    give(world)
-    for _ in range(15):
-        await process.turn()
-        world.pass_time(5.0)
-    assert uids(world) == before
-
-
-@pytest.mark.parametrize("state", ["busy", "allocated"])
-async def test_a_room_in_which_an_earlier_instance_knew_players_is_not_scaled_in(
-    state: str,
+@pytest.mark.parametrize(
+    ("state", "wanted"),
+    [
+        pytest.param("draining", 2, id="that it drains"),
+        pytest.param("failed", 2, id="that it failed"),
+        pytest.param("busy", 1, id="that somebody plays there, in a scale-in"),
+        pytest.param("allocated", 1, id="that somebody comes there, in a scale-in"),
+    ],
+)
+async def test_nothing_that_an_earlier_instance_said_of_a_room_removes_it(
+    state: str, wanted: int
 ) -> None:
     world, process = await held()
     for name in EARLIER:
@@ -133,7 +127,7 @@ async def test_a_room_in_which_an_earlier_instance_knew_players_is_not_scaled_in
     before = uids(world)
     await Hand(world).adopt()
     give(world)
-    world.commit({FILE: spec("arena", 1)})
+    world.commit({FILE: spec("arena", wanted)})
     for _ in range(15):
         await process.turn()
         world.pass_time(5.0)

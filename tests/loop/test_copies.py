@@ -295,15 +295,22 @@ async def test_what_is_no_copy_of_ours_is_never_written_nor_deleted(mark: Json) 
     assert content(world) == "theirs"
 
 
-async def test_one_that_people_let_us_have_becomes_the_copy() -> None:
+async def test_one_that_people_let_us_have_becomes_the_copy_and_goes_as_one() -> None:
     world = begun(**{"schedulers/arena.yaml": PLAIN})
     process = await world.process()
     await turns(world, process, 3)
     given = {"name": "pull", "annotations": {labels.ADOPT: "main"}}
-    world.create(f"{COPIES}/secrets", {**source("old"), "metadata": given})
+    old = source("old")
+    world.create(
+        f"{COPIES}/secrets",
+        {**old, "data": {**old["data"], "more": of("mine")}, "metadata": given},
+    )
     world.commit({"schedulers/arena.yaml": ASKING})
     assert told(await turns(world, process)) == []
-    assert SECRET in content(world)
+    assert (copy(world) or {})["data"] == source()["data"]
+    world.commit({"schedulers/arena.yaml": PLAIN})
+    await turns(world, process, 60)
+    assert copy(world) is None
 
 
 async def test_no_token_of_an_account_and_no_key_is_copied() -> None:
