@@ -50,21 +50,25 @@ async def follow(
             behind = behind or changed.is_set()
             changed.clear()
             if behind and time.monotonic() >= due:
-                around, due = await _anew(cluster, settings, around)
-                behind = False
+                around, behind, due = await _anew(cluster, settings, around)
             with suppress(Failure):  # a loop that hands over is asked again; the rooms go on
                 around = await with_api(around, api, only)
             for room, gone in _differing(shelf, around, seen):
                 yield room, gone
 
 
-async def _anew(cluster: Cluster, settings: Settings, around: Around) -> tuple[Around, float]:
-    """Read what stands around the rooms; return it, and when it may be read again."""
-    began = time.monotonic()
-    with suppress(PortError):  # what was read stands until the cluster answers again
-        around = replace(await read_around(cluster, settings), told=around.told)
+async def _anew(cluster: Cluster, settings: Settings, around: Around) -> tuple[Around, bool, float]:
+    """Read what stands around the rooms; return it, whether it is to be read again, and when.
+
+    What was read stands until the cluster answers again, and lets us read as much as at first.
+    """
+    began, behind = time.monotonic(), True
+    with suppress(PortError):
+        read = await read_around(cluster, settings, before=around)
+        behind = not set(read.notes) <= set(around.notes)  # what may not be read any more
+        around = replace(read, told=around.told, notes=around.notes)
     now = time.monotonic()
-    return around, now + max(AROUND_SECONDS, LOOKS_SHARE * (now - began))
+    return around, behind, now + max(AROUND_SECONDS, LOOKS_SHARE * (now - began))
 
 
 @asynccontextmanager

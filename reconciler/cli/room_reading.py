@@ -101,18 +101,24 @@ def _room(item: Json) -> tuple[WorkloadKey, LivePod] | None:
     return None if key is None else (key, pod_of(item))
 
 
+NOTHING_KNOWN = Around()
+
+
 async def read_around(
     cluster: Cluster,
     settings: Settings,
     nodes_tell: str = "the address of a room that never reported is",
+    before: Around = NOTHING_KNOWN,
 ) -> Around:
     """Read nodes and records, as far as we may. Raises the cluster's other errors.
 
-    `nodes_tell` is what is not known where nodes may not be listed.
+    `nodes_tell` is what is not known where nodes may not be listed. What may not be read any more
+    is as it was `before`.
     """
     notes: list[str] = []
     nodes, states = await asyncio.gather(
-        _nodes(cluster, notes, nodes_tell), _states(cluster, settings, notes)
+        _nodes(cluster, notes, nodes_tell, before.nodes),
+        _states(cluster, settings, notes, before.states),
     )
     specs = {
         key: workload_from_json(taken.spec_json, Source(taken.file, taken.line))
@@ -167,24 +173,29 @@ async def with_api(around: Around, api: tuple[str, str], only: WorkloadKey | Non
     return replace(around, told=told)
 
 
-async def _nodes(cluster: Cluster, notes: list[str], they_tell: str) -> dict[str, LiveNode]:
+async def _nodes(
+    cluster: Cluster, notes: list[str], they_tell: str, before: Mapping[str, LiveNode]
+) -> Mapping[str, LiveNode]:
     try:
         listing = await cluster.list("v1", "Node")
     except Denied:
         notes.append(f"nodes may not be listed: {they_tell} not known")
-        return {}
+        return before
     return {node.name: node for node in map(node_of, listing.items)}
 
 
 async def _states(
-    cluster: Cluster, settings: Settings, notes: list[str]
+    cluster: Cluster,
+    settings: Settings,
+    notes: list[str],
+    before: Mapping[WorkloadKey, StateRecord],
 ) -> Mapping[WorkloadKey, StateRecord]:
     store = RecordStore(cluster, settings.namespace, settings.instance)
     try:
         await store.load()
     except Denied:
         notes.append("records may not be read: which revision is wanted is not known")
-        return {}
+        return before
     except Misconfigured:
         if not store.repository_problem:
             raise

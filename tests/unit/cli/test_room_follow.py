@@ -10,7 +10,7 @@ from reconciler.adapters.kubernetes.client import KubernetesCluster
 from reconciler.cli import room_follow
 from reconciler.cli.room_reading import SeenRoom, read_around, read_pods, see
 from reconciler.model import labels
-from reconciler.model.errors import Denied
+from reconciler.model.errors import Denied, PortError, Unavailable
 from reconciler.model.refs import Json, ObjectRef
 from reconciler.ports import Listing, WatchEvent
 from reconciler.settings import Settings
@@ -104,6 +104,44 @@ async def test_while_no_pod_changes_nothing_around_them_is_read() -> None:
         while cluster.lists != lists:  # what came at the start may be followed by one more
             lists = cluster.lists
             await asyncio.sleep(0.5)
+
+
+class Refusing(Watched):
+    """A cluster that may refuse to tell what stands around the rooms."""
+
+    refuses: PortError | None = None
+    refused, read = 0, 0
+
+    async def list(
+        self, api_version: str, kind: str, namespace: str = "", labels: str = "", fields: str = ""
+    ) -> Listing:
+        if kind != "Pod" and self.refuses is not None:
+            self.refused += 1
+            raise self.refuses
+        listing = await super().list(api_version, kind, namespace, labels, fields)
+        self.read += kind == "Node"
+        return listing
+
+
+@pytest.mark.parametrize("refuses", [Unavailable("no answer"), Denied("forbidden")])
+async def test_what_was_known_stands_while_it_cannot_be_read_and_is_read_again(
+    refuses: PortError,
+) -> None:
+    _, process, _ = await place()
+    cluster = Refusing(process.transport, "main")
+    async with followed(cluster) as seen, asyncio.timeout(60):
+        await asyncio.sleep(0.5)
+        cluster.refuses = refuses
+        pod = ObjectRef("v1", "Pod", "arena", "arena-0")
+        note = {"op": "add", "path": "/metadata/annotations/example.com~1note", "value": "new"}
+        await process.cluster.json_patch(pod, [note])
+        while cluster.refused < 4:
+            await asyncio.sleep(0.05)
+        assert [room.current for room in seen.values()] == [True, True]
+        assert [room.address for room in seen.values()] != ["", ""]
+        cluster.refuses, read = None, cluster.read
+        while cluster.read == read:  # no pod changes that would ask for it
+            await asyncio.sleep(0.05)
 
 
 class OnlyPods(Watched):
