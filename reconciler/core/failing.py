@@ -70,10 +70,11 @@ def is_false_start(pod: LivePod, judged: Judged, heard: Heard | None) -> bool:
     """Whether a room ended well as soon as it had begun, unasked, and nobody played there.
 
     That is no failure, and no limit counts it. Yet made anew at once it would end again at once,
-    for ever: its revision backs off, as no revision does whose rooms end with their match.
+    for ever: its revision backs off, as no revision does whose rooms end with their match. How long
+    its last run took does not tell that of a room whose container had begun anew before.
     """
     told = pod.leaving not in (Why.STAYS, Why.FAILED)
-    over = pod.brief and judged.state is RoomState.TERMINATED
+    over = pod.brief and not pod.restarts and judged.state is RoomState.TERMINATED
     played_in = pod.mark in BUSY_MARKS or (heard is not None and heard.busy)
     return over and not told and not played_in
 

@@ -101,6 +101,7 @@ def test_a_clock_that_was_set_back_frees_nothing_early() -> None:
     [
         pytest.param({}, True, id="at once"),
         pytest.param({"brief": False}, False, id="with its match"),
+        pytest.param({"runs": (1,)}, False, id="a later run of it alone was brief"),
         pytest.param({"leaving": Why.SCALE_IN}, False, id="as it was told to"),
         pytest.param({"leaving": Why.FAILED, "mark": Mark.DRAINING}, True, id="behind the fence"),
         pytest.param({"mark": Mark.BUSY}, False, id="somebody played there"),
