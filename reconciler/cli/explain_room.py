@@ -7,24 +7,19 @@ from reconciler.cli.deadlines import dated
 from reconciler.cli.explained import UNASKED, UNHEARD, Explained, asked_by, nobody_leads, step_of
 from reconciler.cli.room_detail import detail_json, leaving_of, report_of
 from reconciler.cli.room_reading import SeenRoom
+from reconciler.cli.statuses import GOING
 from reconciler.core import fence
+from reconciler.core.failing import is_failure
 from reconciler.core.reporting import is_heard
+from reconciler.core.rooms import sort_rooms
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.printable import escaped
-from reconciler.model.rooms import BUSY_MARKS, NO_EARS, Ears, Mark, Why
+from reconciler.model.rooms import BUSY_MARKS, NO_EARS, Ears, Mark, RoomState, Why
 from reconciler.model.specs import Workload
 
-STOPS = frozenset(
-    {
-        HoldKind.SUSPENDED,
-        HoldKind.FOREIGN,
-        HoldKind.FAILING,
-        HoldKind.INCOMPLETE_READ,
-        HoldKind.UNSERVED,
-        HoldKind.UNREADABLE_RECORD,
-    }
-)
-"""Holds while which no room goes by our doing, however empty it is known to be."""
+_UNREAD = frozenset({HoldKind.INCOMPLETE_READ, HoldKind.UNSERVED})
+_SUSPENDING = frozenset({HoldKind.SUSPENDED, HoldKind.FOREIGN, HoldKind.UNREADABLE_RECORD})
+_OVER = frozenset({RoomState.ERROR, RoomState.TERMINATED})
 
 
 def room_lines(explained: Explained, room: SeenRoom, now: float) -> Iterator[str]:
@@ -110,15 +105,44 @@ def _removal(explained: Explained, room: SeenRoom, spec: Workload, now: float) -
         return room.told.removal
     if room.heard is None and is_heard(room.pod, spec) and not explained.asked:
         return False, f"what it says since it was marked is {explained.whereabouts}"
-    ears = NO_EARS if room.heard is None else Ears({room.pod.uid: room.heard})
-    verdict = fence.verdict(dated(room.pod), spec, room.judged, ears, now)
+    verdict = fence.verdict(dated(room.pod), spec, room.judged, _ears_of(room), now)
     return verdict.may, verdict.reason
 
 
-def _stop(explained: Explained) -> Hold | None:
-    """Return what keeps every room of its workload, None where nothing does."""
-    holds = (*explained.holds, *explained.plan.holds)
-    return next((hold for hold in holds if hold.kind in STOPS), None)
+def _stop(explained: Explained, room: SeenRoom, spec: Workload) -> Hold | None:
+    """Return what keeps a room that might be deleted, None where nothing does."""
+    kinds = _keeping(explained, room, spec)
+    # Whose an object is the plan has just looked up. A name that is skipped keeps no other room.
+    holds = (*explained.status.holds, *explained.plan.holds)
+    told = (hold for hold in holds if hold.kind is not HoldKind.FOREIGN)
+    foreign = (hold for hold in explained.plan.holds if hold.kind is HoldKind.FOREIGN)
+    return next((hold for hold in (*told, *foreign) if hold.kind in kinds), None)
+
+
+def _keeping(explained: Explained, room: SeenRoom, spec: Workload) -> frozenset[HoldKind]:
+    """Return the holds that keep such a room, as `core/plan` and `core/departures` have it.
+
+    The end of a workload waits for a complete read alone. Else who has ended goes though nothing
+    else may: at once where nothing of it runs, or it was told to leave; as others stand in its
+    place where something does, and where a limit of failures lets it.
+    """
+    if explained.status.state == GOING:
+        return _UNREAD | {HoldKind.UNREADABLE_RECORD}
+    there = sort_rooms((room.pod,), spec, _ears_of(room))
+    if there.left or there.kept:
+        return _SUSPENDING
+    is_over = room.judged.state in _OVER
+    kinds = _SUSPENDING
+    if room.pod.running or not is_over:
+        kinds |= _UNREAD | {HoldKind.FAILING}
+    counted = {item.uid for item in explained.status.record.failures}
+    if is_failure(room.pod, room.judged) and room.pod.uid not in counted:
+        kinds |= {HoldKind.NEEDS_INTERVENTION}
+    return kinds
+
+
+def _ears_of(room: SeenRoom) -> Ears:
+    return NO_EARS if room.heard is None else Ears({room.pod.uid: room.heard})
 
 
 def _next(explained: Explained, room: SeenRoom, now: float) -> Iterator[str]:
@@ -133,9 +157,11 @@ def _next(explained: Explained, room: SeenRoom, now: float) -> Iterator[str]:
     leaves = room.pod.leaving is not Why.STAYS or room.pod.mark is Mark.DRAINING
     if leaves and spec is not None and not steps and not room.pod.terminating:
         may, reason = _removal(explained, room, spec, now)
-        stop = _stop(explained)
+        stop = _stop(explained, room, spec)
         if may and stop is not None:
-            yield f"it may be deleted ({reason}), and is not while it is held ({stop.kind})"
+            is_healed = stop.kind is HoldKind.FAILING and room.judged.state in _OVER
+            unless = ", unless another room stands in its place" if is_healed else ""
+            yield f"it may be deleted ({reason}), and is not while it is held ({stop.kind}){unless}"
         else:
             yield f"it is {'deleted' if may else 'not deleted yet'}: {reason}"
     elif not steps:

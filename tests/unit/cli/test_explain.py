@@ -17,9 +17,10 @@ from reconciler.core.hearing import kept_of
 from reconciler.core.rooms import sort_rooms
 from reconciler.model.changes import Cause
 from reconciler.model.holds import Hold, HoldKind
-from reconciler.model.live import LivePod
+from reconciler.model.live import LivePod, Phase
 from reconciler.model.plans import Counts, CreateRooms, DeleteRoom, MarkRoom, Plan, RoomSeat
 from reconciler.model.records import Condition, Ordinals
+from reconciler.model.refs import Json
 from reconciler.model.rooms import Mark, Why
 from reconciler.model.specs import Departure, Disruption
 from reconciler.service.lookout import Sighting
@@ -154,6 +155,64 @@ def test_a_draining_room_that_is_held_is_not_said_to_be_deleted(
         f"it may be deleted (known empty since it was marked draining), and is not while it is "
         f"held ({kind})"
     ]
+
+
+OVER: Json = {"phase": Phase.FAILED, "running": False, "ended": "Error (exit code 1)"}
+BESIDE: Json = {"running": True, "ended": "Error (exit code 1)"}
+
+
+@pytest.mark.parametrize(
+    ("room", "kind", "state", "kept"),
+    [
+        pytest.param({}, HoldKind.FAILING, "", "failing)", id="it was free"),
+        pytest.param(OVER, HoldKind.FAILING, "", "", id="ended, and goes though others fail"),
+        pytest.param(OVER, HoldKind.INCOMPLETE_READ, "", "", id="ended, and goes unread"),
+        pytest.param(OVER, HoldKind.UNSERVED, "", "", id="ended, and goes unserved"),
+        pytest.param(OVER, HoldKind.SUSPENDED, "", "suspended)", id="ended, nothing is done"),
+        pytest.param(
+            {**OVER, "leaving": Why.FAILED},
+            *(HoldKind.NEEDS_INTERVENTION, "", "needs-intervention)"),
+            id="failed, beyond the limit",
+        ),
+        pytest.param(
+            {**BESIDE, "leaving": Why.FAILED},
+            *(HoldKind.FAILING, "", "failing), unless another room stands in its place"),
+            id="failed, and something of it runs",
+        ),
+        pytest.param(
+            {**BESIDE, "leaving": Why.FAILED},
+            *(HoldKind.UNSERVED, "", "unserved)"),
+            id="failed, something runs, unserved",
+        ),
+        pytest.param(BESIDE, HoldKind.FAILING, "", "", id="its game ended as it was told to"),
+        pytest.param({}, HoldKind.FOREIGN, "", "foreign)", id="a name is taken"),
+        pytest.param({}, HoldKind.FOREIGN, GOING, "", id="left Git beside strangers"),
+        pytest.param({}, HoldKind.FAILING, GOING, "", id="left Git while others fail"),
+        pytest.param({}, HoldKind.UNSERVED, GOING, "unserved)", id="left Git, unserved"),
+    ],
+)
+def test_a_room_that_leaves_is_said_to_be_held_by_what_keeps_it(
+    room: Json, kind: HoldKind, state: str, kept: str
+) -> None:
+    given = {"mark": Mark.DRAINING, "leaving": Why.SCALE_IN, "leaving_since": NOW - 60, **room}
+    told = Told(*("uid-0", "draining", "leaves", "", a_heard()), removal=(True, "it is empty"))
+    if room:
+        told = replace(told, state="error")
+    plan = Plan(KEY, Counts(), holds=(Hold(kind, KEY, "something is the matter"),))
+    found = explained(a_room(0, **given), told=told, plan=plan)
+    if state:
+        found = replace(found, status=replace(found.status, state=state))
+    said = room_json(found, found.rooms[0], NOW)["next"]
+    held = f"it may be deleted (it is empty), and is not while it is held ({kept}"
+    assert said == [held if kept else "it is deleted: it is empty"]
+
+
+def test_a_name_that_is_skipped_keeps_no_room_that_leaves() -> None:
+    pod = a_room(0, mark=Mark.DRAINING, leaving=Why.SCALE_IN, leaving_since=NOW - 60)
+    told = Told(*("uid-0", "draining", "leaves", "", a_heard()), removal=(True, "it is empty"))
+    hold = Hold(HoldKind.FOREIGN, KEY, "Pod/arena-7 exists and is no room of ours")
+    given = explained(pod, told=told, holds=(hold,))
+    assert room_json(given, given.rooms[0], NOW)["next"] == ["it is deleted: it is empty"]
 
 
 def test_what_a_draining_room_said_since_is_not_claimed_where_the_loop_was_not_asked() -> None:
