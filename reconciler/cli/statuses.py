@@ -145,7 +145,7 @@ def _workload(
     return WorkloadStatus(
         key=key,
         counts=counts,
-        state="held" if unreadable else _state(record, spec, counts, known=_is_known(lane, key)),
+        state="held" if unreadable else _state(record, spec, counts, known=_is_taken_in(lane, key)),
         conditions=record.conditions,
         holds=holds,
         commit=accepted.commit if accepted else "",
@@ -160,7 +160,7 @@ def _goes(lane: Lane, key: WorkloadKey) -> bool:
     return record.held is not None and leaves_git(record.held.line)
 
 
-def _is_known(lane: Lane, key: WorkloadKey) -> bool:
+def _is_taken_in(lane: Lane, key: WorkloadKey) -> bool:
     """Whether a workload was taken in once."""
     return births.digest_of(lane.name, key) in (lane.store.repository.known or ())
 

@@ -57,11 +57,11 @@ class _Tally:
                 self._demand(pod)
             elif not up:
                 self.starting += 1
-            elif not pod.lapsed and self._is_known(pod):
+            elif not pod.lapsed and self._is_known_free(pod):
                 # One that lapsed takes nobody in, and is not on its way either.
                 self.ready += 1
 
-    def _is_known(self, pod: LivePod) -> bool:
+    def _is_known_free(self, pod: LivePod) -> bool:
         """Whether it is known that nobody plays there: silence is not emptiness."""
         if not self._there.workload.hears:
             return True

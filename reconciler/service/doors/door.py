@@ -138,7 +138,7 @@ class RoomDoor:
         token. Returns whether it is somebody known, and no room. Raises NotAdmitted, Unavailable.
         """
         if not self._rules.list_needs_code:
-            return self._is_known(shown.secret)
+            return self._is_known_reader(shown.secret)
         if shown.kind == "none" or not shown.secret:
             raise NotAdmitted(401, CODE_WANTED)
         ask = not self._guesses.wait_seconds(peer)
@@ -148,13 +148,13 @@ class RoomDoor:
             raise self._refusal(peer, shown.secret, 401, CODE_WANTED)
         return True
 
-    def _is_known(self, secret: str) -> bool:
+    def _is_known_reader(self, secret: str) -> bool:
         """Whether a token is one of the file, or of somebody who read everything a moment ago.
 
         Where nothing has to be shown no word costs a question to the API server, or waits for it.
         """
         try:
-            return bool(secret and self._people.recall(secret))
+            return bool(secret and self._people.known_reader(secret))
         except NotAdmitted:
             return False
 

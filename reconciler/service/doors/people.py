@@ -67,7 +67,7 @@ class People:
             )
         return who.name
 
-    def recall(self, token: str) -> str:
+    def known_reader(self, token: str) -> str:
         """Return who it is that may read everything, "" where only the API server could tell.
 
         Nothing is waited for, whoever it is. Raises NotAdmitted (403).

@@ -1,7 +1,7 @@
 """A watch of rooms judges them by what stands around them now, not by what stood when it began."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
@@ -106,11 +106,16 @@ async def test_while_no_pod_changes_nothing_around_them_is_read() -> None:
             await asyncio.sleep(0.5)
 
 
+async def until(holds: Callable[[], bool]) -> None:
+    while not holds():  # noqa: ASYNC110 (it lists, and has no event)
+        await asyncio.sleep(0.05)
+
+
 class Refusing(Watched):
     """A cluster that may refuse to tell what stands around the rooms."""
 
     refuses: PortError | None = None
-    refused, read = 0, 0
+    refused = read = 0
 
     async def list(
         self, api_version: str, kind: str, namespace: str = "", labels: str = "", fields: str = ""
@@ -135,13 +140,11 @@ async def test_what_was_known_stands_while_it_cannot_be_read_and_is_read_again(
         pod = ObjectRef("v1", "Pod", "arena", "arena-0")
         note = {"op": "add", "path": "/metadata/annotations/example.com~1note", "value": "new"}
         await process.cluster.json_patch(pod, [note])
-        while cluster.refused < 4:
-            await asyncio.sleep(0.05)
+        await until(lambda: cluster.refused >= 4)
         assert [room.current for room in seen.values()] == [True, True]
         assert [room.address for room in seen.values()] != ["", ""]
         cluster.refuses, read = None, cluster.read
-        while cluster.read == read:  # no pod changes that would ask for it
-            await asyncio.sleep(0.05)
+        await until(lambda: cluster.read > read)  # no pod changes that would ask for it
 
 
 class OnlyPods(Watched):
