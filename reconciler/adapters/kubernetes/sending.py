@@ -25,12 +25,16 @@ _NOW: ContextVar["Errand"] = ContextVar("the request that is being sent")
 
 
 class Errand:
-    """One request on its way: the next that this task sends."""
+    """One request on its way: the next that this task sends.
+
+    A task remembers its last one for as long as it lives, and so does whatever it begins: when it
+    ends an errand lets go of what it was to send, and over which connection.
+    """
 
     def __init__(self, call: Call) -> None:
         self.kept_back = False
         """Whether its check kept it back, so that nothing was sent."""
-        self._call = call
+        self._call: Call | None = call
         self._transport: asyncio.Transport | None = None
         _NOW.set(self)
 
@@ -40,6 +44,8 @@ class Errand:
         Raises what its check does, and Unanswered where it was sent before: what a used connection
         lost aiohttp sends once more.
         """
+        if self._call is None:
+            raise Unanswered("the request was given up before it was sent once more")
         try:
             self._call.check()
         except Exception as error:
@@ -49,10 +55,15 @@ class Errand:
             raise
         self._transport = connection.transport
 
-    def call_back(self) -> None:
-        """Throw away what is not delivered yet: a polite farewell would deliver it first."""
-        if self._transport is not None:
+    def end(self, *, is_answered: bool) -> None:
+        """Let go of the request.
+
+        What of one without an answer is not delivered yet is thrown away: a polite farewell would
+        deliver it first.
+        """
+        if self._transport is not None and not is_answered:
             self._transport.abort()
+        self._call = self._transport = None
 
 
 class CheckedRequest(aiohttp.ClientRequest):

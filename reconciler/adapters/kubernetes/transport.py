@@ -177,8 +177,7 @@ class Transport:
                 self._on_request(call.verb, call.kind, 0, time.monotonic() - started)
             raise no_answer(call.what, self._connection, error, deadline) from error
         finally:
-            if not status:
-                errand.call_back()
+            errand.end(is_answered=bool(status))
             if probes and not status:
                 if not errand.kept_back:
                     self._pace.pushed_back(None)

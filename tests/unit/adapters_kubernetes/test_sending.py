@@ -1,7 +1,9 @@
 """When the bytes of a request leave, and what becomes of those that were not delivered."""
 
 import asyncio
+import gc
 import socket
+import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -208,3 +210,23 @@ async def test_what_was_sent_once_is_not_told_as_never_sent_where_it_may_not_be_
         with pytest.raises(Unanswered, match="nothing is written here"):
             await cluster.delete(POD, "u-1", "7", check)
         assert len(checks) == 2
+
+
+async def test_who_has_sent_a_request_and_what_was_begun_after_it_hold_no_part_of_it() -> None:
+    class Check:
+        def __call__(self) -> None:
+            """Let it be sent."""
+
+    async def wait(ended: asyncio.Event) -> None:
+        await ended.wait()
+
+    async with faulty(says(200)) as (_, cluster):
+        check = Check()
+        held, ended = weakref.ref(check), asyncio.Event()
+        assert await cluster.delete(POD, "u-1", "7", check)
+        goes_on = asyncio.create_task(wait(ended))  # it has whatever this task remembers
+        del check
+        gc.collect()
+        assert held() is None
+        ended.set()
+        await goes_on
