@@ -75,16 +75,18 @@ def is_judged(lane: HeadLane) -> bool:
     return reading is not None and bool(lane.judged_at) and lane.home.wanted.head == reading.head
 
 
-def is_done(lane: HeadLane) -> bool:
-    """Whether nothing is to be committed.
+def may_hide(lane: HeadLane) -> bool:
+    """Whether anything may wait that `waiting` does not tell.
 
-    Beside a head that is not judged, or whose Config cannot be read, what was decided may wait.
+    So it is beside a head that is not judged, or whose Config cannot be read: then what is decided
+    may wait for that, and nobody knows what a record says that cannot be read.
     """
-    reading = lane.reading
+    reading, store = lane.reading, lane.home.store
     if reading is not None and reading.config is not None and is_judged(lane):
-        return not waiting(lane)
-    decided = (record.scaling.intent for record in lane.home.store.states().values())
-    return not any(intent and intent.value != intent.base for intent in decided)
+        return False
+    decided = (record.scaling.intent for record in store.states().values())
+    is_decided = any(intent and intent.value != intent.base for intent in decided)
+    return is_decided or bool(store.unreadable_workloads())
 
 
 def waiting(lane: HeadLane) -> dict[WorkloadKey, Intent]:

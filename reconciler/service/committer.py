@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from reconciler.loop import landing, noting
+from reconciler.loop import landing
 from reconciler.loop.head_lane import HeadLane
 from reconciler.loop.landing import Landed, Terms
 from reconciler.loop.tries import Tries
@@ -26,6 +26,9 @@ from reconciler.model.refs import WorkloadKey
 from reconciler.ports import Clock, WritableRepository
 from reconciler.service.refused_counts import RefusedCounts, refused_counts
 from reconciler.service.retries import Retries
+from reconciler.service.streaks import Streak
+from reconciler.service.throttle import Throttle
+from reconciler.service.withdrawals import Withdrawals
 
 LOOK_SECONDS = 1.0
 LONGEST_RACE_SECONDS = 60.0
@@ -88,24 +91,23 @@ class Committer:
         self._retries = Retries(FIRST_SECONDS, LONGEST_SECONDS)
         self._away = Retries(FIRST_SECONDS, LONGEST_AWAY_SECONDS)
         self._tries = Tries()
+        self._throttle = Throttle(lane, self._tries)
+        pace = Retries(FIRST_SECONDS, LONGEST_SECONDS)
+        self._withdrawals = Withdrawals(lane, self._tries, leading, observer.unrecorded, pace)
         self._refused = RefusedCounts()
+        """Those of the last try."""
         self._lost: tuple[str, str] | None = None
         """The head on which a push was made that lost its race."""
-        self._raced_on: tuple[str, str] | None = None
-        self._races = 0
-        """How many races were lost over that head, one after the other."""
-        self._taken_on: tuple[str, str] | None = None
-        """The head on which the host took a commit last."""
-        self._taken = 0
-        """How many it took over that head, one after the other."""
+        self._races = Streak()
+        """Of races that were lost."""
+        self._taken = Streak()
+        """Of commits that the host said it took."""
         self._doubtful: Landed | None = None
         """The last of too many: whether it stands there the next head tells."""
-        self._is_told = False
-        """Whether it was told of counts that do not come into Git."""
+        self._is_failing = False
+        """Whether it was told that the host takes nothing."""
         self._heads = 0
         self._moved = asyncio.Event()
-        self._set_back_at: float | None = None
-        """When it was seen that the clock was set back behind what waits, by that clock."""
 
     async def run(self) -> None:
         """Serve until cancelled."""
@@ -117,18 +119,18 @@ class Committer:
                 await self._rest(seconds)
 
     async def _rest(self, seconds: float) -> None:
-        """Wait; where nothing is to be committed any more that is told before the next try.
+        """Wait for the next try of what failed, no longer than anything is to be tried.
 
-        Then nothing is left to be tried: what is decided next waits for its quiet time alone.
+        What is decided after that waits for its quiet time alone.
         """
         try:
-            while self._is_told and seconds > LOOK_SECONDS:
+            while self._is_failing and seconds > LOOK_SECONDS:
                 await self._clock.sleep(LOOK_SECONDS)
                 seconds -= LOOK_SECONDS
                 if not self._leading():
                     return
-                self._take_back(self._terms())
-                if not self._is_told:
+                self._tell_what_ended(self._terms(), self._clock.now())
+                if not self._is_failing:
                     return
         except Exception:
             log.exception("a defect of Gamekeeper's own: a trouble is told until the next try")
@@ -159,14 +161,14 @@ class Committer:
         now, base = self._clock.now(), self._lane.home.wanted.head
         try:
             terms = self._terms()
-            if self._doubtful and base != self._taken_on:
-                self._tell(self._doubtful)
+            if self._doubtful and base != self._taken.head:
+                self._tell_outcome(self._doubtful)
                 self._doubtful = None
-            left = self._left_seconds(terms, now) if terms else None
+            waits = self._writable(landing.waiting(self._lane), now) if terms else {}
+            left = self._throttle.left_seconds(waits.values(), terms, now) if terms else None
             if left is None:
-                self._take_back(terms)
-                if self._tries.raced and landing.is_judged(self._lane):
-                    await noting.withdraw(self._lane, self._tries.raced)
+                self._tell_what_ended(terms, now)
+                await self._withdrawals.look()
             if terms is None or left is None or left > 0:
                 return LOOK_SECONDS if left is None else min(LOOK_SECONDS, left)
             landed = await landing.land(self._lane, self._repository, terms, now, self._tries)
@@ -175,7 +177,7 @@ class Committer:
         except PortError as error:
             if not self._leading():
                 return LOOK_SECONDS  # the host has nothing to do with it
-            self._fail(error)
+            self._tell_failing(error)
             self._wake()  # an answer that was lost shows at the next look
             retries = self._away if isinstance(error, Unavailable) else self._retries
             return retries.failed()
@@ -186,66 +188,68 @@ class Committer:
         return LOOK_SECONDS
 
     def _took(self, landed: Landed, base: tuple[str, str], now: float) -> None:
-        """Tell of what was tried over `base`, and what became of it."""
+        """Tell of what was tried over `base`, and what became of it.
+
+        A commit that the host took stands there, as far as anybody can know, unless the host said
+        so too often over one head.
+        """
         self._retries.succeeded()
         self._away.succeeded()
-        self._races = 0
-        if self._is_told_as_landed(landed, base):
-            self._tell(landed)
+        self._races.end()
+        taken = self._taken.go_on(base) if landed.commit else 0
+        if taken > MOST_TAKEN:
+            self._doubtful = landed
+            self._tell_failing(_moves_nothing(taken, base))
+        else:
+            self._tell_outcome(landed)
         if landed.unrecorded is not None:
             self._observer.unrecorded(landed.unrecorded)
         self._refused = refused_counts(base, landed.refused, now)
         if landed.commit:
             self._wake()
 
-    def _is_told_as_landed(self, landed: Landed, base: tuple[str, str]) -> bool:
-        """Whether a commit that the host took stands there, as far as anybody can know."""
-        if not landed.commit:
-            return True
-        if base != self._taken_on:
-            self._taken_on, self._taken = base, 0
-        self._taken += 1
-        if self._taken <= MOST_TAKEN:
-            return True
-        self._doubtful = landed
-        self._fail(
-            Misconfigured(
-                f"the Git host says that it took {self._taken} commits, and the branch stands "
-                f"at {(base[1] or base[0])[:12]} all the same: see what sets it back, or whether "
-                "another host is read than is pushed to"
-            )
-        )
-        return False
-
-    def _fail(self, error: PortError) -> None:
-        """Tell that the host took nothing."""
-        self._is_told = True
+    def _tell_failing(self, error: PortError) -> None:
+        """Tell that the host takes nothing: so it is until an outcome is told."""
+        self._is_failing = True
         self._observer.unlanded(error)
 
-    def _tell(self, landed: Landed) -> None:
-        """Tell what a try came to."""
-        self._is_told = bool(landed.refused)
+    def _tell_outcome(self, landed: Landed) -> None:
+        """Tell what a try came to, and by that the end of whatever failed before."""
+        self._is_failing = False
         self._observer.landed(landed)
 
-    def _take_back(self, terms: Terms | None) -> None:
-        """Tell that nothing is to be committed any more, where it was told that something is.
+    def _tell_what_ended(self, terms: Terms | None, now: float) -> None:
+        """Tell that nothing can be committed any more, where it was told that something is to be.
 
         The count went back to the number in Git, a person's overruled it, or Git is not to be
         written now: no commit comes that would tell the end of that trouble. The next one begins
-        anew: it is tried at once, and told though it be the same.
+        anew: it is tried at once, and told though it be the same. What no edit can write is told
+        on, without what failed beside it.
         """
-        if self._is_told and (terms is None or landing.is_done(self._lane)):
-            self._tell(Landed())
-            self._refused = RefusedCounts()
-            self._retries.succeeded()
-            self._away.succeeded()
+        if not self._is_failing and not self._refused.refusals:
+            return
+        waits = landing.waiting(self._lane) if terms else {}
+        if terms and (self._writable(waits, now) or landing.may_hide(self._lane)):
+            return
+        left = self._refused.only(waits.keys())
+        if not self._is_failing and left == self._refused:
+            return
+        self._refused = left
+        self._tell_outcome(Landed(refused=tuple(left.refusals.values())))
+        self._doubtful = None
+        self._races.end()
+        self._taken.end()
+        self._retries.succeeded()
+        self._away.succeeded()
 
-    def _waiting(self, now: float) -> Mapping[WorkloadKey, Intent]:
+    def _writable(
+        self, waits: Mapping[WorkloadKey, Intent], now: float
+    ) -> Mapping[WorkloadKey, Intent]:
         """Return what waits, without what cannot be written: its quiet time is no other's."""
         head = self._lane.home.wanted.head
         return {
             key: intent
-            for key, intent in landing.waiting(self._lane).items()
+            for key, intent in waits.items()
             if not self._refused.has(key, intent.value, head, now)
         }
 
@@ -259,32 +263,17 @@ class Committer:
             self._observer.raced()
         else:
             self._observer.unrecorded(error)
-        self._races = self._races + 1 if base == self._raced_on else 1
-        self._raced_on = base
-        if self._races < MOST_RACES:
+        if self._races.go_on(base) < MOST_RACES:
             self._lost = base if is_of_git else None
             return LOOK_SECONDS
-        self._fail(error)
+        self._tell_failing(error)
         self._wake()
         return self._away.failed()
 
-    def _left_seconds(self, terms: Terms, now: float) -> float | None:
-        """Return how long the throttle lasts, None where nothing waits."""
-        waits = self._waiting(now)
-        if not waits:
-            return None
-        first = min(intent.waits_since for intent in waits.values())
-        begins = [first, self._tries.taken_at, self._others_at()]
-        if max(begins) <= now:
-            self._set_back_at = None
-        else:
-            # The clock was set back: nothing waits longer than the quiet time from here on. What
-            # came after that counts as ever.
-            self._set_back_at = min(self._set_back_at or now, now)
-            begins = [self._set_back_at, *(each for each in begins if each <= now)]
-        return max(begins) + terms.quiet_seconds - now
 
-    def _others_at(self) -> float:
-        """Return when another process put a commit on record last: it may stand there."""
-        at = self._lane.home.store.repository.pushed_at
-        return 0.0 if at == self._tries.recorded_at else at
+def _moves_nothing(taken: int, base: tuple[str, str]) -> Misconfigured:
+    return Misconfigured(
+        f"the Git host says that it took {taken} commits, and the branch stands at "
+        f"{(base[1] or base[0])[:12]} all the same: see what sets it back, or whether another "
+        "host is read than is pushed to"
+    )

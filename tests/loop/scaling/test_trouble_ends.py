@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from reconciler.core.news import of_write_back
-from reconciler.model.outbox import Outbox
+from reconciler.model.refs import WorkloadKey
 from reconciler.service.app import App
+from tests.loop.safety import Bounds
 from tests.loop.scaling.house import (
     ARENA,
     FILE,
@@ -18,63 +18,32 @@ from tests.loop.scaling.house import (
     Scene,
     scaled,
     scene,
+    stage,
+)
+from tests.loop.scaling.troubles import (
+    FOR_FIVE_MINUTES,
+    LASTS,
+    TWICE,
+    anchor,
+    down,
+    failing,
+    is_well,
+    news,
+    outbox,
+    protect,
+    refused,
 )
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.world import CONFIG
 
-FOR_FIVE_MINUTES = [{"from": "08:05", "to": "08:10", "replicas": 5}]
-TWICE = [*FOR_FIVE_MINUTES, {"from": "08:30", "to": "20:00", "replicas": 4}]
-"""The world begins at 08:00."""
-LASTS = [{"from": "08:05", "to": "20:00", "replicas": 5}]
 TWICE_FIVE = [
     {"from": "08:05", "to": "08:07", "replicas": 5},
     {"from": "08:08", "to": "20:00", "replicas": 5},
 ]
 IN_THE_EVENING = [{"from": "19:00", "to": "20:00", "replicas": 5}]
 FOUR = [{"from": "08:05", "to": "20:00", "replicas": 4}]
+LOBBY = WorkloadKey("Scheduler", "lobby", "lobby")
 OFF = CONFIG.replace("spec: {}", "spec: {writeBack: {mode: 'off'}}")
-
-
-def outbox(there: Scene) -> Outbox:
-    """What the Lease tells of our commits."""
-    assert there.leader is not None
-    return there.leader.notes.outbox
-
-
-def news(there: Scene) -> list[str]:
-    """What targets of notifications are told of it."""
-    assert there.leader is not None
-    return [each.reason for each in of_write_back(outbox(there), there.leader.clock.now())]
-
-
-def refused(there: Scene) -> bool:
-    """Whether a count is told that no edit can write."""
-    return ARENA in outbox(there).refused
-
-
-def failing(there: Scene) -> bool:
-    """Whether it is told that the host takes nothing."""
-    return bool(outbox(there).error)
-
-
-def is_well(there: Scene) -> bool:
-    """Whether no trouble is told."""
-    seen = outbox(there)
-    return (seen.error, seen.failing_since, seen.refused) == ("", 0.0, {})
-
-
-def down(there: Scene) -> None:
-    there.world.host.down()
-
-
-def protect(there: Scene) -> None:
-    there.world.host.protected["main"] = "changes go through merge requests"
-
-
-def anchor(there: Scene, times: list[dict[str, Any]] = TWICE) -> None:
-    """Make `replicas` a number that no edit can change alone."""
-    shared = scaled(2, times).replace("replicas: 2\n", "replicas: &n 2\n", 1)
-    there.world.commit({FILE: shared.replace("min: 2\n", "min: *n\n", 1)})
 
 
 @pytest.mark.long
@@ -179,6 +148,51 @@ def test_beside_a_config_that_nobody_can_read_a_trouble_lasts_while_anything_is_
             await asyncio.sleep(1200.0)
             assert there.count_in_git() == 2, "nobody knows where it is to stand"
             assert failing(there) is lasts
+
+    in_virtual_time(main())
+
+
+def test_beside_a_config_that_nobody_can_read_a_record_that_nobody_can_read_ends_no_trouble() -> (
+    None
+):
+    async def main() -> None:
+        async with scene(scaled(2, LASTS)) as there:
+            one = there.start("one")
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            down(there)
+            await there.until("it is told", lambda: failing(there), 500.0)
+            there.world.host.heal()
+            there.world.commit({"gamekeeper.yaml": CONFIG.replace("{}", "{writeBack: 7}")})
+            await asyncio.sleep(65.0)
+            damaged = one.lane.store._places.ordinals(ARENA)
+            await one.kube.merge_patch(damaged, {"data": {"record": "{"}})
+            await one.lane.store.load()
+            assert one.lane.store.unreadable(ARENA)
+            await asyncio.sleep(120.0)
+            assert failing(there), "five are decided still"
+
+    in_virtual_time(main())
+
+
+def test_what_no_edit_can_write_keeps_no_others_trouble() -> None:
+    async def main() -> None:
+        for_two = [{"from": "08:07", "to": "08:09", "replicas": 5}]
+        files = {
+            FILE: scaled(2, LASTS),
+            "schedulers/lobby.yaml": scaled(2, for_two).replace("arena", "lobby"),
+        }
+        bounds = dict.fromkeys(("arena", "lobby"), Bounds(30, 0))
+        async with stage(files, bounds, Habits(quiet_seconds=10.0)) as there:
+            there.start("one")
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            anchor(there, LASTS)
+            await there.until("it is told", lambda: refused(there), 400.0)
+            protect(there)
+            await there.until("the lobby's fails", lambda: failing(there), 180.0)
+            await there.until("two act", lambda: there.wanted(LOBBY) == 2, 180.0)
+            await there.until("no trouble", lambda: not failing(there), 5.0)
+            assert refused(there), "the arena's waits for a person"
+            assert len(there.ledgers[0].commits) == 2, "and was asked for once"
 
     in_virtual_time(main())
 
