@@ -1,12 +1,12 @@
 """How git authenticates: environment and configuration of a mirror; no secret in an argv."""
 
-import base64
 import os
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
+from reconciler.adapters.git.hiding import hidden
 from reconciler.adapters.git.source import Source
 from reconciler.adapters.git.urls import Address
 from reconciler.adapters.proxy_urls import HTTP_SCHEMES, checked_proxy, with_scheme
@@ -74,7 +74,7 @@ def environment(source: Source, address: Address) -> Mapping[str, str]:
         "GIT_SSH_COMMAND": _ssh_command(source),
         "GIT_SSH_VARIANT": "ssh",
     }
-    if address.scheme in ("https", "http"):
+    if address.scheme in HTTP_SCHEMES:
         found |= _proxies()
         if source.token_file:
             _check_readable(source.token_file, "token file")
@@ -92,20 +92,21 @@ def environment(source: Source, address: Address) -> Mapping[str, str]:
 def without_secrets(text: str, source: Source, address: Address) -> str:
     """Return what git said without what it authenticated by: a host may say back what it heard.
 
-    A word of a few letters stays, for git's own words may hold it: it keeps nobody out.
+    A word of a few letters stays, for git's own words may hold it: it keeps nobody out. What git
+    said is judged as it came (failures, verdicts): a password may be a word of the host's.
     """
     name, found = address.username or source.username, [address.password]
     with suppress(OSError):
         if source.token_file:
             with open(source.token_file, encoding="utf-8", errors="replace") as stream:
                 found.append(stream.readline(_LONGEST_LINE).strip())
-    pairs = [base64.b64encode(f"{name}:{word}".encode()).decode() for word in found if word]
+    pairs = [(name, word) for word in found if word]
+    if address.scheme in HTTP_SCHEMES:
+        pairs += _proxy_logins()
+    words = [each for name, word in pairs for each in (f"{name}:{word}", word)]
     # Some hosts take a token as the name, and any password.
-    found.append(name if len(name) >= _LEAST_TOKEN else "")
-    for secret in (*pairs, *found):
-        if len(secret) >= _LEAST_SECRET:
-            text = text.replace(secret, "***")
-    return text
+    words += [name] if len(name) >= _LEAST_TOKEN else []
+    return hidden(text, [word for word in words if len(word) >= _LEAST_SECRET])
 
 
 def _proxies() -> dict[str, str]:
@@ -116,6 +117,14 @@ def _proxies() -> dict[str, str]:
     return {
         name: checked_proxy(with_scheme(text), name, PROXY_SCHEMES) for name, text in named.items()
     }
+
+
+def _proxy_logins() -> list[tuple[str, str]]:
+    """Return the user and password of each proxy of this process that asks for one."""
+    parts = [urlsplit(proxy) for proxy in _proxies().values()]
+    return [
+        (unquote(each.username or ""), unquote(each.password)) for each in parts if each.password
+    ]
 
 
 def _ssh_command(source: Source) -> str:

@@ -109,6 +109,8 @@ _MEANINGS: tuple[tuple[re.Pattern[str], _Error, str], ...] = tuple(
     )
 )
 _LOOKED_AT = 8192
+Hide = Callable[[str], str]
+"""Take out of a host's words what we authenticated by."""
 _NOISE = re.compile(
     r"^(?:remote: *$|warning:|hint:|please make sure|and the repository exists|debug)",
     re.IGNORECASE,
@@ -140,14 +142,22 @@ def has_no_branch(stderr: str) -> bool:
 
 
 def transport_failure(
-    shown_url: str, branch: str, stderr: str, there: str = "", *, doing: str = "fetch"
+    shown_url: str,
+    branch: str,
+    stderr: str,
+    there: str = "",
+    *,
+    doing: str = "fetch",
+    hide: Hide = str,
 ) -> PortError:
     """Say what a failed fetch or push means; what is unknown is Unavailable: it is tried again.
 
-    `there` is what the repository has instead, `doing` "fetch" or "push to".
+    `there` is what the repository has instead, `doing` "fetch" or "push to". The words are judged
+    as they came, and are hidden before they are cut: half a secret is not found any more.
     """
+    words = last_words(hide(stderr)[-_LOOKED_AT:])
     stderr = stderr[-_LOOKED_AT:]
-    what = f"cannot {doing} branch {branch!r} of {shown_url}: {last_words(stderr)}"
+    what = f"cannot {doing} branch {branch!r} of {shown_url}: {words}"
     what = f"{what}; {there}" if there else what
     for pattern, error, advice in _MEANINGS:
         if pattern.search(stderr):

@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from reconciler.adapters.git import verdicts, wire, writing
@@ -72,16 +71,17 @@ class Pushing:
         answer = verdicts.parsed(output.stdout.decode("utf-8", "replace"), ref)
         if output.status == 0 and answer.taken:
             return commit
-        answer = replace(answer, reason=self._store.without_secrets(answer.reason))
-        stderr = self._store.without_secrets(output.stderr)
+        stderr, hide = output.stderr, self._store.without_secrets
         if not answer.reason or answer.unknown:
             return self._unanswered(branch, commit, stderr)
         if not answer.moved:
-            verdicts.check(self._store.shown, branch, answer, stderr)
+            verdicts.check(self._store.shown, branch, answer, stderr, hide)
         tip = self.tip(branch)
         if tip and self._holds(tip, commit):
             return tip
-        raise self._lost(branch, at, tip) if tip != at else self._unmoved(branch, answer, stderr)
+        if tip != at:
+            raise self._lost(branch, at, tip)
+        raise verdicts.unmoved(self._store.shown, branch, answer, stderr, hide)
 
     def _unanswered(self, branch: str, commit: str, stderr: str) -> str:
         """Return where the branch stands where it has `commit` all the same.
@@ -120,9 +120,6 @@ class Pushing:
             "any more: somebody else pushed; fetch, decide again"
         )
 
-    def _unmoved(self, branch: str, answer: verdicts.Answer, stderr: str) -> Exception:
-        return verdicts.unmoved(self._store.shown, branch, answer, stderr)
-
     def _failure(self, doing: str, branch: str, stderr: str) -> Exception:
-        words = self._store.without_secrets(stderr)
-        return transport_failure(self._store.shown, branch, words, doing=doing)
+        hide = self._store.without_secrets
+        return transport_failure(self._store.shown, branch, stderr, doing=doing, hide=hide)

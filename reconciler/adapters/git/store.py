@@ -164,8 +164,9 @@ class Store:
 
     def _failure(self, stderr: str) -> Exception:
         there = self._branches() if has_no_branch(stderr) else ""
-        words = self.without_secrets(stderr)
-        error: PortError = transport_failure(self.shown, self._source.branch, words, there)
+        error: PortError = transport_failure(
+            self.shown, self._source.branch, stderr, there, hide=self.without_secrets
+        )
         if not isinstance(error, Unavailable) or not means_damage(stderr):
             return error
         # The words may be the host's, about its own files: ours are judged by themselves.

@@ -1,13 +1,14 @@
 """What a host answered to a push (`git push --porcelain`), and what that means.
 
 Hosts word their refusals as they like, so as little as possible is read from words: whether the
-branch moved is looked up, and what is left is the host's refusal, shown as it was said.
+branch moved is looked up, and what is left is the host's refusal, shown as it was said but for
+what we authenticated by (`hide`): that is taken out of what is shown, and never of what is judged.
 """
 
 import re
 from dataclasses import dataclass
 
-from reconciler.adapters.git.failures import means_shortage, one_line
+from reconciler.adapters.git.failures import Hide, means_shortage, one_line
 from reconciler.model.errors import Conflict, Denied, Misconfigured, PortError, Unavailable
 from reconciler.model.masks import redact
 
@@ -75,19 +76,21 @@ def parsed(stdout: str, ref: str) -> Answer:
     return Answer()
 
 
-def check(shown_url: str, branch: str, answer: Answer, stderr: str) -> None:
+def check(shown_url: str, branch: str, answer: Answer, stderr: str, hide: Hide = str) -> None:
     """Raise Denied or Unavailable for what the host refused whatever the branch stands at."""
     if "unpack" in answer.reason or means_shortage(stderr):
-        words = sentence(answer, stderr)
+        words = sentence(answer, stderr, hide)
         raise Unavailable(f"{shown_url} could not store the commit: {words}. It is tried again")
     if _DECLINED.search(answer.reason):
-        raise _denied(shown_url, branch, answer, stderr)
+        raise _denied(shown_url, branch, answer, stderr, hide)
 
 
-def unmoved(shown_url: str, branch: str, answer: Answer, stderr: str) -> PortError:
+def unmoved(
+    shown_url: str, branch: str, answer: Answer, stderr: str, hide: Hide = str
+) -> PortError:
     """Say what a refusal means when the branch stands where it stood."""
     if _IN_THE_WAY.search(stderr):
-        words = sentence(answer, stderr)
+        words = sentence(answer, stderr, hide)
         return Misconfigured(
             f"{shown_url} cannot make branch {branch!r}: {words}. To do: git has no branch inside "
             "another one's name, so give another to `writeBack.branch` in gamekeeper.yaml"
@@ -95,21 +98,22 @@ def unmoved(shown_url: str, branch: str, answer: Answer, stderr: str) -> PortErr
     if answer.moved or _LOCKED.search(answer.reason):
         return Conflict(
             f"branch {branch!r} of {shown_url} is being pushed to by somebody else: "
-            f"{sentence(answer, stderr)}; fetch, decide again"
+            f"{sentence(answer, stderr, hide)}; fetch, decide again"
         )
-    return _denied(shown_url, branch, answer, stderr)
+    return _denied(shown_url, branch, answer, stderr, hide)
 
 
-def _denied(shown_url: str, branch: str, answer: Answer, stderr: str) -> Denied:
+def _denied(shown_url: str, branch: str, answer: Answer, stderr: str, hide: Hide = str) -> Denied:
     advice = next((told for reason, told in _ADVICE if reason.search(answer.reason)), _PERMISSION)
-    words = sentence(answer, stderr)
+    words = sentence(answer, stderr, hide)
     return Denied(f"{shown_url} refuses the push to {branch!r}: {words}. To do: {advice}")
 
 
-def sentence(answer: Answer, stderr: str) -> str:
+def sentence(answer: Answer, stderr: str, hide: Hide = str) -> str:
     """Return the host's own words without secrets, in one printable line of at most 300."""
     plain = _ESCAPE.sub("", stderr)
     told = [line.partition("remote:")[2] for line in plain.splitlines() if "remote:" in line[:10]]
-    words = [" ".join(line.split()) for line in told if not _DECORATION.fullmatch(line)]
-    text = " ".join(dict.fromkeys(words)) or answer.reason
+    told = [line for line in told if not _DECORATION.fullmatch(line)]
+    words = [" ".join(line.split()) for line in hide("\n".join(told)).splitlines()]
+    text = " ".join(dict.fromkeys(words)) or hide(answer.reason)
     return one_line(redact(text), _SENTENCE_LIMIT).rstrip(". ")

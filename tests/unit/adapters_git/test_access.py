@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from reconciler.adapters.git.access import without_secrets
+from reconciler.adapters.git.hiding import hidden
 from reconciler.adapters.git.mirror import Mirror
 from reconciler.adapters.git.source import Source
 from reconciler.adapters.git.urls import checked
 from reconciler.model.errors import Denied, Misconfigured, PortError, Unavailable
+from tests.contract.pushes import change
 from tests.gitservers.http import Fault, HttpGitServer
 from tests.gitservers.repositories import BareRepository
 from tests.unit.adapters_git.repositories import bare
@@ -98,6 +100,90 @@ def test_what_git_says_is_shown_without_what_it_authenticated_by(
 ) -> None:
     url = f"https://{login}@git.example.com/team/fleet.git"
     assert without_secrets(said, Source(url), checked(url)) == shown
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param("no p%4055%2Fw'%20%3C here", id="percent-escaped"),
+        pytest.param("no p%4055%2fw%27%20%3c here", id="with small letters"),
+        pytest.param("no p%4055%2Fw%27+%3C here", id="as a form"),
+        pytest.param("no p@55/w&#x27; &lt; here", id="for a page"),
+        pytest.param("no p@55/w'\\'' < here", id="for a shell"),
+        pytest.param("no p@55/w' < here", id="plain"),
+        pytest.param("no p@55\\/w\\u0027 \\u003c here", id="for a script"),
+        pytest.param("no cEA1NS93JyA8 here", id="base64"),
+        pytest.param("no Ym90OnBANTUvdycgPA here", id="as it is sent, without its end"),
+    ],
+)
+def test_a_password_is_hidden_however_it_is_written(said: str) -> None:
+    url = "https://bot:p%4055%2Fw'%20%3C@git.example.com/team/fleet.git"
+    told = without_secrets(said, Source(url), checked(url))
+    assert told == "no *** here"
+
+
+def test_of_a_secret_that_holds_a_shorter_one_nothing_is_left() -> None:
+    url = "https://an0paqueT0kenOfAHost9:0paq@git.example.com/team/fleet.git"
+    told = without_secrets("is an0paqueT0kenOfAHost9 old?", Source(url), checked(url))
+    assert told == "is *** old?"
+
+
+def test_what_two_secrets_cover_together_is_hidden_whole() -> None:
+    assert hidden("an abcdefgh end", ["abcdef", "cdefgh", ""]) == "an *** end"
+    assert hidden("an abcdefgh end", []) == "an abcdefgh end"
+
+
+def test_a_secret_of_signs_costs_a_hosts_words_little() -> None:
+    """Each letter of it may be one sign of the text or two: 2 ** 60 ways to read it."""
+    signs = "\\" * 60
+    assert hidden(f"{signs * 2}!", [f"{signs}?"]) == f"{signs * 2}!"
+    assert hidden(f"an {signs} end", [signs]) == "an *** end"
+
+
+def test_the_password_of_a_proxy_is_hidden_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:pr0xy%40pass@proxy.test:3128")
+    url = "https://git.example.com/team/fleet.git"
+    said = "407 for bWU6cHIweHlAcGFzcw==, no pr0xy@pass"
+    assert without_secrets(said, Source(url), checked(url)) == "407 for ***, no ***"
+
+
+def test_a_proxy_that_is_of_no_use_says_nothing_where_none_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://")
+    url = "ssh://git@git.example.com/team/fleet.git"
+    assert without_secrets("no", Source(url), checked(url)) == "no"
+
+
+async def test_a_password_that_is_a_word_of_hosts_hides_no_meaning(tmp_path: Path) -> None:
+    repository, base = started(tmp_path)
+    said = "Unable to create"
+    with HttpGitServer(tmp_path / "srv", user="bot", password=said, tls=False) as server:
+        url = server.url("fleet.git", with_credentials=True).replace(" ", "%20")
+        made = Mirror(Source(url), str(tmp_path / "cache"))
+        try:
+            await made.fetch()
+            written = await made.write(change(base))
+            lock = Path(repository.path) / "refs/heads/main.lock"
+            lock.touch()
+            with pytest.raises(Unavailable, match="could not store") as caught:
+                await made.push(change(base), written)
+            lock.unlink()
+        finally:
+            await made.close()
+    assert said not in str(caught.value)
+
+
+async def test_a_password_that_is_a_word_of_gits_hides_no_missing_branch(tmp_path: Path) -> None:
+    started(tmp_path)
+    password = "find%20remote%20ref"
+    with HttpGitServer(
+        tmp_path / "srv", user="bot", password="find remote ref", tls=False
+    ) as server:
+        url = server.url("fleet.git", with_credentials=True).replace("find remote ref", password)
+        with pytest.raises(Misconfigured, match="it has main") as caught:
+            await fetched(Source(url, branch="absent"), tmp_path / "cache")
+    assert "find remote ref" not in str(caught.value)
 
 
 async def test_no_credentials_at_all_are_denied_without_asking_anybody(tmp_path: Path) -> None:

@@ -74,3 +74,20 @@ def test_what_looks_like_a_token_in_what_git_says_is_not_repeated() -> None:
     told = str(failures.transport_failure(URL, "main", said))
     assert "remote: token *** expired" in told
     assert "glpat" not in told
+
+
+def test_words_are_judged_as_they_came_and_shown_without_secrets() -> None:
+    said = "fatal: Authentication failed for 'x'"
+    error = failures.transport_failure(URL, "main", said, hide=without("Authentication"))
+    assert type(error) is Denied
+    assert "fatal: *** failed" in str(error)
+
+
+def test_a_secret_is_hidden_before_its_words_are_cut() -> None:
+    said = "remote: s3cret" + "." * (failures._LOOKED_AT - 3)
+    told = str(failures.transport_failure(URL, "main", said, hide=without("s3cret")))
+    assert "ret" not in told.partition("example")[2]
+
+
+def without(secret: str) -> failures.Hide:
+    return lambda text: text.replace(secret, "***")

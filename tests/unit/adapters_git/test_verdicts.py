@@ -150,3 +150,17 @@ def test_a_sentence_repeats_no_secret_that_a_hook_says() -> None:
     said = "remote: no ticket; token=ghp_abcdefghijklmnopqrstuvwxyz012345 is known here\n"
     told = verdicts.sentence(refused("pre-receive hook declined"), said)
     assert told == "no ticket; token=*** is known here"
+
+
+@pytest.mark.parametrize("secret", ["remote:", "s3cr  et", "hunter2"])
+def test_a_sentence_is_found_and_then_shown_without_what_we_authenticated_by(secret: str) -> None:
+    said = f"remote: the word \x1b[0m{secret[:3]}\x1b[1m{secret[3:]} is old\n"
+    told = verdicts.sentence(refused("x"), said, lambda text: text.replace(secret, "***"))
+    assert told == "the word *** is old"
+
+
+def test_a_reason_is_judged_as_it_was_said_and_shown_without_secrets() -> None:
+    answer = refused("hook declined by hunter2")
+    with pytest.raises(Denied) as raised:
+        verdicts.check(URL, "main", answer, "", lambda text: text.replace("declined", "***"))
+    assert "hook *** by hunter2" in str(raised.value)
