@@ -12,7 +12,7 @@ from reconciler.core.revision import REPORTING
 from reconciler.kube.selectors import BadSelector, LabelSelector
 from reconciler.model import labels
 from reconciler.model.live import ENDED_PHASES
-from reconciler.model.refs import Json
+from reconciler.model.refs import Json, as_seen
 from reconciler.model.rooms import Mark
 from reconciler.model.specs import Workload
 
@@ -152,7 +152,7 @@ def patch_of(pod: Json, adoption: Adoption, ordinal: int | None) -> Json:
 
     `ordinal` is the n that it is given, None where its name tells one.
     """
-    workload, metadata = adoption.workload, pod["metadata"]
+    workload = adoption.workload
     guard = guard_for(workload, Mark.BUSY if workload.hears else Mark.NONE)
     notes = {
         labels.REVISION: adoption.revision_for(pod),
@@ -167,8 +167,7 @@ def patch_of(pod: Json, adoption: Adoption, ordinal: int | None) -> Json:
     if _labels(pod).get(labels.STATE) in _ON_THEIR_WAY:
         # So may such a mark; any other says that somebody may play there.
         marks.setdefault(labels.STATE, None)
-    fence = {name: metadata[name] for name in ("uid", "resourceVersion")}
-    return {"metadata": {"labels": marks, "annotations": notes, **fence}}
+    return {"metadata": {"labels": marks, "annotations": notes, **as_seen(pod)}}
 
 
 def _some(names: list[str]) -> str:

@@ -19,7 +19,7 @@ from reconciler.model.live import LiveWorkload
 from reconciler.model.plan_objects import ApplyObject, contest_name
 from reconciler.model.plans import Plan
 from reconciler.model.records import Owned
-from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey, as_seen
 from reconciler.model.refusals import Cause, Refusals
 
 VOLATILE = ("managedFields", "resourceVersion", "generation")
@@ -210,8 +210,7 @@ def _passing(wanted: ApplyObject, there: Json, owner: WorkloadKey) -> ApplyObjec
     It is never gone in between. As with any other change its content acts at once: were it to wait
     for rooms of the owner, two that swap objects would wait for each other for ever.
     """
-    seen = {name: there["metadata"][name] for name in ("uid", "resourceVersion")}
-    body = {**wanted.body, "metadata": {**wanted.body["metadata"], **seen}}
+    body = {**wanted.body, "metadata": {**wanted.body["metadata"], **as_seen(there)}}
     return replace(wanted, body=body, reason=f"{owner} asks for {wanted.ref} no more: taken over")
 
 

@@ -13,7 +13,7 @@ from reconciler.loop.steps import Steps
 from reconciler.model.copies import Copies, CopyFrom, Looked
 from reconciler.model.errors import Conflict, Denied, PortError
 from reconciler.model.plans import Desired, Plan
-from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey, as_seen
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ async def _copy(lane: Lane, plan: Plan, copy: CopyFrom, desired: Desired, steps:
         if problem:
             return problem
         reason = f"{ref} is not as {copy.source} is"
-        body = {**body, "metadata": {**body["metadata"], **_seen(there)}}
+        body = {**body, "metadata": {**body["metadata"], **as_seen(there)}}
     lane.check_stands(plan)
     made = await lane.cluster.apply(body, force=True)
     steps.did("copy", str(ref), reason)
@@ -101,12 +101,8 @@ async def _copy(lane: Lane, plan: Plan, copy: CopyFrom, desired: Desired, steps:
     strays = copying.strays(made, body)
     if strays:
         lane.check_stands(plan)
-        await lane.cluster.merge_patch(ref, {"metadata": _seen(made), **strays})
+        await lane.cluster.merge_patch(ref, {"metadata": as_seen(made), **strays})
     return ""
-
-
-def _seen(there: Json) -> Json:
-    return {name: there["metadata"][name] for name in ("uid", "resourceVersion")}
 
 
 def _said(lane: Lane, copy: CopyFrom, key: WorkloadKey, error: PortError) -> str:

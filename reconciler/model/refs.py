@@ -41,3 +41,8 @@ def ref_of(obj: Json) -> ObjectRef:
     return ObjectRef(
         obj["apiVersion"], obj["kind"], metadata.get("namespace", ""), metadata.get("name", "")
     )
+
+
+def as_seen(obj: Json) -> Json:
+    """Return what tells an object as it was read: a patch that says so fails on any other."""
+    return {name: obj["metadata"][name] for name in ("uid", "resourceVersion")}
