@@ -6,11 +6,12 @@ What is not sound is a record that cannot be read: it holds its workload, and no
 
 import types
 import typing
-from collections.abc import Callable, Iterable
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable
 from enum import Enum
 from functools import cache
 from typing import Any
+
+from reconciler.model.shapes import fields_of, is_record
 
 Check = Callable[[Any], str]
 """Return what is wrong with a value, "" where it is sound."""
@@ -39,18 +40,15 @@ def _check_of(hint: Any) -> Check:
         return _all_of(origin, _check_of(inner[0]))
     if origin is tuple:
         return _in_order(tuple(_check_of(each) for each in inner))
-    if is_dataclass(hint):
-        return _fields_of(hint, [each.name for each in fields(hint)])
-    if isinstance(hint, type) and issubclass(hint, tuple):
-        return _fields_of(hint, typing.get_type_hints(hint))  # a named one
+    if is_record(hint):
+        return _all_fields(hint)
     if isinstance(hint, type) and issubclass(hint, Enum):
         return lambda value: "" if isinstance(value, hint) else " is none of its words"
     raise TypeError(f"no record has a field of type {hint}")
 
 
-def _fields_of(hint: Any, names: Iterable[str]) -> Check:
-    told = typing.get_type_hints(hint)
-    checks = [(name, _check_of(told[name])) for name in names]
+def _all_fields(hint: Any) -> Check:
+    checks = [(name, _check_of(told)) for name, told in fields_of(hint)]
 
     def check(value: Any) -> str:
         if type(value) is not hint:

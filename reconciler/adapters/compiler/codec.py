@@ -7,12 +7,12 @@ Reading checks every type on the way, since a worker that ran strangers' text ma
 import base64
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from reconciler.adapters.compiler.frames import Garbled
+from reconciler.model.shapes import fields_of, is_record
 
 T = TypeVar("T")
 _Coder = Callable[[Any], Any]
@@ -42,8 +42,8 @@ def _coder_of(maker: Callable[[Any], _Coder], shape: Any) -> _Coder:
 @cache
 def _encoder(shape: Any) -> _Coder:
     origin, inner = get_origin(shape), get_args(shape)
-    if _is_record(shape):
-        parts = [(name, _encoder(hint)) for name, hint in _hints(shape)]
+    if is_record(shape):
+        parts = [(name, _encoder(hint)) for name, hint in fields_of(shape)]
         return lambda value: [coder(getattr(value, name)) for name, coder in parts]
     if origin is types.UnionType:
         one = _encoder(_optional(inner))
@@ -65,7 +65,7 @@ def _encoder(shape: Any) -> _Coder:
 @cache
 def _decoder(shape: Any) -> _Coder:
     origin, inner = get_origin(shape), get_args(shape)
-    if _is_record(shape):
+    if is_record(shape):
         return _record_decoder(shape)
     if origin is types.UnionType:
         one = _decoder(_optional(inner))
@@ -97,25 +97,13 @@ def _scalar_decoder(shape: Any) -> _Coder:
 
 
 def _record_decoder(shape: Any) -> _Coder:
-    parts = [_decoder(hint) for _, hint in _hints(shape)]
+    parts = [_decoder(hint) for _, hint in fields_of(shape)]
 
     def decoded(value: Any) -> Any:
         listed = _of(list, value)
         return shape(*(coder(one) for coder, one in zip(parts, listed, strict=True)))
 
     return decoded
-
-
-def _is_record(shape: Any) -> bool:
-    named = isinstance(shape, type) and issubclass(shape, tuple)
-    return named or is_dataclass(shape)
-
-
-def _hints(shape: Any) -> list[tuple[str, Any]]:
-    """Return the fields of a dataclass or a named tuple in order, each with its type."""
-    hints = get_type_hints(shape)
-    names = [field.name for field in fields(shape)] if is_dataclass(shape) else list(hints)
-    return [(name, hints[name]) for name in names]
 
 
 def _of(kind: type[T], value: Any) -> T:
