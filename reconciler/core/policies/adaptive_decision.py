@@ -58,15 +58,20 @@ def decide(parameters: Parameters, look: Look) -> Advice:
     """
     memory, activity = decode(look.memory), look.activity
     is_new = memory.is_new
-    at, seconds, started, dry, forecasts, onsets, ready = memory.clock.tolist()
+    at, seconds, started, dry, forecasts, onsets, ready, closed = memory.clock.tolist()
     if not is_new:
         # Of the time before this process looked nothing was seen: not that nobody came.
         seen_since = max(at, activity.since)
         seconds += min(max(0.0, look.now - seen_since), LONGEST_GAP_SECONDS)
-    onsets += activity.dry_seconds > 0.0 and ready > 0.0
+    is_open = _is_open(look)
     started += len(activity.starts)
-    dry += activity.dry_seconds
-    memory.clock[:] = look.now, seconds, started, dry, forecasts, onsets, look.load.ready
+    if is_open and ready >= 0.0:
+        onsets += activity.dry_seconds > 0.0 and ready > 0.0
+        dry += activity.dry_seconds
+    else:
+        closed += activity.dry_seconds
+    ready = look.load.ready if is_open else -1.0
+    memory.clock[:] = look.now, seconds, started, dry, forecasts, onsets, ready, closed
     if len(activity.ends):
         adaptive_ages.learn_ends(memory, _listed(activity.ends))
     if is_new or len(activity.startups):
@@ -79,7 +84,7 @@ def decide(parameters: Parameters, look: Look) -> Advice:
 
 def _forecast(parameters: Parameters, look: Look, memory: Memory, is_new: bool) -> None:
     """Learn from what happened since the last forecast, and write what must be ready by when."""
-    _, seconds, started, dry, forecasts, onsets, _ = memory.clock.tolist()
+    _, seconds, started, dry, forecasts, onsets, _, closed = memory.clock.tolist()
     begun = np.asarray(look.activity.begun, dtype=np.float64)
     counts = adaptive_ages.count_ages(begun, look.now)
     reach = adaptive_startup.startup_seconds(memory, _listed(look.activity.asked), look.now)
@@ -91,8 +96,9 @@ def _forecast(parameters: Parameters, look: Look, memory: Memory, is_new: bool) 
     else:
         adaptive_ages.learn_played(memory, counts, seconds)
         # Who found no room came all the same: without them the rate sinks when it must not.
-        unseen = float(memory.moments[2]) * dry
-        adaptive_rates.learn(memory, started + unseen, seconds, shapes)
+        unseen = float(memory.moments[2]) * (dry + closed)
+        saw_all = closed == 0.0 and _is_open(look)
+        adaptive_rates.learn(memory, started + unseen, seconds, shapes, learns_scatter=saw_all)
     leads = tuple([step * reach for step in STEPS])
     arriving, doubt = adaptive_rates.foresee(memory, leads, shapes)
     scattering = adaptive_rates.dispersion(memory)
@@ -113,6 +119,7 @@ def _forecast(parameters: Parameters, look: Look, memory: Memory, is_new: bool) 
         *(allowance.missed, allowance.allowed, reach),
     )
     memory.clock[1:6] = 0.0, 0.0, 0.0, forecasts + 1.0, 0.0
+    memory.clock[7] = 0.0
 
 
 def _is_open(look: Look) -> bool:

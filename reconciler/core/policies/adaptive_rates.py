@@ -44,10 +44,18 @@ def begin(memory: Memory, rate: float) -> None:
     memory.lines[1] = 0.0
 
 
-def learn(memory: Memory, count: float, seconds: float, shapes: Shapes | None) -> None:
+def learn(
+    memory: Memory,
+    count: float,
+    seconds: float,
+    shapes: Shapes | None,
+    *,
+    learns_scatter: bool = True,
+) -> None:
     """Take in the matches that started in the last `seconds`, and judge who foresaw them.
 
     `shapes` is the relative demand at the beginning, at the end, and at the last lead, by season.
+    A count that is reckoned from the rate comes without chance: nothing is learned of that then.
     """
     level, slope = memory.lines.tolist()
     expected = [
@@ -56,7 +64,7 @@ def learn(memory: Memory, count: float, seconds: float, shapes: Shapes | None) -
     ]
     scatter = dispersion(memory)
     shares = _judge(memory, [(count * log(mean) - mean) / scatter for mean in expected], seconds)
-    if memory.clock[4] >= FIRST_FORECASTS:
+    if learns_scatter and memory.clock[4] >= FIRST_FORECASTS:
         mean = sum(share * each for share, each in zip(shares, expected, strict=True))
         squares, means, rate = memory.moments.tolist()
         fade = 1.0 - min(0.5, seconds / SCATTER_MEMORY_SECONDS)

@@ -83,9 +83,33 @@ def test_while_no_room_is_wanted_nobody_is_missed() -> None:
     after = decode(look.memory)
     assert after.budget.tolist() == known.budget.tolist()
     assert after.moments[2] == pytest.approx(known.moments[2], rel=0.1)
+    # What is reckoned from the rate comes without chance: that says nothing of groups.
+    assert after.moments[:2].tolist() == known.moments[:2].tolist()
     activity = replace(look.activity, since=now)
     morning = decide(PARAMETERS, replace(look, now=now + 10.0, activity=activity))
     assert abs(morning.replicas - evening.replicas) <= 2
+
+
+@pytest.mark.parametrize("closed", [(True, True, False), (True, False, False)])
+def test_of_who_came_before_rooms_were_wanted_nobody_is_missed(closed: tuple[bool, ...]) -> None:
+    """Of the half minute before a forecast a part is closed, in which nobody could be seen."""
+    look = steady(120)
+    grouped = decode(look.memory)
+    grouped.moments[:2] = 3000.0, 1000.0
+    grouped.clock[1:4] = 0.0  # just after a forecast
+    look = replace(look, memory=encode(grouped))
+    start, was_closed = look.now - 10.0, False
+    for step, is_closed in enumerate(closed, 1):
+        now = start + 10.0 * step
+        load = a_load() if is_closed else a_load(ready=12)
+        # Dry from the look on that found no room: that is when the first closed one was made.
+        dry = Activity(now - 10.0, dry_seconds=10.0 if is_closed or was_closed else 0.0)
+        seen = replace(look, now=now, load=load, activity=dry)
+        look, was_closed = replace(look, memory=decide(PARAMETERS, seen).memory), is_closed
+    after = decode(look.memory)
+    assert after.clock[4] == grouped.clock[4] + 1
+    assert after.budget[1] == pytest.approx(grouped.budget[1], abs=0.01)
+    assert after.moments[:2].tolist() == grouped.moments[:2].tolist()
 
 
 def test_as_many_are_kept_as_chance_asks_for() -> None:
