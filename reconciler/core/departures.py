@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from reconciler.core import fence, victims, witness
-from reconciler.core.failing import Failing, is_failure, is_false_start
+from reconciler.core.failing import Failing, is_failure, is_false_start, tells_its_end_alone
 from reconciler.core.guards import guard_for
 from reconciler.core.reporting import resting_mark
 from reconciler.core.rollout import Step, may_stay
@@ -49,15 +49,17 @@ class Departures:
         judged, heard = there.of(pod), there.heard(pod)
         if judged.protected:
             return
-        ended = is_failure(pod, judged) or is_false_start(pod, judged, heard)
-        blames = why is Why.FAILED and ended
         if fence.needs_fence(pod, judged, heard) and pod.mark is not Mark.DRAINING:
             guard = guard_for(there.workload, Mark.DRAINING)
-            self.marks.append(MarkRoom(pod, Mark.DRAINING, why, reason, guard))
+            blames = why is Why.FAILED and tells_its_end_alone(pod, heard)
+            mark = MarkRoom(pod, Mark.DRAINING, why, reason, guard, blames_revision=blames)
+            self.marks.append(mark)
             self.wait(there.workload.departure.quiet_seconds)
             return
         verdict = fence.verdict(pod, there.workload, judged, there.ears, there.now)
         if verdict.may:
+            ended = is_failure(pod, judged) or is_false_start(pod, judged, heard)
+            blames = why is Why.FAILED and ended
             self.removals.append(DeleteRoom(pod, CAUSES[why], reason, blames))
         self.wait(verdict.again_in_seconds)
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from reconciler.core.rooms import Sorted
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.records import Failure
-from reconciler.model.rooms import BUSY_MARKS, Heard, Judged, RoomState, Why
+from reconciler.model.rooms import BUSY_MARKS, Heard, Judged, Mark, RoomState, Said, Why
 from reconciler.model.specs import FailurePolicy
 
 NOT_ITS_FAULT = frozenset(
@@ -77,6 +77,18 @@ def is_false_start(pod: LivePod, judged: Judged, heard: Heard | None) -> bool:
     over = pod.brief and not pod.restarts and judged.state is RoomState.TERMINATED
     played_in = pod.mark in BUSY_MARKS or (heard is not None and heard.busy)
     return over and not told and not played_in
+
+
+def tells_its_end_alone(pod: LivePod, heard: Heard | None) -> bool:
+    """Whether all that a room that runs ever told is that it is over, unasked.
+
+    That is a false start too, which no kubelet tells of: it is known by its mark, for a room that
+    began, whoever heard it then, has one.
+    """
+    told = pod.leaving not in (Why.STAYS, Why.FAILED)
+    return (
+        pod.mark is Mark.NONE and not told and heard is not None and heard.said is Said.TERMINATED
+    )
 
 
 def decide(

@@ -12,7 +12,7 @@ from reconciler.core.guards import guard_for
 from reconciler.core.reporting import resting_mark
 from reconciler.model.live import ENDED_PHASES, LivePod
 from reconciler.model.refs import Json
-from reconciler.model.rooms import BUSY_MARKS, Health, Heard, Mark, Why
+from reconciler.model.rooms import BUSY_MARKS, Health, Heard, Mark, Said, Why
 from reconciler.model.specs import Workload
 
 IDLE_AFTER_SECONDS = 5.0
@@ -135,8 +135,10 @@ def _mark(pod: LivePod, heard: Heard, empty_seconds: float) -> Mark:
         return pod.mark  # it never said that nobody plays there
     empty = Mark.DRAINING if pod.leaving else Mark.IDLE
     if pod.mark is Mark.NONE:
-        # One that says it is being created has not begun: the clock of its start runs on.
-        return Mark.NONE if heard.health is Health.CREATING else empty
+        # One that says it is being created has not begun: the clock of its start runs on. And one
+        # that says it is over never does.
+        begins = heard.health is not Health.CREATING and heard.said is not Said.TERMINATED
+        return empty if begins else Mark.NONE
     if pod.mark is Mark.BUSY and empty_seconds >= IDLE_AFTER_SECONDS:
         return empty
     return pod.mark

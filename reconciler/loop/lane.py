@@ -93,6 +93,9 @@ class Lane:
     found: Found = field(default_factory=Found)
     copy_from: tuple[str, ...] = ()
     failures: dict[WorkloadKey, Failures] = field(default_factory=dict)
+    blamed: dict[WorkloadKey, frozenset[str]] = field(default_factory=dict)
+    """The uids of rooms that are counted there and are not gone: one that says it is over, and
+    then ends, is one."""
     refused: Refused = field(default_factory=Refused)
     reserved: Counter[int] = field(default_factory=Counter)
     doubted: bool = False
@@ -233,6 +236,7 @@ class Lane:
         """Drop what is remembered of a workload that is neither wanted nor there."""
         self.found.forget(key)
         self.failures.pop(key, None)
+        self.blamed.pop(key, None)
         self.refused.forget(key)
         self.budgeted_at.pop(key, None)
         self.counted.pop(key, None)

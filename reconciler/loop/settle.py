@@ -19,6 +19,7 @@ from reconciler.loop.steps import Steps
 from reconciler.model.errors import Conflict, PortError
 from reconciler.model.live import LivePod
 from reconciler.model.plans import Plan
+from reconciler.model.refs import WorkloadKey
 from reconciler.model.reports import Settled
 
 
@@ -89,14 +90,24 @@ async def _count_failures(lane: Lane, plan: Plan, failed: list[LivePod], now: fl
     desired = lane.desired(plan.key)
     if desired is None:
         lane.failures.pop(plan.key, None)
+        lane.blamed.pop(plan.key, None)
         return
     revision = desired.workload.revision
-    if any(pod.revision == revision for pod in failed):
+    if any(pod.revision == revision for pod in _blamed_first(lane, plan.key, failed)):
         ordinals = lane.store.ordinals(plan.key)
-        before = backoff.latest(lane.failures.get(plan.key), ordinals)
-        lane.failures[plan.key] = failures = backoff.after(before, revision, now)
+        latest = backoff.latest(lane.failures.get(plan.key), ordinals)
+        lane.failures[plan.key] = failures = backoff.after(latest, revision, now)
         if ordinals is not None:
             await lane.store.save_ordinals(plan.key, replace(ordinals, failures=failures))
+
+
+def _blamed_first(lane: Lane, key: WorkloadKey, failed: list[LivePod]) -> list[LivePod]:
+    """Return those of `failed` that were not counted before; who is gone is forgotten."""
+    before = lane.blamed.pop(key, frozenset())
+    blamed = before.union(pod.uid for pod in failed)
+    if blamed:
+        lane.blamed[key] = blamed.intersection(pod.uid for pod in lane.view.of(key).pods)
+    return [pod for pod in failed if pod.uid not in before]
 
 
 async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:

@@ -8,9 +8,9 @@ from reconciler.loop.remove_rooms import remove_rooms
 from reconciler.loop.settle import settle
 from reconciler.loop.steps import Steps
 from reconciler.model.changes import Cause
-from reconciler.model.plans import Counts, DeleteRoom, Plan
+from reconciler.model.plans import Counts, DeleteRoom, MarkRoom, Plan
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.rooms import Ears, Heard, Said
+from reconciler.model.rooms import Ears, Heard, Mark, Said, Why
 from reconciler.sandbox.faults import Fault
 from tests.loop.world import Process, World, spec
 
@@ -110,3 +110,19 @@ async def test_a_delete_that_is_refused_blames_nobody_and_one_that_is_done_does(
     await settle(process.lane, plan, 2.0)
     assert process.lane.failures[KEY].count == 1
     assert not world.names("arena")
+
+
+async def test_a_room_that_is_blamed_for_its_word_is_not_blamed_for_its_end_again() -> None:
+    world, process, plan = await planned(Cause.HEALING)
+    removal = replace(plan.removals[0], blames_revision=True)
+    process.lane.reports = Saying(Ears({removal.pod.uid: EMPTY}))
+    mark = MarkRoom(removal.pod, Mark.DRAINING, Why.FAILED, "x", blames_revision=True)
+    await settle(process.lane, replace(plan, removals=(), marks=(mark,)), 1.0)
+    await process.view.read()
+    (pod,) = process.view.of(KEY).pods
+    await settle(process.lane, replace(plan, removals=(replace(removal, pod=pod),)), 2.0)
+    assert process.lane.failures[KEY].count == 1
+    world.pass_time(60.0)
+    await process.view.read()
+    await settle(process.lane, replace(plan, removals=()), 3.0)
+    assert not process.lane.blamed[KEY], "who is gone is forgotten"

@@ -118,3 +118,21 @@ def test_a_room_that_ends_well_as_soon_as_it_began(more: Json, false_start: bool
     if false_start:
         found = failing.decide([(pod, judged)], (), TWO_AN_HOUR, SPEC, NOW)
         assert (found.act, found.log) == ((pod,), None), "no limit counts it"
+
+
+@pytest.mark.parametrize(
+    ("more", "said", "alone"),
+    [
+        pytest.param({}, Said.TERMINATED, True, id="its first word"),
+        pytest.param({}, Said.READY, False, id="another word"),
+        pytest.param({}, None, False, id="not a word"),
+        pytest.param({"mark": Mark.IDLE}, Said.TERMINATED, False, id="it had begun"),
+        pytest.param({"leaving": Why.REQUEST}, Said.TERMINATED, False, id="as it was told to"),
+        pytest.param({"leaving": Why.FAILED}, Said.TERMINATED, True, id="nobody heard it before"),
+    ],
+)
+def test_a_room_that_says_at_once_that_it_is_over(
+    more: Json, said: Said | None, alone: bool
+) -> None:
+    heard = None if said is None else a_heard(said=said)
+    assert failing.tells_its_end_alone(a_pod(0, **{"mark": Mark.NONE, **more}), heard) is alone

@@ -16,6 +16,7 @@ from tests.unit.core.making import NOW, a_pod, a_room, a_workload
 READY = Heard(at=NOW, said=Said.READY)
 BUSY = Heard(at=NOW, said=Said.OCCUPIED, matches=1)
 CREATING = Heard(at=NOW, periodic=False, health=Health.CREATING)
+OVER = Heard(at=NOW, said=Said.TERMINATED)
 MUTE = Heard(at=NOW, silent=True, tells=False)
 WELL = Heard(at=NOW, periodic=False, health=Health.HEALTHY, tells=False)
 MIXED = Heard(at=NOW, said=Said.READY, players=3, mixed=True)
@@ -30,6 +31,7 @@ THREE, NOBODY = (Heard(at=NOW, periodic=False, players=count) for count in (3, 0
         pytest.param(Mark.NONE, READY, Why.REQUEST, 0, Mark.DRAINING, id="the first, and leaves"),
         pytest.param(Mark.NONE, BUSY, Why.STAYS, 0, Mark.BUSY, id="busy from the first word"),
         pytest.param(Mark.NONE, CREATING, Why.STAYS, 0, Mark.NONE, id="not begun yet"),
+        pytest.param(Mark.NONE, OVER, Why.STAYS, 0, Mark.NONE, id="over, and never begun"),
         pytest.param(Mark.IDLE, BUSY, Why.STAYS, 0, Mark.BUSY, id="idle turns busy"),
         pytest.param(Mark.DRAINING, BUSY, Why.ROLLOUT, 0, Mark.BUSY, id="draining turns busy"),
         pytest.param(Mark.ALLOCATED, BUSY, Why.STAYS, 0, Mark.BUSY, id="allocated turns busy"),
