@@ -86,11 +86,16 @@ class RecordStore(RecordMemory):
         """Change a state record, from its newest value; no write where nothing differs.
 
         Two lanes write one record (what was accepted, what was applied): each changes its own
-        fields. Raises Conflict after reading the record again.
+        fields. Of a workload that is gone no empty record is made. Raises Conflict after reading
+        the record again.
         """
         async with self._locks.setdefault(key, asyncio.Lock()):
-            kept = self._states.setdefault(key, Kept(EMPTY))
-            await self._save(kept, change(kept.value), key, "state")
+            self._check_readable(self._places.state(key), key)
+            kept = self._states.get(key, Kept(EMPTY))
+            value = change(kept.value)
+            if kept.version or kept.doubtful or value != EMPTY:
+                self._states[key] = kept
+                await self._save(kept, value, key, "state")
 
     async def write_again(self, key: WorkloadKey | None) -> None:
         """Write a record that is gone as it is remembered.
