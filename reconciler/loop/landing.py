@@ -155,7 +155,7 @@ async def land(
         await repository.push(change, commit)
     except PortError as error:
         tries.failed(error, commit, ground.place, lane.home.view.elapsed())
-        await _lost(lane, tries.raced, landed, error)
+        await _lost(lane, tries, landed, error)
         raise
     tries.took(commit, ground.place, now)
     unrecorded = await noting.note_pushed(lane, commit, tries, landed)
@@ -173,22 +173,22 @@ def _word_in(record: StateRecord) -> tuple[object, ...]:
 
 
 async def _lost(
-    lane: HeadLane,
-    raced: dict[WorkloadKey, Intent],
-    landed: Mapping[WorkloadKey, Intent],
-    error: PortError,
+    lane: HeadLane, tries: Tries, landed: Mapping[WorkloadKey, Intent], error: PortError
 ) -> None:
-    """Keep on record what is pushed again after a lost race.
+    """Keep on record what is pushed again after a lost race, or may stand on the branch.
 
-    After any other failure all of it: nobody knows what reached the branch, whatever was answered,
-    and a number on it is ours for as long as its id is.
+    After any other failure that is all of it, also what lost a race before: nobody knows what
+    reached the branch, whatever was answered, and a number on it is ours for as long as its id is.
+    Where a push is in doubt, a race may be lost to that very one.
     """
-    if isinstance(error, Conflict):
-        noting.leave_out(raced, landed)
-        try:
-            await noting.withdraw(lane, raced)
-        finally:
-            raced |= landed
+    noting.leave_out(tries.raced, landed)
+    if not isinstance(error, Conflict):
+        return
+    try:
+        await noting.withdraw(lane, tries.raced)
+    finally:
+        if not tries.unanswered:
+            tries.raced |= landed
 
 
 def _change_of(ground: _Ground, made: Rewritten, message: str, terms: Terms, now: float) -> Change:
