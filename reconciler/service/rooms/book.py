@@ -20,7 +20,7 @@ from reconciler.model.specs import Workload
 from reconciler.ports import Clock
 from reconciler.service.room_metrics import RoomObserver
 from reconciler.service.rooms import kept
-from reconciler.service.rooms.ears import Silence
+from reconciler.service.rooms.ears import Silence, least_patience
 from reconciler.service.rooms.lines import Line
 from reconciler.service.rooms.liveness import Liveness
 from reconciler.service.rooms.pages import Pages
@@ -141,12 +141,19 @@ class Book:
         line = self.pages.find(uid)
         return None if line is None or line.spoke_at < 0 else line.spoke_at
 
-    def is_overdue(self, uid: str) -> bool:
-        """Whether a room was not heard for too long to send anybody, or may not be heard at all."""
+    def is_overdue(self, uid: str, workload: Workload) -> bool:
+        """Whether a room was not heard for too long to send anybody, or may not be heard at all.
+
+        Ten thousand are looked at for one list: nobody is looked up who has just spoken.
+        """
         line = self.pages.find(uid)
-        return line is not None and (
-            self._liveness.is_unsure(line) or self.silence.is_overdue(line)
-        )
+        if line is None:
+            return False
+        if self._liveness.is_unsure(line):
+            return True
+        silent_seconds = self._elapsed() - line.last_at
+        late = silent_seconds >= least_patience(workload.timeouts.ping_seconds)
+        return late and self.silence.is_overdue(line)
 
     def take(
         self, line: Line, pod: LivePod, workload: Workload, report: Report, asked: Mark, sent: float

@@ -205,8 +205,13 @@ def _overdue(line: Line, limit: float, now: float) -> bool:
 
 
 def _patience(line: Line, limit: float) -> float:
-    """Return after how many seconds of silence a room is overdue: half its limit or more."""
-    return min(limit, max(2 * line.gap, limit / 2))
+    """Return after how many seconds of silence a room is overdue."""
+    return min(limit, max(2 * line.gap, least_patience(limit)))
+
+
+def least_patience(limit: float) -> float:
+    """Return for how many seconds of silence no room is overdue, whatever pauses it made."""
+    return limit / 2
 
 
 def _next_look(line: Line, limit: float, now: float) -> float:

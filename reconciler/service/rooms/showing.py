@@ -46,7 +46,7 @@ class Showing:
             raise Unavailable(f"what is wanted of {key} is not known yet: ask again")
         heard = self._book.heard(pod.uid)
         node, deaf = self._roster.node(pod), self._book.suspicion.of(key, pod.node)
-        overdue = self._book.is_overdue(pod.uid)
+        overdue = self._book.is_overdue(pod.uid, workload)
         known = self._shown.get(pod.uid)
         if known is not None:
             (was, said, spec, place, *answers), until, view = known

@@ -9,6 +9,7 @@ from reconciler.model.live import LivePod
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Mark, RoomState
 from reconciler.room_ports import Change, Happening
+from reconciler.service.rooms.lines import Line
 from reconciler.service.rooms.watchers import (
     LONGEST_QUEUE,
     MOST_EVENTS,
@@ -98,6 +99,27 @@ def test_a_room_is_overdue_also_for_whoever_looked_at_it_shortly_before() -> Non
             assert (told.overdue, told.available) == (True, False)
             async with asyncio.timeout(2.0):
                 await looking
+
+    in_virtual_time(main())
+
+
+def test_whether_a_room_is_overdue_is_asked_of_none_that_has_just_spoken() -> None:
+    async def main() -> None:
+        async with stage() as it:
+            await it.say(READY)
+            silence, asked = it.desk.book.silence, list[Line]()
+            limit = silence._limit
+
+            def counted(line: Line) -> float | None:
+                asked.append(line)
+                return limit(line)
+
+            silence._limit = counted
+            assert it.desk.find("arena", "arena-0").available
+            assert not asked, "ten thousand are listed each second"
+            await asyncio.sleep(it.workload.timeouts.ping_seconds / 2 + 0.1)
+            assert not it.desk.find("arena", "arena-0").available
+            assert asked
 
     in_virtual_time(main())
 
