@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from urllib.parse import unquote, urlsplit
 
-from reconciler.adapters.git.hiding import hidden
 from reconciler.adapters.git.source import Source
 from reconciler.adapters.git.urls import Address
 from reconciler.adapters.proxy_urls import HTTP_SCHEMES, checked_proxy, with_scheme
 from reconciler.model.errors import Denied, Misconfigured
+from reconciler.model.hiding import hidden
 
 PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY")
 """The variables by which git finds a proxy. It reads no HTTP_PROXY: a web server's request may

@@ -13,7 +13,7 @@ from reconciler.core import prometheus_answers
 from reconciler.core.addresses import is_loopback, never_asked
 from reconciler.core.egress import Allowed, Place, is_allowed, place_of
 from reconciler.model.errors import PortError
-from reconciler.model.masks import MASK
+from reconciler.model.hiding import hidden
 from reconciler.model.refs import Json
 from reconciler.model.scaling import Signal
 
@@ -79,9 +79,7 @@ class HttpOutside:
             return Signal(now, trouble=str(error))
         if answer.status == 200:
             return prometheus_answers.signal_of(_json(answer.body), now)
-        # A proxy before it may say back what it was told.
-        body = answer.body.replace(token.encode(), MASK.encode()) if token else answer.body
-        return Signal(now, trouble=_refused(answer.status, _json(body)))
+        return Signal(now, trouble=_refused(answer.status, _json(answer.body), token))
 
     async def close(self) -> None:
         """End what is open."""
@@ -102,11 +100,12 @@ class HttpOutside:
         return ""
 
 
-def _refused(status: int, found: Any) -> str:
+def _refused(status: int, found: Any, token: str) -> str:
     if status in (401, 403):
         return f"Prometheus refuses us ({status}): see --prometheus-token-file"
     if isinstance(found, dict) and isinstance(found.get("error"), str):
-        return prometheus_answers.refusal_of(found)
+        # A proxy before it may say back what it was told.
+        return prometheus_answers.refusal_of({**found, "error": hidden(found["error"], [token])})
     if status == 404:
         return "Prometheus has no API there (404): see --prometheus-url"
     return f"Prometheus answers {status}"

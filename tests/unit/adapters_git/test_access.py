@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from reconciler.adapters.git.access import without_secrets
-from reconciler.adapters.git.hiding import hidden
 from reconciler.adapters.git.mirror import Mirror
 from reconciler.adapters.git.source import Source
 from reconciler.adapters.git.urls import checked
 from reconciler.model.errors import Denied, Misconfigured, PortError, Unavailable
+from reconciler.model.hiding import hidden
 from tests.contract.pushes import change
 from tests.gitservers.http import Fault, HttpGitServer
 from tests.gitservers.repositories import BareRepository

@@ -293,6 +293,14 @@ async def test_what_prometheus_cannot_answer_is_trouble(answer: Answering, why: 
     assert TOKEN not in signal.trouble
 
 
+@pytest.mark.parametrize("token", ["error", "parse error"])
+async def test_a_refusal_is_judged_as_it_came_and_told_without_the_token(token: str) -> None:
+    signal, _ = await queried(json_answer(REFUSED, 400), token)
+
+    assert "refuses the query: ***" in signal.trouble.replace("parse ***", "***")
+    assert token not in signal.trouble
+
+
 async def test_a_token_goes_nowhere_else() -> None:
     async def redirected(request: web.BaseRequest) -> web.StreamResponse:
         return redirect(request)

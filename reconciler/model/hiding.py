@@ -1,6 +1,7 @@
 """Words that are known secrets, taken out of text that goes to people, however they are written.
 
-What only looks like a secret is told in `model/masks.py`.
+What only looks like a secret is told in `model/masks.py`. Whoever judges by such text judges it as
+it came, and hides what is shown: a secret may be one of the words that are looked for.
 """
 
 import base64
