@@ -1,7 +1,8 @@
 """The message of a commit of ours: every step since the last one, readable in `git log`.
 
 Reasons are sentences that policies made of numbers; a webhook's is a stranger's text, so all of
-them are escaped, cut, and give no orders to the host. Nothing a room or a player said stands here.
+them are masked, escaped, cut, and give no orders to the host: what is committed is never taken
+back. Nothing a room or a player said stands here.
 """
 
 import re
@@ -11,6 +12,7 @@ from string import Template
 
 from reconciler.core.spec_files import REPLICAS_FILE
 from reconciler.model.intents import Intent, Step
+from reconciler.model.masks import redact
 from reconciler.model.printable import escaped
 from reconciler.model.pushes import MESSAGE_LIMIT_BYTES
 from reconciler.model.refs import WorkloadKey
@@ -84,7 +86,7 @@ def _summary(landed: Mapping[WorkloadKey, Intent]) -> str:
 
 def _line(step: Step) -> str:
     at = datetime.fromtimestamp(step.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    reason = powerless(escaped(step.reason))
+    reason = powerless(escaped(redact(step.reason)))
     if len(reason) > REASON_CHARACTERS:
         reason = reason[: REASON_CHARACTERS - 1] + "…"
     return f"  {at} {step.before} -> {step.after} ({step.policy}): {reason}"

@@ -1,12 +1,14 @@
 """Kubernetes Events on an object: one per object and reason in five minutes, and never an error.
 
-Events are for people who look with kubectl; what the loop does must not depend on their fate.
+Events are for people who look with kubectl; what the loop does must not depend on their fate. More
+people may read them than logs: what they say is as plain as a notification.
 """
 
 import logging
 from datetime import UTC, datetime
 from typing import Literal
 
+from reconciler.core.news_text import plain
 from reconciler.model.errors import PortError
 from reconciler.model.refs import Json, ObjectRef
 from reconciler.ports import Clock, Cluster
@@ -68,7 +70,7 @@ class Events:
             },
             "involvedObject": involved,
             "reason": reason,
-            "message": message[:LONGEST_MESSAGE],
+            "message": plain(message, LONGEST_MESSAGE),
             "type": type_,
             "count": 1,
             "firstTimestamp": at,

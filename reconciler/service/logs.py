@@ -8,9 +8,11 @@ import logging
 import re
 import time
 from collections.abc import Mapping
+from textwrap import indent
 from typing import Any, TextIO
 
 from reconciler.model.masks import redact
+from reconciler.model.printable import harmless
 
 _LEVELS = {"WARNING": "warn"}
 
@@ -36,8 +38,9 @@ class TextLines(logging.Formatter):
         words += [
             f"{name}={_shown(value)}" for name, value in _fields(record).items() if value != ""
         ]
-        line = " ".join(words)
-        return f"{line}\n{_trace(self, record)}" if record.exc_info else line
+        # What an exception says is a stranger's, too: it stands behind a margin.
+        trace = indent(harmless(_trace(self, record)), "  ") if record.exc_info else ""
+        return "\n".join([" ".join(words), *([trace] if trace else ())])
 
 
 class JsonLines(logging.Formatter):
@@ -54,7 +57,8 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             entry["trace"] = _trace(self, record)
-        return json.dumps(entry, ensure_ascii=False, default=str)
+        # People read these lines in terminals, too; the escapes are JSON's own.
+        return harmless(json.dumps(entry, ensure_ascii=False, default=lambda v: redact(str(v))))
 
 
 def _fields(record: logging.LogRecord) -> Mapping[str, Any]:
@@ -76,6 +80,10 @@ def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
 
 
 def _masked(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _masked(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_masked(each) for each in value]
     return redact(value) if isinstance(value, str) else value
 
 

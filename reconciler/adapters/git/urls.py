@@ -79,6 +79,8 @@ def _checked_scp_like(url: str) -> Address:
     match = _SCP_LIKE.match(url)
     if match is None or url.partition(":")[2].startswith(":") or not _HOST.match(match["host"]):
         raise _refused(url, "its form is unknown (a local path must be absolute)")
+    if not match["user"] and re.match(r"[^/]*@", match["path"]):
+        raise _refused(url, "a password stands before its @: write https:// before it")
     if match["path"].startswith("-") or "\\" in match["path"]:
         raise _refused(url, "its path starts with '-' or holds a backslash")
     if match["host"] in _TRANSPORTS:
@@ -111,5 +113,5 @@ def _checked_file(url: str, host: str, path: str) -> Address:
 
 def _refused(url: str, reason: str) -> Misconfigured:
     # Up to the last @: a password that was not escaped may hold a slash.
-    shown = re.sub(r"://.*@", "://***@", url, flags=re.DOTALL)[:200]
+    shown = re.sub(r"(://|^(?!.*://)).*@", r"\1***@", url, flags=re.DOTALL)[:200]
     return Misconfigured(f"repository URL {shown!r} is refused: {reason}. Allowed: {_ALLOWED}")

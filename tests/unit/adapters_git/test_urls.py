@@ -91,6 +91,17 @@ def test_a_password_that_should_be_escaped_is_not_shown_by_the_refusal(password:
     assert "cret" not in str(caught.value)
 
 
+def test_an_address_whose_scheme_was_forgotten_is_no_host_and_path() -> None:
+    """git would take `bot` for a host, and all that is told of it would hold the rest."""
+    with pytest.raises(Misconfigured, match="write https:// before it") as caught:
+        urls.checked("bot:s3cret@git.example/team/fleet.git")
+    assert "s3cret" not in str(caught.value)
+    with pytest.raises(Misconfigured, match="form is unknown") as caught:
+        urls.checked("s3cret@git.example/team/fleet.git")
+    assert "s3cret" not in str(caught.value)
+    assert urls.checked("git@git.example:fleet@v2.git").scheme == "ssh"
+
+
 def test_an_escaped_password_is_what_the_host_wants_to_hear() -> None:
     assert urls.checked("https://bot:a%40b%2F@git.example/f").password == "a@b/"
 

@@ -8,6 +8,7 @@ from reconciler.core.commit_steps import believed, is_silent, told_of
 from reconciler.loop.commit_text import REASON_CHARACTERS, message_of, powerless
 from reconciler.model.history import Told
 from reconciler.model.intents import Intent, Step
+from reconciler.model.masks import redact
 from reconciler.model.printable import escaped
 from reconciler.model.refs import WorkloadKey
 
@@ -31,7 +32,7 @@ def body_of(message: str) -> str:
 
 
 def as_told(step: Step) -> Step:
-    reason = powerless(escaped(step.reason))
+    reason = powerless(escaped(redact(step.reason)))
     if len(reason) > REASON_CHARACTERS:
         reason = reason[: REASON_CHARACTERS - 1] + "…"
     return Step(float(int(step.at)), step.before, step.after, step.policy, reason)
@@ -52,6 +53,13 @@ def test_a_message_of_ours_is_silent_of_all_others(intent: Intent) -> None:
     body = body_of(message_of({ARENA: intent}, "main"))
     assert is_silent(body, DUEL)
     assert not is_silent(body, ARENA)
+
+
+def test_a_reason_that_holds_a_secret_is_committed_without_it() -> None:
+    step = Step(UP.at, 5, 7, "webhook", "see https://bot:s3cret@scaler.test, token=s3cret")
+    body = body_of(message_of({ARENA: Intent(5, 7, (step,))}, "main"))
+    assert "s3cret" not in body
+    assert "see https: //* @ scaler.test" in body.replace("@ ", " @ ").replace("  ", " ")
 
 
 def test_a_message_that_was_cut_is_silent_of_nobody() -> None:

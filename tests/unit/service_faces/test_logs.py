@@ -51,6 +51,29 @@ def test_a_traceback_follows_its_line_without_secrets() -> None:
     assert "ValueError: https://***@git.example/x" in stream.getvalue()
 
 
+@pytest.mark.parametrize("lines", [TextLines(), JsonLines()])
+def test_a_traceback_forges_no_line_and_gives_no_orders(lines: logging.Formatter) -> None:
+    try:
+        raise ValueError("no file x\n1970-01-01T00:00:00.007Z info all is well\x1b[2J\x9b2J\u202e")
+    except ValueError as error:
+        made = record("defect")
+        made.exc_info = (ValueError, error, error.__traceback__)
+        line = lines.format(made)
+    assert not {"\x1b", "\x9b", "\u202e"} & set(line)
+    assert "\n1970" not in line
+
+
+def test_a_json_line_is_without_secrets_and_orders_however_deep_they_stand() -> None:
+    secret = "https://me:hunter2@git.example/x"
+    fields = {"list": [{"at": secret}], "pair": (1, secret), "odd": ValueError(secret)}
+    line = JsonLines().format(record("\x9b2J\u202e", **fields))
+    assert "hunter2" not in line
+    assert line.isprintable()
+    told = json.loads(line)
+    assert told["message"] == "\x9b2J\u202e"
+    assert told["list"] == [{"at": "https://***@git.example/x"}]
+
+
 @pytest.mark.parametrize(
     ("text", "secret"),
     [

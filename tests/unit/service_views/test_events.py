@@ -2,7 +2,7 @@ import pytest
 
 from reconciler.model.errors import Denied, PortError, Unavailable
 from reconciler.model.refs import Json, ObjectRef
-from reconciler.service.events import SILENCE_SECONDS, Events
+from reconciler.service.events import LONGEST_MESSAGE, SILENCE_SECONDS, Events
 from tests.unit.service_views.scripted import NoCluster, VirtualClock
 
 NAMESPACE = ObjectRef("v1", "Namespace", "", "arena")
@@ -66,3 +66,14 @@ async def test_an_event_of_a_namespace_stands_inside_it(events: Events, written:
     assert body["metadata"]["namespace"] == body["involvedObject"]["namespace"] == "arena"
     assert body["involvedObject"]["kind"] == "Namespace"
     assert (body["type"], len(body["message"])) == ("Warning", 1024)
+
+
+async def test_an_event_says_no_secret_and_gives_no_orders(
+    events: Events, written: Written
+) -> None:
+    said = "env: Invalid value: password=s3cret\x1b[2J\nall is well" + "." * 2000
+    await events.tell(RECORD, "u", "Held", said)
+    (body,) = written.bodies
+    assert body["message"].startswith("env: Invalid value: password=***")
+    assert body["message"].isprintable()
+    assert len(body["message"]) == LONGEST_MESSAGE
