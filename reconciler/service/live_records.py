@@ -25,8 +25,8 @@ LAST_MOMENT = 253_402_300_800.0
 
 def pod_of(pod: Json) -> LivePod:
     """Return the record of a pod; a room of ours where the labels say so."""
-    metadata, spec, status, marks, notes = _parts(pod)
-    conditions, games = _conditions(status), games_of(spec)
+    metadata, spec, status, marks, notes, conditions, games = _parts(pod)
+    starts, ended = _starts(status, games), _end(spec, status, conditions, games)
     return LivePod(
         uid=metadata["uid"],
         namespace=intern(metadata.get("namespace", "")),
@@ -55,10 +55,10 @@ def pod_of(pod: Json) -> LivePod:
         leaving_since=_number(notes.get(labels.LEAVING_SINCE)),
         guard=guard_of(notes),
         kept_report=notes.get(labels.REPORT, ""),
-        running=bool(starts := _starts(status, games)) or _is_untold(spec, status),
+        running=bool(starts) or _is_untold(spec, status),
         started_at=max(starts, default=0.0),
         game_started_at=_game_started_at(status, games),
-        ended=(ended := end_of(spec, status, conditions.get("DisruptionTarget"), games)),
+        ended=ended,
         game_ended_at=_game_ended_at(spec, status, games) if ended else 0.0,
         brief=bool(ended) and _is_brief(spec, status, games),
         runs=_runs(status, games),
@@ -70,11 +70,14 @@ def pod_of(pod: Json) -> LivePod:
     )
 
 
-def _parts(pod: Json) -> tuple[Json, Json, Json, Json, Json]:
-    """Return a pod's metadata, spec, status, labels and annotations, empty where it has none."""
-    metadata = pod["metadata"]
+def _parts(pod: Json) -> tuple[Json, Json, Json, Json, Json, Mapping[str, Json], Games]:
+    """Return a pod's metadata, spec, status, labels and annotations, empty where it has none.
+
+    With them come its conditions by type, and which of its containers are the game.
+    """
+    metadata, spec, status = pod["metadata"], pod.get("spec") or {}, pod.get("status") or {}
     marks, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
-    return metadata, pod.get("spec") or {}, pod.get("status") or {}, marks, notes
+    return metadata, spec, status, marks, notes, _conditions(status), games_of(spec)
 
 
 def _ordinal_of(metadata: Json, marks: Json, notes: Json) -> int:
@@ -210,6 +213,11 @@ def _played_since(status: Json, games: Games) -> float:
 def _game_started_at(status: Json, games: Games) -> float:
     """Return when the first container of the game started, 0 where none of it runs."""
     return min(_running(games.told_of_game(status)), default=0.0)
+
+
+def _end(spec: Json, status: Json, conditions: Mapping[str, Json], games: Games) -> str:
+    """Return why a pod ended, or its game did, "" where neither has."""
+    return end_of(spec, status, conditions.get("DisruptionTarget"), games)
 
 
 def _game_ended_at(spec: Json, status: Json, games: Games) -> float:
