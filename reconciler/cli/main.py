@@ -41,7 +41,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         console.note(f"error: the result cannot be written: {error.strerror}")
         return 1
+    except Exception as defect:  # ours, whatever it is; what it says may be a stranger's
+        console.note(_traceback_of(defect))
+        return 1
     return code
+
+
+def _traceback_of(defect: Exception) -> str:
+    """Return what Python itself would print, without secrets."""
+    from traceback import format_exception
+
+    from reconciler.model.masks import redact
+
+    return redact("".join(format_exception(defect)).rstrip())
 
 
 def _dispatch(words: list[str], console: Console) -> int:

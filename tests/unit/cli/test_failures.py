@@ -2,6 +2,7 @@ import sys
 
 import pytest
 
+from reconciler.cli import init, main
 from reconciler.cli.failures import Failure, known_of, paragraph_of
 from reconciler.cli.prompts import confirm
 from reconciler.model.errors import Conflict, Denied, Misconfigured, Unavailable
@@ -88,3 +89,17 @@ def test_a_person_agrees_by_typing_yes(
     stdin.seek(0)
     monkeypatch.setattr(sys, "stdin", stdin)
     assert confirm(console(tty=True), "Remove 3 rooms?", yes=False) is agreed
+
+
+def test_the_traceback_of_a_defect_shows_no_secret_and_gives_no_orders(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(arguments: object, screen: object) -> int:
+        raise ValueError("no such text: https://me:hunter2@git.example/x \x1b[2J")
+
+    monkeypatch.setattr(init, "run", run)
+    assert main.main(["init", "x"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Traceback (most recent call last):\n")
+    assert "ValueError: no such text: https://***@git.example/x" in said
+    assert "\x1b" not in said
