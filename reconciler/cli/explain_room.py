@@ -11,7 +11,7 @@ from reconciler.cli.statuses import GOING
 from reconciler.core import fence
 from reconciler.core.failing import is_failure
 from reconciler.core.reporting import is_heard
-from reconciler.core.rooms import sort_rooms
+from reconciler.core.rooms import is_told_to_leave, sort_rooms
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.printable import escaped
 from reconciler.model.rooms import BUSY_MARKS, NO_EARS, Ears, Mark, RoomState, Why
@@ -136,7 +136,8 @@ def _keeping(explained: Explained, room: SeenRoom, spec: Workload) -> frozenset[
     if room.pod.running or not is_over:
         kinds |= _UNREAD | {HoldKind.FAILING}
     counted = {item.uid for item in explained.status.record.failures}
-    if is_failure(room.pod, room.judged) and room.pod.uid not in counted:
+    stays = is_failure(room.pod, room.judged) and not is_told_to_leave(room.pod)
+    if stays and room.pod.uid not in counted:
         kinds |= {HoldKind.NEEDS_INTERVENTION}
     return kinds
 

@@ -217,6 +217,7 @@ def next_of_all(
         broken = replace(broken, act=(*over, *running[: max(0, healed - len(over))]))
     of_failed(going, broken)
     going.let_go(there.left)
+    going.on_their_way(pod for pod in broken.leave if may_remove or not pod.running)
     staying = taken_back(going, step)
     if may_remove:
         of_step(going, step)

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from reconciler.core.rooms import Sorted
+from reconciler.core.rooms import Sorted, is_told_to_leave
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.records import Failure
-from reconciler.model.rooms import BUSY_MARKS, Heard, Judged, Mark, RoomState, Said, Why
+from reconciler.model.rooms import BUSY_MARKS, Heard, Judged, Mark, RoomState, Said
 from reconciler.model.specs import FailurePolicy
 
 NOT_ITS_FAULT = frozenset(
@@ -49,12 +49,14 @@ that lost sight of a container, as when its machine went down, and tells an exit
 class Failing:
     """`act` are failed rooms to be replaced, `stuck` those beyond the limit, which stay.
 
-    `log` is what the record must hold first, None where it does. `again_in_seconds` is when a
-    place in the window is free again.
+    Those beyond it that were told to leave before `leave`, as they were told: they are no part of
+    what is wanted, and the place of none is kept for them. `log` is what the record must hold
+    first, None where it does. `again_in_seconds` is when a place in the window is free again.
     """
 
     act: tuple[LivePod, ...]
     stuck: tuple[LivePod, ...] = ()
+    leave: tuple[LivePod, ...] = ()
     log: tuple[Failure, ...] | None = None
     again_in_seconds: float | None = None
 
@@ -73,10 +75,9 @@ def is_false_start(pod: LivePod, judged: Judged, heard: Heard | None) -> bool:
     for ever: its revision backs off, as no revision does whose rooms end with their match. How long
     its last run took does not tell that of a room whose container had begun anew before.
     """
-    told = pod.leaving not in (Why.STAYS, Why.FAILED)
     over = pod.brief and not pod.restarts and judged.state is RoomState.TERMINATED
     played_in = pod.mark in BUSY_MARKS or (heard is not None and heard.busy)
-    return over and not told and not played_in
+    return over and not is_told_to_leave(pod) and not played_in
 
 
 def tells_its_end_alone(pod: LivePod, heard: Heard | None) -> bool:
@@ -85,10 +86,8 @@ def tells_its_end_alone(pod: LivePod, heard: Heard | None) -> bool:
     That is a false start too, which no kubelet tells of: it is known by its mark, for a room that
     began, whoever heard it then, has one.
     """
-    told = pod.leaving not in (Why.STAYS, Why.FAILED)
-    return (
-        pod.mark is Mark.NONE and not told and heard is not None and heard.said is Said.TERMINATED
-    )
+    ends = heard is not None and heard.said is Said.TERMINATED
+    return ends and pod.mark is Mark.NONE and not is_told_to_leave(pod)
 
 
 def decide(
@@ -106,19 +105,22 @@ def decide(
     # A time that lies ahead comes from a clock that was set back since: it counts as now.
     log = [item for item in known if item.spec == spec and now - item.at <= policy.window_seconds]
     counted = {item.uid for item in log}
-    act, stuck = [], []
+    act, stuck, leave = [], [], []
     for pod, judged in rooms:
         if not is_failure(pod, judged) or pod.uid in counted:
             act.append(pod)
         elif len(log) < policy.max_failures:
             log.append(Failure(now, pod.uid, spec))
             act.append(pod)
+        elif is_told_to_leave(pod):
+            leave.append(pod)
         else:
             stuck.append(pod)
     free_in = min((item.at for item in log), default=now) + policy.window_seconds - now
     return Failing(
         tuple(act),
         tuple(stuck),
+        tuple(leave),
         tuple(log) if tuple(log) != tuple(known) else None,
         max(0.0, free_in) if stuck else None,
     )

@@ -194,12 +194,16 @@ class Sorted:
 
         Kubernetes starts its container anew, or waits with that, and calls it a crash.
         """
-        told = pod.leaving is not Why.FAILED and (pod.leaving or pod.mark is Mark.DRAINING)
         over = pod.phase in ENDED_PHASES or bool(pod.ended)
-        if not told or not (over or (pod.waiting in CRASHING and not pod.running)):
+        if not is_told_to_leave(pod) or not (over or (pod.waiting in CRASHING and not pod.running)):
             return False
         heard = self.heard(pod)
         return pod.mark not in BUSY_MARKS if heard is None else not heard.busy
+
+
+def is_told_to_leave(pod: LivePod) -> bool:
+    """Whether a room is to leave for another reason than that it failed, told by whomever."""
+    return pod.leaving is not Why.FAILED and bool(pod.leaving or pod.mark is Mark.DRAINING)
 
 
 _ENDING = frozenset({Said.TERMINATING, Said.TERMINATED})

@@ -175,6 +175,9 @@ BESIDE: Json = {"running": True, "ended": "Error (exit code 1)"}
             id="failed, beyond the limit",
         ),
         pytest.param(
+            {"ready": True}, HoldKind.NEEDS_INTERVENTION, "", "", id="beyond it, and told to leave"
+        ),
+        pytest.param(
             {**BESIDE, "leaving": Why.FAILED},
             *(HoldKind.FAILING, "", "failing), unless another room stands in its place"),
             id="failed, and something of it runs",

@@ -9,13 +9,14 @@ import pytest
 from reconciler.core import plan as planning
 from reconciler.core import room_patch
 from reconciler.core.departures import CAUSES
+from reconciler.core.failing import mark_of
 from reconciler.core.rollout import bounds
 from reconciler.kube.schemas import Schemas
 from reconciler.model.changes import Cause
 from reconciler.model.holds import HoldKind
 from reconciler.model.live import LiveObject, LivePod, LiveWorkload, Phase, Seen
 from reconciler.model.plans import Plan, Situation
-from reconciler.model.records import StateRecord
+from reconciler.model.records import Failure, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Ears, Health, Heard, Mark, Said, Why
 from reconciler.model.shares import Share
@@ -385,6 +386,20 @@ def test_beyond_the_limit_of_failures_rooms_stay_and_people_are_called() -> None
     assert HoldKind.NEEDS_INTERVENTION in {hold.kind for hold in made.holds}
     assert made.creates is not None
     assert len(made.creates.seats) == 1, "the place of the one that stays is not filled"
+
+
+@pytest.mark.parametrize("why", [Why.SCALE_IN, Why.ROLLOUT, Why.REQUEST, Why.LEFT_GIT])
+@pytest.mark.parametrize("action", ["delete", "remove"])
+def test_beyond_the_limit_a_room_that_hangs_goes_all_the_same_if_it_was_told_to(
+    why: Why, action: Literal["delete", "remove"]
+) -> None:
+    workload = reporting(replicas=3, failure=FailurePolicy(action, max_failures=1))
+    record = StateRecord(failures=(Failure(NOW - 9, "x", mark_of(workload.spec_json)),))
+    hangs = {draining(3, why): a_heard(silent=True)}
+    made = plan(workload, {idle(n): EMPTY for n in range(3)} | hangs, record=record)
+    assert removed(made) == [(3, CAUSES[why])]
+    assert not any(removal.blames_revision for removal in made.removals)
+    assert (made.marks, made.failures, made.holds) == ((), None, ()), "no other goes in its place"
 
 
 def test_a_room_that_does_not_end_is_told_of_and_replaced() -> None:
