@@ -10,7 +10,7 @@ import yaml
 from reconciler.cli.demo_players import Players, is_free
 from reconciler.cli.demo_stage import Stage, Unfulfilled
 from reconciler.core import pauses
-from reconciler.model.records import StateRecord
+from reconciler.model.records import NO_RECORD, StateRecord
 
 ScalingChapter = Callable[[Stage, Players], Coroutine[Any, Any, None]]
 
@@ -124,7 +124,7 @@ SCALING_STORY: tuple[tuple[str, ScalingChapter], ...] = (
 
 async def _record(stage: Stage) -> StateRecord:
     states = (await stage.records()).states()
-    return next((each for key, each in states.items() if key.name == NAME), StateRecord())
+    return next((each for key, each in states.items() if key.name == NAME), NO_RECORD)
 
 
 async def _count_in_git(stage: Stage) -> int:

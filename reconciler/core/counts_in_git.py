@@ -8,9 +8,9 @@ from reconciler.core import intents
 from reconciler.core.carried_counts import ReadSpec, carried, counts_branch, is_moved, is_own_theirs
 from reconciler.core.compile import canonical
 from reconciler.model.arrivals import Arrival
-from reconciler.model.intents import Dropped, Fate, HeadCount, Scaling
+from reconciler.model.intents import NO_SCALING, Dropped, Fate, HeadCount, Scaling
 from reconciler.model.readings import Reading
-from reconciler.model.records import RepositoryRecord, StateRecord
+from reconciler.model.records import NO_RECORD, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Config, Source, Workload
 from reconciler.model.trees import NOT_FORWARD
@@ -45,7 +45,7 @@ def numbered_anew(arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]) 
     moves, back = arrival.moves, dict[WorkloadKey, int]()
     tracked, apart = dict(moves.tracked), dict(moves.apart)
     for key, passage in moves.taken_out.items():
-        record, moved = records.get(key, StateRecord()), tracked.pop(key, ())
+        record, moved = records.get(key, NO_RECORD), tracked.pop(key, ())
         unlisted = record.scaling.unlisted
         apart.pop(key, None)
         if unlisted and passage in moved and unlisted[1] in passage.before:
@@ -69,7 +69,7 @@ def _unlisted(
     reading: Reading, records: Mapping[WorkloadKey, StateRecord], key: WorkloadKey
 ) -> int:
     """Return the count of a workload that has none in Git."""
-    record = records.get(key, StateRecord())
+    record = records.get(key, NO_RECORD)
     if record.scaling.unlisted and record.scaling.waits_by:
         return record.scaling.unlisted[0]  # who took the line out waits for the end of a freeze
     return record.accepted.replicas if record.accepted else reading.workloads[key].replicas
@@ -114,7 +114,7 @@ def gone(
         if (
             apart and _is_still(reading.workloads[key]) and _is_still(acting.get(key))
             if key in reading.workloads
-            else records.get(key, StateRecord()).accepted is None
+            else records.get(key, NO_RECORD).accepted is None
         )
     )
 
@@ -265,8 +265,23 @@ def _hold_seconds(arrival: Arrival) -> float:
 
 
 def all_settled(arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]) -> Settled:
-    """Return what `settled` does, of each workload of a head."""
-    return {
-        key: settled(arrival, workload, records.get(key, StateRecord()))
-        for key, workload in arrival.reading.workloads.items()
-    }
+    """Return what `settled` does, of each workload of a head.
+
+    A count that no policy has, of which nothing is remembered and no commit tells, is what Git
+    says. Of a thousand of these a commit is about one, and the others are asked no more than this.
+    """
+    told, found = _told_of(arrival), dict[WorkloadKey, tuple[Scaling, int]]()
+    for key, workload in arrival.reading.workloads.items():
+        record = records.get(key, NO_RECORD)
+        if workload.autoscaling is None and record.scaling is NO_SCALING and key not in told:
+            found[key] = NO_SCALING, workload.replicas
+        else:
+            found[key] = settled(arrival, workload, record)
+    return found
+
+
+def _told_of(arrival: Arrival) -> frozenset[WorkloadKey]:
+    """Return the workloads of whose counts a head says more than the number."""
+    moves = arrival.moves
+    moved = (moves.tracked, moves.apart, moves.wrote or {}, moves.begun)
+    return frozenset().union(*moved, arrival.withheld, arrival.reading.own)

@@ -23,7 +23,7 @@ from reconciler.model.changes import Removal
 from reconciler.model.freezes import Edit, Freeze, Window
 from reconciler.model.intents import Passage
 from reconciler.model.readings import Reading
-from reconciler.model.records import Accepted, RepositoryRecord, StateRecord
+from reconciler.model.records import NO_RECORD, Accepted, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Config, Source, Workload
 
@@ -82,7 +82,7 @@ def _edits(
     if config and accepted and _settings(config) != _settings(accepted):
         yield Edit(_line(arrival.cluster, "Config", "gamekeeper.yaml", _settings(config)), None)
     for key, workload in arrival.reading.workloads.items():
-        record = records.get(key, StateRecord())
+        record = records.get(key, NO_RECORD)
         is_held = record.held is not None and record.held.line in lines
         if key in arrival.unreadable or is_held:
             continue
@@ -176,7 +176,7 @@ def withheld(
             config = _with_settings(config, arrival.accepted_config)
             continue
         workload = workloads.pop(edit.key)
-        record = records.get(edit.key, StateRecord())
+        record = records.get(edit.key, NO_RECORD)
         own.pop(edit.key, None)
         if record.accepted is None:
             continue

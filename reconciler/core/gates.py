@@ -10,7 +10,7 @@ from reconciler.model.changes import Cause, Removal, leaves_git
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.readings import Reading
-from reconciler.model.records import HeldRemoval, LedgerEntry, RepositoryRecord, StateRecord
+from reconciler.model.records import HeldRemoval, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Budgets, Config
 from reconciler.model.trees import CONFIG_FILE
@@ -183,17 +183,14 @@ def _over_budget(
         for key, record in records.items()
         if record.accepted and not record.deleting
     }
-    # A departure stands in two records until its workload's own is gone: it counts once.
-    entries: dict[WorkloadKey, set[LedgerEntry]] = {
-        key: set(record.ledger) for key, record in records.items()
-    }
+    # A departure stands in two records until its workload's own is gone. It counts once, for of
+    # all entries only the largest count does.
+    ledgers = {key: record.ledger for key, record in records.items() if record.ledger}
     for item in repository.departed:
-        entries.setdefault(item.key, set()).add(item.entry)
-    ledgers = {
-        key: budget.recent(sorted(ledger), budgets.window_seconds, arrival.spent_at)
-        for key, ledger in entries.items()
-    }
-    return budget.refusal(free, counts, ledgers, budgets)
+        ledgers[item.key] = (*ledgers.get(item.key, ()), item.entry)
+    since, now = budgets.window_seconds, arrival.spent_at
+    recent = {key: budget.recent(ledger, since, now) for key, ledger in ledgers.items()}
+    return budget.refusal(free, counts, recent, budgets)
 
 
 def _stricter(budgets: Budgets, config: Config | None) -> Budgets:

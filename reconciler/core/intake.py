@@ -11,23 +11,20 @@ from reconciler.core import (
     approval,
     births,
     budget,
-    carried_counts,
     change,
-    counts_in_git,
     gates,
     suspension,
 )
 from reconciler.core.asked import Asked
 from reconciler.core.carried_counts import ReadSpec
 from reconciler.core.notices import notices_of
+from reconciler.core.taken_records import Gated, changed_records, window_seconds
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
 from reconciler.model.holds import Hold, HoldKind
-from reconciler.model.intents import NO_SCALING
 from reconciler.model.records import (
     Accepted,
     Departed,
-    HeldRemoval,
     LedgerEntry,
     RepositoryRecord,
     StateRecord,
@@ -65,17 +62,9 @@ def take_in(
         return _intake(arrival, repository, records, {}, (whole, *each), read_spec)
     removals = asked.removals
     blocked = gates.blocked(arrival, repository, records, removals)
-    by_key = {removal.key: removal for removal in removals}
-    changed = {}
     approved = {entry.line for entry in repository.approved if entry.until > arrival.now}
-    for key in {*records, *arrival.reading.workloads, *by_key} - arrival.unreadable.keys():
-        before = records.get(key, StateRecord())
-        removal = by_key.get(key)
-        through = removal is not None and removal.line in approved
-        part = _Part(asked, removal, blocked.get(key), approved=through)
-        after = _next_record(arrival, key, _in_time(before, arrival.spent_at), part, read_spec)
-        if after is not before and after != before:
-            changed[key] = after
+    gated = Gated(asked, blocked, approved)
+    changed = changed_records(arrival, records, gated, read_spec)
     asked_lines = {**{removal.line: "" for removal in removals}, **arrival.asked}
     change_hash = change.hash_of_lines(asked_lines)
     holds = tuple(gates.holds_of(arrival.reading, blocked, change_hash))
@@ -135,98 +124,6 @@ def unreadable_record(key: WorkloadKey, reason: str) -> Hold:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """What a head asks for, what it takes away from one workload, and what came of that."""
-
-    asked: Asked
-    removal: Removal | None
-    held: HeldRemoval | None
-    approved: bool
-
-
-def _in_time(record: StateRecord, now: float) -> StateRecord:
-    """Return a record whose ledger has no future: a clock was set back."""
-    ledger = budget.settled(record.ledger, now)
-    return record if ledger is record.ledger else replace(record, ledger=ledger)
-
-
-def _next_record(
-    arrival: Arrival,
-    key: WorkloadKey,
-    before: StateRecord,
-    part: _Part,
-    read_spec: ReadSpec,
-) -> StateRecord:
-    removal, held = part.removal, part.held
-    workload = arrival.reading.workloads.get(key)
-    if workload is None:
-        if key in arrival.reading.invalid:
-            # The spec is back, if broken: it goes on as it was accepted.
-            scaling = counts_in_git.held_broken(arrival, before, read_spec)
-            return replace(before, deleting=False, held=None, scaling=scaling)
-        if removal is None:
-            return before
-        if held and before.accepted is None:
-            return replace(before, held=None)  # an orphan stays one: every head judges it anew
-        if held:
-            return replace(before, held=held)
-        ledger = _entered(arrival, before, part, removal.rooms)
-        return replace(before, deleting=True, held=None, ledger=ledger, scaling=NO_SCALING)
-    if held and (before.accepted or (removal and removal.cause is Cause.ROLLOUT)):
-        # Refused as a whole: a new image beside the old count is what no commit ever asked for,
-        # and would replace the very rooms that the refusal protects.
-        known = carried_counts.carried_beside(arrival, workload, before, read_spec)
-        if workload.suspend and known.accepted:
-            # That nothing is done takes nothing away.
-            spec_json = suspension.stopped_with(known.accepted.spec_json, workload.spec_json)
-            known = replace(known, accepted=replace(known.accepted, spec_json=spec_json))
-        back_to = counts_in_git.back_to(arrival, key, before)
-        return replace(known, held=replace(held, back_to=back_to))
-    count = before.in_effect if before.accepted else arrival.unrecorded.get(key, 0)
-    scaling, wanted = part.asked.settled[key]
-    replicas = count if held else workload.replicas
-    accepted = _accepted(before.accepted, workload, replicas, arrival.reading.commit)
-    ledger = before.ledger
-    if (count if held else wanted) != count:
-        ledger = _entered(arrival, before, part, count)
-    kept = (accepted, scaling, ledger) == (before.accepted, before.scaling, before.ledger)
-    if kept and held == before.held and not before.deleting:
-        return before  # of a thousand workloads a commit is about one
-    return replace(
-        before, accepted=accepted, deleting=False, held=held, ledger=ledger, scaling=scaling
-    )
-
-
-def _accepted(known: Accepted | None, workload: Workload, replicas: int, commit: str) -> Accepted:
-    """Return what is accepted: `known` itself where nothing changed.
-
-    No record is written for a commit that is not about it.
-    """
-    before, source = known.commit if known else "", workload.source
-    accepted = Accepted(workload.spec_json, replicas, before, source.file, source.line)
-    return known if accepted == known else replace(accepted, commit=commit)
-
-
-def _entered(
-    arrival: Arrival, before: StateRecord, part: _Part, count: int
-) -> tuple[LedgerEntry, ...]:
-    """Return the ledger with the count that was left.
-
-    An approved removal begins a new ledger: what a person let through is no part of a budget.
-    """
-    if part.approved:
-        return ()
-    entry = LedgerEntry(arrival.spent_at, count)
-    return budget.enter(before.ledger, entry, _window_seconds(arrival))
-
-
-def _window_seconds(arrival: Arrival) -> int:
-    config = arrival.reading.config
-    own_seconds = config.budgets.window_seconds if config else 0
-    return max(arrival.ceiling.window_seconds, own_seconds)
-
-
 def _effective(
     arrival: Arrival, key: WorkloadKey, accepted: Accepted, read_spec: ReadSpec
 ) -> Workload:
@@ -245,7 +142,7 @@ def _departed(
 ) -> tuple[Departed, ...]:
     """Return what left Git lately; budgets count it when its own record is gone."""
     now = arrival.spent_at
-    since = now - _window_seconds(arrival)
+    since = now - window_seconds(arrival)
     return (
         *(_left(item, now) for item in repository.departed if item.entry.at > since),
         *(

@@ -7,11 +7,11 @@ comes out is what `read_tree` says of the whole tree; a test plays both beside e
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from reconciler.core.compile import workload_key
-from reconciler.core.known_tree import Known
+from reconciler.core.known_tree import Known, Print, prints_of
 from reconciler.core.namesakes import NAMESAKE
 from reconciler.core.spec_files import REPLICAS_FILE, missing_paths, spec_files
 from reconciler.model.findings import Finding
@@ -28,7 +28,21 @@ _OF_SEVERAL = frozenset({"duplicate-name", NAMESAKE})
 _T = TypeVar("_T")
 
 
-def part_of(known: Known, tree: Tree, permissions: Permissions) -> Tree | None:
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What has to be read of a `whole` tree: `tree`.
+
+    `prints` are those of the whole tree; `touched` are the paths that are new in it, gone from it,
+    or of another content.
+    """
+
+    whole: Tree
+    tree: Tree
+    prints: Mapping[str, Print]
+    touched: frozenset[str]
+
+
+def part_of(known: Known, tree: Tree, permissions: Permissions) -> Part | None:
     """Return the part of a tree that has to be read; None where that is all of it."""
     config = known.reading.config
     if config is None or permissions != known.permissions or not _is_plain(known.reading):
@@ -37,7 +51,8 @@ def part_of(known: Known, tree: Tree, permissions: Permissions) -> Tree | None:
         return None  # what they say is of all files, and of workloads that no file tells of
     if (tree.directories, tree.counts_file) != (known.directories, known.counts_file):
         return None
-    touched = known.touched(tree)
+    prints = prints_of(tree.entries)
+    touched = frozenset(path for path, _ in known.prints.items() ^ prints.items())
     if len(touched) * MOST_SHARE > len(tree.entries) or missing_paths(tree, config.paths):
         return None
     if not _are_specs(touched, config, tree):
@@ -48,19 +63,19 @@ def part_of(known: Known, tree: Tree, permissions: Permissions) -> Tree | None:
         for path, entry in tree.entries.items()
         if path in touched or path in around or is_template(path)
     }
-    return replace(tree, entries=entries)
+    return Part(tree, replace(tree, entries=entries), prints, touched)
 
 
-def merged(known: Known, tree: Tree, part: Reading) -> Reading | None:
-    """Return what the whole tree says, where `part` is what was touched of it.
+def merged(known: Known, part: Part, read: Reading) -> Known | None:
+    """Return what the whole tree says, where `read` is what the part of it does.
 
     None where files may have to do with each other: then the whole tree has to be read.
     """
-    before, touched = known.reading, known.touched(tree)
-    if part.config != before.config or not _is_plain(replace(part, missing_paths=())):
+    before, tree, touched = known.reading, part.whole, part.touched
+    if read.config != before.config or not _is_plain(replace(read, missing_paths=())):
         return None
     gone = _told_in(before, touched)
-    told = part.workloads.keys() | part.invalid.keys()
+    told = read.workloads.keys() | read.invalid.keys()
     kept = (before.workloads.keys() | before.invalid.keys()) - gone
     if told & kept or not _are_apart(told, kept):
         return None
@@ -68,21 +83,19 @@ def merged(known: Known, tree: Tree, part: Reading) -> Reading | None:
     if counts and told != gone:
         return None  # a line of the file of counts may have become, or ceased to be, of nobody
 
-    def laid(old: Mapping[WorkloadKey, _T], new: Mapping[WorkloadKey, _T]) -> dict[WorkloadKey, _T]:
-        return {**{key: value for key, value in old.items() if key not in gone}, **new}
-
     around = {CONFIG_FILE, REPLICAS_FILE, tree.counts_file}
     findings = {one for one in before.findings if one.file not in touched}
-    findings |= {one for one in part.findings if one.file not in around}
-    return replace(
-        part,
-        workloads=_sorted(laid(before.workloads, part.workloads)),
-        invalid=_sorted(laid(before.invalid, part.invalid)),
+    findings |= {one for one in read.findings if one.file not in around}
+    reading = replace(
+        read,
+        workloads=_laid(before.workloads, gone, read.workloads),
+        invalid=_laid(before.invalid, gone, read.invalid),
         missing_paths=(),
         findings=tuple(sorted(findings)),
-        own=laid(before.own, part.own),
-        unnumbered=(before.unnumbered - gone) | part.unnumbered,
+        own=_laid(before.own, gone, read.own),
+        unnumbered=(before.unnumbered - gone) | read.unnumbered,
     )
+    return Known(part.prints, tree.directories, tree.counts_file, known.permissions, reading)
 
 
 def _is_plain(reading: Reading) -> bool:
@@ -121,5 +134,11 @@ def _are_apart(told: Iterable[WorkloadKey], kept: Iterable[WorkloadKey]) -> bool
     )
 
 
-def _sorted(found: Mapping[WorkloadKey, _T]) -> dict[WorkloadKey, _T]:
+def _laid(
+    old: Mapping[WorkloadKey, _T], gone: frozenset[WorkloadKey], new: Mapping[WorkloadKey, _T]
+) -> dict[WorkloadKey, _T]:
+    """Return the new values in the place of those that are gone, in the order of keys."""
+    if new.keys() == old.keys() & gone:
+        return {**old, **new}  # no key came or went: a thousand are not sorted for that
+    found = {**{key: value for key, value in old.items() if key not in gone}, **new}
     return {key: found[key] for key in sorted(found)}

@@ -7,7 +7,7 @@ from reconciler.core import counts_in_git
 from reconciler.loop.keep_records import Verdict
 from reconciler.model.errors import PortError
 from reconciler.model.intents import Dropped
-from reconciler.model.records import StateRecord
+from reconciler.model.records import NO_RECORD
 from reconciler.ports import Repository
 
 
@@ -15,7 +15,7 @@ async def read_dropped(repository: Repository, verdict: Verdict) -> tuple[Droppe
     """Return what a verdict dropped; an author that cannot be read is left out."""
     found = []
     for key, after in sorted(verdict.result.records.items(), key=lambda item: item[0]):
-        before = verdict.records.get(key, StateRecord())
+        before = verdict.records.get(key, NO_RECORD)
         workload = verdict.arrival.reading.workloads.get(key)
         if workload is None or after.held or before.scaling.intent is None or after.scaling.intent:
             continue

@@ -17,7 +17,7 @@ from reconciler.loop.store import RecordStore
 from reconciler.model.arrivals import Arrival
 from reconciler.model.errors import Conflict
 from reconciler.model.intents import Scaling
-from reconciler.model.records import RepositoryRecord, StateRecord
+from reconciler.model.records import NO_RECORD, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 
 WRITES = 50
@@ -88,7 +88,7 @@ def _judged(
     What the cluster lane writes in the same records is left alone; where it decided a count
     meanwhile, the head is laid over that. Raises Conflict.
     """
-    before = verdict.records.get(key, StateRecord())
+    before = verdict.records.get(key, NO_RECORD)
     _check_same(_decided(newest), _decided(before), "a state record")
     return replace(
         newest,

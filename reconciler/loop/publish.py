@@ -1,7 +1,7 @@
 """What was judged is rendered and becomes what is wanted: the snapshot that every lane reads."""
 
 import asyncio
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 
 from reconciler.core import desired, intake
 from reconciler.loop.head_lane import HeadLane
@@ -14,6 +14,8 @@ from reconciler.model.wanted import Wanted
 
 STRETCH = 20
 """So many workloads are parsed in one stretch of the event loop (a few milliseconds)."""
+COMPARED = 200
+"""So many are compared with what they were in one."""
 
 
 async def publish(
@@ -26,15 +28,12 @@ async def publish(
 
     Raises the errors of the compiler.
     """
-    rendered = await _unchanged(lane, result)
-    others = [one for key, one in result.effective.items() if key not in rendered]
-    rendered |= await lane.compiler.render(others, lane.home.instance)
-    effective = {}
-    for number, (key, workload) in enumerate(result.effective.items()):
-        if number % STRETCH == 0:
-            await asyncio.sleep(0)
-        effective[key] = _desired(lane, workload, rendered[key])
-    lane.rendered = rendered
+    same = await _unchanged(lane, result)
+    others = [one for key, one in result.effective.items() if key not in same]
+    rendered = await lane.compiler.render(others, lane.home.instance)
+    built = await _built(lane, others, rendered)
+    effective = {key: same.get(key) or built[key] for key in result.effective}
+    lane.rendered = {**{key: lane.rendered[key] for key in same}, **rendered}
     approved = result.repository.approved
     wanted = lane.home.wanted = Wanted(
         head[0],
@@ -49,27 +48,28 @@ async def publish(
     return wanted
 
 
-async def _unchanged(lane: HeadLane, result: intake.Intake) -> dict[WorkloadKey, Rendered]:
-    """Return the manifests of whom nothing changed: the templates are the process's own."""
+async def _unchanged(lane: HeadLane, result: intake.Intake) -> dict[WorkloadKey, Desired]:
+    """Return what is wanted of whom nothing changed: the templates are the process's own."""
     known, found = lane.home.wanted.effective, {}
     for number, (key, workload) in enumerate(result.effective.items()):
-        if number % STRETCH == 0:
+        if number % COMPARED == 0:
             await asyncio.sleep(0)
-        if key in known and key in lane.rendered and _is_same(known[key].workload, workload):
-            found[key] = lane.rendered[key]
+        before = known.get(key)
+        if before is not None and key in lane.rendered and _is_same(before.workload, workload):
+            found[key] = before
     return found
 
 
-def _desired(lane: HeadLane, workload: Workload, rendered: Rendered) -> Desired:
-    """Return what is wanted of one workload; the same value where nothing of it changed."""
-    known = lane.home.wanted.effective.get(workload.key)
-    if known is not None and lane.rendered.get(workload.key) is rendered:
-        before = known.workload
-        if _is_same(before, workload):
-            return known
-        if (before.spec_json, before.replicas) == (workload.spec_json, workload.replicas):
-            return replace(known, workload=workload)
-    return desired.build(workload, rendered, lane.home.kinds)
+async def _built(
+    lane: HeadLane, workloads: Sequence[Workload], rendered: Mapping[WorkloadKey, Rendered]
+) -> dict[WorkloadKey, Desired]:
+    """Return what is wanted of these workloads, by what was rendered of them."""
+    found = {}
+    for number, workload in enumerate(workloads):
+        if number % STRETCH == 0:
+            await asyncio.sleep(0)
+        found[workload.key] = desired.build(workload, rendered[workload.key], lane.home.kinds)
+    return found
 
 
 def _is_same(before: Workload, now: Workload) -> bool:

@@ -5,10 +5,8 @@ from collections.abc import Mapping
 from reconciler.loop.record_places import Kept, Places, kept_ordinals, kept_repository, kept_state
 from reconciler.model import labels
 from reconciler.model.errors import Misconfigured
-from reconciler.model.records import Ordinals, RepositoryRecord, StateRecord
+from reconciler.model.records import NO_RECORD, Ordinals, RepositoryRecord, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey, ref_of
-
-EMPTY = StateRecord()
 
 
 class RecordMemory:
@@ -27,13 +25,15 @@ class RecordMemory:
 
     def states(self) -> Mapping[WorkloadKey, StateRecord]:
         """Every state record of a workload whose records can be read."""
-        held = self.unreadable_workloads()
-        return {key: kept.value for key, kept in self._states.items() if key not in held}
+        found = {key: kept.value for key, kept in self._states.items()}
+        for key in self.unreadable_workloads():
+            found.pop(key, None)
+        return found
 
     def state(self, key: WorkloadKey) -> StateRecord:
         """One state record; an empty one where there is none."""
         kept = self._states.get(key)
-        return kept.value if kept else EMPTY
+        return kept.value if kept else NO_RECORD
 
     def ordinals(self, key: WorkloadKey) -> Ordinals | None:
         """One ordinal record; None where it is lost or was never made."""

@@ -12,11 +12,11 @@ from weakref import WeakValueDictionary
 
 from reconciler.core import record_codec
 from reconciler.core.record_versions import Texts, with_beyond
-from reconciler.loop.record_memory import EMPTY, RecordMemory
+from reconciler.loop.record_memory import RecordMemory
 from reconciler.loop.record_places import Kept, Places
 from reconciler.model import labels
 from reconciler.model.errors import Conflict, PortError, RecordChanged
-from reconciler.model.records import Ordinals, RepositoryRecord, StateRecord
+from reconciler.model.records import NO_RECORD, Ordinals, RepositoryRecord, StateRecord
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.ports import Cluster
 
@@ -91,9 +91,9 @@ class RecordStore(RecordMemory):
         """
         async with self._locks.setdefault(key, asyncio.Lock()):
             self._check_readable(self._places.state(key), key)
-            kept = self._states.get(key, Kept(EMPTY))
+            kept = self._states.get(key, Kept(NO_RECORD))
             value = change(kept.value)
-            if kept.version or kept.doubtful or value != EMPTY:
+            if kept.version or kept.doubtful or value != NO_RECORD:
                 self._states[key] = kept
                 await self._save(kept, value, key, "state")
 

@@ -145,6 +145,10 @@ class StateRecord:
         return intent.value if intent else self.accepted.replicas
 
 
+NO_RECORD = StateRecord()
+"""Of a workload that nothing is remembered of."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Approved:
     """One removal line that a person let through, until `until` (Unix seconds).

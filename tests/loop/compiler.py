@@ -39,15 +39,17 @@ class InlineCompiler:
     _last: Known | None = None
 
     async def read(self, tree: Tree, permissions: Permissions) -> Reading:
-        reading = self._touched(tree, permissions) or _remembered(tree, permissions)
-        self._last = known_of(tree, permissions, reading)
-        return with_objects(reading, tree, permissions)
+        known = self._touched(tree, permissions)
+        if known is None:
+            known = known_of(tree, permissions, _remembered(tree, permissions))
+        self._last = known
+        return with_objects(known.reading, tree, permissions)
 
-    def _touched(self, tree: Tree, permissions: Permissions) -> Reading | None:
+    def _touched(self, tree: Tree, permissions: Permissions) -> Known | None:
         part = part_of(self._last, tree, permissions) if self._last is not None else None
         if self._last is None or part is None:
             return None
-        return merged(self._last, tree, _remembered(part, permissions))
+        return merged(self._last, part, _remembered(part.tree, permissions))
 
     async def render(
         self, workloads: Sequence[Workload], instance: str

@@ -84,13 +84,14 @@ class TreeReader:
         if part is None:
             return None
         try:
-            read = await self._whole(part, permissions)
+            read = await self._whole(part.tree, permissions)
         except WorkerLost:
             return None
-        reading: Reading | None = await asyncio.to_thread(rereading.merged, last, tree, read)
-        if reading is not None:
-            self._last = await asyncio.to_thread(known_of, tree, permissions, reading)
-        return reading
+        known: Known | None = await asyncio.to_thread(rereading.merged, last, part, read)
+        if known is None:
+            return None
+        self._last = known
+        return known.reading
 
     def _remembered(self, tree: Tree) -> _Killers:
         if not self._known and not self._costs:

@@ -73,7 +73,9 @@ def both(known_reading: Reading, old: Tree, new: Tree) -> tuple[Reading | None, 
     part = part_of(known, new, ASKS)
     if part is None:
         return None, whole
-    return merged(known, new, read_tree(part, ASKS, kit())), whole
+    found = merged(known, part, read_tree(part.tree, ASKS, kit()))
+    assert found is None or found == known_of(new, ASKS, found.reading)
+    return found.reading if found else None, whole
 
 
 @pytest.mark.long
@@ -124,7 +126,7 @@ def test_a_thousand_specs_and_one_that_changes() -> None:
     known = known_of(old, ASKS, reading)
     part = part_of(known, new, ASKS)
     assert part is not None
-    assert part.entries.keys() == {"gamekeeper.yaml", "schedulers/arena-7.yaml"}
+    assert part.tree.entries.keys() == {"gamekeeper.yaml", "schedulers/arena-7.yaml"}
     found, whole = both(reading, old, new)
     assert found == whole
     assert set(whole.invalid) == {WorkloadKey("Scheduler", "arena-7", "arena-7")}
