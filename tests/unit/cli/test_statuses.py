@@ -103,7 +103,7 @@ async def test_a_record_is_told_in_a_word(
     process = Process(World())
     await process.start()
     await process.lane.store.change_state(KEY, lambda _: record)
-    (arena,) = status_of(process.lane, [], None, 0.0).workloads
+    (arena,) = status_of(process.lane, [KEY], None, 0.0).workloads
     assert (arena.state, [hold.kind for hold in arena.holds]) == (state, holds)
 
 
