@@ -198,6 +198,20 @@ def replaced(there: Sorted) -> int:
     return max(0, stands + len(there.failed) - there.workload.replicas)
 
 
+def _healed(broken: Failing, places: int) -> Failing:
+    """Return who goes of the failed while nothing else may; others stand for so many of them."""
+    failed = (*broken.act, *broken.leave)
+    running = [pod for pod in failed if pod.running]
+    # Who is on its way goes on: it is not another one each time.
+    running.sort(key=lambda pod: pod.mark is not Mark.DRAINING)
+    over = len(failed) - len(running)
+    stays = {pod.uid for pod in running[max(0, places - over) :]}
+    act, leave = (
+        tuple(pod for pod in pods if pod.uid not in stays) for pods in (broken.act, broken.leave)
+    )
+    return replace(broken, act=act, leave=leave)
+
+
 def next_of_all(
     there: Sorted, broken: Failing, step: Step, may_remove: bool, may_heal: bool = False
 ) -> Departures:
@@ -208,16 +222,11 @@ def next_of_all(
     these to go, what holds would never end.
     """
     going = Departures(there)
-    if not may_remove and broken.act:
-        over = [pod for pod in broken.act if not pod.running]
-        running = [pod for pod in broken.act if pod.running]
-        # Who is on its way goes on: it is not another one each time.
-        running.sort(key=lambda pod: pod.mark is not Mark.DRAINING)
-        healed = replaced(there) if may_heal else 0
-        broken = replace(broken, act=(*over, *running[: max(0, healed - len(over))]))
+    if not may_remove:
+        broken = _healed(broken, replaced(there) if may_heal else 0)
     of_failed(going, broken)
     going.let_go(there.left)
-    going.on_their_way(pod for pod in broken.leave if may_remove or not pod.running)
+    going.on_their_way(broken.leave)
     staying = taken_back(going, step)
     if may_remove:
         of_step(going, step)

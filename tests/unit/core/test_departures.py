@@ -402,6 +402,17 @@ def test_beyond_the_limit_a_room_that_hangs_goes_all_the_same_if_it_was_told_to(
     assert (made.marks, made.failures, made.holds) == ((), None, ()), "no other goes in its place"
 
 
+def test_so_many_that_hang_on_their_way_out_go_though_nothing_else_may() -> None:
+    workload = reporting(replicas=3, failure=FailurePolicy("delete", max_failures=1))
+    record = StateRecord(failures=(Failure(NOW - 9, "x", mark_of(workload.spec_json)),))
+    hang = {draining(n): a_heard(silent=True) for n in range(3, 7)}
+    made = plan(workload, {idle(n): EMPTY for n in range(3)} | hang, record=record)
+    assert [hold.kind for hold in made.holds] == [HoldKind.FAILING]
+    assert removed(made) == [(n, Cause.SCALE_IN) for n in range(3, 7)], "or it would never end"
+    blind = plan(workload, {idle(n): EMPTY for n in range(3)} | hang, record=record, complete=False)
+    assert not blind.removals
+
+
 def test_a_room_that_does_not_end_is_told_of_and_replaced() -> None:
     late = idle(0, terminating=True, seen=Seen(ending=NOW - 121))
     made = plan(reporting(replicas=1), {late: None})
