@@ -18,9 +18,11 @@ from reconciler.model.live import LivePod
 from reconciler.model.refs import WorkloadKey
 from reconciler.ports import Clock
 from reconciler.service.room_counts import (
+    Basis,
     Count,
     CountedRoom,
-    fresh_count,
+    Sums,
+    basis_of,
     judges_alike,
     lasts,
     rollup_of,
@@ -113,35 +115,33 @@ class RoomCensus:
 
     async def _count(self, key: WorkloadKey, ports: PortUse) -> None:
         lane, now = self._lane, self._lane.view.elapsed()
-        memory = self._memories.get(key)
-        fresh = fresh_count(lane, key)
+        memory, fresh = self._memories.get(key), basis_of(lane, key)
         if memory is None or not lasts(memory, fresh, now):
-            await self._judge(fresh, memory, now)
-            self._memories[key] = memory = fresh
-            rollup = await rollup_of(key, memory) if key.kind == FLEET else None
+            self._memories[key] = memory = await self._judge(fresh, memory, now)
+            rollup = await rollup_of(key, fresh) if key.kind == FLEET else None
             self._tallies[key] = replace(tallies_of(memory, ports), rollup=rollup)
-        elif self._tallies[key].ports != ports.of(memory.spec.port_range):
+        elif self._tallies[key].ports != ports.of(fresh.spec.port_range):
             tallies = self._tallies[key]
-            self._tallies[key] = replace(tallies, ports=ports.of(memory.spec.port_range))
+            self._tallies[key] = replace(tallies, ports=ports.of(fresh.spec.port_range))
 
-    async def _judge(self, memory: Count, before: Count | None, now: float) -> None:
+    async def _judge(self, fresh: Basis, before: Count | None, now: float) -> Count:
         """Judge the rooms that are not as they were; the others are as they were judged."""
         known = before.sums.rooms if before else {}
-        alike = before is not None and judges_alike(before, memory)
-        turned = turned_since(before, memory, now) if before else None
-        if before is not None and turned is not None:
-            memory.sums = before.sums
-        for number, pod in enumerate(memory.live.pods if turned is None else turned, 1):
+        alike = before is not None and judges_alike(before.basis, fresh)
+        turned = turned_since(before, fresh, now) if before else None
+        sums = before.sums if before is not None and turned is not None else Sums()
+        for number, pod in enumerate(fresh.live.pods if turned is None else turned, 1):
             if number % SLICE == 0:
                 await asyncio.sleep(0)
-            heard = memory.ears.rooms.get(pod.uid)
+            heard = fresh.ears.rooms.get(pod.uid)
             room = known.get(pod.uid)
             if room is None or not alike or not stands(room, pod, heard, now):
                 self._time(pod, room)
-                room = room_of(memory, pod, heard, now)
-            memory.sums.put(room)
+                room = room_of(fresh, pod, heard, now)
+            sums.put(room)
         if turned is None:
-            self._starting -= known.keys() - memory.sums.rooms.keys()
+            self._starting -= known.keys() - sums.rooms.keys()
+        return Count(fresh, sums)
 
     def _time(self, pod: LivePod, before: CountedRoom | None) -> None:
         """Observe how long a room took from its creation until it was seen ready for once."""

@@ -80,26 +80,33 @@ def _add(tally: Tally[Cell], cell: Cell, change: int) -> None:
 
 
 @dataclass(slots=True)
-class Count:
-    """What a workload was counted from, and its rooms."""
+class Basis:
+    """What a workload is counted from: of most of a thousand it is what it was a second ago."""
 
     live: LiveWorkload
     ears: Ears
     spec: Workload
     desired: int
     needs_people: bool
-    sums: Sums = field(default_factory=Sums)
+
+
+@dataclass(slots=True)
+class Count:
+    """A workload's rooms, summed up from its basis."""
+
+    basis: Basis
+    sums: Sums
 
     def lasts_at(self, now: float) -> bool:
         """Whether no time is up that alone may change what a room is."""
         return now < min(self.sums.waits.values(), default=math.inf)
 
 
-def fresh_count(lane: Lane, key: WorkloadKey) -> Count:
-    """Return a workload as it is now, none of its rooms counted yet."""
+def basis_of(lane: Lane, key: WorkloadKey) -> Basis:
+    """Return what a workload is counted from now."""
     spec, desired = _spec_of(lane, key)
     live, ears = lane.view.of(key), lane.reports.of(key)
-    return Count(live, ears, spec, desired, _needs_people(lane, key))
+    return Basis(live, ears, spec, desired, _needs_people(lane, key))
 
 
 def _spec_of(lane: Lane, key: WorkloadKey) -> tuple[Workload, int]:
@@ -110,10 +117,11 @@ def _spec_of(lane: Lane, key: WorkloadKey) -> tuple[Workload, int]:
     return departing.workload_of(lane.situation(key)), 0
 
 
-def lasts(memory: Count, fresh: Count, now: float) -> bool:
+def lasts(memory: Count, fresh: Basis, now: float) -> bool:
     """Whether a workload counts as it did: nothing of it changed, and no time is up."""
-    same = memory.live is fresh.live and memory.ears is fresh.ears and memory.spec is fresh.spec
-    same = same and memory.needs_people == fresh.needs_people
+    basis = memory.basis
+    same = basis.live is fresh.live and basis.ears is fresh.ears and basis.spec is fresh.spec
+    same = same and basis.needs_people == fresh.needs_people
     return same and memory.lasts_at(now)
 
 
@@ -123,32 +131,33 @@ def _needs_people(lane: Lane, key: WorkloadKey) -> bool:
     return any(each.status and each.reason == _STUCK for each in conditions)
 
 
-async def rollup_of(key: WorkloadKey, memory: Count) -> Rollup:
+async def rollup_of(key: WorkloadKey, basis: Basis) -> Rollup:
     """Return a fleet's face; of a large one in a thread, for all of it is immutable."""
     reason = "failed rooms are replaced no more"
-    holds = (Hold(_STUCK, key, reason),) if memory.needs_people else ()
-    pods, heard = memory.live.pods, memory.ears.rooms
+    holds = (Hold(_STUCK, key, reason),) if basis.needs_people else ()
+    pods, heard = basis.live.pods, basis.ears.rooms
     if len(pods) < BIG_FLEET_ROOMS:
         return roll_up(pods, heard, holds)
     return await asyncio.to_thread(roll_up, pods, heard, holds)
 
 
-def judges_alike(memory: Count, fresh: Count) -> bool:
+def judges_alike(known: Basis, fresh: Basis) -> bool:
     """Whether a room that did not change is still what it was."""
-    before, now = memory.ears, fresh.ears
+    before, now = known.ears, fresh.ears
     deaf_alike = (before.deaf, before.deaf_on, before.deaf_here) == (
         now.deaf,
         now.deaf_on,
         now.deaf_here,
     )
-    return memory.spec is fresh.spec and deaf_alike
+    return known.spec is fresh.spec and deaf_alike
 
 
-def turned_since(memory: Count, fresh: Count, now: float) -> Sequence[LivePod] | None:
+def turned_since(memory: Count, fresh: Basis, now: float) -> Sequence[LivePod] | None:
     """Return the rooms to judge anew where all others count as they did; None: look at all."""
-    if not judges_alike(memory, fresh) or not memory.lasts_at(now):
+    basis = memory.basis
+    if not judges_alike(basis, fresh) or not memory.lasts_at(now):
         return None
-    turned = turned_of(memory.live, memory.ears, fresh.live, fresh.ears)
+    turned = turned_of(basis.live, basis.ears, fresh.live, fresh.ears)
     return None if turned is None else [pod for _, pod in turned]
 
 
@@ -158,16 +167,16 @@ def stands(room: CountedRoom, pod: LivePod, heard: Heard | None, now: float) -> 
     return same and (room.again_at is None or now < room.again_at)
 
 
-def room_of(memory: Count, pod: LivePod, heard: Heard | None, now: float) -> CountedRoom:
+def room_of(basis: Basis, pod: LivePod, heard: Heard | None, now: float) -> CountedRoom:
     """Judge a room."""
-    judged = room_state.judge(pod, memory.spec, heard, memory.ears, now)
+    judged = room_state.judge(pod, basis.spec, heard, basis.ears, now)
     again = judged.again_in_seconds
     leaves = pod.leaving is not Why.STAYS or pod.mark is Mark.DRAINING
     return CountedRoom(
         pod,
         heard,
         None if again is None else now + again,
-        (judged.state.value, "new" if pod.revision == memory.spec.revision else "old"),
+        (judged.state.value, "new" if pod.revision == basis.spec.revision else "old"),
         judged.up and not leaves,
         _protection(pod, judged) if judged.protected else "",
         pod.leaving.value or Why.REQUEST.value if leaves else "",
@@ -178,12 +187,12 @@ def tallies_of(memory: Count, ports: PortUse) -> Tallies:
     """Return the sums as they are now."""
     sums = memory.sums
     return Tallies(
-        memory.desired,
+        memory.basis.desired,
         sums.up,
         sums.states.copy(),
         sums.protected.copy(),
         sums.leaving.copy(),
-        ports.of(memory.spec.port_range),
+        ports.of(memory.basis.spec.port_range),
     )
 
 
