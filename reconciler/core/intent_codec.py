@@ -2,7 +2,7 @@
 
 from reconciler.core.scaling_record import past_from_json, past_to_json
 from reconciler.model.decisions import NO_PAST
-from reconciler.model.intents import Intent, Landing, Scaling, Step
+from reconciler.model.intents import NO_SCALING, Intent, Landing, Scaling, Step
 from reconciler.model.refs import Json
 
 
@@ -42,7 +42,12 @@ def _parts(step: Step) -> list[float | str]:
 
 
 def load_scaling(value: Json) -> Scaling:
-    """Read what is remembered; what is missing takes its default. Raises ValueError."""
+    """Read what is remembered; what is missing takes its default. Raises ValueError.
+
+    Of nothing it is NO_SCALING itself: who looks through a thousand records tells it by that.
+    """
+    if not value:
+        return NO_SCALING
     intent = value.get("intent")
     if intent and not intent["steps"]:
         raise ValueError("the intent has no step")

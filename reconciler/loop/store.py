@@ -93,7 +93,11 @@ class RecordStore(RecordMemory):
             self._check_readable(self._places.state(key), key)
             kept = self._states.get(key, Kept(NO_RECORD))
             value = change(kept.value)
-            if kept.version or kept.doubtful or value != NO_RECORD:
+            if kept.doubtful and not kept.version and value == NO_RECORD:
+                await self._reread(key, "state")  # one that was not answered may stand there
+                kept = self._states.get(key, Kept(NO_RECORD))
+                value = change(kept.value)
+            if kept.version or value != NO_RECORD:
                 self._states[key] = kept
                 await self._save(kept, value, key, "state")
 

@@ -33,6 +33,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> Counter[WorkloadKey]:
 POLICY = {"min": 1, "max": 9, "policy": {"schedule": [{"replicas": 1}]}}
 
 
+@pytest.mark.parametrize("restarted", [False, True], ids=["at first", "after a restart"])
 @pytest.mark.parametrize(
     ("more", "of_others", "of_it"),
     [
@@ -43,12 +44,17 @@ POLICY = {"min": 1, "max": 9, "policy": {"schedule": [{"replicas": 1}]}}
     ],
 )
 async def test_a_commit_about_one_of_many_asks_little_of_the_others(
-    looks: Counter[WorkloadKey], more: Json, of_others: int, of_it: int
+    looks: Counter[WorkloadKey], more: Json, of_others: int, of_it: int, restarted: bool
 ) -> None:
     world = World()
     world.commit({f"schedulers/w{n}.yaml": spec(f"w{n}", 1, **more) for n in range(MANY)})
     process = await world.process()
     await process.view.read()
+    if restarted:
+        # What is on record was read, and is not what this process made.
+        await head.look(process.head, world.time.now())
+        process = await world.process()
+        await process.view.read()
     before = await head.look(process.head, world.time.now())
     looks.clear()
     world.commit({"schedulers/w7.yaml": spec("w7", 2, **more)})

@@ -1,6 +1,7 @@
 """Records whose writes got no answer, and names that a process remembers longer than they live."""
 
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -109,6 +110,27 @@ async def test_a_condition_whose_write_got_no_answer_is_written_again() -> None:
     for _ in range(2):  # the first finds that another version stands there
         await process.turn()
     assert await _is_ready(world)
+
+
+@pytest.mark.parametrize("stands", [False, True], ids=["did not stand", "stood"])
+async def test_of_a_record_whose_making_got_no_answer_no_empty_one_is_made(stands: bool) -> None:
+    world = World()
+    process = await world.process()
+    store = process.lane.store
+
+    def lose(number: int, call: Call) -> None:
+        if call.method == "POST":
+            raise Unavailable("the connection was lost")
+
+    setattr(process.transport, "after" if stands else "before", lose)
+    with pytest.raises(Unavailable):
+        await store.change_state(ARENA, lambda known: replace(known, deleting=True))
+    process.transport.before = process.transport.after = lambda number, call: None
+    await store.change_state(ARENA, lambda known: known)
+    assert (ARENA in store.states()) == stands
+    assert store.state(ARENA).deleting == stands
+    anew = (await world.process()).lane.store
+    assert (ARENA in anew.states()) == stands
 
 
 async def test_what_says_that_it_is_a_record_elsewhere_is_none() -> None:
