@@ -46,7 +46,7 @@ def load_scaling(value: Json) -> Scaling:
 
     Of nothing it is NO_SCALING itself: who looks through a thousand records tells it by that.
     """
-    if not value:
+    if value == {}:
         return NO_SCALING
     intent = value.get("intent")
     if intent and not intent["steps"]:

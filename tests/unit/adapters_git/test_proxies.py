@@ -14,14 +14,6 @@ from tests.unit.adapters_kubernetes.connect_proxy import ConnectProxy, connect_p
 TOKEN = "t0ken-of-the-host"
 PASSWORD = "p@ss:w/rd"
 ESCAPED = "p%40ss%3Aw%2Frd"
-NAMES = ("http_proxy", "https_proxy", "no_proxy", "all_proxy")
-
-
-@pytest.fixture(autouse=True)
-def no_proxy_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in NAMES:
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
 
 
 @pytest.fixture
