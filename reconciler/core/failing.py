@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from reconciler.core.rooms import Sorted, is_told_to_leave
+from reconciler.core.rooms import Sorted, has_exited, is_told_to_leave
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.records import Failure
 from reconciler.model.rooms import BUSY_MARKS, Heard, Judged, Mark, RoomState, Said
@@ -49,9 +49,10 @@ that lost sight of a container, as when its machine went down, and tells an exit
 class Failing:
     """`act` are failed rooms to be replaced, `stuck` those beyond the limit, which stay.
 
-    Those beyond it that were told to leave before `leave`, as they were told: they are no part of
-    what is wanted, and the place of none is kept for them. `log` is what the record must hold
-    first, None where it does. `again_in_seconds` is when a place in the window is free again.
+    Those that were told to leave before, and hang, `leave` as they were told: they are no part of
+    what is wanted, so no limit counts them and no place is kept for them. So do those beyond the
+    limit that crashed on their way, with players in them. `log` is what the record must hold first,
+    None where it does. `again_in_seconds` is when a place in the window is free again.
     """
 
     act: tuple[LivePod, ...]
@@ -98,14 +99,15 @@ def decide(
     now: float,
 ) -> Failing:
     """Return what to do about the failed rooms; `known` is the record's log, `now` Unix seconds."""
-    rooms = sorted(failed, key=lambda item: item[0].ordinal)
+    rooms, leave = _apart(failed)
     if policy.max_failures is None:
-        return Failing(tuple(pod for pod, _ in rooms), log=() if known else None)
+        acts = tuple(pod for pod, _ in rooms)
+        return Failing(acts, leave=tuple(leave), log=() if known else None)
     spec = mark_of(spec_json)
     # A time that lies ahead comes from a clock that was set back since: it counts as now.
     log = [item for item in known if item.spec == spec and now - item.at <= policy.window_seconds]
     counted = {item.uid for item in log}
-    act, stuck, leave = [], [], []
+    act, stuck = [], []
     for pod, judged in rooms:
         if not is_failure(pod, judged) or pod.uid in counted:
             act.append(pod)
@@ -124,6 +126,23 @@ def decide(
         tuple(log) if tuple(log) != tuple(known) else None,
         max(0.0, free_in) if stuck else None,
     )
+
+
+def _apart(
+    failed: Iterable[tuple[LivePod, Judged]],
+) -> tuple[list[tuple[LivePod, Judged]], list[LivePod]]:
+    """Return those that may be counted, and those that hang on their way out, in order.
+
+    A game that crashes with players in it has failed though it was to leave.
+    """
+    rooms: list[tuple[LivePod, Judged]] = []
+    leave: list[LivePod] = []
+    for pod, judged in sorted(failed, key=lambda item: item[0].ordinal):
+        if is_told_to_leave(pod) and not has_exited(pod):
+            leave.append(pod)
+        else:
+            rooms.append((pod, judged))
+    return rooms, leave
 
 
 @lru_cache(maxsize=1024)

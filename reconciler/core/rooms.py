@@ -194,8 +194,7 @@ class Sorted:
 
         Kubernetes starts its container anew, or waits with that, and calls it a crash.
         """
-        over = pod.phase in ENDED_PHASES or bool(pod.ended)
-        if not is_told_to_leave(pod) or not (over or (pod.waiting in CRASHING and not pod.running)):
+        if not is_told_to_leave(pod) or not has_exited(pod):
             return False
         heard = self.heard(pod)
         return pod.mark not in BUSY_MARKS if heard is None else not heard.busy
@@ -204,6 +203,12 @@ class Sorted:
 def is_told_to_leave(pod: LivePod) -> bool:
     """Whether a room is to leave for another reason than that it failed, told by whomever."""
     return pod.leaving is not Why.FAILED and bool(pod.leaving or pod.mark is Mark.DRAINING)
+
+
+def has_exited(pod: LivePod) -> bool:
+    """Whether a room's game ended for good, or exited and is to be started anew."""
+    over = pod.phase in ENDED_PHASES or bool(pod.ended)
+    return over or (pod.waiting in CRASHING and not pod.running)
 
 
 _ENDING = frozenset({Said.TERMINATING, Said.TERMINATED})

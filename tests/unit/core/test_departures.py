@@ -388,13 +388,15 @@ def test_beyond_the_limit_of_failures_rooms_stay_and_people_are_called() -> None
     assert len(made.creates.seats) == 1, "the place of the one that stays is not filled"
 
 
+@pytest.mark.parametrize("limit", [None, 5, 1], ids=["no limit", "below it", "beyond it"])
 @pytest.mark.parametrize("why", [Why.SCALE_IN, Why.ROLLOUT, Why.REQUEST, Why.LEFT_GIT])
 @pytest.mark.parametrize("action", ["delete", "remove"])
-def test_beyond_the_limit_a_room_that_hangs_goes_all_the_same_if_it_was_told_to(
-    why: Why, action: Literal["delete", "remove"]
+def test_a_room_that_hangs_goes_as_it_was_told_to_and_no_limit_counts_it(
+    limit: int | None, why: Why, action: Literal["delete", "remove"]
 ) -> None:
-    workload = reporting(replicas=3, failure=FailurePolicy(action, max_failures=1))
-    record = StateRecord(failures=(Failure(NOW - 9, "x", mark_of(workload.spec_json)),))
+    workload = reporting(replicas=3, failure=FailurePolicy(action, max_failures=limit))
+    counted = (Failure(NOW - 9, "x", mark_of(workload.spec_json)),)
+    record = StateRecord(failures=() if limit is None else counted)
     hangs = {draining(3, why): a_heard(silent=True)}
     made = plan(workload, {idle(n): EMPTY for n in range(3)} | hangs, record=record)
     assert removed(made) == [(3, CAUSES[why])]
