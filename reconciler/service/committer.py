@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from reconciler.loop import landing
@@ -161,8 +162,9 @@ class Committer:
         now, base = self._clock.now(), self._lane.home.wanted.head
         try:
             terms = self._terms()
-            if self._doubtful and base != self._taken.head:
-                self._tell_outcome(self._doubtful)
+            came = self._come_after_all()
+            if came is not None:
+                self._tell_outcome(came)
                 self._doubtful = None
             waits = self._writable(landing.waiting(self._lane), now) if terms else {}
             left = self._throttle.left_seconds(waits.values(), terms, now) if terms else None
@@ -208,6 +210,11 @@ class Committer:
         if landed.commit:
             self._wake()
 
+    def _come_after_all(self) -> Landed | None:
+        """Return the last of too many where the head has moved since: that tells it is there."""
+        has_moved = self._lane.home.wanted.head != self._taken.head
+        return self._doubtful if has_moved else None
+
     def _tell_failing(self, error: PortError) -> None:
         """Tell that the host takes nothing: so it is until an outcome is told."""
         self._is_failing = True
@@ -224,7 +231,8 @@ class Committer:
         The count went back to the number in Git, a person's overruled it, or Git is not to be
         written now: no commit comes that would tell the end of that trouble. The next one begins
         anew: it is tried at once, and told though it be the same. What no edit can write is told
-        on, without what failed beside it.
+        on, without what failed beside it. Where nothing waits since the last of too many came after
+        all that one is told.
         """
         if not self._is_failing and not self._refused.refusals:
             return
@@ -235,7 +243,8 @@ class Committer:
         if not self._is_failing and left == self._refused:
             return
         self._refused = left
-        self._tell_outcome(Landed(refused=tuple(left.refusals.values())))
+        refused = tuple(left.refusals.values())
+        self._tell_outcome(replace(self._come_after_all() or Landed(), refused=refused))
         self._doubtful = None
         self._races.end()
         self._taken.end()

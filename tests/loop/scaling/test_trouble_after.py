@@ -10,7 +10,7 @@ from reconciler.model.intents import Intent, Scaling
 from reconciler.service.committer import MOST_RACES, MOST_TAKEN
 from tests.loop.scaling.house import ARENA, Habits, scaled, scene
 from tests.loop.scaling.test_untrue_hosts import Forgetful
-from tests.loop.scaling.troubles import FOR_FIVE_MINUTES, TWICE, failing, is_well, lock
+from tests.loop.scaling.troubles import FOR_FIVE_MINUTES, LASTS, TWICE, failing, is_well, lock
 from tests.loop.virtual_time import in_virtual_time
 
 SOON = Habits(quiet_seconds=10.0)
@@ -104,5 +104,41 @@ def test_a_commit_that_nobody_saw_is_not_told_by_a_head_after_that_trouble_ended
             await there.until("judged", lambda: one.lane.wanted.commit == there.head(), 65.0)
             await asyncio.sleep(30.0)
             assert len(ledger.commits) == told
+
+    in_virtual_time(main())
+
+
+class _Recalling(Forgetful):
+    """Moves to the last commit that it took when it is told to, and tells nobody of it before."""
+
+    last = ""
+
+    def take(self, commit: str, branch: str, expected: str) -> None:
+        """Say yes, and remember it."""
+        super().take(commit, branch, expected)
+        self.last = commit
+
+
+def test_the_last_of_too_many_is_told_where_it_shows_while_the_next_try_is_waited_for() -> None:
+    async def main() -> None:
+        async with scene(scaled(2, LASTS), SOON) as there:
+            old = there.world.host
+            there.world.host = host = _Recalling(old.branches, old.commits)
+            one = there.start("one")
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            await there.until("it is told", lambda: failing(there), 400.0)
+            (ledger,) = there.ledgers
+            assert len(ledger.commits) == MOST_TAKEN
+            host.down()
+            await there.until("rests long", lambda: len(ledger.troubles) == 9, 300.0)
+            host.heal()
+            host.branch("main", host.last)
+            one.app.head_service.wake()
+            await there.until("no trouble", lambda: is_well(there), 5.0)
+            assert len(ledger.commits) == MOST_TAKEN + 1, "once"
+            assert ledger.commits[-1].commit == there.head()
+            assert there.leader is not None
+            assert there.leader.notes.outbox.pushes == MOST_TAKEN + 1
+            assert one.lane.store.state(ARENA).scaling.intent is None
 
     in_virtual_time(main())
