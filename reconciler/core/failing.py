@@ -85,9 +85,9 @@ def tells_its_end_alone(pod: LivePod, heard: Heard | None) -> bool:
     """Whether all that a room that runs ever told is that it is over, unasked.
 
     That is a false start too, which no kubelet tells of: it is known by its mark, for a room that
-    began, whoever heard it then, has one.
+    began, whoever heard it then, has one; or is yet to have it, where the cluster took no write.
     """
-    ends = heard is not None and heard.said is Said.TERMINATED
+    ends = heard is not None and heard.said is Said.TERMINATED and not heard.begun
     return ends and pod.mark is Mark.NONE and not is_told_to_leave(pod)
 
 

@@ -136,9 +136,9 @@ def _mark(pod: LivePod, heard: Heard, empty_seconds: float) -> Mark:
     empty = Mark.DRAINING if pod.leaving else Mark.IDLE
     if pod.mark is Mark.NONE:
         # One that says it is being created has not begun: the clock of its start runs on. And one
-        # that says it is over never does.
-        begins = heard.health is not Health.CREATING and heard.said is not Said.TERMINATED
-        return empty if begins else Mark.NONE
+        # whose first word is that it is over never does.
+        never = heard.said is Said.TERMINATED and not heard.begun
+        return Mark.NONE if never or heard.health is Health.CREATING else empty
     if pod.mark is Mark.BUSY and empty_seconds >= IDLE_AFTER_SECONDS:
         return empty
     return pod.mark

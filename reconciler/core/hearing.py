@@ -24,6 +24,9 @@ KEPT_BEHIND_SECONDS = 60.0
 LONGEST_KEPT = 400
 """Bytes of the annotation that keeps the last report; a longer one is not ours."""
 
+UNHEARD = Heard(at=0.0, tells=False, begun=False)
+"""What is heard of a room that said nothing yet."""
+
 E = TypeVar("E", bound=StrEnum)
 
 
@@ -41,7 +44,7 @@ def lay(
     draining room that had been left alone for its quiet time, 0 where it was not so; `down` how
     often the containers of one had been restarted that was seen not running.
     """
-    before = known or Heard(at=now, periodic=report.periodic, said_since=now, tells=False)
+    before = known or replace(UNHEARD, at=now, periodic=report.periodic, said_since=now)
     words = (report.said, report.matches, report.players)
     tells = any(word is not None for word in words)
     said = report.said if report.said is not None else before.said
@@ -66,8 +69,13 @@ def lay(
         counted=before.counted,
         after_end=before.after_end,
     )
-    laid = replace(laid, defies=down if laid.busy else None)
+    begun = before.begun or laid.busy or _begins(laid)
+    laid = replace(laid, defies=down if laid.busy else None, begun=begun)
     return known if laid == known else replace(laid, at=now)
+
+
+def _begins(heard: Heard) -> bool:
+    return heard.health is not Health.CREATING and heard.said is not Said.TERMINATED
 
 
 def renewed(known: Heard | None, kept: str, now: float, spoke: bool) -> Heard | None:

@@ -125,6 +125,10 @@ class Heard:
     """`LivePod.runs` of a pod that was seen not running when it told of players after all, None
     where it was seen running: the kubelet tells late that a container was started again."""
 
+    begun: bool = True
+    """False where all that it ever said is that it is being created, or over: then nobody played
+    there. It is remembered beside the mark, which may be what could not be written."""
+
     @property
     def busy(self) -> bool:
         """Whether anybody plays there, by what it said itself; in one that is over nobody does."""

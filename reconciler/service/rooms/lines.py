@@ -132,7 +132,7 @@ class Line:
 
     def fall_silent(self, since: float) -> None:
         """Note that it was silent for too long; `since` is when we began to listen to anybody."""
-        heard = self.heard or Heard(at=since, said_since=since, tells=False)
+        heard = self.heard or replace(hearing.UNHEARD, at=since, said_since=since)
         self.heard = replace(heard, silent=True, at=max(heard.at, self.last_at))
         self.report = None
 

@@ -2,13 +2,14 @@ import json
 
 import pytest
 
-from reconciler.core import failing
+from reconciler.core import failing, flips, hearing
 from reconciler.core.room_state import judge
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.records import Failure
-from reconciler.model.refs import Json
-from reconciler.model.rooms import Judged, Mark, Said, Why
+from reconciler.model.refs import Json, WorkloadKey
+from reconciler.model.rooms import Health, Heard, Judged, Mark, Report, Said, Why
 from reconciler.model.specs import FailurePolicy
+from reconciler.service.rooms.lines import line_of
 from tests.unit.core.making import NOW, a_heard, a_pod, a_workload
 
 SPEC = "{}"
@@ -134,5 +135,39 @@ def test_a_room_that_ends_well_as_soon_as_it_began(more: Json, false_start: bool
 def test_a_room_that_says_at_once_that_it_is_over(
     more: Json, said: Said | None, alone: bool
 ) -> None:
-    heard = None if said is None else a_heard(said=said)
+    heard = None if said is None else a_heard(said=said, begun=False)
     assert failing.tells_its_end_alone(a_pod(0, **{"mark": Mark.NONE, **more}), heard) is alone
+
+
+READY, OCCUPIED, OVER = (
+    Report(True, said) for said in (Said.READY, Said.OCCUPIED, Said.TERMINATED)
+)
+CREATING = Report(True, health=Health.CREATING)
+
+
+@pytest.mark.parametrize(
+    ("reports", "mark"),
+    [
+        pytest.param([OVER], Mark.NONE, id="its first word"),
+        pytest.param([OVER, OVER], Mark.NONE, id="and its second"),
+        pytest.param([CREATING, OVER], Mark.NONE, id="it was being created"),
+        pytest.param([READY, OCCUPIED, OVER], Mark.IDLE, id="somebody played there"),
+        pytest.param([OCCUPIED, OVER, OVER], Mark.IDLE, id="from its first word on"),
+        pytest.param([READY, OVER], Mark.IDLE, id="it had begun"),
+        pytest.param([READY, CREATING, OVER], Mark.NONE, id="it is being created again"),
+    ],
+)
+@pytest.mark.parametrize("silent", [False, True])
+def test_who_began_is_no_false_start_though_the_cluster_took_no_mark(
+    reports: list[Report], mark: Mark, silent: bool
+) -> None:
+    line = line_of(WorkloadKey("Scheduler", "arena", "arena"), a_pod(0), NOW)
+    if silent:
+        line.fall_silent(NOW)
+    heard: Heard | None = line.heard
+    for report in reports:
+        heard = hearing.lay(heard, report, 1, NOW)
+    pod = a_pod(0, mark=Mark.NONE)
+    assert flips.wished(pod, heard, 0.0).mark is mark
+    began = READY in reports or OCCUPIED in reports
+    assert failing.tells_its_end_alone(pod, heard) is not began

@@ -16,7 +16,7 @@ from tests.unit.core.making import NOW, a_pod, a_room, a_workload
 READY = Heard(at=NOW, said=Said.READY)
 BUSY = Heard(at=NOW, said=Said.OCCUPIED, matches=1)
 CREATING = Heard(at=NOW, periodic=False, health=Health.CREATING)
-OVER = Heard(at=NOW, said=Said.TERMINATED)
+OVER = Heard(at=NOW, said=Said.TERMINATED, begun=False)
 MUTE = Heard(at=NOW, silent=True, tells=False)
 WELL = Heard(at=NOW, periodic=False, health=Health.HEALTHY, tells=False)
 MIXED = Heard(at=NOW, said=Said.READY, players=3, mixed=True)
