@@ -415,6 +415,27 @@ def test_so_many_that_hang_on_their_way_out_go_though_nothing_else_may() -> None
     assert not blind.removals
 
 
+HANGS = a_heard(health=Health.FAILED)
+ENDED = {"phase": Phase.FAILED, "running": False, "ended": "Error (exit code 1)"}
+
+
+def test_who_has_ended_takes_the_place_of_one_that_runs_while_nothing_else_may() -> None:
+    there = {idle(0): HANGS, idle(1): HANGS, idle(2, **ENDED): None, idle(3): EMPTY}
+    made = plan(reporting(replicas=3), there)
+    assert [hold.kind for hold in made.holds] == [HoldKind.FAILING]
+    assert (removed(made), told(made)) == ([(2, Cause.HEALING)], []), "one stands for one"
+    two = plan(reporting(replicas=3), there | {idle(4): EMPTY})
+    assert (removed(two), told(two)) == ([(2, Cause.HEALING)], [(0, "drain", Why.FAILED)])
+
+
+def test_who_is_on_its_way_goes_on_while_so_few_may() -> None:
+    goes_on = draining(1, Why.FAILED)
+    there = {idle(0): HANGS, goes_on: HANGS, idle(2): HANGS, idle(3): EMPTY}
+    made = plan(reporting(replicas=3), there)
+    assert [hold.kind for hold in made.holds] == [HoldKind.FAILING]
+    assert (removed(made), told(made)) == ([(1, Cause.HEALING)], []), "it is no other each time"
+
+
 def test_a_room_that_does_not_end_is_told_of_and_replaced() -> None:
     late = idle(0, terminating=True, seen=Seen(ending=NOW - 121))
     made = plan(reporting(replicas=1), {late: None})
