@@ -51,8 +51,9 @@ def checked(url: str, *, plain_http: bool = False) -> Address:
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
-    except ValueError as error:
-        raise _refused(url, str(error)) from error
+    except ValueError:
+        # Its words repeat what stands there, be it a password: `bot:s3/cret@` has the port `s3`.
+        raise _refused(url, "its host or its port cannot be read") from None
     if parts.scheme == "file":
         return _checked_file(url, parts.netloc, parts.path)
     if parts.scheme == "http" and host not in _LOOPBACK and not plain_http:
@@ -79,8 +80,15 @@ def _checked_scp_like(url: str) -> Address:
     match = _SCP_LIKE.match(url)
     if match is None or url.partition(":")[2].startswith(":") or not _HOST.match(match["host"]):
         raise _refused(url, "its form is unknown (a local path must be absolute)")
-    if not match["user"] and re.match(r"[^/]*@", match["path"]):
-        raise _refused(url, "a password stands before its @: write https:// before it")
+    # An address that lost its https:// reads so as well: bot:password@host/path, and with a mail
+    # address as user me@corp:password@host/path. Before git@host:fleet@v2.git no https:// belongs.
+    if re.search(r".@.*/" if match["user"] else "@", match["path"]):
+        ways = "ssh://host/path" if match["user"] else "ssh://host/path or user@host:path"
+        raise _refused(
+            url,
+            "what stands before its @ may be a password: write https:// before it,"
+            f" or {ways} where it is one of ssh",
+        )
     if match["path"].startswith("-") or "\\" in match["path"]:
         raise _refused(url, "its path starts with '-' or holds a backslash")
     if match["host"] in _TRANSPORTS:
@@ -113,5 +121,5 @@ def _checked_file(url: str, host: str, path: str) -> Address:
 
 def _refused(url: str, reason: str) -> Misconfigured:
     # Up to the last @: a password that was not escaped may hold a slash.
-    shown = re.sub(r"(://|^(?!.*://)).*@", r"\1***@", url, flags=re.DOTALL)[:200]
+    shown = re.sub(r"\A(\w[\w+.-]*://)?.*@", r"\1***@", url, flags=re.DOTALL)[:200]
     return Misconfigured(f"repository URL {shown!r} is refused: {reason}. Allowed: {_ALLOWED}")

@@ -1,5 +1,7 @@
 """Addresses, branches and revisions that reach git, and those that never do."""
 
+import re
+
 import pytest
 
 from reconciler.adapters.git import urls
@@ -91,15 +93,65 @@ def test_a_password_that_should_be_escaped_is_not_shown_by_the_refusal(password:
     assert "cret" not in str(caught.value)
 
 
-def test_an_address_whose_scheme_was_forgotten_is_no_host_and_path() -> None:
-    """git would take `bot` for a host, and all that is told of it would hold the rest."""
+@pytest.mark.parametrize(
+    "url",
+    [
+        pytest.param("bot:s3cret@git.example/team/fleet.git", id="git would take bot for a host"),
+        pytest.param("bot:s3/cret@git.example/fleet.git", id="a slash in the password"),
+        pytest.param("bot:s3@cret@git.example/fleet.git", id="an @ in the password"),
+        pytest.param("bot:s3cret@git.example", id="no path"),
+        pytest.param("me@corp.example:s3cret@git.example/fleet.git", id="a mail address as user"),
+        pytest.param("me@corp.example:s3/cret@git.example/f", id="a mail address, and a slash"),
+        pytest.param(
+            "me@corp.example:@s3cret@git.example/f", id="a password that begins with an @"
+        ),
+        pytest.param("s3cret:@git.example/fleet.git", id="a token as user"),
+    ],
+)
+def test_an_address_whose_scheme_was_forgotten_is_no_host_and_path(url: str) -> None:
+    """All that is told of a host and path holds them whole."""
     with pytest.raises(Misconfigured, match="write https:// before it") as caught:
-        urls.checked("bot:s3cret@git.example/team/fleet.git")
-    assert "s3cret" not in str(caught.value)
-    with pytest.raises(Misconfigured, match="form is unknown") as caught:
-        urls.checked("s3cret@git.example/team/fleet.git")
-    assert "s3cret" not in str(caught.value)
-    assert urls.checked("git@git.example:fleet@v2.git").scheme == "ssh"
+        urls.checked(url)
+    assert "s3" not in str(caught.value)
+    assert "cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("s3cret@git.example/team/fleet.git", "***@git.example/team/fleet.git"),
+        ("bot:s3://cret@git.example/fleet.git", "***@git.example/fleet.git"),
+        ("https://bot:s3/cret@git.example/f", "https://***@git.example/f"),
+        ("https://bot:s3\u2100cret@git.example/f", "https://***@git.example/f"),
+    ],
+)
+def test_an_address_that_cannot_be_read_is_shown_without_what_may_be_its_password(
+    url: str, shown: str
+) -> None:
+    with pytest.raises(Misconfigured, match=f"URL '{re.escape(shown)}' is refused") as caught:
+        urls.checked(url)
+    assert "s3" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    ("url", "ways"),
+    [
+        ("host:x@v1", ("ssh://host/x@v1", "git@host:x@v1")),
+        ("gh:@scope/fleet.git", ("ssh://gh/@scope/fleet.git", "git@gh:@scope/fleet.git")),
+        ("git@host:team@eu/fleet.git", ("ssh://git@host/team@eu/fleet.git",)),
+    ],
+)
+def test_a_path_of_ssh_with_an_at_sign_is_told_how_it_can_be_written(
+    url: str, ways: tuple[str, ...]
+) -> None:
+    with pytest.raises(Misconfigured) as caught:
+        urls.checked(url)
+    reason = str(caught.value).partition("is refused: ")[2].partition(". Allowed")[0]
+    assert "ssh://host/path" in reason
+    assert ("or user@host:path" in reason) == (len(ways) > 1)
+    for way in ways:
+        assert urls.checked(way).url == way
 
 
 def test_an_escaped_password_is_what_the_host_wants_to_hear() -> None:
