@@ -112,6 +112,18 @@ def test_of_who_came_before_rooms_were_wanted_nobody_is_missed(closed: tuple[boo
     assert after.moments[:2].tolist() == grouped.moments[:2].tolist()
 
 
+def test_of_groups_nothing_is_learned_where_no_room_is_wanted_any_more() -> None:
+    """Rooms were ready until just now, so that no time was dry: who came then still found none."""
+    look = steady(120)
+    known = decode(look.memory)
+    ending = replace(look, now=look.now + 30.0, load=a_load())
+    after = decode(decide(PARAMETERS, ending).memory)
+    assert after.clock[4] == known.clock[4] + 1
+    assert after.moments[:2].tolist() == known.moments[:2].tolist()
+    wanted = decode(decide(PARAMETERS, replace(ending, load=look.load)).memory)
+    assert wanted.moments[:2].tolist() != known.moments[:2].tolist()
+
+
 def test_as_many_are_kept_as_chance_asks_for() -> None:
     advice = decide(PARAMETERS, steady(120))
 
