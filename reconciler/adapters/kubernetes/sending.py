@@ -42,10 +42,11 @@ class Errand:
         """Look whether it may be sent still, over this connection.
 
         Raises what its check does, and Unanswered where it was sent before: what a used connection
-        lost aiohttp sends once more.
+        lost aiohttp sends once more. Unanswered as well where it has ended and its check is gone,
+        for a request that has no errand of its own: none of ours.
         """
         if self._call is None:
-            raise Unanswered("the request was given up before it was sent once more")
+            raise Unanswered("it was to be sent after its request had ended, without a check")
         try:
             self._call.check()
         except Exception as error:

@@ -8,11 +8,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import aiohttp
 import pytest
 from aiohttp import web
 
 from reconciler.adapters.kubernetes import fence, sending, transport
-from reconciler.adapters.kubernetes.calls import Limits
+from reconciler.adapters.kubernetes.calls import Call, Limits
 from reconciler.adapters.kubernetes.client import KubernetesCluster, open_cluster
 from reconciler.adapters.kubernetes.connect import connect
 from reconciler.adapters.kubernetes.kubeconfig import ConnectionFlags
@@ -210,6 +211,15 @@ async def test_what_was_sent_once_is_not_told_as_never_sent_where_it_may_not_be_
         with pytest.raises(Unanswered, match="nothing is written here"):
             await cluster.delete(POD, "u-1", "7", check)
         assert len(checks) == 2
+
+
+async def test_under_a_request_that_has_ended_nothing_is_sent() -> None:
+    async with faulty(says(200)) as (server, _):
+        sending.Errand(Call("get", "GET", "", "/version", "read")).end(is_answered=True)
+        async with aiohttp.ClientSession(request_class=sending.CheckedRequest) as session:
+            with pytest.raises(Unanswered, match="after its request had ended"):
+                await session.get(server.url)
+        assert not server.seen
 
 
 async def test_who_has_sent_a_request_and_what_was_begun_after_it_hold_no_part_of_it() -> None:
