@@ -188,6 +188,11 @@ def pushing(scaling: Scaling, commit: str, landed: Intent) -> Scaling:
     return replace(scaling, intent=intent, landings=landings)
 
 
+def pushed_as(scaling: Scaling, landed: Intent) -> str:
+    """Return the commit with which `landed` is on record as pushed, "" where it is not."""
+    return next((each.commit for each in scaling.landings if _is_of(each, landed)), "")
+
+
 def not_pushed(scaling: Scaling, landed: Intent) -> Scaling:
     """Return what is on record once it is certain that no push of `landed` reached the branch."""
     landings = tuple(each for each in scaling.landings if not _is_of(each, landed))

@@ -179,7 +179,8 @@ async def _lost(
 
     After any other failure that is all of it, also what lost a race before: nobody knows what
     reached the branch, whatever was answered, and a number on it is ours for as long as its id is.
-    Where a push is in doubt, a race may be lost to that very one.
+    Where a push is in doubt, a race may be lost to that very one. So it is with what another
+    process put on record: whoever led before may have pushed it, and had no answer.
     """
     noting.leave_out(tries.raced, landed)
     if not isinstance(error, Conflict):
@@ -188,7 +189,11 @@ async def _lost(
         await noting.withdraw(lane, tries.raced)
     finally:
         if not tries.unanswered:
-            tries.raced |= landed
+            tries.raced |= {
+                key: intent
+                for key, intent in landed.items()
+                if intents.pushed_as(lane.home.store.state(key).scaling, intent) in ("", *tries.own)
+            }
 
 
 def _change_of(ground: _Ground, made: Rewritten, message: str, terms: Terms, now: float) -> Change:

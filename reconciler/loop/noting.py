@@ -33,6 +33,7 @@ async def note_id(
 
     await lane.home.store.change_repository(noted)
     tries.recorded_at = now
+    tries.own = (*tries.own, commit)[-IDS_KEPT:]
     tries.lost.clear()
     tries.unanswered = {
         each: tried for each, tried in tries.unanswered.items() if each not in ended

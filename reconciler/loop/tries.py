@@ -31,8 +31,15 @@ class Tries:
     taken: tuple[str, Place] = ("", _NOWHERE)
     said: tuple[str, ...] = ()
     """Those of the unanswered that the host said it took: a copy of it may tell much later."""
+    own: tuple[str, ...] = ()
+    """Ids that this process put on record in this term: of others it cannot tell what became."""
     taken_at: float = 0.0
     recorded_at: float = 0.0
+
+    def begin_term(self) -> None:
+        """Withdraw nothing of an earlier term: whoever led in between may have pushed it too."""
+        self.raced.clear()
+        self.own = ()
 
     def begun(self, place: Place, elapsed: float) -> None:
         """Judge what the host took last, where the next one goes to `place`.

@@ -115,14 +115,15 @@ class App:
     def leadership_changed(self) -> None:
         """Forget what was remembered: whoever led before wrote since.
 
-        Plans in hand are given up too. What was wanted in an earlier term is not what is wanted:
-        the head is judged anew, on the records as they are, before anything is planned.
+        Plans in hand are given up too, and the head is judged anew before anything is planned.
         """
         self._loaded = False
         self.cluster_lane.abandon()
         self._judge_anew()
         if self._parts.desk is not None:
             self._parts.desk.forget()
+        if self._committer is not None:
+            self._committer.leadership_changed()
         self._reload.set()
 
     def touched(self, keys: Iterable[WorkloadKey]) -> None:

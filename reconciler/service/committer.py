@@ -142,6 +142,10 @@ class Committer:
         self._heads += 1
         self._moved.set()
 
+    def leadership_changed(self) -> None:
+        """Take no count that lost a race before for one that nobody has pushed since."""
+        self._tries.begin_term()
+
     async def _overtaken(self) -> None:
         """Wait for the head that came first, and not a moment longer: who pushes may go on.
 
