@@ -90,7 +90,15 @@ class Departures:
             if workload.departure.drain_deadline_seconds is not None:
                 left = pod.seen.left + workload.departure.drain_deadline_seconds
                 self.wait(left - self.there.now)
-            self.go(pod, why, f"{pod.name} leaves ({why})")
+            self._further(pod, why)
+
+    def without_deadline(self, pods: Iterable[LivePod]) -> None:
+        """Do the same where a hold stops whoever would go with players: no deadline acts."""
+        for pod in pods:
+            self._further(pod, pod.leaving or Why.REQUEST)
+
+    def _further(self, pod: LivePod, why: Why) -> None:
+        self.go(pod, why, f"{pod.name} leaves ({why})")
 
     def let_go(self, pods: Iterable[LivePod]) -> None:
         """Delete those that ended as they were told: for them it is over."""
@@ -226,9 +234,11 @@ def next_of_all(
         broken = _healed(broken, replaced(there) if may_heal else 0)
     of_failed(going, broken)
     going.let_go(there.left)
-    going.on_their_way(broken.leave)
+    if not may_remove:
+        going.without_deadline(broken.leave)
     staying = taken_back(going, step)
     if may_remove:
+        going.on_their_way(broken.leave)
         of_step(going, step)
         going.on_their_way(pod for pod in there.leaving if pod.uid not in staying)
         doubted = witness.place_for(there)

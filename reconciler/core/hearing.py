@@ -230,7 +230,7 @@ def heard_of(text: str, now: float = 0.0) -> Heard | None:
     try:
         kept: Any = json.loads(text)
         periodic = kept.get("periodic", False) is True
-        return Heard(
+        heard = Heard(
             at=now,
             periodic=periodic,
             mixed=periodic,
@@ -244,6 +244,8 @@ def heard_of(text: str, now: float = 0.0) -> Heard | None:
             counted=_count(kept.get("at", 0), LATEST),
             after_end=kept.get("ended", False) is True,
         )
+        # What it said before stands in its mark: that is written with this text.
+        return replace(heard, begun=heard.busy or _begins(heard))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 

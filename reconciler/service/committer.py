@@ -104,7 +104,7 @@ class Committer:
         self._taken = Streak()
         """Of commits that the host said it took."""
         self._doubtful: Landed | None = None
-        """The last of too many: whether it stands there the next head tells."""
+        """The last of too many: a head that is this very commit tells that it stands there."""
         self._is_failing = False
         """Whether it was told that the host takes nothing."""
         self._heads = 0
@@ -215,9 +215,13 @@ class Committer:
             self._wake()
 
     def _come_after_all(self) -> Landed | None:
-        """Return the last of too many where the head has moved since: that tells it is there."""
-        has_moved = self._lane.home.wanted.head != self._taken.head
-        return self._doubtful if has_moved else None
+        """Return the last of too many where the branch stands at it now.
+
+        That the head has moved tells nothing: a person's commit may lie over the base, and at the
+        begin of a term no head is known.
+        """
+        last = self._doubtful
+        return last if last and last.commit in self._lane.home.wanted.head else None
 
     def _tell_failing(self, error: PortError) -> None:
         """Tell that the host takes nothing: so it is until an outcome is told."""

@@ -106,6 +106,9 @@ def _checked_remote(url: str, parts: SplitResult, host: str) -> Address:
         raise _refused(url, "it has a query or fragment")
     if user.startswith("-"):
         raise _refused(url, "the user name starts with '-'")
+    if parts.scheme != "ssh" and "@" in parts.path:
+        # What stands before it may be a password: bot:12/cret@host has the port 12.
+        raise _refused(url, "its path holds an @: write %2F for a slash of a password, or %40")
     address = parts.netloc.rpartition("@")[2]
     if parts.scheme == "ssh" and user:
         address = f"{parts.username}@{address}"
@@ -121,5 +124,6 @@ def _checked_file(url: str, host: str, path: str) -> Address:
 
 def _refused(url: str, reason: str) -> Misconfigured:
     # Up to the last @: a password that was not escaped may hold a slash.
-    shown = re.sub(r"\A(\w[\w+.-]*://)?.*@", r"\1***@", url, flags=re.DOTALL)[:200]
+    shown = re.sub(r"\A(\w[\w+.-]*://)?.*@", r"\1***@", url, flags=re.DOTALL)
+    shown = re.sub(r"[?#].*", "?***", shown, flags=re.DOTALL)[:200]  # of some hosts the token
     return Misconfigured(f"repository URL {shown!r} is refused: {reason}. Allowed: {_ALLOWED}")

@@ -119,6 +119,25 @@ class _Recalling(Forgetful):
         self.last = commit
 
 
+def test_a_head_of_a_person_does_not_tell_that_the_last_of_too_many_is_there() -> None:
+    async def main() -> None:
+        async with scene(scaled(2, LASTS), SOON) as there:
+            old = there.world.host
+            there.world.host = host = _Recalling(old.branches, old.commits)
+            one = there.start("one")
+            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+            await there.until("it is told", lambda: failing(there), 400.0)
+            (ledger,) = there.ledgers
+            doubted = host.last
+            there.world.commit({"README.md": "A fleet"})
+            one.app.head_service.wake()
+            await there.until("judged", lambda: one.lane.wanted.commit == there.head(), 65.0)
+            await asyncio.sleep(30.0)
+            assert doubted not in [each.commit for each in ledger.commits]
+
+    in_virtual_time(main())
+
+
 def test_the_last_of_too_many_is_told_where_it_shows_while_the_next_try_is_waited_for() -> None:
     async def main() -> None:
         async with scene(scaled(2, LASTS), SOON) as there:

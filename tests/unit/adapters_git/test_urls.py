@@ -123,6 +123,10 @@ def test_an_address_whose_scheme_was_forgotten_is_no_host_and_path(url: str) -> 
         ("bot:s3://cret@git.example/fleet.git", "***@git.example/fleet.git"),
         ("https://bot:s3/cret@git.example/f", "https://***@git.example/f"),
         ("https://bot:s3\u2100cret@git.example/f", "https://***@git.example/f"),
+        ("https://bot:12/s3cret@git.example/f", "https://***@git.example/f"),
+        ("https://s3/cret@git.example/f", "https://***@git.example/f"),
+        ("https://git.example/f?private_token=s3cret", "https://git.example/f?***"),
+        ("https://git.example/f#s3cret", "https://git.example/f?***"),
     ],
 )
 def test_an_address_that_cannot_be_read_is_shown_without_what_may_be_its_password(

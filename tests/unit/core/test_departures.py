@@ -419,6 +419,19 @@ HANGS = a_heard(health=Health.FAILED)
 ENDED = {"phase": Phase.FAILED, "running": False, "ended": "Error (exit code 1)"}
 
 
+def test_a_deadline_ends_nobody_who_hangs_while_nothing_else_may() -> None:
+    limit = Departure(drain_deadline_seconds=600)
+    workload = reporting(replicas=3, departure=limit)
+    overdue = {"leaving": Why.ROLLOUT, "seen": Seen(left=NOW - 601, starting=NOW - 1000)}
+    hang = {a_room(n, **overdue): HANGS for n in range(3, 7)}
+    made = plan(workload, {idle(n): EMPTY for n in range(3)} | hang)
+    assert [hold.kind for hold in made.holds] == [HoldKind.FAILING]
+    assert removed(made) == [], "it may just have said that somebody plays there"
+    assert told(made) == [(n, "drain", Why.ROLLOUT) for n in range(3, 7)]
+    made = plan(workload, {idle(n): EMPTY for n in range(3)} | dict([hang.popitem()]))
+    assert (removed(made), made.holds) == ([(6, Cause.DEADLINE)], ())
+
+
 def test_who_has_ended_takes_the_place_of_one_that_runs_while_nothing_else_may() -> None:
     there = {idle(0): HANGS, idle(1): HANGS, idle(2, **ENDED): None, idle(3): EMPTY}
     made = plan(reporting(replicas=3), there)

@@ -171,3 +171,11 @@ def test_who_began_is_no_false_start_though_the_cluster_took_no_mark(
     assert flips.wished(pod, heard, 0.0).mark is mark
     began = READY in reports or OCCUPIED in reports
     assert failing.tells_its_end_alone(pod, heard) is not began
+
+
+def test_a_new_process_takes_what_is_kept_of_a_first_word_for_no_begin() -> None:
+    over, pod = hearing.lay(None, OVER, 1, NOW), a_pod(0, mark=Mark.NONE)
+    again = hearing.heard_of(hearing.kept_of(over), NOW)
+    assert again is not None
+    assert flips.wished(pod, again, 0.0).mark is Mark.NONE
+    assert failing.tells_its_end_alone(pod, again)
