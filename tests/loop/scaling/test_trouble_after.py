@@ -1,6 +1,8 @@
 """Once a trouble with commits has ended nothing of it is told, nor counted for the next one."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -8,7 +10,7 @@ from reconciler.core import intents
 from reconciler.model.errors import Denied, PortError, RecordChanged
 from reconciler.model.intents import Intent, Scaling
 from reconciler.service.committer import MOST_RACES, MOST_TAKEN
-from tests.loop.scaling.house import ARENA, Habits, scaled, scene
+from tests.loop.scaling.house import ARENA, Habits, Scene, scaled, scene
 from tests.loop.scaling.test_untrue_hosts import Forgetful
 from tests.loop.scaling.troubles import FOR_FIVE_MINUTES, LASTS, TWICE, failing, is_well, lock
 from tests.loop.virtual_time import in_virtual_time
@@ -119,35 +121,36 @@ class _Recalling(Forgetful):
         self.last = commit
 
 
+@asynccontextmanager
+async def _doubting() -> AsyncIterator[tuple[Scene, _Recalling]]:
+    """Let a host take commits and move nothing until that is told as a trouble."""
+    async with scene(scaled(2, LASTS), SOON) as there:
+        old = there.world.host
+        there.world.host = host = _Recalling(old.branches, old.commits)
+        there.start("one")
+        await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
+        await there.until("it is told", lambda: failing(there), 400.0)
+        assert len(there.ledgers[0].commits) == MOST_TAKEN
+        yield there, host
+
+
 def test_a_head_of_a_person_does_not_tell_that_the_last_of_too_many_is_there() -> None:
     async def main() -> None:
-        async with scene(scaled(2, LASTS), SOON) as there:
-            old = there.world.host
-            there.world.host = host = _Recalling(old.branches, old.commits)
-            one = there.start("one")
-            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
-            await there.until("it is told", lambda: failing(there), 400.0)
-            (ledger,) = there.ledgers
-            doubted = host.last
+        async with _doubting() as (there, host):
+            one, doubted = there.services[0], host.last
             there.world.commit({"README.md": "A fleet"})
             one.app.head_service.wake()
             await there.until("judged", lambda: one.lane.wanted.commit == there.head(), 65.0)
             await asyncio.sleep(30.0)
-            assert doubted not in [each.commit for each in ledger.commits]
+            assert doubted not in [each.commit for each in there.ledgers[0].commits]
 
     in_virtual_time(main())
 
 
 def test_the_last_of_too_many_is_told_where_it_shows_while_the_next_try_is_waited_for() -> None:
     async def main() -> None:
-        async with scene(scaled(2, LASTS), SOON) as there:
-            old = there.world.host
-            there.world.host = host = _Recalling(old.branches, old.commits)
-            one = there.start("one")
-            await there.until("two rooms", lambda: there.rooms() == 2, 60.0)
-            await there.until("it is told", lambda: failing(there), 400.0)
-            (ledger,) = there.ledgers
-            assert len(ledger.commits) == MOST_TAKEN
+        async with _doubting() as (there, host):
+            one, (ledger,) = there.services[0], there.ledgers
             host.down()
             await there.until("rests long", lambda: len(ledger.troubles) == 9, 300.0)
             host.heal()

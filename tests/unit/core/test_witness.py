@@ -11,8 +11,7 @@ from reconciler.model.live import LivePod, Seen
 from reconciler.model.plans import Plan
 from reconciler.model.rooms import Ears, Heard, Why
 from reconciler.model.specs import Departure, FailurePolicy, Timeouts, Workload
-from tests.unit.core.making import NOW, a_heard, a_room
-from tests.unit.core.test_departures import (
+from tests.unit.core.leaving import (
     BUSY,
     EMPTY,
     KEEP,
@@ -24,6 +23,7 @@ from tests.unit.core.test_departures import (
     reporting,
     told,
 )
+from tests.unit.core.making import NOW, a_heard, a_room
 
 CUT_OFF = "no room of it is heard any more"
 SILENT = a_heard(silent=True)
