@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from reconciler.core.approval import Approval
 from reconciler.loop.dates import Dates
 from reconciler.loop.lane import Lane
-from reconciler.model.readings import Reading, Rendered
+from reconciler.model.readings import Reading
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.signatures import SigningRules
 from reconciler.model.specs import Budgets, Permissions
@@ -37,7 +37,6 @@ class HeadLane:
     home: Lane
     head: Head | None = None
     reading: Reading | None = None
-    rendered: Mapping[WorkloadKey, Rendered] = field(default_factory=dict)
     counts: Mapping[str, Mapping[WorkloadKey, int]] = field(default_factory=dict)
     judged_at: float = 0.0
     approvals_changed: bool = True

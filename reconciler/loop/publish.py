@@ -33,7 +33,6 @@ async def publish(
     rendered = await lane.compiler.render(others, lane.home.instance)
     built = await _built(lane, others, rendered)
     effective = {key: same.get(key) or built[key] for key in result.effective}
-    lane.rendered = {**{key: lane.rendered[key] for key in same}, **rendered}
     approved = result.repository.approved
     wanted = lane.home.wanted = Wanted(
         head[0],
@@ -55,7 +54,7 @@ async def _unchanged(lane: HeadLane, result: intake.Intake) -> dict[WorkloadKey,
         if number % COMPARED == 0:
             await asyncio.sleep(0)
         before = known.get(key)
-        if before is not None and key in lane.rendered and _is_same(before.workload, workload):
+        if before is not None and _is_same(before.workload, workload):
             found[key] = before
     return found
 

@@ -103,7 +103,7 @@ def unmoved(
     return _denied(shown_url, branch, answer, stderr, hide)
 
 
-def _denied(shown_url: str, branch: str, answer: Answer, stderr: str, hide: Hide = str) -> Denied:
+def _denied(shown_url: str, branch: str, answer: Answer, stderr: str, hide: Hide) -> Denied:
     advice = next((told for reason, told in _ADVICE if reason.search(answer.reason)), _PERMISSION)
     words = sentence(answer, stderr, hide)
     return Denied(f"{shown_url} refuses the push to {branch!r}: {words}. To do: {advice}")
