@@ -1,6 +1,7 @@
 """A story played: real git, the real compiler in its workers, and the loop over the sandbox.
 
-No virtual time crosses into git or a worker: it stands still while they are asked.
+All rooms are full while it is: whoever loses one was thrown out of a match. No virtual time
+crosses into git or a worker: it stands still while they are asked.
 """
 
 import json
@@ -16,6 +17,7 @@ from reconciler import assets
 from reconciler.adapters.compiler.compiler import WorkerCompiler
 from reconciler.adapters.compiler.zygote import Zygote
 from reconciler.adapters.git.memory import MemoryRepository
+from reconciler.adapters.git.memory_host import Files
 from reconciler.adapters.git.mirror import Mirror
 from reconciler.adapters.git.source import Source
 from reconciler.loop import head
@@ -23,23 +25,53 @@ from reconciler.loop.tick import tick
 from reconciler.model.errors import PortError
 from reconciler.model.printable import escaped
 from reconciler.model.readings import Reading
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.rooms import Ears, Heard, Said
 from reconciler.ports import Repository
 from tests.corpora.stories import Host, content_of
 from tests.corpora.used import git_is_reaped
 from tests.golden.telling import tell
-from tests.loop.world import CONFIG, Process, World, spec
+from tests.loop.world import CONFIG, Process, World, spec, turn_as_served
 
 EXPECTED, MADE = "expected.txt", "made.yaml"
 CANARY = "canary-5f1d8c02"
 """Stands in files outside every repository; what is told may never hold it."""
 STEADY, ARENA = "steady", "arena"
+TEMPLATE = "objects/arena/configmap.yaml.j2"
 BASE: dict[str, str | None] = {
     "gamekeeper.yaml": CONFIG,
-    "schedulers/arena.yaml": spec(ARENA, 3),
-    "schedulers/steady.yaml": spec(STEADY, 2),
+    "schedulers/arena.yaml": spec(ARENA, 3, reports="required"),
+    "schedulers/steady.yaml": spec(STEADY, 2, reports="required"),
 }
+WITH_OBJECTS = BASE | {
+    "schedulers/arena.yaml": spec(ARENA, 3, reports="required", objects="objects/arena"),
+    TEMPLATE: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: maps}\ndata: {map: canyon}\n",
+}
+TURNS_TO_LEAVE = 8
+"""In so many, of two seconds each, a free room that is not wanted any more is gone."""
 NOTHING = Reading("", None, {}, {}, (), (), ())
+
 UPDATE = os.environ.get("GAMEKEEPER_UPDATE_GOLDEN") == "1"
+
+
+class FullHouse:
+    """Reports of all rooms that there are: they are ready, and once `playing`, full."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.playing = world, False
+
+    def of(self, key: WorkloadKey) -> Ears:
+        """Return what the rooms of one workload say."""
+        now = self.world.time.now()
+        if self.playing:
+            heard = Heard(now, said=Said.OCCUPIED, matches=1, players=2, confirmed_at=now)
+        else:
+            heard = Heard(now, said=Said.READY, confirmed_at=now)
+        return Ears(dict.fromkeys(_uids(self.world, key.namespace), heard))
+
+    def of_room(self, key: WorkloadKey, uid: str) -> Ears:
+        """Return what all of them say, for they are few."""
+        return self.of(key)
 
 
 def folders(corpus: str) -> list[Path]:
@@ -65,12 +97,23 @@ def held_to(expected: Path, said: str) -> None:
 
 async def told_of_file(path: str, data: bytes, zygote: Zygote) -> str:
     """Let a fleet stand, commit one file, and tell what the loop makes of it."""
-    world = World()
-    world.commit(BASE)
+    return await _told_of_commit(World(), BASE, {path: data}, zygote)
+
+
+async def told_of_template(data: bytes, zygote: Zygote) -> str:
+    """Let a fleet stand that has a ConfigMap of its own, commit its template, and tell the same."""
+    world = World(kinds=("ConfigMap",))
+    return await _told_of_commit(world, WITH_OBJECTS, {TEMPLATE: data}, zygote)
+
+
+async def _told_of_commit(
+    world: World, base: dict[str, str | None], files: Files, zygote: Zygote
+) -> str:
+    world.commit(base)
     process = await _process(world, MemoryRepository(world.host), zygote)
 
     def commit() -> None:
-        world.host.commit({path: data}, now=world.time.at)
+        world.host.commit(files, now=world.time.at)
 
     return await _told(world, process, [("commit", commit)])
 
@@ -96,14 +139,20 @@ async def told_of_story(story: Iterable[Mapping[str, Any]], folder: Path, zygote
 async def _told(
     world: World, process: Process, steps: Iterable[tuple[str, Callable[[], None]]]
 ) -> str:
+    house = process.lane.reports = FullHouse(world)
     await world.settle(process)
-    steady = _uids(world, STEADY)
+    house.playing = True
+    await process.turn()
+    full, steady = {*_uids(world, ARENA), *_uids(world, STEADY)}, _uids(world, STEADY)
     lines = []
     for what, happen in steps:
         happen()
         lines += [f"== {what}", *await _looked(world, process)]
         same = "the same" if _uids(world, STEADY) == steady else "NOT THE SAME"
         lines.append(f"{len(world.pods(ARENA))} rooms of {ARENA}; of {STEADY} {same}")
+    for _ in range(TURNS_TO_LEAVE):
+        await turn_as_served(world, process)
+    assert full.issubset({*_uids(world, ARENA), *_uids(world, STEADY)}), "players were thrown out"
     return "\n".join(lines) + "\n"
 
 

@@ -15,7 +15,14 @@ from reconciler.adapters.compiler.compiler import WorkerCompiler
 from reconciler.adapters.compiler.zygote import Zygote
 from reconciler.model.errors import Misconfigured
 from tests.contract.compiler_world import workload
-from tests.corpora.playing import EXPECTED, MADE, data_of, folders, held_to
+from tests.corpora.playing import (
+    EXPECTED,
+    MADE,
+    data_of,
+    folders,
+    held_to,
+    told_of_template,
+)
 from tests.scorecard import score
 
 FILE = "pod.yaml.j2"
@@ -53,6 +60,16 @@ async def test_what_comes_of_a_template_stands_beside_it(case: Path, zygote: Zyg
     # By the clock of this machine: told, not judged.
     score(18, normal_renders=1, of_them_over_20_ms=took > NORMAL_SECONDS)
     score(18, most_ms_of_a_normal_render=round(1000 * took), not_as_expected=-1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
+async def test_no_template_of_a_repository_takes_a_room(case: Path, zygote: Zygote) -> None:
+    """As that of a ConfigMap, for the pod's own is the operator's: rendered or refused."""
+    said = await told_of_template(data_of(case, FILE), zygote)
+
+    assert said.endswith("\n3 rooms of arena; of steady the same\n")
+    score(18, committed_beside_full_rooms=1)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
