@@ -48,8 +48,16 @@ def rules_of(settings: Settings) -> SigningRules | None:
             f"--verify-commits {mode} has no keys: add --commit-signers, an allowed_signers file "
             "of OpenSSH, or --commit-keys, a file of OpenPGP keys"
         )
-    signers, keys = (os.path.abspath(os.path.expanduser(file)) if file else "" for file in files)
+    signers, keys = map(file_from_anywhere, files)
     return SigningRules(mode == "strict", signers, keys)
+
+
+def file_from_anywhere(path: str) -> str:
+    """Return a path of the user's as an absolute one, "" for none.
+
+    The process that runs git is in another directory than whoever gave it.
+    """
+    return os.path.abspath(os.path.expanduser(path)) if path else ""
 
 
 def make_compiler() -> WorkerCompiler:
@@ -103,14 +111,14 @@ def make_mirror(
         branch=settings.branch,
         path=folder_of(settings),
         username=settings.git_username,
-        token_file=settings.git_token_file,
-        ssh_key_file=settings.git_ssh_key_file,
-        known_hosts_file=settings.git_known_hosts_file,
-        certificate_authority_file=settings.git_certificate_authority_file,
+        token_file=file_from_anywhere(settings.git_token_file),
+        ssh_key_file=file_from_anywhere(settings.git_ssh_key_file),
+        known_hosts_file=file_from_anywhere(settings.git_known_hosts_file),
+        certificate_authority_file=file_from_anywhere(settings.git_certificate_authority_file),
         plain_http=settings.git_plain_http,
         fetch_deadline_seconds=settings.git_timeout_seconds,
     )
-    cache = settings.cache_dir or str(_cache(environment))
+    cache = file_from_anywhere(settings.cache_dir) or str(_cache(environment))
     return Mirror(source, cache, beside=beside, may_push=may_push)
 
 
@@ -137,7 +145,7 @@ def make_head_lane(
         ),
         ceiling=ceiling_of(settings),
         home=home,
-        approval_signers=settings.approval_signers,
+        approval_signers=file_from_anywhere(settings.approval_signers),
         rules=rules_of(settings),
         signs=settings.commit_signing != "none",
     )

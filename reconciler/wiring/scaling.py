@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from reconciler.model.pushes import Person, SigningKey
 from reconciler.model.specs import Budgets, Config, WriteBack
 from reconciler.settings import Settings
 from reconciler.wiring.clock import SystemClock
-from reconciler.wiring.repositories import make_mirror
+from reconciler.wiring.repositories import file_from_anywhere, make_mirror
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -87,7 +86,7 @@ def signing_of(settings: Settings) -> SigningKey | None:
         raise Misconfigured(f"--commit-signing {kind} has no key: add --commit-signing-key, {what}")
     if kind == "gpg":
         return SigningKey("gpg", key)
-    return SigningKey("ssh", os.path.abspath(os.path.expanduser(key)))
+    return SigningKey("ssh", file_from_anywhere(key))
 
 
 async def check_signing(settings: Settings, mirror: Mirror) -> None:

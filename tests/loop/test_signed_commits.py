@@ -287,6 +287,16 @@ Spoil = Callable[[Path], object]
     [
         pytest.param(lambda path: path.unlink(), "cannot be read", id="missing"),
         pytest.param(lambda path: path.write_text(""), "names nobody", id="empty"),
+        pytest.param(
+            lambda path: path.write_text("# anna\n" + path.read_text().split(maxsplit=1)[1]),
+            "line 2 has no name before its key",
+            id="a file of public keys",
+        ),
+        pytest.param(
+            lambda path: path.write_text("anna@x ssh-ed25519 AAAA\n"),
+            "line 1 has no public key",
+            id="no key",
+        ),
         pytest.param(lambda path: path.write_text("#" * 2_000_000), "1 MiB", id="too large"),
     ],
 )

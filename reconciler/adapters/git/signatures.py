@@ -23,6 +23,8 @@ EXPIRED = "signed with a key that has expired"
 _NAMESPACE = "git"
 _LONGEST_SECONDS = 10.0
 _FILE_LIMIT_BYTES = 1024 * 1024
+_EMPTY_LINE = re.compile(rb"^[ \t\r]*$", re.MULTILINE)
+_UNREAD = re.compile(r"allowed_signers:(\d+): (.+)")
 _GOOD = re.compile(
     r'^Good "git" signature for .* with .* key (SHA256:[A-Za-z0-9+/=]+)$', re.MULTILINE
 )
@@ -38,7 +40,8 @@ class Signatures:
     The file is copied first: whoever replaces it halfway changes the next check, not this one.
     """
 
-    def __init__(self, folder: str, now: float) -> None:
+    def __init__(self, folder: str, now: float, what: str) -> None:
+        self._what = what
         self._moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d%H%M%S")
         self._signers = os.path.join(folder, "allowed_signers")
         self._signature = os.path.join(folder, "signature")
@@ -51,9 +54,10 @@ class Signatures:
         """Copy the file, known to people as `what`; `now` is Unix seconds. Raises Unverifiable."""
         content = file_of_keys(signers_file, what)
         with tempfile.TemporaryDirectory(prefix="gamekeeper-signers-") as folder:
-            signatures = cls(folder, now)
+            signatures = cls(folder, now, what)
             with open(signatures._signers, "wb") as stream:
-                stream.write(content)
+                # An empty line is none that OpenSSH could not read; the others keep their numbers.
+                stream.write(_EMPTY_LINE.sub(b"#", content))
             yield signatures
 
     def signer(self, commit: Signed) -> tuple[Signer | None, str]:
@@ -69,13 +73,23 @@ class Signatures:
             )
         )
         if found.status or not principals:
-            return None, _why(found.stderr, NOT_ALLOWED)
+            return None, _why(found.stderr, NOT_ALLOWED + self._unread(found.stderr))
         checked = self._run("verify", ("-n", _NAMESPACE, "-I", principals[0]), commit.payload)
         good = _GOOD.search(checked.stdout.decode("utf-8", "replace"))
         if checked.status or good is None:
             return None, _why(checked.stderr, NOT_GOOD)
         shown = tuple(one_line(principal, 100) for principal in principals)
         return Signer(shown, good[1]), ""
+
+    def _unread(self, stderr: str) -> str:
+        """Return which line of the file OpenSSH could not read, "" for none: a key may stand there.
+
+        It goes on with the next line, so one that is mistyped keeps no other signer out.
+        """
+        unread = _UNREAD.search(stderr)
+        if unread is None:
+            return ""
+        return f" (OpenSSH cannot read line {unread[1]} of the {self._what}: {unread[2].strip()})"
 
     def _run(self, operation: str, more: tuple[str, ...], payload: bytes) -> Output:
         """Run `ssh-keygen -Y OPERATION`: no word of argv is a stranger's."""

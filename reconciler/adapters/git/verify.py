@@ -4,8 +4,10 @@ Nothing of a repository has a say: the bytes of each commit are checked by progr
 the operator's keys. `git verify-commit` would take program, keys and time from configuration.
 """
 
+from base64 import b64decode
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from itertools import pairwise
 
 from reconciler.adapters.git.commits import split, texts
 from reconciler.adapters.git.objects import Objects
@@ -63,13 +65,36 @@ class Checks:
 
 
 def check_signers(path: str) -> None:
-    """See that an allowed_signers file has a line. Raises Unverifiable."""
-    lines = (line.strip() for line in file_of_keys(path, SIGNERS).splitlines())
-    if not any(line and not line.startswith(b"#") for line in lines):
+    """See that an allowed_signers file has a line with a name and a key. Raises Unverifiable."""
+    content = file_of_keys(path, SIGNERS).decode("utf-8", "replace").splitlines()
+    lines = [(number, line.split()) for number, line in enumerate(content, 1) if line.strip()]
+    written = [(number, words) for number, words in lines if not words[0].startswith("#")]
+    if not written:
         raise Unverifiable(
             f"the file of {SIGNERS} {path} names nobody: write a line for each person, as "
             "ssh-keygen(1) has it under ALLOWED SIGNERS"
         )
+    if not any(_has_key(words[1:]) for _, words in written):
+        number, words = written[0]
+        why = "has no name before its key" if _has_key(words) else "has no public key"
+        raise Unverifiable(
+            f"the file of {SIGNERS} {path} names nobody: line {number} {why}: write a line for "
+            "each person, as in: anna@example.com ssh-ed25519 AAAAC3Nz... (ssh-keygen(1) has it "
+            "under ALLOWED SIGNERS)"
+        )
+
+
+def _has_key(words: Sequence[str]) -> bool:
+    """Whether a public key stands among the words of a line: its type, then that in base64.
+
+    The rest of the line is OpenSSH's to read; see `Signatures.signer`.
+    """
+    for kind, key in pairwise(words):
+        with suppress(ValueError):
+            blob = b64decode(key, validate=True)
+            if blob[4:].startswith(kind.encode()) and blob[:4] == len(kind.encode()).to_bytes(4):
+                return True
+    return False
 
 
 def verify(

@@ -87,6 +87,7 @@ def who(history: History) -> tuple[str, ...]:
         pytest.param('bea@x valid-before="20280101" {key}\n', ("bea@x",), id="still valid"),
         pytest.param("", ("signed with a key that is not allowed",), id="an empty file"),
         pytest.param("# bea@x {key}\n", ("signed with a key that is not allowed",), id="taken out"),
+        pytest.param("ann@x\nbea@x {key}\n", ("bea@x",), id="beside a line that is not read"),
         pytest.param("-oProxy {key}\n", ("-oProxy",), id="a principal like an option"),
     ],
 )
@@ -94,6 +95,24 @@ async def test_the_operators_file_says_who_signed(
     scene: Scene, line: str, found: tuple[str, ...]
 ) -> None:
     assert who(await scene.history(line.format(key=scene.bea.public_key))) == found
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("lines", "number"),
+    [
+        pytest.param("\n# the team\nann@x\n \nbea@x namespaces=git {key}\n", 3, id="no key"),
+        pytest.param("bea@x namespaces=git {key}\n", 1, id="options without quotes"),
+    ],
+)
+async def test_the_first_line_that_openssh_cannot_read_is_told(
+    scene: Scene, lines: str, number: int
+) -> None:
+    (problem,) = who(await scene.history(lines.format(key=scene.bea.public_key)))
+    assert problem.startswith(
+        "signed with a key that is not allowed (OpenSSH cannot read line"
+        f" {number} of the approval signers: "
+    )
 
 
 def _another_message(raw: bytes) -> bytes:
