@@ -16,7 +16,14 @@ from reconciler.model.changes import leaves_git
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.outbox import EMPTY_OUTBOX
 from reconciler.model.plans import Counts
-from reconciler.model.records import Condition, Offer, OfferEnd, RepositoryRecord, StateRecord
+from reconciler.model.records import (
+    Condition,
+    HeldRemoval,
+    Offer,
+    OfferEnd,
+    RepositoryRecord,
+    StateRecord,
+)
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Ears
 from reconciler.model.specs import Config, Source, Workload
@@ -183,6 +190,23 @@ def _state(record: StateRecord, spec: Workload | None, counts: Counts, *, known:
     return "rolling out" if counts.old else "reconciling"
 
 
+def _told(record: StateRecord, held: HeldRemoval) -> str:
+    """Return why a removal is held: its policy may have added rooms since a budget counted them."""
+    more = record.in_effect - held.count
+    if not held.count or more <= 0:
+        return held.reason
+    return f"{held.reason}; by now {record.in_effect} are wanted, and {more} more would go"
+
+
+def _hash(held: HeldRemoval, offers: Iterable[Offer]) -> str:
+    """Return the hash that lets a removal through and least beside it, the newest of such."""
+    line = print_of(held.line)
+    known = [offer for offer in offers if line in prints_of(offer.asks)]
+    if not known or held.kind is HoldKind.UNREADABLE:
+        return ""
+    return min(reversed(known), key=lambda offer: len(offer.asks)).change_hash
+
+
 def _holds(
     key: WorkloadKey, record: StateRecord, spec: Workload | None, offers: tuple[Offer, ...]
 ) -> tuple[Hold, ...]:
@@ -191,10 +215,8 @@ def _holds(
     if spec and spec.suspend and not record.deleting:
         found.append(Hold(HoldKind.SUSPENDED, key, suspension_told(spec, record.conditions)))
     if record.held:
-        line = print_of(record.held.line)
-        known = [offer.change_hash for offer in offers if line in prints_of(offer.asks)]
-        approvable = known[-1] if known and record.held.kind is not HoldKind.UNREADABLE else ""
-        found.append(Hold(record.held.kind, key, record.held.reason, approvable))
+        held = record.held
+        found.append(Hold(held.kind, key, _told(record, held), _hash(held, offers)))
     seen = {hold.kind for hold in found}
     more = [hold for hold in held_by(key, record.conditions) if hold.kind not in seen]
     found += [

@@ -91,12 +91,15 @@ def blocked(
         if problem is None and left_git:
             problem = _unreadable(arrival)
         if problem:
-            held[removal.key] = HeldRemoval(problem[0], removal.line, problem[1])
+            count = _told_count(records.get(removal.key), removal)
+            held[removal.key] = HeldRemoval(problem[0], removal.line, problem[1], count=count)
         elif removal.line not in approved:
             free.append(removal)
     reason = _over_budget(arrival, repository, records, free) if free else ""
     for removal in free if reason else ():
-        held[removal.key] = HeldRemoval(HoldKind.OVER_BUDGET, removal.line, reason)
+        count = removal.to + removal.rooms
+        kind = HoldKind.OVER_BUDGET
+        held[removal.key] = HeldRemoval(kind, removal.line, reason, count=count)
     return held
 
 
@@ -108,6 +111,11 @@ def _sticky(record: StateRecord | None, removal: Removal) -> tuple[HoldKind, str
     if record.held.kind in (HoldKind.UNREADABLE, HoldKind.FILE_IN_DOUBT, HoldKind.FROZEN):
         return None
     return record.held.kind, record.held.reason
+
+
+def _told_count(record: StateRecord | None, removal: Removal) -> int:
+    """Return the count of which a reason tells that stays as it is, 0 for one that tells none."""
+    return record.held.count if record and record.held and _sticky(record, removal) else 0
 
 
 def _orphaned(arrival: Arrival, removal: Removal) -> tuple[HoldKind, str] | None:

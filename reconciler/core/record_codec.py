@@ -135,6 +135,7 @@ def _state(record: StateRecord) -> Json:
             "line": record.held.line,
             "reason": record.held.reason,
             **({"backTo": record.held.back_to} if record.held.back_to else {}),
+            **({"count": record.held.count} if record.held.count else {}),
         },
         "inventory": [[*_ref(owned.ref), owned.made] for owned in record.inventory],
         "ledger": [[entry.at, entry.count] for entry in record.ledger],
@@ -184,7 +185,7 @@ def load_state(data: Texts, what: str) -> StateRecord:
 
 def _held(value: Json) -> HeldRemoval:
     kind, back_to = HoldKind(value["kind"]), value.get("backTo", "")
-    return HeldRemoval(kind, value["line"], value["reason"], back_to)
+    return HeldRemoval(kind, value["line"], value["reason"], back_to, value.get("count", 0))
 
 
 def _accepted(value: Json, what: str) -> Accepted:

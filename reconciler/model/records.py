@@ -93,12 +93,14 @@ class HeldRemoval:
 
     It stays held, whatever time passes, until the line is approved or asked for no more. `back_to`
     is the commit to which the branch moved other than forward with that number, "" for none.
+    `count` is the one that acted when a budget refused it, of which `reason` tells; 0 elsewhere.
     """
 
     kind: HoldKind
     line: str
     reason: str
     back_to: str = ""
+    count: int = 0
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -7,7 +7,6 @@ from reconciler.cli.status_text import print_text
 from reconciler.cli.statuses import status_of
 from reconciler.core.births import digest_of
 from reconciler.core.compile import canonical
-from reconciler.core.offers import asks_of
 from reconciler.model import labels
 from reconciler.model.freezes import Freeze
 from reconciler.model.holds import HoldKind
@@ -18,7 +17,6 @@ from reconciler.model.records import (
     Condition,
     HeldRemoval,
     Notice,
-    Offer,
     RepositoryRecord,
     StateRecord,
 )
@@ -165,34 +163,6 @@ async def test_of_one_that_came_back_suspended_nobody_is_told_to_leave_git() -> 
     await process.turn()
     (arena,) = status_of(process.lane, [], None, 0.0).workloads
     assert (arena.counts.leaving, arena.state, arena.rooms.stay_lines) == (1, "suspended", [])
-
-
-async def test_no_deletion_is_offered_while_a_file_is_unreadable() -> None:
-    process = Process(World())
-    await process.start()
-    held = HeldRemoval(HoldKind.LAST_SPEC, LINE, "the last one")
-    store = process.lane.store
-    await store.change_state(KEY, lambda _: replace(accepted(), held=held))
-    offers = (Offer("a" * 12, (LINE,), "c1", asks_of({LINE: ""})),)
-    notices = (Notice(HoldKind.UNREADABLE, "", "x.yaml cannot be read"),)
-    await store.change_repository(lambda newest: replace(newest, offers=offers, notices=notices))
-    (arena,) = status_of(process.lane, [], None, 0.0).workloads
-    assert arena.holds[0].change_hash == ""
-
-
-async def test_a_refused_removal_comes_with_the_hash_that_was_offered() -> None:
-    process = Process(World())
-    await process.start()
-    held = HeldRemoval(HoldKind.OVER_BUDGET, LINE, "too many")
-    store = process.lane.store
-    await store.change_state(KEY, lambda _: replace(accepted(), held=held))
-    offers = tuple(
-        Offer(digit * 12, (), commit, asks_of({LINE: ""}))
-        for digit, commit in (("a", "c1"), ("b", "c2"))
-    )
-    await store.change_repository(lambda newest: replace(newest, offers=offers))
-    (arena,) = status_of(process.lane, [], None, 0.0).workloads
-    assert arena.holds[0].change_hash == "b" * 12
 
 
 async def test_an_unsigned_head_is_told_with_its_hash_and_who_signed_what_acts() -> None:

@@ -168,6 +168,16 @@ def test_what_needs_a_person_stays_held_whatever_the_next_head_is(kind: HoldKind
     assert blocked(a_reading(PLAZA), gone(ARENA), records=records, now=NOW + 9e6) == {"arena": kind}
 
 
+def test_a_hold_keeps_the_count_that_its_reason_tells_while_a_policy_adds_rooms() -> None:
+    arrival = an_arrival(a_reading(PLAZA))
+    fresh = gates.blocked(arrival, ON_RECORD, {LOBBY.key: accepted(LOBBY)}, (smaller(LOBBY, 5),))
+    held = fresh[LOBBY.key]
+    assert (held.kind, held.count) == (BUDGET, LOBBY.replicas)
+    records = {LOBBY.key: replace(accepted(LOBBY), held=held)}
+    grown = Removal("local", LOBBY.key, Cause.SCALE_IN, 5, 40)
+    assert gates.blocked(arrival, ON_RECORD, records, (grown,)) == fresh
+
+
 def test_another_count_than_the_held_one_is_judged_afresh() -> None:
     held = HeldRemoval(HoldKind.OVER_BUDGET, smaller(LOBBY, 5).line, "too many")
     records = {LOBBY.key: replace(accepted(LOBBY), held=held)}

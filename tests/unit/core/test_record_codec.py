@@ -61,7 +61,7 @@ states = st.builds(
     StateRecord,
     accepted=st.none() | st.builds(Accepted, text, number, text, text, number),
     deleting=st.booleans(),
-    held=st.none() | st.builds(HeldRemoval, st.sampled_from(HoldKind), text, text, text),
+    held=st.none() | st.builds(HeldRemoval, st.sampled_from(HoldKind), text, text, text, number),
     inventory=many(st.builds(Owned, st.builds(ObjectRef, text, text, text, text), st.booleans())),
     ledger=many(entries),
     highest=st.none() | number,
