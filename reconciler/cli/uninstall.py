@@ -3,7 +3,7 @@
 import asyncio
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from reconciler.cli.console import Console
@@ -12,8 +12,15 @@ from reconciler.cli.leading import Leading
 from reconciler.cli.options import add_settings, settings_of
 from reconciler.cli.progress import Progress
 from reconciler.cli.status import read_records
-from reconciler.cli.uninstall_text import print_left, print_plan, print_removed
-from reconciler.loop.uninstall import OwnRecord, Removal, counted_rooms, own_records, remove_empty
+from reconciler.cli.uninstall_text import print_left, print_others, print_plan, print_removed
+from reconciler.loop.uninstall import (
+    OwnRecord,
+    Removal,
+    counted_rooms,
+    installed,
+    own_records,
+    remove_empty,
+)
 from reconciler.model.errors import Conflict, PortError
 from reconciler.model.reports import Outcome
 from reconciler.settings import Settings
@@ -60,9 +67,12 @@ async def _uninstall(asked: Asked, settings: Settings, console: Console) -> int:
             records, _, _ = await asyncio.gather(
                 _records(one, settings), one.view.read(), read_records(one)
             )
+        others = await others_installed(one, settings, records)
         lease = await one.cluster.get(lease_ref(settings))
         if not asked.yes or not (records or lease):
             print_plan(console, settings, records, one.lane, asked.remove_objects)
+            if not records:
+                print_others(console, others)
             return 2 if records or lease else 0
         async with Leading(one, settings, console) as leading:
             leaders.append(leading)
@@ -78,6 +88,29 @@ async def _uninstall(asked: Asked, settings: Settings, console: Console) -> int:
 
 async def _records(one: OneCluster, settings: Settings) -> list[OwnRecord]:
     return await own_records(one.cluster, settings.namespace, settings.instance)
+
+
+async def others_installed(
+    one: OneCluster, settings: Settings, records: Sequence[OwnRecord]
+) -> Mapping[str, frozenset[str]]:
+    """Return where other instances have their records, looked for where this one has none here.
+
+    Records of names alone are none: they are found from any namespace of ours, also while a loop
+    leads in another one, whose Lease is not the one that we would take. Raises Failure where this
+    instance is installed there.
+    """
+    if any(record.what != "ordinals" for record in records):
+        return {}
+    found = dict(await installed(one.cluster))
+    elsewhere = sorted(found.pop(settings.instance, frozenset()) - {settings.namespace})
+    if elsewhere:
+        raise Failure(
+            f"instance {settings.instance} has its records and its Lease in namespace "
+            f"{', '.join(elsewhere)}, and none in {settings.namespace}",
+            "Whether a loop leads is seen there alone",
+            f"Pass --namespace {elsewhere[0]}",
+        )
+    return found
 
 
 async def _remove(

@@ -33,9 +33,15 @@ def print_plan(
     empty = sorted(map(str, without_rooms(lane))) if emptied else []
     if empty:
         console.print(f"  all that was made for {', '.join(empty)}, where no room is")
-    _print_rooms(console, counted_rooms(lane), "would run on")
+    _print_rooms(console, counted_rooms(lane), "would run on" if records else "run on")
     if records:
         console.print("Nothing was written. --yes does it.")
+
+
+def print_others(console: Console, installed: Mapping[str, Iterable[str]]) -> None:
+    """Name the instances that have records, for who asked for one that has none."""
+    for instance, namespaces in sorted(installed.items()):
+        console.print(f"Instance {instance} has, in namespace {', '.join(sorted(namespaces))}.")
 
 
 def print_removed(

@@ -5,7 +5,7 @@ without the repository's record every removal waits for an approval, and while t
 is there they go on. Started again, it goes on where it ended.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -52,6 +52,23 @@ async def own_records(cluster: Cluster, namespace: str, instance: str) -> list[O
             ref = ref_of(item)
             found.append(OwnRecord(what, ref, metadata["uid"], metadata["resourceVersion"]))
     return sorted(found, key=lambda each: (ORDER.index(each.what), each.ref))
+
+
+async def installed(cluster: Cluster) -> Mapping[str, frozenset[str]]:
+    """Return the namespaces in which instances have records of their own, by instance.
+
+    Records of names are none of these: they stand beside rooms, whatever namespace of ours is
+    asked for, so they say of no installation where it is. Raises the cluster's errors.
+    """
+    listing = await cluster.list("v1", "ConfigMap", labels=f"{labels.INSTANCE},{labels.RECORD}")
+    found = defaultdict[str, set[str]](set)
+    for item in listing.items:
+        marks, namespace = item["metadata"]["labels"], item["metadata"]["namespace"]
+        instance, what = str(marks[labels.INSTANCE]), str(marks[labels.RECORD])
+        places = Places(cluster.name, namespace, instance)
+        if what in ORDER and what != "ordinals" and _stands_at_its_place(places, item, what):
+            found[instance].add(namespace)
+    return {instance: frozenset(spaces) for instance, spaces in found.items()}
 
 
 def _stands_at_its_place(places: Places, item: Json, what: str) -> bool:

@@ -98,6 +98,30 @@ def test_while_a_loop_leads_it_names_it_and_does_nothing(place: Place) -> None:
         assert records(place) == before
 
 
+def test_in_another_namespace_beneath_a_loop_nothing_goes(applied: Place) -> None:
+    before = applied.everything()
+    for words in ((), ("--yes",)):
+        done = applied.run("uninstall", *words, "--namespace", "gk2")
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.endswith("Pass --namespace gamekeeper.\n")
+    assert applied.everything() == before
+
+
+def test_where_nothing_is_to_do_it_says_what_is_and_which_instances_there_are(
+    applied: Place,
+) -> None:
+    done = applied.run("uninstall", "--yes", "--instance", "mian")
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [
+        "Instance mian has no records here.",
+        "There are no rooms.",
+        "Instance main has, in namespace gamekeeper.",
+    ]
+    applied.run("uninstall", "--yes")
+    again = applied.run("uninstall", "--yes")
+    assert "2 rooms in arena run on, with all around them." in again.stdout
+
+
 def test_objects_go_with_the_rooms_that_are_no_more(applied: Place) -> None:
     commit(applied.repository, SPEC, "replicas: 2", "replicas: 0")
     assert applied.run("apply", "--yes").returncode == 0

@@ -4,7 +4,7 @@ import pytest
 
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.cli.failures import Failure
-from reconciler.cli.uninstall import drop_lease
+from reconciler.cli.uninstall import drop_lease, others_installed
 from reconciler.loop.uninstall import ORDER, Removal, own_records, remove_empty
 from reconciler.model import labels
 from reconciler.model.errors import Conflict, Denied, Unavailable
@@ -212,6 +212,46 @@ async def test_the_lease_goes_last_and_stays_where_somebody_took_it_since(holder
         await drop_lease(one, settings)
     there = [each["metadata"]["name"] for each in world.objects(path)]
     assert ("gamekeeper-main" in there) == bool(holder)
+
+
+@pytest.mark.parametrize("left", ["everything", "all but the repository's", "names alone"])
+async def test_in_another_namespace_than_its_own_it_is_told_where_it_is(left: str) -> None:
+    """Names stand beside rooms and are found from everywhere: they went beneath who leads."""
+    world, process = await two()
+    ours = "/api/v1/namespaces/gamekeeper/configmaps"
+    gone = {"everything": [], "all but the repository's": ["gamekeeper-main"]}
+    for name in gone.get(left, [each["metadata"]["name"] for each in world.objects(ours)]):
+        world.delete(f"{ours}/{name}")
+    found = await own_records(process.cluster, "gk2", "main")
+    assert {each.what for each in found} == {"ordinals"}
+    asked = others_installed(one_of(process), Settings(instance="main", namespace="gk2"), found)
+    if left == "names alone":
+        assert await asked == {}
+        return
+    with pytest.raises(Failure) as refused:
+        await asked
+    assert str(refused.value) == (
+        "instance main has its records and its Lease in namespace gamekeeper, and none in gk2. "
+        "Whether a loop leads is seen there alone. Pass --namespace gamekeeper."
+    )
+
+
+async def test_what_stands_elsewhere_refuses_nothing_where_it_is_installed() -> None:
+    world, process = await two()
+    marks = {labels.INSTANCE: "main", labels.RECORD: "repository"}
+    theirs: Json = {"metadata": {"name": "gamekeeper-main", "labels": marks}}
+    world.create("/api/v1/namespaces/lobby/configmaps", theirs)
+    found = await own_records(process.cluster, "gamekeeper", "main")
+    settings = Settings(instance="main", namespace="gamekeeper")
+    assert await others_installed(one_of(process), settings, found) == {}
+
+
+async def test_for_one_that_is_not_installed_those_that_are_are_named() -> None:
+    _, process = await two()
+    found = await own_records(process.cluster, "gamekeeper", "mian")
+    settings = Settings(instance="mian", namespace="gamekeeper")
+    others = await others_installed(one_of(process), settings, found)
+    assert others == {"main": frozenset({"gamekeeper"})}
 
 
 def one_of(process: Process) -> OneCluster:
