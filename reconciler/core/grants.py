@@ -37,7 +37,7 @@ _COPYING = (
     ("", "configmaps", ("patch",)),
 )
 """Copies stand beside rooms, and those may be in any namespace: sources can be read by it, too.
-Nobody's Secrets are listed or watched."""
+For copies nobody's Secrets are listed or watched; the `list` is that of `Needs.contents`."""
 _COPYING_NAMED = (("secrets", ("get", "patch", "delete")), ("configmaps", ("patch",)))
 """What may be said of names alone, where all are known: a copy has the name of its source. Whether
 something may be created RBAC does not judge by its name."""

@@ -1,12 +1,16 @@
 """docs/objects.md says what there is: kinds, names, filters, and its example."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from reconciler.adapters.compiler.context import context_of
 from reconciler.adapters.compiler.environment import TemplateEnvironment
+from reconciler.core.grants import Needs, cluster_rules
 from reconciler.core.own_objects import ADDED
 from reconciler.model.additional import KINDS
+from reconciler.settings import Settings
+from reconciler.wiring.permits import content_kinds_of
 from tests.contract.compiler_world import workload
 
 ROOT = Path(__file__).parents[2]
@@ -59,3 +63,18 @@ def test_what_it_has_copied_the_example_does() -> None:
     folder = ROOT / "examples" / "good" / "copied-pull-secret" / "schedulers"
     shown = [each for each in BLOCKS if each in (folder / "arena.yaml").read_text(encoding="utf-8")]
     assert len(shown) == 1
+
+
+def secrets_listed(settings: Settings) -> bool:
+    needs = Needs("gamekeeper", ("", ""), contents=content_kinds_of(settings))
+    rules = cluster_rules(replace(needs, copies=("shared/registry-pull",)))
+    return any("secrets" in each.get("resources", ()) and "list" in each["verbs"] for each in rules)
+
+
+def test_with_the_kinds_that_it_names_an_account_may_list_no_secrets() -> None:
+    (named,) = re.findall(r"`--namespace-content-kinds (\S+)`", PAGE)
+    without = Settings(namespace_content_kinds=tuple(named.split(",")))
+    assert secrets_listed(Settings())
+    assert not secrets_listed(without)
+    left_out = {*content_kinds_of(Settings())} - {*content_kinds_of(without)}
+    assert left_out == {("v1", "Secret")}
