@@ -12,6 +12,7 @@ from dataclasses import replace
 from reconciler.core import collection_specs
 from reconciler.core.carried_counts import counts_branch
 from reconciler.core.collection_specs import NoCollection
+from reconciler.core.compile import workload_key
 from reconciler.core.yaml_strict import parse_file
 from reconciler.loop.commit_text import powerless
 from reconciler.loop.head_lane import HeadLane
@@ -53,8 +54,9 @@ class FleetCommits:
 
     def wanted(self, collection: Json) -> WorkloadKey:
         """Return which Fleet a collection asks for. Raises Unmade (400)."""
-        name = str(_fleet_of(collection)["metadata"]["name"])
-        return WorkloadKey(FLEET, name, name)
+        document = _fleet_of(collection)
+        name, place = document["metadata"]["name"], document["spec"].get("namespace")
+        return workload_key(FLEET, name, place)
 
     def known(self, name: str) -> WorkloadKey:
         """Return which Fleet has a name. Raises Unmade (409) where several have."""

@@ -92,6 +92,17 @@ async def test_a_fleet_is_made_by_a_commit_that_names_who_asked() -> None:
     assert place.pods() == 2
 
 
+async def test_a_fleet_in_a_namespace_of_another_name_is_asked_for_and_made_there() -> None:
+    place = await Place.make()
+    elsewhere = {**ARENA, "metadata": {"name": "openarena", "namespace": "games"}}
+    asked = place.fleets.wanted(elsewhere)
+    await place.fleets.make(elsewhere, "ada")
+    await place.settle()
+    assert asked == WorkloadKey("Fleet", "games", "openarena"), "whose right it is, is asked there"
+    assert place.fleets.known("openarena") == asked
+    assert len(place.world.pods("games")) == 2
+
+
 async def test_the_name_of_who_asked_gives_no_orders_to_the_host() -> None:
     place = await Place.make()
     commit = await place.fleets.make(ARENA, "@all closes #3 [skip ci]")

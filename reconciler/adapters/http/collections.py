@@ -99,7 +99,11 @@ class Collections:
         if not who:
             return _git_way()
         commit = await self._fleets.make(collection, who)
-        return _committed(f"DedicatedGameServerCollection {fleet.name} was created", commit)
+        return _committed(
+            f"DedicatedGameServerCollection {fleet.name} was created",
+            commit,
+            f"Its servers run in the namespace {fleet.namespace}.\n",
+        )
 
     async def delete(self, ask: Ask, _: tuple[str, ...]) -> Answer:
         """Have a Fleet taken out of Git, for who may; others hear how it is done."""

@@ -61,6 +61,7 @@ async def test_an_administrator_has_it_committed_and_hears_what_the_original_sai
     removed = await office.ask("GET", REMOVE + ADMIN)
 
     assert made.body.decode().splitlines()[0] == "DedicatedGameServerCollection x was created"
+    assert made.body.decode().splitlines()[-1] == "Its servers run in the namespace x."
     assert removed.body.decode().splitlines()[0] == "x was deleted"
     assert [each.headers["X-Gamekeeper-Commit"] for each in (made, removed)] == [COMMIT, COMMIT]
     assert fleets.asked == [("make x", "ada"), ("remove Fleet/shared/x", "ada")]

@@ -119,12 +119,100 @@ def test_names_of_fields_are_taken_in_any_case_as_the_original_did() -> None:
     assert fleet_of(loud)["spec"]["replicas"] == 2
 
 
+def test_the_autoscaler_of_earlier_releases_is_the_same_by_another_name() -> None:
+    older = {**SIMPLE, "spec": {**SIMPLE["spec"], "podAutoScalerDetails": DETAILS}}
+    assert fleet_of(older)["spec"]["autoscaling"] == fleet_of(FULL)["spec"]["autoscaling"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "named"),
+    [
+        pytest.param(
+            {"dgsFailBehaviour": "Remove", "startMap": "dm4ish"},
+            "a collection has no spec.dgsFailBehaviour, spec.startMap; spec knows replicas, "
+            "portsToExpose, template, dgsFailBehavior, dgsMaxFailures, "
+            "dgsActivePlayersAutoScalerDetails, podAutoScalerDetails",
+            id="misspelled, and of an early release",
+        ),
+        pytest.param(
+            {"dgsActivePlayersAutoScalerDetails": DETAILS | {"cooldown": 5}},
+            "a collection has no spec.dgsActivePlayersAutoScalerDetails.cooldown; "
+            "spec.dgsActivePlayersAutoScalerDetails knows enabled, minimumReplicas, "
+            "maximumReplicas, coolDownInMinutes, maxPlayersPerServer, scaleInThreshold, "
+            "scaleOutThreshold, lastScaleOperationDateTime",
+            id="of its autoscaler",
+        ),
+        pytest.param(
+            {"podAutoScalerDetails": {"minReplicas": 5}},
+            "a collection has no spec.podAutoScalerDetails.minReplicas; ",
+            id="of its autoscaler by the older name",
+        ),
+        pytest.param(
+            {"podAutoScalerDetails": DETAILS, "dgsActivePlayersAutoScalerDetails": DETAILS},
+            "spec.dgsActivePlayersAutoScalerDetails and spec.podAutoScalerDetails are one thing",
+            id="two autoscalers",
+        ),
+        pytest.param(
+            {"Replicas": 2},
+            "spec has the same name twice, in upper and in lower case",
+            id="one field in two ways",
+        ),
+    ],
+)
+def test_no_field_is_lost_without_a_word(spec: Json, named: str) -> None:
+    with pytest.raises(NoCollection) as refused:
+        fleet_of({**SIMPLE, "spec": SIMPLE["spec"] | spec})
+    assert str(refused.value).startswith(named)
+
+
+def test_what_clients_and_the_api_server_add_is_no_mistake() -> None:
+    written = {
+        "apiVersion": "azuregaming.com/v1alpha1",
+        "kind": "DedicatedGameServerCollection",
+        "metadata": {
+            "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"},
+            "creationTimestamp": "2019-01-03T10:00:00Z",
+            "generation": 4,
+            "managedFields": [{"manager": "kubectl"}],
+            "name": "openarena",
+            "namespace": "default",
+            "resourceVersion": "77",
+            "selfLink": "/apis/azuregaming.com/v1alpha1/namespaces/default/x",
+            "uid": "5a3c",
+        },
+        "spec": SIMPLE["spec"],
+        "status": {"dgsHealth": "Healthy", "dgsTimesFailed": 1, "podsState": "Running"},
+    }
+    assert fleet_of(written) == fleet_of(SIMPLE)
+
+
+def test_a_namespace_that_is_asked_for_is_the_fleets() -> None:
+    asked = {**SIMPLE, "metadata": {"name": "openarena", "Namespace": "games"}}
+    document = fleet_of(asked)
+    assert document["spec"]["namespace"] == "games"
+    assert check(kit().kinds["Fleet"], document) == []
+    assert "namespace" not in fleet_of(FULL)["spec"], "theirs was `default`, whatever was asked"
+
+
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
         pytest.param({"metadata": {}}, "metadata.name: it is missing", id="no name"),
         pytest.param({"metadata": {"name": "../x"}}, "metadata.name", id="a name that is a path"),
         pytest.param({"metadata": {"name": 7}}, "metadata.name", id="a name that is a number"),
+        pytest.param(
+            {"metadata": {"name": "x", "namespace": "../x"}},
+            "metadata.namespace",
+            id="a namespace that is a path",
+        ),
+        pytest.param(
+            {"metadata": {"name": "x", "namespace": 7}},
+            "metadata.namespace",
+            id="a namespace that is a number",
+        ),
+        pytest.param(
+            {"metadata": {"name": "x", "Name": "y"}}, "metadata has the same", id="two names"
+        ),
         pytest.param(
             {"spec": {"replicas": -1, "template": {}}}, "spec.replicas", id="a count below 0"
         ),
