@@ -225,7 +225,7 @@ async def _served(
                 "Choose another --rooms-listen",
             ) from error
         url = f"http://{place}"
-        console.note(f"Rooms report to {url}; {url}/ lists those that take players.")
+        console.note(f"Rooms report to {url}; {url}/ lists those that run.")
         serving = asyncio.create_task(service.run())
         try:
             yield serving, url

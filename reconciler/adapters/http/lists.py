@@ -50,7 +50,7 @@ class Lists:
         self._open, self._known = _Turns(), _Turns()
 
     async def running(self, ask: Ask, _: tuple[str, ...]) -> Answer:
-        """List the servers that somebody may be sent to, as the collections do."""
+        """List the servers that run and stay, full ones too, as the collections do."""
         turns = await self._turns(ask)
         pieces = self._pieces(turns, None, is_running, _json_of(server_json), ",")
         return Answer(200, stream=_written(turns, "[", pieces, "]"))

@@ -107,7 +107,8 @@ def happening_json(happening: Happening) -> Json:
 def is_running(room: RoomView) -> bool:
     """Whether the collections' /running lists a room: healthy, running, heard, not to be deleted.
 
-    A server with players is listed too, with their number: its list was never one of empty ones.
+    A server with players is listed too, with their number (`_players`): its list was never one of
+    empty ones.
     """
     healthy = health_of(room.pod, room.heard) is Health.HEALTHY and room.judged.state in UP
     return healthy and room.pod.phase is Phase.RUNNING and not takes_nobody(room)
@@ -147,9 +148,23 @@ def server_json(room: RoomView) -> Json:
             "markedForDeletion": leaves(pod),
             "publicIP": room.address,
             "nodeName": pod.node,
-            "activePlayers": heard.players if heard else 0,
+            "activePlayers": _players(room),
         },
     }
+
+
+def _players(room: RoomView) -> int:
+    """Return how many players are in a room; where it is busy and tells no number, at least one.
+
+    Who goes by the list sends people where few are, and takes a server with none for an empty one.
+    A match has a player at least. A word that nobody is there counts, before its mark has followed.
+    """
+    heard = room.heard
+    told = heard is not None and heard.tells
+    busy = heard.busy if heard and told else room.judged.demand
+    if not busy:
+        return 0
+    return (heard.players or max(heard.matches, 1)) if heard else 1
 
 
 def _game_state(room: RoomView) -> GameState:

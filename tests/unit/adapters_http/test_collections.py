@@ -16,6 +16,7 @@ from reconciler.model.rooms import (
     Mark,
     Report,
     RoomState,
+    Said,
     Why,
 )
 from tests.unit.adapters_http.office import ADMIN, CODE, NOW, Office, whole
@@ -155,6 +156,48 @@ async def test_running_lists_servers_in_the_shape_of_the_collections(office: Off
         "arena-7",
         "arena-8",
     ]
+
+
+BUSY = Judged(RoomState.OCCUPIED, "so it is", demand=True)
+
+
+@pytest.mark.parametrize(
+    ("heard", "judged", "players"),
+    [
+        (Heard(NOW, said=Said.OCCUPIED), BUSY, 1),
+        (Heard(NOW, matches=3), replace(BUSY, state=RoomState.ACTIVE), 3),
+        (Heard(NOW, said=Said.OCCUPIED, players=8, matches=2), BUSY, 8),
+        (None, BUSY, 1),
+        (Heard(NOW, health=Health.HEALTHY, tells=False), BUSY, 1),
+        (None, replace(BUSY, state=RoomState.ALLOCATED), 1),
+        (Heard(NOW, said=Said.READY), Judged(RoomState.READY, "so it is"), 0),
+        (Heard(NOW, False, players=0), BUSY, 0),
+        (Heard(NOW, health=Health.HEALTHY, tells=False), Judged(RoomState.READY, "so it is"), 0),
+    ],
+    ids=[
+        "of Maestro, whose pings tell no number",
+        "matches and no players",
+        "players and fewer matches",
+        "recorded busy, and not heard by who leads now",
+        "recorded busy, and heard of its health alone",
+        "given away, and not heard",
+        "empty",
+        "just empty by its count, and still marked",
+        "that never told of players",
+    ],
+)
+async def test_a_server_with_a_match_is_shown_as_empty_by_neither_list(
+    office: Office, heard: Heard | None, judged: Judged, players: int
+) -> None:
+    room = office.desk.known["arena", "arena-7"]
+    office.desk.known["arena", "arena-7"] = replace(room, heard=heard, judged=judged)
+
+    page = (await whole(await office.ask("GET", "/"))).partition("arena-7")[2]
+    servers = await office.listed("/running")
+
+    [arena] = [server for server in servers if server["metadata"]["name"] == "arena-7"]
+    assert arena["status"]["activePlayers"] == players
+    assert f"<td>203.0.113.7</td><td>{players}</td>" in page.partition("</tr>")[0]
 
 
 @pytest.mark.parametrize(
