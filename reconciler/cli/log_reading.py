@@ -8,6 +8,7 @@ from reconciler.cli.failures import Failure
 from reconciler.cli.room_names import names_of, of_workload
 from reconciler.core import carried_counts
 from reconciler.core.count_text import count_in
+from reconciler.core.counts import untold
 from reconciler.core.spec_files import REPLICAS_FILE, spec_files
 from reconciler.kube.names import nearest
 from reconciler.loop.count_history import CountLog
@@ -15,6 +16,7 @@ from reconciler.loop.read_head import Reader
 from reconciler.loop.store import RecordStore
 from reconciler.model.additional import ALLOWABLE
 from reconciler.model.errors import PortError
+from reconciler.model.findings import Finding
 from reconciler.model.history import CountHistory
 from reconciler.model.readings import Reading
 from reconciler.model.records import RepositoryRecord, StateRecord
@@ -107,6 +109,18 @@ class GitSide:
             return ""
         return carried_counts.counts_branch(self.reading.config, self.branch)
 
+    def spoilt(self, key: WorkloadKey) -> Finding | None:
+        """Return the mistake by which the branch of counts keeps the number of a workload back.
+
+        Then what acted goes on, and no number of the tracked branch does.
+        """
+        file = f"{self.counts_branch}:{REPLICAS_FILE}"
+        held = (each.message for each in self.reading.invalid.get(key, ()))
+        if not self.counts_branch or untold(file) not in held:
+            return None
+        made = [each for each in self.reading.errors if each.file == file]
+        return min(made, key=lambda each: str(key) not in each.path, default=None)
+
     def place_of(self, key: WorkloadKey) -> tuple[str, str]:
         """Return the branch and the file that have a workload's number."""
         if key in self.reading.over:
@@ -154,8 +168,11 @@ class GitSide:
         eldest = recorded.repository.eldest
         counts, *specs = self.files_of(key)
         several: list[tuple[str, ...]] = [(counts, spec) for spec in specs]
+        over = bool(self.counts_branch) and start == self.reading.counts_commit
         return [
-            await CountLog(self.repository, key, files, recorded.ours, eldest).read(start, limit)
+            await CountLog(self.repository, key, files, recorded.ours, eldest, over).read(
+                start, limit
+            )
             for files in several or [(counts,)]
         ]
 

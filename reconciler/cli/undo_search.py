@@ -54,6 +54,14 @@ async def _of_workload(side: GitSide, key: WorkloadKey, recorded: Recorded) -> U
             recorded.problem,
             "Name the commit: gamekeeper history shows them",
         )
+    spoilt = side.spoilt(key)
+    if spoilt is not None:
+        place = f"{spoilt.file}:{spoilt.line}" if spoilt.line else spoilt.file
+        raise Failure(
+            f"there is nothing to undo until {place} is mended",
+            f"What acted of {key} goes on, whatever else says a number: {spoilt.message}",
+            "Mend that first",
+        )
     over = key in side.reading.over
     start = side.tip_of(side.counts_branch if over else side.branch)
     histories = await side.histories_of(key, recorded, start, LOOKED_AT)

@@ -41,6 +41,24 @@ def counts_in(file: str, data: bytes) -> Mapping[WorkloadKey, WrittenCount]:
     return {key: written for key, written in found.items() if key not in twice}
 
 
+def is_spoilt(file: str, data: bytes, key: WorkloadKey) -> bool:
+    """Whether a file of counts keeps its number of a workload from being told, by a mistake.
+
+    It lists the workload without a number, or is none that could be read to its end.
+    """
+    parsed = parse_file(file, data)
+    values = [one.value for one in parsed.documents if one.value is not None]
+    if parsed.unreadable is not None or any(one.findings for one in parsed.documents):
+        return True
+    if (
+        len(values) != 1
+        or not isinstance(values[0], dict)
+        or values[0].get("kind") != REPLICAS.kind
+    ):
+        return True
+    return type(child(values[0], *COUNTS).get(str(key), 0)) is not int
+
+
 def _numbers(value: Any) -> Iterator[tuple[WorkloadKey, Path, int]]:
     """Yield the numbers of one document, and where it writes them."""
     if not isinstance(value, dict) or not str(value.get("apiVersion")).startswith(API_GROUP):

@@ -64,7 +64,7 @@ class Counts:
                 yield Mistake(at, message, fix, rule, at_key=True, severity=severity)
         elif key in self.places or not self.is_whole:
             if key not in self.counts:
-                message = f"the count cannot be told: {self.file} has a mistake"
+                message = untold(self.file)
                 fix = f"mend {self.file}, or add replicas: 10"
                 yield Mistake(("spec",), message, fix, "replicas-file", at_key=True)
         else:
@@ -79,6 +79,11 @@ class Counts:
                 at = (place.file, place.line, place.column, _path_of(str(key)))
                 fix, rule = "take the line out", "count-of-nobody"
                 yield Finding(*at, message, fix, rule, Severity.WARNING)
+
+
+def untold(file: str) -> str:
+    """Say of a workload that a file of counts keeps its number back."""
+    return f"the count cannot be told: {file} has a mistake"
 
 
 def read_counts(tree: Tree, kit: SpecKit, path: str = REPLICAS_FILE) -> Counts:

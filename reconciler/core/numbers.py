@@ -7,7 +7,7 @@ moves; of all others the count is what people reviewed there (ADR 17).
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from reconciler.core.counts import Counts, read_counts
+from reconciler.core.counts import Counts, read_counts, untold
 from reconciler.core.documents import Document
 from reconciler.core.mistakes import Mistake
 from reconciler.core.pod_parts import child
@@ -76,8 +76,9 @@ class Numbers:
         if over is None or key is None or key in over.counts or not is_moved(spec):
             return
         if key in over.places or not over.is_whole:
-            message = f"the count cannot be told: {over.file} has a mistake"
-            yield Mistake(("spec",), message, f"mend {over.file}", "replicas-file", at_key=True)
+            yield Mistake(
+                ("spec",), untold(over.file), f"mend {over.file}", "replicas-file", at_key=True
+            )
 
     def _may_lack(self, spec: Json, key: WorkloadKey | None) -> bool:
         """Whether a count that is written nowhere begins at `min`."""

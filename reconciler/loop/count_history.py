@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from reconciler.core.commit_steps import believed, is_silent, told_of
-from reconciler.core.count_text import count_in
+from reconciler.core.count_text import count_in, is_spoilt
 from reconciler.model.errors import Misconfigured
 from reconciler.model.history import CountChange, CountHistory, WrittenCount
 from reconciler.model.pushes import Logged
@@ -30,7 +30,8 @@ class CountLog:
 
     `files` may hold it: the file of counts first, which a spec that writes its own number is not
     in. `ours` are the ids of our commits, None where no record was read; `eldest` those of them
-    before which others may be ours that nobody knows any more.
+    before which others may be ours that nobody knows any more. `over` says that the commits are of
+    a branch of counts, whose file lies over the spec.
     """
 
     repository: Repository
@@ -38,6 +39,7 @@ class CountLog:
     files: tuple[str, ...]
     ours: Collection[str] | None = None
     eldest: Sequence[str] = ()
+    over: bool = False
     known_since: float | None = None
     known: dict[tuple[str, str], WrittenCount | None] = field(default_factory=dict)
 
@@ -68,8 +70,7 @@ class CountLog:
         """Return what a commit did to the number, and the file that it came from, else ""."""
         if self.ours and logged.commit in self.ours and is_silent(logged.body, self.key):
             return None, ""
-        after = await self.count_at(logged.commit)
-        behind = [await self.count_at(parent) for parent in logged.parents]
+        after, *behind = await self._around((logged.commit, *logged.parents))
         moved_from = ""
         if after is not None and len(behind) == 1 and behind[0] is None:
             moved_from = await self._moved_from(logged)
@@ -84,6 +85,28 @@ class CountLog:
         steps = () if ours is False else believed(told_of(logged.body, self.key), before, count)
         source = after.source if after else None
         return CountChange(logged, before, count, source, ours, steps), moved_from
+
+    async def _around(self, commits: Sequence[str]) -> list[WrittenCount | None]:
+        """Return the numbers at a commit and at its parents.
+
+        A line over the spec that came or went may have done so by a mistake in its file. Then what
+        acts is as before and the spec's number does not, so none is told.
+        """
+        found = [await self.count_at(commit) for commit in commits]
+        lined = [each is not None and each.source.file == self.files[0] for each in found]
+        if not self.over or any(lined) == all(lined):
+            return found
+        return [
+            each if is_lined or not await self._is_spoilt(commit) else None
+            for commit, each, is_lined in zip(commits, found, lined, strict=True)
+        ]
+
+    async def _is_spoilt(self, commit: str) -> bool:
+        file = self.files[0]
+        with suppress(Misconfigured):
+            data = await self.repository.blob(commit, file)
+            return data is not None and is_spoilt(file, data, self.key)
+        return True
 
     async def _is_ours(self, logged: Logged) -> bool | None:
         """Return whether a commit is ours, None where nobody can tell any more."""

@@ -187,6 +187,34 @@ def test_a_first_line_of_a_file_that_nobody_knows_the_past_of_stays_beside_other
         desk.change(commit)
 
 
+@pytest.mark.parametrize(
+    ("broken", "line"),
+    [
+        (counts(6).replace(": 6", ": five"), 5),
+        ("a: b: c\n", 1),
+        (counts(6) + "---\n" + counts(6), 7),
+    ],
+    ids=["of the line", "not YAML", "two documents"],
+)
+def test_a_file_of_counts_with_a_mistake_gives_no_number_and_nothing_goes_back(
+    desk: Desk, broken: str, line: int
+) -> None:
+    """The spec's number acts no more than before: it was a step, and `undo` took one back there."""
+    config = CONFIG.replace("spec: {}", "spec: {writeBack: {branch: counts}}")
+    file = "replicas.yaml"
+    desk.scale(6, 8)
+    desk.host.branch("counts", desk.host.commit({"gamekeeper.yaml": config}))
+    desk.ours.append(desk.host.commit({file: counts(6)}, "Scale", branch="counts", now=10.0))
+    desk.host.commit({file: broken}, "a mistake", branch="counts", now=20.0)
+    (_, *mended), place = desk.past(), f"counts:{file}:5"
+    assert mended[0] == (8, 6, place, True)
+    assert desk.past()[0] == (6, None, "None", False)
+    with pytest.raises(Failure, match=rf"nothing to undo until counts:{file}:{line} is mended"):
+        desk.change("arena")
+    desk.host.commit({file: counts(7)}, "mended", branch="counts", now=30.0)
+    assert desk.past()[:3] == [(None, 7, place, False), (6, None, "None", False), *mended[:1]]
+
+
 def test_the_past_on_both_branches_is_one(desk: Desk) -> None:
     config = CONFIG.replace("spec: {}", "spec: {writeBack: {branch: gamekeeper/counts}}")
     desk.host.branch("gamekeeper/counts", desk.host.commit({"gamekeeper.yaml": config}))

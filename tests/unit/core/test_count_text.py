@@ -2,7 +2,7 @@
 
 import pytest
 
-from reconciler.core.count_text import count_in
+from reconciler.core.count_text import count_in, is_spoilt
 from reconciler.model.refs import WorkloadKey
 
 ARENA = WorkloadKey("Scheduler", "arena", "arena")
@@ -63,3 +63,21 @@ def test_a_number_is_found_or_not(
 
 def test_a_text_that_is_none_has_no_number() -> None:
     assert count_in("a.yaml", b"\xff\xfe arena", ARENA) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "spoilt"),
+    [
+        pytest.param(f"{COUNTS}    Scheduler/arena: 7\n", False, id="it has a number"),
+        pytest.param(f"{COUNTS}    Scheduler/other: 7\n", False, id="not listed"),
+        pytest.param(f"{COUNTS}    Scheduler/other: x\n", False, id="another's mistake"),
+        pytest.param(f"{COUNTS}    Scheduler/arena: x\n", True, id="no number"),
+        pytest.param(f"{COUNTS}    Scheduler/arena: 7\n    Scheduler/arena: 7\n", True, id="twice"),
+        pytest.param(f"{COUNTS}    Scheduler/other: [", True, id="broken text"),
+        pytest.param("", True, id="nothing"),
+        pytest.param("- arena\n", True, id="a list"),
+        pytest.param(f"{SPEC}  replicas: 3\n", True, id="a spec"),
+    ],
+)
+def test_a_file_of_counts_keeps_a_number_back_by_a_mistake(text: str, *, spoilt: bool) -> None:
+    assert is_spoilt("replicas.yaml", text.encode(), ARENA) is spoilt
