@@ -257,7 +257,8 @@ class Settings:
     rooms_admin_tokens_file: str = _setting(
         "",
         "rooms",
-        "file of those who may read and drain rooms: a list of name, sha256, schedulers, verbs "
+        "file of those who may read and drain rooms, and have Fleets committed: a list of name, "
+        "sha256, schedulers, verbs (read, drain, commit); with a mistake in it nothing starts "
         "(none: only whom the cluster's RBAC allows)",
     )
     rooms_url: str = _setting(

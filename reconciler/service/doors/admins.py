@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reconciler.core.places import place_of_value
+from reconciler.core.places import place_of_key
 from reconciler.core.yaml_strict import parse_file
 from reconciler.model.errors import Misconfigured
 
@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 FIELDS = frozenset({"name", "sha256", "schedulers", "verbs"})
 VERBS = frozenset({"read", "drain", "commit"})
+_SHAPE = "an entry has name, sha256, schedulers and verbs, and nothing else"
 _HASH = re.compile(r"[0-9a-fA-F]{64}")
 
 
@@ -100,12 +101,13 @@ def admins_of(file: str, data: bytes) -> dict[str, Admin]:
         raise Misconfigured(f"{file}:1: this is no list of name, sha256, schedulers and verbs")
     admins: dict[str, Admin] = {}
     for index, entry in enumerate(document.value):
-        line, _ = place_of_value(document.places, (index,))
-        problem = _problem_of(entry)
-        if not problem and entry["sha256"].lower() in admins:
-            problem = "this sha256 stands in the file twice: give everybody a token of their own"
-        if problem:
-            raise Misconfigured(f"{file}:{line}: {problem}")
+        wrong = _problem_of(entry)
+        if not wrong and entry["sha256"].lower() in admins:
+            twice = "this sha256 stands in the file twice: give everybody a token of their own"
+            wrong = "sha256", twice
+        if wrong:
+            line, _ = place_of_key(document.places, (index, wrong[0]))
+            raise Misconfigured(f"{file}:{line}: {wrong[1]}")
         named = entry["schedulers"]
         workloads = None if named == "*" else frozenset(named)
         admin = Admin(entry["name"], workloads, frozenset(entry["verbs"]))
@@ -113,21 +115,27 @@ def admins_of(file: str, data: bytes) -> dict[str, Admin]:
     return admins
 
 
-def _problem_of(entry: Any) -> str:
-    """Say what is wrong with an entry; the hash itself is never repeated."""
-    if not isinstance(entry, dict) or set(entry) != FIELDS:
-        return "an entry has name, sha256, schedulers and verbs, and nothing else"
+def _problem_of(entry: Any) -> tuple[str, str] | None:
+    """Say what is wrong with an entry and at which key, "" for the entry itself.
+
+    The hash is never repeated.
+    """
+    if not isinstance(entry, dict):
+        return "", _SHAPE
+    if set(entry) != FIELDS:
+        return next((key for key in entry if key not in FIELDS), ""), _SHAPE
     if not isinstance(entry["name"], str) or not entry["name"]:
-        return "name: write who this is"
+        return "name", "name: write who this is"
     if not isinstance(entry["sha256"], str) or not _HASH.fullmatch(entry["sha256"]):
-        return "sha256: write the 64 hex digits that sha256sum prints of the token, in quotes"
+        wanted = "write the 64 hex digits that sha256sum prints of the token, in quotes"
+        return "sha256", f"sha256: {wanted}"
     schedulers, verbs = entry["schedulers"], entry["verbs"]
     listed = _is_list_of_text(schedulers) and "*" not in schedulers
     if schedulers != "*" and not listed:
-        return 'schedulers: write a list of their names, or "*" for all'
+        return "schedulers", 'schedulers: write a list of their names, or "*" alone, in no list'
     if not _is_list_of_text(verbs) or not set(verbs) <= VERBS:
-        return "verbs: write a list of read, drain and commit"
-    return ""
+        return "verbs", "verbs: write a list of read, drain and commit"
+    return None
 
 
 def _is_list_of_text(value: Any) -> bool:

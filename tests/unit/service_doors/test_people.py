@@ -117,15 +117,22 @@ async def test_a_file_with_a_mistake_or_none_lets_nobody_in(
             id="no hash",
         ),
         pytest.param(
-            entry("a", "t", "arena"), ":1: schedulers: write a list", id="no list of them"
+            entry("a", "t").replace(digest("t"), "short"), ":2: sha256: write", id="a short hash"
         ),
         pytest.param(
-            entry("a", "t", "['*']"), ":1: schedulers: write a list", id="all in a list of names"
+            entry("a", "t", "arena"), ":3: schedulers: write a list", id="no list of them"
         ),
         pytest.param(
-            entry("a", "t", verbs="[write]"), ":1: verbs: write a list", id="another verb"
+            entry("a", "t", "['*']"), ":3: schedulers: .* alone, in no list", id="all in a list"
         ),
-        pytest.param(entry("a", "t") + entry("b", "t"), ":5: this sha256 stands", id="twice"),
+        pytest.param(
+            entry("a", "t", verbs="[write]"), ":4: verbs: write a list", id="another verb"
+        ),
+        pytest.param(
+            entry("a", "t") + "  until: never\n", ":5: an entry has name", id="one field too many"
+        ),
+        pytest.param("- a", ":1: an entry has name", id="no entry"),
+        pytest.param(entry("a", "t") + entry("b", "t"), ":6: this sha256 stands", id="twice"),
         pytest.param(
             entry("a", "t").replace("name:", "name: c\n  name:"),
             ':1: "name" is written twice',
