@@ -55,11 +55,22 @@ async def read_recorded(settings: Settings) -> Recorded:
         try:
             store = RecordStore(cluster, settings.namespace, settings.instance)
             await store.load()
-            return Recorded(store.repository, store.states())
+            return recorded_in(store, settings)
         finally:
             await cluster.close()
     except PortError as error:
         return Recorded(problem=f"the records cannot be read: {error}")
+
+
+def recorded_in(store: RecordStore, settings: Settings) -> Recorded:
+    """Return what was loaded. Where no head was taken in under that name, no ids are known.
+
+    None of ours and none on record are not the same: else each of our commits is a person's.
+    """
+    if not store.repository.repository:
+        where = f"in namespace {settings.namespace} of this cluster"
+        return Recorded(problem=f'instance "{settings.instance}" has taken nothing in {where}')
+    return Recorded(store.repository, store.states())
 
 
 @dataclass(slots=True)
@@ -212,6 +223,6 @@ def tracked(settings: Settings, recorded: Recorded, *, keep_branch: bool) -> Set
         return replace(settings, repo=known.repository, branch=branch, path=path)
     raise Failure(
         "which repository is tracked is not known",
-        recorded.problem or "Nothing was taken in under this instance yet",
+        recorded.problem,
         "Name it with --repo and --branch",
     )

@@ -89,6 +89,13 @@ def test_a_checkout_tells_it_without_a_cluster_and_says_what_it_does_not_know(
     assert "is not known: no instance is named" in done.stderr
 
 
+def test_of_an_instance_that_is_not_there_it_says_that_nothing_is_known(stage: Stage) -> None:
+    words = ("history", "arena", "--repo", str(stage.made.bare), "--instance", "other")
+    done = stage.run(*words, "--kubeconfig", str(stage.made.kubeconfig), connected=False)
+    assert done.returncode == 0, done.stderr
+    assert 'is not known: instance "other" has taken nothing in' in done.stderr
+
+
 def test_a_count_is_explained_by_what_shaped_it(stage: Stage) -> None:
     stage.made.pull()
 
