@@ -32,6 +32,9 @@ _FIXES = {
     404: "Check --rooms-api: it is the address that --rooms-listen of `gamekeeper run` names",
     503: "Ask again in some seconds: only the process that leads answers",
 }
+_NONE_SENT = (
+    "No token was sent: name the file with one that may read these rooms (--rooms-api-token-file)"
+)
 _UNREACHED = (
     "Check --rooms-api, and that `gamekeeper run` listens there (--rooms-listen); without the flag "
     "this command tells what stands in the cluster"
@@ -113,9 +116,9 @@ async def _get(url: str, token_file: str) -> Any:
 
     from reconciler.adapters import unreached
 
-    headers = {}
-    if token_file:
-        headers["Authorization"] = f"Bearer {await _token_in(token_file)}"
+    token = await _token_in(token_file) if token_file else ""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    fixes = _FIXES if token else {**_FIXES, 401: _NONE_SENT}
     timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
     try:
         async with (
@@ -125,7 +128,7 @@ async def _get(url: str, token_file: str) -> Any:
             if answer.status != 200:
                 raise Failure(
                     f"{url} answers {answer.status}: {_reason_in(await answer.text())}",
-                    fix=_FIXES.get(answer.status, "Check --rooms-api"),
+                    fix=fixes.get(answer.status, "Check --rooms-api"),
                 )
             return await answer.json(content_type=None)
     except (aiohttp.ClientError, TimeoutError) as error:

@@ -23,27 +23,51 @@ async def test_a_token_file_that_is_not_there_is_named_with_its_flag(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "told"),
+    ("status", "token", "body", "told"),
     [
         pytest.param(
             401,
+            "a-token",
             '{"status": 401, "error": "nobody is known by this", "fix": "for a room"}',
             r"answers 401: nobody is known by this\. Check --rooms-api-token-file",
             id="ours: its error, and what a person can do",
         ),
-        pytest.param(404, "<html>", r"answers 404: <html>\. Check --rooms-api:", id="another's"),
-        pytest.param(500, "", r"answers 500: it says no more\. Check --rooms-api", id="nothing"),
+        *(
+            pytest.param(
+                401,
+                token,
+                "no",
+                r"answers 401: no\. No token was sent: name the file .*--rooms-api-token-file",
+                id=what,
+            )
+            for token, what in ((None, "no file is named"), ("\n", "its file is empty"))
+        ),
+        pytest.param(
+            404, "t", "<html>", r"answers 404: <html>\. Check --rooms-api:", id="another's"
+        ),
+        pytest.param(
+            500, "t", "", r"answers 500: it says no more\. Check --rooms-api", id="nothing"
+        ),
     ],
 )
-async def test_a_refusal_is_told_whole_and_for_people(status: int, body: str, told: str) -> None:
-    async def refuse(_: web.Request) -> web.Response:
+async def test_a_refusal_is_told_whole_and_for_people(
+    status: int, token: str | None, body: str, told: str, tmp_path: Path
+) -> None:
+    sent = []
+
+    async def refuse(request: web.Request) -> web.Response:
+        sent.append(request.headers.get("Authorization"))
         return web.Response(status=status, text=body)
 
     app = web.Application()
     app.router.add_get("/v1/rooms", refuse)
+    file = "" if token is None else str(tmp_path / "token")
+    (tmp_path / "token").write_text(token or "")
     async with TestServer(app) as server:
         with pytest.raises(Failure, match=told):
-            await rooms_api.told_by(str(server.make_url("")).rstrip("/"), "")
+            await rooms_api.told_by(str(server.make_url("")).rstrip("/"), file)
+    shown = (token or "").strip()
+    assert sent == [f"Bearer {shown}" if shown else None]
 
 
 async def test_a_port_where_nobody_listens_is_told_of_without_any_library_s_words() -> None:
