@@ -150,7 +150,9 @@ def transport_failure(
     doing: str = "fetch",
     hide: Hide = str,
 ) -> PortError:
-    """Say what a failed fetch or push means; what is unknown is Unavailable: it is tried again.
+    """Say what a failed fetch or push means; what is unknown is Unavailable.
+
+    That a try follows is not promised: a loop makes one, a command that a person typed does not.
 
     `there` is what the repository has instead, `doing` "fetch" or "push to". The words are judged
     as they came, and are hidden before they are cut: half a secret is not found any more.
@@ -162,10 +164,10 @@ def transport_failure(
     for pattern, error, advice in _MEANINGS:
         if pattern.search(stderr):
             return error(f"{what}. To do: {advice}")
-    meanwhile = "what was fetched before stays in force"
+    until = "Until a next try succeeds, what was fetched before stays in force"
     if doing != "fetch":
-        meanwhile = "whether the commit arrived all the same is seen then"
-    return Unavailable(f"{what}. It is tried again; {meanwhile}")
+        until = "Whether the commit arrived all the same is seen by the next try"
+    return Unavailable(f"{what}. {until}")
 
 
 def means_damage(stderr: str) -> bool:

@@ -141,8 +141,8 @@ class GitProcess:
         except TimeoutError as error:
             await self._kill()
             raise Unavailable(
-                f"Git did not finish {operation!r} within {deadline_seconds:g} s and was ended; "
-                "it is tried again. If that repeats, see whether the host answers"
+                f"Git did not finish {operation!r} within {deadline_seconds:g} s and was ended. "
+                "If that repeats, see whether the host answers"
             ) from error
         except (OSError, asyncio.IncompleteReadError) as error:
             words = await self._kill()

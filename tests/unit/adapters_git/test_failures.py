@@ -3,6 +3,7 @@
 import pytest
 
 from reconciler.adapters.git import failures
+from reconciler.cli.failures import paragraph_of
 from reconciler.model.errors import Denied, Misconfigured, PortError, Unavailable
 
 URL = "https://git.example/fleet"
@@ -91,3 +92,13 @@ def test_a_secret_is_hidden_before_its_words_are_cut() -> None:
 
 def without(secret: str) -> failures.Hide:
     return lambda text: text.replace(secret, "***")
+
+
+@pytest.mark.parametrize("doing", ["fetch", "push to"])
+def test_no_next_try_is_promised_where_a_command_that_was_typed_makes_none(doing: str) -> None:
+    error = failures.transport_failure(URL, "main", "error: 503", doing=doing)
+    assert isinstance(error, Unavailable)
+    told = paragraph_of(error)
+    assert "next try" in told
+    assert "is tried again" not in told
+    assert told.endswith(". This may pass: try again.")
