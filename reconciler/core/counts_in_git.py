@@ -103,7 +103,8 @@ def gone(
     None of a reading that is not complete: what cannot be told is not gone. What is on record
     lives still, or its removal is held. A branch of counts, `apart` from the tracked one, counts
     for workloads with a policy alone: one that is switched off in Git and acts still, by a freeze
-    or a gate, may be switched on again, and its line is the number that goes on then.
+    or a gate, may be switched on again, and its line is the number that goes on then. So may one
+    whose rooms wait for an approval to go.
     """
     if reading.config is None or reading.unreadable or reading.missing_paths:
         return frozenset()
@@ -112,7 +113,10 @@ def gone(
         key
         for key in lines.keys() - reading.invalid.keys()
         if (
-            apart and _is_still(reading.workloads[key]) and _is_still(acting.get(key))
+            apart
+            and _is_still(reading.workloads[key])
+            and _is_still(acting.get(key))
+            and records.get(key, NO_RECORD).held is None
             if key in reading.workloads
             else records.get(key, NO_RECORD).accepted is None
         )

@@ -3,11 +3,9 @@
 Once `until` has passed all is as though `suspend` were not there. Nobody need commit anything.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from reconciler.core.compile import canonical
 from reconciler.core.instants import instant_of_text, told
 from reconciler.core.mistakes import Mistake, shown
 from reconciler.core.pod_parts import child, text
@@ -45,13 +43,6 @@ def in_time(workload: Workload, now: float) -> Workload:
     if workload.suspend and until is not None and until <= now:
         return replace(workload, suspend=False)
     return workload
-
-
-def stopped_with(spec_json: str, other_json: str) -> str:
-    """Return a spec with the `suspend` of another one of the same workload."""
-    spec, other = json.loads(spec_json), json.loads(other_json)
-    spec["spec"]["suspend"] = other["spec"]["suspend"]
-    return canonical(spec)
 
 
 def all_in_time(reading: Reading, now: float) -> Reading:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from reconciler.core import budget, carried_counts, counts_in_git, suspension
+from reconciler.core import brakes, budget, carried_counts, counts_in_git
 from reconciler.core.asked import Asked
 from reconciler.core.carried_counts import ReadSpec
 from reconciler.model.arrivals import Arrival
@@ -100,10 +100,8 @@ def next_record(
         # Refused as a whole: a new image beside the old count is what no commit ever asked for,
         # and would replace the very rooms that the refusal protects.
         known = carried_counts.carried_beside(arrival, workload, before, read_spec)
-        if workload.suspend and known.accepted:
-            # That nothing is done takes nothing away.
-            spec_json = suspension.stopped_with(known.accepted.spec_json, workload.spec_json)
-            known = replace(known, accepted=replace(known.accepted, spec_json=spec_json))
+        if known.accepted:
+            known = replace(known, accepted=brakes.braked(known.accepted, workload))
         back_to = counts_in_git.back_to(arrival, key, before)
         return replace(known, held=replace(held, back_to=back_to))
     count = before.in_effect if before.accepted else arrival.unrecorded.get(key, 0)

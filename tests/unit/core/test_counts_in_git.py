@@ -12,7 +12,13 @@ from reconciler.model.findings import Finding
 from reconciler.model.holds import HoldKind
 from reconciler.model.intents import Intent, Landing, Passage, Scaling, Step
 from reconciler.model.moves import Moves
-from reconciler.model.records import Approved, LedgerEntry, RepositoryRecord, StateRecord
+from reconciler.model.records import (
+    Approved,
+    HeldRemoval,
+    LedgerEntry,
+    RepositoryRecord,
+    StateRecord,
+)
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Config, Workload, WriteBack
 from reconciler.model.trees import Relation
@@ -467,6 +473,13 @@ def test_lines_of_nobody_are_gone(changes: dict[str, Any], apart: bool, names: s
 def test_the_line_of_a_policy_whose_end_waits_is_not_gone(acting: dict[Any, Workload]) -> None:
     head = a_reading(replace(ARENA, autoscaling=None), counts={ARENA.key: 5})
     assert not counts_in_git.gone(head, {}, acting, apart=True)
+
+
+def test_nor_is_that_of_one_whose_rooms_wait_to_go() -> None:
+    still = replace(ARENA, autoscaling=None)
+    head, held = a_reading(still, counts={ARENA.key: 5}), HeldRemoval(HoldKind.OVER_BUDGET, "a", "")
+    records = {ARENA.key: replace(accepted(ARENA), held=held)}
+    assert not counts_in_git.gone(head, records, {ARENA.key: still}, apart=True)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,87 @@
+"""A policy that is switched off decides no more, also where its rooms wait for an approval."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from tests.loop.safety import Bounds
+from tests.loop.scaling.house import ARENA, FILE, Scene, scaled, stage
+from tests.loop.scaling.test_counts_branch import APART, counts
+from tests.loop.virtual_time import in_virtual_time
+from tests.loop.world import CONFIG, spec
+
+pytestmark = pytest.mark.long
+
+RUSH = [
+    {"from": "08:05", "to": "08:10", "replicas": 12},
+    {"from": "08:10", "to": "20:00", "replicas": 16},
+]
+"""The world begins at 08:00."""
+SPEC = scaled(2, RUSH)
+
+
+def off(text: str) -> str:
+    """Return the spec with its policy switched off."""
+    return text.replace("autoscaling:\n", "autoscaling:\n    enabled: false\n")
+
+
+def without(text: str) -> str:
+    """Return the spec without a policy."""
+    return spec("arena", 2)
+
+
+async def rushed(there: Scene) -> None:
+    """Start, and wait until twelve act that the host does not take."""
+    there.world.host.protected.update(dict.fromkeys(("main", "counts"), "ask for a review"))
+    there.start("one")
+    await there.until("twelve rooms", lambda: there.rooms() == 12, 400.0)
+
+
+def change_hash(there: Scene) -> str:
+    """What is to be approved; "" for nothing."""
+    holds = there.leader.lane.wanted.holds if there.leader else ()
+    return next((each.change_hash for each in holds if each.key == ARENA and each.change_hash), "")
+
+
+@pytest.mark.parametrize("brake", [off, without])
+@pytest.mark.parametrize("config", [CONFIG, APART], ids=["one branch", "counts apart"])
+def test_it_decides_no_more_while_its_rooms_wait_for_an_approval(
+    config: str, brake: Callable[[str], str]
+) -> None:
+    async def main() -> None:
+        files = {"gamekeeper.yaml": config, FILE: SPEC}
+        async with stage(files, {"arena": Bounds(30, 0)}) as there:
+            await rushed(there)
+            there.world.commit({FILE: brake(SPEC)})
+            await there.until("it is held", lambda: bool(change_hash(there)), 90.0)
+            await asyncio.sleep(600.0)
+            assert (there.wanted(), there.rooms()) == (12, 12)
+            there.world.approve(change_hash(there))
+            await there.until("what Git says", lambda: there.rooms() == 2, 200.0)
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize("config", [CONFIG, APART], ids=["one branch", "counts apart"])
+def test_it_goes_on_from_there_where_that_is_taken_back(config: str) -> None:
+    async def main() -> None:
+        files = {"gamekeeper.yaml": config, FILE: SPEC}
+        async with stage(files, {"arena": Bounds(30, 0)}) as there:
+            await rushed(there)
+            there.world.commit({FILE: off(SPEC)})
+            await there.until("it is held", lambda: bool(change_hash(there)), 90.0)
+            there.start("two")
+            await there.services[0].kill()
+            await asyncio.sleep(600.0)
+            assert (there.wanted(), there.rooms()) == (12, 12)
+            there.world.host.protected.clear()
+            there.world.commit({FILE: SPEC})
+            await there.until("sixteen", lambda: there.rooms() == 16, 200.0)
+            if config is CONFIG:
+                await there.until("in Git", lambda: there.count_in_git() == 16, 200.0)
+            else:
+                lists = {"Scheduler/arena": 16}
+                await there.until("in Git", lambda: counts(there) == lists, 200.0)
+
+    in_virtual_time(main())
