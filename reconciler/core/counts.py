@@ -133,7 +133,7 @@ def key_named(name: str) -> WorkloadKey | None:
 
 def _judged(document: Document, kit: SpecKit) -> Counts:
     mistakes = [*check(kit.kinds["Replicas"], document.value), *_wrong_names(document.value)]
-    findings = (*document.findings, *map(document.finding, mistakes))
+    findings = (*document.findings, *document.judged(mistakes))
     wrong = {finding.path for finding in findings}
     listed = child(document.value, *COUNTS)
     keys = {name: key for name in listed if (key := key_named(name)) is not None}

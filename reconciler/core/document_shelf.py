@@ -55,7 +55,7 @@ class DocumentShelf:
         found = [
             *document.findings,
             *self.values.wrong_with(key),
-            *(document.finding(one) for one in mistakes[:MOST_MISTAKES]),
+            *document.judged(mistakes[:MOST_MISTAKES]),
         ]
         if len(mistakes) > MOST_MISTAKES:
             message = f"{len(mistakes)} mistakes, of which {MOST_MISTAKES} are told"

@@ -1,5 +1,6 @@
 """The documents of a spec file: values, where each stands, and what was wrong with the YAML."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +24,15 @@ class Document:
     places: Place
     findings: list[Finding] = field(default_factory=list)
     identity_in_doubt: bool = False
+
+    def judged(self, mistakes: Iterable[Mistake]) -> Iterator[Finding]:
+        """Yield mistakes as findings, but of a number too large for YAML: that is told already.
+
+        It is read as text, and what a schema says of text would be told beside it.
+        """
+        told = {finding.path for finding in self.findings if finding.rule == "number"}
+        found = map(self.finding, mistakes)
+        return (finding for finding in found if finding.path not in told)
 
     def finding(self, mistake: Mistake) -> Finding:
         """Return a mistake with its file, line and column."""

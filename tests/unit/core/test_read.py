@@ -175,3 +175,10 @@ def test_mistakes_of_every_file_are_told_in_order() -> None:
     assert [(one.file, one.line) for one in reading.findings] == [
         (f"schedulers/{name}.yaml", line) for name in "abc" for line in (7, 8)
     ]
+
+
+def test_of_a_number_that_is_too_large_one_thing_is_told() -> None:
+    text = SPEC.replace("replicas: 10", "replicas: 99999999999999999999")
+    reading = read({"schedulers/a.yaml": text})
+    assert [each.rule for each in reading.findings] == ["number"]
+    assert list(reading.invalid) == [ARENA]
