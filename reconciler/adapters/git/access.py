@@ -1,7 +1,9 @@
 """How git authenticates: environment and configuration of a mirror; no secret in an argv."""
 
+import errno
 import os
 import shlex
+import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from urllib.parse import unquote, urlsplit
@@ -161,8 +163,18 @@ def _quoted_for_ssh(path: str) -> str:
 
 
 def _check_readable(path: str, what: str) -> None:
-    if not os.access(path, os.R_OK) or os.path.isdir(path):
-        raise Denied(f"the {what} {path} cannot be read: mount it, or correct its owner and mode")
+    try:
+        # Asked for, not opened: to open what is no plain file may wait for ever.
+        is_folder = stat.S_ISDIR(os.stat(path).st_mode)
+    except OSError as error:
+        why = error.strerror
+    else:
+        why = os.strerror(errno.EISDIR if is_folder else errno.EACCES)
+        if not is_folder and os.access(path, os.R_OK):
+            return
+    raise Denied(
+        f"the {what} {path} cannot be read ({why}): mount it, or correct its path, owner and mode"
+    )
 
 
 def _check_token(path: str) -> None:

@@ -118,8 +118,11 @@ _NOISE = re.compile(
 
 
 def last_words(stderr: str, limit: int = 300) -> str:
-    """Return what git said, as one printable line without credentials."""
-    lines = [line.strip() for line in stderr.splitlines()]
+    """Return what git said, as one printable line without credentials.
+
+    Without its full stops: who tells it goes on with words of their own.
+    """
+    lines = [line.strip().rstrip(".") for line in stderr.splitlines()]
     told = [line for line in lines if line and not _NOISE.match(line)]
     line = "; ".join(dict.fromkeys(told)) or "git gave no reason"
     return one_line(redact(line), limit)

@@ -320,3 +320,18 @@ def everything_written(folder: Path) -> str:
 
 def is_there(path: Path) -> bool:
     return path.exists()
+
+
+@pytest.mark.parametrize(
+    ("made", "why"), [("nothing", "No such file or directory"), ("a folder", "Is a directory")]
+)
+async def test_a_file_that_cannot_be_read_is_told_with_the_systems_own_reason(
+    tmp_path: Path, made: str, why: str
+) -> None:
+    key = tmp_path / "key"
+    if made == "a folder":
+        key.mkdir()
+    source = Source("ssh://git@127.0.0.1:9/fleet.git", ssh_key_file=str(key))
+    with pytest.raises(Denied) as refused:
+        await fetched(source, tmp_path / "cache")
+    assert f"the SSH key file {key} cannot be read ({why}): mount it" in str(refused.value)

@@ -102,3 +102,9 @@ def test_no_next_try_is_promised_where_a_command_that_was_typed_makes_none(doing
     assert "next try" in told
     assert "is tried again" not in told
     assert told.endswith(". This may pass: try again.")
+
+
+def test_what_git_ends_with_a_full_stop_has_one_of_ours() -> None:
+    said = "ssh: no route.\nfatal: Could not read from remote repository.\n"
+    told = str(failures.transport_failure(URL, "main", said))
+    assert "ssh: no route; fatal: Could not read from remote repository. Until a next" in told
