@@ -26,6 +26,7 @@ from reconciler.model.readings import Reading
 from reconciler.model.records import NO_RECORD, Accepted, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Config, Source, Workload
+from reconciler.model.trees import CONFIG_FILE
 
 MOST_REMEMBERED = 20
 WAITING_PARTS = ("paths", "budgets", "freeze")
@@ -35,12 +36,25 @@ WAITING_PARTS = ("paths", "budgets", "freeze")
 def open_freezes(
     arrival: Arrival, repository: RepositoryRecord, zones: Zones
 ) -> tuple[Freeze, ...]:
-    """Return the freezes that a head stands under, the one that ends first before the others."""
-    now = arrival.dated
-    found = {each for each in repository.freezes if each.since <= now < each.until}
+    """Return the freezes that a head stands under, the one that ends first before the others.
+
+    One of which the head has no line is told with the commit that has it, as git writes it.
+    """
+    now, config = arrival.dated, arrival.reading.config
+    known = [each for each in repository.freezes if each.since <= now < each.until]
+    found = {_in_commit(each, repository.commit) for each in known}
     found |= set(freeze_windows.open_at(_windows(arrival), zones, now))
-    by_span = {(each.until, each.since, each.name): each for each in sorted(found, key=_told)}
+    own = freeze_windows.open_at(config.freeze if config else (), zones, now)
+    told = (*sorted(found, key=_told), *own)
+    by_span = {(each.until, each.since, each.name): each for each in told}
     return tuple(sorted(by_span.values()))[-MOST_REMEMBERED:]
+
+
+def _in_commit(freeze: Freeze, commit: str) -> Freeze:
+    """Return a freeze with the commit of its line, where that is not named yet."""
+    if not commit or not freeze.place.startswith(f"{CONFIG_FILE}:"):
+        return freeze
+    return replace(freeze, place=f"{commit[:12]}:{freeze.place}")
 
 
 def _told(freeze: Freeze) -> tuple[bool, str]:

@@ -232,3 +232,20 @@ def test_a_number_of_a_branch_that_went_back_is_not_told_as_set_by_hand_after_th
     assert scaling.held_why.startswith("the branch moved to c2, and not forward")
     later = replace(on_record(spec)[key], scaling=scaling)
     assert counts_in_git.settled(a_head(spec, freezes=()), spec, later)[0] == scaling
+
+
+def test_one_that_the_head_has_no_more_is_told_with_the_commit_that_has_it() -> None:
+    placed = replace(a_config(freeze=[DAY]).freeze[0], line=28)
+    with_it = replace(a_config(freeze=[DAY]), freeze=(placed,))
+    arrival = a_head(None, accepted_config=None)
+    arrival = replace(arrival, reading=replace(arrival.reading, config=with_it))
+    first = freezing.open_freezes(arrival, RepositoryRecord(), ZONES)
+    assert [each.place for each in first] == ["gamekeeper.yaml:28"]
+    without = replace(arrival, accepted_config=a_config(freeze=[DAY]))
+    without = replace(without, reading=replace(arrival.reading, config=a_config()))
+    known = RepositoryRecord(commit="c1" * 20, freezes=first)
+    then = freezing.open_freezes(without, known, ZONES)
+    assert [each.place for each in then] == ["c1c1c1c1c1c1:gamekeeper.yaml:28"]
+    later = RepositoryRecord(commit="c2" * 20, freezes=then)
+    assert freezing.open_freezes(without, later, ZONES) == then
+    assert freezing.open_freezes(arrival, later, ZONES) == first, "it came back to the head"
