@@ -16,7 +16,7 @@ from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.live import ENDED_PHASES
 from reconciler.model.plans import Plan, Situation
 from reconciler.model.refs import Json, ObjectRef
-from reconciler.model.specs import Workload
+from reconciler.model.specs import Permissions, Workload
 
 LOOK_SECONDS = 20.0
 """When sources are looked at again at the latest: a change of one is in its copies within 30 s."""
@@ -37,10 +37,10 @@ def copies_of(spec: Json) -> tuple[CopyFrom, ...]:
     return tuple(sorted(set(found)))
 
 
-def check_copies(spec: Json, namespace: str, allowed: Collection[str]) -> Iterator[Mistake]:
+def check_copies(spec: Json, namespace: str, permissions: Permissions) -> Iterator[Mistake]:
     """Yield the mistakes of `copyFrom` that its schema cannot know of.
 
-    `namespace` is that of the rooms, `allowed` what the operator lets repositories copy.
+    `namespace` is that of the rooms.
     """
     seen: set[tuple[str, str]] = set()
     for at, each in entries(spec, "copyFrom", ("spec",)):
@@ -48,9 +48,9 @@ def check_copies(spec: Json, namespace: str, allowed: Collection[str]) -> Iterat
         if copy.namespace == namespace:
             message = f"{shown(namespace)} is the namespace of the rooms itself"
             yield Mistake((*at, "namespace"), message, "take it out: it is there", "copy")
-        elif copy.namespace and not is_allowed(copy, allowed):
+        elif copy.namespace and not is_allowed(copy, permissions.copy_from):
             message = f"whoever runs Gamekeeper lets nothing be copied from {shown(copy.namespace)}"
-            fix = f"have {word(copy.namespace)}/{word(copy.name)} added to --copy-from-namespaces"
+            fix = _how_allowed(copy, permissions)
             yield Mistake((*at, "namespace"), message, fix, "copy-not-allowed")
         if copy.kind == "ConfigMap" and copy.name.startswith(RESERVED):
             message = f"{shown(copy.name)} is reserved, and the copy would have that name"
@@ -60,6 +60,13 @@ def check_copies(spec: Json, namespace: str, allowed: Collection[str]) -> Iterat
             message = f"two copies would be {copy.kind} {shown(copy.name)}"
             yield Mistake((*at, "name"), message, "keep one of them", "duplicate")
         seen.add((copy.kind, copy.name))
+
+
+def _how_allowed(copy: CopyFrom, permissions: Permissions) -> str:
+    """Say how it may be copied: no flag takes Gamekeeper's own namespace, nor Kubernetes'."""
+    if copy.namespace in permissions.reserved_namespaces or copy.namespace.startswith("kube-"):
+        return "put it into a namespace of its own, and have that added to --copy-from-namespaces"
+    return f"have {word(copy.namespace)}/{word(copy.name)} added to --copy-from-namespaces"
 
 
 def is_allowed(copy: CopyFrom, allowed: Collection[str]) -> bool:

@@ -22,7 +22,7 @@ from reconciler.model.refs import Json
 from reconciler.model.specs import Config, Permissions
 
 _NOTHING = (0, "0%")
-_NOT_OURS = "whoever runs Gamekeeper lets this repository use other namespaces"
+_NOT_OURS = "is none of the namespaces that whoever runs Gamekeeper lets this repository use"
 _ASK = "choose one of those, or have it added to --allow-namespaces"
 _BRANCH = ("spec", "writeBack", "branch")
 
@@ -76,7 +76,7 @@ def check_workload(
     found.extend(check_suspend(spec))
     found.extend(check_ignore(spec))
     namespace = text(spec, "namespace") or text(child(value, "metadata"), "name")
-    found.extend(check_copies(spec, namespace, permissions.copy_from))
+    found.extend(check_copies(spec, namespace, permissions))
     found.extend(check_autoscaling(spec, kit.policies, permissions.egress))
     template = spec.get("template")
     if isinstance(template, dict):
@@ -96,7 +96,8 @@ def _namespace(kind: str, value: Json, permissions: Permissions) -> Iterator[Mis
     at = ("spec", "namespace") if named else ("metadata", "name")
     if name not in permissions.reserved_namespaces and not name.startswith("kube-"):
         if name and not any(fnmatchcase(name, allowed) for allowed in permissions.namespaces):
-            yield Mistake(at, f"{_NOT_OURS}: {shown(name)}", _ASK, "namespace-not-allowed")
+            message = f"{shown(name)} {_NOT_OURS} ({', '.join(permissions.namespaces)})"
+            yield Mistake(at, message, _ASK, "namespace-not-allowed")
         return
     message, fix = f"{shown(name)} is reserved", "choose another one"
     if not named:

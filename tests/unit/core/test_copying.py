@@ -22,6 +22,7 @@ from reconciler.model.live import LiveWorkload
 from reconciler.model.plans import Counts, Plan
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import Json
+from reconciler.model.specs import Permissions
 from tests.unit.core.making import a_situation, a_workload, pods
 from tests.unit.core.reading import rules
 
@@ -40,6 +41,11 @@ def planned(looked: Looked = NOT_LOOKED, elapsed: float = 100.0, **changes: Any)
     return with_copies(BARE, situation, workload)
 
 
+ALLOWED = Permissions(
+    reserved_namespaces=frozenset({"gamekeeper"}), copy_from=("shared", "named/pull", "arena")
+)
+
+
 @pytest.mark.parametrize(
     ("entry", "path", "rule"),
     [
@@ -52,15 +58,29 @@ def planned(looked: Looked = NOT_LOOKED, elapsed: float = 100.0, **changes: Any)
 )
 def test_only_what_the_operator_names_may_be_copied(entry: Json, path: str, rule: str) -> None:
     spec = {"copyFrom": [{"kind": "Secret", "namespace": "shared", "name": "pull", **entry}]}
-    found = rules(check_copies(spec, "arena", ("shared", "named/pull", "arena")))
+    found = rules(check_copies(spec, "arena", ALLOWED))
 
     assert found == ({(f"spec.copyFrom.0.{path}", rule)} if rule else set())
+
+
+@pytest.mark.parametrize(
+    ("namespace", "fix"),
+    [
+        ("other", "have other/pull added to --copy-from-namespaces"),
+        ("gamekeeper", "put it into a namespace of its own, and have that added to "),
+        ("kube-system", "put it into a namespace of its own, and have that added to "),
+    ],
+)
+def test_nobody_is_sent_for_what_the_flag_does_not_take(namespace: str, fix: str) -> None:
+    spec = {"copyFrom": [{"kind": "Secret", "namespace": namespace, "name": "pull"}]}
+    (mistake,) = check_copies(spec, "arena", ALLOWED)
+    assert mistake.fix.startswith(fix)
 
 
 def test_two_copies_cannot_have_one_name() -> None:
     two = [{"kind": "Secret", "namespace": one, "name": "pull"} for one in ("a", "b")]
 
-    found = rules(check_copies({"copyFrom": two}, "arena", ("a", "b")))
+    found = rules(check_copies({"copyFrom": two}, "arena", Permissions(copy_from=("a", "b"))))
     assert found == {("spec.copyFrom.1.name", "duplicate")}
 
 
@@ -68,13 +88,13 @@ def test_no_copy_takes_the_place_of_the_record_of_names() -> None:
     named = {"namespace": "shared", "name": "gamekeeper-arena"}
     both = [{"kind": kind, **named} for kind in ("ConfigMap", "Secret")]
 
-    found = rules(check_copies({"copyFrom": both}, "arena", ("shared",)))
+    found = rules(check_copies({"copyFrom": both}, "arena", Permissions(copy_from=("shared",))))
     assert found == {("spec.copyFrom.0.name", "reserved-name")}, "a Secret is no record"
 
 
 @pytest.mark.parametrize("odd", [None, "a", {}, [None], [[]], [{"kind": [], "namespace": {}}]])
 def test_what_is_misshapen_is_for_the_schema_to_tell(odd: Any) -> None:
-    assert rules(check_copies({"copyFrom": odd}, "arena", ())) == set()
+    assert rules(check_copies({"copyFrom": odd}, "arena", Permissions())) == set()
 
 
 def test_what_is_asked_for_twice_is_copied_once() -> None:

@@ -187,6 +187,17 @@ def test_the_process_says_which_names_are_reserved() -> None:
     assert rules(found) == {("metadata.name", "reserved-name")}
 
 
+def test_a_namespace_that_is_not_allowed_is_told_with_those_that_are() -> None:
+    permissions = Permissions(namespaces=("games-*", "lobby"))
+
+    (found,) = check_workload(loaded(SPEC), kit(), permissions, "1.36")
+
+    assert found.message == (
+        '"arena" is none of the namespaces that whoever runs Gamekeeper lets this repository use '
+        "(games-*, lobby)"
+    )
+
+
 def test_a_template_is_judged_by_its_own_content_and_the_process_permissions() -> None:
     value = loaded(SPEC)
     value["spec"]["template"]["spec"]["hostPID"] = True
