@@ -2,7 +2,14 @@
 
 import errno
 
-from reconciler.model.errors import Conflict, Denied, Misconfigured, PortError, Unavailable
+from reconciler.model.errors import (
+    Conflict,
+    Denied,
+    Misconfigured,
+    Mistaken,
+    PortError,
+    Unavailable,
+)
 from reconciler.setting_rows import BadSetting
 
 
@@ -24,9 +31,11 @@ _ADVICE = (
 
 
 def paragraph_of(error: Exception) -> str:
-    """Return the paragraph that tells an error of `KNOWN`."""
+    """Return the paragraph that tells an error of `KNOWN`; a file's mistakes keep their lines."""
     if isinstance(error, OSError):
         return _os_error(error)
+    if isinstance(error, Mistaken):
+        return str(error)
     text = _sentence(str(error))
     if not isinstance(error, Misconfigured):
         # Messages of ports say what to do themselves where they know better.

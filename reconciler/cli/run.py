@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import logging
 import os
 import signal
 import sys
@@ -18,6 +19,8 @@ EXAMPLE = """\
 gamekeeper run --repo https://git.example.com/studio/fleet.git --branch main --instance main
 gamekeeper run --repo ./my-fleet --instance laptop --kubeconfig ./kubeconfig"""
 
+
+log = logging.getLogger("gamekeeper")
 
 COLLECTED_AFTER = (25_000, 2, 1000)
 """Many young objects, yet few enough that looking through them holds the loop for milliseconds."""
@@ -71,9 +74,11 @@ async def _serve(settings: Settings) -> None:
 
     async with (
         opened_app(settings) as service,
-        serving(service.faces(), settings.listen),
-        hearing_rooms(service),
+        serving(service.faces(), settings.listen) as at,
+        hearing_rooms(service) as rooms_at,
     ):
+        # Port 0 takes any: nothing else says which one.
+        log.info("listening at %s%s", at, f", and to rooms at {rooms_at}" if rooms_at else "")
         _collect_rarely()
         task = asyncio.create_task(service.run())
         loop = asyncio.get_running_loop()

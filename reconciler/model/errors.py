@@ -11,6 +11,7 @@
     ├── Denied           our credentials do not allow it; wait for a change, yet ask again
     │   └── Unauthenticated  nobody knows who we are, so what was asked for was not judged (401)
     ├── Misconfigured    the request can never work as it is (422, bad URL, unknown branch)
+    │   ├── Mistaken     a file of the operator's, with each mistake on lines of its own
     │   └── Unserved     the server has no such kind
     ├── NotFound         asked for by name, and never was (404)
     └── Gone             asked for by name, and is no more (410)
@@ -65,6 +66,10 @@ class Unauthenticated(Denied):
 
 class Misconfigured(PortError):
     """The request can never succeed as it is written."""
+
+
+class Mistaken(Misconfigured):
+    """A file of the operator's has mistakes: the message has each on lines of its own."""
 
 
 class Unserved(Misconfigured):

@@ -4,6 +4,7 @@ A connection carries one request and lives for seconds, so a slow sender holds n
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -18,6 +19,8 @@ from reconciler.model.errors import Misconfigured
 from reconciler.service.health import Health
 from reconciler.service.metrics import Metrics
 from reconciler.service.webhook import BODY_LIMIT_BYTES, Webhook
+
+log = logging.getLogger(__name__)
 
 CONNECTION_SECONDS = 30.0
 BODY_SECONDS = 10.0
@@ -101,6 +104,9 @@ def _app(faces: Faces) -> web.Application:
     app.router.add_get("/metrics", metrics)
     if faces.webhook_secret_file:
         secret = Path(faces.webhook_secret_file)
+        why = _why_none(secret)
+        if why:
+            log.info("/webhook answers 404 until a secret is in %s: %s", secret, why)
         webhook = Webhook(lambda: _read(secret), faces.wake, time.time)
         app.router.add_post("/webhook", webhook.receive)
         app.on_cleanup.append(webhook.close)
@@ -134,6 +140,14 @@ def _read(path: Path) -> bytes:
         return path.read_bytes().strip()
     except OSError:
         return b""
+
+
+def _why_none(path: Path) -> str:
+    """Say why there is no secret, "" where there is one: it may come later, or is mistyped."""
+    try:
+        return "" if path.read_bytes().strip() else "the file is empty"
+    except OSError as error:
+        return error.strerror or repr(error)
 
 
 def address_of(listen: str, flag: str = "--listen") -> tuple[str, int]:

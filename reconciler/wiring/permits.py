@@ -1,5 +1,6 @@
 """What the operator allows a repository, whatever it asks for."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import get_args
@@ -31,6 +32,8 @@ _CONTENT_KINDS = (
 )
 """What keeps a namespace from being removed, unless a setting names other kinds."""
 _LEVELS: Mapping[str, PodSecurity] = {level: level for level in get_args(PodSecurity)}
+_WILD = re.compile(r"\[[^]]+\]|[*?]")
+"""What stands for other characters in a glob."""
 NO_INSTANCE = "render"
 """The instance in labels where none is set: such manifests belong to no installation."""
 
@@ -48,11 +51,22 @@ def permissions_of(settings: Settings) -> Permissions:
         reserved,
         settings.egress_hosts or None,
         kinds=kinds_of(settings),
-        namespaces=settings.allow_namespaces,
+        namespaces=_namespaces_of(settings),
         instance=settings.instance or NO_INSTANCE,
         copy_from=copy_from_of(settings),
         values=_values_of(settings),
     )
+
+
+def _namespaces_of(settings: Settings) -> tuple[str, ...]:
+    for entry in settings.allow_namespaces:
+        # As the shortest name that it may mean: what is none then can match none.
+        problem = label_problem(_WILD.sub("a", entry))
+        if problem:
+            raise Misconfigured(
+                f"--allow-namespaces {entry[:100]!r} can match no namespace, whose name {problem}"
+            )
+    return settings.allow_namespaces
 
 
 def copy_from_of(settings: Settings) -> tuple[str, ...]:

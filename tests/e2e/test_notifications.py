@@ -114,4 +114,6 @@ def test_a_mistake_in_the_file_ends_the_start_with_its_place(tmp_path: Path) -> 
     words = ["--repo", str(tmp_path), "--instance", "main", "--notifications-file", str(file)]
     done = gamekeeper("run", *words, "--server", "http://127.0.0.1:9", cwd=tmp_path)
     assert done.returncode == 1
-    assert "notifications.yaml:6:7: error: spec.targets[0].webhok: unknown property" in done.stderr
+    lines = done.stderr.splitlines()
+    at = f"{file}:6:7: error: spec.targets[0].webhok: unknown property"
+    assert lines[lines.index(f"error: {at}") + 1] == '  did you mean "webhook"?'

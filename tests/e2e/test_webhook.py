@@ -51,6 +51,7 @@ def test_a_signed_post_brings_a_commit_in_and_no_other_does(tmp_path: Path) -> N
         flags += ["--listen", address, "--webhook-secret-file", str(secret)]
         made.start_loop("cache", *flags)
         until("one room", lambda: len(made.pods("arena")) == 1, 30.0)
+        assert f"listening at {address}" in made.log("cache")
         made.commit(schedulers__arena=spec("arena", 3))
         body = b'{"ref": "refs/heads/main"}'
         assert post(address, body) == 401

@@ -51,6 +51,17 @@ def test_what_is_refused(given: dict[str, Any], why: str) -> None:
     assert "hunter2" not in str(refused.value)
 
 
+@pytest.mark.parametrize("entry", ["Games", "!arena", "../x", "-*", "games.eu", "a b", "x["])
+def test_namespaces_that_can_match_none_are_refused(entry: str) -> None:
+    with pytest.raises(Misconfigured, match="can match no namespace"):
+        permissions_of(Settings(allow_namespaces=("arena", entry)))
+
+
+def test_names_of_namespaces_and_globs_are_taken() -> None:
+    taken = ("*", "arena", "games-*", "*-eu", "g?", "[a-f]*", "[!x]y")
+    assert permissions_of(Settings(allow_namespaces=taken)).namespaces == taken
+
+
 async def test_a_token_is_read_anew_at_each_query(tmp_path: Path) -> None:
     path = tmp_path / "token"
     made = make_outside(

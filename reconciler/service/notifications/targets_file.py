@@ -7,7 +7,7 @@ from jsonschema.protocols import Validator
 
 from reconciler.core.messages import as_text
 from reconciler.core.notification_targets import targets_of
-from reconciler.model.errors import Misconfigured
+from reconciler.model.errors import Misconfigured, Mistaken
 from reconciler.model.notifications import Target
 
 
@@ -45,6 +45,6 @@ class TargetsFile:
         targets, findings = targets_of(str(self._path), data, self._schema)
         if findings:
             self._seen = None  # told again until it is right
-            raise Misconfigured("\n".join(as_text(finding) for finding in findings))
+            raise Mistaken("\n".join(as_text(finding) for finding in findings))
         self._seen, self.targets = seen, targets
         return True

@@ -5,7 +5,7 @@ import pytest
 from reconciler.cli import init, main
 from reconciler.cli.failures import Failure, known_of, paragraph_of
 from reconciler.cli.prompts import confirm
-from reconciler.model.errors import Conflict, Denied, Misconfigured, Unavailable
+from reconciler.model.errors import Conflict, Denied, Misconfigured, Mistaken, Unavailable
 from reconciler.setting_rows import BadSetting
 from tests.unit.cli.screens import Screen, console, text_of
 
@@ -22,6 +22,11 @@ from tests.unit.cli.screens import Screen, console, text_of
             Misconfigured("no such branch: x\n\nsay another"),
             "no such branch: x say another.",
             id="one paragraph, whatever the message",
+        ),
+        pytest.param(
+            Mistaken("n.yaml:7:5: error: a\n  b\nn.yaml:9:5: error: c"),
+            "n.yaml:7:5: error: a\n  b\nn.yaml:9:5: error: c",
+            id="each mistake of a file on lines of its own",
         ),
         pytest.param(
             Unavailable("git is down"), "git is down. This may pass: try again.", id="unavailable"

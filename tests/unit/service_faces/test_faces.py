@@ -366,3 +366,22 @@ async def test_a_probe_and_a_scrape_are_answered_while_the_loop_is_overloaded() 
 async def test_no_answer_tells_the_versions_of_what_answers(world: World, path: str) -> None:
     async with world.session.get(f"{world.url}{path}") as answer:
         assert answer.headers["Server"] == "gamekeeper"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [(None, "No such file or directory"), ("\n", "the file is empty"), ("x", "")]
+)
+async def test_that_a_webhook_has_no_secret_is_told_once(
+    text: str | None, why: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    path = tmp_path / "secret"
+    if text is not None:
+        path.write_text(text)
+    shown = Faces(Health(lambda: 0.0), Metrics(), lambda: "", _nobody, str(path))
+    async with serving(shown, "127.0.0.1:0") as address, aiohttp.ClientSession() as session:
+        for _ in range(2):
+            async with session.post(f"http://{address}/webhook", data=b"{}") as answer:
+                assert answer.status == (404 if why else 401)
+    told = [each.getMessage() for each in caplog.records if "/webhook" in each.getMessage()]
+    assert told == [f"/webhook answers 404 until a secret is in {path}: {why}"] * bool(why)
