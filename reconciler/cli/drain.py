@@ -11,7 +11,7 @@ from reconciler.cli.failures import Failure
 from reconciler.cli.leavers import Asked, Course, ask, gone_by
 from reconciler.cli.options import add_output, add_own, add_settings, own_of, settings_of
 from reconciler.cli.progress import Progress
-from reconciler.cli.room_names import names_of, namespace_in, of_room, rooms_of, unknown
+from reconciler.cli.room_names import gone, names_of, namespace_in, of_room, rooms_of, unknown
 from reconciler.cli.room_reading import Around, SeenRoom, read_around, read_pods, see
 from reconciler.kube.names import nearest
 from reconciler.model.refs import WorkloadKey
@@ -105,10 +105,9 @@ async def _target(cluster: Cluster, settings: Settings, word: str) -> tuple[Targ
     """Return what a word means. Raises Failure where it means nothing, or two things."""
     namespace = "" if word.startswith(NODE) else namespace_in(word)
     name = word.removeprefix(NODE)
-    pods, around = await asyncio.gather(
-        read_pods(cluster, settings.instance, namespace),
-        read_around(cluster, settings, f"whether {name} is one, and takes new rooms, is"),
-    )
+    # Before the pods, as `gone` wants it.
+    around = await read_around(cluster, settings, f"whether {name} is one, and takes new rooms, is")
+    pods = await read_pods(cluster, settings.instance, namespace)
     rooms = see(pods, around)
     named = rooms_of(word, rooms)
     if name not in around.nodes and not any(room.pod.node == name for room in rooms):
@@ -141,7 +140,7 @@ def _room_of(word: str, rooms: Sequence[SeenRoom], around: Around) -> SeenRoom:
         return of_room(word, rooms)
     known = [*(room.pod.name for room in rooms), *around.nodes] if rooms else []
     fix = "gamekeeper rooms lists all rooms with their nodes, kubectl get nodes all nodes"
-    raise unknown("node and no room", word, known, "rooms", fix)
+    raise gone(word, around.numbers) or unknown("node and no room", word, known, "rooms", fix)
 
 
 def _suspended(target: Target, asked: Sequence[Asked], around: Around) -> list[WorkloadKey]:

@@ -15,7 +15,15 @@ from reconciler.cli.failures import Failure
 from reconciler.cli.options import add_output, add_settings, settings_of
 from reconciler.cli.output import print_json, print_yaml
 from reconciler.cli.progress import Progress
-from reconciler.cli.room_names import names_of, of_room, of_workload, rooms_of, unknown
+from reconciler.cli.room_names import (
+    Numbers,
+    gone,
+    names_of,
+    of_room,
+    of_workload,
+    rooms_of,
+    unknown,
+)
 from reconciler.cli.room_reading import SeenRoom, read_around, see, with_api
 from reconciler.cli.rooms_api import add_api, api_of
 from reconciler.cli.status import read_records, read_sighting
@@ -89,17 +97,16 @@ async def _read(
         repository = make_checkout(".", settings)
         try:
             async with Progress(console, "reading the cluster"):
-                seen, around, _, _ = await asyncio.gather(
-                    read_sighting(one, settings),
-                    read_around(one.cluster, settings),
-                    one.view.read(),
-                    read_records(one),
+                # Before the pods, as `gone` wants it.
+                around = await read_around(one.cluster, settings)
+                seen, _, _ = await asyncio.gather(
+                    read_sighting(one, settings), one.view.read(), read_records(one)
                 )
                 keys = [*one.lane.store.states(), *one.view.workloads()]
-                only, _ = _meant(word, see(_pods(one), around), keys)
+                only, _ = _meant(word, see(_pods(one), around), keys, around.numbers)
                 around = await with_api(around, api, only)
                 rooms = see(_pods(one), around)
-                key, room = _meant(word, rooms, keys)
+                key, room = _meant(word, rooms, keys, around.numbers)
                 one.lane.reports = Known(_ears(rooms))
                 # What stands on record is what the loop acts on: Git need not be asked.
                 lane = make_head_lane(settings, one.lane, compiler, repository)
@@ -139,7 +146,7 @@ def _ears(rooms: list[SeenRoom]) -> dict[WorkloadKey, Ears]:
 
 
 def _meant(
-    word: str, rooms: list[SeenRoom], keys: list[WorkloadKey]
+    word: str, rooms: list[SeenRoom], keys: list[WorkloadKey], numbers: Numbers
 ) -> tuple[WorkloadKey, SeenRoom | None]:
     """Return the workload that a word means, with the room where it means one."""
     of_rooms = rooms_of(word, rooms)
@@ -152,6 +159,6 @@ def _meant(
     if not of_rooms:
         names = [*(key.name for key in keys), *(room.pod.name for room in rooms)]
         fix = "gamekeeper status lists the workloads, gamekeeper rooms their rooms"
-        raise unknown("workload and no room", word, names, "workloads", fix)
+        raise gone(word, numbers) or unknown("workload and no room", word, names, "workloads", fix)
     room = of_room(word, rooms)
     return room.key, room

@@ -59,11 +59,10 @@ async def _read(
     cluster = make_cluster(settings)
     try:
         async with Progress(console, "reading the cluster"):
-            pods, around = await asyncio.gather(
-                read_pods(cluster, settings.instance, namespace_in(word)),
-                read_around(cluster, settings),
-            )
-            known = of_room(word, see(pods, around))
+            # Before the pods, as `gone` wants it.
+            around = await read_around(cluster, settings)
+            pods = await read_pods(cluster, settings.instance, namespace_in(word))
+            known = of_room(word, see(pods, around), around.numbers)
             around = await with_api(around, api, known.key)
         return of_room(word, see(pods, around)), around
     finally:

@@ -19,7 +19,7 @@ from reconciler.model import labels
 from reconciler.model.errors import Denied, Misconfigured
 from reconciler.model.holds import is_suspended
 from reconciler.model.live import LiveNode, LivePod
-from reconciler.model.records import StateRecord
+from reconciler.model.records import Ordinals, StateRecord
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.rooms import BUSY_MARKS, Heard, Judged, Mark, RoomState
 from reconciler.model.specs import Source, Workload
@@ -66,13 +66,17 @@ class SeenRoom:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What rooms are judged by beside their pods. `notes` say what could not be read."""
+    """What rooms are judged by beside their pods. `notes` say what could not be read.
+
+    `numbers` are those that were given to rooms: what is under them and not there is gone.
+    """
 
     nodes: Mapping[str, LiveNode] = field(default_factory=dict)
     states: Mapping[WorkloadKey, StateRecord] = field(default_factory=dict)
     specs: Mapping[WorkloadKey, Workload] = field(default_factory=dict)
     told: Mapping[tuple[str, str], Told] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    numbers: Mapping[WorkloadKey, Ordinals] = field(default_factory=dict)
 
     def left_git(self, key: WorkloadKey) -> bool:
         """Whether the spec of a workload has left Git, as far as its record may be read."""
@@ -116,16 +120,16 @@ async def read_around(
     is as it was `before`.
     """
     notes: list[str] = []
-    nodes, states = await asyncio.gather(
+    nodes, (states, numbers) = await asyncio.gather(
         _nodes(cluster, notes, nodes_tell, before.nodes),
-        _states(cluster, settings, notes, before.states),
+        _records(cluster, settings, notes, before),
     )
     specs = {
         key: workload_from_json(taken.spec_json, Source(taken.file, taken.line))
         for key, record in states.items()
         if (taken := record.accepted)
     }
-    return Around(nodes, states, specs, notes=tuple(notes))
+    return Around(nodes, states, specs, notes=tuple(notes), numbers=numbers)
 
 
 def see(pods: Iterable[tuple[WorkloadKey, LivePod]], around: Around) -> list[SeenRoom]:
@@ -184,19 +188,17 @@ async def _nodes(
     return {node.name: node for node in map(node_of, listing.items)}
 
 
-async def _states(
-    cluster: Cluster,
-    settings: Settings,
-    notes: list[str],
-    before: Mapping[WorkloadKey, StateRecord],
-) -> Mapping[WorkloadKey, StateRecord]:
+async def _records(
+    cluster: Cluster, settings: Settings, notes: list[str], before: Around
+) -> tuple[Mapping[WorkloadKey, StateRecord], Mapping[WorkloadKey, Ordinals]]:
     store = RecordStore(cluster, settings.namespace, settings.instance)
     try:
         await store.load()
     except Denied:
         notes.append("records may not be read: which revision is wanted is not known")
-        return before
+        return before.states, before.numbers
     except Misconfigured:
         if not store.repository_problem:
             raise
-    return store.states()
+    given = ((key, store.ordinals(key)) for key in store.named())
+    return store.states(), {key: ordinals for key, ordinals in given if ordinals is not None}

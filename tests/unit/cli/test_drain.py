@@ -122,6 +122,17 @@ async def test_what_is_neither_node_nor_room_is_told_with_what_was_looked_for(
     assert str(raised.value).endswith(fix + ".")
 
 
+@pytest.mark.parametrize("word", ["arena-1", "arena/arena-1"])
+async def test_a_room_that_was_is_gone_and_no_other_one_is_offered(word: str) -> None:
+    process = await place()
+    process.world.commit({"schedulers/arena.yaml": spec("arena", 1)})
+    await process.world.settle(process)
+    assert [pod["metadata"]["name"] for pod in process.world.pods("arena")] == ["arena-0"]
+    with pytest.raises(Failure, match="room arena-1 of Scheduler/arena is no more") as raised:
+        await drain._target(process.cluster, SETTINGS, word)
+    assert "arena-0" not in str(raised.value)
+
+
 @pytest.mark.parametrize("word", ["arena", "scheduler/arena"])
 async def test_a_workload_is_not_drained_but_its_rooms_are(word: str) -> None:
     process = await place()

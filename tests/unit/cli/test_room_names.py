@@ -5,6 +5,7 @@ import pytest
 from reconciler.cli.failures import Failure
 from reconciler.cli.room_names import namespace_in, of_room, of_workload
 from reconciler.cli.room_reading import Around, SeenRoom, see
+from reconciler.model.records import Ordinals
 from reconciler.model.refs import WorkloadKey
 from tests.unit.core.making import a_pod
 
@@ -37,13 +38,49 @@ def test_a_name_that_two_rooms_have_is_an_error_that_lists_both() -> None:
 
 def test_a_room_that_is_not_there_names_the_nearest() -> None:
     with pytest.raises(Failure) as raised:
-        of_room("arena-100", rooms())
+        of_room("arema-10", rooms())
     assert str(raised.value) == (
-        'no room "arena-100" of this instance was found in any namespace. Did you mean '
+        'no room "arema-10" of this instance was found in any namespace. Did you mean '
         '"arena-10"? gamekeeper rooms lists all.'
     )
     with pytest.raises(Failure, match="was found in the namespace lobby"):
         of_room("lobby/arena-100", rooms())
+
+
+@pytest.mark.parametrize("word", ["arena-1", "arena/arena-1", "pod/arena-1", "arena-100"])
+def test_no_room_is_guessed_whose_number_alone_is_another(word: str) -> None:
+    with pytest.raises(Failure, match=r"was found in .*\. gamekeeper rooms lists all") as raised:
+        of_room(word, rooms())
+    assert "Did you mean" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        pytest.param(
+            "arena-1",
+            "room arena-1 of Scheduler/arena is no more; its name never comes back. gamekeeper "
+            "rooms Scheduler/arena/arena lists those that are there.",
+            id="below what was given",
+        ),
+        pytest.param("arena/arena-1", "room arena-1 of Scheduler/arena is no more", id="in full"),
+        pytest.param("pod/arena-1", "room arena-1 of Scheduler/arena is no more", id="as kubectl"),
+        pytest.param("us/arena-1", 'no room "us/arena-1" of this', id="in another namespace"),
+        pytest.param("arena-11", "room arena-11 of Scheduler/arena is being made", id="on its way"),
+        pytest.param("arena-12", 'no room "arena-12" of this instance', id="never given"),
+        pytest.param("arena-01", 'no room "arena-01" of this instance', id="no name of ours"),
+        pytest.param("duel-3", "room duel-3 of Fleet/us/duel is no more", id="of one of two"),
+    ],
+)
+def test_a_room_that_was_is_told_as_gone(word: str, said: str) -> None:
+    numbers = {
+        ARENA: Ordinals(12, outstanding=frozenset({11})),
+        DUEL_EU: Ordinals(1),
+        DUEL_US: Ordinals(4),
+    }
+    with pytest.raises(Failure) as raised:
+        of_room(word, rooms(), numbers)
+    assert str(raised.value).startswith(said)
 
 
 def test_a_workload_that_is_not_there_names_the_nearest() -> None:
