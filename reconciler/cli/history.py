@@ -99,4 +99,5 @@ async def _past(side: GitSide, key: WorkloadKey, recorded: Recorded, limit: int)
         acts=record.in_effect if record else None,
         unknown=recorded.problem,
         unfetched=side.unfetched,
+        is_bounded=bool(record and record.scaling.intent and record.scaling.intent.is_bounded),
     )

@@ -30,7 +30,7 @@ class Past:
 
     `pending` is what was decided since, the oldest first, and `acts` the count that acts now,
     None where no record tells; `unknown` says why neither is known. `unfetched` is the branch of
-    counts that this checkout has not.
+    counts that this checkout has not. `is_bounded` says that bounds which came later made it `acts`.
     """
 
     key: WorkloadKey
@@ -43,6 +43,7 @@ class Past:
     acts: int | None
     unknown: str
     unfetched: str = ""
+    is_bounded: bool = False
 
 
 def print_past(console: Console, past: Past, now: float) -> None:
@@ -54,6 +55,9 @@ def print_past(console: Console, past: Past, now: float) -> None:
         since = past.pending[0].at
         ago = age(now - since)
         console.print(f"{past.acts} acts: {NOT_YET}, since {written(since)} ({ago})")
+        if past.is_bounded:
+            last = past.pending[-1].after
+            console.print(f"    {last} was decided, and the bounds have changed since")
     rows = [*_pending_rows(past), *(row for each in past.changes for row in _rows(each))]
     if rows:
         console.print()

@@ -129,7 +129,7 @@ def intent_json(intent: Intent | None) -> dict[str, Any] | None:
         "from": intent.base,
         "to": intent.value,
         "policy": last.policy,
-        "reason": last.reason,
+        "reason": intent.reason,
         "since": written(intent.waits_since),
         "decidedAt": written(last.at),
     }

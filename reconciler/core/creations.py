@@ -78,6 +78,8 @@ def _wanted(situation: Situation, workload: Workload) -> str:
     intent = situation.record.scaling.intent
     if intent is None or intent.value != workload.replicas:
         return f"{workload.replicas} wanted by {workload.replicas_source}"
-    source, policy = workload.replicas_source, intent.steps[-1].policy
-    said = f"{policy} ({intent.reason}), where {source} says {intent.base}"
-    return f"{workload.replicas} wanted by {said}"
+    policy, says = intent.steps[-1].policy, f"{workload.replicas_source} says"
+    if workload.replicas_source == workload.source:
+        # A spec on record has no line of its number, and the newest file may say another one.
+        says = "Git said"
+    return f"{workload.replicas} wanted by {policy} ({intent.reason}), where {says} {intent.base}"

@@ -40,8 +40,16 @@ class Intent:
 
     @property
     def reason(self) -> str:
-        """Why it is the number that it is."""
-        return self.steps[-1].reason
+        """Why it is the number that it is, also where bounds that came later moved it."""
+        last = self.steps[-1]
+        more = f"; not {last.after}, for the bounds have changed since"
+        return last.reason + more if self.is_bounded else last.reason
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether bounds that came later moved it, and no step back to a number of before."""
+        earlier = {self.base, *(step.before for step in self.steps)}
+        return self.value not in {self.steps[-1].after, *earlier}
 
     @property
     def decided_at(self) -> float:

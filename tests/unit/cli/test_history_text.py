@@ -111,3 +111,9 @@ def test_programs_read_the_same() -> None:
     ours, theirs = value["changes"]
     assert (ours["ours"], ours["source"], len(ours["steps"])) == (True, "arena.yaml:7", 2)
     assert (theirs["from"], theirs["to"], theirs["steps"]) == (None, 5, [])
+
+
+def test_a_count_that_bounds_moved_since_it_was_decided_is_told() -> None:
+    lines, _ = shown(replace(PAST, acts=11, is_bounded=True))
+    assert lines[1].startswith("11 acts: not in Git yet")
+    assert lines[2] == "    12 was decided, and the bounds have changed since"

@@ -67,6 +67,16 @@ def said(shown: Status) -> list[str]:
             id="records of ours that somebody else writes",
         ),
         pytest.param(
+            status(Scaling(intent=Intent(5, 7, (STEP,)))),
+            [
+                "decided: Scheduler/arena 5 -> 7 by fixedBuffer 20 s ago: to be committed in "
+                "40 s, with what is decided until then",
+                "    3 rooms with players and 5 more: 8 rooms; not 8, for the bounds have changed "
+                "since",
+            ],
+            id="bounds that came later moved it",
+        ),
+        pytest.param(
             status(WAITS, DOWN),
             [
                 "no commit comes into Git since 1970-01-12T13:41:40Z (5 min): no route to host",

@@ -50,7 +50,7 @@ def told(kind: HoldKind, reason: str, scaling: Scaling = WAITS.scaling) -> State
             id="the last commit was a moment ago",
         ),
         pytest.param(
-            SENT, EMPTY_OUTBOX, DIRECT, "pushing", "being pushed as abababababab",
+            SENT, EMPTY_OUTBOX, DIRECT, "pushing", "its commit is being pushed",
             id="its commit is on the way",
         ),
         pytest.param(
