@@ -30,7 +30,7 @@ class Past:
 
     `pending` is what was decided since, the oldest first, and `acts` the count that acts now,
     None where no record tells; `unknown` says why neither is known. `unfetched` is the branch of
-    counts that this checkout has not. `is_bounded` says that bounds which came later made it `acts`.
+    counts that this checkout has not. `is_bounded` says that later bounds made it `acts`.
     """
 
     key: WorkloadKey

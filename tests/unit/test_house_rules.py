@@ -29,7 +29,6 @@ SUPPRESSION = re.compile(r"#\s*(type:\s*ignore|noqa|pragma:\s*no cover)", re.IGN
 KIND_OF_A_TEMPLATE = re.compile(r"^kind: *\"?(\w+)\"? *$", re.MULTILINE)
 # Modules of core whose tests stand under another name; this list may only shrink.
 TESTED_TOGETHER: dict[str, str] = {
-    "creations": "by the plans that it is a part of: test_plan",
     "ending": "by the plans of workloads that left Git: test_plan, test_departures",
     "known_tree": "by what is read of the next one: test_rereading",
     "notices": "by what intakes remember of holds: test_intake",
