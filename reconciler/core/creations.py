@@ -63,14 +63,25 @@ def _creates(
     taken, raised = ordinals.take(settled, number)
     chosen = host_ports.choose_for(workload, number, ground_of(situation, workload))
     seats = tuple(RoomSeat(n, numbers) for n, numbers in zip(taken, chosen, strict=True))
-    pods = situation.live.pods
-    alive = sum(
-        not pod.terminating and pod.phase not in ENDED_PHASES and not pod.leaving for pod in pods
-    )
-    # In a roll-out, and where rooms have failed, more are made than the counts explain.
-    others = ", not all of them as wanted" if alive + number > workload.replicas else ""
-    reason = f"{_wanted(situation, workload)}, {alive} there{others}"
+    reason = f"{_wanted(situation, workload)}, {_there(situation, workload.replicas - number)}"
     return CreateRooms(seats, raised, reason), None
+
+
+def _there(situation: Situation, explained: int) -> str:
+    """Say how many rooms there are to stay, and how many more are to leave, which may be full.
+
+    In a roll-out, and where rooms have failed, more are made than the counts tell: there are more
+    than `explained` already.
+    """
+    alive = [
+        pod for pod in situation.live.pods if not pod.terminating and pod.phase not in ENDED_PHASES
+    ]
+    leaving = sum(bool(pod.leaving) for pod in alive)
+    stay = len(alive) - leaving
+    others = ", not all of them as wanted" if stay > explained else ""
+    if not leaving:
+        return f"{stay} there{others}"
+    return f"{stay} there to stay{others}, {leaving} to leave"
 
 
 def _wanted(situation: Situation, workload: Workload) -> str:

@@ -64,6 +64,29 @@ def test_a_room_deleted_by_hand_returns_under_a_new_name() -> None:
     assert [seat.ordinal for seat in made.creates.seats] == [100]
 
 
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [
+        pytest.param(pods(1), "1 there", id="those that stay"),
+        pytest.param(
+            pods(2, leaving=Why.REQUEST, mark=Mark.BUSY),
+            "0 there to stay, 2 to leave",
+            id="none but those that leave, with their players",
+        ),
+        pytest.param(
+            [*pods(1), a_pod(1, leaving=Why.SCALE_IN, mark=Mark.BUSY)],
+            "1 there to stay, 1 to leave",
+            id="both",
+        ),
+        pytest.param(pods(1, terminating=True), "0 there", id="one that is being deleted"),
+    ],
+)
+def test_why_rooms_are_made_counts_those_that_stay(there: list[LivePod], said: str) -> None:
+    made = plan(a_situation(a_workload(replicas=3), there))
+    assert made.creates is not None
+    assert made.creates.reason.endswith(f", {said}")
+
+
 def test_names_raised_before_a_crash_are_used_first() -> None:
     ordinals = Ordinals(12, frozenset({10, 11}))
     made = plan(a_situation(a_workload(replicas=3), pods(1, first=11), ordinals=ordinals))
