@@ -13,7 +13,7 @@ from reconciler.model.plans import Plan
 from reconciler.model.readings import Reading
 from reconciler.model.records import Approved
 from reconciler.model.refs import ObjectRef, WorkloadKey
-from reconciler.model.reports import Outcome, Report
+from reconciler.model.reports import Outcome, Report, Settled
 from reconciler.model.wanted import Wanted
 from reconciler.service.events import Events
 
@@ -33,6 +33,7 @@ class LogVoice:
         self._approved: tuple[Approved, ...] = ()
         self._failing: dict[WorkloadKey, str] = {}
         self._found: dict[WorkloadKey, Mapping[HoldKind, Hold]] = {}
+        self._met: dict[WorkloadKey, frozenset[Hold]] = {}
         self._blind = ""
         self._commit = ""
         self._telling: set[asyncio.Task[bool]] = set()
@@ -82,8 +83,7 @@ class LogVoice:
         for item in report.settled:
             self._say_done(item.outcomes)
             self._say_failure(item.plan.key, item.failure)
-            for hold in item.holds:
-                log.warning("held: %s", hold.reason, extra=_fields(workload=str(hold.key)))
+            self._say_met(item)
 
     def crashed(self, cluster: str, key: WorkloadKey, error: Exception) -> None:
         """Settling a workload met a defect."""
@@ -97,6 +97,7 @@ class LogVoice:
         """What failed of a workload that is gone fails no more."""
         self._failing.pop(key, None)
         self._found.pop(key, None)
+        self._met.pop(key, None)
 
     def passed(self, cluster: str, keys: int, seconds: float) -> None:
         """All keys that were dirty have been planned."""
@@ -123,6 +124,20 @@ class LogVoice:
             self._failing[key] = failure
         else:
             self._failing.pop(key, None)
+
+    def _say_met(self, item: Settled) -> None:
+        """Say what a plan was held by when it was carried out, while that stands once.
+
+        It is asked for again and again; in between the plan itself knows it.
+        """
+        key, before = item.plan.key, self._met.pop(item.plan.key, frozenset())
+        for hold in item.holds:
+            if hold not in before:
+                fields = _fields(workload=str(hold.key), hold=hold.kind)
+                log.warning("held: %s", hold.reason, extra=fields)
+        standing = before.intersection(item.plan.holds).union(item.holds)
+        if standing:
+            self._met[key] = standing
 
     def _say_held(self, hold: Hold) -> None:
         fields = _fields(workload=str(hold.key or ""), hold=hold.kind)

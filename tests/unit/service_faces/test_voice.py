@@ -59,3 +59,23 @@ async def test_what_somebody_changed_is_said_once_for_each_change(
     events = world.objects("/api/v1/namespaces/arena/events")
     told = [event["message"] for event in events if event["reason"] == "HeldDrifted"]
     assert told == ["somebody changed it"], "Events of one reason are five minutes apart"
+
+
+async def test_what_stands_in_the_way_is_said_once_however_often_it_is_asked_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    world = World()
+    world.create("/api/v1/namespaces", {"metadata": {"name": "arena"}})
+    world.commit({"schedulers/arena.yaml": spec("arena", 1)})
+    process = await world.process()
+    voice, asked = LogVoice(), 0
+    with caplog.at_level(logging.INFO, "gamekeeper"):
+        for _ in range(16):
+            report = await process.turn()
+            asked += sum(bool(item.holds) for item in report.settled)
+            voice.settled(report)
+            world.pass_time(2.0)
+    assert asked > 2
+    (said,) = [each for each in caplog.records if each.getMessage().startswith("held: ")]
+    assert said.getMessage().startswith("held: Namespace arena exists and is not ours")
+    assert vars(said)["fields"] == {"workload": "Scheduler/arena", "hold": HoldKind.FOREIGN}
