@@ -16,7 +16,6 @@ from reconciler.loop.read_head import Reader
 from reconciler.loop.store import RecordStore
 from reconciler.model.additional import ALLOWABLE
 from reconciler.model.errors import PortError
-from reconciler.model.findings import Finding
 from reconciler.model.history import CountHistory
 from reconciler.model.readings import Reading
 from reconciler.model.records import RepositoryRecord, StateRecord
@@ -120,17 +119,23 @@ class GitSide:
             return ""
         return carried_counts.counts_branch(self.reading.config, self.branch)
 
-    def spoilt(self, key: WorkloadKey) -> Finding | None:
-        """Return the mistake by which the branch of counts keeps the number of a workload back.
+    def check_counts(self, key: WorkloadKey) -> None:
+        """Raise Failure where a mistake on the branch of counts keeps a workload's number back.
 
         Then what acted goes on, and no number of the tracked branch does.
         """
         file = f"{self.counts_branch}:{REPLICAS_FILE}"
         held = (each.message for each in self.reading.invalid.get(key, ()))
         if not self.counts_branch or untold(file) not in held:
-            return None
-        made = [each for each in self.reading.errors if each.file == file]
-        return min(made, key=lambda each: str(key) not in each.path, default=None)
+            return
+        made = (each for each in self.reading.errors if each.file == file)
+        for first in sorted(made, key=lambda each: str(key) not in each.path)[:1]:
+            place = f"{file}:{first.line}" if first.line else file
+            raise Failure(
+                f"there is nothing to undo until {place} is mended",
+                f"What acted of {key} goes on, whatever else says a number: {first.message}",
+                "Mend that first",
+            )
 
     def place_of(self, key: WorkloadKey) -> tuple[str, str]:
         """Return the branch and the file that have a workload's number."""

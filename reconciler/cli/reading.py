@@ -15,6 +15,7 @@ from reconciler.core.messages import as_github, as_text
 from reconciler.model.errors import Misconfigured
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.readings import Reading
+from reconciler.model.trees import Tree
 from reconciler.ports import Compiler
 from reconciler.settings import rows
 from reconciler.wiring.permits import permissions_of
@@ -30,6 +31,7 @@ class Specs:
     root: str
     reading: Reading
     compiler: Compiler
+    tree: Tree
 
 
 def add_place(parser: ArgumentParser) -> None:
@@ -66,7 +68,7 @@ async def opened(arguments: Namespace, console: Console) -> AsyncIterator[Specs]
                 raise Failure(f'"{place}" is neither a path nor a revision: {error}') from error
             tracked = _named(arguments, console) or await checkout.branch()
             reading = await compiler.read(tree, replace(permissions, tracked=tracked))
-        yield Specs(await checkout.root(), reading, compiler)
+        yield Specs(await checkout.root(), reading, compiler, tree)
     finally:
         await checkout.close()
         await compiler.close()

@@ -20,6 +20,8 @@ from reconciler.model.undo import Undo
 
 LOOKED_AT = 50
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
+_ALMOST = re.compile(r"(?=.*[0-9])[0-9A-Fa-f]{4,64}|(HEAD|@)([~^@].*)?")
+"""What git takes for a commit and we do not: few digits, and names that move."""
 _BY_HAND = "Write the number that you want yourself, and commit it"
 
 _Written = dict[str, WrittenCount]
@@ -43,6 +45,12 @@ async def found_undos(side: GitSide, word: str, recorded: Recorded) -> tuple[Und
     named = any(word in names_of(key) for key in keys)
     if not named and _COMMIT.fullmatch(word):
         return await _of_commit(side, word, recorded)
+    if not named and _ALMOST.fullmatch(word):
+        raise Failure(
+            f'"{word}" is no workload at commit {side.commit[:12]}, and no id of a commit',
+            "Of an id 7 digits or more are needed, each 0-9 or a-f",
+            "gamekeeper history WORKLOAD shows them",
+        )
     return (await _of_workload(side, side.workload(word), recorded),)
 
 
@@ -54,14 +62,7 @@ async def _of_workload(side: GitSide, key: WorkloadKey, recorded: Recorded) -> U
             recorded.problem,
             "Name the commit: gamekeeper history shows them",
         )
-    spoilt = side.spoilt(key)
-    if spoilt is not None:
-        place = f"{spoilt.file}:{spoilt.line}" if spoilt.line else spoilt.file
-        raise Failure(
-            f"there is nothing to undo until {place} is mended",
-            f"What acted of {key} goes on, whatever else says a number: {spoilt.message}",
-            "Mend that first",
-        )
+    side.check_counts(key)
     over = key in side.reading.over
     start = side.tip_of(side.counts_branch if over else side.branch)
     histories = await side.histories_of(key, recorded, start, LOOKED_AT)

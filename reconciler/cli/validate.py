@@ -19,10 +19,11 @@ from reconciler.cli.reading import (
     print_annotations,
     print_findings,
 )
-from reconciler.core import freeze_windows, suspension
+from reconciler.core import count_edits, freeze_windows, suspension
 from reconciler.core.messages import workflow_command
 from reconciler.core.report_checks import lost_protection
 from reconciler.model.readings import Reading
+from reconciler.model.trees import Tree
 
 EXAMPLE = """\
 gamekeeper validate                      # the directory here, committed or not
@@ -43,17 +44,20 @@ def run(arguments: Namespace, console: Console) -> int:
 
 async def _validate(arguments: Namespace, console: Console) -> int:
     async with opened(arguments, console) as specs:
-        specs = replace(specs, reading=_dated(specs.reading, time.time()))
+        reading = _doubted(specs.reading, specs.tree, time.time())
+        specs = replace(specs, reading=reading)
         _print(specs, arguments.output, console)
         return 1 if specs.reading.errors else 0
 
 
-def _dated(reading: Reading, now: float) -> Reading:
-    """Return a reading with the Findings that only today's date makes some."""
-    return replace(
-        reading,
-        findings=(*reading.findings, *suspension.doubt_ended(reading.workloads.values(), now)),
-    )
+def _doubted(reading: Reading, tree: Tree, now: float) -> Reading:
+    """Return a reading with what is no mistake of a spec alone: by its date, or by how it is put.
+
+    A loop does not look for these at each head.
+    """
+    dated = suspension.doubt_ended(reading.workloads.values(), now)
+    inexact = count_edits.doubt_exact(reading, tree)
+    return replace(reading, findings=(*reading.findings, *dated, *inexact))
 
 
 def _notes(reading: Reading) -> Iterator[str]:

@@ -78,6 +78,8 @@ def _bounds(least: int, most: int, written: Json, spec: Json) -> Iterator[Mistak
     count = _count(spec.get("replicas"))
     if count is None or least <= count <= most or written.get("enabled", True) is not True:
         return
+    if count < 0:
+        return  # the schema tells: it never acts, so nothing brings it anywhere
     # No error: min and max are what people review, as with an HPA, and the count follows them.
     side, bound = ("below min", least) if count < least else ("above max", most)
     message = f"{count} is {side}, {bound}: autoscaling brings it to {bound} in the end"

@@ -118,6 +118,8 @@ def test_a_number_that_moved_to_another_file_since_goes_back_there(desk: Desk) -
             id="its spec has a mistake in another file",
         ),
         pytest.param(lambda desk: None, "nobody", 'no workload "nobody"', id="no such workload"),
+        pytest.param(lambda desk: None, "3c3f", "id 7 digits or more are needed", id="a short id"),
+        pytest.param(lambda desk: None, "HEAD~1", "is no .* id of a commit", id="a name of git"),
         pytest.param(lambda desk: desk.scale(5), "aren", 'Did you mean "arena"', id="a slip"),
     ],
 )

@@ -81,6 +81,7 @@ def test_a_count_outside_the_bounds_is_a_warning_and_no_error() -> None:
     assert mistake.message == "5 is above max, 4: autoscaling brings it to 4 in the end"
     assert mistake.fix == "write 4, or change the bound"
     assert found({"max": 4}, replicas=None) == []
+    assert found({}, replicas=-1) == [], "an error of the schema, which never acts"
 
 
 def test_a_workload_asks_only_so_many() -> None:

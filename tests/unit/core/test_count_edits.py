@@ -2,9 +2,13 @@
 
 import pytest
 
-from reconciler.core.count_edits import with_counts
+from reconciler.core.count_edits import doubt_exact, with_counts
+from reconciler.core.read import read_tree
 from reconciler.core.spec_files import REPLICAS_FILE
+from reconciler.model.findings import Severity
 from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Permissions
+from tests.unit.core.reading import kit, tree_of
 
 ARENA = WorkloadKey("Scheduler", "arena", "arena")
 SPEC = b"""\
@@ -39,3 +43,46 @@ def test_a_file_that_no_commit_of_ours_may_name_is_refused_alone(file: str) -> N
     after, (refusal,) = with_counts(file, SPEC, {ARENA: 12})
     assert (after, refusal.edit.where, refusal.line) == (SPEC, ARENA, 0)
     assert "rename it" in refusal.reason
+
+
+HEAD = "apiVersion: gamekeeper.dev/v1\nkind: Config\nspec: "
+DOCUMENT = """\
+apiVersion: gamekeeper.dev/v1
+kind: Scheduler
+metadata: {name: arena}
+spec:
+  game: arena
+  reports: none
+  replicas: 5
+  autoscaling: {min: 2, max: 20, policy: {schedule: [{replicas: 5}]}}
+  template:
+    spec:
+      containers: [{name: game, image: "registry.example/a:1"}]
+"""
+SHARED = DOCUMENT.replace(": 5\n", ": &count 5\n").replace("max: 20", "max: *count")
+
+
+@pytest.mark.parametrize(
+    ("text", "config", "message"),
+    [
+        pytest.param(DOCUMENT, "{}", "", id="plain"),
+        pytest.param(
+            DOCUMENT.replace("game: arena", "game: &game arena"), "{}", "", id="beside it"
+        ),
+        pytest.param(SHARED, "{}", "is used again", id="shared"),
+        pytest.param(SHARED.replace("{min", "{enabled: false, min"), "{}", "", id="no policy"),
+        pytest.param(SHARED, "{writeBack: {mode: off}}", "", id="nothing is written"),
+        pytest.param(SHARED, "{writeBack: {branch: counts}}", "", id="written elsewhere"),
+    ],
+)
+def test_a_number_that_no_commit_could_change_is_doubted_before_one_is_to(
+    text: str, config: str, message: str
+) -> None:
+    tree = tree_of({"gamekeeper.yaml": f"{HEAD}{config}\n", "schedulers/a.yaml": text})
+    reading = read_tree(tree, Permissions(), kit())
+    assert ARENA in reading.workloads
+    found = list(doubt_exact(reading, tree))
+    assert len(found) == bool(message)
+    for each in found:
+        assert (each.file, each.line, each.severity) == ("schedulers/a.yaml", 8, Severity.WARNING)
+        assert message in each.message
