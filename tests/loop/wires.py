@@ -68,12 +68,15 @@ class Wire:
         self._seen: list[bytes] = []
         self._met: list[bytes] = []
         self._held: list[bytes] = []
+        self._is_cut = False
         self._ready = asyncio.Event()
         stream.wake = self._ready.set
 
     async def readany(self) -> bytes:
         """Return what has come, b"" at the end. Raises Unavailable as the real transport."""
         while True:
+            if self._is_cut:
+                raise Unavailable("the connection was reset")
             if self._met:
                 met, self._met = self._met, []
                 spoilt = b"".join(await self._spoilt(met))
@@ -90,6 +93,11 @@ class Wire:
                 if self._stream.ended:
                     return b""
                 await self._wait()
+
+    def cut(self) -> None:
+        """Break it here and now."""
+        self._is_cut = True
+        self._ready.set()
 
     async def _wait(self) -> None:
         due = self._stream.due
@@ -159,6 +167,8 @@ class WatchedTransport(SandboxTransport):
     def __init__(self, sandbox: Sandbox, now: Callable[[], float], weather: Weather) -> None:
         super().__init__(sandbox, now)
         self.weather = weather
+        self.wires: list[Wire] = []
+        """Those that are open."""
         self.down = ""
         """Why nothing is answered, "" when it is."""
         self.changed: Callable[[], None] = lambda: None
@@ -218,9 +228,12 @@ class WatchedTransport(SandboxTransport):
         mishap = (
             weather.chance.choice(WIRES) if weather.meets("broken watch", weather.wires) else ""
         )
+        wire = Wire(answer, self.now, mishap, weather.chance.randrange(12))
+        self.wires.append(wire)
         try:
-            yield Wire(answer, self.now, mishap, weather.chance.randrange(12))
+            yield wire
         finally:
+            self.wires.remove(wire)
             answer.close()
 
 

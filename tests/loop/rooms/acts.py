@@ -6,7 +6,8 @@ at one of them. Both must come to the same, and nobody who plays may have notice
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -36,6 +37,15 @@ PIECES = (
 )
 BY_THE_CLOCK = frozenset({"Lease", "Event"})
 """They go out by the clock, and change nothing of what is wanted: they are numbered apart."""
+
+WATCH = "watch"
+"""So are those that open watches."""
+
+
+def acts(call: Call) -> bool:
+    """Whether a request is none of those that are numbered apart."""
+    return call.kind not in BY_THE_CLOCK and call.verb != WATCH
+
 
 Happening = Callable[[Playhouse, Wish], None]
 Rooms = Counter[tuple[str, str, str]]
@@ -103,7 +113,7 @@ class Prompter:
         before: "Wrong | None" = None,
         after: "Wrong | None" = None,
         stall_seconds: float = 0.0,
-        numbers: Callable[[Call], bool] = lambda call: call.kind not in BY_THE_CLOCK,
+        numbers: Callable[[Call], bool] = acts,
     ) -> None:
         self.begun = False
         self.calls: list[Call] = []
@@ -149,6 +159,7 @@ class PromptedHouse(Playhouse):
         entered = super().enter(service)
         transport, prompter = service.transport, self._prompter
         judge, look, sent = transport.before, transport.after, transport.send
+        opened = transport.stream
 
         def before(number: int, call: Call) -> None:
             judge(number, call)
@@ -167,8 +178,19 @@ class PromptedHouse(Playhouse):
                 await prompter.hold(error)
                 raise
 
+        @asynccontextmanager
+        async def stream(call: Call) -> AsyncIterator[Any]:
+            try:
+                prompter.asked(self, service, call)
+            except PortError as error:
+                await prompter.hold(error)
+                raise
+            async with opened(call) as wire:
+                yield wire
+
         transport.before, transport.after = before, after
         setattr(transport, send.__name__, send)
+        setattr(transport, stream.__name__, stream)
         return entered
 
     def carry_out_late(self, service: Service, call: Call, seconds: float) -> None:
@@ -335,6 +357,13 @@ def _taken_over(there: Playhouse, wish: Wish) -> None:
     assert isinstance(there, PromptedHouse)
     if leader is not None:  # or one that died already is being followed
         there.dies(leader)
+
+
+def cut_all_watches(there: Playhouse, wish: Wish) -> None:
+    """Every watch of every process breaks."""
+    for service in there.services:
+        for wire in service.transport.wires:
+            wire.cut()
 
 
 def _silent(there: Playhouse, wish: Wish) -> None:

@@ -21,6 +21,7 @@ from tests.loop.rooms.acts import (
     ACTS,
     BY_THE_CLOCK,
     NO_ROOM,
+    WATCH,
     Act,
     Ending,
     NotThere,
@@ -28,6 +29,8 @@ from tests.loop.rooms.acts import (
     Prompter,
     Rooms,
     Wrong,
+    acts,
+    cut_all_watches,
     play,
 )
 from tests.loop.rooms.house import Playhouse
@@ -107,6 +110,12 @@ def _mended(there: Playhouse, wish: Wish) -> None:
 
 TOLD = Act("a spec that is held and mended", _held, ((20.0, _mended),))
 """Something to write an Event of."""
+ALL_ANEW = tuple(
+    replace(act, name=f"{act.name}, all watches broken", later=((2.0, cut_all_watches), *act.later))
+    for act in ACTS
+    if act.name in ("scale in", "roll out", "scale out")
+)
+"""Acts in which every watch is opened again, in the middle."""
 TIMED = (TOLD, *(act for act in ACTS if act.name in ("roll out and back", TAKEN_OVER)))
 """Acts in which Leases and Events are written; in others a Lease is no other."""
 
@@ -174,16 +183,24 @@ def _old_reads(calls: tuple[Call, ...]) -> Iterator[tuple[int, str, Prompter]]:
                 yield at, f"{depth} revisions old", Prompter(at, before=_reads_old(depth))
 
 
-def _acts(call: Call) -> bool:
-    return call.kind not in BY_THE_CLOCK
-
-
 def _timed(call: Call) -> bool:
-    return call.kind in BY_THE_CLOCK
+    return call.kind in BY_THE_CLOCK and call.verb != WATCH
+
+
+def _opens(call: Call) -> bool:
+    return call.verb == WATCH
+
+
+def _unopened(calls: tuple[Call, ...]) -> Iterator[tuple[int, str, Prompter]]:
+    """Yield all that can go wrong at each opening of a watch; what goes wrong later is row 3's."""
+    for at in range(len(calls)):
+        for name, failure in REFUSED.items():
+            yield at, name, Prompter(at, before=_fails(failure), numbers=_opens)
+        yield at, STALLS, Prompter(at, _no_answer, None, LONG_SECONDS, _opens)
 
 
 @cache
-def _undisturbed(act: Act, numbers: Numbers = _acts) -> Ending:
+def _undisturbed(act: Act, numbers: Numbers = acts) -> Ending:
     return _once(act, Prompter(numbers=numbers), None)
 
 
@@ -214,7 +231,7 @@ def _spare(wanted: Ending, late: Call) -> Rooms:
 
 
 def _tried(
-    act: Act, row: int, points: list[tuple[int, str, Prompter]], numbers: Numbers = _acts
+    act: Act, row: int, points: list[tuple[int, str, Prompter]], numbers: Numbers = acts
 ) -> None:
     wanted = _undisturbed(act, numbers)
     failures: list[str] = []
@@ -228,7 +245,7 @@ def _tried(
             differs = [*ending.more(wanted), *([] if act.later else ending.fewer(wanted))]
             # Half a minute later players and people have gone on, and so they have when nobody led
             # for a while: it is another way then.
-            if what not in (STALLS, LATE) and numbers is _acts:
+            if what not in (STALLS, LATE) and numbers is acts:
                 score(4, compared=1, differ=bool(differs))
                 assert not differs, differs
         except AssertionError as error:
@@ -246,7 +263,7 @@ def test_a_process_that_dies_at_any_write_ends_no_match_and_is_gone_on_from(act:
 
 @pytest.mark.parametrize("act", ACTS, ids=lambda act: act.name)
 def test_a_request_that_fails_in_any_way_ends_no_match_and_is_made_good(act: Act) -> None:
-    _tried(act, 2, share(list(_wrongs(_undisturbed(act).calls, _acts)), act.name))
+    _tried(act, 2, share(list(_wrongs(_undisturbed(act).calls, acts)), act.name))
 
 
 def test_there_are_leases_and_events_to_fail() -> None:
@@ -259,6 +276,18 @@ def test_a_lease_or_event_that_fails_in_any_way_ends_no_match_and_is_made_good(a
     calls = _undisturbed(act, _timed).calls
     points = list(_wrongs(calls, _timed))
     _tried(act, 2, share(points, act.name), _timed)
+
+
+def test_every_kind_is_watched_anew() -> None:
+    for act in ALL_ANEW:
+        kinds = {call.kind for call in _undisturbed(act, _opens).calls}
+        assert kinds >= {"Pod", "ConfigMap", "Node", "Namespace", "PodDisruptionBudget"}, act.name
+
+
+@pytest.mark.parametrize("act", ALL_ANEW, ids=lambda act: act.name)
+def test_a_watch_that_cannot_be_opened_ends_no_match_and_is_made_good(act: Act) -> None:
+    points = list(_unopened(_undisturbed(act, _opens).calls))
+    _tried(act, 2, share(points, act.name), _opens)
 
 
 @pytest.mark.parametrize("act", ACTS, ids=lambda act: act.name)
