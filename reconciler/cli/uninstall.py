@@ -105,10 +105,13 @@ async def others_installed(
     elsewhere = sorted(found.pop(settings.instance, frozenset()) - {settings.namespace})
     if elsewhere:
         raise Failure(
-            f"instance {settings.instance} has its records and its Lease in namespace "
-            f"{', '.join(elsewhere)}, and none in {settings.namespace}",
+            f"instance {settings.instance} has its records in namespace {', '.join(elsewhere)}, "
+            f"and none in {settings.namespace}",
             "Whether a loop leads is seen there alone",
-            f"Pass --namespace {elsewhere[0]}",
+            # Others may write what looks like records in their own: which is ours people know.
+            "Pass the one that its loop runs in as --namespace"
+            if elsewhere[1:]
+            else f"Pass --namespace {elsewhere[0]}",
         )
     return found
 

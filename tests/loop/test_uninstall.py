@@ -231,9 +231,21 @@ async def test_in_another_namespace_than_its_own_it_is_told_where_it_is(left: st
     with pytest.raises(Failure) as refused:
         await asked
     assert str(refused.value) == (
-        "instance main has its records and its Lease in namespace gamekeeper, and none in gk2. "
+        "instance main has its records in namespace gamekeeper, and none in gk2. "
         "Whether a loop leads is seen there alone. Pass --namespace gamekeeper."
     )
+
+
+async def test_of_several_namespaces_none_is_proposed() -> None:
+    """Who may write in a namespace of their own may write there what looks like our records."""
+    world, process = await two()
+    marks = {labels.INSTANCE: "main", labels.RECORD: "repository"}
+    theirs: Json = {"metadata": {"name": "gamekeeper-main", "labels": marks}}
+    world.create("/api/v1/namespaces/arena/configmaps", theirs)
+    settings = Settings(instance="main", namespace="gk2")
+    with pytest.raises(Failure, match="in namespace arena, gamekeeper, and none in gk2") as refused:
+        await others_installed(one_of(process), settings, ())
+    assert str(refused.value).endswith("Pass the one that its loop runs in as --namespace.")
 
 
 async def test_what_stands_elsewhere_refuses_nothing_where_it_is_installed() -> None:
