@@ -70,10 +70,12 @@ async def _uninstall(asked: Asked, settings: Settings, console: Console) -> int:
         others = await others_installed(one, settings, records)
         lease = await one.cluster.get(lease_ref(settings))
         if not asked.yes or not (records or lease):
-            print_plan(console, settings, records, one.lane, asked.remove_objects)
-            if not records:
-                print_others(console, others)
-            return 2 if records or lease else 0
+            emptied, leased = asked.remove_objects, lease is not None
+            print_plan(console, settings, records, one.lane, leased=leased, emptied=emptied)
+            if records or lease:
+                return 2
+            print_others(console, others)
+            return 0
         async with Leading(one, settings, console) as leading:
             leaders.append(leading)
             await leading.take()

@@ -22,19 +22,31 @@ NAMES = {
 
 
 def print_plan(
-    console: Console, settings: Settings, records: Sequence[OwnRecord], lane: Lane, emptied: bool
+    console: Console,
+    settings: Settings,
+    records: Sequence[OwnRecord],
+    lane: Lane,
+    *,
+    leased: bool,
+    emptied: bool,
 ) -> None:
-    """Say what would go and what would stay; `emptied` is whether --remove-objects asks."""
+    """Say what would go and what would stay.
+
+    `leased` is whether there is a Lease, `emptied` whether --remove-objects asks.
+    """
+    would = bool(records) or leased
     if records:
         console.print(f"Of instance {settings.instance} would go, with its Lease:")
         _print_counts(console, Counter(record.what for record in records))
+    elif leased:
+        console.print(f"Of instance {settings.instance} would go its Lease: it has no records.")
     else:
         console.print(f"Instance {settings.instance} has no records here.")
     empty = sorted(map(str, without_rooms(lane))) if emptied else []
     if empty:
         console.print(f"  all that was made for {', '.join(empty)}, where no room is")
-    _print_rooms(console, counted_rooms(lane), "would run on" if records else "run on")
-    if records:
+    _print_rooms(console, counted_rooms(lane), "would run on" if would else "run on")
+    if would:
         console.print("Nothing was written. --yes does it.")
 
 

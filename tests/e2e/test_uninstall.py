@@ -122,6 +122,19 @@ def test_where_nothing_is_to_do_it_says_what_is_and_which_instances_there_are(
     assert "2 rooms in arena run on, with all around them." in again.stdout
 
 
+def test_of_a_lease_that_is_left_it_is_told_what_goes(applied: Place) -> None:
+    applied.kubectl("delete", "configmaps", "-A", "-l", OURS)
+    done = applied.run("uninstall")
+    assert done.returncode == 2
+    assert done.stdout.splitlines() == [
+        "Of instance main would go its Lease: it has no records.",
+        "2 rooms in arena would run on, with all around them.",
+        "Nothing was written. --yes does it.",
+    ]
+    assert applied.run("uninstall", "--yes").returncode == 0
+    assert "gamekeeper" not in applied.kubectl("get", "leases", "-A", "-o", "name")
+
+
 def test_objects_go_with_the_rooms_that_are_no_more(applied: Place) -> None:
     commit(applied.repository, SPEC, "replicas: 2", "replicas: 0")
     assert applied.run("apply", "--yes").returncode == 0
