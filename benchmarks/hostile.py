@@ -1,14 +1,24 @@
-"""Hostile YAML: the CPU that each file of the corpus costs before it is refused."""
+"""Hostile YAML: the CPU that each file of the corpus costs before it is refused.
 
+And what is paid for it by what is not hostile: a template is rendered in a worker of its own.
+"""
+
+import asyncio
 import time
 from collections.abc import Mapping
+from statistics import median
 
 from benchmarks.results import Figure, Section, at_most
+from reconciler.core.compile import canonical, workload_from_json
 from reconciler.core.yaml_strict import MOST_BYTES, parse_file
+from reconciler.model.specs import Source, Workload
+from reconciler.wiring.repositories import make_compiler
 from tests.unit.core.hostile_texts import hostile_texts
 
 ROUNDS = 5
 MOST_MS = 100.0
+RENDERS = 100
+MOST_RENDER_MS = 20.0
 
 
 def measure() -> Section:
@@ -20,10 +30,17 @@ def measure() -> Section:
     figures += [
         Figure(what, f"{_least_ms(text.encode()):.1f} ms") for what, text in _well_formed().items()
     ]
+    took_ms = asyncio.run(_render_ms())
+    figures += [
+        at_most("a normal render, median", median(took_ms), MOST_RENDER_MS, "ms", 1),
+        Figure("the same, longest", f"{max(took_ms):.1f} ms"),
+    ]
     notes = [
         f"CPU of parsing until it is refused, the least of {ROUNDS}; a file may have"
         f" {MOST_BYTES >> 10} KiB, and those of 1 MiB fill it.",
         "The last two are sound up to their last line: they show what any file of that size costs.",
+        f"{RENDERS} renders one after the other, of as many specs, by the packaged templates: the"
+        " time from the call to the bodies of all objects, with the worker that is forked for it.",
         "Hostile templates are ended by their workers: `tests/contract/test_compiler_hostile.py`.",
     ]
     return Section("hostile", "YAML that wants to run away", figures, notes)
@@ -61,3 +78,33 @@ def _well_formed() -> Mapping[str, str]:
         + "z: *none\n",
         "1 MiB of items, then a tab": "- a\n" * (size // 4) + "\t- b\n",
     }
+
+
+async def _render_ms() -> list[float]:
+    compiler = make_compiler()
+    try:
+        took = []
+        for number in range(RENDERS):
+            started = time.perf_counter()
+            await compiler.render([_workload(f"arena-{number}")], "prod")
+            took.append((time.perf_counter() - started) * 1000)
+        return took
+    finally:
+        await compiler.close()
+
+
+def _workload(name: str) -> Workload:
+    container = {"name": "game", "image": "registry.example.com/arena:1.4.2"}
+    spec = {
+        "game": "arena",
+        "replicas": 3,
+        "reports": "none",
+        "template": {"spec": {"containers": [container]}},
+    }
+    document = {
+        "apiVersion": "gamekeeper.dev/v1",
+        "kind": "Scheduler",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+    return workload_from_json(canonical(document), Source("schedulers/arena.yaml", 1))
