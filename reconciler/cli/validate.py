@@ -19,7 +19,7 @@ from reconciler.cli.reading import (
     print_annotations,
     print_findings,
 )
-from reconciler.core import count_edits, freeze_windows, suspension
+from reconciler.core import freeze_windows, suspension
 from reconciler.core.messages import workflow_command
 from reconciler.core.report_checks import lost_protection
 from reconciler.model.readings import Reading
@@ -55,6 +55,8 @@ def _doubted(reading: Reading, tree: Tree, now: float) -> Reading:
 
     A loop does not look for these at each head.
     """
+    from reconciler.core import count_edits
+
     dated = suspension.doubt_ended(reading.workloads.values(), now)
     inexact = count_edits.doubt_exact(reading, tree)
     return replace(reading, findings=(*reading.findings, *dated, *inexact))
