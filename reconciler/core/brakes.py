@@ -11,35 +11,40 @@ from dataclasses import replace
 from reconciler.core.carried_counts import is_moved
 from reconciler.core.compile import canonical
 from reconciler.core.pod_parts import child
-from reconciler.model.holds import Hold
 from reconciler.model.records import Accepted
+from reconciler.model.refs import Json
 from reconciler.model.specs import Workload
+
+_WORDS = {"suspend": "it is suspended", "autoscaling": "its policy is off"}
 
 
 def braked(accepted: Accepted, held: Workload) -> Accepted:
     """Return what is accepted of a workload with the brakes of its spec that is `held`."""
-    stops, is_off = held.suspend, _switches_off(held, accepted)
-    if not (stops or is_off):
-        return accepted
     document = json.loads(accepted.spec_json)
-    if stops:
-        document["spec"]["suspend"] = json.loads(held.spec_json)["spec"]["suspend"]
-    if is_off:
-        document["spec"]["autoscaling"]["enabled"] = False
+    pulled = _pulled(child(document, "spec"), held)
+    if not pulled:
+        return accepted
+    document["spec"] |= pulled
     return replace(accepted, spec_json=canonical(document))
 
 
-def told(hold: Hold, held: Workload | None, accepted: Accepted | None) -> Hold:
-    """Return a hold that says which brakes of what it holds act all the same."""
+def told(held: Workload | None, accepted: Accepted | None) -> str:
+    """Say which brakes of a spec that is held act all the same; "" for none that did not before."""
     if held is None or accepted is None:
-        return hold
-    acts = ["it is suspended"] if held.suspend else []
-    acts += ["its policy is off"] if _switches_off(held, accepted) else []
-    if not acts:
-        return hold
-    return replace(hold, reason=f"{hold.reason} (that {' and '.join(acts)} acts at once)")
+        return ""
+    pulled = _pulled(child(json.loads(accepted.spec_json), "spec"), held)
+    said = " and ".join(words for name, words in _WORDS.items() if name in pulled)
+    return f" (that {said} acts at once)" if said else ""
 
 
-def _switches_off(held: Workload, accepted: Accepted) -> bool:
-    """Whether a spec has no policy that decides, and the accepted one has a policy at all."""
-    return not is_moved(held) and "autoscaling" in child(json.loads(accepted.spec_json), "spec")
+def _pulled(spec: Json, held: Workload) -> Json:
+    """Return the fields of an accepted spec that are others with the brakes of the held one."""
+    found: Json = {}
+    if held.suspend:
+        suspend = json.loads(held.spec_json)["spec"]["suspend"]
+        if spec.get("suspend") != suspend:
+            found["suspend"] = suspend
+    policy = child(spec, "autoscaling")
+    if policy.get("enabled", bool(policy)) and not is_moved(held):
+        found["autoscaling"] = {**policy, "enabled": False}
+    return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from reconciler.core import budget, vanish
+from reconciler.core import brakes, budget, vanish
 from reconciler.core.freeze_windows import frozen_reason
 from reconciler.core.mistakes import listed
 from reconciler.model.arrivals import Arrival
@@ -10,7 +10,7 @@ from reconciler.model.changes import Cause, Removal, leaves_git
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.readings import Reading
-from reconciler.model.records import HeldRemoval, RepositoryRecord, StateRecord
+from reconciler.model.records import NO_RECORD, HeldRemoval, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Budgets, Config
 from reconciler.model.trees import CONFIG_FILE
@@ -97,9 +97,10 @@ def blocked(
             free.append(removal)
     reason = _over_budget(arrival, repository, records, free) if free else ""
     for removal in free if reason else ():
-        count = removal.to + removal.rooms
-        kind = HoldKind.OVER_BUDGET
-        held[removal.key] = HeldRemoval(kind, removal.line, reason, count=count)
+        workload = arrival.reading.workloads.get(removal.key)
+        acts = brakes.told(workload, records.get(removal.key, NO_RECORD).accepted)
+        count, kind = removal.to + removal.rooms, HoldKind.OVER_BUDGET
+        held[removal.key] = HeldRemoval(kind, removal.line, reason + acts, count=count)
     return held
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from reconciler.core import (
     approval,
     births,
-    brakes,
     budget,
     change,
     gates,
@@ -24,7 +23,6 @@ from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.records import (
-    NO_RECORD,
     Accepted,
     Departed,
     LedgerEntry,
@@ -69,10 +67,7 @@ def take_in(
     changed = changed_records(arrival, records, gated, read_spec)
     asked_lines = {**{removal.line: "" for removal in removals}, **arrival.asked}
     change_hash = change.hash_of_lines(asked_lines)
-    holds = tuple(
-        _told(arrival, records, hold) if hold.key in blocked else hold
-        for hold in gates.holds_of(arrival.reading, blocked, change_hash)
-    )
+    holds = tuple(gates.holds_of(arrival.reading, blocked, change_hash))
     holds += tuple(gates.frozen_holds(arrival, change_hash))
     in_step = repository.in_step if holds or arrival.unreadable else arrival.reading.commit
     following = replace(_next_repository(arrival, repository, asked_lines), in_step=in_step)
@@ -86,14 +81,6 @@ def take_in(
     free = (item for item in removals if item.key not in blocked and item.line not in approved)
     following = replace(following, departed=_departed(arrival, repository, free))
     return _intake(arrival, following, records, changed, holds, read_spec)
-
-
-def _told(arrival: Arrival, records: Mapping[WorkloadKey, StateRecord], hold: Hold) -> Hold:
-    """Return the hold of a removal; of the commit that asks for it some may act all the same."""
-    if hold.key is None:
-        return hold
-    accepted = records.get(hold.key, NO_RECORD).accepted
-    return brakes.told(hold, arrival.reading.workloads.get(hold.key), accepted)
 
 
 def _intake(

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from reconciler.model.holds import Hold
 from tests.loop.safety import Bounds
 from tests.loop.scaling.house import ARENA, FILE, Scene, scaled, stage
 from tests.loop.scaling.test_counts_branch import APART, counts
@@ -38,10 +39,10 @@ async def rushed(there: Scene) -> None:
     await there.until("twelve rooms", lambda: there.rooms() == 12, 400.0)
 
 
-def change_hash(there: Scene) -> str:
-    """What is to be approved; "" for nothing."""
+def held(there: Scene) -> Hold | None:
+    """What is to be approved, None for nothing."""
     holds = there.leader.lane.wanted.holds if there.leader else ()
-    return next((each.change_hash for each in holds if each.key == ARENA and each.change_hash), "")
+    return next((each for each in holds if each.key == ARENA and each.change_hash), None)
 
 
 @pytest.mark.parametrize("brake", [off, without])
@@ -54,10 +55,13 @@ def test_it_decides_no_more_while_its_rooms_wait_for_an_approval(
         async with stage(files, {"arena": Bounds(30, 0)}) as there:
             await rushed(there)
             there.world.commit({FILE: brake(SPEC)})
-            await there.until("it is held", lambda: bool(change_hash(there)), 90.0)
+            await there.until("it is held", lambda: bool(held(there)), 90.0)
             await asyncio.sleep(600.0)
             assert (there.wanted(), there.rooms()) == (12, 12)
-            there.world.approve(change_hash(there))
+            hold = held(there)
+            assert hold is not None
+            assert hold.reason.endswith(" (that its policy is off acts at once)")
+            there.world.approve(hold.change_hash)
             await there.until("what Git says", lambda: there.rooms() == 2, 200.0)
 
     in_virtual_time(main())
@@ -70,7 +74,7 @@ def test_it_goes_on_from_there_where_that_is_taken_back(config: str) -> None:
         async with stage(files, {"arena": Bounds(30, 0)}) as there:
             await rushed(there)
             there.world.commit({FILE: off(SPEC)})
-            await there.until("it is held", lambda: bool(change_hash(there)), 90.0)
+            await there.until("it is held", lambda: bool(held(there)), 90.0)
             there.start("two")
             await there.services[0].kill()
             await asyncio.sleep(600.0)

@@ -7,9 +7,8 @@ import pytest
 
 from reconciler.core import brakes
 from reconciler.core.compile import canonical, workload_from_json
-from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.specs import Source, Workload
-from tests.unit.core.making import a_key, accepted
+from tests.unit.core.making import accepted
 
 POLICY = {"min": 1, "max": 30, "policy": {"fixedBuffer": {"amount": 3}}}
 OFF = {**POLICY, "enabled": False}
@@ -40,8 +39,9 @@ def spec(replicas: int = 20, **more: Any) -> Workload:
         ({"autoscaling": POLICY}, {"autoscaling": POLICY}, {}, ""),
         ({"autoscaling": POLICY}, {"autoscaling": OFF}, {"autoscaling": OFF}, "its policy is off"),
         ({"autoscaling": POLICY}, {}, {"autoscaling": OFF}, "its policy is off"),
-        # So again at the next look, which has the one that was switched off as accepted.
-        ({"autoscaling": OFF}, {}, {}, "its policy is off"),
+        ({"autoscaling": OFF}, {}, {}, ""),
+        ({"suspend": SUSPEND}, {"suspend": SUSPEND}, {}, ""),
+        ({"suspend": SUSPEND}, {"suspend": True}, {"suspend": True}, "it is suspended"),
         ({}, {"autoscaling": POLICY}, {}, ""),
         ({}, {"suspend": SUSPEND}, {"suspend": SUSPEND}, "it is suspended"),
         (
@@ -61,5 +61,7 @@ def test_what_acts_of_a_spec_that_is_held(
     known, found = json.loads(acting.spec_json)["spec"], json.loads(after.spec_json)["spec"]
     assert found == known | changed
     assert after.replicas == acting.replicas
-    said = brakes.told(Hold(HoldKind.OVER_BUDGET, a_key(), "too many"), fewer, acting).reason
-    assert said == "too many" + (f" (that {told} acts at once)" if told else "")
+    assert brakes.told(fewer, acting) == (f" (that {told} acts at once)" if told else "")
+    # The next look finds them in what is accepted.
+    assert brakes.braked(after, fewer) is after
+    assert not brakes.told(fewer, after)
