@@ -194,8 +194,8 @@ def _told(record: StateRecord, held: HeldRemoval) -> str:
     """Return why a removal is held: its policy may have added rooms since a budget counted them."""
     more = record.in_effect - held.count
     if not held.count or more <= 0:
-        return held.reason
-    return f"{held.reason}; by now {record.in_effect} are wanted, and {more} more would go"
+        return held.told
+    return f"{held.told}; by now {record.in_effect} are wanted, and {more} more would go"
 
 
 def _hash(held: HeldRemoval, offers: Iterable[Offer]) -> str:

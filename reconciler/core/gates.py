@@ -1,6 +1,7 @@
 """What of a head does not act by itself: the three gates of DESIGN §2 rule 3 and §6, freezes."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from reconciler.core import brakes, budget, vanish
 from reconciler.core.freeze_windows import frozen_reason
@@ -55,7 +56,7 @@ def holds_of(
         stuck = removal.kind is HoldKind.UNREADABLE
         stuck |= bool(reading.unreadable) and leaves_git(removal.line)
         approvable = "" if stuck else change_hash
-        yield Hold(removal.kind, key, removal.reason, approvable)
+        yield Hold(removal.kind, key, removal.told, approvable)
 
 
 def frozen_holds(arrival: Arrival, change_hash: str) -> Iterator[Hold]:
@@ -97,10 +98,12 @@ def blocked(
             free.append(removal)
     reason = _over_budget(arrival, repository, records, free) if free else ""
     for removal in free if reason else ():
-        workload = arrival.reading.workloads.get(removal.key)
-        acts = brakes.told(workload, records.get(removal.key, NO_RECORD).accepted)
         count, kind = removal.to + removal.rooms, HoldKind.OVER_BUDGET
-        held[removal.key] = HeldRemoval(kind, removal.line, reason + acts, count=count)
+        held[removal.key] = HeldRemoval(kind, removal.line, reason, count=count)
+    workloads = arrival.reading.workloads
+    for key, removal_held in held.items():
+        acts = brakes.told(workloads.get(key), records.get(key, NO_RECORD).accepted)
+        held[key] = replace(removal_held, acts=acts)
     return held
 
 

@@ -136,6 +136,8 @@ def _state(record: StateRecord) -> Json:
             "reason": record.held.reason,
             **({"backTo": record.held.back_to} if record.held.back_to else {}),
             **({"count": record.held.count} if record.held.count else {}),
+            **({"acts": record.held.acts} if record.held.acts else {}),
+            **({"released": record.held.released} if record.held.released else {}),
         },
         "inventory": [[*_ref(owned.ref), owned.made] for owned in record.inventory],
         "ledger": [[entry.at, entry.count] for entry in record.ledger],
@@ -184,8 +186,15 @@ def load_state(data: Texts, what: str) -> StateRecord:
 
 
 def _held(value: Json) -> HeldRemoval:
-    kind, back_to = HoldKind(value["kind"]), value.get("backTo", "")
-    return HeldRemoval(kind, value["line"], value["reason"], back_to, value.get("count", 0))
+    return HeldRemoval(
+        HoldKind(value["kind"]),
+        value["line"],
+        value["reason"],
+        back_to=value.get("backTo", ""),
+        count=value.get("count", 0),
+        acts=value.get("acts", ""),
+        released=value.get("released", ""),
+    )
 
 
 def _accepted(value: Json, what: str) -> Accepted:

@@ -46,7 +46,7 @@ def standing_of(
     if write_back.mode == "off":
         return Standing("off", "it acts, and Git keeps its own number: writeBack.mode is off")
     if record.held is not None:
-        return Standing("held", f"the newest commit is held: {record.held.reason}")
+        return Standing("held", f"the newest commit is held: {record.held.told}")
     kept = _kept_back(key, record)
     if kept:
         return Standing("held", kept)

@@ -100,10 +100,8 @@ def next_record(
         # Refused as a whole: a new image beside the old count is what no commit ever asked for,
         # and would replace the very rooms that the refusal protects.
         known = carried_counts.carried_beside(arrival, workload, before, read_spec)
-        if known.accepted:
-            known = replace(known, accepted=brakes.braked(known.accepted, workload))
         back_to = counts_in_git.back_to(arrival, key, before)
-        return replace(known, held=replace(held, back_to=back_to))
+        return brakes.braked(known, replace(held, back_to=back_to), workload)
     count = before.in_effect if before.accepted else arrival.unrecorded.get(key, 0)
     scaling, wanted = part.asked.settled[key]
     replicas = count if held else workload.replicas

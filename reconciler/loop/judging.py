@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import ParamSpec, TypeVar
 
-from reconciler.core import approval, counts_in_git, freezing, intake, suspension
+from reconciler.core import approval, brakes, counts_in_git, freezing, gates, intake, suspension
 from reconciler.core.approval import Ask
 from reconciler.core.asked import Asked, asked_by
 from reconciler.core.calendar import Zones
@@ -75,7 +75,8 @@ async def beside(scene: Scene, judge: Callable[_P, _T], *args: _P.args, **named:
 
 def asked_for(scene: Scene) -> Asking:
     """Return what a head asks for, with the freezes that it stands under."""
-    arrival, before, records = scene.arrival, scene.repository, scene.records
+    arrival, before = scene.arrival, scene.repository
+    records = _released(scene)
     arrival = counts_in_git.numbered_anew(arrival, records)
     arrival = replace(arrival, reading=suspension.all_in_time(arrival.reading, arrival.dated))
     arrival = replace(arrival, freezes=freezing.open_freezes(arrival, before, scene.zones))
@@ -87,9 +88,19 @@ def asked_for(scene: Scene) -> Asking:
     return Asking(replace(arrival, asked=ask.marks), asked, edits, ask, offered)
 
 
+def _released(scene: Scene) -> Mapping[WorkloadKey, StateRecord]:
+    """Return what a head is judged beside: without brakes, for it pulls its own.
+
+    One that is held as a whole pulls none, so those that are pulled stay.
+    """
+    if gates.commit_held(scene.arrival.reading) is not None:
+        return scene.records
+    return brakes.all_released(scene.records)
+
+
 def judged(scene: Scene, asking: Asking, repository: RepositoryRecord) -> Judged:
     """Return what of a head acts; `repository` is the record with what approvals let through."""
-    records, zones, now = scene.records, scene.zones, asking.ask.now
+    records, zones, now = _released(scene), scene.zones, asking.ask.now
     approved = {entry.line for entry in repository.approved if entry.until > now}
     arrival = freezing.lifted(asking.arrival, asking.edits, approved, zones)
     arrival = freezing.withheld(arrival, asking.edits, approved, records, workload_from_json)
@@ -97,6 +108,9 @@ def judged(scene: Scene, asking: Asking, repository: RepositoryRecord) -> Judged
     waits, asked = bool(arrival.waiting), asking.asked
     asked = asked_by(arrival, records, workload_from_json) if waits else asked
     result = intake.take_in(arrival, repository, records, workload_from_json, asked)
+    # A brake that stays pulled is released and pulled again in between.
+    changed = {key: each for key, each in result.records.items() if each != scene.records.get(key)}
+    result = replace(result, records=changed)
     ends = suspension.next_end({**arrival.reading.workloads, **result.effective})
     changes = freezing.next_change(arrival, scene.repository, zones)
     return Judged(arrival, result, soonest(ends, changes))

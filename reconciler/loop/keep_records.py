@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
+from reconciler.core import brakes
 from reconciler.core.carried_counts import carried_beside
 from reconciler.core.compile import workload_from_json
 from reconciler.core.counts_in_git import settled
@@ -110,6 +111,7 @@ def _scaling(
         return newest.scaling  # its deletion is held, or its spec is broken: what acts goes on
     if record.held:
         # Of a commit that is refused nothing acts, and what was decided before stays.
+        newest = brakes.released(newest)
         return carried_beside(arrival, workload, newest, workload_from_json).scaling
     return settled(arrival, workload, newest)[0]
 

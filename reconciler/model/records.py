@@ -94,6 +94,8 @@ class HeldRemoval:
     It stays held, whatever time passes, until the line is approved or asked for no more. `back_to`
     is the commit to which the branch moved other than forward with that number, "" for none.
     `count` is the one that acted when a budget refused it, of which `reason` tells; 0 elsewhere.
+    `acts` says what of that commit acts all the same, "" for nothing, and `released` is a JSON
+    object of the fields of the accepted spec that this changed, as they were (null: not there).
     """
 
     kind: HoldKind
@@ -101,6 +103,13 @@ class HeldRemoval:
     reason: str
     back_to: str = ""
     count: int = 0
+    acts: str = ""
+    released: str = ""
+
+    @property
+    def told(self) -> str:
+        """Why it is held, and what of its commit is not."""
+        return f"{self.reason} (that {self.acts} acts at once)" if self.acts else self.reason
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -89,3 +89,42 @@ def test_it_goes_on_from_there_where_that_is_taken_back(config: str) -> None:
                 await there.until("in Git", lambda: counts(there) == lists, 200.0)
 
     in_virtual_time(main())
+
+
+@pytest.mark.parametrize("config", [CONFIG, APART], ids=["one branch", "counts apart"])
+def test_a_head_without_the_brake_is_judged_as_if_none_had_been(config: str) -> None:
+    async def main() -> None:
+        files = {"gamekeeper.yaml": config, FILE: SPEC}
+        async with stage(files, {"arena": Bounds(30, 0)}) as there:
+            await rushed(there)
+            there.world.commit({FILE: off(SPEC)})
+            await there.until("it is held", lambda: bool(held(there)), 90.0)
+            fewer = SPEC.replace("  replicas: 2\n", "  replicas: 5\n")
+            there.world.commit({FILE: fewer})
+            # Inside reviewed bounds, so no budget holds it.
+            await there.until("a person's number", lambda: there.wanted() == 5, 90.0)
+            assert held(there) is None
+
+    in_virtual_time(main())
+
+
+def test_what_is_suspended_no_more_goes_on_while_its_rooms_wait_for_an_approval() -> None:
+    async def main() -> None:
+        files = {"gamekeeper.yaml": CONFIG, FILE: SPEC}
+        async with stage(files, {"arena": Bounds(30, 0)}) as there:
+            await rushed(there)
+            there.world.commit({FILE: off(SPEC) + "  suspend: true\n"})
+            await there.until("it is held", lambda: bool(held(there)), 90.0)
+            hold = held(there)
+            assert hold is not None
+            assert "(that it is suspended and its policy is off acts at once)" in hold.reason
+            there.world.delete(f"/api/v1/namespaces/arena/pods/{there.world.names('arena')[0]}")
+            await asyncio.sleep(60.0)
+            assert there.pods() == 11
+            there.world.commit({FILE: off(SPEC)})
+            await there.until("it is made again", lambda: there.rooms() == 12, 120.0)
+            hold = held(there)
+            assert hold is not None
+            assert hold.reason.endswith("(that its policy is off acts at once)")
+
+    in_virtual_time(main())

@@ -1,18 +1,22 @@
 """What stops somebody acts at once, also in a commit whose removals wait for an approval."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from reconciler.core import brakes
+from reconciler.core import brakes, record_codec
 from reconciler.core.compile import canonical, workload_from_json
+from reconciler.model.holds import HoldKind
+from reconciler.model.records import HeldRemoval
 from reconciler.model.specs import Source, Workload
-from tests.unit.core.making import accepted
+from tests.unit.core.making import a_key, accepted
 
 POLICY = {"min": 1, "max": 30, "policy": {"fixedBuffer": {"amount": 3}}}
 OFF = {**POLICY, "enabled": False}
 SUSPEND = {"reason": "the database moves"}
+HELD = HeldRemoval(HoldKind.OVER_BUDGET, "local Scheduler arena/arena to=2", "too many")
 
 
 def spec(replicas: int = 20, **more: Any) -> Workload:
@@ -55,13 +59,23 @@ def spec(replicas: int = 20, **more: Any) -> Workload:
 def test_what_acts_of_a_spec_that_is_held(
     before: dict[str, Any], held: dict[str, Any], changed: dict[str, Any], told: str
 ) -> None:
-    acting, fewer = accepted(spec(**before)).accepted, spec(2, **held)
-    assert acting is not None
-    after = brakes.braked(acting, fewer)
-    known, found = json.loads(acting.spec_json)["spec"], json.loads(after.spec_json)["spec"]
+    record, head = accepted(spec(**before)), spec(2, **held)
+    assert record.accepted is not None
+    assert brakes.told(head, record.accepted) == told
+    after = brakes.braked(record, HELD, head)
+    assert after.accepted is not None
+    known, found = (
+        json.loads(each.spec_json)["spec"] for each in (record.accepted, after.accepted)
+    )
     assert found == known | changed
-    assert after.replicas == acting.replicas
-    assert brakes.told(fewer, acting) == (f" (that {told} acts at once)" if told else "")
-    # The next look finds them in what is accepted.
-    assert brakes.braked(after, fewer) is after
-    assert not brakes.told(fewer, after)
+    assert after.accepted.replicas == record.accepted.replicas
+    # The next head is judged beside what was accepted, and pulls its own.
+    again = brakes.released(record_codec.load_state(record_codec.dump_state(after), "a record"))
+    assert again == replace(record, held=HELD)
+    assert brakes.braked(again, HELD, head) == after
+    assert brakes.all_released({a_key(): after}) == {a_key(): again}
+
+
+def test_where_no_brake_is_pulled_nothing_is_made_anew() -> None:
+    records = {a_key(): accepted(spec()), a_key("lobby"): replace(accepted(spec()), held=HELD)}
+    assert brakes.all_released(records) is records
