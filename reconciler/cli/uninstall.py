@@ -14,6 +14,7 @@ from reconciler.cli.progress import Progress
 from reconciler.cli.status import read_records
 from reconciler.cli.uninstall_text import print_left, print_others, print_plan, print_removed
 from reconciler.loop.uninstall import (
+    INSTALLED,
     OwnRecord,
     Removal,
     counted_rooms,
@@ -95,20 +96,21 @@ async def _records(one: OneCluster, settings: Settings) -> list[OwnRecord]:
 async def others_installed(
     one: OneCluster, settings: Settings, records: Sequence[OwnRecord]
 ) -> Mapping[str, frozenset[str]]:
-    """Return where other instances have their records, looked for where this one has none here.
+    """Return where other instances are installed, looked for where this one is not installed here.
 
-    Records of names alone are none: they are found from any namespace of ours, also while a loop
-    leads in another one, whose Lease is not the one that we would take. Raises Failure where this
-    instance is installed there.
+    Records of names say nothing of that: they are found from any namespace of ours, also while a
+    loop leads in another one, whose Lease is not the one that we would take. Nor do a request and
+    an approval, which whoever mistook the namespace before left here. Raises Failure where this
+    instance is installed elsewhere.
     """
-    if any(record.what != "ordinals" for record in records):
+    if any(record.what in INSTALLED for record in records):
         return {}
     found = dict(await installed(one.cluster))
     elsewhere = sorted(found.pop(settings.instance, frozenset()) - {settings.namespace})
     if elsewhere:
         raise Failure(
-            f"instance {settings.instance} has its records in namespace {', '.join(elsewhere)}, "
-            f"and none in {settings.namespace}",
+            f"instance {settings.instance} is installed in namespace {', '.join(elsewhere)}, "
+            f"and not in {settings.namespace}",
             "Whether a loop leads is seen there alone",
             # Others may write what looks like records in their own: which is ours people know.
             "Pass the one that its loop runs in as --namespace"

@@ -21,6 +21,11 @@ from reconciler.model.reports import Outcome
 from reconciler.model.wanted import Wanted
 from reconciler.ports import Cluster
 
+INSTALLED = frozenset({"repository", "state"})
+"""Records that a loop alone makes, in its own namespace: they say where an instance is.
+
+Requests and approvals are people's, who may mistake the namespace.
+"""
 ORDER = (APPROVAL, REQUEST, "repository", "state", "ordinals")
 PASSES = 6
 """Objects, then the namespace, then the records: more passes find nothing more to do."""
@@ -55,10 +60,10 @@ async def own_records(cluster: Cluster, namespace: str, instance: str) -> list[O
 
 
 async def installed(cluster: Cluster) -> Mapping[str, frozenset[str]]:
-    """Return the namespaces in which instances have records of their own, by instance.
+    """Return the namespaces in which instances have the records of a loop, by instance.
 
-    Records of names are none of these: they stand beside rooms, whatever namespace of ours is
-    asked for, so they say of no installation where it is. Raises the cluster's errors.
+    Those of names are none of these: they stand beside rooms, whatever namespace of ours is asked
+    for, so they say of no installation where it is. Raises the cluster's errors.
     """
     listing = await cluster.list("v1", "ConfigMap", labels=f"{labels.INSTANCE},{labels.RECORD}")
     found = defaultdict[str, set[str]](set)
@@ -66,7 +71,7 @@ async def installed(cluster: Cluster) -> Mapping[str, frozenset[str]]:
         marks, namespace = item["metadata"]["labels"], item["metadata"]["namespace"]
         instance, what = str(marks[labels.INSTANCE]), str(marks[labels.RECORD])
         places = Places(cluster.name, namespace, instance)
-        if what in ORDER and what != "ordinals" and _stands_at_its_place(places, item, what):
+        if what in INSTALLED and _stands_at_its_place(places, item, what):
             found[instance].add(namespace)
     return {instance: frozenset(spaces) for instance, spaces in found.items()}
 

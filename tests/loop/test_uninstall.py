@@ -5,6 +5,8 @@ import pytest
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.cli.failures import Failure
 from reconciler.cli.uninstall import drop_lease, others_installed
+from reconciler.loop.approvals import APPROVAL, approval_body
+from reconciler.loop.requests import REQUEST, ask, request_ref
 from reconciler.loop.uninstall import ORDER, Removal, own_records, remove_empty
 from reconciler.model import labels
 from reconciler.model.errors import Conflict, Denied, Unavailable
@@ -214,16 +216,25 @@ async def test_the_lease_goes_last_and_stays_where_somebody_took_it_since(holder
     assert ("gamekeeper-main" in there) == bool(holder)
 
 
+@pytest.mark.parametrize("slips", [[], [REQUEST], [APPROVAL, REQUEST]], ids="".join)
 @pytest.mark.parametrize("left", ["everything", "all but the repository's", "names alone"])
-async def test_in_another_namespace_than_its_own_it_is_told_where_it_is(left: str) -> None:
-    """Names stand beside rooms and are found from everywhere: they went beneath who leads."""
+async def test_in_another_namespace_than_its_own_it_is_told_where_it_is(
+    left: str, slips: list[str]
+) -> None:
+    """Names stand beside rooms and are found from everywhere: they went beneath who leads.
+
+    Who mistook the namespace of `reconcile` or `approve` before left a record there.
+    """
     world, process = await two()
+    world.create("/api/v1/namespaces", {"metadata": {"name": "gk2"}})
+    for slip in slips:
+        await _mistaken(process, slip)
     ours = "/api/v1/namespaces/gamekeeper/configmaps"
     gone = {"everything": [], "all but the repository's": ["gamekeeper-main"]}
     for name in gone.get(left, [each["metadata"]["name"] for each in world.objects(ours)]):
         world.delete(f"{ours}/{name}")
     found = await own_records(process.cluster, "gk2", "main")
-    assert {each.what for each in found} == {"ordinals"}
+    assert {each.what for each in found} == {*slips, "ordinals"}
     asked = others_installed(one_of(process), Settings(instance="main", namespace="gk2"), found)
     if left == "names alone":
         assert await asked == {}
@@ -231,9 +242,31 @@ async def test_in_another_namespace_than_its_own_it_is_told_where_it_is(left: st
     with pytest.raises(Failure) as refused:
         await asked
     assert str(refused.value) == (
-        "instance main has its records in namespace gamekeeper, and none in gk2. "
+        "instance main is installed in namespace gamekeeper, and not in gk2. "
         "Whether a loop leads is seen there alone. Pass --namespace gamekeeper."
     )
+
+
+@pytest.mark.parametrize("slip", [APPROVAL, REQUEST])
+async def test_what_a_mistaken_command_left_elsewhere_says_of_no_installation(slip: str) -> None:
+    world, process = await two()
+    ours = "/api/v1/namespaces/gamekeeper/configmaps"
+    for name in [each["metadata"]["name"] for each in world.objects(ours)]:
+        world.delete(f"{ours}/{name}")
+    world.create("/api/v1/namespaces", {"metadata": {"name": "gk2"}})
+    await _mistaken(process, slip)
+    found = await own_records(process.cluster, "gamekeeper", "main")
+    assert {each.what for each in found} == {"ordinals"}
+    settings = Settings(instance="main", namespace="gamekeeper")
+    assert await others_installed(one_of(process), settings, found) == {}
+
+
+async def _mistaken(process: Process, slip: str) -> None:
+    """Ask for a look, or approve, in a namespace in which no loop runs."""
+    if slip == REQUEST:
+        await ask(process.cluster, request_ref("gk2", "main"), "main", "now")
+    else:
+        await process.cluster.create(approval_body("gk2", "main", "0123456789ab", "anna"))
 
 
 async def test_of_several_namespaces_none_is_proposed() -> None:
@@ -243,7 +276,7 @@ async def test_of_several_namespaces_none_is_proposed() -> None:
     theirs: Json = {"metadata": {"name": "gamekeeper-main", "labels": marks}}
     world.create("/api/v1/namespaces/arena/configmaps", theirs)
     settings = Settings(instance="main", namespace="gk2")
-    with pytest.raises(Failure, match="in namespace arena, gamekeeper, and none in gk2") as refused:
+    with pytest.raises(Failure, match="in namespace arena, gamekeeper, and not in gk2") as refused:
         await others_installed(one_of(process), settings, ())
     assert str(refused.value).endswith("Pass the one that its loop runs in as --namespace.")
 
