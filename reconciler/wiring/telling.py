@@ -16,7 +16,7 @@ from reconciler.settings import Settings
 from reconciler.wiring.clock import SystemClock
 from reconciler.wiring.leading import lease_ref
 from reconciler.wiring.outside import trust_of
-from reconciler.wiring.repositories import repository_of
+from reconciler.wiring.repositories import file_from_anywhere, repository_of
 
 if TYPE_CHECKING:
     import ssl
@@ -92,7 +92,7 @@ def make_statuses(settings: Settings) -> Statuses | None:
     hosted = hosted_by(settings)
     if hosted is None:
         return None
-    token_file = settings.commit_status_token_file or settings.git_token_file
+    token_file = settings.commit_status_token_file or file_from_anywhere(settings.git_token_file)
     if not token_file:
         raise Misconfigured(
             "--commit-status needs a token: add --commit-status-token-file or --git-token-file"
@@ -103,8 +103,10 @@ def make_statuses(settings: Settings) -> Statuses | None:
     context = f"gamekeeper/{settings.instance}/{settings.cluster_name}"
     board = Signboard(hosted, context, token_file, target_url)
     # The code host's authority is known already where Git needs one.
-    path, flag = settings.git_certificate_authority_file, "--git-certificate-authority-file"
-    trust = trust_of(path, flag) or trust_of(settings.egress_certificate_authority_file)
+    path = file_from_anywhere(settings.git_certificate_authority_file)
+    trust = trust_of(path, "--git-certificate-authority-file") or trust_of(
+        settings.egress_certificate_authority_file
+    )
     return HttpStatuses(_exchange(trust), board)
 
 

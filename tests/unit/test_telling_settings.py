@@ -74,14 +74,22 @@ async def test_who_begins_to_lead_says_nothing_of_commits_of_an_earlier_term(
     await nowhere.close()
 
 
-async def test_the_authority_of_the_code_host_is_that_of_git(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_short", [False, True], ids=["absolute", "from ~"])
+async def test_the_authority_of_the_code_host_is_that_of_git(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_short: bool
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
     certificate = make_certificate(tmp_path)
+
+    def named(file: Path) -> str:
+        return f"~/{file.relative_to(tmp_path)}" if is_short else str(file)
+
     token = tmp_path / "token"
     token.write_text(secret := canary("commit status token"))
     verdict = Verdict("ab" * 20, CommitState.SUCCESS, "every workload is as Git says", "")
     given: dict[str, Any] = {
         "commit_status": "gitea",
-        "git_token_file": str(token),
+        "git_token_file": named(token),
         "instance": "main",
     }
 
@@ -90,7 +98,7 @@ async def test_the_authority_of_the_code_host_is_that_of_git(tmp_path: Path) -> 
 
     async with answering(answer, server_context(certificate)) as server:
         repository: dict[str, Any] = {"repo": f"{server.origin}/a/b.git"}
-        trusting: dict[str, Any] = {"git_certificate_authority_file": str(certificate)}
+        trusting: dict[str, Any] = {"git_certificate_authority_file": named(certificate)}
         untrusting: dict[str, Any] = {}
         for more in (untrusting, trusting):
             made = make_statuses(Settings(**given, **repository, **more))
