@@ -38,11 +38,12 @@ def open_freezes(
 ) -> tuple[Freeze, ...]:
     """Return the freezes that a head stands under, the one that ends first before the others.
 
-    One of which the head has no line is told with the commit that has it, as git writes it.
+    One of which the head has no line is told with the commit that has it, and the path from the
+    top of the repository, as git writes both.
     """
     now, config = arrival.dated, arrival.reading.config
     known = [each for each in repository.freezes if each.since <= now < each.until]
-    found = {_in_commit(each, repository.commit) for each in known}
+    found = {_in_commit(each, repository.commit, arrival.path) for each in known}
     found |= set(freeze_windows.open_at(_windows(arrival), zones, now))
     own = freeze_windows.open_at(config.freeze if config else (), zones, now)
     told = (*sorted(found, key=_told), *own)
@@ -50,11 +51,12 @@ def open_freezes(
     return tuple(sorted(by_span.values()))[-MOST_REMEMBERED:]
 
 
-def _in_commit(freeze: Freeze, commit: str) -> Freeze:
+def _in_commit(freeze: Freeze, commit: str, folder: str) -> Freeze:
     """Return a freeze with the commit of its line, where that is not named yet."""
     if not commit or not freeze.place.startswith(f"{CONFIG_FILE}:"):
         return freeze
-    return replace(freeze, place=f"{commit[:12]}:{freeze.place}")
+    file = f"{folder}/{freeze.place}" if folder else freeze.place
+    return replace(freeze, place=f"{commit[:12]}:{file}")
 
 
 def _told(freeze: Freeze) -> tuple[bool, str]:

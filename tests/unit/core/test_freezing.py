@@ -18,6 +18,7 @@ from reconciler.model.moves import Moves
 from reconciler.model.records import Accepted, HeldRemoval, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import Config, Source, Workload
+from reconciler.model.trees import CONFIG_FILE
 from tests.unit.core.arriving import an_arrival
 from tests.unit.core.making import NOW, a_key, a_reading
 
@@ -234,18 +235,23 @@ def test_a_number_of_a_branch_that_went_back_is_not_told_as_set_by_hand_after_th
     assert counts_in_git.settled(a_head(spec, freezes=()), spec, later)[0] == scaling
 
 
-def test_one_that_the_head_has_no_more_is_told_with_the_commit_that_has_it() -> None:
+@pytest.mark.parametrize(
+    ("path", "file"), [("", CONFIG_FILE), ("envs/prod", f"envs/prod/{CONFIG_FILE}")]
+)
+def test_one_that_the_head_has_no_more_is_told_with_the_commit_that_has_it(
+    path: str, file: str
+) -> None:
     placed = replace(a_config(freeze=[DAY]).freeze[0], line=28)
     with_it = replace(a_config(freeze=[DAY]), freeze=(placed,))
     arrival = a_head(None, accepted_config=None)
-    arrival = replace(arrival, reading=replace(arrival.reading, config=with_it))
+    arrival = replace(arrival, path=path, reading=replace(arrival.reading, config=with_it))
     first = freezing.open_freezes(arrival, RepositoryRecord(), ZONES)
     assert [each.place for each in first] == ["gamekeeper.yaml:28"]
     without = replace(arrival, accepted_config=a_config(freeze=[DAY]))
     without = replace(without, reading=replace(arrival.reading, config=a_config()))
     known = RepositoryRecord(commit="c1" * 20, freezes=first)
     then = freezing.open_freezes(without, known, ZONES)
-    assert [each.place for each in then] == ["c1c1c1c1c1c1:gamekeeper.yaml:28"]
+    assert [each.place for each in then] == [f"c1c1c1c1c1c1:{file}:28"]
     later = RepositoryRecord(commit="c2" * 20, freezes=then)
     assert freezing.open_freezes(without, later, ZONES) == then
     assert freezing.open_freezes(arrival, later, ZONES) == first, "it came back to the head"
