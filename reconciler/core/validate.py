@@ -8,7 +8,7 @@ from reconciler.core.compile import canonical
 from reconciler.core.copying import check_copies
 from reconciler.core.freeze_windows import check_freeze
 from reconciler.core.ignoring import check_ignore
-from reconciler.core.mistakes import Mistake, below, shown
+from reconciler.core.mistakes import Mistake, below, listed, shown
 from reconciler.core.pod_parts import child, text
 from reconciler.core.port_checks import check_ports
 from reconciler.core.report_checks import check_reports
@@ -23,7 +23,8 @@ from reconciler.model.specs import Config, Permissions
 
 _NOTHING = (0, "0%")
 _NOT_OURS = "is none of the namespaces that whoever runs Gamekeeper lets this repository use"
-_ASK = "choose one of those, or have it added to --allow-namespaces"
+_NONE = "may not be used: whoever runs Gamekeeper lets this repository use no namespace"
+_ASK = "have it added to --allow-namespaces"
 _BRANCH = ("spec", "writeBack", "branch")
 
 
@@ -95,9 +96,12 @@ def _namespace(kind: str, value: Json, permissions: Permissions) -> Iterator[Mis
     name = named or text(child(value, "metadata"), "name")
     at = ("spec", "namespace") if named else ("metadata", "name")
     if name not in permissions.reserved_namespaces and not name.startswith("kube-"):
-        if name and not any(fnmatchcase(name, allowed) for allowed in permissions.namespaces):
-            message = f"{shown(name)} {_NOT_OURS} ({', '.join(permissions.namespaces)})"
-            yield Mistake(at, message, _ASK, "namespace-not-allowed")
+        allowed = permissions.namespaces
+        if name and not any(fnmatchcase(name, each) for each in allowed):
+            why, fix = f"{_NOT_OURS} ({listed(allowed)})", f"choose one of those, or {_ASK}"
+            if not allowed:
+                why, fix = _NONE, _ASK
+            yield Mistake(at, f"{shown(name)} {why}", fix, "namespace-not-allowed")
         return
     message, fix = f"{shown(name)} is reserved", "choose another one"
     if not named:

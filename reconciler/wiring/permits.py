@@ -32,8 +32,10 @@ _CONTENT_KINDS = (
 )
 """What keeps a namespace from being removed, unless a setting names other kinds."""
 _LEVELS: Mapping[str, PodSecurity] = {level: level for level in get_args(PodSecurity)}
-_WILD = re.compile(r"\[[^]]+\]|[*?]")
-"""What stands for other characters in a glob."""
+_ONE = re.compile(r"\[[^]]+\]|[?]")
+"""What stands for one character in a glob."""
+_NEEDED = re.compile(r"^\*+(?=-|$)|(?<=-)\*+$")
+"""Where `*` stands for one at least: no name begins or ends with a hyphen."""
 NO_INSTANCE = "render"
 """The instance in labels where none is set: such manifests belong to no installation."""
 
@@ -61,10 +63,10 @@ def permissions_of(settings: Settings) -> Permissions:
 def _namespaces_of(settings: Settings) -> tuple[str, ...]:
     for entry in settings.allow_namespaces:
         # As the shortest name that it may mean: what is none then can match none.
-        problem = label_problem(_WILD.sub("a", entry))
+        problem = label_problem(_NEEDED.sub("a", _ONE.sub("a", entry)).replace("*", ""))
         if problem:
             raise Misconfigured(
-                f"--allow-namespaces {entry[:100]!r} can match no namespace, whose name {problem}"
+                f"--allow-namespaces {entry[:100]!r} can match no namespace: {problem}"
             )
     return settings.allow_namespaces
 

@@ -196,6 +196,24 @@ def test_a_namespace_that_is_not_allowed_is_told_with_those_that_are() -> None:
         '"arena" is none of the namespaces that whoever runs Gamekeeper lets this repository use '
         "(games-*, lobby)"
     )
+    assert found.fix == "choose one of those, or have it added to --allow-namespaces"
+
+
+def test_of_namespaces_that_are_allowed_only_the_first_are_told() -> None:
+    permissions = Permissions(namespaces=tuple(f"games-{number}" for number in range(400)))
+
+    (found,) = check_workload(loaded(SPEC), kit(), permissions, "1.36")
+
+    assert found.message.endswith("(games-0, games-1, games-2, games-3, games-4 and 395 more)")
+
+
+def test_where_no_namespace_is_allowed_none_is_proposed() -> None:
+    (found,) = check_workload(loaded(SPEC), kit(), Permissions(namespaces=()), "1.36")
+
+    assert found.message == (
+        '"arena" may not be used: whoever runs Gamekeeper lets this repository use no namespace'
+    )
+    assert found.fix == "have it added to --allow-namespaces"
 
 
 def test_a_template_is_judged_by_its_own_content_and_the_process_permissions() -> None:
