@@ -289,8 +289,13 @@ Spoil = Callable[[Path], object]
         pytest.param(lambda path: path.write_text(""), "names nobody", id="empty"),
         pytest.param(
             lambda path: path.write_text("# anna\n" + path.read_text().split(maxsplit=1)[1]),
-            "line 2 has no name before its key",
+            "line 2 does not begin with a name and a type",
             id="a file of public keys",
+        ),
+        pytest.param(
+            lambda path: path.write_text(path.read_text().replace("ssh-ed25519 ", "")),
+            "line 1 does not begin with a name and a type",
+            id="no type",
         ),
         pytest.param(
             lambda path: path.write_text("anna@x ssh-ed25519 AAAA\n"),

@@ -7,7 +7,6 @@ the operator's keys. `git verify-commit` would take program, keys and time from 
 from base64 import b64decode
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from itertools import pairwise
 
 from reconciler.adapters.git.commits import split, texts
 from reconciler.adapters.git.objects import Objects
@@ -76,7 +75,9 @@ def check_signers(path: str) -> None:
         )
     if not any(_has_key(words[1:]) for _, words in written):
         number, words = written[0]
-        why = "has no name before its key" if _has_key(words) else "has no public key"
+        why = "has no public key"
+        if _has_key(words):
+            why = "does not begin with a name and a type of key"
         raise Unverifiable(
             f"the file of {SIGNERS} {path} names nobody: line {number} {why}: write a line for "
             "each person, as in: anna@example.com ssh-ed25519 AAAAC3Nz... (ssh-keygen(1) has it "
@@ -85,14 +86,16 @@ def check_signers(path: str) -> None:
 
 
 def _has_key(words: Sequence[str]) -> bool:
-    """Whether a public key stands among the words of a line: its type, then that in base64.
+    """Whether a public key stands after the first of these words: in base64, with its type in it.
 
-    The rest of the line is OpenSSH's to read; see `Signatures.signer`.
+    The rest of the line is OpenSSH's to read, also which names of a type go with that one
+    (`rsa-sha2-512` with `ssh-rsa`); see `Signatures.signer`.
     """
-    for kind, key in pairwise(words):
+    for word in words[1:]:
         with suppress(ValueError):
-            blob = b64decode(key, validate=True)
-            if blob[4:].startswith(kind.encode()) and blob[:4] == len(kind.encode()).to_bytes(4):
+            blob = b64decode(word, validate=True)
+            end = 4 + int.from_bytes(blob[:4])
+            if 4 < end < len(blob) and blob[4:end].isascii():
                 return True
     return False
 
