@@ -27,6 +27,7 @@ _THEIR_NAMESPACE = "default"
 _AUTOSCALER = "dgsActivePlayersAutoScalerDetails"
 _OLDER_AUTOSCALER = "podAutoScalerDetails"
 """The same details with the same meaning, by the name that earlier releases had for them."""
+_WHOLE = ("apiVersion", "kind", "metadata", "spec", "status")
 _SPEC = (
     *("replicas", "portsToExpose", "template", "dgsFailBehavior", "dgsMaxFailures"),
     *(_AUTOSCALER, _OLDER_AUTOSCALER),
@@ -44,8 +45,9 @@ class NoCollection(ValueError):
 
 def fleet_of(collection: Json) -> Json:
     """Return the document of the Fleet that a collection describes. Raises NoCollection."""
-    metadata = _folded(collection.get("metadata"), "metadata")
-    given = _fields(collection.get("spec"), "spec", _SPEC)
+    whole = _fields(collection, "", _WHOLE)
+    metadata = _folded(whole.get("metadata"), "metadata")
+    given = _fields(whole.get("spec"), "spec", _SPEC)
     name, replicas, template = metadata.get("name"), given.get("replicas", 0), given.get("template")
     problem = names.label_problem(name) if isinstance(name, str) else "it is missing"
     if problem:
@@ -95,7 +97,9 @@ def _is_number(text: str) -> bool:
 
 def _place(metadata: Json) -> Json:
     """Return the Fleet's namespace where a collection names one. Raises NoCollection."""
-    namespace = metadata.get("namespace") or _THEIR_NAMESPACE
+    namespace = metadata.get("namespace")
+    if namespace in (None, ""):
+        return {}
     problem = names.label_problem(namespace) if isinstance(namespace, str) else "it is no text"
     if problem:
         raise NoCollection(f"metadata.namespace: {problem}")
@@ -154,8 +158,8 @@ def _fields(value: Any, at: str, known: Collection[str]) -> Json:
     found, ours = _folded(value, at), {name.lower() for name in known}
     strange = [name for name in value if name.lower() not in ours] if found else []
     if strange:
-        named = listed([f"{at}.{name}" for name in strange])
-        raise NoCollection(f"a collection has no {named}; {at} knows {', '.join(known)}")
+        named = listed([f"{at}.{name}" if at else name for name in strange])
+        raise NoCollection(f"a collection has no {named}; {at or 'it'} knows {', '.join(known)}")
     return found
 
 
@@ -167,5 +171,6 @@ def _folded(value: Any, at: str) -> Json:
     fields = value if type(value) is dict else {}
     found = {name.lower(): each for name, each in fields.items()}
     if len(found) != len(fields):
-        raise NoCollection(f"{at} has the same name twice, in upper and in lower case")
+        where = at or "the collection"
+        raise NoCollection(f"{where} has the same name twice, in upper and in lower case")
     return found

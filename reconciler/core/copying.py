@@ -63,10 +63,14 @@ def check_copies(spec: Json, namespace: str, permissions: Permissions) -> Iterat
 
 
 def _how_allowed(copy: CopyFrom, permissions: Permissions) -> str:
-    """Say how it may be copied: no flag takes Gamekeeper's own namespace, nor Kubernetes'."""
-    if copy.namespace in permissions.reserved_namespaces or copy.namespace.startswith("kube-"):
-        return "put it into a namespace of its own, and have that added to --copy-from-namespaces"
-    return f"have {word(copy.namespace)}/{word(copy.name)} added to --copy-from-namespaces"
+    """Say how it may be copied: no flag takes Kubernetes' namespaces, nor Gamekeeper's own."""
+    elsewhere = "put it into a namespace of its own"
+    if copy.namespace.startswith("kube-"):
+        return f"{elsewhere}, and have that added to --copy-from-namespaces"
+    added = f"have {word(copy.namespace)}/{word(copy.name)} added to --copy-from-namespaces"
+    if copy.namespace in permissions.reserved_namespaces:
+        return f"{added}; where Gamekeeper itself runs there, {elsewhere} first"
+    return added
 
 
 def is_allowed(copy: CopyFrom, allowed: Collection[str]) -> bool:

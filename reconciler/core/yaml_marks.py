@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from reconciler.core.document_builder import MOST_DEPTH
 from reconciler.core.yaml_strict import LOADER
 
 
@@ -79,15 +80,31 @@ _NONE: list[Node] = []
 
 
 def events_of(text: str, loader: Any = LOADER) -> list[Any]:
-    """Return the events of a text. Raises NotYaml."""
+    """Return the events of a text. Raises NotYaml, also for what nests deeper than specs may.
+
+    PyYAML and libyaml take a time that grows with the square of the depth.
+    """
+    found: list[Any] = []
+    depth = 0
     try:
-        return list(yaml.parse(text, Loader=loader))
+        for event in yaml.parse(text, Loader=loader):
+            found.append(event)
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > MOST_DEPTH:
+                    break
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = error.problem or error.context or "broken syntax"
         raise NotYaml(problem, int(mark.index) if mark is not None else -1) from error
     except (yaml.YAMLError, ValueError) as error:
         raise NotYaml((str(error).splitlines() or ["broken text"])[0], -1) from error
+    if depth > MOST_DEPTH:
+        index = int(found[-1].start_mark.index)
+        raise NotYaml(f"values are nested more than {MOST_DEPTH} deep", index)
+    return found
 
 
 def documents_of(events: list[Any]) -> Iterator[Node]:

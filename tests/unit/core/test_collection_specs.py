@@ -1,5 +1,6 @@
 """A collection of the Azure game servers becomes the Fleet that says the same."""
 
+import re
 from typing import Any
 
 import pytest
@@ -112,11 +113,27 @@ def test_a_limit_of_no_failures_is_one(most: int | None, failure: Json | None) -
 
 def test_names_of_fields_are_taken_in_any_case_as_the_original_did() -> None:
     loud = {
-        "Metadata": {},
-        "metadata": {"Name": "openarena"},
-        "spec": {"Replicas": 2, "TEMPLATE": POD},
+        "Metadata": {"Name": "openarena"},
+        "SPEC": {"Replicas": 2, "TEMPLATE": POD},
     }
     assert fleet_of(loud)["spec"]["replicas"] == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (
+            {"replicas": 9, "portsToExpose": [7777]},
+            "a collection has no replicas, portsToExpose; it knows apiVersion, kind, metadata, "
+            "spec, status",
+        ),
+        ({"Spec": {"replicas": 9}}, "the collection has the same name twice"),
+        ({"metadata": {"name": "openarena", "namespace": []}}, "metadata.namespace: it is no text"),
+    ],
+)
+def test_nothing_beside_the_spec_is_lost(more: Json, said: str) -> None:
+    with pytest.raises(NoCollection, match=re.escape(said)):
+        fleet_of({**SIMPLE, **more})
 
 
 def test_the_autoscaler_of_earlier_releases_is_the_same_by_another_name() -> None:

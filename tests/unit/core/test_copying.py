@@ -67,7 +67,11 @@ def test_only_what_the_operator_names_may_be_copied(entry: Json, path: str, rule
     ("namespace", "fix"),
     [
         ("other", "have other/pull added to --copy-from-namespaces"),
-        ("gamekeeper", "put it into a namespace of its own, and have that added to "),
+        (
+            "gamekeeper",
+            "have gamekeeper/pull added to --copy-from-namespaces; where Gamekeeper itself runs "
+            "there, put it into a namespace of its own first",
+        ),
         ("kube-system", "put it into a namespace of its own, and have that added to "),
     ],
 )

@@ -78,6 +78,14 @@ def test_what_is_no_yaml_says_so(text: str, loader: Any) -> None:
         events_of(text, loader)
 
 
+@pytest.mark.parametrize("loader", LOADERS)
+def test_what_nests_deeper_than_specs_may_is_not_read_to_its_end(loader: Any) -> None:
+    assert events_of("[" * 64 + "]" * 64, loader)
+    with pytest.raises(NotYaml, match="nested more than 64 deep") as raised:
+        events_of("a: 1\n---\n" + "[" * 1_000_000, loader)
+    assert raised.value.index == 73
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
