@@ -177,10 +177,13 @@ def pushing(scaling: Scaling, commit: str, landed: Intent) -> Scaling:
     """Return what is put on record before `commit`, which holds the number of `landed`, is pushed.
 
     Another count may have been decided since the commit was written. One that led back to the
-    number in Git was none any more: with another number on its way there it is one again. A number
-    whose push lost a race is on record already: nothing is written again before the next one.
+    number in Git was none any more: with another number on its way there it is one again, of the
+    steps that lead on from there. A number whose push lost a race is on record already: nothing is
+    written again before the next one.
     """
-    intent = scaling.intent or replace(landed, value=landed.base)
+    intent = scaling.intent
+    if intent is None:
+        intent = replace(landed, value=landed.base, steps=landed.untold or landed.steps)
     landings = scaling.landings
     if not (landings and _is_of(landings[-1], landed)):
         landing = Landing(commit, landed.value, landed.decided_at)

@@ -47,9 +47,11 @@ class Intent:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether bounds that came later moved it, and no step back to a number of before."""
-        earlier = {self.base, *(step.before for step in self.steps)}
-        return self.value not in {self.steps[-1].after, *earlier}
+        """Whether bounds that came later moved it, and no step back while a commit was written.
+
+        Such a step leads to the number in Git, over which the first of these was decided.
+        """
+        return self.value not in {self.steps[-1].after, self.base, self.steps[0].before}
 
     @property
     def decided_at(self) -> float:

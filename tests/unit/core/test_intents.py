@@ -347,6 +347,20 @@ def test_what_is_decided_while_a_commit_is_written_is_not_taken_for_its_number()
         assert intents.effective(arrived, head(9)) == after
 
 
+def test_a_step_back_while_a_commit_is_written_is_none_of_bounds() -> None:
+    """Also where a commit before told how it came to the number that it goes back to."""
+    first = intents.decided(Scaling(), 5, Step(1.0, 5, 9, "buffer", "a"))
+    more = intents.decided(pushing(first, "c1"), 5, Step(2.0, 9, 12, "buffer", "b"))
+    arrived, _ = intents.settle(more, head(9), 3.0, HOLD_SECONDS)
+    written = arrived.intent
+    assert written is not None
+    back = intents.decided(arrived, 9, Step(4.0, 12, 9, "buffer", "c"))
+    assert back.intent is None
+    later, _ = intents.settle(intents.pushing(back, "c2", written), head(12), 5.0, HOLD_SECONDS)
+    assert later.intent is not None
+    assert (later.intent.value, later.intent.is_bounded) == (9, False)
+
+
 def test_a_look_at_the_same_head_forgets_no_commit_that_is_on_its_way() -> None:
     scaling = pushing(intents.decided(Scaling(), 5, Step(1.0, 5, 9, "buffer", "a")), "c1")
     back = intents.decided(scaling, 5, Step(2.0, 9, 5, "buffer", "b"))
