@@ -26,12 +26,16 @@ COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
 @dataclass(frozen=True, slots=True)
 class Specs:
-    """Everything a place says; paths of Findings are relative to `root`."""
+    """Everything a place says; paths of Findings are relative to `root`.
+
+    `tracked` is the branch as which it was read.
+    """
 
     root: str
     reading: Reading
     compiler: Compiler
     tree: Tree
+    tracked: str
 
 
 def add_place(parser: ArgumentParser) -> None:
@@ -68,7 +72,7 @@ async def opened(arguments: Namespace, console: Console) -> AsyncIterator[Specs]
                 raise Failure(f'"{place}" is neither a path nor a revision: {error}') from error
             tracked = _named(arguments, console) or await checkout.branch()
             reading = await compiler.read(tree, replace(permissions, tracked=tracked))
-        yield Specs(await checkout.root(), reading, compiler, tree)
+        yield Specs(await checkout.root(), reading, compiler, tree, tracked)
     finally:
         await checkout.close()
         await compiler.close()

@@ -23,7 +23,6 @@ from reconciler.core import freeze_windows, suspension
 from reconciler.core.messages import workflow_command
 from reconciler.core.report_checks import lost_protection
 from reconciler.model.readings import Reading
-from reconciler.model.trees import Tree
 
 EXAMPLE = """\
 gamekeeper validate                      # the directory here, committed or not
@@ -44,21 +43,22 @@ def run(arguments: Namespace, console: Console) -> int:
 
 async def _validate(arguments: Namespace, console: Console) -> int:
     async with opened(arguments, console) as specs:
-        reading = _doubted(specs.reading, specs.tree, time.time())
+        reading = _doubted(specs, time.time())
         specs = replace(specs, reading=reading)
         _print(specs, arguments.output, console)
         return 1 if specs.reading.errors else 0
 
 
-def _doubted(reading: Reading, tree: Tree, now: float) -> Reading:
+def _doubted(specs: Specs, now: float) -> Reading:
     """Return a reading with what is no mistake of a spec alone: by its date, or by how it is put.
 
     A loop does not look for these at each head.
     """
     from reconciler.core import count_edits
 
+    reading = specs.reading
     dated = suspension.doubt_ended(reading.workloads.values(), now)
-    inexact = count_edits.doubt_exact(reading, tree)
+    inexact = count_edits.doubt_exact(reading, specs.tree, specs.tracked)
     return replace(reading, findings=(*reading.findings, *dated, *inexact))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from reconciler.core.carried_counts import is_moved
+from reconciler.core.carried_counts import counts_branch, is_moved
 from reconciler.core.edit_splice import VALUES
 from reconciler.core.edits import edit
 from reconciler.core.places import Path
@@ -14,6 +14,7 @@ from reconciler.model.edits import Edit, Refusal
 from reconciler.model.findings import Finding, Severity
 from reconciler.model.readings import Reading
 from reconciler.model.refs import WorkloadKey
+from reconciler.model.specs import Source
 from reconciler.model.trees import Tree, is_plain
 
 COUNT_PATH = ("spec", "replicas")
@@ -47,28 +48,40 @@ def with_counts(
     return after, tuple(_of_workload(problem, counts) for problem in problems)
 
 
-def doubt_exact(reading: Reading, tree: Tree) -> Iterator[Finding]:
+def doubt_exact(reading: Reading, tree: Tree, tracked: str) -> Iterator[Finding]:
     """Yield a warning for each number that a policy moves and no commit of ours can.
 
-    A file without anchor, alias or tag is not looked at: there each number can be changed.
+    `tracked` is the tracked branch. A file without anchor, alias or tag is not looked at: there
+    each number can be changed. Any other is looked at once for all that it holds, which may be a
+    thousand of them.
     """
     if reading.config is None or reading.config.write_back.mode == "off":
         return
-    if reading.config.write_back.branch:
+    if counts_branch(reading.config, tracked):
         return  # no commit of ours changes a spec
-    for workload in reading.workloads.values():
-        source, entry = workload.replicas_source, tree.entries.get(workload.source.file)
-        text = entry.text if entry is not None and source.file == workload.source.file else None
-        if not is_moved(workload) or not text or not any(sign in text for sign in _SHARED):
+    files: dict[str, dict[WorkloadKey, int]] = {}
+    for key, workload in reading.workloads.items():
+        source = workload.replicas_source
+        # What writes no number has none to change: it goes into the file of counts.
+        is_written = key not in reading.unnumbered and source.file == workload.source.file
+        if is_written and is_moved(workload):
+            files.setdefault(source.file, {})[key] = workload.replicas + 1
+    for file, counts in files.items():
+        text = tree.entries[file].text if file in tree.entries else None
+        if not text or not any(sign in text for sign in _SHARED):
             continue
-        _, refused = with_counts(source.file, text, {workload.key: workload.replicas + 1})
-        for each in refused:
-            message = f"no commit can change the count of {workload.key}: {each.reason}"
-            fix = "write the number itself: until then counts act and do not come into Git"
-            is_there = each.line in (0, source.line)
-            line, column = (source.line, source.column) if is_there else (each.line, 1)
-            at = (source.file, line, column, "spec.replicas")
-            yield Finding(*at, message, fix, "count-not-exact", Severity.WARNING)
+        for refusal in with_counts(file, text, counts)[1]:
+            yield _inexact(refusal, reading.workloads[refusal.edit.where].replicas_source)
+
+
+def _inexact(refusal: Refusal, source: Source) -> Finding:
+    """Return the warning of a number in a spec, at its own place unless another line says why."""
+    message = f"no commit can change the count of {refusal.edit.where}: {refusal.reason}"
+    fix = "write the number itself: until then counts act and do not come into Git"
+    is_there = refusal.line in (0, source.line)
+    line, column = (source.line, source.column) if is_there else (refusal.line, 1)
+    at = (source.file, line, column, "spec.replicas")
+    return Finding(*at, message, fix, "count-not-exact", Severity.WARNING)
 
 
 def _in_spec(key: WorkloadKey) -> tuple[WorkloadKey, Path]:
