@@ -44,19 +44,32 @@ def counts_in(file: str, data: bytes) -> Mapping[WorkloadKey, WrittenCount]:
 def is_spoilt(file: str, data: bytes, key: WorkloadKey) -> bool:
     """Whether a file of counts keeps its number of a workload from being told, by a mistake.
 
-    It lists the workload without a number, or is none that could be read to its end.
+    It lists the workload without a number, or has a mistake beside its counts: then nobody knows
+    what it does not list.
     """
     parsed = parse_file(file, data)
     values = [one.value for one in parsed.documents if one.value is not None]
     if parsed.unreadable is not None or any(one.findings for one in parsed.documents):
         return True
-    if (
-        len(values) != 1
-        or not isinstance(values[0], dict)
-        or values[0].get("kind") != REPLICAS.kind
-    ):
+    if len(values) != 1 or not _is_whole(values[0]):
         return True
     return type(child(values[0], *COUNTS).get(str(key), 0)) is not int
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether a document is one of counts, without a mistake beside them."""
+    if not isinstance(value, dict) or not value.keys() <= {"apiVersion", "kind", "spec"}:
+        return False
+    spec = value.get("spec", {})
+    counts = (
+        spec.get("counts", {}) if isinstance(spec, dict) and spec.keys() <= {"counts"} else None
+    )
+    named = (value.get("apiVersion"), value.get("kind")) == (f"{API_GROUP}v1", REPLICAS.kind)
+    return named and isinstance(counts, dict) and all(map(_is_name, counts))
+
+
+def _is_name(listed: Any) -> bool:
+    return isinstance(listed, str) and key_named(listed) is not None
 
 
 def _numbers(value: Any) -> Iterator[tuple[WorkloadKey, Path, int]]:
