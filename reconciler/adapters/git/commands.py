@@ -132,7 +132,7 @@ def failed(output: Output) -> Exception:
 def _collected(started: Git.AutoInterrupt, limit_bytes: int) -> Output:
     process = started.proc
     if process is None or process.stdout is None or process.stderr is None:
-        raise Unavailable("git gave no output; it is tried again")
+        raise Unavailable("git gave no output")
     errors: list[bytes] = []
     drain = threading.Thread(target=_drain, args=(process.stderr, errors), daemon=True)
     drain.start()

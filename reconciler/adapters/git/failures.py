@@ -70,7 +70,7 @@ _MEANINGS: tuple[tuple[re.Pattern[str], _Error, str], ...] = tuple(
         (
             r"could not resolve proxy|connect to proxy|proxy connect|from proxy|connect tunnel",
             Unavailable,
-            "see whether HTTPS_PROXY names the proxy, and whether it runs; it is tried again",
+            "see whether HTTPS_PROXY names the proxy, and whether it runs",
         ),
         (
             r"authentication failed|could not read (?:username|password)|permission denied"
@@ -190,5 +190,5 @@ def local_failure(status: int, stderr: str) -> Exception:
     """
     words = f"git ended with {status}: {last_words(stderr)}"
     if status < 0 or means_shortage(stderr):
-        return Unavailable(f"{words}. It is tried again; see to disk and memory of this machine")
+        return Unavailable(f"{words}. See to disk and memory of this machine")
     return Damaged(words)

@@ -80,7 +80,7 @@ def check(shown_url: str, branch: str, answer: Answer, stderr: str, hide: Hide =
     """Raise Denied or Unavailable for what the host refused whatever the branch stands at."""
     if "unpack" in answer.reason or means_shortage(stderr):
         words = sentence(answer, stderr, hide)
-        raise Unavailable(f"{shown_url} could not store the commit: {words}. It is tried again")
+        raise Unavailable(f"{shown_url} could not store the commit: {words}")
     if _DECLINED.search(answer.reason):
         raise _denied(shown_url, branch, answer, stderr, hide)
 

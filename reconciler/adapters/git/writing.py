@@ -42,8 +42,8 @@ def write(objects: Objects, folder: str, change: Mapping[str, Any], body: bytes)
         return base if tree is None else _commit(commands, change, base, tree)
     except OSError as error:
         raise Unavailable(
-            f"the commit cannot be written into the mirror: {error.strerror}. It is tried again; "
-            "make room on the disk of the cache directory"
+            f"the commit cannot be written into the mirror: {error.strerror}. "
+            "Make room on the disk of the cache directory"
         ) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -103,7 +103,7 @@ def _signing(key: Mapping[str, str] | None) -> tuple[Mapping[str, str], tuple[st
 def _unsigned(key: Mapping[str, str], stderr: str) -> PortError:
     what = f"the commit cannot be signed with {key['kind'].upper()} key {key['key']}"
     if means_shortage(stderr):
-        return Unavailable(f"{what}: {last_words(stderr)}. It is tried again")
+        return Unavailable(f"{what}: {last_words(stderr)}")
     where = (
         "the key must be readable by this process"
         if key["kind"] == "ssh"

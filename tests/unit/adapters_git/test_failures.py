@@ -2,7 +2,7 @@
 
 import pytest
 
-from reconciler.adapters.git import failures
+from reconciler.adapters.git import failures, verdicts, writing
 from reconciler.cli.failures import paragraph_of
 from reconciler.model.errors import Denied, Misconfigured, PortError, Unavailable
 
@@ -102,6 +102,23 @@ def test_no_next_try_is_promised_where_a_command_that_was_typed_makes_none(doing
     assert "next try" in told
     assert "is tried again" not in told
     assert told.endswith(". This may pass: try again.")
+
+
+def test_nor_where_this_machine_or_a_proxy_is_in_trouble() -> None:
+    full = "fatal: write error: No space left on device"
+    key = {"kind": "ssh", "key": "/key"}
+    said = "fatal: unable to access 'x': Could not resolve proxy: p.test"
+    with pytest.raises(Unavailable) as stored:
+        verdicts.check(URL, "main", verdicts.Answer(), full)
+    for error in (
+        failures.transport_failure(URL, "main", said),
+        failures.local_failure(128, full),
+        writing._unsigned(key, full),
+        stored.value,
+    ):
+        assert isinstance(error, Unavailable)
+        assert "tried again" not in str(error)
+        assert paragraph_of(error).endswith(". This may pass: try again.")
 
 
 def test_what_git_ends_with_a_full_stop_has_one_of_ours() -> None:
