@@ -71,7 +71,8 @@ async def serving(faces: Faces, listen: str) -> AsyncIterator[str]:
             f"cannot listen at {listen} ({error.strerror}): choose another --listen"
         ) from error
     try:
-        yield "{}:{}".format(*server.sockets[0].getsockname()[:2])
+        bound, number = server.sockets[0].getsockname()[:2]
+        yield f"[{bound}]:{number}" if ":" in bound else f"{bound}:{number}"
     finally:
         server.close()
         await runner.cleanup()

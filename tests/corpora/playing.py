@@ -95,9 +95,9 @@ def held_to(expected: Path, said: str) -> None:
     assert said == expected.read_text(encoding="utf-8")
 
 
-async def told_of_file(path: str, data: bytes, zygote: Zygote) -> str:
+async def told_of_file(path: str, data: bytes, zygote: Zygote, *, full: bool = True) -> str:
     """Let a fleet stand, commit one file, and tell what the loop makes of it."""
-    return await _told_of_commit(World(), BASE, {path: data}, zygote)
+    return await _told_of_commit(World(), BASE, {path: data}, zygote, full=full)
 
 
 async def told_of_template(data: bytes, zygote: Zygote) -> str:
@@ -107,7 +107,7 @@ async def told_of_template(data: bytes, zygote: Zygote) -> str:
 
 
 async def _told_of_commit(
-    world: World, base: dict[str, str | None], files: Files, zygote: Zygote
+    world: World, base: dict[str, str | None], files: Files, zygote: Zygote, *, full: bool = True
 ) -> str:
     world.commit(base)
     process = await _process(world, MemoryRepository(world.host), zygote)
@@ -115,7 +115,7 @@ async def _told_of_commit(
     def commit() -> None:
         world.host.commit(files, now=world.time.at)
 
-    return await _told(world, process, [("commit", commit)])
+    return await _told(world, process, [("commit", commit)], full=full)
 
 
 async def told_of_story(story: Iterable[Mapping[str, Any]], folder: Path, zygote: Zygote) -> str:
@@ -137,13 +137,17 @@ async def told_of_story(story: Iterable[Mapping[str, Any]], folder: Path, zygote
 
 
 async def _told(
-    world: World, process: Process, steps: Iterable[tuple[str, Callable[[], None]]]
+    world: World,
+    process: Process,
+    steps: Iterable[tuple[str, Callable[[], None]]],
+    *,
+    full: bool = True,
 ) -> str:
     house = process.lane.reports = FullHouse(world)
     await world.settle(process)
-    house.playing = True
+    house.playing = full
     await process.turn()
-    full, steady = {*_uids(world, ARENA), *_uids(world, STEADY)}, _uids(world, STEADY)
+    before, steady = {*_uids(world, ARENA), *_uids(world, STEADY)}, _uids(world, STEADY)
     lines = []
     for what, happen in steps:
         happen()
@@ -152,7 +156,7 @@ async def _told(
         lines.append(f"{len(world.pods(ARENA))} rooms of {ARENA}; of {STEADY} {same}")
     for _ in range(TURNS_TO_LEAVE):
         await turn_as_served(world, process)
-    assert full.issubset({*_uids(world, ARENA), *_uids(world, STEADY)}), "players were thrown out"
+    assert before.issubset({*_uids(world, ARENA), *_uids(world, STEADY)}), "players were thrown out"
     return "\n".join(lines) + "\n"
 
 

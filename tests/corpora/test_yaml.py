@@ -9,6 +9,7 @@ import pytest
 
 from reconciler.adapters.compiler.zygote import Zygote
 from tests.corpora.playing import EXPECTED, MADE, data_of, folders, held_to, told_of_file
+from tests.loop.world import spec
 from tests.scorecard import score
 
 FILE = "arena.yaml"
@@ -23,6 +24,15 @@ async def test_what_comes_of_a_file_stands_beside_it(case: Path, zygote: Zygote)
     score(17, files=1, not_as_expected=1)
     held_to(case / EXPECTED, said)
     score(17, not_as_expected=-1)
+
+
+async def test_in_a_house_where_nobody_plays_a_room_goes_that_is_not_wanted(
+    zygote: Zygote,
+) -> None:
+    fewer = spec("arena", 2, reports="required").encode()
+    await told_of_file("schedulers/arena.yaml", fewer, zygote)
+    with pytest.raises(AssertionError, match="players were thrown out"):
+        await told_of_file("schedulers/arena.yaml", fewer, zygote, full=False)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
