@@ -11,9 +11,16 @@ from reconciler.cli.failures import Failure
 from reconciler.cli.leavers import Asked, Course, ask, gone_by
 from reconciler.cli.options import add_output, add_own, add_settings, own_of, settings_of
 from reconciler.cli.progress import Progress
-from reconciler.cli.room_names import gone, names_of, namespace_in, of_room, rooms_of, unknown
+from reconciler.cli.room_names import (
+    gone,
+    guess,
+    names_of,
+    namespace_in,
+    of_room,
+    rooms_of,
+    unknown,
+)
 from reconciler.cli.room_reading import Around, SeenRoom, read_around, read_pods, see
-from reconciler.kube.names import nearest
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import RoomState
 from reconciler.ports import Cluster
@@ -111,7 +118,8 @@ async def _target(cluster: Cluster, settings: Settings, word: str) -> tuple[Targ
     rooms = see(pods, around)
     named = rooms_of(word, rooms)
     if name not in around.nodes and not any(room.pod.node == name for room in rooms):
-        return Target([_room_of(word, rooms, around)]), around
+        was = await gone(cluster, settings.instance, word, rooms, around.numbers)
+        return Target([_room_of(word, rooms, around, was)]), around
     if named:
         raise Failure(
             f'"{word}" is a node and a room',
@@ -126,21 +134,20 @@ async def _target(cluster: Cluster, settings: Settings, word: str) -> tuple[Targ
     return Target(there, name, node is None or not node.unschedulable), around
 
 
-def _room_of(word: str, rooms: Sequence[SeenRoom], around: Around) -> SeenRoom:
+def _room_of(word: str, rooms: Sequence[SeenRoom], around: Around, was: Failure | None) -> SeenRoom:
     """Return the room that a word means which means no node. Raises Failure."""
     if word.startswith(NODE):
         name = word.removeprefix(NODE)
-        near = nearest(name, list(around.nodes))
         raise Failure(
             f'no node "{name}" was found, and no room of this instance is on it',
-            f'Did you mean "{near}"?' if near else "",
+            guess(name, around.nodes),
             "kubectl get nodes lists all",
         )
     if rooms_of(word, rooms) or any(word in names_of(room.key) for room in rooms):
         return of_room(word, rooms)
     known = [*(room.pod.name for room in rooms), *around.nodes] if rooms else []
     fix = "gamekeeper rooms lists all rooms with their nodes, kubectl get nodes all nodes"
-    raise gone(word, around.numbers) or unknown("node and no room", word, known, "rooms", fix)
+    raise was or unknown("node and no room", word, known, "rooms", fix)
 
 
 def _suspended(target: Target, asked: Sequence[Asked], around: Around) -> list[WorkloadKey]:

@@ -16,7 +16,6 @@ from reconciler.cli.options import add_output, add_settings, settings_of
 from reconciler.cli.output import print_json, print_yaml
 from reconciler.cli.progress import Progress
 from reconciler.cli.room_names import (
-    Numbers,
     gone,
     names_of,
     of_room,
@@ -103,10 +102,12 @@ async def _read(
                     read_sighting(one, settings), one.view.read(), read_records(one)
                 )
                 keys = [*one.lane.store.states(), *one.view.workloads()]
-                only, _ = _meant(word, see(_pods(one), around), keys, around.numbers)
+                rooms = see(_pods(one), around)
+                was = await gone(one.cluster, settings.instance, word, rooms, around.numbers)
+                only, _ = _meant(word, rooms, keys, was)
                 around = await with_api(around, api, only)
                 rooms = see(_pods(one), around)
-                key, room = _meant(word, rooms, keys, around.numbers)
+                key, room = _meant(word, rooms, keys, was)
                 one.lane.reports = Known(_ears(rooms))
                 # What stands on record is what the loop acts on: Git need not be asked.
                 lane = make_head_lane(settings, one.lane, compiler, repository)
@@ -146,9 +147,12 @@ def _ears(rooms: list[SeenRoom]) -> dict[WorkloadKey, Ears]:
 
 
 def _meant(
-    word: str, rooms: list[SeenRoom], keys: list[WorkloadKey], numbers: Numbers
+    word: str, rooms: list[SeenRoom], keys: list[WorkloadKey], was: Failure | None
 ) -> tuple[WorkloadKey, SeenRoom | None]:
-    """Return the workload that a word means, with the room where it means one."""
+    """Return the workload that a word means, with the room where it means one.
+
+    `was` is what `gone` tells of it.
+    """
     of_rooms = rooms_of(word, rooms)
     of_keys = [key for key in set(keys) if word in names_of(key)]
     if of_rooms and of_keys:
@@ -159,6 +163,6 @@ def _meant(
     if not of_rooms:
         names = [*(key.name for key in keys), *(room.pod.name for room in rooms)]
         fix = "gamekeeper status lists the workloads, gamekeeper rooms their rooms"
-        raise gone(word, numbers) or unknown("workload and no room", word, names, "workloads", fix)
+        raise was or unknown("workload and no room", word, names, "workloads", fix)
     room = of_room(word, rooms)
     return room.key, room

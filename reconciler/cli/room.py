@@ -9,7 +9,7 @@ from reconciler.cli.options import add_output, add_settings, settings_of
 from reconciler.cli.output import print_json, print_yaml
 from reconciler.cli.progress import Progress
 from reconciler.cli.room_detail import detail_json, detail_lines
-from reconciler.cli.room_names import namespace_in, of_room
+from reconciler.cli.room_names import gone, namespace_in, of_room
 from reconciler.cli.room_reading import Around, SeenRoom, read_around, read_pods, see, with_api
 from reconciler.cli.rooms_api import add_api, api_of
 from reconciler.settings import Settings
@@ -62,7 +62,9 @@ async def _read(
             # Before the pods, as `gone` wants it.
             around = await read_around(cluster, settings)
             pods = await read_pods(cluster, settings.instance, namespace_in(word))
-            known = of_room(word, see(pods, around), around.numbers)
+            rooms = see(pods, around)
+            was = await gone(cluster, settings.instance, word, rooms, around.numbers)
+            known = of_room(word, rooms, was)
             around = await with_api(around, api, known.key)
         return of_room(word, see(pods, around)), around
     finally:

@@ -8,14 +8,16 @@ from reconciler.cli.reading import counted
 from reconciler.cli.room_reading import SeenRoom
 from reconciler.core.ordinals import ordinal_of
 from reconciler.kube.names import nearest
+from reconciler.model import labels
+from reconciler.model.errors import Denied
 from reconciler.model.records import Ordinals
-from reconciler.model.refs import WorkloadKey
+from reconciler.model.refs import ObjectRef, WorkloadKey
+from reconciler.ports import Cluster
 
 _KINDS = frozenset({"fleet", "fleets", "scheduler", "schedulers", "pod", "pods"})
 """What stands before a name as kubectl has it, and is no namespace there."""
-_NUMBERED = re.compile(r"(.*)-\d+")
+_NUMBER = re.compile(r"\d+")
 Numbers = Mapping[WorkloadKey, Ordinals]
-NO_NUMBERS: Numbers = {}
 
 
 def namespace_in(word: str) -> str:
@@ -63,10 +65,10 @@ def rooms_of(word: str, rooms: Iterable[SeenRoom]) -> list[SeenRoom]:
     return [room for room in rooms if room.pod.name in names or room.name == word]
 
 
-def of_room(word: str, rooms: Sequence[SeenRoom], numbers: Numbers = NO_NUMBERS) -> SeenRoom:
+def of_room(word: str, rooms: Sequence[SeenRoom], was: Failure | None = None) -> SeenRoom:
     """Return the room that a word means. Raises Failure where it means none, or several.
 
-    `numbers` are as `gone` wants them.
+    `was` is what `gone` tells of it.
     """
     found = rooms_of(word, rooms)
     if len(found) == 1:
@@ -82,45 +84,79 @@ def of_room(word: str, rooms: Sequence[SeenRoom], numbers: Numbers = NO_NUMBERS)
             fix=f"Name one of its rooms: gamekeeper rooms {word} lists them",
         )
     names, fix = [room.pod.name for room in rooms], "gamekeeper rooms lists all"
-    raise gone(word, numbers) or unknown("room", word, names, "rooms", fix)
+    raise was or unknown("room", word, names, "rooms", fix)
 
 
-def gone(word: str, numbers: Numbers) -> Failure | None:
-    """Return the failure of a word that names a room that was, None where no record tells of it.
+async def gone(
+    cluster: Cluster, instance: str, word: str, rooms: Sequence[SeenRoom], numbers: Numbers
+) -> Failure | None:
+    """Return the failure of a word that names no room that is there, and one that was given.
 
-    `numbers` are read before the rooms among which it was looked for: one that was made in between
-    would be told as gone.
+    None where no record tells of it. `numbers` are read before `rooms`: one that was made in
+    between would be told as gone. Rooms are found by their labels, which anybody can change, so
+    it is asked for by its name: nobody is to take one that runs for gone.
     """
+    if rooms_of(word, rooms):
+        return None
     namespace, name = namespace_in(word), word.rpartition("/")[2]
+    told: list[tuple[str, str]] = []
     for key, given in sorted(numbers.items()):
         number = ordinal_of(name, key.name)
-        if namespace not in ("", key.namespace) or not 0 <= number < given.next:
-            continue
-        if number in given.outstanding:
-            return Failure(f"room {name} of {key} is being made", fix="Ask again in some seconds")
-        fix = f"gamekeeper rooms {names_of(key)[-1]} lists those that are there"
-        return Failure(f"room {name} of {key} is no more; its name never comes back", fix=fix)
-    return None
+        if namespace in ("", key.namespace) and 0 <= number < given.next:
+            waits = number in given.outstanding
+            told.append(await _where(cluster, instance, key, name, waits))
+    if not told:
+        return None
+    whats, fixes = zip(*told, strict=True)
+    return Failure("; ".join(whats), fix=". ".join(dict.fromkeys(fixes)))
+
+
+async def _where(
+    cluster: Cluster, instance: str, key: WorkloadKey, name: str, waits: bool
+) -> tuple[str, str]:
+    """Return what is to say of a name that was given, and what to do."""
+    room, full = f"room {name} of {key}", names_of(key)[-1]
+    lists = f"gamekeeper rooms {full} lists those that are there"
+    try:
+        pod = await cluster.get(ObjectRef("v1", "Pod", key.namespace, name))
+    except Denied:
+        return (
+            f"{room} was not found, and whether a pod of that name is there may not be read",
+            lists,
+        )
+    if pod is None and waits:
+        fix = f"gamekeeper explain {full} says what is made, and what holds it"
+        return f"{room} is not there yet, or was given up", fix
+    if pod is None:
+        return f"{room} is not there (any more); no room will have that name", lists
+    ours = {labels.INSTANCE: instance, labels.WORKLOAD: key.name, labels.KIND: key.kind}
+    has = pod["metadata"].get("labels") or {}
+    lacks = [f"{label}={value}" for label, value in ours.items() if has.get(label) != value]
+    if not lacks:
+        return f"{room} has just come", "Ask again"
+    what = f"{room} was not found by its labels, but pod {key.namespace}/{name} is there"
+    fix = "Where it is that room, set them again: kubectl label pod --overwrite"
+    return f"{what} without {', '.join(lacks)}", fix
 
 
 def unknown(kind: str, word: str, known: Iterable[str], those: str, fix: str) -> Failure:
-    """Return the failure of a word that means nothing: what was looked for, and among what.
-
-    No room is guessed whose number alone is another: the one that was meant may be gone, and who
-    takes the guess has another one leave.
-    """
+    """Return the failure of a word that means nothing: what was looked for, and among what."""
     namespace, names = namespace_in(word), list(dict.fromkeys(known))
     where = f"in the namespace {namespace}" if namespace else "in any namespace"
-    meant = word.rpartition("/")[2]
-    stem = _stem(meant)
-    near = nearest(meant, [name for name in names if not stem or _stem(name) != stem])
-    hint = f'Did you mean "{near}"?' if near else ""
+    hint = guess(word.rpartition("/")[2], names)
     if not names:
         hint = f"There are no {those} of this instance there"
     return Failure(f'no {kind} "{word}" of this instance was found {where}', hint, fix)
 
 
-def _stem(name: str) -> str:
-    """Return what stands before the number of a name, "" where it has none."""
-    found = _NUMBERED.fullmatch(name)
-    return found[1] if found else ""
+def guess(word: str, known: Iterable[str]) -> str:
+    """Return the question after the name that was likely meant, "" where none is near.
+
+    No name is guessed that has another number: the one that was meant may be gone, and who takes
+    the guess has another one leave.
+    """
+    numbers = _NUMBER.findall(word)
+    near = nearest(
+        word, [name for name in known if not numbers or _NUMBER.findall(name) == numbers]
+    )
+    return f'Did you mean "{near}"?' if near else ""

@@ -10,7 +10,7 @@ from reconciler.cli.failures import Failure
 from reconciler.cli.leavers import ask
 from reconciler.model import labels
 from reconciler.model.errors import Denied
-from reconciler.model.refs import Json
+from reconciler.model.refs import Json, ObjectRef
 from reconciler.model.rooms import Mark, Why
 from reconciler.ports import Listing
 from reconciler.settings import Settings
@@ -128,9 +128,29 @@ async def test_a_room_that_was_is_gone_and_no_other_one_is_offered(word: str) ->
     process.world.commit({"schedulers/arena.yaml": spec("arena", 1)})
     await process.world.settle(process)
     assert [pod["metadata"]["name"] for pod in process.world.pods("arena")] == ["arena-0"]
-    with pytest.raises(Failure, match="room arena-1 of Scheduler/arena is no more") as raised:
+    with pytest.raises(Failure, match="room arena-1 of Scheduler/arena is not there") as raised:
         await drain._target(process.cluster, SETTINGS, word)
     assert "arena-0" not in str(raised.value)
+
+
+async def test_no_node_is_guessed_whose_number_is_another() -> None:
+    process = await place()
+    for name in ("worker-1", "ip-10-0-0-8.internal"):
+        process.world.create("/api/v1/nodes", node(name))
+    for word in ("node/worker-2", "node/ip-10-0-0-9.internal"):
+        with pytest.raises(Failure, match="was found, and no room of this") as raised:
+            await drain._target(process.cluster, SETTINGS, word)
+        assert "Did you mean" not in str(raised.value)
+    with pytest.raises(Failure, match='Did you mean "worker-1"'):
+        await drain._target(process.cluster, SETTINGS, "node/wroker-1")
+
+
+async def test_a_room_whose_labels_somebody_changed_is_not_told_as_gone() -> None:
+    process = await place()
+    pod = ObjectRef("v1", "Pod", "arena", "arena-1")
+    await process.cluster.merge_patch(pod, {"metadata": {"labels": {labels.INSTANCE: None}}})
+    with pytest.raises(Failure, match="pod arena/arena-1 is there without"):
+        await drain._target(process.cluster, SETTINGS, "arena-1")
 
 
 @pytest.mark.parametrize("word", ["arena", "scheduler/arena"])

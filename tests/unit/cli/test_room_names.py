@@ -2,11 +2,15 @@
 
 import pytest
 
+from reconciler.adapters.kubernetes.client import KubernetesCluster
 from reconciler.cli.failures import Failure
-from reconciler.cli.room_names import namespace_in, of_room, of_workload
+from reconciler.cli.room_names import Numbers, gone, namespace_in, of_room, of_workload
 from reconciler.cli.room_reading import Around, SeenRoom, see
+from reconciler.model import labels
+from reconciler.model.errors import Denied
 from reconciler.model.records import Ordinals
-from reconciler.model.refs import WorkloadKey
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from tests.loop.world import World
 from tests.unit.core.making import a_pod
 
 ARENA = WorkloadKey("Scheduler", "arena", "arena")
@@ -47,11 +51,44 @@ def test_a_room_that_is_not_there_names_the_nearest() -> None:
         of_room("lobby/arena-100", rooms())
 
 
-@pytest.mark.parametrize("word", ["arena-1", "arena/arena-1", "pod/arena-1", "arena-100"])
-def test_no_room_is_guessed_whose_number_alone_is_another(word: str) -> None:
+@pytest.mark.parametrize(
+    "word", ["arena-1", "arena/arena-1", "pod/arena-1", "arena-100", "arema-1", "arena1"]
+)
+def test_no_room_is_guessed_whose_number_is_another(word: str) -> None:
     with pytest.raises(Failure, match=r"was found in .*\. gamekeeper rooms lists all") as raised:
         of_room(word, rooms())
     assert "Did you mean" not in str(raised.value)
+
+
+GIVEN = {
+    ARENA: Ordinals(12, outstanding=frozenset({11})),
+    DUEL_EU: Ordinals(1),
+    DUEL_US: Ordinals(4),
+}
+
+
+class Named(KubernetesCluster):
+    """A cluster with one pod of the asked name or none, or in which none may be read."""
+
+    pod: Json | None = None
+    is_denied = False
+
+    async def get(self, ref: ObjectRef) -> Json | None:
+        if self.is_denied:
+            raise Denied(f"get {ref}: forbidden")
+        return self.pod
+
+
+async def told(
+    word: str, numbers: Numbers = GIVEN, pod: Json | None = None, *, is_denied: bool = False
+) -> str:
+    """Return what is said of a word that no room's labels tell of."""
+    cluster = Named((await World().process()).transport, "main")
+    cluster.pod, cluster.is_denied = pod, is_denied
+    was = await gone(cluster, "main", word, rooms(), numbers)
+    with pytest.raises(Failure) as raised:
+        of_room(word, rooms(), was)
+    return str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -59,28 +96,74 @@ def test_no_room_is_guessed_whose_number_alone_is_another(word: str) -> None:
     [
         pytest.param(
             "arena-1",
-            "room arena-1 of Scheduler/arena is no more; its name never comes back. gamekeeper "
-            "rooms Scheduler/arena/arena lists those that are there.",
+            "room arena-1 of Scheduler/arena is not there (any more); no room will have that name. "
+            "gamekeeper rooms Scheduler/arena/arena lists those that are there.",
             id="below what was given",
         ),
-        pytest.param("arena/arena-1", "room arena-1 of Scheduler/arena is no more", id="in full"),
-        pytest.param("pod/arena-1", "room arena-1 of Scheduler/arena is no more", id="as kubectl"),
+        pytest.param("arena/arena-1", "room arena-1 of Scheduler/arena is not there", id="in full"),
+        pytest.param("pod/arena-1", "room arena-1 of Scheduler/arena is not", id="as kubectl"),
         pytest.param("us/arena-1", 'no room "us/arena-1" of this', id="in another namespace"),
-        pytest.param("arena-11", "room arena-11 of Scheduler/arena is being made", id="on its way"),
+        pytest.param(
+            "arena-11",
+            "room arena-11 of Scheduler/arena is not there yet, or was given up. gamekeeper "
+            "explain Scheduler/arena/arena says what is made, and what holds it.",
+            id="on its way, or refused",
+        ),
         pytest.param("arena-12", 'no room "arena-12" of this instance', id="never given"),
         pytest.param("arena-01", 'no room "arena-01" of this instance', id="no name of ours"),
-        pytest.param("duel-3", "room duel-3 of Fleet/us/duel is no more", id="of one of two"),
+        pytest.param("duel-3", "room duel-3 of Fleet/us/duel is not there", id="of one of two"),
     ],
 )
-def test_a_room_that_was_is_told_as_gone(word: str, said: str) -> None:
-    numbers = {
-        ARENA: Ordinals(12, outstanding=frozenset({11})),
-        DUEL_EU: Ordinals(1),
-        DUEL_US: Ordinals(4),
-    }
-    with pytest.raises(Failure) as raised:
-        of_room(word, rooms(), numbers)
-    assert str(raised.value).startswith(said)
+async def test_of_a_name_that_was_given_it_is_told_that_it_is_not_there(
+    word: str, said: str
+) -> None:
+    assert (await told(word)).startswith(said)
+
+
+async def test_of_two_workloads_of_one_name_both_are_told() -> None:
+    numbers = {DUEL_EU: Ordinals(4), DUEL_US: Ordinals(4, outstanding=frozenset({3}))}
+    assert await told("duel-3", numbers) == (
+        "room duel-3 of Fleet/eu/duel is not there (any more); no room will have that name; "
+        "room duel-3 of Fleet/us/duel is not there yet, or was given up. "
+        "gamekeeper rooms Fleet/eu/duel lists those that are there. "
+        "gamekeeper explain Fleet/us/duel says what is made, and what holds it."
+    )
+
+
+def labelled(**marks: str) -> Json:
+    return {"metadata": {"name": "arena-1", "namespace": "arena", "labels": marks}}
+
+
+OURS = {labels.INSTANCE: "main", labels.WORKLOAD: "arena", labels.KIND: "Scheduler"}
+
+
+async def test_a_room_whose_labels_somebody_changed_is_not_told_as_gone() -> None:
+    pod = labelled(**{**OURS, labels.INSTANCE: "mine"})
+    assert await told("arena-1", GIVEN, pod) == (
+        "room arena-1 of Scheduler/arena was not found by its labels, but pod arena/arena-1 is "
+        "there without gamekeeper.dev/instance=main. Where it is that room, set them again: "
+        "kubectl label pod --overwrite."
+    )
+    said = await told("arena-1", GIVEN, labelled())
+    assert "instance=main, gamekeeper.dev/workload=arena, gamekeeper.dev/kind=Scheduler." in said
+
+
+async def test_a_room_that_came_meanwhile_is_to_be_asked_for_again() -> None:
+    said = await told("arena-1", GIVEN, labelled(**OURS))
+    assert said == "room arena-1 of Scheduler/arena has just come. Ask again."
+
+
+async def test_where_no_pod_may_be_read_none_is_told_as_gone() -> None:
+    assert (await told("arena-1", is_denied=True)).startswith(
+        "room arena-1 of Scheduler/arena was not found, and whether a pod of that name is there "
+        "may not be read. gamekeeper rooms"
+    )
+
+
+async def test_a_room_that_is_there_is_not_asked_for_by_its_name() -> None:
+    cluster = Named((await World().process()).transport, "main")
+    cluster.is_denied = True
+    assert await gone(cluster, "main", "arena-2", rooms(), GIVEN) is None
 
 
 def test_a_workload_that_is_not_there_names_the_nearest() -> None:
