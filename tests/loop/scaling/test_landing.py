@@ -270,7 +270,7 @@ def test_a_suspension_acts_at_once_beside_more_rooms_than_git_knows_of(then: str
     """That fewer are wanted then is held, as over budget; that nothing is done is not.
 
     Nor does the suspension take what was decided out of the budget: who lifts it and switches the
-    policy off is refused as without it.
+    policy off is refused the rooms as without it.
     """
 
     async def main() -> None:
@@ -296,7 +296,10 @@ def test_a_suspension_acts_at_once_beside_more_rooms_than_git_knows_of(then: str
             await asyncio.sleep(1200.0)
             assert there.rooms() == 12, "nobody went meanwhile"
             held = {hold.kind for hold in lane.wanted.holds_of(ARENA)}
-            assert held == (set() if then == "goes on" else kinds), "refused as a whole"
+            assert held == (set() if then == "goes on" else {HoldKind.OVER_BUDGET})
+            desired = lane.desired(ARENA)
+            assert desired is not None
+            assert not desired.workload.suspend
             assert there.count_in_git() == (12 if then == "goes on" else 2)
 
     in_virtual_time(main())
