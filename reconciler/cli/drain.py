@@ -118,7 +118,8 @@ async def _target(cluster: Cluster, settings: Settings, word: str) -> tuple[Targ
     rooms = see(pods, around)
     named = rooms_of(word, rooms)
     if name not in around.nodes and not any(room.pod.node == name for room in rooms):
-        was = await gone(cluster, settings.instance, word, rooms, around.numbers)
+        numbers = {} if word.startswith(NODE) else around.numbers
+        was = await gone(cluster, settings.instance, word, rooms, numbers)
         return Target([_room_of(word, rooms, around, was)]), around
     if named:
         raise Failure(

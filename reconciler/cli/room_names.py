@@ -9,7 +9,7 @@ from reconciler.cli.room_reading import SeenRoom
 from reconciler.core.ordinals import ordinal_of
 from reconciler.kube.names import nearest
 from reconciler.model import labels
-from reconciler.model.errors import Denied
+from reconciler.model.errors import Denied, Unauthenticated
 from reconciler.model.records import Ordinals
 from reconciler.model.refs import ObjectRef, WorkloadKey
 from reconciler.ports import Cluster
@@ -17,6 +17,7 @@ from reconciler.ports import Cluster
 _KINDS = frozenset({"fleet", "fleets", "scheduler", "schedulers", "pod", "pods"})
 """What stands before a name as kubectl has it, and is no namespace there."""
 _NUMBER = re.compile(r"\d+")
+_MOST_ASKED = 5
 Numbers = Mapping[WorkloadKey, Ordinals]
 
 
@@ -99,12 +100,16 @@ async def gone(
     if rooms_of(word, rooms):
         return None
     namespace, name = namespace_in(word), word.rpartition("/")[2]
-    told: list[tuple[str, str]] = []
-    for key, given in sorted(numbers.items()):
-        number = ordinal_of(name, key.name)
-        if namespace in ("", key.namespace) and 0 <= number < given.next:
-            waits = number in given.outstanding
-            told.append(await _where(cluster, instance, key, name, waits))
+    given = [
+        (key, number in numbers[key].outstanding)
+        for key in sorted(numbers)
+        if namespace in ("", key.namespace)
+        and 0 <= (number := ordinal_of(name, key.name)) < numbers[key].next
+    ]
+    if len(given) > _MOST_ASKED:
+        what = f"no room {name} was found, and {len(given)} workloads gave that name"
+        return Failure(what, fix=f"Write it with its namespace: {given[0][0].namespace}/{name}")
+    told = [await _where(cluster, instance, key, name, waits) for key, waits in given]
     if not told:
         return None
     whats, fixes = zip(*told, strict=True)
@@ -119,6 +124,8 @@ async def _where(
     lists = f"gamekeeper rooms {full} lists those that are there"
     try:
         pod = await cluster.get(ObjectRef("v1", "Pod", key.namespace, name))
+    except Unauthenticated:
+        raise
     except Denied:
         return (
             f"{room} was not found, and whether a pod of that name is there may not be read",
@@ -134,8 +141,13 @@ async def _where(
     lacks = [f"{label}={value}" for label, value in ours.items() if has.get(label) != value]
     if not lacks:
         return f"{room} has just come", "Ask again"
-    what = f"{room} was not found by its labels, but pod {key.namespace}/{name} is there"
-    fix = "Where it is that room, set them again: kubectl label pod --overwrite"
+    pod_there = f"pod {key.namespace}/{name}"
+    if has.get(labels.INSTANCE, instance) != instance:
+        whose = has[labels.INSTANCE]
+        return f"{room} is not there: {pod_there} is one of instance {whose!r}", lists
+    command = f"kubectl label pod -n {key.namespace} {name} --overwrite {' '.join(lacks)}"
+    fix = f"Where it is that room, set them again: {command}"
+    what = f"{room} was not found by its labels, but {pod_there} is there"
     return f"{what} without {', '.join(lacks)}", fix
 
 
@@ -156,7 +168,5 @@ def guess(word: str, known: Iterable[str]) -> str:
     the guess has another one leave.
     """
     numbers = _NUMBER.findall(word)
-    near = nearest(
-        word, [name for name in known if not numbers or _NUMBER.findall(name) == numbers]
-    )
+    near = nearest(word, [name for name in known if _NUMBER.findall(name) == numbers])
     return f'Did you mean "{near}"?' if near else ""

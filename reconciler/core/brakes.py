@@ -5,21 +5,26 @@ something goes wrong. That the same commit would take rooms away waits for an ap
 nobody acts, or decides, does not.
 
 A brake holds for as long as the head has it. So every head is judged beside what was accepted
-without brakes (`released`), and pulls its own anew.
+without brakes (`released`), and pulls its own anew; one that does not say of a workload what it
+wants (its spec is broken, or gone and held) leaves the brakes as they are.
 """
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any
 
 from reconciler.core.carried_counts import is_moved
 from reconciler.core.compile import canonical
-from reconciler.core.pod_parts import child
+from reconciler.core.instants import instant_of_text
+from reconciler.core.pod_parts import child, text
 from reconciler.model.records import Accepted, HeldRemoval, StateRecord
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.specs import Workload
 
-_WORDS = {"suspend": "it is suspended", "autoscaling": "its policy is off"}
+_SUSPENDED, _OFF = "suspend", "enabled"
+_WORDS = {_SUSPENDED: "it is suspended", _OFF: "its policy is off"}
 
 
 def braked(record: StateRecord, held: HeldRemoval, head: Workload) -> StateRecord:
@@ -31,10 +36,9 @@ def braked(record: StateRecord, held: HeldRemoval, head: Workload) -> StateRecor
     pulled = _pulled(child(document, "spec"), head)
     if not pulled:
         return replace(record, held=held)
-    were = canonical({name: document["spec"].get(name) for name in pulled})
-    document["spec"] |= pulled
+    were = _laid(document, pulled)
     accepted = replace(accepted, spec_json=canonical(document))
-    return replace(record, accepted=accepted, held=replace(held, released=were))
+    return replace(record, accepted=accepted, held=replace(held, released=canonical(were)))
 
 
 def released(record: StateRecord) -> StateRecord:
@@ -43,23 +47,35 @@ def released(record: StateRecord) -> StateRecord:
     if accepted is None or held is None or not held.released:
         return record
     document = json.loads(accepted.spec_json)
-    for name, value in json.loads(held.released).items():
-        if value is None:
-            document["spec"].pop(name, None)
-        else:
-            document["spec"][name] = value
+    _laid(document, json.loads(held.released))
     accepted = replace(accepted, spec_json=canonical(document))
     return replace(record, accepted=accepted, held=replace(held, released=""))
 
 
 def all_released(
-    records: Mapping[WorkloadKey, StateRecord],
+    records: Mapping[WorkloadKey, StateRecord], told_of: Collection[WorkloadKey]
 ) -> Mapping[WorkloadKey, StateRecord]:
-    """Return records whose brakes are released: the same mapping where none is pulled."""
-    pulled = [key for key, record in records.items() if record.held and record.held.released]
+    """Return records with the brakes of those workloads released that a head is `told_of` in.
+
+    It is the same mapping where none of them is braked.
+    """
+    pulled = [
+        key
+        for key, record in records.items()
+        if record.held and record.held.released and key in told_of
+    ]
     if not pulled:
         return records
     return {**records, **{key: released(records[key]) for key in pulled}}
+
+
+def kept(before: HeldRemoval | None, held: HeldRemoval | None) -> HeldRemoval | None:
+    """Return what is held of a workload of which a head says nothing: its brakes stay pulled."""
+    if before is None or not before.released:
+        return held
+    if held is None:
+        return before
+    return replace(held, acts=before.acts, released=before.released)
 
 
 def told(head: Workload | None, accepted: Accepted | None) -> str:
@@ -71,13 +87,40 @@ def told(head: Workload | None, accepted: Accepted | None) -> str:
 
 
 def _pulled(spec: Json, head: Workload) -> Json:
-    """Return the fields of an accepted spec that are others with the brakes of a head."""
+    """Return the fields of an accepted spec that are others with the brakes of a head.
+
+    One that is suspended for longer than the head says stays so: nothing goes on by a commit that
+    is held.
+    """
     found: Json = {}
     if head.suspend:
         suspend = json.loads(head.spec_json)["spec"]["suspend"]
-        if spec.get("suspend") != suspend:
-            found["suspend"] = suspend
+        if _ends(suspend) > _ends(spec.get("suspend")):
+            found[_SUSPENDED] = suspend
     policy = child(spec, "autoscaling")
     if policy.get("enabled", bool(policy)) and not is_moved(head):
-        found["autoscaling"] = {**policy, "enabled": False}
+        found[_OFF] = False
     return found
+
+
+def _ends(suspend: Any) -> float:
+    """Return when a `suspend` ends, in Unix seconds: never, or before all times where it is not."""
+    if not suspend:
+        return -math.inf
+    until = text(suspend, "until") if isinstance(suspend, dict) else ""
+    end = instant_of_text(until) if until else None
+    return math.inf if end is None else end
+
+
+def _laid(document: Json, fields: Json) -> Json:
+    """Lay brakes over the spec of a document, and return how these fields were: None, not there."""
+    were: Json = {}
+    places = {_SUSPENDED: document["spec"], _OFF: document["spec"].get("autoscaling")}
+    for name, place in places.items():
+        if name in fields and isinstance(place, dict):
+            were[name] = place.get(name)
+            if fields[name] is None:
+                place.pop(name, None)
+            else:
+                place[name] = fields[name]
+    return were

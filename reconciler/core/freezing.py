@@ -43,7 +43,7 @@ def open_freezes(
     """
     now, config = arrival.dated, arrival.reading.config
     known = [each for each in repository.freezes if each.since <= now < each.until]
-    found = {_in_commit(each, repository.commit, arrival.path) for each in known}
+    found = {_in_commit(each, repository.commit, repository.path) for each in known}
     found |= set(freeze_windows.open_at(_windows(arrival), zones, now))
     own = freeze_windows.open_at(config.freeze if config else (), zones, now)
     told = (*sorted(found, key=_told), *own)

@@ -100,10 +100,12 @@ def blocked(
     for removal in free if reason else ():
         count, kind = removal.to + removal.rooms, HoldKind.OVER_BUDGET
         held[removal.key] = HeldRemoval(kind, removal.line, reason, count=count)
-    workloads = arrival.reading.workloads
-    for key, removal_held in held.items():
-        acts = brakes.told(workloads.get(key), records.get(key, NO_RECORD).accepted)
-        held[key] = replace(removal_held, acts=acts)
+    waiting = {edit.key for edit in arrival.waiting}
+    for key, each in held.items():
+        # What waits for the end of a freeze pulls no brake, either.
+        head = None if key in waiting else arrival.reading.workloads.get(key)
+        acts = brakes.told(head, records.get(key, NO_RECORD).accepted)
+        held[key] = replace(each, acts=acts)
     return held
 
 

@@ -87,13 +87,14 @@ def next_record(
         if key in arrival.reading.invalid:
             # The spec is back, if broken: it goes on as it was accepted.
             scaling = counts_in_git.held_broken(arrival, before, read_spec)
-            return replace(before, deleting=False, held=None, scaling=scaling)
+            still = brakes.kept(before.held, None)
+            return replace(before, deleting=False, held=still, scaling=scaling)
         if removal is None:
             return before
         if held and before.accepted is None:
             return replace(before, held=None)  # an orphan stays one: every head judges it anew
         if held:
-            return replace(before, held=held)
+            return replace(before, held=brakes.kept(before.held, held))
         ledger = _entered(arrival, before, part, removal.rooms)
         return replace(before, deleting=True, held=None, ledger=ledger, scaling=NO_SCALING)
     if held and (before.accepted or (removal and removal.cause is Cause.ROLLOUT)):

@@ -75,13 +75,12 @@ async def beside(scene: Scene, judge: Callable[_P, _T], *args: _P.args, **named:
 
 def asked_for(scene: Scene) -> Asking:
     """Return what a head asks for, with the freezes that it stands under."""
-    arrival, before = scene.arrival, scene.repository
-    records = _released(scene)
+    arrival, before, records = scene.arrival, scene.repository, scene.records
     arrival = counts_in_git.numbered_anew(arrival, records)
     arrival = replace(arrival, reading=suspension.all_in_time(arrival.reading, arrival.dated))
     arrival = replace(arrival, freezes=freezing.open_freezes(arrival, before, scene.zones))
     reading = arrival.reading
-    asked = asked_by(arrival, records, workload_from_json)
+    asked = asked_by(arrival, _released(scene), workload_from_json)
     edits = freezing.edits_of(arrival, records, asked.removals)
     ask = approval.ask_of(reading, asked.removals, edits, arrival.now)
     offered = approval.offer(before, ask, approval.waiting(before, records, edits))
@@ -95,15 +94,17 @@ def _released(scene: Scene) -> Mapping[WorkloadKey, StateRecord]:
     """
     if gates.commit_held(scene.arrival.reading) is not None:
         return scene.records
-    return brakes.all_released(scene.records)
+    return brakes.all_released(scene.records, scene.arrival.reading.workloads)
 
 
 def judged(scene: Scene, asking: Asking, repository: RepositoryRecord) -> Judged:
     """Return what of a head acts; `repository` is the record with what approvals let through."""
-    records, zones, now = _released(scene), scene.zones, asking.ask.now
+    records, zones, now = scene.records, scene.zones, asking.ask.now
     approved = {entry.line for entry in repository.approved if entry.until > now}
     arrival = freezing.lifted(asking.arrival, asking.edits, approved, zones)
+    # In a freeze what acts goes on as it is, with its brakes.
     arrival = freezing.withheld(arrival, asking.edits, approved, records, workload_from_json)
+    records = _released(scene)
     # What waits is as though nobody had asked for it; else nothing is another than it was there.
     waits, asked = bool(arrival.waiting), asking.asked
     asked = asked_by(arrival, records, workload_from_json) if waits else asked

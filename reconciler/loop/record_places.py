@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from reconciler.core.brakes import released
 from reconciler.core.compile import workload_from_json
 from reconciler.core.record_codec import (
     KNOWN,
@@ -69,9 +70,10 @@ def kept_state(item: Json, key: WorkloadKey) -> Kept[StateRecord]:
         record = load_state(data, what)
         if record.accepted is not None:
             # Read now: who judges a head reads it for all workloads at once.
-            found = workload_from_json(record.accepted.spec_json, Source("", 1)).key
-            if found != key:
-                raise ValueError(f"it holds the spec of {found}, and is the record of {key}")
+            for accepted in filter(None, (record.accepted, released(record).accepted)):
+                found = workload_from_json(accepted.spec_json, Source("", 1)).key
+                if found != key:
+                    raise ValueError(f"it holds the spec of {found}, and is the record of {key}")
         return record
 
     return kept_of(item, load, "state")

@@ -9,7 +9,8 @@ from reconciler.model.holds import Hold
 from tests.loop.safety import Bounds
 from tests.loop.scaling.house import ARENA, FILE, Scene, scaled, stage
 from tests.loop.scaling.test_counts_branch import APART, counts
-from tests.loop.virtual_time import in_virtual_time
+from tests.loop.scaling.test_renamed_branch import frozen
+from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.loop.world import CONFIG, spec
 
 pytestmark = pytest.mark.long
@@ -126,5 +127,61 @@ def test_what_is_suspended_no_more_goes_on_while_its_rooms_wait_for_an_approval(
             hold = held(there)
             assert hold is not None
             assert hold.reason.endswith("(that its policy is off acts at once)")
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(off(SPEC).replace("max: 20", "max: many"), id="a mistake"),
+        pytest.param(off(SPEC) + "  more: [", id="no YAML"),
+        pytest.param("", id="an empty file"),
+        pytest.param(None, id="no file"),
+    ],
+)
+@pytest.mark.parametrize("brake", [off, lambda text: off(text) + "  suspend: true\n"])
+def test_a_head_that_does_not_say_what_is_wanted_releases_no_brake(
+    text: str | None, brake: Callable[[str], str]
+) -> None:
+    async def main() -> None:
+        files = {"gamekeeper.yaml": CONFIG, FILE: SPEC}
+        async with stage(files, {"arena": Bounds(30, 0)}) as there:
+            await rushed(there)
+            there.world.commit({FILE: brake(SPEC)})
+            await there.until("it is held", lambda: bool(held(there)), 90.0)
+            there.world.commit({FILE: text})
+            await asyncio.sleep(200.0)
+            there.start("two")
+            await there.services[0].kill()
+            await asyncio.sleep(400.0)
+            assert (there.wanted(), there.rooms()) == (12, 12)
+            there.world.host.protected.clear()
+            there.world.commit({FILE: SPEC})
+            await there.until("it goes on", lambda: there.rooms() == 16, 200.0)
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize("fewer", [True, False], ids=["another number", "taken back"])
+def test_in_a_freeze_it_stays_as_it_was_when_that_began(*, fewer: bool) -> None:
+    """What people change in it waits, that they release a brake, too."""
+    later = [{**RUSH[0], "to": "08:20"}, {**RUSH[1], "from": "08:20"}]
+    text = scaled(2, later)
+    changed = off(text).replace("  replicas: 2\n", "  replicas: 3\n") if fewer else text
+
+    async def main() -> None:
+        files = {"gamekeeper.yaml": frozen(APART), FILE: text}
+        async with stage(files, {"arena": Bounds(30, 0)}) as there:
+            await rushed(there)
+            there.world.commit({FILE: off(text)})
+            await there.until("it is held", lambda: bool(held(there)), 90.0)
+            await asyncio.sleep(960.0 - elapsed())  # 08:16, and the freeze began at 08:15
+            there.world.commit({FILE: changed})
+            await asyncio.sleep(900.0)
+            assert (there.wanted(), there.rooms()) == (12, 12)
+            await asyncio.sleep(2760.0 - elapsed())  # it ended at 08:45
+            wanted = 12 if fewer else 16
+            await there.until("what the head says", lambda: there.rooms() == wanted, 200.0)
 
     in_virtual_time(main())

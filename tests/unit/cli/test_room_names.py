@@ -138,14 +138,28 @@ OURS = {labels.INSTANCE: "main", labels.WORKLOAD: "arena", labels.KIND: "Schedul
 
 
 async def test_a_room_whose_labels_somebody_changed_is_not_told_as_gone() -> None:
-    pod = labelled(**{**OURS, labels.INSTANCE: "mine"})
-    assert await told("arena-1", GIVEN, pod) == (
+    assert await told("arena-1", GIVEN, labelled(**{**OURS, labels.WORKLOAD: "mine"})) == (
         "room arena-1 of Scheduler/arena was not found by its labels, but pod arena/arena-1 is "
-        "there without gamekeeper.dev/instance=main. Where it is that room, set them again: "
-        "kubectl label pod --overwrite."
+        "there without gamekeeper.dev/workload=arena. Where it is that room, set them again: "
+        "kubectl label pod -n arena arena-1 --overwrite gamekeeper.dev/workload=arena."
     )
     said = await told("arena-1", GIVEN, labelled())
     assert "instance=main, gamekeeper.dev/workload=arena, gamekeeper.dev/kind=Scheduler." in said
+
+
+async def test_nobody_is_told_to_take_a_room_of_another_instance() -> None:
+    said = await told("arena-1", GIVEN, labelled(**{**OURS, labels.INSTANCE: "theirs"}))
+    assert "pod arena/arena-1 is one of instance 'theirs'" in said
+    assert "kubectl" not in said
+
+
+async def test_of_many_workloads_that_gave_a_name_none_is_asked_for() -> None:
+    keys = [WorkloadKey("Fleet", f"shop-{number}", "arena") for number in range(6)]
+    said = await told("arena-1", dict.fromkeys(keys, Ordinals(3)), is_denied=True)
+    assert said == (
+        "no room arena-1 was found, and 6 workloads gave that name. Write it with its namespace: "
+        "shop-0/arena-1."
+    )
 
 
 async def test_a_room_that_came_meanwhile_is_to_be_asked_for_again() -> None:

@@ -16,6 +16,7 @@ from tests.unit.core.making import a_key, accepted
 POLICY = {"min": 1, "max": 30, "policy": {"fixedBuffer": {"amount": 3}}}
 OFF = {**POLICY, "enabled": False}
 SUSPEND = {"reason": "the database moves"}
+SOONER, UNTIL = ({"until": f"2027-01-{day}T06:00:00+01:00"} for day in (20, 21))
 HELD = HeldRemoval(HoldKind.OVER_BUDGET, "local Scheduler arena/arena to=2", "too many")
 
 
@@ -45,7 +46,10 @@ def spec(replicas: int = 20, **more: Any) -> Workload:
         ({"autoscaling": POLICY}, {}, {"autoscaling": OFF}, "its policy is off"),
         ({"autoscaling": OFF}, {}, {}, ""),
         ({"suspend": SUSPEND}, {"suspend": SUSPEND}, {}, ""),
-        ({"suspend": SUSPEND}, {"suspend": True}, {"suspend": True}, "it is suspended"),
+        ({"suspend": SUSPEND}, {"suspend": True}, {}, ""),
+        ({"suspend": True}, {"suspend": UNTIL}, {}, ""),
+        ({"suspend": SOONER}, {"suspend": UNTIL}, {"suspend": UNTIL}, "it is suspended"),
+        ({"suspend": UNTIL}, {"suspend": SOONER}, {}, ""),
         ({}, {"autoscaling": POLICY}, {}, ""),
         ({}, {"suspend": SUSPEND}, {"suspend": SUSPEND}, "it is suspended"),
         (
@@ -73,9 +77,10 @@ def test_what_acts_of_a_spec_that_is_held(
     again = brakes.released(record_codec.load_state(record_codec.dump_state(after), "a record"))
     assert again == replace(record, held=HELD)
     assert brakes.braked(again, HELD, head) == after
-    assert brakes.all_released({a_key(): after}) == {a_key(): again}
+    assert brakes.all_released({a_key(): after}, {a_key()}) == {a_key(): again}
+    assert brakes.all_released({a_key(): after}, set())[a_key()] is after
 
 
 def test_where_no_brake_is_pulled_nothing_is_made_anew() -> None:
     records = {a_key(): accepted(spec()), a_key("lobby"): replace(accepted(spec()), held=HELD)}
-    assert brakes.all_released(records) is records
+    assert brakes.all_released(records, records) is records

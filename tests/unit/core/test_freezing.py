@@ -249,7 +249,7 @@ def test_one_that_the_head_has_no_more_is_told_with_the_commit_that_has_it(
     assert [each.place for each in first] == ["gamekeeper.yaml:28"]
     without = replace(arrival, accepted_config=a_config(freeze=[DAY]))
     without = replace(without, reading=replace(arrival.reading, config=a_config()))
-    known = RepositoryRecord(commit="c1" * 20, freezes=first)
+    known = RepositoryRecord(commit="c1" * 20, path=path, freezes=first)
     then = freezing.open_freezes(without, known, ZONES)
     assert [each.place for each in then] == [f"c1c1c1c1c1c1:{file}:28"]
     later = RepositoryRecord(commit="c2" * 20, freezes=then)
