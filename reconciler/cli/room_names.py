@@ -108,7 +108,7 @@ async def gone(
     ]
     if len(given) > _MOST_ASKED:
         what = f"no room {name} was found, and {len(given)} workloads gave that name"
-        return Failure(what, fix=f"Write it with its namespace: {given[0][0].namespace}/{name}")
+        return Failure(what, fix=f"Write it with its namespace: NAMESPACE/{name}")
     told = [await _where(cluster, instance, key, name, waits) for key, waits in given]
     if not told:
         return None
@@ -144,7 +144,8 @@ async def _where(
     pod_there = f"pod {key.namespace}/{name}"
     if has.get(labels.INSTANCE, instance) != instance:
         whose = has[labels.INSTANCE]
-        return f"{room} is not there: {pod_there} is one of instance {whose!r}", lists
+        what = f"{room} was not found by its labels: {pod_there} says that it is of instance"
+        return f"{what} {whose!r}", lists
     command = f"kubectl label pod -n {key.namespace} {name} --overwrite {' '.join(lacks)}"
     fix = f"Where it is that room, set them again: {command}"
     what = f"{room} was not found by its labels, but {pod_there} is there"

@@ -66,7 +66,8 @@ def _removals(
         for key, record in records.items()
         if record.accepted and not record.deleting
     }
-    present = {*arrival.reading.workloads, *arrival.reading.invalid, *arrival.unreadable}
+    reading, unjudged = arrival.reading, {*arrival.unreadable, *arrival.left}
+    present = {*reading.workloads, *reading.invalid, *unjudged}
     between = removals_between(counts, wanted, frozenset(present), arrival.cluster)
     replaced = [
         Removal(arrival.cluster, key, Cause.ROLLOUT, wanted[key], counts[key])

@@ -69,6 +69,14 @@ def all_released(
     return {**records, **{key: released(records[key]) for key in pulled}}
 
 
+def still(record: StateRecord, head: Workload) -> bool:
+    """Whether a head pulls just the brakes of a record that are pulled."""
+    accepted = released(record).accepted
+    if accepted is None or record.held is None:
+        return False
+    return braked(released(record), record.held, head).accepted == record.accepted
+
+
 def kept(before: HeldRemoval | None, held: HeldRemoval | None) -> HeldRemoval | None:
     """Return what is held of a workload of which a head says nothing: its brakes stay pulled."""
     if before is None or not before.released:
@@ -105,7 +113,7 @@ def _pulled(spec: Json, head: Workload) -> Json:
 
 def _ends(suspend: Any) -> float:
     """Return when a `suspend` ends, in Unix seconds: never, or before all times where it is not."""
-    if not suspend:
+    if suspend is None or suspend is False:
         return -math.inf
     until = text(suspend, "until") if isinstance(suspend, dict) else ""
     end = instant_of_text(until) if until else None

@@ -11,7 +11,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from reconciler.core import freeze_windows, intents
+from reconciler.core import brakes, freeze_windows, intents
 from reconciler.core.calendar import Zones
 from reconciler.core.carried_counts import ReadSpec, carried, is_moved, is_own_theirs
 from reconciler.core.compile import canonical, config_from_json
@@ -99,12 +99,18 @@ def _edits(
         yield Edit(_line(arrival.cluster, "Config", "gamekeeper.yaml", _settings(config)), None)
     for key, workload in arrival.reading.workloads.items():
         record = records.get(key, NO_RECORD)
-        is_held = record.held is not None and record.held.line in lines
-        if key in arrival.unreadable or is_held:
+        if key in arrival.unreadable or _waits_already(record, workload, lines):
             continue
         edit = _edit(arrival, workload, record)
         if edit is not None:
             yield edit
+
+
+def _waits_already(record: StateRecord, workload: Workload, lines: Collection[str]) -> bool:
+    """Whether what people changed waits for an approval, and releases no brake."""
+    if record.held is None or record.held.line not in lines:
+        return False
+    return not record.held.released or brakes.still(record, workload)
 
 
 def _edit(arrival: Arrival, workload: Workload, record: StateRecord) -> Edit | None:
@@ -187,6 +193,7 @@ def withheld(
     workloads, own = dict(reading.workloads), dict(reading.own)
     tracked, apart = dict(arrival.moves.tracked), dict(arrival.moves.apart)
     config, by = reading.config, dict[WorkloadKey, tuple[str, bool]]()
+    left = set[WorkloadKey]()
     for edit in waiting:
         if edit.key is None:
             config = _with_settings(config, arrival.accepted_config)
@@ -195,6 +202,9 @@ def withheld(
         record = records.get(edit.key, NO_RECORD)
         own.pop(edit.key, None)
         if record.accepted is None:
+            continue
+        if record.held is not None and record.held.released:
+            left.add(edit.key)
             continue
         before = _before(record.accepted, arrival.dated, read_spec)
         workloads[edit.key], record = _unedited(arrival, edit, workload, record, before)
@@ -210,6 +220,7 @@ def withheld(
         moves=replace(arrival.moves, tracked=tracked, apart=apart),
         waiting=waiting,
         withheld=by,
+        left=frozenset(left),
     )
 
 

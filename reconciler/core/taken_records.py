@@ -42,7 +42,8 @@ def changed_records(
     """Return the records that a head changes, as they are then."""
     found, asked = dict[WorkloadKey, StateRecord](), gated.asked
     by_key = {removal.key: removal for removal in asked.removals}
-    for key in {*records, *arrival.reading.workloads, *by_key} - arrival.unreadable.keys():
+    unjudged = {*arrival.unreadable, *arrival.left}
+    for key in {*records, *arrival.reading.workloads, *by_key} - unjudged:
         known, removal = records.get(key, NO_RECORD), by_key.get(key)
         before, held = in_time(known, arrival.spent_at), gated.held.get(key)
         is_free = removal is None and held is None
@@ -96,6 +97,7 @@ def next_record(
         if held:
             return replace(before, held=brakes.kept(before.held, held))
         ledger = _entered(arrival, before, part, removal.rooms)
+        before = brakes.released(before)
         return replace(before, deleting=True, held=None, ledger=ledger, scaling=NO_SCALING)
     if held and (before.accepted or (removal and removal.cause is Cause.ROLLOUT)):
         # Refused as a whole: a new image beside the old count is what no commit ever asked for,

@@ -80,21 +80,38 @@ def asked_for(scene: Scene) -> Asking:
     arrival = replace(arrival, reading=suspension.all_in_time(arrival.reading, arrival.dated))
     arrival = replace(arrival, freezes=freezing.open_freezes(arrival, before, scene.zones))
     reading = arrival.reading
-    asked = asked_by(arrival, _released(scene), workload_from_json)
+    asked = asked_by(arrival, _released(records, arrival), workload_from_json)
     edits = freezing.edits_of(arrival, records, asked.removals)
     ask = approval.ask_of(reading, asked.removals, edits, arrival.now)
     offered = approval.offer(before, ask, approval.waiting(before, records, edits))
     return Asking(replace(arrival, asked=ask.marks), asked, edits, ask, offered)
 
 
-def _released(scene: Scene) -> Mapping[WorkloadKey, StateRecord]:
+def _released(
+    records: Mapping[WorkloadKey, StateRecord], arrival: Arrival
+) -> Mapping[WorkloadKey, StateRecord]:
     """Return what a head is judged beside: without brakes, for it pulls its own.
 
     One that is held as a whole pulls none, so those that are pulled stay.
     """
-    if gates.commit_held(scene.arrival.reading) is not None:
-        return scene.records
-    return brakes.all_released(scene.records, scene.arrival.reading.workloads)
+    if gates.commit_held(arrival.reading) is not None:
+        return records
+    return brakes.all_released(records, arrival.reading.workloads)
+
+
+def _changed(
+    before: Mapping[WorkloadKey, StateRecord],
+    released: Mapping[WorkloadKey, StateRecord],
+    after: Mapping[WorkloadKey, StateRecord],
+) -> Mapping[WorkloadKey, StateRecord]:
+    """Return the records that a head changed: a brake is released first, and pulled again or not.
+
+    `after` are those that are others than the `released` ones.
+    """
+    if released is before:
+        return after
+    judged = {key: each for key, each in released.items() if each is not before.get(key)}
+    return {key: each for key, each in (judged | dict(after)).items() if each != before.get(key)}
 
 
 def judged(scene: Scene, asking: Asking, repository: RepositoryRecord) -> Judged:
@@ -104,14 +121,12 @@ def judged(scene: Scene, asking: Asking, repository: RepositoryRecord) -> Judged
     arrival = freezing.lifted(asking.arrival, asking.edits, approved, zones)
     # In a freeze what acts goes on as it is, with its brakes.
     arrival = freezing.withheld(arrival, asking.edits, approved, records, workload_from_json)
-    records = _released(scene)
+    records = _released(records, arrival)
     # What waits is as though nobody had asked for it; else nothing is another than it was there.
     waits, asked = bool(arrival.waiting), asking.asked
     asked = asked_by(arrival, records, workload_from_json) if waits else asked
     result = intake.take_in(arrival, repository, records, workload_from_json, asked)
-    # A brake that stays pulled is released and pulled again in between.
-    changed = {key: each for key, each in result.records.items() if each != scene.records.get(key)}
-    result = replace(result, records=changed)
+    result = replace(result, records=_changed(scene.records, records, result.records))
     ends = suspension.next_end({**arrival.reading.workloads, **result.effective})
     changes = freezing.next_change(arrival, scene.repository, zones)
     return Judged(arrival, result, soonest(ends, changes))

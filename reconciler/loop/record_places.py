@@ -70,10 +70,12 @@ def kept_state(item: Json, key: WorkloadKey) -> Kept[StateRecord]:
         record = load_state(data, what)
         if record.accepted is not None:
             # Read now: who judges a head reads it for all workloads at once.
-            for accepted in filter(None, (record.accepted, released(record).accepted)):
-                found = workload_from_json(accepted.spec_json, Source("", 1)).key
-                if found != key:
-                    raise ValueError(f"it holds the spec of {found}, and is the record of {key}")
+            found = workload_from_json(record.accepted.spec_json, Source("", 1)).key
+            if found != key:
+                raise ValueError(f"it holds the spec of {found}, and is the record of {key}")
+            free = released(record)
+            if free is not record and free.accepted is not None:
+                workload_from_json(free.accepted.spec_json, Source("", 1))
         return record
 
     return kept_of(item, load, "state")

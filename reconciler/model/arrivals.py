@@ -49,6 +49,9 @@ class Arrival:
     """What of it does; the reading is as though nobody had changed it."""
     withheld: Mapping[WorkloadKey, tuple[str, bool]] = field(default_factory=dict)
     """By workload, the commit of a person whose number is among that; did the branch go back?"""
+    left: frozenset[WorkloadKey] = frozenset()
+    """Of what waits, the workloads of which nothing is judged: with brakes that are still pulled
+    they are neither as the head has them nor as they were accepted."""
     asked: Mapping[str, str] = field(default_factory=dict)
     """All lines of the change hash, those of what waits among them, with their marks."""
     shared_now: float | None = None

@@ -149,7 +149,7 @@ async def test_a_room_whose_labels_somebody_changed_is_not_told_as_gone() -> Non
 
 async def test_nobody_is_told_to_take_a_room_of_another_instance() -> None:
     said = await told("arena-1", GIVEN, labelled(**{**OURS, labels.INSTANCE: "theirs"}))
-    assert "pod arena/arena-1 is one of instance 'theirs'" in said
+    assert "pod arena/arena-1 says that it is of instance 'theirs'" in said
     assert "kubectl" not in said
 
 
@@ -158,7 +158,7 @@ async def test_of_many_workloads_that_gave_a_name_none_is_asked_for() -> None:
     said = await told("arena-1", dict.fromkeys(keys, Ordinals(3)), is_denied=True)
     assert said == (
         "no room arena-1 was found, and 6 workloads gave that name. Write it with its namespace: "
-        "shop-0/arena-1."
+        "NAMESPACE/arena-1."
     )
 
 

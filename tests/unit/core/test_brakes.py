@@ -48,6 +48,8 @@ def spec(replicas: int = 20, **more: Any) -> Workload:
         ({"suspend": SUSPEND}, {"suspend": SUSPEND}, {}, ""),
         ({"suspend": SUSPEND}, {"suspend": True}, {}, ""),
         ({"suspend": True}, {"suspend": UNTIL}, {}, ""),
+        ({"suspend": {}}, {"suspend": UNTIL}, {}, ""),
+        ({}, {"suspend": {}}, {"suspend": {}}, "it is suspended"),
         ({"suspend": SOONER}, {"suspend": UNTIL}, {"suspend": UNTIL}, "it is suspended"),
         ({"suspend": UNTIL}, {"suspend": SOONER}, {}, ""),
         ({}, {"autoscaling": POLICY}, {}, ""),
