@@ -69,12 +69,15 @@ def all_released(
     return {**records, **{key: released(records[key]) for key in pulled}}
 
 
-def still(record: StateRecord, head: Workload) -> bool:
-    """Whether a head pulls just the brakes of a record that are pulled."""
-    accepted = released(record).accepted
-    if accepted is None or record.held is None:
+def waits_still(record: StateRecord, head: Workload, lines: Collection[str]) -> bool:
+    """Whether what a head asks of a workload waits for an approval, and releases no brake of it.
+
+    `lines` are those of all removals that the head asks for.
+    """
+    if record.held is None or record.held.line not in lines:
         return False
-    return braked(released(record), record.held, head).accepted == record.accepted
+    free = released(record)
+    return free is record or braked(free, record.held, head).accepted == record.accepted
 
 
 def kept(before: HeldRemoval | None, held: HeldRemoval | None) -> HeldRemoval | None:

@@ -99,18 +99,11 @@ def _edits(
         yield Edit(_line(arrival.cluster, "Config", "gamekeeper.yaml", _settings(config)), None)
     for key, workload in arrival.reading.workloads.items():
         record = records.get(key, NO_RECORD)
-        if key in arrival.unreadable or _waits_already(record, workload, lines):
+        if key in arrival.unreadable or brakes.waits_still(record, workload, lines):
             continue
         edit = _edit(arrival, workload, record)
         if edit is not None:
             yield edit
-
-
-def _waits_already(record: StateRecord, workload: Workload, lines: Collection[str]) -> bool:
-    """Whether what people changed waits for an approval, and releases no brake."""
-    if record.held is None or record.held.line not in lines:
-        return False
-    return not record.held.released or brakes.still(record, workload)
 
 
 def _edit(arrival: Arrival, workload: Workload, record: StateRecord) -> Edit | None:
@@ -193,7 +186,7 @@ def withheld(
     workloads, own = dict(reading.workloads), dict(reading.own)
     tracked, apart = dict(arrival.moves.tracked), dict(arrival.moves.apart)
     config, by = reading.config, dict[WorkloadKey, tuple[str, bool]]()
-    left = set[WorkloadKey]()
+    left = _left(waiting, records)
     for edit in waiting:
         if edit.key is None:
             config = _with_settings(config, arrival.accepted_config)
@@ -201,10 +194,7 @@ def withheld(
         workload = workloads.pop(edit.key)
         record = records.get(edit.key, NO_RECORD)
         own.pop(edit.key, None)
-        if record.accepted is None:
-            continue
-        if record.held is not None and record.held.released:
-            left.add(edit.key)
+        if record.accepted is None or edit.key in left:
             continue
         before = _before(record.accepted, arrival.dated, read_spec)
         workloads[edit.key], record = _unedited(arrival, edit, workload, record, before)
@@ -220,8 +210,16 @@ def withheld(
         moves=replace(arrival.moves, tracked=tracked, apart=apart),
         waiting=waiting,
         withheld=by,
-        left=frozenset(left),
+        left=left,
     )
+
+
+def _left(
+    waiting: Collection[Edit], records: Mapping[WorkloadKey, StateRecord]
+) -> frozenset[WorkloadKey]:
+    """Return the workloads with a brake that is pulled, of those whose edits wait."""
+    held = ((each.key, records.get(each.key, NO_RECORD).held) for each in waiting if each.key)
+    return frozenset(key for key, removal in held if removal and removal.released)
 
 
 def _whose(
