@@ -71,8 +71,7 @@ async def serving(faces: Faces, listen: str) -> AsyncIterator[str]:
             f"cannot listen at {listen} ({error.strerror}): choose another --listen"
         ) from error
     try:
-        bound, number = server.sockets[0].getsockname()[:2]
-        yield f"[{bound}]:{number}" if ":" in bound else f"{bound}:{number}"
+        yield address_text(*server.sockets[0].getsockname()[:2])
     finally:
         server.close()
         await runner.cleanup()
@@ -149,6 +148,11 @@ def _why_none(path: Path) -> str:
         return "" if path.read_bytes().strip() else "the file is empty"
     except OSError as error:
         return error.strerror or repr(error)
+
+
+def address_text(host: str, port: int) -> str:
+    """Return an address as it is written: one of IPv6 in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def address_of(listen: str, flag: str = "--listen") -> tuple[str, int]:

@@ -8,7 +8,7 @@ from reconciler.adapters.http.server import Caps, serving_rooms
 from reconciler.core.conditions import held_by
 from reconciler.model.holds import Hold
 from reconciler.model.refs import WorkloadKey
-from reconciler.service.faces import address_of
+from reconciler.service.faces import address_of, address_text
 from reconciler.wiring.clock import SystemClock
 from reconciler.wiring.serving import Serving
 
@@ -37,4 +37,4 @@ async def hearing_rooms(service: Serving) -> AsyncIterator[str]:
     host, port = address_of(settings.rooms_listen, "--rooms-listen")
     caps = Caps(settings.rooms_connections, settings.rooms_connections_per_peer)
     async with serving_rooms(make_rooms_api(service), host, port, caps) as (bound, number):
-        yield f"[{bound}]:{number}" if ":" in bound else f"{bound}:{number}"
+        yield address_text(bound, number)

@@ -1,7 +1,8 @@
 """A policy that is switched off decides no more, also where its rooms wait for an approval."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -33,11 +34,17 @@ def without(text: str) -> str:
     return spec("arena", 2)
 
 
-async def rushed(there: Scene) -> None:
-    """Start, and wait until twelve act that the host does not take."""
-    there.world.host.protected.update(dict.fromkeys(("main", "counts"), "ask for a review"))
-    there.start("one")
-    await there.until("twelve rooms", lambda: there.rooms() == 12, 400.0)
+@asynccontextmanager
+async def pulled(braked: str, config: str = CONFIG, text: str = SPEC) -> AsyncIterator[Scene]:
+    """Open a scene in which twelve act that the host does not take, and a commit is held."""
+    files = {"gamekeeper.yaml": config, FILE: text}
+    async with stage(files, {"arena": Bounds(30, 0)}) as there:
+        there.world.host.protected.update(dict.fromkeys(("main", "counts"), "ask for a review"))
+        there.start("one")
+        await there.until("twelve rooms", lambda: there.rooms() == 12, 400.0)
+        there.world.commit({FILE: braked})
+        await there.until("it is held", lambda: bool(held(there)), 90.0)
+        yield there
 
 
 def held(there: Scene) -> Hold | None:
@@ -52,11 +59,7 @@ def test_it_decides_no_more_while_its_rooms_wait_for_an_approval(
     config: str, brake: Callable[[str], str]
 ) -> None:
     async def main() -> None:
-        files = {"gamekeeper.yaml": config, FILE: SPEC}
-        async with stage(files, {"arena": Bounds(30, 0)}) as there:
-            await rushed(there)
-            there.world.commit({FILE: brake(SPEC)})
-            await there.until("it is held", lambda: bool(held(there)), 90.0)
+        async with pulled(brake(SPEC), config) as there:
             await asyncio.sleep(600.0)
             assert (there.wanted(), there.rooms()) == (12, 12)
             hold = held(there)
@@ -71,11 +74,7 @@ def test_it_decides_no_more_while_its_rooms_wait_for_an_approval(
 @pytest.mark.parametrize("config", [CONFIG, APART], ids=["one branch", "counts apart"])
 def test_it_goes_on_from_there_where_that_is_taken_back(config: str) -> None:
     async def main() -> None:
-        files = {"gamekeeper.yaml": config, FILE: SPEC}
-        async with stage(files, {"arena": Bounds(30, 0)}) as there:
-            await rushed(there)
-            there.world.commit({FILE: off(SPEC)})
-            await there.until("it is held", lambda: bool(held(there)), 90.0)
+        async with pulled(off(SPEC), config) as there:
             there.start("two")
             await there.services[0].kill()
             await asyncio.sleep(600.0)
@@ -95,11 +94,7 @@ def test_it_goes_on_from_there_where_that_is_taken_back(config: str) -> None:
 @pytest.mark.parametrize("config", [CONFIG, APART], ids=["one branch", "counts apart"])
 def test_a_head_without_the_brake_is_judged_as_if_none_had_been(config: str) -> None:
     async def main() -> None:
-        files = {"gamekeeper.yaml": config, FILE: SPEC}
-        async with stage(files, {"arena": Bounds(30, 0)}) as there:
-            await rushed(there)
-            there.world.commit({FILE: off(SPEC)})
-            await there.until("it is held", lambda: bool(held(there)), 90.0)
+        async with pulled(off(SPEC), config) as there:
             fewer = SPEC.replace("  replicas: 2\n", "  replicas: 5\n")
             there.world.commit({FILE: fewer})
             # Inside reviewed bounds, so no budget holds it.
@@ -111,11 +106,7 @@ def test_a_head_without_the_brake_is_judged_as_if_none_had_been(config: str) -> 
 
 def test_what_is_suspended_no_more_goes_on_while_its_rooms_wait_for_an_approval() -> None:
     async def main() -> None:
-        files = {"gamekeeper.yaml": CONFIG, FILE: SPEC}
-        async with stage(files, {"arena": Bounds(30, 0)}) as there:
-            await rushed(there)
-            there.world.commit({FILE: off(SPEC) + "  suspend: true\n"})
-            await there.until("it is held", lambda: bool(held(there)), 90.0)
+        async with pulled(off(SPEC) + "  suspend: true\n") as there:
             hold = held(there)
             assert hold is not None
             assert "(that it is suspended and its policy is off acts at once)" in hold.reason
@@ -145,11 +136,7 @@ def test_a_head_that_does_not_say_what_is_wanted_releases_no_brake(
     text: str | None, brake: Callable[[str], str]
 ) -> None:
     async def main() -> None:
-        files = {"gamekeeper.yaml": CONFIG, FILE: SPEC}
-        async with stage(files, {"arena": Bounds(30, 0)}) as there:
-            await rushed(there)
-            there.world.commit({FILE: brake(SPEC)})
-            await there.until("it is held", lambda: bool(held(there)), 90.0)
+        async with pulled(brake(SPEC)) as there:
             there.world.commit({FILE: text})
             await asyncio.sleep(200.0)
             there.start("two")
@@ -170,15 +157,11 @@ def test_in_a_freeze_it_stays_as_it_was_when_that_began(*, other_number: bool, i
     later = [{**RUSH[0], "to": "08:20"}, {**RUSH[1], "from": "08:20"}]
     text = scaled(in_git, later)
     number = f"  replicas: {in_git}\n"
-    pulled = off(text).replace(number, "  replicas: 3\n")
+    braked = off(text).replace(number, "  replicas: 3\n")
     changed = off(text).replace(number, "  replicas: 4\n") if other_number else text
 
     async def main() -> None:
-        files = {"gamekeeper.yaml": frozen(APART), FILE: text}
-        async with stage(files, {"arena": Bounds(30, 0)}) as there:
-            await rushed(there)
-            there.world.commit({FILE: pulled})
-            await there.until("it is held", lambda: bool(held(there)), 90.0)
+        async with pulled(braked, frozen(APART), text) as there:
             await asyncio.sleep(960.0 - elapsed())  # 08:16, and the freeze began at 08:15
             there.world.commit({FILE: changed})
             await asyncio.sleep(900.0)
@@ -192,15 +175,11 @@ def test_in_a_freeze_it_stays_as_it_was_when_that_began(*, other_number: bool, i
 
 @pytest.mark.parametrize("number", [2, 3], ids=["the same number", "another one"])
 def test_who_lifts_a_suspension_in_a_freeze_waits_for_its_end(number: int) -> None:
-    pulled = off(SPEC) + "  suspend: true\n"
+    braked = off(SPEC) + "  suspend: true\n"
     lifted = off(SPEC).replace("  replicas: 2\n", f"  replicas: {number}\n")
 
     async def main() -> None:
-        files = {"gamekeeper.yaml": frozen(APART), FILE: SPEC}
-        async with stage(files, {"arena": Bounds(30, 0)}) as there:
-            await rushed(there)
-            there.world.commit({FILE: pulled})
-            await there.until("it is held", lambda: bool(held(there)), 90.0)
+        async with pulled(braked, frozen(APART)) as there:
             await asyncio.sleep(960.0 - elapsed())  # 08:16, and the freeze began at 08:15
             there.world.commit({FILE: lifted})
             await asyncio.sleep(100.0)
