@@ -299,3 +299,16 @@ def test_a_namespace_goes_with_all_it_holds(api: Speaker, space: str) -> None:
 def test_a_log_is_empty_before_a_pod_has_a_node(api: Speaker, space: str) -> None:
     api.make(f"{space}/pods", pod("a"))
     assert api.ask("GET", f"{space}/pods/a/log").status == 204
+
+
+def test_a_log_of_several_containers_names_them_as_they_start(api: Speaker, space: str) -> None:
+    made = pod("a")
+    container = made["spec"]["containers"][0]
+    made["spec"]["containers"] = [container | {"name": name} for name in ("d", "c")]
+    made["spec"]["initContainers"] = [container | {"name": "init"}]
+    api.make(f"{space}/pods", made)
+    refused = api.ask("GET", f"{space}/pods/a/log")
+    assert (refused.status, refused.message) == (
+        400,
+        "a container name must be specified for pod a, choose one of: [init d c]",
+    )

@@ -102,7 +102,9 @@ def _printed(call: Call, name: str, pod: Json) -> list[tuple[str, str]]:
 
 def _container(call: Call, pod: Json) -> str:
     spec, asked = pod["spec"], call.request.query.get("container", "")
-    known = [one["name"] for part in ("containers", "initContainers") for one in spec.get(part, ())]
+    # The server visits them in this order, and says the names in it.
+    parts = ("initContainers", "containers", "ephemeralContainers")
+    known = [one["name"] for part in parts for one in spec.get(part, ())]
     name = pod["metadata"]["name"]
     if asked and asked not in known:
         raise refusals.bad_request(f"container {asked} is not valid for pod {name}")
