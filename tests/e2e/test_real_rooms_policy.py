@@ -1,0 +1,82 @@
+"""What deploy/rooms-policy.yaml refuses on a real control plane, and how that is told."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.controlplane.cluster import ControlPlane, Parts
+from tests.controlplane.programs import kubectl
+from tests.e2e.test_real_objects import conditions, rooms, until
+from tests.e2e.test_real_story import ACCOUNT, ROOT, installed, running
+from tests.gitservers.repositories import BareRepository
+from tests.loop.world import CONFIG, spec
+
+pytestmark = pytest.mark.real
+
+POLICY = ROOT / "deploy/rooms-policy.yaml"
+USER = "system:serviceaccount:gamekeeper:gamekeeper"
+NO_TOKEN = {"automountServiceAccountToken": False}
+PRIORITY = "rooms take no places of the system's pods (priorityClassName)"
+PLACES = "rooms run on no control-plane node, and tolerate no taint that they do not name"
+TOKEN = "rooms get no token of their account (automountServiceAccountToken)"
+CONTROL = {"key": "node-role.kubernetes.io/control-plane", "operator": "Exists"}
+GAMES = {"key": "games", "operator": "Exists"}
+REFUSED: dict[str, dict[str, Any]] = {
+    PRIORITY: {**NO_TOKEN, "priorityClassName": "system-node-critical"},
+    PLACES: {**NO_TOKEN, "tolerations": [{"operator": "Exists"}]},
+    TOKEN: {},
+}
+
+
+def asked(
+    cluster: ControlPlane, *words: str, given: str = ""
+) -> "subprocess.CompletedProcess[str]":
+    command = [str(kubectl("1.36")), "--kubeconfig", str(cluster.kubeconfig), *words]
+    return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+
+
+def answer(cluster: ControlPlane, extra: dict[str, Any], *words: str) -> str:
+    """What the API server says to a pod with `extra` in its spec: nothing where it takes it."""
+    made = {"containers": [{"name": "game", "image": "game:1"}], **extra}
+    document = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": made}
+    text = yaml.safe_dump(document)
+    arguments = ("create", "-n", "arena", "--dry-run=server", "-f", "-", *words)
+    return asked(cluster, *arguments, given=text).stderr
+
+
+def test_what_rooms_may_not_take_is_refused_to_gamekeeper_alone(tmp_path: Path) -> None:
+    git = BareRepository.create(tmp_path / "git", "fleet.git")
+    git.commit({"gamekeeper.yaml": CONFIG, "schedulers/arena.yaml": spec("arena", 2)}, "two rooms")
+    with installed(Parts()) as cluster:
+        settings = {
+            "REPO": str(git.path),
+            "INSTANCE": "main",
+            "KUBECONFIG": str(cluster.kubeconfig_for(ACCOUNT)),
+            "POLL_SECONDS": "1",
+            "CACHE_DIR": str(tmp_path / "cache"),
+            "LISTEN": "127.0.0.1:0",
+        }
+        with running(settings):
+            until("two rooms", lambda: len(rooms(cluster)) == 2)
+            before = rooms(cluster)
+            applied = asked(cluster, "apply", "-f", str(POLICY))
+            assert applied.returncode == 0, applied.stderr
+            own = ("--as", USER)
+            until("it acts", lambda: PRIORITY in answer(cluster, REFUSED[PRIORITY], *own))
+            for message, extra in REFUSED.items():
+                assert message in answer(cluster, extra, *own)
+                assert answer(cluster, extra) == "", "others are not judged"
+            assert PLACES in answer(cluster, {**NO_TOKEN, "tolerations": [CONTROL]}, *own)
+            assert answer(cluster, {**NO_TOKEN, "tolerations": [GAMES]}, *own) == ""
+
+            # What Gamekeeper itself writes passes, and what a repository adds to it does not.
+            git.commit({"schedulers/arena.yaml": spec("arena", 3)}, "a third")
+            until("a third room", lambda: len(rooms(cluster)) == 3)
+            asks = yaml.safe_load(spec("arena", 4))
+            asks["spec"]["template"]["spec"]["priorityClassName"] = "system-node-critical"
+            git.commit({"schedulers/arena.yaml": yaml.safe_dump(asks)}, "grabbing")
+            until("the refusal is told", lambda: PRIORITY in conditions(cluster))
+            assert before.items() <= rooms(cluster).items()
