@@ -7,7 +7,8 @@ out of quotes, whatever it holds and wherever it stands (`skeleton.fill`).
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from types import CodeType
 from typing import Any
 
 from jinja2 import StrictUndefined, Template, TemplateError, nodes, pass_context
@@ -53,6 +54,10 @@ _WORDS = {
 }
 
 
+_KNOWN: dict[str, CodeType] = {}
+"""The code of our own templates, by their text: a worker has it from its zygote."""
+
+
 class NotAllowed(TemplateError):
     """The template uses a part of Jinja that templates do not have here."""
 
@@ -86,17 +91,30 @@ class TemplateEnvironment(ImmutableSandboxedEnvironment):
 
         Raises TemplateError.
         """
+        code = _KNOWN.get(source) or self._code_of(source)
+        template = Template.from_code(self, code, self.globals)
+        template.name = name
+        return template
+
+    def _code_of(self, source: str) -> CodeType:
         if MARK in source:
             raise NotAllowed("it holds the character U+E000, which stands for values here", 0)
         tree = self.parse(source)
         _check(tree)
         try:
-            code = self.compile(tree)
+            return self.compile(tree)
         except SyntaxError as error:  # Python's own limits; its line is none of the template's
             raise NotAllowed("it nests too deep", _deepest(tree)[1]) from error
-        template = Template.from_code(self, code, self.globals)
-        template.name = name
-        return template
+
+    def know(self, sources: Iterable[str]) -> None:
+        """Compile templates once for all that this process and those it forks do with them.
+
+        For our own alone: a stranger's is compiled where it can do no harm.
+
+        Raises TemplateError.
+        """
+        for source in sources:
+            _KNOWN[source] = self._code_of(source)
 
 
 def overlaid(below: Mapping[str, Any] | None, above: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from reconciler import assets
 from reconciler.adapters.compiler import objecting, reading, rendering
 from reconciler.adapters.compiler.frames import Garbled, packed, receive
 from reconciler.adapters.compiler.limits import EXIT_CRASHED, EXIT_GARBLED, EXIT_MEMORY
@@ -24,7 +25,7 @@ def warm() -> None:
     """Load in the zygote what every worker would load again."""
     sys.dont_write_bytecode = True
     reading.warm()
-    rendering.warm()
+    rendering.warm(assets.templates().values())
 
 
 def serve(data: socket.socket) -> int:

@@ -4,7 +4,7 @@ The answers come in the order of the questions, so that our side knows at which 
 worker died.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import Any
 
@@ -20,9 +20,14 @@ SUFFIX = ".yaml.j2"
 Answer = Callable[[Any], None]
 
 
-def warm() -> None:
-    """Make Jinja build its lexer and its tables."""
-    TemplateEnvironment().compiled("{% if true %}{{ 1 }}{% endif %}").render()
+def warm(templates: Iterable[str]) -> None:
+    """Make Jinja build its lexer and its tables, and compile our own templates.
+
+    To compile them took two thirds of a render.
+    """
+    environment = TemplateEnvironment()
+    environment.know(templates)
+    environment.compiled("{% if true %}{{ 1 }}{% endif %}").render()
 
 
 def serve_render(setup: Any, items: Iterator[Any], answer: Answer) -> None:

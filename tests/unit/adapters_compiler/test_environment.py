@@ -3,6 +3,8 @@ from typing import Any
 import pytest
 from jinja2 import nodes
 
+from reconciler import assets
+from reconciler.adapters.compiler import rendering
 from reconciler.adapters.compiler.environment import (
     FILTERS,
     TESTS,
@@ -64,3 +66,26 @@ def test_an_expression_is_not_computed_before_there_are_values(
     monkeypatch.setattr(nodes.Getattr, "as_const", lambda self, *_: tried.append(self))
     TemplateEnvironment().compiled("{{ " + "a" + ".b" * 20 + " }}")
     assert not tried, "each part would be tried once for every part around it"
+
+
+def test_our_own_templates_are_compiled_once_and_a_strangers_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ours = assets.templates()
+    rendering.warm(ours.values())
+    read: list[str] = []
+    parse = TemplateEnvironment.parse
+
+    def parsed(self: TemplateEnvironment, source: str) -> nodes.Template:
+        read.append(source)
+        return parse(self, source)
+
+    monkeypatch.setattr(TemplateEnvironment, "parse", parsed)
+    for name, source in ours.items():
+        assert TemplateEnvironment().compiled(source, name).name == name
+    assert not read
+    for _ in range(2):
+        with pytest.raises(NotAllowed, match="includes another file"):
+            TemplateEnvironment().compiled("{% include 'x' %}")
+        assert TemplateEnvironment().compiled(f"{{{{ x }}}}{ours['pod.yaml.j2']}")
+    assert len(read) == 4
