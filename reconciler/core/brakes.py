@@ -59,34 +59,41 @@ def all_released(
 
     It is the same mapping where none of them is braked.
     """
-    pulled = [
-        key
-        for key, record in records.items()
-        if record.held and record.held.released and key in told_of
-    ]
+    pulled = [key for key, record in records.items() if are_pulled(record) and key in told_of]
     if not pulled:
         return records
     return {**records, **{key: released(records[key]) for key in pulled}}
 
 
 def waits_still(record: StateRecord, head: Workload, lines: Collection[str]) -> bool:
-    """Whether what a head asks of a workload waits for an approval, and releases no brake of it.
+    """Whether what a head asks of a workload waits for an approval, and moves no brake of it.
 
-    `lines` are those of all removals that the head asks for.
+    `lines` are those of all removals that the head asks for. A suspension whose time is over is
+    nobody's change: the head that has it said so when it was held.
     """
     if record.held is None or record.held.line not in lines:
         return False
-    free = released(record)
-    return free is record or braked(free, record.held, head).accepted == record.accepted
+    free, heads = released(record), [head]
+    if head.suspension.until:
+        heads.append(replace(head, suspend=True))
+    return any(braked(free, record.held, each).accepted == record.accepted for each in heads)
+
+
+def are_pulled(record: StateRecord) -> bool:
+    """Whether a workload acts with a brake of a commit that is held."""
+    return bool(record.held and record.held.released)
 
 
 def kept(before: HeldRemoval | None, held: HeldRemoval | None) -> HeldRemoval | None:
-    """Return what is held of a workload of which a head says nothing: its brakes stay pulled."""
+    """Return what is held of a workload of which a head says nothing: its brakes stay pulled.
+
+    What an earlier head asked for nobody asks for now, so it waits no longer.
+    """
     if before is None or not before.released:
         return held
     if held is None:
-        return before
-    return replace(held, acts=before.acts, released=before.released)
+        return replace(before, line="")
+    return replace(held, released=before.released)
 
 
 def told(head: Workload | None, accepted: Accepted | None) -> str:

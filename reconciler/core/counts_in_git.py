@@ -256,12 +256,17 @@ def dropped(arrival: Arrival, workload: Workload, record: StateRecord) -> Droppe
 def _settled(
     arrival: Arrival, key: WorkloadKey, head: HeadCount, scaling: Scaling
 ) -> tuple[Scaling, Fate]:
-    waits_by, back = arrival.withheld.get(key, ("", False))
     hold_seconds = _hold_seconds(arrival)
     after, fate = intents.settle(scaling, head, arrival.now, hold_seconds, arrival.shared_now)
-    if (after.waits_by, after.waits_back) == (waits_by, back):
-        return after, fate
-    return replace(after, waits_by=waits_by, waits_back=back), fate
+    return with_waiting(arrival, key, after), fate
+
+
+def with_waiting(arrival: Arrival, key: WorkloadKey, scaling: Scaling) -> Scaling:
+    """Return what is remembered, with whose number waits for the end of a freeze, if anybody's."""
+    waits_by, back = arrival.withheld.get(key, ("", False))
+    if (scaling.waits_by, scaling.waits_back) == (waits_by, back):
+        return scaling
+    return replace(scaling, waits_by=waits_by, waits_back=back)
 
 
 def _hold_seconds(arrival: Arrival) -> float:

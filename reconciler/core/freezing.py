@@ -13,19 +13,16 @@ from dataclasses import replace
 
 from reconciler.core import brakes, freeze_windows, intents
 from reconciler.core.calendar import Zones
-from reconciler.core.carried_counts import ReadSpec, carried, is_moved, is_own_theirs
-from reconciler.core.compile import canonical, config_from_json
-from reconciler.core.counts_in_git import is_taken_back, waiting_by, with_count
-from reconciler.core.suspension import in_time
+from reconciler.core.carried_counts import carried, is_own_theirs
+from reconciler.core.compile import canonical
+from reconciler.core.counts_in_git import is_taken_back, waiting_by
 from reconciler.core.waits import soonest
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Removal
 from reconciler.model.freezes import Edit, Freeze, Window
-from reconciler.model.intents import Passage
-from reconciler.model.readings import Reading
 from reconciler.model.records import NO_RECORD, Accepted, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.specs import Config, Source, Workload
+from reconciler.model.specs import Config, Workload
 from reconciler.model.trees import CONFIG_FILE
 
 MOST_REMEMBERED = 20
@@ -116,7 +113,8 @@ def _edit(arrival: Arrival, workload: Workload, record: StateRecord) -> Edit | N
         return Edit(_line(arrival.cluster, key.kind, place, workload.spec_json), key, counted=True)
     counted = _is_counted(arrival, workload, record, accepted)
     same = workload.spec_json == accepted.spec_json
-    if not counted and (same or _uncounted(workload.spec_json) == _uncounted(accepted.spec_json)):
+    same = same or _uncounted(workload.spec_json) == _uncounted(accepted.spec_json)
+    if not counted and same and not brakes.are_pulled(record):
         return None
     content = _uncounted(workload.spec_json)
     if counted:
@@ -166,111 +164,3 @@ def lifted(
     config = arrival.reading.config
     windows = config.freeze if config else ()
     return replace(arrival, freezes=freeze_windows.open_at(windows, zones, arrival.dated))
-
-
-def withheld(
-    arrival: Arrival,
-    edits: Collection[Edit],
-    approved: Collection[str],
-    records: Mapping[WorkloadKey, StateRecord],
-    read_spec: ReadSpec,
-) -> Arrival:
-    """Return a head as though people had not made those edits that wait.
-
-    Those that were `approved` do not, and none where no freeze is open any more.
-    """
-    waiting = tuple(each for each in edits if arrival.freezes and each.line not in approved)
-    if not waiting:
-        return arrival
-    reading = arrival.reading
-    workloads, own = dict(reading.workloads), dict(reading.own)
-    tracked, apart = dict(arrival.moves.tracked), dict(arrival.moves.apart)
-    config, by = reading.config, dict[WorkloadKey, tuple[str, bool]]()
-    left = _left(waiting, records)
-    for edit in waiting:
-        if edit.key is None:
-            config = _with_settings(config, arrival.accepted_config)
-            continue
-        workload = workloads.pop(edit.key)
-        record = records.get(edit.key, NO_RECORD)
-        own.pop(edit.key, None)
-        if record.accepted is None or edit.key in left:
-            continue
-        before = _before(record.accepted, arrival.dated, read_spec)
-        workloads[edit.key], record = _unedited(arrival, edit, workload, record, before)
-        if record.scaling.own is not None:
-            own[edit.key] = record.scaling.own
-        if edit.counted:
-            moved = tracked.pop(edit.key, ()), apart.pop(edit.key, ())
-            if workload.autoscaling is not None:
-                by[edit.key] = _whose(moved, record, reading)
-    return replace(
-        arrival,
-        reading=replace(reading, workloads=workloads, own=own, config=config),
-        moves=replace(arrival.moves, tracked=tracked, apart=apart),
-        waiting=waiting,
-        withheld=by,
-        left=left,
-    )
-
-
-def _left(
-    waiting: Collection[Edit], records: Mapping[WorkloadKey, StateRecord]
-) -> frozenset[WorkloadKey]:
-    """Return the workloads with a brake that is pulled, of those whose edits wait."""
-    held = ((each.key, records.get(each.key, NO_RECORD).held) for each in waiting if each.key)
-    return frozenset(key for key, removal in held if removal and removal.released)
-
-
-def _whose(
-    moved: Collection[tuple[Passage, ...]], record: StateRecord, reading: Reading
-) -> tuple[str, bool]:
-    """Return the commit of a person whose number waits, and whether the branch went back to it.
-
-    It is known until the freeze is over.
-
-    Where that is the accepted number again, nothing else would tell of it at the next look.
-    """
-    for passages in moved:
-        if found := intents.human_commit(passages):
-            return found, any(each.went_back and each.commit == found for each in passages)
-    if record.scaling.waits_by:
-        return record.scaling.waits_by, record.scaling.waits_back
-    newest = reading.counts_commit or reading.commit
-    return newest, any(each.went_back for passages in moved for each in passages)
-
-
-def _unedited_count(arrival: Arrival, edit: Edit, workload: Workload, record: StateRecord) -> int:
-    """Return the number without what people changed: one that we wrote meanwhile is under it."""
-    if not edit.counted or record.accepted is None:
-        return workload.replicas
-    return (arrival.moves.wrote or {}).get(workload.key, record.accepted.replicas)
-
-
-def _before(accepted: Accepted, dated: float, read_spec: ReadSpec) -> Workload:
-    """Return the accepted workload, with the number that was accepted."""
-    spec = read_spec(accepted.spec_json, Source(accepted.file, accepted.line))
-    return replace(in_time(spec, dated), replicas=accepted.replicas)
-
-
-def _unedited(
-    arrival: Arrival, edit: Edit, workload: Workload, record: StateRecord, before: Workload
-) -> tuple[Workload, StateRecord]:
-    """Return the accepted workload, which is `before`, with the number of a head, and the record.
-
-    Where a line comes to lie over it by the edit alone, the tracked branch's number stays.
-    """
-    if workload.key in arrival.reading.own and not is_moved(before):
-        return before, record
-    record = carried(arrival, workload, record)
-    count = _unedited_count(arrival, edit, workload, record)
-    return before if count == before.replicas else with_count(before, count), record
-
-
-def _with_settings(config: Config | None, accepted: Config | None) -> Config | None:
-    if config is None or accepted is None:
-        return config
-    document, before = json.loads(config.spec_json), json.loads(accepted.spec_json)
-    spec = {k: v for k, v in (document.get("spec") or {}).items() if k not in WAITING_PARTS}
-    old = {k: v for k, v in (before.get("spec") or {}).items() if k in WAITING_PARTS}
-    return config_from_json(canonical({**document, "spec": {**spec, **old}}))

@@ -100,13 +100,29 @@ def blocked(
     for removal in free if reason else ():
         count, kind = removal.to + removal.rooms, HoldKind.OVER_BUDGET
         held[removal.key] = HeldRemoval(kind, removal.line, reason, count=count)
+    return _with_brakes(arrival, records, held)
+
+
+def _with_brakes(
+    arrival: Arrival,
+    records: Mapping[WorkloadKey, StateRecord],
+    held: Mapping[WorkloadKey, HeldRemoval],
+) -> dict[WorkloadKey, HeldRemoval]:
+    """Return what is held, with what of it acts all the same, and what is left as it was held.
+
+    What waits for the end of a freeze pulls no brake.
+    """
+    found = dict[WorkloadKey, HeldRemoval]()
     waiting = {edit.key for edit in arrival.waiting}
     for key, each in held.items():
-        # What waits for the end of a freeze pulls no brake, either.
         head = None if key in waiting else arrival.reading.workloads.get(key)
         acts = brakes.told(head, records.get(key, NO_RECORD).accepted)
-        held[key] = replace(each, acts=acts)
-    return held
+        found[key] = replace(each, acts=acts)
+    for key in arrival.left:
+        removal = records[key].held
+        if removal is not None and removal.line in arrival.asked:
+            found[key] = removal
+    return found
 
 
 def _sticky(record: StateRecord | None, removal: Removal) -> tuple[HoldKind, str] | None:

@@ -54,6 +54,19 @@ def changed_records(
         after = next_record(arrival, key, before, part, read_spec)
         if after is not known and after != known:
             found[key] = after
+    return found | _left(arrival, records)
+
+
+def _left(
+    arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]
+) -> dict[WorkloadKey, StateRecord]:
+    """Return the records of what is left as it is to which a number of a person's comes."""
+    found = dict[WorkloadKey, StateRecord]()
+    for key in arrival.left:
+        record = records[key]
+        scaling = counts_in_git.with_waiting(arrival, key, record.scaling)
+        if scaling is not record.scaling:
+            found[key] = replace(record, scaling=scaling)
     return found
 
 

@@ -9,7 +9,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import ParamSpec, TypeVar
 
-from reconciler.core import approval, brakes, counts_in_git, freezing, gates, intake, suspension
+from reconciler.core import (
+    approval,
+    brakes,
+    counts_in_git,
+    freezing,
+    gates,
+    intake,
+    suspension,
+    withholding,
+)
 from reconciler.core.approval import Ask
 from reconciler.core.asked import Asked, asked_by
 from reconciler.core.calendar import Zones
@@ -120,7 +129,7 @@ def judged(scene: Scene, asking: Asking, repository: RepositoryRecord) -> Judged
     approved = {entry.line for entry in repository.approved if entry.until > now}
     arrival = freezing.lifted(asking.arrival, asking.edits, approved, zones)
     # In a freeze what acts goes on as it is, with its brakes.
-    arrival = freezing.withheld(arrival, asking.edits, approved, records, workload_from_json)
+    arrival = withholding.withheld(arrival, asking.edits, approved, records, workload_from_json)
     records = _released(records, arrival)
     # What waits is as though nobody had asked for it; else nothing is another than it was there.
     waits, asked = bool(arrival.waiting), asking.asked

@@ -12,7 +12,7 @@ from functools import partial
 from reconciler.core import brakes
 from reconciler.core.carried_counts import carried_beside
 from reconciler.core.compile import workload_from_json
-from reconciler.core.counts_in_git import settled
+from reconciler.core.counts_in_git import settled, with_waiting
 from reconciler.core.intake import Intake
 from reconciler.loop.store import RecordStore
 from reconciler.model.arrivals import Arrival
@@ -107,6 +107,8 @@ def _scaling(
     workload = arrival.reading.workloads.get(key)
     if record.deleting or (newest.deleting and workload is None):
         return record.scaling  # it is to go, or comes back broken: nothing was decided meanwhile
+    if key in arrival.left:
+        return with_waiting(arrival, key, newest.scaling)
     if workload is None:
         return newest.scaling  # its deletion is held, or its spec is broken: what acts goes on
     if record.held:

@@ -62,6 +62,8 @@ _KEEPS_ZERO = frozenset(
         "unhealthyPodEvictionPolicy",
     }
 )
+_KEEPS_ZERO_IN = {("v1.PodDNSConfigOption", "value")}
+"""Those whose name another type has without a pointer."""
 _GO_NAMES = {
     str: "string",
     bool: "bool",
@@ -207,6 +209,8 @@ def _nothing(shape: Shape) -> Any:
 
 
 def _kept(name: str, inner: Shape, outer: Shape) -> bool:
+    if (outer.go_name, name) in _KEEPS_ZERO_IN:
+        return True
     return name in outer.required or inner.form in ("object", "any") or name in _KEEPS_ZERO
 
 

@@ -312,3 +312,10 @@ def test_a_log_of_several_containers_names_them_as_they_start(api: Speaker, spac
         400,
         "a container name must be specified for pod a, choose one of: [init d c]",
     )
+
+
+def test_an_empty_value_of_a_resolvers_option_is_kept(api: Speaker, space: str) -> None:
+    made = pod("a")
+    made["spec"]["dnsConfig"] = {"options": [{"name": "ndots", "value": ""}, {"name": "debug"}]}
+    there = api.make(f"{space}/pods", made)
+    assert there["spec"]["dnsConfig"] == made["spec"]["dnsConfig"]

@@ -10,8 +10,7 @@ from reconciler.model.holds import Hold
 from tests.loop.safety import Bounds
 from tests.loop.scaling.house import ARENA, FILE, Scene, scaled, stage
 from tests.loop.scaling.test_counts_branch import APART, counts
-from tests.loop.scaling.test_renamed_branch import frozen
-from tests.loop.virtual_time import elapsed, in_virtual_time
+from tests.loop.virtual_time import in_virtual_time
 from tests.loop.world import CONFIG, spec
 
 pytestmark = pytest.mark.long
@@ -146,47 +145,5 @@ def test_a_head_that_does_not_say_what_is_wanted_releases_no_brake(
             there.world.host.protected.clear()
             there.world.commit({FILE: SPEC})
             await there.until("it goes on", lambda: there.rooms() == 16, 200.0)
-
-    in_virtual_time(main())
-
-
-@pytest.mark.parametrize("in_git", [2, 10])
-@pytest.mark.parametrize("other_number", [True, False], ids=["another number", "taken back"])
-def test_in_a_freeze_it_stays_as_it_was_when_that_began(*, other_number: bool, in_git: int) -> None:
-    """What people change in it waits, that they release a brake, too; no room goes by that."""
-    later = [{**RUSH[0], "to": "08:20"}, {**RUSH[1], "from": "08:20"}]
-    text = scaled(in_git, later)
-    number = f"  replicas: {in_git}\n"
-    braked = off(text).replace(number, "  replicas: 3\n")
-    changed = off(text).replace(number, "  replicas: 4\n") if other_number else text
-
-    async def main() -> None:
-        async with pulled(braked, frozen(APART), text) as there:
-            await asyncio.sleep(960.0 - elapsed())  # 08:16, and the freeze began at 08:15
-            there.world.commit({FILE: changed})
-            await asyncio.sleep(900.0)
-            assert (there.wanted(), there.rooms(), there.pods()) == (12, 12, 12)
-            await asyncio.sleep(2760.0 - elapsed())  # it ended at 08:45
-            wanted = 12 if other_number else 16
-            await there.until("what the head says", lambda: there.rooms() == wanted, 200.0)
-
-    in_virtual_time(main())
-
-
-@pytest.mark.parametrize("number", [2, 3], ids=["the same number", "another one"])
-def test_who_lifts_a_suspension_in_a_freeze_waits_for_its_end(number: int) -> None:
-    braked = off(SPEC) + "  suspend: true\n"
-    lifted = off(SPEC).replace("  replicas: 2\n", f"  replicas: {number}\n")
-
-    async def main() -> None:
-        async with pulled(braked, frozen(APART)) as there:
-            await asyncio.sleep(960.0 - elapsed())  # 08:16, and the freeze began at 08:15
-            there.world.commit({FILE: lifted})
-            await asyncio.sleep(100.0)
-            there.world.delete(f"/api/v1/namespaces/arena/pods/{there.world.names('arena')[0]}")
-            await asyncio.sleep(300.0)
-            assert (there.wanted(), there.pods()) == (12, 11)
-            await asyncio.sleep(2700.0 - elapsed())  # it ends at 08:45
-            await there.until("it is made again", lambda: there.rooms() == 12, 200.0)
 
     in_virtual_time(main())
