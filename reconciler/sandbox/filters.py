@@ -34,6 +34,20 @@ class Filter:
         whole = bool(self.namespace) or not self.kind.namespaced
         return key_of(self.namespace, named[0][0]) if named and whole else ""
 
+    def indexed(self, stored: Stored) -> bool:
+        """Tell whether the server walks over an object at all, in a list of what is there now.
+
+        It has an index of pods by their node.
+        """
+        if self.kind is not POD or self.fields is None:
+            return True
+        nodes = [
+            one.values
+            for one in self.fields.terms
+            if one.key == "spec.nodeName" and one.operator == "="
+        ]
+        return all(self._field(stored, "spec.nodeName") in values for values in nodes)
+
     def matches(self, stored: Stored) -> bool:
         """Tell whether an object is meant."""
         if self.namespace and stored.namespace != self.namespace:

@@ -170,3 +170,22 @@ def test_access_is_reviewed(api: Speaker) -> None:
     path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
     asked = {"spec": {"resourceAttributes": {"verb": "get", "resource": "pods"}}}
     assert api.make(path, asked)["status"]["allowed"] is True
+
+
+def test_pods_of_a_node_are_found_by_an_index_on_the_first_page(api: Speaker, space: str) -> None:
+    """So what follows on other nodes is no reason for another page; later ones have no index."""
+    for name, node in (("a", "n1"), ("b", "n2"), ("c", "n1"), ("d", "n2")):
+        api.make(f"{space}/pods", pod(name, nodeName=node))
+    path = f"{space}/pods?fieldSelector=spec.nodeName%3Dn1"
+
+    def page(limit: int, *more: str) -> tuple[list[str], str]:
+        answer = api.ask("GET", "&".join((f"{path}&limit={limit}", *more))).body
+        names = [each["metadata"]["name"] for each in answer["items"]]
+        return names, answer["metadata"].get("continue", "")
+
+    assert page(2) == (["a", "c"], "")
+    first, token = page(1)
+    assert (first, bool(token)) == (["a"], True)
+    second, token = page(1, f"continue={token}")
+    assert (second, bool(token)) == (["c"], True)
+    assert page(1, f"continue={token}") == ([], "")

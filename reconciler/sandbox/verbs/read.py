@@ -83,7 +83,7 @@ def list_objects(call: Call, *, stale_revisions: int = 0) -> Response:
 
 def _walked(shelf: Shelf, chosen: Filter, page: Page, asked: int, token: str) -> list[Stored]:
     if asked == _LATEST:
-        walked = shelf.within(chosen.namespace)
+        walked = (one for one in shelf.within(chosen.namespace) if chosen.indexed(one))
     else:
         try:
             objects = shelf.at(asked)
