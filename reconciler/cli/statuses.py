@@ -163,8 +163,8 @@ def _workload(
 
 
 def _goes(lane: Lane, key: WorkloadKey) -> bool:
-    record = lane.store.state(key)
-    return record.held is not None and leaves_git(record.held.line)
+    held = lane.store.state(key).held
+    return held is not None and bool(held.line) and leaves_git(held.line)
 
 
 def _is_taken_in(lane: Lane, key: WorkloadKey) -> bool:
@@ -214,8 +214,8 @@ def _holds(
     found = []
     if spec and spec.suspend and not record.deleting:
         found.append(Hold(HoldKind.SUSPENDED, key, suspension_told(spec, record.conditions)))
-    if record.held:
-        held = record.held
+    held = record.held
+    if held and held.line:
         found.append(Hold(held.kind, key, _told(record, held), _hash(held, offers)))
     seen = {hold.kind for hold in found}
     more = [hold for hold in held_by(key, record.conditions) if hold.kind not in seen]

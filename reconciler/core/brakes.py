@@ -85,15 +85,17 @@ def are_pulled(record: StateRecord) -> bool:
 
 
 def kept(before: HeldRemoval | None, held: HeldRemoval | None) -> HeldRemoval | None:
-    """Return what is held of a workload of which a head says nothing: its brakes stay pulled.
-
-    What an earlier head asked for nobody asks for now, so it waits no longer.
-    """
+    """Return what is held of a workload of which a head says nothing: its brakes stay pulled."""
     if before is None or not before.released:
         return held
     if held is None:
-        return replace(before, line="")
-    return replace(held, released=before.released)
+        return unasked(before)
+    return replace(held, acts=before.acts, released=before.released)
+
+
+def unasked(held: HeldRemoval) -> HeldRemoval:
+    """Return what is held that no head asks for any more: nothing waits, and its brakes stay."""
+    return replace(held, line="") if held.line else held
 
 
 def told(head: Workload | None, accepted: Accepted | None) -> str:

@@ -60,13 +60,15 @@ def changed_records(
 def _left(
     arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]
 ) -> dict[WorkloadKey, StateRecord]:
-    """Return the records of what is left as it is to which a number of a person's comes."""
+    """Return the records of what is left as it is: whose number waits, and what nobody asks for."""
     found = dict[WorkloadKey, StateRecord]()
     for key in arrival.left:
         record = records[key]
-        scaling = counts_in_git.with_waiting(arrival, key, record.scaling)
-        if scaling is not record.scaling:
-            found[key] = replace(record, scaling=scaling)
+        held, scaling = record.held, counts_in_git.with_waiting(arrival, key, record.scaling)
+        if held is not None and held.line not in arrival.asked:
+            held = brakes.unasked(held)
+        if (held, scaling) != (record.held, record.scaling):
+            found[key] = replace(record, held=held, scaling=scaling)
     return found
 
 

@@ -96,6 +96,8 @@ class HeldRemoval:
     `count` is the one that acted when a budget refused it, of which `reason` tells; 0 elsewhere.
     `acts` says what of that commit acts all the same, "" for nothing, and `released` is a JSON
     object of the fields of the accepted spec that this changed, as they were (null: not there).
+    `line` is "" once no head asks for it any more, where what it stopped stays so: then the record
+    is of that alone.
     """
 
     kind: HoldKind
@@ -109,6 +111,8 @@ class HeldRemoval:
     @property
     def told(self) -> str:
         """Why it is held, and what of its commit is not."""
+        if not self.line:
+            return f"{self.acts}, by an earlier commit that was held"
         return f"{self.reason} (that {self.acts} acts at once)" if self.acts else self.reason
 
 

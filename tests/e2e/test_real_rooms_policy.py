@@ -1,6 +1,7 @@
 """What deploy/rooms-policy.yaml refuses on a real control plane, and how that is told."""
 
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +21,34 @@ POLICY = ROOT / "deploy/rooms-policy.yaml"
 USER = "system:serviceaccount:gamekeeper:gamekeeper"
 NO_TOKEN = {"automountServiceAccountToken": False}
 PRIORITY = "rooms take no places of the system's pods (priorityClassName)"
-PLACES = "rooms run on no control-plane node, and tolerate no taint that they do not name"
+PLACES = "rooms tolerate no taint of control-plane nodes, and none that they do not name"
 TOKEN = "rooms get no token of their account (automountServiceAccountToken)"
+MOUNTED = "rooms get no token of their account (a projected serviceAccountToken)"
 CONTROL = {"key": "node-role.kubernetes.io/control-plane", "operator": "Exists"}
 GAMES = {"key": "games", "operator": "Exists"}
+
+
+def token_volume(source: dict[str, Any]) -> dict[str, Any]:
+    projected = {"sources": [{"serviceAccountToken": source}]}
+    return {"volumes": [{"name": "token", "projected": projected}]}
+
+
 REFUSED: dict[str, dict[str, Any]] = {
     PRIORITY: {**NO_TOKEN, "priorityClassName": "system-node-critical"},
     PLACES: {**NO_TOKEN, "tolerations": [{"operator": "Exists"}]},
     TOKEN: {},
+    MOUNTED: {**NO_TOKEN, **token_volume({"path": "token"})},
 }
+ALSO_REFUSED: list[tuple[str, dict[str, Any]]] = [
+    (PLACES, {**NO_TOKEN, "tolerations": [CONTROL]}),
+    (PLACES, {**NO_TOKEN, "tolerations": [{"key": "CriticalAddonsOnly", "operator": "Exists"}]}),
+    (TOKEN, {"automountServiceAccountToken": True}),
+    (MOUNTED, {**NO_TOKEN, **token_volume({"path": "token", "audience": "https://api"})}),
+]
+TAKEN: list[dict[str, Any]] = [
+    {**NO_TOKEN, "tolerations": [GAMES], "priorityClassName": "rooms"},
+    {**NO_TOKEN, **token_volume({"path": "token", "audience": "gamekeeper.dev/main"})},
+]
 
 
 def asked(
@@ -69,8 +89,12 @@ def test_what_rooms_may_not_take_is_refused_to_gamekeeper_alone(tmp_path: Path) 
             for message, extra in REFUSED.items():
                 assert message in answer(cluster, extra, *own)
                 assert answer(cluster, extra) == "", "others are not judged"
-            assert PLACES in answer(cluster, {**NO_TOKEN, "tolerations": [CONTROL]}, *own)
-            assert answer(cluster, {**NO_TOKEN, "tolerations": [GAMES]}, *own) == ""
+            for message, extra in ALSO_REFUSED:
+                assert message in answer(cluster, extra, *own)
+            made = asked(cluster, "create", "priorityclass", "rooms", "--value", "10")
+            assert made.returncode == 0, made.stderr
+            for extra in TAKEN:
+                assert answer(cluster, extra, *own) == ""
 
             # What Gamekeeper itself writes passes, and what a repository adds to it does not.
             git.commit({"schedulers/arena.yaml": spec("arena", 3)}, "a third")
@@ -79,4 +103,6 @@ def test_what_rooms_may_not_take_is_refused_to_gamekeeper_alone(tmp_path: Path) 
             asks["spec"]["template"]["spec"]["priorityClassName"] = "system-node-critical"
             git.commit({"schedulers/arena.yaml": yaml.safe_dump(asks)}, "grabbing")
             until("the refusal is told", lambda: PRIORITY in conditions(cluster))
-            assert before.items() <= rooms(cluster).items()
+            for _ in range(5):
+                time.sleep(1.0)
+                assert before.items() <= rooms(cluster).items()

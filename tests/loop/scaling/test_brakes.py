@@ -6,7 +6,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from reconciler.model.holds import Hold
+from reconciler.cli.statuses import status_of
+from reconciler.model.holds import Hold, HoldKind
 from tests.loop.safety import Bounds
 from tests.loop.scaling.house import ARENA, FILE, Scene, scaled, stage
 from tests.loop.scaling.test_counts_branch import APART, counts
@@ -50,6 +51,13 @@ def held(there: Scene) -> Hold | None:
     """What is to be approved, None for nothing."""
     holds = there.leader.lane.wanted.holds if there.leader else ()
     return next((each for each in holds if each.key == ARENA and each.change_hash), None)
+
+
+def shown(there: Scene) -> list[tuple[HoldKind, str]]:
+    """What `status` says is held, each with the hash that approves it."""
+    assert there.leader is not None
+    (arena,) = status_of(there.leader.lane, [ARENA], None, 0.0).workloads
+    return sorted((each.kind, each.change_hash) for each in arena.holds)
 
 
 @pytest.mark.parametrize("brake", [off, without])
@@ -145,5 +153,19 @@ def test_a_head_that_does_not_say_what_is_wanted_releases_no_brake(
             there.world.host.protected.clear()
             there.world.commit({FILE: SPEC})
             await there.until("it goes on", lambda: there.rooms() == 16, 200.0)
+
+    in_virtual_time(main())
+
+
+def test_of_what_nobody_asks_for_any_more_what_acts_is_told_alone() -> None:
+    async def main() -> None:
+        async with pulled(off(SPEC)) as there:
+            there.world.commit({FILE: off(SPEC).replace("max: 20", "max: many")})
+            await asyncio.sleep(100.0)
+            assert shown(there) == [(HoldKind.FINDING, "")]
+            assert there.leader is not None
+            record = there.leader.lane.store.state(ARENA)
+            assert record.held is not None
+            assert record.held.told == "its policy is off, by an earlier commit that was held"
 
     in_virtual_time(main())

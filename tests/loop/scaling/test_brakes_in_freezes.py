@@ -7,7 +7,7 @@ import pytest
 from reconciler.model.holds import HoldKind
 from tests.loop.safety import Bounds
 from tests.loop.scaling.house import ARENA, FILE, Scene, scaled, stage
-from tests.loop.scaling.test_brakes import RUSH, SPEC, held, off, pulled
+from tests.loop.scaling.test_brakes import RUSH, SPEC, held, off, pulled, shown
 from tests.loop.scaling.test_counts_branch import APART
 from tests.loop.scaling.test_renamed_branch import frozen
 from tests.loop.virtual_time import elapsed, in_virtual_time
@@ -46,6 +46,9 @@ def test_in_a_freeze_it_stays_as_it_was_when_that_began(*, other_number: bool, i
             there.world.commit({FILE: changed})
             await asyncio.sleep(900.0)
             assert (there.wanted(), there.rooms(), there.pods()) == (12, 12, 12)
+            hold = held(there)
+            assert hold is not None
+            assert shown(there) == [(HoldKind.FROZEN, hold.change_hash)]
             await until_o_clock(46)
             # A person wrote the number back, and reviewed bounds let it through: it holds.
             wanted = 12 if other_number else in_git
@@ -147,6 +150,7 @@ def test_what_waits_for_an_approval_is_told_while_an_edit_waits_over_it() -> Non
             assert holds(there) == [HoldKind.FROZEN, HoldKind.OVER_BUDGET, HoldKind.SUSPENDED]
             hold = held(there)
             assert hold is not None
+            assert [kind for kind, _ in shown(there)] == holds(there)
             there.world.approve(hold.change_hash)
             await there.until("what Git says", lambda: there.rooms() == 2, 200.0)
             assert holds(there) == []
@@ -163,7 +167,9 @@ def test_a_braked_spec_that_left_git_and_comes_back_in_a_freeze_waits_for_its_en
             # As it acts now, with its brake: but that is not what was accepted.
             there.world.commit({FILE: off(TEXT).replace("  replicas: 2\n", "  replicas: 12\n")})
             await until_o_clock(24)
-            assert HoldKind.FROZEN in holds(there)
+            hold = held(there)
+            assert hold is not None
+            assert shown(there) == [(HoldKind.FROZEN, hold.change_hash)]
             assert (there.wanted(), there.rooms()) == (12, 12)
             await until_o_clock(46)
             assert (there.wanted(), there.rooms(), holds(there)) == (12, 12, [])
