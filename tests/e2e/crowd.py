@@ -1,7 +1,8 @@
 """A crowd of games, each with a connection that it keeps, which finds who leads as a Service would.
 
 A game that is answered 503, or hung up on, asks at the next address: a Service leads new
-connections to whoever has the label, and leaves standing ones where they are.
+connections to whoever has the label, and leaves standing ones where they are. One that is told
+Retry-After waits so long.
 """
 
 import asyncio
@@ -67,11 +68,11 @@ class Crowd:
                 place = self._place
                 try:
                     async with asyncio.timeout(ANSWER_SECONDS):
-                        status = await line.ask(self.addresses[place], game.ping(game.busy))
+                        status, again = await line.ask(self.addresses[place], game.ping(game.busy))
                 except (OSError, asyncio.IncompleteReadError) as error:
                     line.hang_up()
                     self.answers[type(error).__name__] += 1
-                    await self._elsewhere(place)
+                    await self._elsewhere(place, AGAIN_SECONDS)
                     continue
                 self.answers[str(status)] += 1
                 if status == 200:
@@ -80,13 +81,13 @@ class Crowd:
                 elif status in (404, 410):
                     game.told = status
                 else:
-                    await self._elsewhere(place)
+                    await self._elsewhere(place, again)
         finally:
             line.hang_up()
 
-    async def _elsewhere(self, place: int) -> None:
+    async def _elsewhere(self, place: int, seconds: float) -> None:
         """Let everybody ask at the next address, unless somebody moved on already."""
-        await asyncio.sleep(AGAIN_SECONDS)
+        await asyncio.sleep(seconds)
         if self._place == place:
             self._place = (place + 1) % len(self.addresses)
 
@@ -100,8 +101,11 @@ class _Line:
         self._to = ""
         self._ends: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def ask(self, address: str, request: bytes) -> int:
-        """Send a request and return the status. Raises OSError, IncompleteReadError."""
+    async def ask(self, address: str, request: bytes) -> tuple[int, float]:
+        """Send a request; return the status, and after how many seconds to ask again if refused.
+
+        Raises OSError, IncompleteReadError.
+        """
         if self._ends is None:
             self._to = address
             host, _, port = address.rpartition(":")
@@ -110,11 +114,11 @@ class _Line:
         writer.write(request)
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         lines = head.lower().split("\r\n")
-        length = next(line for line in lines if line.startswith("content-length:"))
-        await reader.readexactly(int(length.partition(":")[2]))
-        if "connection: close" in lines:
+        headers = dict(line.split(": ", 1) for line in lines[1:] if line)
+        await reader.readexactly(int(headers["content-length"]))
+        if headers.get("connection") == "close":
             self.hang_up()
-        return int(head.split(" ", 2)[1])
+        return int(head.split(" ", 2)[1]), float(headers.get("retry-after", AGAIN_SECONDS))
 
     def hang_up(self) -> None:
         """Close it."""

@@ -162,7 +162,8 @@ class Ledger:
             self._reading[connection] = None
         elif not connection.head_bytes:
             # Nobody knows how long it waited to be let in; since then it said nothing until now.
-            first = connection.came
+            # What it sends now it has as long for as any other.
+            connection.begun, first = self._now(), connection.came
             came = first if first.in_pause else first._replace(begun=came.begun)
         connection.arrivals.read(data, connection.held or came)
         if len(data) < LEAVES_NOTHING_BYTES:

@@ -6,6 +6,7 @@ import gc
 import pytest
 
 from reconciler.adapters.http import connections
+from reconciler.adapters.http.arrivals import Arrivals
 from reconciler.adapters.http.connections import Connection, Ledger
 from reconciler.adapters.http.server import Caps
 from reconciler.model.errors import Unavailable
@@ -171,6 +172,22 @@ def test_who_goes_before_its_request_is_begun_takes_no_place() -> None:
     ledger.done(gone)
     assert not ledger.idle()
     assert not ledger.late()
+
+
+def test_the_clock_of_a_head_runs_from_its_first_byte_and_not_from_when_its_sender_came() -> None:
+    clock = [0.0]
+    ledger = Ledger(10, 10, lambda: clock[0])
+    line = Connection.__new__(Connection)
+    line.transport, line.peer, line.head_bytes, line.held = None, "192.0.2.1", 0, None
+    line.arrivals = Arrivals()
+    ledger.came(line)
+    clock[0] = connections.HEAD_SECONDS - 0.1
+    ledger.read(line, b"PUT /sch")
+    clock[0] += connections.HEAD_SECONDS
+    assert not ledger.late(), "who was let in and had nothing to say yet was told that it is slow"
+    ledger.read(line, b"eduler")
+    clock[0] += 0.1
+    assert [each for each, _ in ledger.late()] == [line]
 
 
 @pytest.mark.parametrize(
