@@ -13,7 +13,7 @@ from tests.canaries.places import canary
 from tests.controlplane.cluster import ControlPlane, Parts
 from tests.controlplane.programs import kubectl
 from tests.e2e.test_real_objects import conditions, rooms, until
-from tests.e2e.test_real_story import ACCOUNT, PROGRAM, installed, running
+from tests.e2e.test_real_story import ACCOUNT, PROGRAM, deployed, installed, running
 from tests.gitservers.repositories import BareRepository
 from tests.loop.world import CONFIG, spec
 
@@ -111,14 +111,9 @@ def test_copies_follow_their_source_and_fields_of_others_stay(tmp_path: Path) ->
         cluster.api.demand("POST", f"{SHARED}/secrets", first)
         applied(cluster, "apply", "-f", "-", stdin=granted("--copy-from-namespaces", "shared"))
         process = {
-            "REPO": str(git.path),
-            "INSTANCE": "main",
-            "KUBECONFIG": str(cluster.kubeconfig_for(ACCOUNT)),
-            "POLL_SECONDS": "1",
-            "CACHE_DIR": str(tmp_path / "cache"),
+            **deployed(cluster, str(git.path), tmp_path),
             "ALLOW_KINDS": "ConfigMap",
             "COPY_FROM_NAMESPACES": "shared",
-            "LISTEN": "127.0.0.1:0",
         }
         with running(process):
             until("it is copied", lambda: copied(cluster) == first["data"])

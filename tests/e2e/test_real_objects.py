@@ -12,7 +12,7 @@ import yaml
 from reconciler.model.additional import KINDS
 from tests.controlplane.cluster import ControlPlane, Parts
 from tests.controlplane.programs import kubectl
-from tests.e2e.test_real_story import ACCOUNT, PROGRAM, ROOT, installed, running
+from tests.e2e.test_real_story import ACCOUNT, PROGRAM, ROOT, deployed, installed, running
 from tests.gitservers.repositories import BareRepository
 from tests.loop.world import CONFIG, spec
 
@@ -107,13 +107,8 @@ def test_every_kind_comes_changes_and_goes_under_the_deployed_account(tmp_path: 
         words = [str(kubectl("1.36")), "--kubeconfig", str(cluster.kubeconfig), "apply", "-f", "-"]
         subprocess.run(words, input=roles(), check=True, capture_output=True)
         settings = {
-            "REPO": str(git.path),
-            "INSTANCE": "main",
-            "KUBECONFIG": str(cluster.kubeconfig_for(ACCOUNT)),
-            "POLL_SECONDS": "1",
-            "CACHE_DIR": str(tmp_path / "cache"),
+            **deployed(cluster, str(git.path), tmp_path),
             "ALLOW_KINDS": ",".join(KINDS),
-            "LISTEN": "127.0.0.1:0",
         }
         with running(settings):
             until("every kind is there", lambda: all(found(cluster, kind) for kind in KINDS))

@@ -10,8 +10,9 @@ import yaml
 
 from tests.controlplane.cluster import ControlPlane, Parts
 from tests.controlplane.programs import kubectl
+from tests.e2e.test_real_copies import applied
 from tests.e2e.test_real_objects import conditions, rooms, until
-from tests.e2e.test_real_story import ACCOUNT, ROOT, installed, running
+from tests.e2e.test_real_story import ROOT, deployed, installed, running
 from tests.gitservers.repositories import BareRepository
 from tests.loop.world import CONFIG, spec
 
@@ -51,58 +52,42 @@ TAKEN: list[dict[str, Any]] = [
 ]
 
 
-def asked(
-    cluster: ControlPlane, *words: str, given: str = ""
-) -> "subprocess.CompletedProcess[str]":
-    command = [str(kubectl("1.36")), "--kubeconfig", str(cluster.kubeconfig), *words]
-    return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
-
-
 def answer(cluster: ControlPlane, extra: dict[str, Any], *words: str) -> str:
     """What the API server says to a pod with `extra` in its spec: nothing where it takes it."""
     made = {"containers": [{"name": "game", "image": "game:1"}], **extra}
     document = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": made}
-    text = yaml.safe_dump(document)
-    arguments = ("create", "-n", "arena", "--dry-run=server", "-f", "-", *words)
-    return asked(cluster, *arguments, given=text).stderr
+    create = ["create", "-n", "arena", "--dry-run=server", "-f", "-", *words]
+    command = [str(kubectl("1.36")), "--kubeconfig", str(cluster.kubeconfig), *create]
+    given = yaml.safe_dump(document)
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    return done.stderr
 
 
 def test_what_rooms_may_not_take_is_refused_to_gamekeeper_alone(tmp_path: Path) -> None:
     git = BareRepository.create(tmp_path / "git", "fleet.git")
     git.commit({"gamekeeper.yaml": CONFIG, "schedulers/arena.yaml": spec("arena", 2)}, "two rooms")
-    with installed(Parts()) as cluster:
-        settings = {
-            "REPO": str(git.path),
-            "INSTANCE": "main",
-            "KUBECONFIG": str(cluster.kubeconfig_for(ACCOUNT)),
-            "POLL_SECONDS": "1",
-            "CACHE_DIR": str(tmp_path / "cache"),
-            "LISTEN": "127.0.0.1:0",
-        }
-        with running(settings):
-            until("two rooms", lambda: len(rooms(cluster)) == 2)
-            before = rooms(cluster)
-            applied = asked(cluster, "apply", "-f", str(POLICY))
-            assert applied.returncode == 0, applied.stderr
-            own = ("--as", USER)
-            until("it acts", lambda: PRIORITY in answer(cluster, REFUSED[PRIORITY], *own))
-            for message, extra in REFUSED.items():
-                assert message in answer(cluster, extra, *own)
-                assert answer(cluster, extra) == "", "others are not judged"
-            for message, extra in ALSO_REFUSED:
-                assert message in answer(cluster, extra, *own)
-            made = asked(cluster, "create", "priorityclass", "rooms", "--value", "10")
-            assert made.returncode == 0, made.stderr
-            for extra in TAKEN:
-                assert answer(cluster, extra, *own) == ""
+    with installed(Parts()) as cluster, running(deployed(cluster, str(git.path), tmp_path)):
+        until("two rooms", lambda: len(rooms(cluster)) == 2)
+        before = rooms(cluster)
+        applied(cluster, "apply", "-f", str(POLICY))
+        own = ("--as", USER)
+        until("it acts", lambda: PRIORITY in answer(cluster, REFUSED[PRIORITY], *own))
+        for message, extra in REFUSED.items():
+            assert message in answer(cluster, extra, *own)
+            assert answer(cluster, extra) == "", "others are not judged"
+        for message, extra in ALSO_REFUSED:
+            assert message in answer(cluster, extra, *own)
+        applied(cluster, "create", "priorityclass", "rooms", "--value", "10")
+        for extra in TAKEN:
+            assert answer(cluster, extra, *own) == ""
 
-            # What Gamekeeper itself writes passes, and what a repository adds to it does not.
-            git.commit({"schedulers/arena.yaml": spec("arena", 3)}, "a third")
-            until("a third room", lambda: len(rooms(cluster)) == 3)
-            asks = yaml.safe_load(spec("arena", 4))
-            asks["spec"]["template"]["spec"]["priorityClassName"] = "system-node-critical"
-            git.commit({"schedulers/arena.yaml": yaml.safe_dump(asks)}, "grabbing")
-            until("the refusal is told", lambda: PRIORITY in conditions(cluster))
-            for _ in range(5):
-                time.sleep(1.0)
-                assert before.items() <= rooms(cluster).items()
+        # What Gamekeeper itself writes passes, and what a repository adds to it does not.
+        git.commit({"schedulers/arena.yaml": spec("arena", 3)}, "a third")
+        until("a third room", lambda: len(rooms(cluster)) == 3)
+        asks = yaml.safe_load(spec("arena", 4))
+        asks["spec"]["template"]["spec"]["priorityClassName"] = "system-node-critical"
+        git.commit({"schedulers/arena.yaml": yaml.safe_dump(asks)}, "grabbing")
+        until("the refusal is told", lambda: PRIORITY in conditions(cluster))
+        for _ in range(5):
+            time.sleep(1.0)
+            assert before.items() <= rooms(cluster).items()

@@ -62,6 +62,17 @@ def installed(parts: Parts) -> Iterator[ControlPlane]:
         yield cluster
 
 
+def deployed(cluster: ControlPlane, repository: str, folder: Path) -> dict[str, str]:
+    """What `gamekeeper run` is told in each story: it runs under the account of deploy/."""
+    return {
+        "REPO": repository,
+        "INSTANCE": "main",
+        "KUBECONFIG": str(cluster.kubeconfig_for(ACCOUNT)),
+        "POLL_SECONDS": "1",
+        "CACHE_DIR": str(folder / "cache"),
+    }
+
+
 @contextmanager
 def running(settings: Mapping[str, str]) -> Iterator[None]:
     """`gamekeeper run` as a process; it must end by itself, and well, when it is told to."""
@@ -134,11 +145,7 @@ def test_the_story_over_http_under_the_deployed_account(tmp_path: Path) -> None:
     BareRepository.create(tmp_path / "git", "fleet.git")
     with installed(Parts(audited=True)) as cluster, HttpGitServer(tmp_path / "git") as host:
         settings = {
-            "REPO": host.url("fleet.git"),
-            "INSTANCE": "main",
-            "KUBECONFIG": str(cluster.kubeconfig_for(ACCOUNT)),
-            "POLL_SECONDS": "1",
-            "CACHE_DIR": str(tmp_path / "cache"),
+            **deployed(cluster, host.url("fleet.git"), tmp_path),
             "GIT_CERTIFICATE_AUTHORITY_FILE": str(host.authority_file),
             "ROOMS_LISTEN": (address := free_address()),
             "POD_NAME": OWN_POD,
@@ -167,11 +174,7 @@ def test_the_story_over_ssh(tmp_path: Path) -> None:
     bare = BareRepository.create(tmp_path / "git", "fleet.git")
     with installed(Parts()) as cluster, ssh_server() as host:
         settings = {
-            "REPO": host.url(bare.path),
-            "INSTANCE": "main",
-            "KUBECONFIG": str(cluster.kubeconfig_for(ACCOUNT)),
-            "POLL_SECONDS": "1",
-            "CACHE_DIR": str(tmp_path / "cache"),
+            **deployed(cluster, host.url(bare.path), tmp_path),
             "GIT_SSH_KEY_FILE": str(host.key_file),
             "GIT_KNOWN_HOSTS_FILE": str(host.known_hosts_file),
         }
