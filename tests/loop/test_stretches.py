@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.core import approval, freezing, intake
+from reconciler.core import approval, freezing, intake, withholding
 from reconciler.loop import head, judging, keep_records
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
@@ -96,7 +96,7 @@ async def test_a_large_head_in_a_freeze_is_judged_beside_the_event_loop(
         (judging, "asked_by"),
         (freezing, "edits_of"),
         (approval, "offer"),
-        (freezing, "withheld"),
+        (withholding, "withheld"),
         (intake, "take_in"),
     ):
         monkeypatch.setattr(module, name, watched(getattr(module, name)))
