@@ -34,6 +34,7 @@ async def publish(
     built = await _built(lane, others, rendered)
     effective = {key: same.get(key) or built[key] for key in result.effective}
     approved = result.repository.approved
+    gone = [one for key, one in lane.home.wanted.effective.items() if key not in same]
     wanted = lane.home.wanted = Wanted(
         head[0],
         effective,
@@ -44,6 +45,7 @@ async def publish(
         dropped,
         head[1],
     )
+    await _let_go(gone)
     return wanted
 
 
@@ -69,6 +71,13 @@ async def _built(
             await asyncio.sleep(0)
         found[workload.key] = desired.build(workload, rendered[workload.key], lane.home.kinds)
     return found
+
+
+async def _let_go(gone: list[Desired]) -> None:
+    """Give back what is wanted no more bit by bit: a thousand at once hold the loop for 20 ms."""
+    while gone:
+        del gone[-STRETCH:]
+        await asyncio.sleep(0)
 
 
 def _is_same(before: Workload, now: Workload) -> bool:
