@@ -58,7 +58,7 @@ class Bench:
 
             def are_there() -> bool:
                 process.check()
-                return len(self.there()) >= ROOMS
+                return self.count() >= ROOMS
 
             stage.until(are_there, "all rooms", LONGEST_SECONDS, 1.0)
 
@@ -74,10 +74,10 @@ class Bench:
             [*argv, "apply", "-f", path], check=True, capture_output=True, timeout=LONGEST_SECONDS
         )
 
-    def there(self) -> list[Any]:
-        """Return the pods as the API server's cache shows them."""
-        answer = self.cluster.api.demand("GET", f"{self.pods_path}?resourceVersion=0")
-        return list(answer["items"])
+    def count(self) -> int:
+        """Count the pods without reading them: that would take from the CPUs of who makes them."""
+        answer = self.cluster.api.demand("GET", f"{self.pods_path}?limit=1")
+        return len(answer["items"]) + int(answer["metadata"].get("remainingItemCount", 0))
 
     def rates(self, make: Callable[[], None]) -> Rates:
         """Make a thousand rooms and delete them."""
