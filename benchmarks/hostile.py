@@ -12,7 +12,7 @@ from benchmarks.results import Figure, Section, at_most
 from reconciler.core.compile import canonical, workload_from_json
 from reconciler.core.yaml_strict import MOST_BYTES, parse_file
 from reconciler.model.specs import Source, Workload
-from reconciler.wiring.repositories import make_compiler
+from reconciler.wiring.compilers import make_compiler
 from tests.unit.core.hostile_texts import hostile_texts
 
 ROUNDS = 5

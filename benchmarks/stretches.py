@@ -37,7 +37,7 @@ from reconciler.service.metrics import Metrics
 from reconciler.service.pod_shelf import PodShelf
 from reconciler.service.reflector import Followed, Reflector
 from reconciler.service.views import ClusterView
-from reconciler.wiring.repositories import make_compiler
+from reconciler.wiring.compilers import make_compiler
 from tests.gitservers.repositories import BareRepository
 
 MOST_MS = 10.0

@@ -26,11 +26,15 @@ class CommandModule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: its name, its module in this package, and what it does in a line."""
+    """One command: its name, its module in this package, and what it does in a line.
+
+    `compiles` is for one that always reads specs, and that somebody waits for.
+    """
 
     name: str
     module: str
     text: str
+    compiles: bool = False
 
     def load(self) -> CommandModule:
         """Import the module."""
@@ -39,10 +43,10 @@ class Command:
 
 COMMANDS = (
     Command("init", "init", "make a Git repository that works, to start from"),
-    Command("validate", "validate", "name every mistake at once, with its place and its fix"),
-    Command("render", "render", "print the manifests, as YAML that kubectl accepts"),
-    Command("diff", "diff", "say what a change would do, offline or against the cluster"),
-    Command("apply", "apply", "bring the cluster to what the commit says, once"),
+    Command("validate", "validate", "name every mistake at once, with its place and its fix", True),
+    Command("render", "render", "print the manifests, as YAML that kubectl accepts", True),
+    Command("diff", "diff", "say what a change would do, offline or against the cluster", True),
+    Command("apply", "apply", "bring the cluster to what the commit says, once", True),
     Command("status", "status", "what is wanted, what is there, what is held and why"),
     Command("rooms", "rooms", "every room: what it is, where it runs, whether it leaves"),
     Command("room", "room", "all that is known of one room"),

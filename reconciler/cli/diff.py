@@ -22,8 +22,9 @@ from reconciler.model.signatures import NOBODY_ASKS, SigningRules, Span, Vouched
 from reconciler.model.specs import Permissions
 from reconciler.model.trees import Tree
 from reconciler.ports import Compiler, Repository
+from reconciler.wiring.compilers import make_compiler
 from reconciler.wiring.permits import ceiling_of, permissions_of
-from reconciler.wiring.repositories import make_checkout, make_compiler, rules_of
+from reconciler.wiring.repositories import make_checkout, rules_of
 
 EXAMPLE = """\
 gamekeeper diff origin/main                    # what merging HEAD into main would do

@@ -36,8 +36,9 @@ from reconciler.ports import Repository
 from reconciler.service.lookout import Sighting
 from reconciler.settings import Settings
 from reconciler.wiring.clusters import OneCluster, make_one_cluster
+from reconciler.wiring.compilers import make_compiler
 from reconciler.wiring.permits import ceiling_of
-from reconciler.wiring.repositories import make_checkout, make_compiler, make_head_lane
+from reconciler.wiring.repositories import make_checkout, make_head_lane
 
 EXAMPLE = """\
 gamekeeper explain arena --instance main

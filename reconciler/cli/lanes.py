@@ -9,7 +9,8 @@ from reconciler.loop.head_lane import HeadLane
 from reconciler.model.refs import WorkloadKey
 from reconciler.settings import Settings
 from reconciler.wiring.clusters import OneCluster, make_one_cluster
-from reconciler.wiring.repositories import make_checkout, make_compiler, make_head_lane, make_mirror
+from reconciler.wiring.compilers import make_compiler
+from reconciler.wiring.repositories import make_checkout, make_head_lane, make_mirror
 
 
 @dataclass(frozen=True, slots=True)

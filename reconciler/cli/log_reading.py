@@ -24,8 +24,9 @@ from reconciler.model.specs import Permissions
 from reconciler.ports import Compiler, Repository, WritableRepository
 from reconciler.settings import Settings
 from reconciler.wiring.clusters import make_cluster
+from reconciler.wiring.compilers import make_compiler
 from reconciler.wiring.permits import permissions_of
-from reconciler.wiring.repositories import make_checkout, make_compiler, make_mirror
+from reconciler.wiring.repositories import make_checkout, make_mirror
 
 NO_INSTANCE = "no instance is named (--instance)"
 _NOTHING = Reading("", None, {}, {}, (), (), ())

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from reconciler.cli.commands import COMMANDS, Command
 from reconciler.cli.console import Console
@@ -72,7 +73,8 @@ def _dispatch(words: list[str], console: Console) -> int:
     if command is None:
         console.note(_unknown(name))
         return 1
-    return _run(command, words[1:], console)
+    with _with_compiler(command, words[1:]):
+        return _run(command, words[1:], console)
 
 
 def _run(command: Command, words: list[str], console: Console) -> int:
@@ -99,6 +101,15 @@ def _run(command: Command, words: list[str], console: Console) -> int:
         failure = known
     console.note(f"{console.paint('error:', 'red', on=console.err)} {paragraph_of(failure)}")
     return 1
+
+
+def _with_compiler(command: Command, words: list[str]) -> AbstractContextManager[None]:
+    """Begin the process that reads specs, where it will be needed, before anything is imported."""
+    if not command.compiles or {"-h", "--help"} & set(words):
+        return nullcontext()
+    from reconciler.wiring.compilers import begun_early
+
+    return begun_early()
 
 
 def _entrance() -> str:

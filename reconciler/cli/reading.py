@@ -18,8 +18,9 @@ from reconciler.model.readings import Reading
 from reconciler.model.trees import Tree
 from reconciler.ports import Compiler
 from reconciler.settings import rows
+from reconciler.wiring.compilers import make_compiler
 from reconciler.wiring.permits import permissions_of
-from reconciler.wiring.repositories import make_checkout, make_compiler
+from reconciler.wiring.repositories import make_checkout
 
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 

@@ -60,20 +60,6 @@ def file_from_anywhere(path: str) -> str:
     return os.path.abspath(os.path.expanduser(path)) if path else ""
 
 
-def make_compiler() -> WorkerCompiler:
-    """Return a compiler over the packaged templates; its zygote starts at once.
-
-    Raises Misconfigured, Unavailable.
-    """
-    from reconciler import assets
-    from reconciler.adapters.compiler.compiler import WorkerCompiler
-    from reconciler.adapters.compiler.zygote import Zygote
-
-    zygote = Zygote()
-    zygote.start()
-    return WorkerCompiler(zygote, assets.templates())
-
-
 def folder_of(settings: Settings) -> str:
     """Return the folder of the repository that is read, "" for its top. Raises Misconfigured."""
     from reconciler.adapters.git.folders import check_folder

@@ -32,10 +32,10 @@ from reconciler.service.watch_metrics import WatchMetrics
 from reconciler.settings import Settings
 from reconciler.wiring.clock import SystemClock
 from reconciler.wiring.clusters import OneCluster, make_desk, make_one_cluster
+from reconciler.wiring.compilers import make_compiler
 from reconciler.wiring.doors import make_door, make_label
 from reconciler.wiring.leading import make_leadership
 from reconciler.wiring.repositories import (
-    make_compiler,
     make_head_lane,
     make_mirror,
     repository_of,
