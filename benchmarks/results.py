@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
+from benchmarks.calibration import worth
 from tests.controlplane.programs import kubernetes_version
 
 PAGE = Path(__file__).with_name("RESULTS.md")
@@ -21,6 +22,8 @@ Written by `python -m benchmarks`; `python -m benchmarks NAME` replaces one sect
 says when and on what it was measured. The peers ran in the same run, on the same real API server,
 one after the other: take ratios, not absolutes. The machine was shared with other work, so a
 figure of one run wavers by a fifth or more; every figure is a median unless it says otherwise.
+Where CPUs together are worth hardly more than one, what two processes do at once takes twice as
+long.
 """
 
 
@@ -50,7 +53,7 @@ class Section:
 
     def text(self) -> str:
         """Return the section as Markdown."""
-        lines = [f"## {self.name}: {self.title}", "", f"{machine()}.", ""]
+        lines = [f"## {self.name}: {self.title}", "", f"{machine(self.name)}.", ""]
         lines += ["| measured | figure | must | |", "|---|---|---|---|"]
         verdicts = {None: "", True: "passed", False: "**MISSED**"}
         lines += [
@@ -86,8 +89,8 @@ def median_and_all(values: Sequence[float], unit: str, digits: int = 2) -> str:
     return f"{statistics.median(values):.{digits}f} {unit} ({each})"
 
 
-def machine() -> str:
-    """Return when and on what this is measured."""
+def machine(section: str) -> str:
+    """Return when and on what a section is measured."""
     cpu = Path("/proc/cpuinfo").read_text()
     count = cpu.count("processor\t")
     named = re.search(r"model name\s*: (.*)", cpu)
@@ -95,10 +98,12 @@ def machine() -> str:
         ["git", "rev-parse", "--short", "HEAD"], capture_output=True, check=False, text=True
     )
     load = Path("/proc/loadavg").read_text().split()[0]
+    addition, cpus = worth(section)
     now = datetime.fromtimestamp(time.time(), UTC)
     parts = [
         f"{now:%Y-%m-%d %H:%M} UTC",
         f"{count} CPUs, {named[1] if named else platform.machine()}, load {load}",
+        f"together worth {cpus:.1f} of one (1,000 additions: {addition:.0f} µs)",
         f"Python {platform.python_version()}",
         f"Kubernetes {kubernetes_version()}",
         f"aiohttp {version('aiohttp')}",
