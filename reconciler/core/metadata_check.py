@@ -1,6 +1,6 @@
 """Check the labels and annotations that users write: Kubernetes' rules, and what is ours."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from reconciler.core.mistakes import Mistake, shown
 from reconciler.core.pod_parts import child
@@ -20,10 +20,15 @@ SUCH_A_KEY = "write it like example.com/map-pool"
 SUCH_A_VALUE = 'write it like "eu-west"'
 
 
-def check_metadata(metadata: Json) -> Iterator[Mistake]:
-    """Yield the mistakes of labels and annotations; paths begin inside the metadata."""
+def check_metadata(metadata: Json, settable: Collection[str] = ()) -> Iterator[Mistake]:
+    """Yield the mistakes of labels and annotations; paths begin inside the metadata.
+
+    `settable` are those annotations of ours that people set here.
+    """
     for part in ("labels", "annotations"):
         for name, value in child(metadata, part).items():
+            if part == "annotations" and name in settable:
+                continue
             at = (part, name)
             prefix = name.rpartition("/")[0]
             problem = names.label_key_problem(name)

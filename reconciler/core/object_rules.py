@@ -11,6 +11,7 @@ from reconciler.core.own_objects import ADDED, own_mistakes
 from reconciler.core.pod_parts import child, entries
 from reconciler.kube import names
 from reconciler.model.additional import ALLOWABLE
+from reconciler.model.labels import SENSITIVE
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.specs import Permissions
 
@@ -87,8 +88,12 @@ def metadata_mistakes(kind: str, metadata: Json, namespace: str) -> Iterator[Mis
             message = f"only {', '.join(_METADATA)} may be written here"
             at = ("metadata", other)
             yield Mistake(at, message, "take it out", "unknown-property", at_key=True)
-    for mistake in check_metadata(metadata):
+    for mistake in check_metadata(metadata, (SENSITIVE,)):
         yield below(("metadata",), mistake)
+    sensitive = child(metadata, "annotations").get(SENSITIVE, "true")
+    if sensitive not in ("true", "false"):
+        message = f'must be "true" or "false", not {shown(sensitive)}'
+        yield Mistake(("metadata", "annotations", SENSITIVE), message, 'write "true"', "enum")
 
 
 def _service(body: Json, _namespace: str) -> Iterator[Mistake]:

@@ -235,6 +235,26 @@ def test_entries_and_annotations_that_are_named_like_a_secret_are_not_shown(tmp_
         assert '"new"' in said.stdout, "what is no secret is shown"
 
 
+def test_nothing_of_an_object_that_says_it_is_sensitive_is_shown(tmp_path: Path) -> None:
+    folder = fleet(tmp_path / "fleet")
+    (folder / "objects" / "arena").mkdir(parents=True)
+    (folder / "schedulers" / "arena.yaml").write_text(spec("arena", 2, objects="objects/arena"))
+    for which in ("old", "new"):
+        metadata = 'metadata: {name: bans, annotations: {gamekeeper.dev/sensitive: "true"}}\n'
+        text = f"apiVersion: v1\nkind: ConfigMap\n{metadata}"
+        text += f"data: {{players: {canary('container value', which)}}}\n"
+        (folder / "objects" / "arena" / "configmap.yaml.j2").write_text(text)
+        git(folder, "add", "--all")
+        git(folder, "commit", "-qm", f"the {which} list")
+    for words in (("main~1", "main"), ("main~2", "main")):
+        said = gamekeeper(
+            *("diff", *words, "--allow-kinds", "ConfigMap", "--output", "json"), cwd=folder
+        )
+        assert said.returncode == 2, said.stderr
+        assert "*** (after)" in said.stdout, said.stdout
+        assert MARK not in said.stdout + said.stderr
+
+
 def test_one_folder_of_a_repository_is_read_from_anywhere_in_it(repository: Path) -> None:
     environment = repository / "environments/eu"
     environment.mkdir(parents=True)

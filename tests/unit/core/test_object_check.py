@@ -45,6 +45,11 @@ def test_every_kind_can_be_sound_in_every_version(kind: str, version: str) -> No
     assert check_object(body(kind), ARENA, ALL, kit(), version) == []
 
 
+@pytest.mark.parametrize("said", ["true", "false"])
+def test_people_say_that_an_object_is_sensitive(said: str) -> None:
+    assert not check(body("ConfigMap", annotations={"gamekeeper.dev/sensitive": said}))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_kind_is_allowed_by_itself(kind: str) -> None:
     assert check(body(kind), Permissions()) == {("kind", "kind-not-allowed")}
@@ -87,6 +92,24 @@ def test_no_kind_is_allowed_by_itself(kind: str) -> None:
             "metadata.labels.gamekeeper.dev/workload",
             "reserved-property",
             id="a label of ours",
+        ),
+        pytest.param(
+            body("ConfigMap", annotations={"gamekeeper.dev/instance": "b"}),
+            "metadata.annotations.gamekeeper.dev/instance",
+            "reserved-property",
+            id="an annotation of ours",
+        ),
+        pytest.param(
+            body("ConfigMap", annotations={"gamekeeper.dev/sensitive": "yes"}),
+            "metadata.annotations.gamekeeper.dev/sensitive",
+            "enum",
+            id="sensitive in a word that masks nothing",
+        ),
+        pytest.param(
+            body("ConfigMap", labels={"gamekeeper.dev/sensitive": "true"}),
+            "metadata.labels.gamekeeper.dev/sensitive",
+            "reserved-property",
+            id="sensitive by a label, which masks nothing",
         ),
         pytest.param(
             {**body("ResourceQuota"), "status": {}}, "status", "unknown-property", id="a status"
