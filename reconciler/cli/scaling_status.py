@@ -27,11 +27,11 @@ class ScalingFace:
 
     @property
     def intents(self) -> tuple[tuple[WorkloadKey, Intent], ...]:
-        """The counts that act and are to stand in Git: none where it keeps its own numbers."""
+        """The counts that are to stand in Git and do not: none where it keeps its own numbers."""
         if self.write_back.mode == "off":
             return ()
         found = ((key, record.scaling.intent) for key, record in self.records)
-        return tuple((key, intent) for key, intent in found if intent is not None)
+        return tuple((key, each) for key, each in found if each is not None and each.moves_git)
 
     @property
     def oldest_at(self) -> float:

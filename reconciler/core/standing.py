@@ -45,8 +45,6 @@ def standing_of(
         return None
     if write_back.mode == "off":
         return Standing("off", "it acts, and Git keeps its own number: writeBack.mode is off")
-    if record.held is not None:
-        return Standing("held", f"the newest commit is held: {record.held.told}")
     kept = _kept_back(key, record)
     if kept:
         return Standing("held", kept)
@@ -55,6 +53,9 @@ def standing_of(
     landing = record.scaling.landings[-1] if record.scaling.landings else None
     if landing is not None and not intent.untold:
         return Standing("pushed", f"committed as {landing.commit[:12]}, and not taken in yet")
+    if not intent.moves_git:
+        why = "Git has that number, and a push of another one that failed may still arrive"
+        return Standing("waiting", why if landing else "Git has that number")
     if outbox.error:
         return Standing("failing", f"no commit comes into Git: {outbox.error}")
     if landing is not None and landing.decided_at == intent.decided_at:
@@ -70,6 +71,8 @@ def standing_of(
 
 def _kept_back(key: WorkloadKey, record: StateRecord) -> str:
     """Say for what a count is not committed though its quiet time is over, "" where it is."""
+    if record.held is not None:
+        return f"the newest commit is held: {record.held.told}"
     told = {hold.kind: hold.reason for hold in held_by(key, record.conditions)}
     for kind, why in _KEPT_BACK.items():
         if kind in told:

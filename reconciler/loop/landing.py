@@ -85,7 +85,7 @@ def may_hide(lane: HeadLane) -> bool:
     if reading is not None and reading.config is not None and is_judged(lane):
         return False
     decided = (record.scaling.intent for record in store.states().values())
-    is_decided = any(intent and intent.value != intent.base for intent in decided)
+    is_decided = any(intent and intent.moves_git for intent in decided)
     return is_decided or bool(store.unreadable_workloads())
 
 

@@ -54,6 +54,11 @@ class Intent:
         return self.value not in {self.steps[-1].after, self.base, self.steps[0].before}
 
     @property
+    def moves_git(self) -> bool:
+        """Whether Git has another number; one that it has may be overtaken by a late push."""
+        return self.value != self.base
+
+    @property
     def decided_at(self) -> float:
         """Since when, in Unix seconds."""
         return self.steps[-1].at

@@ -70,7 +70,7 @@ class ScalingMetrics:
         # Where Git is not written nothing is on its way there.
         states = store.states() if leads and _writes_git(store.repository.config_json) else {}
         found = [record.scaling.intent for record in states.values()]
-        since = [intent.waits_since for intent in found if intent is not None]
+        since = [each.waits_since for each in found if each is not None and each.moves_git]
         self._waiting = len(since)
         self._oldest_seconds = max(0.0, self._clock.now() - min(since)) if since else 0.0
         told = self._lane.pauses.values() if leads else ()

@@ -21,6 +21,7 @@ WAITS = StateRecord(scaling=Scaling(intent=INTENT))
 OURS = "ab" * 20
 SENT = replace(WAITS, scaling=Scaling(intent=INTENT, landings=(Landing(OURS, 8, STEP.at),)))
 TOLD = replace(SENT, scaling=replace(SENT.scaling, intent=replace(INTENT, told_at=STEP.at)))
+BACK = replace(SENT, scaling=replace(SENT.scaling, intent=replace(INTENT, value=INTENT.base)))
 DOWN = Outbox(error="cannot push to branch 'main': no route to host", failing_since=NOW - 9)
 HELD = HeldRemoval(HoldKind.OVER_BUDGET, "line", "too many rooms go")
 DIRECT, OFF = WriteBack(), WriteBack(mode="off")
@@ -60,6 +61,16 @@ def told(kind: HoldKind, reason: str, scaling: Scaling = WAITS.scaling) -> State
         pytest.param(
             SENT, DOWN, DIRECT, "failing", f"no commit comes into Git: {DOWN.error}",
             id="nobody knows whether it arrived",
+        ),
+        pytest.param(
+            BACK, DOWN, DIRECT, "waiting",
+            "Git has that number, and a push of another one that failed may still arrive",
+            id="new bounds led back to the number in Git after a push that was refused",
+        ),
+        pytest.param(
+            replace(BACK, scaling=replace(BACK.scaling, landings=())), EMPTY_OUTBOX, DIRECT,
+            "waiting", "Git has that number",
+            id="a step back before anything was pushed",
         ),
         pytest.param(
             WAITS, replace(DOWN, refused={KEY: "line 7: an alias"}), DIRECT, "refused",
