@@ -4,6 +4,7 @@ import asyncio
 import time
 from argparse import ArgumentParser, Namespace
 from collections import Counter
+from dataclasses import replace
 
 from reconciler.cli.console import Console
 from reconciler.cli.failures import Failure
@@ -92,7 +93,7 @@ def _adoption(arguments: Namespace, settings: Settings, store: RecordStore) -> A
             f"no spec of {key} is accepted",
             fix="Commit it, and see gamekeeper status until the loop has taken it in",
         )
-    workload = last_workload(key, record, ())
+    workload = replace(last_workload(key, record, ()), replicas=record.in_effect)
     return Adoption(workload, settings.instance, as_current=arguments.as_current)
 
 
@@ -137,9 +138,19 @@ def _print_found(console: Console, found: Candidates, adoption: Adoption) -> Non
     if not found.pods:
         console.print(f"No pod in {key.namespace} to adopt.")
     elif not found.obstacles:
-        console.print(f"Rooms of {key}, as they run:")
-        for pod in found.pods:
-            revision = adoption.revision_for(pod)
-            stays = revision == adoption.workload.revision
-            fate = "until the template changes" if stays else "until it is known to be empty"
-            console.print(f"  {escaped(pod['metadata']['name'])}  stays {fate}")
+        for line in as_rooms(found, adoption):
+            console.print(line)
+
+
+def as_rooms(found: Candidates, adoption: Adoption) -> list[str]:
+    """Return the lines that say of each pod how long it stays once it is a room."""
+    workload = adoption.workload
+    lines = [f"Rooms of {workload.key}, as they run:"]
+    for pod in found.pods:
+        stays = adoption.revision_for(pod) == workload.revision and not found.above
+        until = "the template changes, or fewer are wanted" if stays else "it is known to be empty"
+        lines.append(f"  {escaped(pod['metadata']['name'])}  stays until {until}")
+    if found.above:
+        above = f"{found.above} more than the {workload.replicas} rooms that are wanted"
+        lines.append(f"With them there are {above}: as many go, each once it is empty.")
+    return lines

@@ -32,7 +32,7 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class Adoption:
-    """What adopts: a workload of an instance.
+    """What adopts: a workload of an instance, whose `replicas` are those that are wanted now.
 
     `as_current` is whether the pods count as made from the spec's template: nothing replaces them
     before that changes.
@@ -53,6 +53,14 @@ class Adoption:
             labels.KIND: key.kind,
             **state,
         }
+
+    @property
+    def rooms_selector(self) -> str:
+        """What selects the rooms of this workload, in whatever state."""
+        marks = self.marks
+        return ",".join(
+            f"{name}={marks[name]}" for name in (labels.INSTANCE, labels.WORKLOAD, labels.KIND)
+        )
 
     def revision_for(self, pod: Json) -> str:
         """Return the revision that a pod counts as: one that another instance of ours made keeps
@@ -103,6 +111,48 @@ def _owned(pod: Json, owner: Json) -> Obstacle:
         f"Take that away and leave its pods: kubectl delete {kind.lower()} {name} "
         f"--namespace {metadata['namespace']} --cascade=orphan{above}",
     )
+
+
+def above_wanted(rooms: Iterable[Json], pods: Iterable[Json], adoption: Adoption) -> int:
+    """Return how many rooms of the spec's template there will be above those that are wanted.
+
+    `rooms` are those that are there, of which who leaves is not counted; `pods` are to be adopted.
+    Old ones are none of them: they make place by themselves.
+    """
+    workload = adoption.workload
+    there = sum(_notes(each).get(labels.REVISION) == workload.revision for each in _staying(rooms))
+    # Where rooms do not report no pod is adopted as an old one.
+    is_new = [adoption.revision_for(pod) == workload.revision for pod in pods]
+    taken = sum(is_new) if workload.hears else len(is_new)
+    return max(0, there + taken - workload.replicas) if taken else 0
+
+
+def _staying(rooms: Iterable[Json]) -> Iterable[Json]:
+    for each in rooms:
+        is_leaving = _notes(each).get(labels.LEAVING)
+        if not (is_over(each) or is_leaving or _labels(each).get(labels.STATE) in _ON_THEIR_WAY):
+            yield each
+
+
+def crowd_obstacles(above: int, adoption: Adoption) -> list[Obstacle]:
+    """Return what is in the way where `above` rooms are more than are wanted.
+
+    Where rooms report, those that may be full stay. Where they do not, a scale-in takes some.
+    """
+    workload = adoption.workload
+    if not above or workload.hears:
+        return []
+    wanted = workload.replicas
+    also = " and the min of autoscaling" if workload.autoscaling else ""
+    return [
+        Obstacle(
+            f"{workload.key} would have {above} more than the {wanted} rooms that are wanted, and "
+            "as many would go at once, whoever plays there: with reports: none nobody knows",
+            f"Adopt fewer, or first raise replicas{also} to {wanted + above} in Git (where the "
+            "namespace is given, with suspend: true until they are adopted, else the loop makes "
+            "those rooms itself)",
+        )
+    ]
 
 
 def budget_obstacles(

@@ -21,13 +21,15 @@ TRIES = 3
 class Candidates:
     """What a selector found: pods that become rooms, and what is in the way of any of them.
 
-    `known` are rooms of this workload already, `over` the names of pods that end.
+    `known` are rooms of this workload already, `over` the names of pods that end. `above` is how
+    many rooms of the spec's template will be more than are wanted.
     """
 
     pods: Sequence[Json]
     known: Sequence[str]
     over: Sequence[str]
     obstacles: Sequence[Obstacle]
+    above: int = 0
 
 
 async def candidates(cluster: Cluster, adoption: Adoption, selector: str, ours: str) -> Candidates:
@@ -36,8 +38,9 @@ async def candidates(cluster: Cluster, adoption: Adoption, selector: str, ours: 
     Raises the cluster's errors.
     """
     namespace = adoption.workload.key.namespace
-    listing, budgets = await asyncio.gather(
+    listing, rooms, budgets = await asyncio.gather(
         cluster.list("v1", "Pod", namespace=namespace, labels=selector),
+        cluster.list("v1", "Pod", namespace=namespace, labels=adoption.rooms_selector),
         cluster.list("policy/v1", "PodDisruptionBudget", namespace=namespace),
     )
     over, known, pods = list[Json](), list[Json](), list[Json]()
@@ -45,10 +48,12 @@ async def candidates(cluster: Cluster, adoption: Adoption, selector: str, ours: 
         is_known = adopting.is_adopted(each, adoption)
         (over if adopting.is_over(each) else known if is_known else pods).append(each)
     obstacles = [found for pod in pods for found in adopting.obstacles_of(pod, adoption)]
+    above = adopting.above_wanted(rooms.items, pods, adoption)
+    obstacles += adopting.crowd_obstacles(above, adoption)
     obstacles += adopting.budget_obstacles(budgets.items, pods, adoption)
     obstacles += await _held_by_others(cluster, adoption, pods, ours)
     pods.sort(key=_name)
-    return Candidates(pods, list(map(_name, known)), list(map(_name, over)), obstacles)
+    return Candidates(pods, list(map(_name, known)), list(map(_name, over)), obstacles, above)
 
 
 async def _held_by_others(

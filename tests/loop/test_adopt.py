@@ -64,7 +64,8 @@ class Hand:
 
     async def adoption(self) -> Adoption:
         await self.store.load()
-        workload = last_workload(ARENA, self.store.state(ARENA), ())
+        record = self.store.state(ARENA)
+        workload = replace(last_workload(ARENA, record, ()), replicas=record.in_effect)
         return Adoption(workload, "main", as_current=True)
 
     async def found(self) -> Candidates:
@@ -80,6 +81,13 @@ class Hand:
 def give(world: World) -> None:
     notes = {labels.ADOPT: "main"}
     patch(world, "/api/v1/namespaces/arena", {"metadata": {"annotations": notes}})
+
+
+async def make_place(world: World, process: Process, replicas: int) -> None:
+    """Commit a count that the loop does not fill, as the page says."""
+    world.commit({FILE: spec("arena", replicas, suspend=True)})
+    await process.turn()
+    world.pass_time(2.0)
 
 
 def uids(world: World) -> dict[str, str]:
@@ -157,6 +165,7 @@ async def test_numbers_that_adopted_rooms_have_are_given_to_nobody() -> None:
     highest = max(
         int(name.rpartition("-")[2]) for name in world.names("arena") if "web" not in name
     )
+    await make_place(world, process, 5)
     await Hand(world).adopt()
     given = [pod["metadata"]["annotations"].get(labels.ORDINAL) for pod in world.pods("arena")]
     assert [int(each) for each in given if each] == [highest + 1]
@@ -174,6 +183,7 @@ async def test_a_name_with_a_number_raises_what_comes_next() -> None:
     await world.settle(process)
     start(world, "arena-7")
     world.pass_time(10.0)
+    await make_place(world, process, 2)
     assert await Hand(world).adopt() == {"arena-7": ""}
     world.delete(f"{PODS}/arena-7")
     world.pass_time(60.0)
@@ -283,11 +293,42 @@ async def test_a_second_budget_is_told_and_the_loops_own_is_none() -> None:
     give(world)
     await world.settle(process)
     assert [each["metadata"]["name"] for each in world.objects(path)] == ["arena"]
+    await make_place(world, process, 4)
     assert await Hand(world).adopt() == dict.fromkeys(EARLIER, "")
 
 
+async def test_more_than_are_wanted_are_not_adopted_where_nobody_knows_who_plays() -> None:
+    world, process = await held(replicas=1)
+    (told,) = (await Hand(world).found()).obstacles
+    assert told.what.startswith("Scheduler/arena would have 1 more than the 1 rooms")
+    assert "raise replicas to 2 in Git" in told.fix
+    world.commit({FILE: spec("arena", 2)})
+    await process.turn()
+    before = uids(world)
+    assert await Hand(world).adopt() == dict.fromkeys(EARLIER, "")
+    give(world)
+    await world.settle(process)
+    assert uids(world) == before
+
+
+async def test_beside_rooms_that_run_they_are_adopted_while_the_workload_is_suspended() -> None:
+    world, process = await held()
+    give(world)
+    await world.settle(process)
+    before = uids(world)
+    assert len(before) == 4
+    (told,) = (await Hand(world).found()).obstacles
+    assert "raise replicas to 4 in Git" in told.fix
+    assert "suspend: true" in told.fix
+    await make_place(world, process, 4)
+    assert await Hand(world).adopt() == dict.fromkeys(EARLIER, "")
+    world.commit({FILE: spec("arena", 4)})
+    await world.settle(process)
+    assert uids(world) == before
+
+
 async def test_while_another_instance_has_records_its_rooms_are_not_taken() -> None:
-    world, _ = await held()
+    world, _ = await held(replicas=3)
     start(world, "arena-9", **{labels.INSTANCE: "old", labels.WORKLOAD: "arena"})
     marks = {labels.INSTANCE: "old"}
     for path, name in (("gamekeeper", "gamekeeper-old"), ("arena", "gamekeeper-arena")):

@@ -1,12 +1,17 @@
-"""What is told of a selector that selects nothing."""
+"""What is told of the pods that become rooms, and of a selector that selects nothing."""
+
+from dataclasses import replace
 
 import pytest
 
 from reconciler.adapters.kubernetes.client import KubernetesCluster
-from reconciler.cli.adopt import nothing_selected
+from reconciler.cli.adopt import as_rooms, nothing_selected
+from reconciler.core.adopting import Adoption
+from reconciler.loop.adopt import Candidates
 from reconciler.model.refs import Json
 from tests.loop.transport import SandboxTransport
 from tests.loop.world import World
+from tests.unit.core.making import a_workload
 
 SPEC = {"containers": [{"name": "game", "image": "registry.example/game:0"}]}
 LOOK = "kubectl get pods --namespace legacy --show-labels lists all."
@@ -41,3 +46,21 @@ async def test_a_selector_that_selects_nothing_is_told_with_what_there_is(
     cluster = KubernetesCluster(SandboxTransport(world.sandbox, world.time.now), "main")
     told = str(await nothing_selected(cluster, "legacy", "app=typo"))
     assert told == f'"app=typo" selects no pod in the namespace legacy. {said} {LOOK}'
+
+
+@pytest.mark.parametrize(
+    ("as_current", "above", "until"),
+    [
+        pytest.param(True, 0, "the template changes, or fewer are wanted", id="of the template"),
+        pytest.param(True, 1, "it is known to be empty", id="more than are wanted"),
+        pytest.param(False, 0, "it is known to be empty", id="old ones"),
+    ],
+)
+def test_how_long_a_room_stays_is_told(as_current: bool, above: int, until: str) -> None:
+    workload = replace(a_workload(), reports="required", replicas=1)
+    pods = [{"metadata": {"name": name}} for name in ("web-a", "web-b")]
+    adoption = Adoption(workload, "main", as_current)
+    _, first, second, *more = as_rooms(Candidates(pods, (), (), (), above), adoption)
+    assert (first, second) == (f"  web-a  stays until {until}", f"  web-b  stays until {until}")
+    assert len(more) == bool(above)
+    assert all("1 more than the 1 rooms that are wanted: as many go" in line for line in more)

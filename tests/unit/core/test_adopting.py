@@ -10,7 +10,7 @@ from reconciler.core.adopting import UNKNOWN_REVISION, Adoption
 from reconciler.core.revision import tells_reports
 from reconciler.model import labels
 from reconciler.model.refs import Json
-from tests.unit.core.making import a_workload
+from tests.unit.core.making import a_workload, autoscaling
 
 HEARD = Adoption(replace(a_workload(), reports="required"), "main")
 UNHEARD = Adoption(replace(a_workload(), reports="none"), "main")
@@ -115,6 +115,57 @@ def test_a_second_budget_is_in_the_way(there: Json, in_the_way: bool) -> None:
     if found:
         assert "selects a, b" in found[0].what
         assert "kubectl delete poddisruptionbudget" in found[0].fix
+
+
+def room(adoption: Adoption = UNHEARD, notes: Json | None = None) -> Json:
+    revision = {labels.REVISION: adoption.workload.revision}
+    return pod(marks=adoption.marks, annotations={**revision, **(notes or {})})
+
+
+def wants(replicas: int, adoption: Adoption = UNHEARD) -> Adoption:
+    workload = replace(adoption.workload, replicas=replicas)
+    return replace(adoption, workload=workload, as_current=True)
+
+
+@pytest.mark.parametrize(
+    ("rooms", "adoption", "above"),
+    [
+        pytest.param([], wants(2), 0, id="as many as are wanted"),
+        pytest.param([], wants(1), 1, id="one more"),
+        pytest.param([room()], wants(2), 1, id="beside one that is there"),
+        pytest.param([room(HEARD)], wants(2, HEARD), 1, id="which of them report"),
+        pytest.param([room()], replace(wants(2), as_current=False), 1, id="they are no old ones"),
+        pytest.param(
+            [room(HEARD)], replace(wants(1, HEARD), as_current=False), 0, id="as old ones"
+        ),
+        pytest.param([room(notes={labels.LEAVING: "scale-in"})], wants(2), 0, id="who leaves"),
+        pytest.param([room(notes={labels.REVISION: "1-old"})], wants(2), 0, id="an old one"),
+        pytest.param([{**room(), "status": {"phase": "Failed"}}], wants(2), 0, id="who ended"),
+    ],
+)
+def test_rooms_above_the_wanted_ones_are_counted(
+    rooms: list[Json], adoption: Adoption, above: int
+) -> None:
+    assert adopting.above_wanted(rooms, [pod("a"), pod("b")], adoption) == above
+
+
+def test_nobody_adopted_means_none_above() -> None:
+    assert adopting.above_wanted([room(), room()], [], wants(1)) == 0
+
+
+def test_rooms_above_the_wanted_ones_are_in_the_way_where_nobody_knows_who_plays() -> None:
+    (told,) = adopting.crowd_obstacles(3, wants(2))
+    assert "3 more than the 2 rooms that are wanted" in told.what
+    assert "Adopt fewer, or first raise replicas to 5" in told.fix
+    assert adopting.crowd_obstacles(3, wants(2, HEARD)) == []
+    assert adopting.crowd_obstacles(0, wants(2)) == []
+
+
+def test_where_a_policy_counts_its_least_is_raised_too() -> None:
+    scaled = wants(2)
+    scaled = replace(scaled, workload=replace(scaled.workload, autoscaling=autoscaling(1, 9)))
+    (told,) = adopting.crowd_obstacles(1, scaled)
+    assert "raise replicas and the min of autoscaling to 3" in told.fix
 
 
 def test_a_room_of_unknown_players_is_taken_as_busy_and_as_an_old_one() -> None:
