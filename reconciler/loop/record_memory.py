@@ -111,7 +111,7 @@ class RecordMemory:
             if key is None:
                 self._repository = kept_repository(item)
                 return
-            self._places.check_key(item, key)
+            self._places.check_key(item, key, self._states)
             if what == "state":
                 self._states[key] = kept_state(item, key)
             else:

@@ -1,11 +1,12 @@
 """Where the records of an instance stand: a record is only what stands at its place."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from reconciler.core.brakes import released
 from reconciler.core.compile import workload_from_json
+from reconciler.core.namesakes import other_kinds
 from reconciler.core.record_codec import (
     KNOWN,
     dump_repository,
@@ -135,16 +136,35 @@ class Places:
         key = WorkloadKey(kind, ref.namespace, name)
         return key if what == "ordinals" and self.ordinals(key) == ref else None
 
-    def check_key(self, item: Json, key: WorkloadKey) -> None:
-        """Check that a record says whose it is. Raises Misconfigured."""
+    def check_key(self, item: Json, key: WorkloadKey, known: Container[WorkloadKey]) -> None:
+        """Check that a record says whose it is. Raises Misconfigured.
+
+        Of one that another of `known` needs nobody is told to write this one's name on it.
+        """
         said, own = (item.get("data") or {}).get("key"), self._key_text(key)
-        if said != own:
-            raise Misconfigured(
-                f"{ref_of(item)} is the record of {said}, not of {own}. Where there are both, one "
-                "of them needs another name: both records have the same. Where somebody changed "
-                f"its `key`, write {own} there again. Who deletes it deletes what was accepted, "
-                "and which names were given"
-            )
+        if said == own:
+            return
+        rivals = {self._key_text(each) for each in other_kinds(key) if each in known}
+        again = f" Where somebody changed its `key`, write {own} there again."
+        if said in rivals and self.ordinals(key) == ref_of(item):
+            again = ""
+        raise Misconfigured(
+            f"{ref_of(item)} is the record of {said}, not of {own}. Where there are both, one of "
+            f"them needs another name: both records have the same.{again} Who deletes it deletes "
+            "what was accepted, and which names were given"
+        )
+
+    def is_of_another_kind(self, item: Json, key: WorkloadKey) -> bool:
+        """Whether the ordinal record that stands at a workload's place tells of another kind's.
+
+        Two kinds of one name have one place for it. One of its two marks is enough: somebody may
+        have changed the other.
+        """
+        marks, data = item["metadata"].get("labels") or {}, item.get("data") or {}
+        return any(
+            data.get("key") == self._key_text(each) or marks.get(labels.KIND) == each.kind
+            for each in other_kinds(key)
+        )
 
     def body(self, ref: ObjectRef, data: Texts, key: WorkloadKey | None, what: str) -> Json:
         """Return a record as an object of the cluster."""

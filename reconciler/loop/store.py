@@ -6,7 +6,7 @@ decides on what it says.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -17,7 +17,7 @@ from reconciler.loop.record_places import Kept, Places
 from reconciler.model import labels
 from reconciler.model.errors import Conflict, PortError, RecordChanged
 from reconciler.model.records import NO_RECORD, Ordinals, RepositoryRecord, StateRecord
-from reconciler.model.refs import ObjectRef, WorkloadKey
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.ports import Cluster
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class RecordStore(RecordMemory):
         selector = f"{labels.INSTANCE}={self._places.instance},{labels.RECORD}"
         listing = await self._cluster.list("v1", "ConfigMap", labels=selector)
         fresh = RecordStore(self._cluster, self._places.namespace, self._places.instance)
-        for number, item in enumerate(listing.items):
+        for number, item in enumerate(_states_first(listing.items)):
             if number % STRETCH == 0:
                 await asyncio.sleep(0)
             fresh._remember(item)
@@ -199,8 +199,17 @@ class RecordStore(RecordMemory):
         await self._drop(self._states, key, "state")
 
     async def drop_ordinals(self, key: WorkloadKey) -> None:
-        """Delete an ordinal record, also one whose making was not answered and is not known."""
+        """Delete an ordinal record, also one whose making was not answered and is not known.
+
+        That of another kind of this name stands at the same place. It stays: it says which names
+        the rooms of that one had.
+        """
         if key not in self._ordinals:
+            ref = self._places.ordinals(key)
+            found = await self._cluster.get(ref)
+            if found is not None and self._places.is_of_another_kind(found, key):
+                self._unreadable.pop((ref, key), None)
+                return
             await self._reread(key, "ordinals")
         await self._drop(self._ordinals, key, "ordinals")
 
@@ -262,6 +271,14 @@ class RecordStore(RecordMemory):
             self._repository = Kept(RepositoryRecord())
         else:
             (self._ordinals if what == "ordinals" else self._states).pop(key, None)
+
+
+def _states_first(items: Sequence[Json]) -> Iterator[Json]:
+    """Yield ordinal records last: whose workload is known by then is not told to be overwritten."""
+    for last in (False, True):
+        for item in items:
+            if (item["metadata"]["labels"][labels.RECORD] == "ordinals") is last:
+                yield item
 
 
 _DUMPS: Mapping[str, Callable[[Any], Texts]] = {

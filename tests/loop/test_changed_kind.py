@@ -4,12 +4,15 @@ import pytest
 import yaml
 
 from reconciler.loop.lane import Lane
+from reconciler.model.errors import RecordChanged
 from reconciler.model.holds import HoldKind
+from reconciler.model.records import Ordinals
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from tests.loop.world import CONFIG, Process, World, spec
 
 SCHEDULER = WorkloadKey("Scheduler", "arena", "arena")
 FLEET = WorkloadKey("Fleet", "arena", "arena")
+LOBBY = WorkloadKey("Scheduler", "lobby", "lobby")
 FILE = "schedulers/arena.yaml"
 
 
@@ -64,6 +67,23 @@ async def turns(world: World, process: Process, number: int = 6) -> list[str]:
 
 
 HELD = (HoldKind.FOREIGN, FLEET)
+ORDINALS = "/api/v1/namespaces/arena/configmaps/gamekeeper-arena"
+RECORD = ObjectRef("v1", "ConfigMap", "arena", "gamekeeper-arena")
+AS_FLEET: dict[str, Json] = {
+    "key": {"data": {"key": "local/Fleet/arena/arena"}},
+    "label": {"metadata": {"labels": {"gamekeeper.dev/kind": "Fleet"}}},
+}
+
+
+async def taken_back() -> tuple[World, Process]:
+    """A change of kind that waits for a match, and is taken back before that ends."""
+    world, process = await begun()
+    await mark(process, "arena-0", "busy")
+    world.commit({FILE: text("Fleet")})
+    await turns(world, process)
+    world.pass_time(700.0)  # the end of the other is counted in a window of its own
+    world.commit({FILE: text("Scheduler")})
+    return world, process
 
 
 async def test_it_waits_for_the_last_room_of_the_other_and_takes_nothing_from_it() -> None:
@@ -142,3 +162,42 @@ async def test_a_room_of_the_other_kind_is_not_taken_for_one_that_was_made() -> 
     assert "the name is skipped" in " ".join(skipped)
     await turns(world, process)
     assert world.names("arena") == ["arena-0", "arena-1", "arena-2"]
+
+
+@pytest.mark.parametrize("fails_over", [False, True])
+async def test_one_that_is_taken_back_leaves_nothing_of_the_other_kind(fails_over: bool) -> None:
+    world, process = await taken_back()
+    if fails_over:
+        process = await world.process()
+    assert await turns(world, process) == []
+    assert set(process.lane.store.states()) == {SCHEDULER, LOBBY}
+    assert not process.lane.store.unreadable_workloads()
+    assert world.ask(ORDINALS)["data"]["key"] == "local/Scheduler/arena/arena"
+    assert len(world.names("arena")) == 2
+    assert set(kinds(world).values()) == {"Scheduler"}
+
+
+@pytest.mark.parametrize("mark_of_it", AS_FLEET)
+async def test_its_end_leaves_a_record_whose_marks_do_not_agree(mark_of_it: str) -> None:
+    """Somebody wrote the other kind on it: that is one more reason to leave it alone."""
+    world, process = await taken_back()
+    before = world.ask(ORDINALS)["metadata"]["uid"]
+    await process.cluster.merge_patch(RECORD, AS_FLEET[mark_of_it])
+    await turns(world, process)
+    assert FLEET not in process.lane.store.states()
+    assert world.ask(ORDINALS)["metadata"]["uid"] == before
+
+
+async def test_nobody_is_told_to_write_another_name_on_the_record_of_a_known_workload() -> None:
+    _, process = await begun()
+    store = process.lane.store
+    with pytest.raises(RecordChanged):
+        await store.save_ordinals(FLEET, Ordinals(0))
+    heard = [store.unreadable(FLEET)]
+    # Its label may be wrong as well, and whoever leads next goes by that.
+    await process.cluster.merge_patch(RECORD, AS_FLEET["label"])
+    await store.load()
+    heard.append(store.unreadable(FLEET))
+    for told in heard:
+        assert "is the record of local/Scheduler/arena/arena" in told
+        assert "there again" not in told
