@@ -88,8 +88,8 @@ async def _diff(arguments: Namespace, console: Console) -> int:
             terms = Terms(ceiling_of(settings), time.time(), TimeZones())
             compared = change.compare(base, head, settings.cluster_name, terms)
         # An unsigned head is held by a hash of its own, which no trailer approves.
-        asked = {hold.change_hash for hold in compared.holds if hold.change_hash}
-        if settings.approval_signers and compared.change_hash in asked:
+        waits = any(hold.line and hold.change_hash for hold in compared.holds)
+        if settings.approval_signers and waits:
             hint = trailers.invitation(compared.change_hash)
             compared = replace(compared, holds=(*compared.holds, hint))
         root = await checkout.root()

@@ -1,6 +1,6 @@
 """The state of a fleet as values: made from records and pods alone."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from reconciler.cli.room_faces import NO_ROOMS, RoomsFace, face_of, surplus
@@ -96,10 +96,15 @@ def _placed(where: str, reason: str) -> str:
     return f"{where}: {reason}" if where else reason
 
 
-def _frozen_hash(offers: Iterable[Offer]) -> str:
-    """Return the hash of all that waits for the end of a freeze."""
-    open_offers = [offer for offer in offers if offer.end is OfferEnd.WAITING]
-    return max(open_offers, key=lambda offer: len(offer.asks)).change_hash if open_offers else ""
+def _frozen_hash(offers: Collection[Offer], records: Iterable[StateRecord]) -> str:
+    """Return the hash of all that waits for the end of a freeze, and of nothing that waits besides.
+
+    A record of an older version has none: then it is that of all that waits.
+    """
+    held = (record.held for record in records)
+    others = {print_of(it.line) for it in held if it and it.line and it.kind is not HoldKind.FROZEN}
+    apart = [offer for offer in offers if prints_of(offer.asks).isdisjoint(others)]
+    return max(apart or offers, key=lambda offer: len(offer.asks)).change_hash if offers else ""
 
 
 def status_of(
@@ -110,9 +115,11 @@ def status_of(
     # While a file is unreadable, approving a deletion does nothing.
     stuck = any(notice.kind is HoldKind.UNREADABLE for notice in repository.notices)
     offers = tuple(offer for offer in repository.offers if offer.end is OfferEnd.WAITING)
+    frozen = _frozen_hash(offers, lane.store.states().values())
     keys = sorted({*lane.store.states(), *lane.store.unreadable_workloads(), *there})
     workloads = tuple(
-        _workload(lane, key, () if stuck and _goes(lane, key) else offers, now) for key in keys
+        _workload(lane, key, () if stuck and _goes(lane, key) else offers, frozen, now)
+        for key in keys
     )
     if seen:
         workloads = tuple(replace(w, record=seen.by_the_server(w.record)) for w in workloads)
@@ -120,7 +127,7 @@ def status_of(
 
 
 def _workload(
-    lane: Lane, key: WorkloadKey, offers: tuple[Offer, ...], now: float
+    lane: Lane, key: WorkloadKey, offers: tuple[Offer, ...], frozen: str, now: float
 ) -> WorkloadStatus:
     record = lane.store.state(key)
     accepted, spec = record.accepted, None
@@ -137,7 +144,7 @@ def _workload(
     holds = (
         (intake.unreadable_record(key, unreadable),)
         if unreadable
-        else _holds(key, record, spec, offers)
+        else _holds(key, record, spec, offers, frozen)
     )
     above = surplus(there, record.in_effect) if spec else ()
     face = face_of(
@@ -208,9 +215,16 @@ def _hash(held: HeldRemoval, offers: Iterable[Offer]) -> str:
 
 
 def _holds(
-    key: WorkloadKey, record: StateRecord, spec: Workload | None, offers: tuple[Offer, ...]
+    key: WorkloadKey,
+    record: StateRecord,
+    spec: Workload | None,
+    offers: tuple[Offer, ...],
+    frozen: str,
 ) -> tuple[Hold, ...]:
-    """Return what is held: removals by their record, all else by its condition."""
+    """Return what is held: removals by their record, all else by its condition.
+
+    `frozen` is the hash of what waits for the end of a freeze.
+    """
     found = []
     if spec and spec.suspend and not record.deleting:
         found.append(Hold(HoldKind.SUSPENDED, key, suspension_told(spec, record.conditions)))
@@ -220,7 +234,6 @@ def _holds(
     seen = {hold.kind for hold in found}
     more = [hold for hold in held_by(key, record.conditions) if hold.kind not in seen]
     found += [
-        replace(hold, change_hash=_frozen_hash(offers)) if hold.kind is HoldKind.FROZEN else hold
-        for hold in more
+        replace(hold, change_hash=frozen) if hold.kind is HoldKind.FROZEN else hold for hold in more
     ]
     return tuple(found)

@@ -6,21 +6,23 @@ approval lets nothing through for longer than an hour from when the clock is rig
 
 import hashlib
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from reconciler.core.change import hash_of_lines
+from reconciler.core.freezing import frozen_lines
 from reconciler.core.offers import ask_word, asks_of, print_of, prints_of, shown_of
+from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Removal
 from reconciler.model.freezes import Edit
-from reconciler.model.readings import Reading
 from reconciler.model.records import Approved, Offer, OfferEnd, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
 
 APPROVAL_SECONDS = 3600.0
 """How long an approval holds, from when it was given."""
 
-OFFERS_KEPT = 20
+OFFERS_KEPT = 40
+"""A head with removals in a freeze has six."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +38,21 @@ class Approval:
 class Ask:
     """What a head takes away: each line, with a mark of the spec that it is asked with.
 
-    `commit` is the head, `now` Unix seconds.
+    `commit` is the head, `now` Unix seconds; `frozen` lines wait for the end of a freeze.
     """
 
     marks: Mapping[str, str]
     commit: str
     now: float
+    frozen: frozenset[str] = frozenset()
 
 
-def ask_of(reading: Reading, removals: Iterable[Removal], edits: Iterable[Edit], now: float) -> Ask:
+def ask_of(arrival: Arrival, removals: Collection[Removal], edits: Collection[Edit]) -> Ask:
     """Return what a head takes away, and what of it is frozen.
 
     A spec that left Git has an empty mark, and an edit, whose line tells the spec itself.
     """
+    reading = arrival.reading
     marks = dict.fromkeys((edit.line for edit in edits), "")
     marks |= {
         removal.line: _mark(reading.workloads[removal.key].spec_json)
@@ -56,7 +60,7 @@ def ask_of(reading: Reading, removals: Iterable[Removal], edits: Iterable[Edit],
         else ""
         for removal in removals
     }
-    return Ask(marks, reading.commit, now)
+    return Ask(marks, reading.commit, arrival.now, frozen_lines(arrival, removals, edits))
 
 
 def waiting(
@@ -78,16 +82,16 @@ def offer(repository: RepositoryRecord, ask: Ask, waiting: Collection[str]) -> R
     """Remember the hashes that a head may be approved by, before approvals are looked at.
 
     One stands for all that it removes; where lines of earlier heads are still `waiting`, another
-    stands for what is new, for that is the hash which `diff BASE HEAD` printed in review. A hash
-    that stood for another commit's specs, or is used up, is offered again: what was approved
-    before does not count for it.
+    stands for what is new, for that is the hash which `diff BASE HEAD` printed in review. Of each
+    one stands for what a freeze holds and one for the rest: they are printed beside what they let
+    through. A hash that stood for another commit's specs, or is used up, is offered again: what
+    was approved before does not count for it.
     """
     # Offered anew in the future, by a clock that was set back since: no approval is later.
     offers = tuple(
         replace(item, since=ask.now) if item.since > ask.now else item for item in repository.offers
     )
-    new = {line: mark for line, mark in ask.marks.items() if line not in waiting}
-    for part in (ask.marks, new):
+    for part in _parts(ask, waiting):
         change_hash = hash_of_lines(part)
         if not change_hash:
             continue
@@ -99,6 +103,17 @@ def offer(repository: RepositoryRecord, ask: Ask, waiting: Collection[str]) -> R
         others = tuple(item for item in offers if item is not known)
         offers = (*others, Offer(change_hash, shown_of(part), ask.commit, asks, since))
     return replace(repository, offers=offers[-OFFERS_KEPT:])
+
+
+def _parts(ask: Ask, waiting: Collection[str]) -> Iterator[Mapping[str, str]]:
+    """Yield what one hash each stands for, what is approved most often last: the first are lost."""
+    new = {line: mark for line, mark in ask.marks.items() if line not in waiting}
+    for whole in (ask.marks, new):
+        waits = {line: mark for line, mark in whole.items() if line in ask.frozen}
+        if waits and len(waits) < len(whole):
+            yield waits
+            yield {line: mark for line, mark in whole.items() if line not in waits}
+        yield whole
 
 
 def close(

@@ -5,7 +5,7 @@ is the hash that the loop asks to be approved.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.core import freezing, gates, rollout
@@ -35,6 +35,16 @@ def hash_of_lines(lines: Iterable[str]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12] if text else ""
 
 
+def hashes_of(lines: Iterable[str], frozen: Collection[str]) -> dict[str, str]:
+    """Return for each line the hash that lets it through, with what is held for the same reason.
+
+    Who lets a removal through does not end a freeze by that, nor the other way round.
+    """
+    asked = set(lines)
+    waits, others = asked.intersection(frozen), asked.difference(frozen)
+    return dict.fromkeys(waits, hash_of_lines(waits)) | dict.fromkeys(others, hash_of_lines(others))
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """By what a change is judged: the operator's budget, and freezes at `now` (Unix seconds)."""
@@ -58,7 +68,8 @@ def compare(base: Reading, head: Reading, cluster: str, terms: Terms = Terms()) 
     edits = freezing.edits_of(arrival, records, removals)
     lines = [*(removal.line for removal in removals), *(edit.line for edit in edits)]
     change_hash = hash_of_lines(lines)
-    holds = _holds(replace(arrival, waiting=edits), records, removals, change_hash)
+    hashes = hashes_of(lines, freezing.frozen_lines(arrival, removals, edits))
+    holds = _holds(replace(arrival, waiting=edits), records, removals, hashes)
     if head.config is None:
         return Change((), (), "", holds)
     present = frozenset(head.workloads) | frozenset(head.invalid)
@@ -97,7 +108,7 @@ def _holds(
     arrival: Arrival,
     records: Mapping[WorkloadKey, StateRecord],
     removals: tuple[Removal, ...],
-    change_hash: str,
+    hashes: Mapping[str, str],
 ) -> tuple[Hold, ...]:
     """Return what the loop holds where the base is what was accepted, as `records` say."""
     head = arrival.reading
@@ -105,8 +116,7 @@ def _holds(
     if whole is not None:
         return (whole,)
     held = gates.blocked(arrival, RepositoryRecord(), records, removals)
-    frozen = gates.frozen_holds(arrival, change_hash)
-    return (*gates.holds_of(head, held, change_hash), *frozen)
+    return (*gates.holds_of(head, held, hashes), *gates.frozen_holds(arrival, hashes))
 
 
 def _read_already(base: Reading) -> ReadSpec:

@@ -36,9 +36,12 @@ def _place(finding: Finding) -> str:
 
 
 def holds_of(
-    reading: Reading, held: Mapping[WorkloadKey, HeldRemoval], change_hash: str
+    reading: Reading, held: Mapping[WorkloadKey, HeldRemoval], hashes: Mapping[str, str]
 ) -> Iterator[Hold]:
-    """Yield what is held of a head: documents with Findings, and removals that were `blocked`."""
+    """Yield what is held of a head: documents with Findings, and removals that were `blocked`.
+
+    `hashes` are what to approve, by the lines that it lets through.
+    """
     for key, findings in reading.invalid.items():
         # What holds it first, whatever only warns before it.
         first = next((each for each in findings if each.severity is Severity.ERROR), findings[0])
@@ -55,14 +58,15 @@ def holds_of(
         # Approved or not, no workload is deleted while a file is unreadable.
         stuck = removal.kind is HoldKind.UNREADABLE
         stuck |= bool(reading.unreadable) and leaves_git(removal.line)
-        approvable = "" if stuck else change_hash
-        yield Hold(removal.kind, key, removal.told, approvable)
+        approvable = "" if stuck else hashes.get(removal.line, "")
+        yield Hold(removal.kind, key, removal.told, approvable, removal.line)
 
 
-def frozen_holds(arrival: Arrival, change_hash: str) -> Iterator[Hold]:
-    """Yield what people changed that waits for the end of a freeze."""
+def frozen_holds(arrival: Arrival, hashes: Mapping[str, str]) -> Iterator[Hold]:
+    """Yield what people changed that waits for the end of a freeze, with `hashes` by line."""
     for edit in arrival.waiting:
-        yield Hold(HoldKind.FROZEN, edit.key, frozen_reason(arrival.freezes), change_hash)
+        reason, approvable = frozen_reason(arrival.freezes), hashes.get(edit.line, "")
+        yield Hold(HoldKind.FROZEN, edit.key, reason, approvable, edit.line)
 
 
 def blocked(

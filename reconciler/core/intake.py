@@ -66,9 +66,9 @@ def take_in(
     gated = Gated(asked, blocked, approved)
     changed = changed_records(arrival, records, gated, read_spec)
     asked_lines = {**{removal.line: "" for removal in removals}, **arrival.asked}
-    change_hash = change.hash_of_lines(asked_lines)
-    holds = tuple(gates.holds_of(arrival.reading, blocked, change_hash))
-    holds += tuple(gates.frozen_holds(arrival, change_hash))
+    hashes = change.hashes_of(asked_lines, arrival.frozen)
+    holds = tuple(gates.holds_of(arrival.reading, blocked, hashes))
+    holds += tuple(gates.frozen_holds(arrival, hashes))
     in_step = repository.in_step if holds or arrival.unreadable else arrival.reading.commit
     following = replace(_next_repository(arrival, repository, asked_lines), in_step=in_step)
     held_lines = {held.line for held in blocked.values()}

@@ -54,9 +54,13 @@ def told_of(head: Iterable[Hold], plans: Iterable[Hold]) -> Iterator[News]:
 
 
 def of_head(holds: Iterable[Hold]) -> Iterator[News]:
-    """Yield what is held of the newest commit: another reason is another state."""
+    """Yield what is held of the newest commit: another reason, or another ask, is another state.
+
+    The hash of what is asked for is none: that is another one whenever more is held beside it.
+    """
     for hold in holds:
-        yield from _of(hold, HEAD, hold.change_hash or digest(hold.reason))
+        identity = digest(hold.line) if hold.line else hold.change_hash or digest(hold.reason)
+        yield from _of(hold, HEAD, identity)
 
 
 def of_plans(holds: Iterable[Hold]) -> Iterator[News]:

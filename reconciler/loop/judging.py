@@ -88,12 +88,12 @@ def asked_for(scene: Scene) -> Asking:
     arrival = counts_in_git.numbered_anew(arrival, records)
     arrival = replace(arrival, reading=suspension.all_in_time(arrival.reading, arrival.dated))
     arrival = replace(arrival, freezes=freezing.open_freezes(arrival, before, scene.zones))
-    reading = arrival.reading
     asked = asked_by(arrival, _released(records, arrival), workload_from_json)
     edits = freezing.edits_of(arrival, records, asked.removals)
-    ask = approval.ask_of(reading, asked.removals, edits, arrival.now)
+    ask = approval.ask_of(arrival, asked.removals, edits)
     offered = approval.offer(before, ask, approval.waiting(before, records, edits))
-    return Asking(replace(arrival, asked=ask.marks), asked, edits, ask, offered)
+    arrival = replace(arrival, asked=ask.marks, frozen=ask.frozen)
+    return Asking(arrival, asked, edits, ask, offered)
 
 
 def _released(

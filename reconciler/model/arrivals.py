@@ -54,6 +54,8 @@ class Arrival:
     they are neither as the head has them nor as they were accepted."""
     asked: Mapping[str, str] = field(default_factory=dict)
     """All lines of the change hash, those of what waits among them, with their marks."""
+    frozen: frozenset[str] = frozenset()
+    """Those of them that wait for the end of a freeze."""
     shared_now: float | None = None
     remarks: tuple[Hold, ...] = ()
     """What is shown beside what is held, and stops nothing."""

@@ -65,13 +65,15 @@ class HoldKind(StrEnum):
 class Hold:
     """One thing that is not done. `key` is None where a whole commit or every deletion is held.
 
-    `change_hash` is what to approve, "" where approval does not apply.
+    `change_hash` is what to approve, "" where approval does not apply, and `line` what of all that
+    it stands for is held here.
     """
 
     kind: HoldKind
     key: WorkloadKey | None
     reason: str
     change_hash: str = ""
+    line: str = ""
 
 
 def is_suspended(holds: Iterable[Hold]) -> bool:

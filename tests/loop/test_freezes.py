@@ -2,6 +2,7 @@
 
 import pytest
 
+from reconciler.cli.statuses import status_of
 from reconciler.loop import head
 from reconciler.model.holds import HoldKind
 from reconciler.model.refs import WorkloadKey
@@ -169,6 +170,38 @@ async def test_what_waits_can_be_approved_and_the_rest_waits_on() -> None:
     await turns(world, process)
     assert holds(process) == {"arena": HoldKind.FROZEN}
     assert len(world.pods("arena")) == 5
+
+
+@pytest.mark.parametrize("approved", ["arena", "lobby"])
+async def test_what_waits_for_the_end_and_what_takes_too_much_have_hashes_of_their_own(
+    approved: str,
+) -> None:
+    world = World()
+    lobby = {"schedulers/lobby.yaml": spec("lobby", 3)}
+    world.commit({"gamekeeper.yaml": config(), "schedulers/arena.yaml": spec("arena", 12), **lobby})
+    process = await world.process()
+    await world.settle(process)
+    world.commit({"schedulers/arena.yaml": spec("arena", 1)})
+    await turns(world, process)
+    assert holds(process) == {"arena": HoldKind.OVER_BUDGET}
+    await at(world, process, HOUR + 1800)
+    world.commit({"schedulers/lobby.yaml": spec("lobby", 5)})
+    await turns(world, process)
+    hashes = {hold.key: hold.change_hash for hold in process.lane.wanted.holds}
+    assert len({*hashes.values()}) == 2, "each its own"
+    shown = {
+        hold.key: hold.change_hash
+        for each in status_of(process.lane, (), None, world.time.now()).workloads
+        for hold in each.holds
+    }
+    assert shown == hashes, "status shows what the loop tells"
+    world.approve(hashes[WorkloadKey("Scheduler", approved, approved)])
+    await turns(world, process, 40)
+    (left,) = process.lane.wanted.holds
+    assert left.key != WorkloadKey("Scheduler", approved, approved)
+    assert left.change_hash == hashes[left.key], "which is still what lets it through"
+    counts = {"arena": (1, 3), "lobby": (12, 5)}[approved]
+    assert (len(world.pods("arena")), len(world.pods("lobby"))) == counts
 
 
 async def test_an_approved_change_of_the_config_lifts_the_freeze() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from reconciler.core import approval
 from reconciler.core.approval import APPROVAL_SECONDS, Approval, Ask
-from reconciler.core.change import hash_of_lines
+from reconciler.core.change import hash_of_lines, hashes_of
 from reconciler.core.offers import asks_of
 from reconciler.core.record_codec import dump_repository, load_repository
 from reconciler.model.freezes import Edit
@@ -13,6 +13,7 @@ from reconciler.model.records import Approved, Offer, OfferEnd, RepositoryRecord
 from tests.unit.core.making import NOW
 
 ARENA, LOBBY = "local Scheduler a/a left-git to=0", "local Scheduler b/b scale-in to=5"
+EDIT = "local Scheduler c/c edit 0123"
 OFFERED = RepositoryRecord(
     "git@host:fleet",
     "main",
@@ -170,6 +171,20 @@ def test_what_is_approved_stands(marks: dict[str, str], now: float, left: bool) 
 
 def hashes(record: RepositoryRecord) -> list[tuple[str, str, float]]:
     return [(item.change_hash, item.commit, item.since) for item in record.offers]
+
+
+def test_what_a_freeze_holds_and_the_rest_are_offered_apart_and_together() -> None:
+    asked = {ARENA: "", LOBBY: "m", EDIT: ""}
+    ask = Ask(asked, "c2", NOW, frozen=frozenset({EDIT, ARENA}))
+    offered = approval.offer(RepositoryRecord(), ask, waiting=(ARENA,))
+    stand_for = {item.change_hash: item.asks for item in offered.offers}
+    for lines in ((ARENA, EDIT), (LOBBY,), (EDIT,), (LOBBY, EDIT), (ARENA, LOBBY, EDIT)):
+        part = {line: asked[line] for line in lines}
+        assert stand_for.pop(hash_of_lines(lines)) == asks_of(part)
+    assert not stand_for
+    found = hashes_of(asked, ask.frozen)
+    assert {line for line in asked if found[line] == hash_of_lines((ARENA, EDIT))} == ask.frozen
+    assert found[LOBBY] == hash_of_lines((LOBBY,))
 
 
 def test_a_hash_is_offered_once_for_one_state_of_the_specs() -> None:

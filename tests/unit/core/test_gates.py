@@ -218,7 +218,7 @@ def test_a_mistake_that_is_of_no_workload_is_held_beside_those_that_are() -> Non
         unreadable=("schedulers/x.yaml",),
         findings=(own, other, hint, in_the_dark),
     )
-    holds = [(hold.kind, hold.key, hold.reason) for hold in gates.holds_of(reading, {}, "")]
+    holds = [(hold.kind, hold.key, hold.reason) for hold in gates.holds_of(reading, {}, {})]
     assert holds == [
         (HoldKind.FINDING, ARENA.key, "schedulers/arena.yaml:3: no such field"),
         (HoldKind.FINDING, None, "schedulers/z.yaml:1: a Config stands only at the root"),
@@ -231,9 +231,10 @@ def test_no_deletion_is_offered_while_a_file_is_unreadable() -> None:
         item.key: HeldRemoval(HoldKind.OVER_BUDGET, item.line, "too many")
         for item in (gone(LOBBY), smaller(PLAZA, 1))
     }
+    hashes = {item.line: "h" for item in held.values()}
     whole, torn = a_reading(ARENA), replace(a_reading(ARENA), unreadable=("x.yaml",))
     for reading, offered in ((whole, ["h", "h"]), (torn, ["", "h"])):
-        holds = [hold for hold in gates.holds_of(reading, held, "h") if hold.key]
+        holds = [hold for hold in gates.holds_of(reading, held, hashes) if hold.key]
         assert [hold.change_hash for hold in holds] == offered
 
 
@@ -270,6 +271,6 @@ def test_what_holds_a_workload_is_told_before_what_only_warns() -> None:
     error = Finding("arena.yaml", 9, 1, "spec.replicas", "must be a number")
     reading = replace(a_reading(), invalid={ARENA.key: (warning, error)})
 
-    (hold,) = (each for each in gates.holds_of(reading, {}, "") if each.key == ARENA.key)
+    (hold,) = (each for each in gates.holds_of(reading, {}, {}) if each.key == ARENA.key)
 
     assert hold.reason == "arena.yaml:9: must be a number (and 1 more)"

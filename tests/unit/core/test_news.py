@@ -43,6 +43,15 @@ def test_a_commit_is_held_anew_by_another_change_and_not_by_another_count() -> N
     assert (first.place, first.identity) != (other.place, other.identity)
 
 
+def test_another_change_beside_it_does_not_hold_a_workload_anew() -> None:
+    alone = replace(held(HoldKind.OVER_BUDGET, "takes 12 of 40 rooms", "abc"), line="arena to=1")
+    beside = replace(alone, reason="takes 12 of 44 rooms", change_hash="def")
+    more = replace(alone, line="arena to=0")
+    (first,), (again,), (other,) = (tuple(news.of_head([each])) for each in (alone, beside, more))
+    assert (first.place, first.identity) == (again.place, again.identity)
+    assert first.identity != other.identity
+
+
 def test_what_a_running_workload_is_held_by_is_one_state_whatever_its_reason_counts() -> None:
     (first,) = news.of_plans([held(HoldKind.FAILING, "3 of 10 rooms failed")])
     (later,) = news.of_plans([held(HoldKind.FAILING, "4 of 10 rooms failed")])
