@@ -92,8 +92,8 @@ def _packed(places: Iterable[int], most: int) -> str:
 
 
 def _unpacked(text: str, words: Sequence[str]) -> frozenset[str]:
-    # Twenty offers of a thousand lines each are read on the event loop: nothing here may look at
-    # each of twenty thousand words in Python for each of them.
+    # Dozens of offers of a thousand lines each are read on the event loop: nothing here may look at
+    # each of their words in Python for each of them.
     number = int.from_bytes(base64.b64decode(text, validate=True), "little")
     flags = format(number, "b").encode()[::-1].translate(_FLAGS)
     return frozenset(compress(words, flags))

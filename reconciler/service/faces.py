@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import cast
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.web_protocol import RequestHandler
 
 from reconciler.model.errors import Misconfigured
@@ -21,6 +22,8 @@ from reconciler.service.metrics import Metrics
 from reconciler.service.webhook import BODY_LIMIT_BYTES, Webhook
 
 log = logging.getLogger(__name__)
+_protocol_log = logging.getLogger(f"{__name__}.protocol")
+"""Where aiohttp tells what it could not answer."""
 
 CONNECTION_SECONDS = 30.0
 BODY_SECONDS = 10.0
@@ -41,11 +44,20 @@ class Faces:
     webhook_secret_file: str = ""
 
 
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Whether a record tells of a mistake of ours, and not of what is no HTTP.
+
+    Anybody who reaches the port would fill the log with tracebacks; they are answered 400.
+    """
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+
+
 @asynccontextmanager
 async def serving(faces: Faces, listen: str) -> AsyncIterator[str]:
     """Serve at `host:port` and yield the address; port 0 picks one. Raises Misconfigured."""
     host, port = address_of(listen)
-    runner = web.AppRunner(_app(faces), access_log=None, shutdown_timeout=1.0)
+    _protocol_log.addFilter(_is_ours)  # the same one is added once
+    runner = web.AppRunner(_app(faces), access_log=None, logger=_protocol_log, shutdown_timeout=1.0)
     await runner.setup()
     protocol = cast(web.Server, runner.server)
     loop = asyncio.get_running_loop()

@@ -277,6 +277,38 @@ async def _until_closed(reader: asyncio.StreamReader) -> None:
     raise EOFError
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(b"POST /webhook HTTP/1.1\r\nContent-Length: -1\r\n\r\n", id="a length"),
+        pytest.param(b"GET / HTTP/9.9\r\n\r\n", id="a version"),
+        pytest.param(b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n\r\n", id="a long address"),
+        pytest.param(b"GET / HTTP/1.1\r\nno header\r\n\r\n", id="a header that is none"),
+        pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", id="TLS"),
+    ],
+)
+async def test_what_is_no_http_is_answered_and_fills_no_log(
+    world: World, caplog: pytest.LogCaptureFixture, sent: bytes
+) -> None:
+    host, port = world.url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(sent)
+    assert b" 400 " in await asyncio.wait_for(reader.readline(), 30)
+    writer.close()
+    assert not caplog.records
+
+
+async def test_a_mistake_of_ours_is_logged_with_where_it_is(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(_: Metrics) -> bytes:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Metrics, "text", broken)
+    assert (await world.get("/metrics"))[0] == 500
+    assert "ZeroDivisionError" in caplog.text
+
+
 async def test_a_taken_address_is_told_with_what_to_do() -> None:
     shown = Faces(Health(lambda: 0.0), Metrics(), lambda: "", _nobody)
     with socket.create_server(("127.0.0.1", 0)) as taken:
