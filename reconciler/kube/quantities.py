@@ -19,6 +19,9 @@ _LARGEST_BINARY = Decimal(2**63 - 1)
 _SMALLEST_STEP = Decimal("1e-9")
 _QUICK_DIGITS = 18
 _MOST_EXPONENT = 1000
+MOST_DIGITS = 1000
+"""More is no amount of anything, and with the largest exponent would be wider than `_EXACT`."""
+
 # Wide enough that nothing below the largest quantity loses a digit above the smallest step.
 _EXACT = Context(prec=2100, rounding=ROUND_UP, Emax=10**6, Emin=-(10**6))
 
@@ -58,6 +61,8 @@ def _read(text: Quantity) -> tuple[Decimal, str]:
             "n u m k M G T P E, Ki Mi Gi Ti Pi Ei or an exponent such as e3 (for example 250m, 2Gi)"
         )
     sign, digits, binary, suffix, exponent = found.groups()
+    if len(digits) > MOST_DIGITS or len(exponent or "") > MOST_DIGITS:
+        raise ValueError(f"{str(text)[:20]}... is no quantity: it has over {MOST_DIGITS} digits")
     amount = _EXACT.create_decimal(digits)
     notation = "decimal"
     if binary:

@@ -15,6 +15,7 @@ GOOD = [
 ]  # fmt: skip
 BAD = [
     ("quantity", "1 Gi"), ("quantity", True), ("quantity", "1e"), ("int-or-string", 1.5),
+    ("quantity", "9" * 4000), ("quantity", "1." + "9" * 2200),
     ("int-or-string", True), ("dns-label", "a.b"), ("dns-label", "a" * 64), ("dns-label", ""),
     ("dns-subdomain", "a..b"), ("env-name", "A=B"), ("env-name", ""), ("port-name", "a" * 16),
     ("port-name", "80"), ("port-name", "a--b"), ("image", "GAME:1"), ("image", ""),

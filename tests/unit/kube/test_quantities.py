@@ -51,6 +51,20 @@ def test_a_binary_amount_beyond_64_bits_is_cut() -> None:
     assert quantities.parse("16Ei") == 2**63 - 1
 
 
+@pytest.mark.parametrize("sign", ["", "-"])
+@pytest.mark.parametrize("suffix", ["", "n", "Ei", "e1000", "e-1000"])
+def test_the_longest_amount_is_read_and_a_longer_one_is_refused(sign: str, suffix: str) -> None:
+    longest = "9" * quantities.MOST_DIGITS
+    assert quantities.canonical(f"{sign}{longest}{suffix}")
+    with pytest.raises(ValueError, match="is no quantity: it has over 1000 digits"):
+        quantities.parse(f"{sign}9{longest}{suffix}")
+
+
+def test_an_exponent_of_more_digits_than_python_reads_is_refused() -> None:
+    with pytest.raises(ValueError, match="is no quantity"):
+        quantities.parse(f"1e{'9' * 5000}")
+
+
 @pytest.mark.parametrize("text", ["", "1.2.3", "1K", "1ki", "Mi", "x", "1 ", "1e", "--1", True])
 def test_what_is_no_quantity_is_refused_with_its_text(text: str) -> None:
     with pytest.raises(ValueError, match="is not a quantity") as refusal:
