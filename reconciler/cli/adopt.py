@@ -11,7 +11,7 @@ from reconciler.cli.failures import Failure
 from reconciler.cli.options import add_settings, settings_of
 from reconciler.cli.progress import Progress
 from reconciler.cli.reading import counted
-from reconciler.cli.room_names import of_workload
+from reconciler.cli.room_names import of_record
 from reconciler.core.adopting import Adoption
 from reconciler.core.departing import last_workload
 from reconciler.kube.selectors import BadSelector, LabelSelector
@@ -86,7 +86,7 @@ async def _adopt(arguments: Namespace, settings: Settings, console: Console) -> 
 
 
 def _adoption(arguments: Namespace, settings: Settings, store: RecordStore) -> Adoption:
-    key = of_workload(arguments.workload, store.states())
+    key = of_record(arguments.workload, store)
     record = store.state(key)
     if record.accepted is None or record.deleting:
         raise Failure(

@@ -15,7 +15,7 @@ from reconciler.cli.failures import Failure
 from reconciler.cli.options import add_settings, settings_of
 from reconciler.cli.progress import Progress
 from reconciler.cli.reading import counted
-from reconciler.cli.room_names import of_workload
+from reconciler.cli.room_names import of_record
 from reconciler.core import demand
 from reconciler.core.demand_rows import Rows, from_csv, from_prometheus, to_csv, told
 from reconciler.loop.store import RecordStore
@@ -130,7 +130,7 @@ async def _import(
         store = RecordStore(cluster, settings.namespace, settings.instance)
         async with Progress(console, "writing the record"):
             await store.load()
-            key = of_workload(arguments.workload, store.states())
+            key = of_record(arguments.workload, store)
             before = await put(store, key, counts, replaces=arguments.replace)
     finally:
         await cluster.close()
@@ -175,6 +175,6 @@ async def _export(settings: Settings, word: str, console: Console) -> int:
             await store.load()
     finally:
         await cluster.close()
-    for line in to_csv(demand.decode(store.state(of_workload(word, store.states())).demand)):
+    for line in to_csv(demand.decode(store.state(of_record(word, store)).demand)):
         console.print(line)
     return 0

@@ -38,7 +38,7 @@ def workload_lines(explained: Explained, now: float) -> Iterator[str]:
 
 def workload_json(explained: Explained, now: float) -> dict[str, Any]:
     """Return the explanation of a workload as a JSON object."""
-    status, plan = explained.status, explained.plan
+    status = explained.status
     return {
         "kind": status.key.kind,
         "namespace": status.key.namespace,
@@ -46,7 +46,7 @@ def workload_json(explained: Explained, now: float) -> dict[str, Any]:
         "state": status.state,
         "commit": status.commit or None,
         "source": status.source or None,
-        "desired": plan.counts.desired,
+        "desired": status.counts.desired,
         "states": dict(_states(explained)),
         "holds": [{"hold": hold.kind, "reason": hold.reason} for hold in explained.holds],
         "failing": list(_failing(explained)),
@@ -65,7 +65,7 @@ def _unknown(explained: Explained) -> Iterator[str]:
 
 
 def _wanted(explained: Explained) -> str:
-    return f"{counted(explained.plan.counts.desired, 'room')} wanted"
+    return f"{counted(explained.status.counts.desired, 'room')} wanted"
 
 
 def _states(explained: Explained) -> Counter[str]:

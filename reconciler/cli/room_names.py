@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from reconciler.cli.failures import Failure
 from reconciler.cli.reading import counted
 from reconciler.cli.room_reading import SeenRoom
+from reconciler.core.intake import unreadable_record
 from reconciler.core.ordinals import ordinal_of
 from reconciler.kube.names import nearest
+from reconciler.loop.store import RecordStore
 from reconciler.model import labels
 from reconciler.model.errors import Denied, Unauthenticated
 from reconciler.model.records import Ordinals
@@ -58,6 +60,18 @@ def of_workload(word: str, keys: Iterable[WorkloadKey]) -> WorkloadKey:
         )
     fix = "gamekeeper status lists all"
     raise unknown("workload", word, [key.name for key in known], "workloads", fix)
+
+
+def of_record(word: str, store: RecordStore) -> WorkloadKey:
+    """Return the workload on record that a word means.
+
+    Raises Failure where it means none, or several, and where a record of it cannot be read.
+    """
+    unreadable = store.unreadable_workloads()
+    key = of_workload(word, [*store.states(), *unreadable])
+    if key in unreadable:
+        raise Failure(unreadable_record(key, unreadable[key]).reason)
+    return key
 
 
 def rooms_of(word: str, rooms: Iterable[SeenRoom]) -> list[SeenRoom]:

@@ -10,6 +10,7 @@ from reconciler.core.compile import config_from_json, workload_from_json
 from reconciler.core.conditions import STALLED, held_by, suspension_told
 from reconciler.core.departing import workload_of
 from reconciler.core.offers import print_of, prints_of
+from reconciler.core.record_versions import waits_until
 from reconciler.core.suspension import in_time
 from reconciler.loop.lane import Lane
 from reconciler.model.changes import leaves_git
@@ -76,10 +77,8 @@ class Status:
     def notices(self) -> tuple[Hold, ...]:
         """What is held of the newest head and of no workload that runs."""
         if self.unreadable:
-            reason = (
-                f"{self.unreadable}; nothing at all is written or deleted until somebody restores "
-                "it, or deletes it: then every deletion waits for an approval"
-            )
+            until = waits_until(self.unreadable, "every deletion waits for an approval")
+            reason = f"{self.unreadable}; nothing at all is written or deleted {until}"
             return (Hold(HoldKind.UNREADABLE_RECORD, None, reason),)
         return notices_of(self.repository)
 

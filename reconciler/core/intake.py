@@ -18,6 +18,7 @@ from reconciler.core import (
 from reconciler.core.asked import Asked
 from reconciler.core.carried_counts import ReadSpec
 from reconciler.core.notices import notices_of
+from reconciler.core.record_versions import waits_until
 from reconciler.core.taken_records import Gated, changed_records, window_seconds
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
@@ -116,12 +117,9 @@ def _intake(
 
 def unreadable_record(key: WorkloadKey, reason: str) -> Hold:
     """Say that nothing of a workload is done, for a record of it cannot be read."""
-    return Hold(
-        HoldKind.UNREADABLE_RECORD,
-        key,
-        f"{reason}; nothing of {key} is written or deleted until somebody restores the record, "
-        "or deletes it: then what takes away from what lives waits for an approval",
-    )
+    until = waits_until(reason, "what takes away from what lives waits for an approval")
+    said = f"{reason}; nothing of {key} is written or deleted {until}"
+    return Hold(HoldKind.UNREADABLE_RECORD, key, said)
 
 
 def _effective(

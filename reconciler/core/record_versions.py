@@ -28,6 +28,9 @@ DEEPEST = 64
 WRITER = "writer"
 """Which program wrote a record last: told where another cannot read it, and nothing else."""
 
+NEWER = "run the version that wrote it, or newer, and nothing is lost"
+"""What to do about a record of a newer version, as no other reason says it: nobody deletes it."""
+
 _VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
 
 
@@ -48,7 +51,7 @@ def fields_of(data: Mapping[str, str], what: str) -> Json:
         raise UnreadableRecord(
             f"{what} has schema version {schema!r}{_written_by(data)}; this is gamekeeper "
             f"{__version__}, which reads {', '.join(map(repr, sorted(READABLE)))}. Its rooms run "
-            "on: run the version that wrote it, or newer, and nothing is lost"
+            f"on: {NEWER}"
         )
     try:
         value = json.loads(data["record"])
@@ -57,6 +60,16 @@ def fields_of(data: Mapping[str, str], what: str) -> Json:
     if not isinstance(value, dict):
         raise UnreadableRecord(f"{what} cannot be read: it holds no JSON object")
     return value
+
+
+def waits_until(reason: str, after_deletion: str) -> str:
+    """Say until when nothing is done for a record that cannot be read, for `reason`.
+
+    A damaged one may be deleted, and `after_deletion` says what that does; a newer one may not.
+    """
+    if NEWER in reason:
+        return "until then: delete no record"
+    return f"until somebody restores the record, or deletes it: then {after_deletion}"
 
 
 def beyond(data: Mapping[str, str], known: frozenset[str], what: str) -> Json:

@@ -40,11 +40,12 @@ def explained(
     seen: Sighting | None = None,
     departure: Departure | None = None,
     disruption: Disruption | None = None,
+    desired: int = 3,
 ) -> Explained:
     departure, disruption = departure or Departure(), disruption or Disruption()
     specs = {KEY: a_workload(reports=reports, departure=departure, disruption=disruption)}
     around = Around(specs=specs, told={("arena", "arena-0"): told} if told else {})
-    counts = Counts(desired=3)
+    counts = Counts(desired=desired)
     above = surplus(sort_rooms(pods, specs[KEY]), 3)
     face = face_of(pods, specs[KEY], holds, deleting=False, above=above)
     status = WorkloadStatus(KEY, counts, "reconciling", (), holds, "c" * 40, SOURCE, face)
@@ -280,6 +281,12 @@ def test_a_workload_tells_its_rooms_its_holds_and_its_next_steps() -> None:
     assert "30 % ended at once (failing)" in said
     assert "2 rooms are made: 3 wanted, 1 there" in said
     assert "arena-0 is deleted (healing): it failed" in said
+
+
+def test_of_a_record_that_cannot_be_read_the_number_of_status_is_told() -> None:
+    given = explained(a_pod(0), plan=Plan(KEY, Counts(desired=0)), desired=5)
+    assert of_workload(given).startswith("Scheduler/arena is reconciling: 5 rooms wanted")
+    assert workload_json(given, NOW)["desired"] == 5
 
 
 @pytest.mark.parametrize(

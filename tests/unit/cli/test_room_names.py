@@ -4,13 +4,15 @@ import pytest
 
 from reconciler.adapters.kubernetes.client import KubernetesCluster
 from reconciler.cli.failures import Failure
-from reconciler.cli.room_names import Numbers, gone, namespace_in, of_room, of_workload
+from reconciler.cli.room_names import Numbers, gone, namespace_in, of_record, of_room, of_workload
 from reconciler.cli.room_reading import Around, SeenRoom, see
+from reconciler.loop.record_places import Places
+from reconciler.loop.store import RecordStore
 from reconciler.model import labels
 from reconciler.model.errors import Denied
 from reconciler.model.records import Ordinals
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
-from tests.loop.world import World
+from tests.loop.world import World, spec
 from tests.unit.core.making import a_pod
 
 ARENA = WorkloadKey("Scheduler", "arena", "arena")
@@ -234,3 +236,23 @@ def test_a_workload_that_two_namespaces_have_is_an_error_that_lists_both() -> No
 )
 def test_only_a_namespace_that_is_named_narrows_what_is_read(word: str, namespace: str) -> None:
     assert namespace_in(word) == namespace
+
+
+@pytest.mark.parametrize("data", [{"schema": "99", "writer": "9.9.9"}, {"schema": "1"}])
+async def test_a_workload_whose_record_cannot_be_read_is_told_as_status_tells_it(
+    data: dict[str, str],
+) -> None:
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 1)})
+    process = await world.process()
+    await world.settle(process)
+    store = RecordStore(process.cluster, "gamekeeper", "main")
+    await store.load()
+    assert of_record("arena", store) == ARENA
+    ref = Places("local", "gamekeeper", "main").ordinals(ARENA)
+    await process.cluster.merge_patch(ref, {"data": {"record": None, **data}})
+    await store.load()
+    with pytest.raises(Failure) as caught:
+        of_record("arena", store)
+    assert str(ref) in str(caught.value)
+    assert "nothing of Scheduler/arena is written or deleted" in str(caught.value)

@@ -244,5 +244,17 @@ def test_a_record_of_a_newer_number_says_who_wrote_it_and_what_to_do(
     assert "run the version that wrote it, or newer, and nothing is lost" in text
 
 
+def test_a_newer_record_is_not_to_be_deleted_and_a_damaged_one_may_be() -> None:
+    told = []
+    for data in ({"schema": "2", "record": "{}"}, {"schema": "1", "record": "{"}):
+        with pytest.raises(UnreadableRecord) as caught:
+            record_codec.load_state(data, "ConfigMap gamekeeper/x")
+        told.append(record_versions.waits_until(str(caught.value), "it waits for an approval"))
+    assert told == [
+        "until then: delete no record",
+        "until somebody restores the record, or deletes it: then it waits for an approval",
+    ]
+
+
 def test_a_record_says_which_program_wrote_it() -> None:
     assert record_versions.signed({"schema": "1"}) == {"schema": "1", "writer": __version__}
