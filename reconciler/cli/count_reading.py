@@ -67,6 +67,7 @@ async def read_story(
         decision=decided.decision,
         bounds=autoscaling.bounds,
         asked=tuple(asked),
+        last_look=seen.last_looks_at(now).get(situation.key) if seen else None,
         off=_off(workload, record.conditions),
     )
 

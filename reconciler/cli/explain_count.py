@@ -10,11 +10,12 @@ from typing import Any
 
 from reconciler.cli.ages import age
 from reconciler.cli.history_text import step_json
-from reconciler.cli.scaling_status import intent_json
+from reconciler.cli.scaling_status import intent_json, look_json
 from reconciler.core import pauses
 from reconciler.core.policies.policy import plural
 from reconciler.core.standing import Standing, standing_of
 from reconciler.model.decisions import Decision
+from reconciler.model.last_looks import LastLook
 from reconciler.model.outbox import Outbox
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
@@ -34,7 +35,8 @@ class CountStory:
 
     `outbox` is how our commits fare, `decision` what would be decided now from `load`; `asked` are
     the kinds of things that the policy asks of others, which the loop alone does: then it is no
-    decision. `off` says why the spec lets none act, "" where it does.
+    decision, and `last_look` is what whoever leads came to by their answers, None where that is not
+    told. `off` says why the spec lets none act, "" where it does.
     """
 
     key: WorkloadKey
@@ -47,6 +49,7 @@ class CountStory:
     bounds: Bounds
     asked: tuple[str, ...] = ()
     off: str = ""
+    last_look: LastLook | None = None
 
     @property
     def in_git(self) -> int:
@@ -86,13 +89,27 @@ def count_lines(story: CountStory, now: float) -> Iterator[tuple[str, str]]:
         yield "off", story.off
     yield "its load", _load(story.load)
     if story.asked:
-        yield "its policy", f"asks others ({', '.join(story.asked)}), and the loop alone does that"
-        yield "then", f"no fewer than {story.bounds.minimum}, no more than {story.bounds.maximum}"
+        yield from _asked_lines(story, now)
         return
     first, *others = story.decision.steps or (story.decision.reason,)
     yield "its policy", first
     yield from (("then", each) for each in others)
     yield "comes to", f"{plural(story.decision.replicas, 'room')}, not knowing {MISSING}"
+
+
+def _asked_lines(story: CountStory, now: float) -> Iterator[tuple[str, str]]:
+    """Yield what a policy that asks others came to, as far as whoever leads has told it."""
+    others, look = ", ".join(story.asked), story.last_look
+    if look is None or not look.steps:
+        yield "its policy", f"asks others ({others}), and the loop alone does that"
+        yield "then", f"no fewer than {story.bounds.minimum}, no more than {story.bounds.maximum}"
+        return
+    answered = f", answered {age(now - look.answered_at)} ago" if look.answered_at else ""
+    yield "its policy", f"asks others ({others}{answered}): {look.steps[0]}"
+    yield from (("then", each) for each in look.steps[1:])
+    again = f"; more may be allowed in {age(look.again_at - now)}" if look.again_at > now else ""
+    reckoned = f"as the loop reckoned {age(now - look.at)} ago"
+    yield "comes to", f"{plural(look.replicas, 'room')}, {reckoned}{again}"
 
 
 def _place(story: CountStory) -> str:
@@ -134,6 +151,7 @@ def count_json(story: CountStory, now: float) -> dict[str, Any]:
             "players": load.players,
             "trouble": load.trouble or None,
         },
+        "lastLook": look_json(story.last_look) if story.last_look else None,
         "decision": None
         if story.asked
         else {

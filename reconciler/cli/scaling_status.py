@@ -1,6 +1,6 @@
 """What `status` tells of scaling: counts on their way into Git, and why a policy stands still."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,9 +8,12 @@ from reconciler.cli.ages import age
 from reconciler.cli.console import Console
 from reconciler.cli.reading import counted
 from reconciler.core import pauses
+from reconciler.core.policies.policy import plural
 from reconciler.core.standing import standing_of
 from reconciler.model.intents import Intent
+from reconciler.model.last_looks import LastLook
 from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
+from reconciler.model.printable import escaped
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.specs import WriteBack
@@ -24,6 +27,8 @@ class ScalingFace:
     records: Sequence[tuple[WorkloadKey, StateRecord]] = ()
     outbox: Outbox = EMPTY_OUTBOX
     write_back: WriteBack = field(default_factory=WriteBack)
+    last_looks: Mapping[WorkloadKey, LastLook] = field(default_factory=dict)
+    """What policies that ask others came to, where somebody leads who tells it."""
 
     @property
     def intents(self) -> tuple[tuple[WorkloadKey, Intent], ...]:
@@ -78,12 +83,19 @@ def workload_lines(
             f"{age(now - last.at)} ago: {why}"
         )
         yield f"    {intent.reason}"
-    for hold in _holds(record, now):
+    holds = tuple(_holds(record, now))
+    for hold in holds:
         word = console.paint("paused:", "yellow")
         since, until = hold["since"], hold["until"]
         when = f"; since {written(since)} ({age(now - since)})" if since else ""
         left = f"; its policy waits until {written(until)} ({age(until - now)})" if until else ""
         yield f"{word} {key}: {hold['reason']}{left or when}"
+    look = face.last_looks.get(key)
+    if look is not None and look.is_limited and not holds:
+        word, wants = console.paint("limited:", "yellow"), plural(look.advised or 0, "room")
+        why = escaped("; ".join(look.steps[1:]) or look.steps[0])
+        ago = f"{age(now - look.at)} ago"
+        yield f"{word} {key}: its policy wanted {wants} {ago}, {look.replicas} act: {why}"
 
 
 def face_json(face: ScalingFace, now: float) -> dict[str, Any]:
@@ -117,7 +129,20 @@ def workload_json(
         {**hold, "since": _time(hold["since"]), "until": _time(hold["until"])}
         for hold in _holds(record, now)
     ]
-    return {"intent": intent, "holds": holds}
+    look = face.last_looks.get(key)
+    return {"intent": intent, "holds": holds, "lastLook": look_json(look) if look else None}
+
+
+def look_json(look: LastLook) -> dict[str, Any]:
+    """Return what a policy that asks others came to last as a JSON object."""
+    return {
+        "at": _time(look.at),
+        "answeredAt": _time(look.answered_at),
+        "advised": look.advised,
+        "replicas": look.replicas,
+        "steps": list(look.steps),
+        "againAt": _time(look.again_at),
+    }
 
 
 def intent_json(intent: Intent | None) -> dict[str, Any] | None:

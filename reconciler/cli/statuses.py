@@ -71,6 +71,7 @@ class Status:
             tuple((each.key, each.record) for each in self.workloads),
             self.seen.outbox_at(now) if self.seen else EMPTY_OUTBOX,
             config.write_back,
+            self.seen.last_looks_at(now) if self.seen else {},
         )
 
     @property

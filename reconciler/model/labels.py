@@ -101,6 +101,10 @@ BLIND_ERROR = "gamekeeper.dev/blind-error"
 OUTBOX = "gamekeeper.dev/outbox"
 """Annotation on the Lease: how the commits of its holder fare, as JSON."""
 
+LAST_LOOKS = "gamekeeper.dev/last-looks"
+"""Annotation on the Lease: what policies that ask others came to when its holder looked last, as
+JSON."""
+
 NOTIFYING = "gamekeeper.dev/notifying"
 """Annotation on the Lease: which targets of notifications its holder does not reach, as JSON."""
 
@@ -108,5 +112,5 @@ TOLD = "gamekeeper.dev/told"
 """Annotation on the Lease: what people were told, as JSON. Whoever leads next goes on from there,
 so it stays until it is written anew."""
 
-ON_LEASE = frozenset({LOOKED_AT, BLIND_SINCE, BLIND_ERROR, OUTBOX, NOTIFYING})
+ON_LEASE = frozenset({LOOKED_AT, BLIND_SINCE, BLIND_ERROR, OUTBOX, LAST_LOOKS, NOTIFYING})
 """What whoever leads writes on the Lease, and what goes with them."""

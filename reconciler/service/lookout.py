@@ -4,12 +4,13 @@ Whoever leads renews the Lease anyway, so an idle loop makes no call for it.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from reconciler.model import labels
 from reconciler.model.errors import PortError
 from reconciler.model.intents import Intent, Step
+from reconciler.model.last_looks import LastLook
 from reconciler.model.notifications import Trouble
 from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
 from reconciler.model.plans import Plan
@@ -19,6 +20,7 @@ from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.reports import Report
 from reconciler.model.wanted import Wanted
 from reconciler.ports import Clock
+from reconciler.service.last_looks import last_looks_of
 from reconciler.service.notifications.troubles import troubles_of
 from reconciler.service.outbox import outbox_of
 
@@ -103,6 +105,8 @@ class Sighting:
     untold: tuple[Trouble, ...] = ()
     """Which targets of notifications they do not reach."""
     ahead_seconds: float | None = None
+    last_looks: Mapping[WorkloadKey, LastLook] = field(default_factory=dict)
+    """What policies that ask others came to last."""
 
     def is_over(self, now: float) -> bool:
         """Whether the holder has let the Lease run out; `now` is by the API server's clock."""
@@ -115,6 +119,10 @@ class Sighting:
     def outbox_at(self, now: float) -> Outbox:
         """Return how commits fare; the last words of who leads no more say nothing of that."""
         return self.outbox if self.holder and not self.is_over(now) else EMPTY_OUTBOX
+
+    def last_looks_at(self, now: float) -> Mapping[WorkloadKey, LastLook]:
+        """Return what policies that ask others came to; nobody asks for who leads no more."""
+        return self.last_looks if self.holder and not self.is_over(now) else {}
 
     def by_the_server(self, record: StateRecord) -> StateRecord:
         """Return the same with the times that who leads reckons by their own clock moved, too.
@@ -156,6 +164,7 @@ def sighting_of(lease: Json | None) -> Sighting:
         error=str(notes.get(labels.BLIND_ERROR) or ""),
         outbox=outbox_of(notes),
         untold=troubles_of(notes),
+        last_looks=last_looks_of(notes),
     )
     taken_at = _taken_at(metadata)
     return _by_the_server(told, taken_at) if told.renewed_at and taken_at else told
@@ -191,11 +200,21 @@ def _by_the_server(told: Sighting, taken_at: float) -> Sighting:
         outbox=outbox,
         untold=tuple(replace(each, since=_moved(each.since, ahead)) for each in told.untold),
         ahead_seconds=ahead,
+        last_looks={key: _moved_look(look, ahead) for key, look in told.last_looks.items()},
     )
 
 
 def _moved(at: float, ahead: float) -> float:
     return at - ahead if at else 0.0
+
+
+def _moved_look(look: LastLook, ahead: float) -> LastLook:
+    return replace(
+        look,
+        at=_moved(look.at, ahead),
+        answered_at=_moved(look.answered_at, ahead),
+        again_at=_moved(look.again_at, ahead),
+    )
 
 
 def _moved_step(step: Step, ahead: float) -> Step:

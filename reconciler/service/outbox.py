@@ -111,12 +111,12 @@ def _read(value: dict[str, Any]) -> Outbox:
     """Raises KeyError, ValueError, TypeError, OverflowError for what we did not write."""
     return Outbox(
         commit=str(value["commit"]),
-        pushed_at=_seconds(value["pushedAt"]),
+        pushed_at=unix_seconds(value["pushedAt"]),
         pushes=int(value["pushes"]),
         races=int(value["races"]),
         unrecorded=int(value.get("unrecorded", 0)),  # an older version does not tell it
         error=str(value["error"]),
-        failing_since=_seconds(value["failingSince"]),
+        failing_since=unix_seconds(value["failingSince"]),
         refused={
             WorkloadKey(str(kind), str(namespace), str(name)): str(reason)
             for kind, namespace, name, reason in value["refused"]
@@ -124,7 +124,8 @@ def _read(value: dict[str, Any]) -> Outbox:
     )
 
 
-def _seconds(value: object) -> float:
+def unix_seconds(value: object) -> float:
+    """Return a time that stands in a note. Raises ValueError for one that never comes."""
     found = float(str(value))
     if not 0.0 <= found <= LAST_SECONDS:
         raise ValueError("no time")

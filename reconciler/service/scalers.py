@@ -29,6 +29,7 @@ from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.scaling import Autoscaling, Load, Look, Signal
 from reconciler.model.specs import Budgets, Config, Workload
+from reconciler.service.last_looks import LastLooks
 from reconciler.service.reactions import Reactions, Stage
 from reconciler.service.signals import Signals
 
@@ -92,6 +93,7 @@ class Scalers:
         """
         self._observer = observer
         self.reactions = Reactions(observer.reacted)
+        self.last_looks = LastLooks()
         self._lane = lane
         self._policies = policies
         self._budgets = budgets
@@ -103,6 +105,7 @@ class Scalers:
     def forget(self, key: WorkloadKey | None = None) -> None:
         """Forget one workload, or all of them: another process led meanwhile."""
         self.reactions.forget(key)
+        self.last_looks.forget(key)
         if self._signals is not None:
             self._signals.forget(key)
         if key is None:
@@ -142,6 +145,7 @@ class Scalers:
             autoscaling, in_git, before, look, self._policies, self._budgets()
         )
         memory.past = decided.scaling.past
+        self.last_looks.note(situation.key, look, decided.decision)
         self._watch(situation.key, memory, decided)
         return decided
 

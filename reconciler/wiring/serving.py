@@ -1,7 +1,7 @@
 """The whole service from its pieces: what `run` and `demo` start, and what they show of it."""
 
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -117,13 +117,21 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
     try:
         await check_signing(settings, mirror)
         changed = partial(_leadership_changed, app, telling)
-        leadership = make_leadership(settings, one.cluster, changed, lookout.notes)
+        leadership = make_leadership(
+            settings, one.cluster, changed, partial(_notes, lookout, parts)
+        )
         door = make_door(settings, one)
         counted = rooms, heard.metrics
         yield Serving(app, leadership, health, metrics, settings, desk, *counted, door, telling)
     finally:
         for each in (mirror, head.repository, compiler, one.cluster):
             await each.close()
+
+
+def _notes(lookout: Lookout, parts: Parts) -> Mapping[str, str]:
+    """Return what stands on the Lease: what this process sees, and what its policies came to."""
+    looks = parts.scalers.last_looks.notes() if parts.scalers else {}
+    return {**lookout.notes(), **looks}
 
 
 def _parts(

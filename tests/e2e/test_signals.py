@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.e2e.commands import gamekeeper
 from tests.e2e.processes import Fleet, fleet, until
 from tests.loop.world import spec
 from tests.monitoring.loopback import Loopback, Reply, served
@@ -76,3 +77,26 @@ def test_whom_the_operator_lists_moves_a_count_and_nobody_else(tmp_path: Path) -
         log = (tmp_path / "cache.log").read_text(encoding="utf-8")
         assert "this machine itself" in log
         assert "--egress-hosts http://10.9.9.9" in log
+
+
+def test_why_a_count_stays_that_others_are_asked_for_is_told_where_nobody_is_asked(
+    tmp_path: Path,
+) -> None:
+    with served(Others()) as other, fleet(tmp_path) as made:
+        other.replicas = 4
+        review = {"url": f"{other.origin}/scale", "form": "agones", "everySeconds": 5}
+        made.commit(gamekeeper=CONFIG, schedulers__arena=asking("arena", {"webhook": review}))
+        made.start_loop("cache", *FLAGS[1:], "--egress-hosts", other.origin)
+        until("four rooms", lambda: rooms(made, "arena") == 4, 60.0)
+        connection = ("--instance", "main", "--kubeconfig", str(made.kubeconfig))
+
+        def said(*words: str) -> str:
+            return gamekeeper(*words, *connection, cwd=made.tree).stdout
+
+        other.replicas = 1
+        limit = "4 is the most that was wanted within 300 s"
+        until("what limits it", lambda: limit in said("explain", "arena"), 30.0)
+        told = said("explain", "arena")
+        assert "asks others (webhook, answered " in told
+        assert "4 rooms, as the loop reckoned " in told
+        assert f"4 act: {limit}" in said("status")

@@ -5,6 +5,7 @@ from dataclasses import replace
 from reconciler.cli.explain_count import CountStory, count_json, count_lines
 from reconciler.model.decisions import NO_PAST, Decision
 from reconciler.model.intents import Intent, Scaling, Step
+from reconciler.model.last_looks import LastLook
 from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
 from reconciler.model.records import Accepted, StateRecord
 from reconciler.model.scaling import Bounds
@@ -67,6 +68,25 @@ def test_a_policy_that_asks_others_is_not_decided_for() -> None:
         "then|no fewer than 2, no more than 20",
     ]
     assert count_json(asking, NOW)["decision"] is None
+
+
+def test_what_a_policy_came_to_that_asks_others_is_told_with_what_limits_it() -> None:
+    limit = "8 is the most that was wanted within 300 s"
+    look = LastLook(NOW - 4, NOW - 20, 2, 8, ("20, wanted 10 a room: 2 rooms", limit), NOW + 90)
+    asking = replace(STORY, asked=("metric",), last_look=look)
+    assert lines(asking)[-3:] == [
+        "its policy|asks others (metric, answered 20 s ago): 20, wanted 10 a room: 2 rooms",
+        f"then|{limit}",
+        "comes to|8 rooms, as the loop reckoned 4 s ago; more may be allowed in 90 s",
+    ]
+    told = count_json(asking, NOW)["lastLook"]
+    assert (told["advised"], told["replicas"], told["steps"][1]) == (2, 8, limit)
+    assert count_json(STORY, NOW)["lastLook"] is None
+    unanswered = replace(look, answered_at=0.0, again_at=0.0, steps=("held: no route",))
+    assert lines(replace(asking, last_look=unanswered))[-2:] == [
+        "its policy|asks others (metric): held: no route",
+        "comes to|8 rooms, as the loop reckoned 4 s ago",
+    ]
 
 
 def test_what_was_decided_last_is_told_also_when_its_count_has_landed() -> None:

@@ -11,6 +11,7 @@ from reconciler.cli.status_text import print_text
 from reconciler.cli.statuses import Status, WorkloadStatus
 from reconciler.core import pauses
 from reconciler.model.intents import Intent, Scaling, Step
+from reconciler.model.last_looks import LastLook
 from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
 from reconciler.model.pauses import Pause
 from reconciler.model.plans import Counts
@@ -137,6 +138,24 @@ def test_what_a_commit_told_already_waits_no_more() -> None:
     assert arena["scaling"]["intent"]["since"] == "1970-01-12T13:46:20Z"
 
 
+def looked(shown: Status, look: LastLook) -> Status:
+    assert shown.seen is not None
+    return replace(shown, seen=replace(shown.seen, last_looks={KEY: look}))
+
+
+def test_what_keeps_a_count_from_what_its_policy_wants_is_told_in_a_line() -> None:
+    limit = "60 is the most that was wanted within 300 s"
+    look = LastLook(NOW - 4, NOW - 20, 2, 60, ("20, wanted 10 a room: 2 rooms", limit))
+    shown = looked(status(Scaling()), look)
+    told = f"limited: Scheduler/arena: its policy wanted 2 rooms 4 s ago, 60 act: {limit}"
+    assert told in said(shown)
+    assert as_json(shown, NOW)["workloads"][0]["scaling"]["lastLook"]["advised"] == 2
+    assert shown.seen is not None
+    over = replace(shown, seen=replace(shown.seen, holder=""))
+    for other in (over, looked(shown, replace(look, advised=60)), looked(status(HELD), look)):
+        assert not [line for line in said(other) if line.startswith("limited:")]
+
+
 def test_what_never_arrived_is_no_commit_of_ours() -> None:
     assert not [line for line in said(status(WAITS, DOWN)) if line.startswith("last commit")]
 
@@ -193,7 +212,7 @@ def test_data_say_the_same() -> None:
         }
     ]
     nothing = as_json(status(Scaling()), NOW)["workloads"][0]["scaling"]
-    assert nothing == {"intent": None, "holds": []}
+    assert nothing == {"intent": None, "holds": [], "lastLook": None}
 
 
 def test_a_hold_that_is_over_is_not_told() -> None:

@@ -104,6 +104,9 @@ def taken(ahead: float, *, at: float = TAKEN_AT) -> Json:
             "annotations": {
                 labels.LOOKED_AT: written(at + ahead - 10),
                 labels.OUTBOX: json.dumps(outbox),
+                labels.LAST_LOOKS: json.dumps(
+                    [["Scheduler", "", "arena", at + ahead - 4, at + ahead - 9, 2, 5, 0, []]]
+                ),
                 labels.NOTIFYING: json.dumps([["chat", at + ahead - 20, "503", 0]]),
             },
             "managedFields": [
@@ -125,6 +128,9 @@ def test_what_a_wrong_clock_wrote_is_read_by_that_of_the_api_server(ahead: float
     assert (seen.looked_at, seen.blind_since) == (TAKEN_AT - 10, 0.0)
     assert (seen.outbox.pushed_at, seen.outbox.failing_since) == (TAKEN_AT - 30, 0.0)
     assert seen.untold[0].since == TAKEN_AT - 20
+    (look,) = seen.last_looks_at(TAKEN_AT).values()
+    assert (look.at, look.answered_at, look.again_at) == (TAKEN_AT - 4, TAKEN_AT - 9, 0.0)
+    assert seen.last_looks_at(TAKEN_AT + 16) == {}
 
 
 def test_clocks_that_are_close_are_one() -> None:

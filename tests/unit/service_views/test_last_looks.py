@@ -1,0 +1,98 @@
+"""What the Lease says of policies that ask others is what the loop came to when it looked last."""
+
+from dataclasses import replace
+
+import pytest
+
+from reconciler.core.deciding import decide
+from reconciler.core.policies.policy import policy_of
+from reconciler.model import labels
+from reconciler.model.decisions import NO_PAST, Decision
+from reconciler.model.intents import Scaling
+from reconciler.model.last_looks import LastLook
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.scaling import Autoscaling, Bounds, Look, Signal
+from reconciler.model.specs import Budgets
+from reconciler.service.last_looks import LONGEST_STEPS, MOST_LOOKS, LastLooks, last_looks_of
+from tests.unit.core.making import a_key
+from tests.unit.core.policies.looks import NOW, a_load, a_look, policies, signal
+
+KEY = a_key()
+LIMIT = "60 is the most that was wanted within 300 s"
+
+
+def asked(value: float | None = 20.0, trouble: str = "") -> Look:
+    signals = {"metric q": signal(value, 5.0, trouble)}
+    return a_look(a_load(ready=60, replicas=60), signals=signals)
+
+
+def decision(advised: int | None, *steps: str, replicas: int = 60) -> Decision:
+    return Decision(replicas, "", NO_PAST, steps, "", advised, 90.0)
+
+
+def read_back(looks: LastLooks) -> LastLook:
+    return last_looks_of(looks.notes())[KEY]
+
+
+def test_a_fall_that_its_window_holds_is_told_with_the_answer_and_the_window() -> None:
+    policy = policy_of({"metric": {"query": "q", "targetPerRoom": 10}})
+    rule, look = Autoscaling(True, Bounds(2, 60), policy), asked()
+    calm = Scaling()
+    for at in (0.0, 130.0):  # the first answer of a fall is doubted for two minutes
+        told = {"metric q": Signal(NOW + at - 5, 20.0)}
+        look = replace(look, now=NOW + at, signals=told)
+        decided = decide(rule, 60, calm, look, policies(), Budgets())
+        calm = decided.scaling
+    looks = LastLooks()
+    looks.note(KEY, look, decided.decision)
+    found = read_back(looks)
+    assert (found.advised, found.replicas, found.is_limited) == (2, 60, True)
+    assert (found.at, found.answered_at) == (NOW + 130, NOW + 125)
+    assert found.steps == ("20, wanted 10 a room: 2 rooms", LIMIT)
+    assert found.again_at > found.at
+
+
+def test_a_policy_that_asks_nobody_is_none_of_it() -> None:
+    looks = LastLooks()
+    looks.note(KEY, a_look(), decision(5, "5 rooms"))
+    assert looks.notes() == {}
+    looks.note(KEY, asked(), decision(5, "5 rooms"))
+    assert KEY in last_looks_of(looks.notes())
+    looks.note(KEY, a_look(), decision(5, "5 rooms"))
+    assert looks.notes() == {}, "its policy is another one now"
+
+
+def test_one_that_cannot_tell_limits_nothing_and_has_no_answer() -> None:
+    looks = LastLooks()
+    looks.note(KEY, asked(None, "no route to host"), decision(None, "held: no route to host"))
+    found = read_back(looks)
+    assert (found.advised, found.is_limited, found.answered_at) == (None, False, 0.0)
+
+
+def test_who_leads_no_more_forgets() -> None:
+    looks = LastLooks()
+    for name in ("arena", "duel"):
+        looks.note(a_key(name), asked(), decision(2, "2 rooms", LIMIT))
+    looks.forget(a_key("duel"))
+    assert [*last_looks_of(looks.notes())] == [KEY]
+    looks.forget()
+    assert looks.notes() == {}
+
+
+def test_of_too_many_those_are_told_that_something_limits() -> None:
+    looks = LastLooks()
+    for number in range(MOST_LOOKS):
+        looks.note(WorkloadKey("Scheduler", "a", f"a{number}"), asked(), decision(60, "60 rooms"))
+    looks.note(KEY, asked(), decision(2, "x" * 5000, LIMIT))
+    told = last_looks_of(looks.notes())
+    assert (len(told), KEY in told) == (MOST_LOOKS, True)
+    assert told[KEY].steps[-1] == LIMIT, "what limits it is not cut off"
+    assert sum(map(len, told[KEY].steps)) == LONGEST_STEPS
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "soon", "{}x", '{"a": 1}', "[[1]]", '[["a","b","c",Infinity,0,1,1,0,[]]]', "[7]"],
+)
+def test_what_somebody_else_wrote_there_is_nothing(text: str) -> None:
+    assert last_looks_of({labels.LAST_LOOKS: text}) == {}
