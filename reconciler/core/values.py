@@ -100,7 +100,7 @@ def read_values(tree: Tree, files: Iterable[str], kit: SpecKit) -> Values:
             layer = _layer(document, (*WORKLOADS, name))
             workloads[key] = (*workloads.get(key, ()), replace(layer, wrong=tuple(own)))
         if child(document.value, *_CONFIG):
-            config.append(_layer(document, _CONFIG))
+            config.append(_sound(_layer(document, _CONFIG), mistakes))
     return Values(workloads, tuple(config), tuple(findings))
 
 
@@ -161,6 +161,15 @@ def _layer(document: Document, path: tuple[str, ...]) -> Layer:
         place = place.inside(step) or place
     line, column = place_of_key(document.places, path)
     return Layer(document.file, around[path[-1]], replace(place, line=line, column=column))
+
+
+def _sound(layer: Layer, mistakes: Iterable[Mistake]) -> Layer:
+    """Return a layer of the Config without its properties that have a mistake.
+
+    Laid over it, one would be told a second time, and what it says of paths would be believed.
+    """
+    wrong = {one.path[2] for one in mistakes if one.path[:2] == _CONFIG and len(one.path) > 2}
+    return replace(layer, value={key: of for key, of in layer.value.items() if key not in wrong})
 
 
 def _laid(document: Document, layer: Layer) -> Document:

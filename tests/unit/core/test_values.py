@@ -246,3 +246,25 @@ def test_a_file_that_is_missing_in_a_folder_is_named_by_its_one_place(file: str,
     tree = replace(tree_of({"gamekeeper.yaml": CONFIG}), path="eu")
     found = read_tree(tree, Permissions(values=(file,)), kit()).findings
     assert [as_text(each) for each in found if each.rule == "values-missing"] == [told]
+
+
+@pytest.mark.parametrize(
+    ("config", "told"),
+    [
+        pytest.param("{pollSecond: 30}", "spec.config.pollSecond", id="a typo"),
+        pytest.param("{pollSeconds: x}", "spec.config.pollSeconds", id="of another type"),
+        pytest.param("{paths: [x]}", "spec.config.paths", id="what is the repository's own"),
+    ],
+)
+def test_a_mistake_in_the_values_of_the_config_is_told_once_and_no_untrue_one(
+    config: str, told: str
+) -> None:
+    bad = values('    Scheduler/arena: {replicas: "5"}\n', config)
+    found = [(each.file, each.path) for each in read({EU: bad}).findings]
+    assert found == [(EU, told), (EU, "spec.replicas"), ("gamekeeper.yaml", "")]
+
+
+def test_beside_a_mistake_the_rest_of_the_config_is_laid_over() -> None:
+    bad = values("", '{pollSecond: 30, kubernetesVersion: "9.99"}')
+    paths = [each.path for each in read({EU: bad}).findings]
+    assert paths == ["spec.config.pollSecond", "spec.kubernetesVersion", ""]
