@@ -128,14 +128,25 @@ class TimeZones(Mapping[str, Callable[[float], int]]):
         return len(_zone_names())
 
 
+_NO_ZONES = frozenset({"localtime", "posixrules", "factory"})
+"""Files beside the zones that are whatever a machine is set to: two replicas may differ."""
+
+
+def _is_zone(name: str) -> bool:
+    first = name.partition("/")[0].casefold()
+    return first not in _NO_ZONES | {"posix", "right"}
+
+
 @cache
 def _zone_names() -> tuple[str, ...]:
     # Found by a walk over many folders: too slow for each mistyped zone of hundreds of specs.
-    return tuple(sorted(available_timezones()))
+    return tuple(sorted(filter(_is_zone, available_timezones())))
 
 
 @cache
 def _zone(name: str) -> ZoneInfo:
+    if not _is_zone(name):
+        raise KeyError(name)
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:

@@ -10,6 +10,7 @@ from typing import Any
 from reconciler.core.mistakes import Mistake, shown, word
 from reconciler.core.object_rules import RESERVED
 from reconciler.core.pod_parts import child, entries, text
+from reconciler.kube.names import label_problem, subdomain_problem
 from reconciler.model import labels
 from reconciler.model.copies import Copies, CopyFrom
 from reconciler.model.holds import Hold, HoldKind
@@ -48,7 +49,7 @@ def check_copies(spec: Json, namespace: str, permissions: Permissions) -> Iterat
         if copy.namespace == namespace:
             message = f"{shown(namespace)} is the namespace of the rooms itself"
             yield Mistake((*at, "namespace"), message, "take it out: it is there", "copy")
-        elif copy.namespace and not is_allowed(copy, permissions.copy_from):
+        elif _is_named(copy) and not is_allowed(copy, permissions.copy_from):
             message = f"whoever runs Gamekeeper lets nothing be copied from {shown(copy.namespace)}"
             fix = _how_allowed(copy, permissions)
             yield Mistake((*at, "namespace"), message, fix, "copy-not-allowed")
@@ -60,6 +61,11 @@ def check_copies(spec: Json, namespace: str, permissions: Permissions) -> Iterat
             message = f"two copies would be {copy.kind} {shown(copy.name)}"
             yield Mistake((*at, "name"), message, "keep one of them", "duplicate")
         seen.add((copy.kind, copy.name))
+
+
+def _is_named(copy: CopyFrom) -> bool:
+    """Whether it names what can be there; what cannot, no flag takes either."""
+    return not (label_problem(copy.namespace) or subdomain_problem(copy.name))
 
 
 def _how_allowed(copy: CopyFrom, permissions: Permissions) -> str:

@@ -4,12 +4,14 @@ Masked are: the value of an environment variable that is named like a secret, th
 and of an object that is annotated `gamekeeper.dev/sensitive: "true"`, entries of a ConfigMap,
 annotations and labels that are named like secrets, what kubectl remembers of an object, and in
 texts, such as the arguments of a container, what stands behind a flag or a variable that is named
-like a secret. What a name means is a guess, and it is made so that more is masked rather than less.
+like a secret, and the password of a `-u user:password`. What a name means is a guess, and it is
+made so that more is masked rather than less.
 """
 
 import json
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from reconciler.model import labels
@@ -36,6 +38,12 @@ _LINE = re.compile(
     re.MULTILINE,
 )
 """`rcon_password "x"`, `DB_PWD = x` as a line of a server's own configuration."""
+_LOGIN_FLAG = r"(?:-[A-Za-z]{0,8}[uU]|--(?:proxy-)?user)"
+_LOGIN = re.compile(
+    rf"(?<!\S)(?P<keep>(?:{_LOGIN_FLAG}(?:=|\s+)|-[A-Za-z]{{0,8}}[uU]))"
+    r"(?P<value>\"[^\"]*\"|'[^']*'|\S+)"
+)
+"""`curl -u admin:x`, `--user=admin:x` in a text."""
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _DATA = frozenset({"data", "stringData", "binaryData"})
 _NAMED_BY_PEOPLE = frozenset({*_DATA, "annotations", "labels"})
@@ -97,12 +105,27 @@ def _hidden(value: dict[str, Any], path: str) -> set[str]:
 def _flagged(items: list[Any]) -> set[int]:
     """Return the places in a list that stand behind a flag which takes a secret."""
     found = (_FLAG.fullmatch(item) if isinstance(item, str) else None for item in items)
-    return {place + 1 for place, flag in enumerate(found) if flag and is_secret_name(flag[1])}
+    named = {place + 1 for place, flag in enumerate(found) if flag and is_secret_name(flag[1])}
+    texts = [item if isinstance(item, str) else "" for item in items]
+    pairs = enumerate(pairwise(texts), 1)
+    return named | {
+        place
+        for place, (flag, value) in pairs
+        if re.fullmatch(_LOGIN_FLAG, flag) and _password_in(value)
+    }
+
+
+def _password_in(value: str) -> str:
+    """Return what stands for a password in `user:password`; numbers are a user and its group."""
+    user, _, password = value.strip("\"'").partition(":")
+    is_none = password.startswith("//") or (user.isdigit() and password.isdigit())
+    return "" if is_none else password
 
 
 def _masked(value: Any, side: str, path: str) -> Any:
     if isinstance(value, str):
-        told = _LINE.sub(_line_without_secret, _GIVEN.sub(_without_secret, redact(value)))
+        given = _LOGIN.sub(_without_password, _GIVEN.sub(_without_secret, redact(value)))
+        told = _LINE.sub(_line_without_secret, given)
         return value if told == value else f"{told} ({side})"
     if isinstance(value, list):
         flagged = _flagged(value)
@@ -122,6 +145,13 @@ def _masked(value: Any, side: str, path: str) -> Any:
 def _without_secret(found: re.Match[str]) -> str:
     name = found["flag"] or found["variable"]
     return f"{found['keep']}{MASK}" if is_secret_name(name) else found[0]
+
+
+def _without_password(found: re.Match[str]) -> str:
+    password = _password_in(found["value"])
+    if not password:
+        return found[0]
+    return f"{found['keep']}{found['value'].replace(f':{password}', f':{MASK}')}"
 
 
 def _line_without_secret(found: re.Match[str]) -> str:

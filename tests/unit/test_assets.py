@@ -64,3 +64,21 @@ def test_the_names_of_time_zones_are_looked_for_once(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("name", ["Mars/Olympus", "../../etc/passwd", "", "Europe"])
 def test_what_is_no_time_zone_is_in_no_table(name: str) -> None:
     assert name not in assets.TimeZones()
+
+
+@pytest.mark.parametrize("name", ["localtime", "Localtime", "posixrules", "Factory", "right/UTC"])
+def test_what_each_machine_is_set_to_is_no_time_zone(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Anything:
+        def __init__(self, key: str) -> None: ...
+
+    monkeypatch.setattr(assets, "ZoneInfo", Anything)
+    assert name not in assets.TimeZones()
+
+
+def test_no_file_of_a_machine_is_offered_as_a_time_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assets, "available_timezones", lambda: {"UTC", "localtime", "Factory"})
+    assets._zone_names.cache_clear()
+    assert list(assets.TimeZones()) == ["UTC"]
+    assets._zone_names.cache_clear()

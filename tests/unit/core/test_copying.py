@@ -81,6 +81,15 @@ def test_nobody_is_sent_for_what_the_flag_does_not_take(namespace: str, fix: str
     assert mistake.fix.startswith(fix)
 
 
+@pytest.mark.parametrize(
+    ("namespace", "name"),
+    [("*", "pull"), ("other", "../x"), ("other", "*"), ("Other", "pull"), ("other", "")],
+)
+def test_nobody_is_sent_for_what_has_a_mistake_of_its_own(namespace: str, name: str) -> None:
+    spec = {"copyFrom": [{"kind": "Secret", "namespace": namespace, "name": name}]}
+    assert list(check_copies(spec, "arena", ALLOWED)) == []
+
+
 def test_two_copies_cannot_have_one_name() -> None:
     two = [{"kind": "Secret", "namespace": one, "name": "pull"} for one in ("a", "b")]
 

@@ -177,6 +177,42 @@ def test_documents_differ_in_some_field_or_are_equal(one: object, other: object)
             id="a line of a shell",
         ),
         pytest.param(
+            {"command": ["sh", "-c", "start"]},
+            {
+                "command": [
+                    "sh",
+                    "-c",
+                    f"curl -su admin:{HUSH} --proxy-user='a:{HUSH} x' -uz:{HUSH}",
+                ]
+            },
+            [
+                (
+                    "command[2]",
+                    "start",
+                    "curl -su admin:*** --proxy-user='a:***' -uz:*** (after)",
+                )
+            ],
+            id="logins in a line of a shell",
+        ),
+        pytest.param(
+            {"command": ["sh", "-c", "start"]},
+            {"command": ["sh", "-c", "run --user 1000:1000 -u game -u http://eu.example:80"]},
+            [
+                (
+                    "command[2]",
+                    "start",
+                    "run --user 1000:1000 -u game -u http://eu.example:80",
+                )
+            ],
+            id="what is no login",
+        ),
+        pytest.param(
+            {"args": ["-u", "admin:psst", "--user", "7:7"]},
+            {"args": ["-u", f"admin:{HUSH}", "--user", "8:8"]},
+            [("args[1]", "*** (before)", "*** (after)"), ("args[3]", "7:7", "8:8")],
+            id="a login as an argument of its own",
+        ),
+        pytest.param(
             {"args": ["--map", "desert"]},
             {"args": ["--map", "desert", "--token", HUSH]},
             [("args", ["--map", "desert"], ["--map", "desert", "--token", "*** (after)"])],
