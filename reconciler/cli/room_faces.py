@@ -106,7 +106,7 @@ def face_of(
             ends[why] = min(left, ends.get(why, left))
     return RoomsFace(
         states=by_state(room_state.judge(pod, spec, heard.get(pod.uid)) for pod in rooms),
-        rollup=roll_up(rooms, heard, holds),
+        rollup=roll_up(rooms, heard, holds, wanted=0 if deleting else spec.replicas),
         players=sum(said.players for said in heard.values()) if heard else None,
         staying=staying,
         above=untold,

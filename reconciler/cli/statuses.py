@@ -149,7 +149,7 @@ def _workload(
     above = surplus(there, record.in_effect) if spec else ()
     face = face_of(
         pods,
-        there.workload,
+        replace(there.workload, replicas=record.in_effect),
         holds,
         deleting=record.deleting,
         outdated=outdated,

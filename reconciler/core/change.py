@@ -5,7 +5,7 @@ is the hash that the loop asks to be approved.
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.core import freezing, gates, rollout
@@ -15,6 +15,7 @@ from reconciler.core.carried_counts import ReadSpec
 from reconciler.core.counts_in_git import numbered
 from reconciler.core.fields import compare_fields
 from reconciler.core.instants import told
+from reconciler.core.namesakes import other_kinds
 from reconciler.core.suspension import all_in_time
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Change, Removal, Verb, WorkloadChange
@@ -140,8 +141,8 @@ def _changes(
     for key in sorted(set(base) | set(head)):
         before, after = base.get(key), head.get(key)
         if before is None and after is not None:
-            rooms = _rooms(after.replicas)
-            yield WorkloadChange(key, Verb.CREATE, f"{rooms} created", (), str(after.source))
+            effect = f"{_rooms(after.replicas)} created{_waits(key, base)}"
+            yield WorkloadChange(key, Verb.CREATE, effect, (), str(after.source))
         elif before is not None and after is None:
             if key not in present:
                 effect = f"{_rooms(before.replicas)} removed, then its {_left(key)}"
@@ -150,6 +151,14 @@ def _changes(
             fields = compare_fields(before.spec_json, after.spec_json)
             effect = _effect(before, after)
             yield WorkloadChange(key, Verb.UPDATE, effect, fields, str(after.source))
+
+
+def _waits(key: WorkloadKey, base: Container[WorkloadKey]) -> str:
+    """Say for whose end a new workload waits: for one that has its names, of another kind."""
+    first = next((each for each in other_kinds(key) if each in base), None)
+    if first is None:
+        return ""
+    return f" when the last room of {first} has ended: until then {key} has none"
 
 
 def _left(key: WorkloadKey) -> str:

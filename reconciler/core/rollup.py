@@ -27,7 +27,8 @@ class FleetHealth(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Rollup:
     """`available` rooms are healthy and run; `health` and `pods` are those of the first room, by
-    its number, that is not healthy, or does not run: else Healthy and Running.
+    its number, that is not healthy, or does not run: else Healthy and Running. Where some are
+    wanted and none is there, the first one is still to be made: Creating and Pending.
     """
 
     available: int
@@ -39,19 +40,26 @@ def roll_up(
     pods: Iterable[LivePod],
     heard: Mapping[str, Heard] = NOTHING_HEARD,
     holds: Iterable[Hold] = (),
+    *,
+    wanted: int,
 ) -> Rollup:
-    """Return the face of a workload with these pods; `heard` is what was heard, by pod uid."""
+    """Return the face of a workload with these pods, of `wanted` ones.
+
+    `heard` is what was heard, by pod uid.
+    """
     members = sorted(filter(is_member, pods), key=lambda pod: pod.ordinal)
     healths = [health_of(pod, heard.get(pod.uid)) for pod in members]
     running = [pod.phase is Phase.RUNNING for pod in members]
-    worst = next((each for each in healths if each is not Health.HEALTHY), Health.HEALTHY)
+    none = wanted > 0 and not members
+    well, up = (Health.CREATING, Phase.PENDING) if none else (Health.HEALTHY, Phase.RUNNING)
+    worst = next((each for each in healths if each is not Health.HEALTHY), well)
     stuck = any(hold.kind is HoldKind.NEEDS_INTERVENTION for hold in holds)
     return Rollup(
         available=sum(
             runs and health is Health.HEALTHY for runs, health in zip(running, healths, strict=True)
         ),
         health=FleetHealth.NEEDS_INTERVENTION if stuck else FleetHealth(worst.value),
-        pods=next((pod.phase for pod in members if pod.phase is not Phase.RUNNING), Phase.RUNNING),
+        pods=next((pod.phase for pod in members if pod.phase is not Phase.RUNNING), up),
     )
 
 

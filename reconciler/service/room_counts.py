@@ -137,8 +137,8 @@ async def rollup_of(key: WorkloadKey, basis: Basis) -> Rollup:
     holds = (Hold(_STUCK, key, reason),) if basis.needs_people else ()
     pods, heard = basis.live.pods, basis.ears.rooms
     if len(pods) < BIG_FLEET_ROOMS:
-        return roll_up(pods, heard, holds)
-    return await asyncio.to_thread(roll_up, pods, heard, holds)
+        return roll_up(pods, heard, holds, wanted=basis.desired)
+    return await asyncio.to_thread(roll_up, pods, heard, holds, wanted=basis.desired)
 
 
 def judges_alike(known: Basis, fresh: Basis) -> bool:

@@ -17,11 +17,12 @@ def make_rooms_api(service: Serving) -> RoomsApi:
     """Return what answers rooms, matchmakers and people, without a socket."""
     store = service.app.cluster_lane.lane.store
 
-    def holds(key: WorkloadKey) -> tuple[Hold, ...]:
-        return held_by(key, store.state(key).conditions)
+    def asked(key: WorkloadKey) -> tuple[int, tuple[Hold, ...]]:
+        record = store.state(key)
+        return record.in_effect, held_by(key, record.conditions)
 
     counted, now = service.rooms.reported, SystemClock().now
-    return RoomsApi(service.desk, service.door, now, counted, holds, service.app.fleets())
+    return RoomsApi(service.desk, service.door, now, counted, asked, service.app.fleets())
 
 
 @asynccontextmanager

@@ -3,11 +3,13 @@
 import pytest
 import yaml
 
+from reconciler.cli.statuses import status_of
 from reconciler.loop.lane import Lane
 from reconciler.model.errors import RecordChanged
 from reconciler.model.holds import HoldKind
 from reconciler.model.records import Ordinals
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from tests.loop.test_preview import previewed
 from tests.loop.world import CONFIG, Process, World, spec
 
 SCHEDULER = WorkloadKey("Scheduler", "arena", "arena")
@@ -94,6 +96,10 @@ async def test_it_waits_for_the_last_room_of_the_other_and_takes_nothing_from_it
     assert kinds(world) == {"pods/arena-0": "Scheduler", "serviceaccounts/arena": "Scheduler"}
     (held,) = told
     assert "Scheduler/arena has the same name, and is not gone yet" in held
+    shown = status_of(process.lane, [], None, world.time.now()).workloads
+    (fleet,) = (each for each in shown if each.key == FLEET)
+    assert fleet.state == "stalled"
+    assert (fleet.rooms.rollup.health, fleet.rooms.rollup.pods) == ("Creating", "Pending")
 
     world.delete("/api/v1/namespaces/arena/pods/arena-0")
     await world.settle(process)
@@ -101,6 +107,15 @@ async def test_it_waits_for_the_last_room_of_the_other_and_takes_nothing_from_it
     assert len(names) == 2
     assert not {"arena-0", "arena-1"} & set(names), "names never come back"
     assert set(kinds(world).values()) == {"Fleet"}
+
+
+async def test_a_look_at_the_cluster_tells_for_whom_it_will_wait() -> None:
+    world, process = await begun()
+    await mark(process, "arena-0", "busy")
+    world.commit({FILE: text("Fleet")})
+    (fleet,) = (each for each in await previewed(world, Process(world)) if each.plan.key == FLEET)
+    (held,) = fleet.holds
+    assert "begins when the last of its rooms has ended" in held.reason
 
 
 async def test_whoever_comes_after_it_takes_the_namespace_away() -> None:

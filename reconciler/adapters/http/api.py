@@ -10,7 +10,7 @@ from reconciler.adapters.http.ask import BODY_LIMIT_BYTES, MOST_PARAMETERS, Answ
 from reconciler.adapters.http.collections import Collections
 from reconciler.adapters.http.lists import Lists
 from reconciler.adapters.http.maestro import Maestro
-from reconciler.adapters.http.native import Holds, Native
+from reconciler.adapters.http.native import Asked, Native
 from reconciler.adapters.http.openapi import document
 from reconciler.adapters.http.refusals import Refused, malformed, refused, taken_as, told
 from reconciler.adapters.http.routes import Route, check_query, route_of, way_of
@@ -33,16 +33,17 @@ def uncounted(_way: Way, _result: Taken) -> None:
     """Count nothing."""
 
 
-def unheld(_key: WorkloadKey) -> tuple[Hold, ...]:
-    """Hold nothing."""
-    return ()
+def unasked(_key: WorkloadKey) -> tuple[int, tuple[Hold, ...]]:
+    """Ask for nothing, and hold nothing."""
+    return 0, ()
 
 
 class RoomsApi:
     """Answers rooms, matchmakers and people.
 
-    `now` is Unix seconds. `reported` counts what became of each report; `holds` says what is held
-    of a workload; `fleets` has some made and removed, where there is one.
+    `now` is Unix seconds. `reported` counts what became of each report; `asked` says how many rooms
+    a workload is to have, and what is held of it; `fleets` has some made and removed, where there
+    is one.
     """
 
     def __init__(
@@ -51,14 +52,14 @@ class RoomsApi:
         door: Door,
         now: Callable[[], float],
         reported: Callable[[Way, Taken], None] = uncounted,
-        holds: Holds = unheld,
+        asked: Asked = unasked,
         fleets: Fleets | None = None,
     ) -> None:
         self._desk = desk
         self._reported = reported
         voices = Voices(desk, door)
         collections = Collections(voices, fleets)
-        self._spoken = _spoken(voices, collections, now, holds)
+        self._spoken = _spoken(voices, collections, now, asked)
         self._told_once = {"setActivePlayers": collections.turned_away}
         """What a game may say once only: where nothing is taken in it is noted all the same."""
 
@@ -123,12 +124,12 @@ class RoomsApi:
 
 
 def _spoken(
-    voices: Voices, collections: Collections, now: Callable[[], float], holds: Holds
+    voices: Voices, collections: Collections, now: Callable[[], float], asked: Asked
 ) -> Mapping[str, Spoken]:
     """Return what serves each operation of the table."""
     lists = Lists(voices)
     maestro, watching = Maestro(voices, now), Watching(voices, now)
-    native = Native(voices, lists, now, holds)
+    native = Native(voices, lists, now, asked)
     openapi = json.dumps(document()).encode()
 
     async def describe(_ask: Ask, _: tuple[str, ...]) -> Answer:

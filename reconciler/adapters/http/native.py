@@ -19,8 +19,8 @@ from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.rooms import OPEN_STATES, Report, RoomState, Said, Why
 from reconciler.room_ports import Happening, RoomView
 
-Holds = Callable[[WorkloadKey], Iterable[Hold]]
-"""What is held of a workload."""
+Asked = Callable[[WorkloadKey], tuple[int, Iterable[Hold]]]
+"""How many rooms a workload is to have, and what is held of it."""
 _SAID = {said.value: said for said in Said}
 _STATES = {state.value: state for state in RoomState}
 
@@ -29,12 +29,12 @@ class Native:
     """What is asked and said under /v1."""
 
     def __init__(
-        self, voices: Voices, lists: Lists, now: Callable[[], float], holds: Holds
+        self, voices: Voices, lists: Lists, now: Callable[[], float], asked: Asked
     ) -> None:
         self._voices = voices
         self._lists = lists
         self._now = now
-        self._holds = holds
+        self._asked = asked
 
     async def rooms(self, ask: Ask, _: tuple[str, ...]) -> Answer:
         """List rooms."""
@@ -81,7 +81,8 @@ class Native:
         await self._voices.person(ask, "read", workload)
         desk, found = self._voices.desk, []
         for key in sorted(key for key in desk.workloads() if workload in (None, key)):
-            found.append(_counts(key, await _taken(desk.rooms(key)), self._holds(key)))
+            wanted, holds = self._asked(key)
+            found.append(_counts(key, await _taken(desk.rooms(key)), wanted, holds))
             await asyncio.sleep(0)
         return Answer(200, json.dumps({"workloads": found}).encode())
 
@@ -197,11 +198,13 @@ async def _taken(rooms: Iterable[RoomView]) -> list[RoomView]:
     return taken
 
 
-def _counts(key: WorkloadKey, shown: Sequence[RoomView], holds: Iterable[Hold]) -> Json:
+def _counts(
+    key: WorkloadKey, shown: Sequence[RoomView], wanted: int, holds: Iterable[Hold]
+) -> Json:
     """Count the rooms of a workload, beside its face as the collections show it."""
     heard = {room.pod.uid: room.heard for room in shown if room.heard is not None}
     states = Counter(room.judged.state.value for room in shown)
-    face = roll_up([room.pod for room in shown], heard, holds)
+    face = roll_up([room.pod for room in shown], heard, holds, wanted=wanted)
     return {
         "workload": f"{key.kind}/{key.namespace}/{key.name}",
         "rooms": len(shown),

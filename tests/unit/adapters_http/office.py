@@ -228,13 +228,14 @@ class Office:
         self.desk = desk({(room.pod.namespace, room.pod.name): room for room in rooms})
         self.keeper = Keeper()
         self.held: dict[WorkloadKey, list[Hold]] = {}
+        self.wanted: dict[WorkloadKey, int] = {}
         self.counted: list[tuple[str, str]] = []
         self.api = RoomsApi(
             self.desk,
             self.keeper,
             lambda: NOW,
             lambda *each: self.counted.append(each),
-            lambda key: self.held.get(key, []),
+            lambda key: (self.wanted.get(key, 0), self.held.get(key, [])),
             fleets,
         )
 

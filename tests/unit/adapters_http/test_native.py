@@ -282,3 +282,13 @@ async def test_a_workload_is_as_its_first_room_that_is_not_well_or_as_what_is_he
     [shooter, arena] = json.loads(answer.body)["workloads"]
     assert (arena["healthy"], arena["health"], arena["pods"]) == (1, "Creating", "Pending")
     assert shooter["health"] == "NeedsIntervention"
+
+
+async def test_a_workload_without_one_of_its_rooms_is_not_shown_as_well(office: Office) -> None:
+    for room in list(office.desk.rooms(SHOOTER)):
+        office.change(room.pod.name, terminating=True)
+    office.wanted[SHOOTER] = 6
+    answer = await office.ask("GET", "/v1/workloads", token=ADMIN)
+
+    shooter = json.loads(answer.body)["workloads"][0]
+    assert (shooter["healthy"], shooter["health"], shooter["pods"]) == (0, "Creating", "Pending")

@@ -6,7 +6,7 @@ import random
 import pytest
 from jsonschema import Draft202012Validator
 
-from reconciler.adapters.http.api import RoomsApi, _spoken, unheld
+from reconciler.adapters.http.api import RoomsApi, _spoken, unasked
 from reconciler.adapters.http.ask import Ask
 from reconciler.adapters.http.collections import Collections
 from reconciler.adapters.http.routes import ROUTES
@@ -16,7 +16,7 @@ from tests.unit.adapters_http.office import ADMIN, NOW, TOKEN, Office, described
 
 def test_every_route_is_served_and_nothing_else_is(office: Office) -> None:
     voices = Voices(office.desk, office.keeper)
-    served = _spoken(voices, Collections(voices), lambda: NOW, unheld)
+    served = _spoken(voices, Collections(voices), lambda: NOW, unasked)
 
     assert sorted(served) == sorted(route.operation for route in ROUTES)
 

@@ -76,6 +76,15 @@ def test_a_rename_is_a_delete_and_a_create() -> None:
     assert [removal.cause for removal in compared.removals] == [Cause.LEFT_GIT]
 
 
+def test_another_kind_of_a_name_is_told_to_wait_for_the_last_room_of_the_first() -> None:
+    fleet = replace(ARENA, key=WorkloadKey("Fleet", "arena", "arena"))
+    made, _ = change.compare(a_reading(ARENA), a_reading(fleet), "local").workloads
+    assert made.effect == (
+        "2 rooms created when the last room of Scheduler/arena has ended: until then Fleet/arena "
+        "has none"
+    )
+
+
 def test_a_broken_document_asks_for_nothing() -> None:
     finding = Finding("schedulers/lobby.yaml", 4, 3, "spec.replicas", "must be a number")
     head = a_reading(ARENA, invalid={LOBBY.key: (finding,)})

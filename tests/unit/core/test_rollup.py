@@ -14,9 +14,9 @@ def says(ordinal: int, health: Health | None) -> dict[str, Heard]:
 
 
 def rolled(
-    there: list[LivePod], heard: dict[str, Heard] | None = None, *holds: Hold
+    there: list[LivePod], heard: dict[str, Heard] | None = None, *holds: Hold, wanted: int = 0
 ) -> tuple[int, str, str]:
-    face = roll_up(there, heard or {}, holds)
+    face = roll_up(there, heard or {}, holds, wanted=wanted)
     return face.available, face.health.value, face.pods.value
 
 
@@ -99,9 +99,16 @@ def test_a_fleet_is(
     ],
 )
 def test_no_member_is(gone: LivePod) -> None:
-    assert roll_up([gone], says(gone.ordinal, Health.FAILED)) == Rollup(
+    assert roll_up([gone], says(gone.ordinal, Health.FAILED), wanted=0) == Rollup(
         0, FleetHealth.HEALTHY, Phase.RUNNING
     )
+
+
+def test_where_rooms_are_wanted_and_none_is_there_nothing_is_well() -> None:
+    assert rolled([], wanted=6) == (0, "Creating", "Pending")
+    assert rolled([a_pod(0, leaving=Why.ROLLOUT)], wanted=1) == (0, "Creating", "Pending")
+    assert rolled(pods(1), wanted=6) == (1, "Healthy", "Running")
+    assert rolled([], {}, STUCK, wanted=6) == (0, "NeedsIntervention", "Pending")
 
 
 def test_while_people_are_needed_the_fleet_says_so_and_still_counts_what_is_available() -> None:
