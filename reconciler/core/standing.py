@@ -60,7 +60,8 @@ def standing_of(
         return Standing("failing", f"no commit comes into Git: {outbox.error}")
     if landing is not None and landing.decided_at == intent.decided_at:
         # Its id may be of a commit that another leader made, whose disk is lost with it.
-        return Standing("pushing", "its commit is being pushed")
+        over = "its commit was being pushed when the last process that led ended"
+        return Standing("pushing", over if outbox.is_over else "its commit is being pushed")
     left = due_at(intent, outbox, write_back) - now
     frozen = [hold for hold in held_by(key, record.conditions) if hold.kind is HoldKind.FROZEN]
     if frozen and left < -OVERDUE_SECONDS:

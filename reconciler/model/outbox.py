@@ -24,7 +24,11 @@ class Outbox:
     error: str = ""
     failing_since: float = 0.0
     refused: Mapping[WorkloadKey, str] = field(default_factory=dict)
+    is_over: bool = False
+    """Whether who made commits leads no more, and nobody after them: none is on its way."""
 
 
 EMPTY_OUTBOX = Outbox()
 """Nothing was committed, or nobody tells of it."""
+OVER = Outbox(is_over=True)
+"""Somebody led and nobody does: their last words tell nothing of what became of a push."""

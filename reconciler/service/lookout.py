@@ -12,7 +12,7 @@ from reconciler.model.errors import PortError
 from reconciler.model.intents import Intent, Step
 from reconciler.model.last_looks import LastLook
 from reconciler.model.notifications import Trouble
-from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
+from reconciler.model.outbox import EMPTY_OUTBOX, OVER, Outbox
 from reconciler.model.plans import Plan
 from reconciler.model.readings import Reading
 from reconciler.model.records import StateRecord
@@ -118,7 +118,9 @@ class Sighting:
 
     def outbox_at(self, now: float) -> Outbox:
         """Return how commits fare; the last words of who leads no more say nothing of that."""
-        return self.outbox if self.holder and not self.is_over(now) else EMPTY_OUTBOX
+        if self.holder and not self.is_over(now):
+            return self.outbox
+        return OVER if self.renewed_at else EMPTY_OUTBOX
 
     def last_looks_at(self, now: float) -> Mapping[WorkloadKey, LastLook]:
         """Return what policies that ask others came to; nobody asks for who leads no more."""

@@ -10,7 +10,7 @@ from reconciler.cli.status_json import as_json
 from reconciler.cli.status_text import print_text
 from reconciler.cli.statuses import Status, WorkloadStatus
 from reconciler.core import pauses
-from reconciler.model.intents import Intent, Scaling, Step
+from reconciler.model.intents import Intent, Landing, Scaling, Step
 from reconciler.model.last_looks import LastLook
 from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
 from reconciler.model.pauses import Pause
@@ -125,6 +125,11 @@ def test_the_last_words_of_who_leads_no_more_are_no_news(holder: str, renewed_at
     assert not [line for line in lines if "no route to host" in line or "last commit" in line]
     assert [line for line in lines if "to be committed in 40 s" in line]
     assert [line for line in lines if "--no-lease" in line]
+    landing = Landing(OURS, 8, STEP.at)
+    sent = replace(status(replace(WAITS, landings=(landing,)), outbox), seen=shown.seen)
+    assert [line for line in said(sent) if "was being pushed when" in line]
+    unknown = replace(sent, seen=None)
+    assert [line for line in said(unknown) if "its commit is being pushed" in line]
     found = as_json(shown, NOW)
     assert (found["writeBack"]["error"], found["writeBack"]["lastCommit"]) == ("", None)
 

@@ -8,7 +8,7 @@ from reconciler.core.conditions import conditions_of
 from reconciler.core.standing import due_at, standing_of
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.intents import Intent, Landing, Scaling, Step
-from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
+from reconciler.model.outbox import EMPTY_OUTBOX, OVER, Outbox
 from reconciler.model.plans import Counts, Plan
 from reconciler.model.records import HeldRemoval, StateRecord
 from reconciler.model.specs import WriteBack
@@ -53,6 +53,11 @@ def told(kind: HoldKind, reason: str, scaling: Scaling = WAITS.scaling) -> State
         pytest.param(
             SENT, EMPTY_OUTBOX, DIRECT, "pushing", "its commit is being pushed",
             id="its commit is on the way",
+        ),
+        pytest.param(
+            SENT, OVER, DIRECT, "pushing",
+            "its commit was being pushed when the last process that led ended",
+            id="nobody leads who could push it",
         ),
         pytest.param(
             TOLD, EMPTY_OUTBOX, DIRECT, "pushed", "committed as abababababab, and not taken in yet",
