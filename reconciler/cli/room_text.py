@@ -7,7 +7,7 @@ from reconciler.cli.ages import age
 from reconciler.cli.console import Console
 from reconciler.cli.room_reading import SeenRoom
 from reconciler.model.printable import escaped
-from reconciler.model.rooms import RoomState, Why
+from reconciler.model.rooms import Heard, RoomState, Why
 
 HEADS = (
     "room", "state", "players", "matches", "node", "address", "ports", "revision", "age", "leaving",
@@ -64,11 +64,16 @@ def row_of(room: SeenRoom, now: float) -> list[str]:
     pod, heard = room.pod, room.heard
     cells = (
         room.name, room.judged.state,
-        heard.players if heard else NONE, heard.matches if heard else NONE,
+        _players(heard), heard.matches if heard else NONE,
         pod.node or NONE, room.address or NONE, _ports(room), _revision(room),
         age(now - pod.created_at) if pod.created_at else NONE, _leaving(room, now),
     )  # fmt: skip
     return [escaped(str(cell)) for cell in cells]
+
+
+def _players(heard: Heard | None) -> str:
+    told = heard.told_players if heard else None
+    return NONE if told is None else str(told)
 
 
 def as_json(room: SeenRoom, now: float) -> dict[str, Any]:
@@ -83,7 +88,7 @@ def as_json(room: SeenRoom, now: float) -> dict[str, Any]:
         "reason": room.judged.reason,
         "protectedBecause": room.judged.protected or None,
         "mark": pod.mark.value or None,
-        "players": heard.players if heard else None,
+        "players": heard.told_players if heard else None,
         "matches": heard.matches if heard else None,
         "reportAgeSeconds": round(max(0.0, now - heard.at)) if heard and room.told else None,
         "heardAgeSeconds": _heard_seconds(room, now),

@@ -152,10 +152,12 @@ def _told(room: Mapping[str, Any], now: float) -> Told:
 
 def _heard(room: Mapping[str, Any], at: float) -> Heard:
     health = {each.value: each for each in Health}.get(str(room.get("health")))
+    matches, players = int(room.get("matches") or 0), room.get("players")
     return Heard(
         at=at,
-        matches=int(room.get("matches") or 0),
-        players=int(room.get("players") or 0),
+        matches=matches,
+        players=int(players or 0),
+        tells=players is not None or matches > 0,
         health=health,
         silent=bool(room.get("silent")),
     )

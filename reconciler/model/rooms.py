@@ -135,6 +135,15 @@ class Heard:
         there = self.said is Said.OCCUPIED or self.matches > 0 or self.players > 0
         return there and self.said is not Said.TERMINATED
 
+    @property
+    def told_players(self) -> int | None:
+        """How many play there, for who looks at it: None where somebody does and none was told.
+
+        Maestro's pings know of no players: 0 beside a match is no number of anybody's.
+        """
+        unknown = not self.tells or (self.busy and not self.players)
+        return None if unknown else self.players
+
 
 NOTHING_HEARD: Mapping[str, Heard] = {}
 

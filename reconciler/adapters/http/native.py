@@ -203,13 +203,15 @@ def _counts(
 ) -> Json:
     """Count the rooms of a workload, beside its face as the collections show it."""
     heard = {room.pod.uid: room.heard for room in shown if room.heard is not None}
+    numbers = [said.told_players for said in heard.values()]
+    told = [number for number in numbers if number is not None]
     states = Counter(room.judged.state.value for room in shown)
     face = roll_up([room.pod for room in shown], heard, holds, wanted=wanted)
     return {
         "workload": f"{key.kind}/{key.namespace}/{key.name}",
         "rooms": len(shown),
         "available": sum(room.available and not leaves(room.pod) for room in shown),
-        "players": sum(said.players for said in heard.values()),
+        "players": sum(told) if told or not numbers else None,
         "matches": sum(said.matches for said in heard.values()),
         "states": dict(sorted(states.items())),
         "healthy": face.available,

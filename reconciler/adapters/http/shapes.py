@@ -47,6 +47,7 @@ def _listed(name: str) -> Json:
 
 _SERVER: Json = {"serverName": _TEXT, "namespace": _TEXT}
 _PORT: Json = {"name": _TEXT, "protocol": _TEXT, "port": _WHOLE}
+_NEVER_TOLD = "null where nobody told: a room has a match, and Maestro's pings know no players"
 
 ROOM: Json = {
     "namespace": _TEXT,
@@ -75,7 +76,7 @@ ROOM: Json = {
     "ready": _BOOL,
     "matches": _COUNT,
     "matchesMax": _COUNT,
-    "players": _COUNT,
+    "players": {"type": ["integer", "null"], "minimum": 0, "description": _NEVER_TOLD},
     "health": _or_null(_values(Health)),
     "gameState": _or_null(_values(GameState)),
     "createdAt": _TIME,
@@ -159,7 +160,10 @@ SCHEMAS: Json = {
             "workload": _TEXT,
             "rooms": _WHOLE,
             "available": _WHOLE,
-            "players": _WHOLE,
+            "players": {
+                "type": ["integer", "null"],
+                "description": "the sum of what rooms told; null where no room told any",
+            },
             "matches": _WHOLE,
             "states": {"type": "object", "additionalProperties": _WHOLE},
             "healthy": _WHOLE | {"description": "rooms that are healthy and run"},

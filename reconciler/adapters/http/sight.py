@@ -64,7 +64,7 @@ def room_json(room: RoomView, desk: Desk, now: float) -> Json:
         "ready": pod.ready,
         "matches": heard.matches if heard else 0,
         "matchesMax": room.matches_max,
-        "players": heard.players if heard else 0,
+        "players": heard.told_players if heard else None,
         "health": heard.health.value if heard and heard.health else None,
         "gameState": heard.game_state.value if heard and heard.game_state else None,
         "createdAt": stamp(pod.created_at),

@@ -261,6 +261,16 @@ async def test_workloads_are_counted_by_the_states_of_their_rooms(office: Office
     assert (arena["healthy"], arena["health"], arena["pods"]) == (2, "Healthy", "Running")
 
 
+async def test_players_that_no_room_told_are_no_0(office: Office) -> None:
+    await office.ask("PUT", f"{ROOM}/report", {"state": "occupied", "matches": 1}, TOKEN)
+    room = json.loads((await office.ask("GET", ROOM, token=ADMIN)).body)
+    answer = await office.ask("GET", "/v1/workloads?workload=Scheduler/arena/arena", token=ADMIN)
+
+    (arena,) = json.loads(answer.body)["workloads"]
+    assert (room["players"], room["matches"]) == (None, 1)
+    assert (arena["players"], arena["matches"]) == (None, 1)
+
+
 async def test_one_workload_alone_is_counted(office: Office) -> None:
     """Whoever may look at one workload only has to name it."""
     asked = "/v1/workloads?workload=Scheduler/arena/arena"

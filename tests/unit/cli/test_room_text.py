@@ -1,11 +1,14 @@
 """Rooms as a table, and as JSON: what is not known is a dash, or null."""
 
+import pytest
+
+from reconciler.cli.room_detail import report_of
 from reconciler.cli.room_reading import Around, SeenRoom, see
 from reconciler.cli.room_text import HEADS, Table, as_json, row_of
 from reconciler.cli.rooms_api import Told
 from reconciler.model.live import HostPort, LiveNode, LivePod
 from reconciler.model.records import Accepted, StateRecord
-from reconciler.model.rooms import Mark, Why
+from reconciler.model.rooms import Heard, Mark, Said, Why
 from tests.unit.cli.screens import console, text_of
 from tests.unit.core.making import NEW, NOW, OLD, a_heard, a_key, a_pod, a_workload
 
@@ -73,6 +76,26 @@ def test_what_the_api_says_goes_before_what_the_pod_says() -> None:
     assert (shown["state"], shown["players"], shown["matches"]) == ("active", 9, 1)
     assert shown["protectedBecause"] == "it plays"
     assert (shown["reportAgeSeconds"], shown["heardAgeSeconds"]) == (5, 2)
+
+
+@pytest.mark.parametrize(
+    ("heard", "shown"),
+    [
+        (a_heard(matches=1), None),
+        (a_heard(matches=1, players=2), 2),
+        (a_heard(said=Said.READY), 0),
+        (a_heard(tells=False), None),
+    ],
+    ids=["a match without a number", "a match with one", "empty", "only known to be there"],
+)
+def test_players_that_nobody_told_are_no_0(heard: Heard, shown: int | None) -> None:
+    told = Told("uid-7", "occupied", "1 of 1 matches run", "", heard)
+    around = Around(AROUND.nodes, AROUND.states, AROUND.specs, {("arena", "arena-7"): told})
+    room = seen(a_pod(7, mark=Mark.BUSY), around)
+    assert as_json(room, NOW)["players"] == shown
+    assert cells(room)["players"] == ("-" if shown is None else str(shown))
+    said = "players not told" if shown is None else f"players {shown}"
+    assert report_of(room, NOW).startswith(f"{said}, matches {heard.matches}")
 
 
 def test_what_the_api_says_of_an_earlier_pod_of_that_name_is_nothing() -> None:
