@@ -17,6 +17,8 @@ _URL = re.compile(
     rf"(?P<scheme>https?)://(?P<host>{_HOST})\.?(?::(?P<port>[0-9]{{1,5}}))?"
     r"(?P<path>[/?][!$-\[\]_a-z{|}~]*)?"
 )
+_NEVER = re.compile(r"[^!$-\[\]_a-z{|}~]")
+"""What stands in no address as it is."""
 _ENTRY = re.compile(
     rf"(?:(?P<scheme>https?)://)?(?P<any>\*\.)?(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?/?"
 )
@@ -81,6 +83,12 @@ def place_of(url: str) -> Place | None:
         return None
     path = found["path"] or "/"
     return Place(origin, path if path.startswith("/") else f"/{path}")
+
+
+def strange_in(url: str) -> str:
+    """Return the first character for which a text is no address, "" where there is none."""
+    found = _NEVER.search(url)
+    return found[0] if found else ""
 
 
 def allowed_of(entry: str) -> Allowed | None:

@@ -1,5 +1,6 @@
 """The port `Outside`: who is asked and how, and what their answers come to as Signals."""
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,6 +62,9 @@ class HttpOutside:
         found = _json(answer.body)
         if not isinstance(found, dict):
             return Signal(now, trouble=f"{who} answers with what is no JSON object")
+        if _says_twice(answer.body):
+            # Which of two counts is meant nobody can tell.
+            return Signal(now, trouble=f"{who} answers with an object that has a key twice")
         return Signal(now, found)
 
     async def query(self, query: str, now: float) -> Signal:
@@ -116,3 +120,17 @@ def _json(body: bytes) -> Any:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
         return None
+
+
+def _says_twice(body: bytes) -> bool:
+    """Whether an object of valid JSON has a key twice; one too deep to be looked at may have."""
+
+    def once(pairs: list[tuple[str, Any]]) -> None:
+        if len({name for name, _ in pairs}) < len(pairs):
+            raise ValueError
+
+    try:
+        json.loads(body, object_pairs_hook=once, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        return True
+    return False

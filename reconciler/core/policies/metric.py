@@ -91,7 +91,7 @@ def _shared(value: float, target: float, tolerance: float, look: Look) -> Advice
     if count and abs(value / (target * count) - 1) <= tolerance:
         return Advice(count, f"{told}: within {tolerance:.3g} of it, as many")
     desired = _up(value / target)
-    return Advice(desired, f"{told}: {plural(desired, 'room')}")
+    return Advice(desired, f"{told}: {_rooms(desired, value / target)}")
 
 
 def _levelled(value: float, target: float, tolerance: float, running: int, look: Look) -> Advice:
@@ -105,7 +105,14 @@ def _levelled(value: float, target: float, tolerance: float, running: int, look:
     if value > target:
         # Rooms that start were asked for by an earlier look: they are no reason to take one away.
         desired = max(desired, min(count, look.load.members))
-    return Advice(desired, f"{told}: {plural(desired, 'room')}")
+    return Advice(desired, f"{told}: {_rooms(desired, running * value / target)}")
+
+
+def _rooms(desired: int, amount: float) -> str:
+    """Write a count, or that it is not what the value comes to, but the most of all."""
+    if amount > MOST_ROOMS:
+        return f"more than {MOST_ROOMS:,} rooms, the most that any policy may want"
+    return plural(desired, "room")
 
 
 def _up(amount: float) -> int:

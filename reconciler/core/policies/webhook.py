@@ -4,11 +4,12 @@ The question goes out and the answer comes in beside the loop (`reviews.py` has 
 policy only judges what came. What cannot be read holds: nobody's crash moves a room.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from reconciler.core.egress import place_of
-from reconciler.core.mistakes import Mistake
+from reconciler.core.egress import place_of, strange_in
+from reconciler.core.mistakes import Mistake, shown
 from reconciler.core.policies.policy import Ask, Facts, Form, held, plural
 from reconciler.core.policies.reviews import agones_answer_of, answer_of
 from reconciler.core.policies.signals import (
@@ -38,9 +39,7 @@ class Webhook:
             message = "the address holds a user or a password, which Git keeps for ever"
             yield Mistake(("url",), message, "take it out", "webhook")
         elif place is None:
-            message = "the address is none, or could be read in two ways"
-            fix = "write https://scaler.example.com/path: a name in ASCII or a plain address"
-            yield Mistake(("url",), message, fix, "webhook")
+            yield _no_address(parameters["url"])
         elif redact(place.path) != place.path:
             message = "the address holds what looks like a secret, which Git keeps for ever"
             fix = "take it out: let the network tell who asks, or a proxy of yours add it"
@@ -66,6 +65,21 @@ class Webhook:
             return held(look, f"the webhook said nothing to count by: {told}")
         reason = f"the webhook wants {plural(count, 'room')}" + (told and f": {told}")
         return attested(ask, look, Advice(count, reason))
+
+
+def _no_address(url: str) -> Mistake:
+    """Return the mistake of a text that is no address, by the character where one is to blame."""
+    strange = strange_in(url)
+    host = re.split("[/?]", url.partition("://")[2])[0]
+    if strange and strange not in host:
+        message = f"the address holds {shown(strange)}, which may not stand there as it is"
+        coded = "".join(f"%{byte:02X}" for byte in strange.encode(errors="replace"))
+        return Mistake(("url",), message, f"write {coded} for it", "webhook")
+    message = "the address is none, or could be read in two ways"
+    if strange:
+        message = f"the address holds {shown(strange)} in the name of its host"
+    fix = "write https://scaler.example.com/path: a name in ASCII or a plain address"
+    return Mistake(("url",), message, fix, "webhook")
 
 
 def _ask(parameters: Json) -> Ask:

@@ -96,9 +96,19 @@ def deep(request: web.BaseRequest) -> web.StreamResponse:
     return web.Response(text="[" * 60_000)
 
 
+def twice(request: web.BaseRequest) -> web.StreamResponse:
+    return web.Response(text='{"replicas": 5, "replicas": 40}')
+
+
+def twice_below(request: web.BaseRequest) -> web.StreamResponse:
+    return web.Response(text='{"response": {"scale": true, "replicas": 5, "replicas": 40}}')
+
+
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
+        pytest.param(twice, "a key twice", id="says two counts"),
+        pytest.param(twice_below, "a key twice", id="says two counts in Agones' form"),
         pytest.param(redirect, "answers 307, a redirect, which is not followed", id="redirects"),
         pytest.param(huge, "more than 64 KiB", id="sends 10 MB"),
         pytest.param(packed, "compressed", id="sends little that unpacks to 50 MB"),

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yarl import URL
 
-from reconciler.core.egress import Origin, allowed_of, is_allowed, place_of
+from reconciler.core.egress import Origin, allowed_of, is_allowed, place_of, strange_in
 
 
 @pytest.mark.parametrize(
@@ -112,3 +112,10 @@ def test_the_operators_list_says_who_may_be_asked(entry: str, url: str, may: boo
 )
 def test_what_is_no_entry(entry: str) -> None:
     assert allowed_of(entry) is None
+
+
+@pytest.mark.parametrize("char", [" ", '"', "#", "\\", "^", "`", "\n", "é"])
+def test_no_address_has_what_is_told_as_strange_in_it(char: str) -> None:
+    assert strange_in(f"https://scaler.example.com/a{char}b{char}") == char
+    assert place_of(f"https://scaler.example.com/a{char}b") is None
+    assert strange_in("https://[2001:db8::1]:8443/a?b=c%20d&e=~f") == ""

@@ -123,8 +123,10 @@ def test_a_zero_of_which_nothing_was_known_takes_no_room_yet() -> None:
 def test_a_huge_value_is_a_huge_count_and_no_failure() -> None:
     look = a_look(a_load(ready=1), signals={NAME: signal(1e300)})
 
-    assert advice(metric(targetPerRoom=1e-6), look).replicas == 1_000_000
-    assert advice(metric(target=1e-6), look).replicas == 1_000_000
+    for parameters in ({"targetPerRoom": 1e-6}, {"target": 1e-6}):
+        found = advice(metric(**parameters), look)
+        assert found.replicas == 1_000_000
+        assert "more than 1,000,000 rooms, the most that any policy may want" in found.reason
 
 
 @settings(deadline=None)

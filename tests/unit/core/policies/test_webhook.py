@@ -55,6 +55,26 @@ def test_an_address_that_could_mean_two_is_refused(url: str) -> None:
     assert rules(found) == {("url", "webhook")}
 
 
+@pytest.mark.parametrize(
+    ("url", "message", "fix"),
+    [
+        pytest.param("http://127.0.0.1:8000/a b", 'the address holds " "', "write %20 for it",
+                     id="a space in the path"),
+        pytest.param("https://h.example.com?a=#1", 'the address holds "#"', "write %23 for it",
+                     id="a fragment"),
+        pytest.param("https://a b.example.com/", 'holds " " in the name of its host',
+                     "write https://", id="a space in the host"),
+        pytest.param("https://127.1/a", "the address is none, or could be read in two ways",
+                     "write https://", id="no character is to blame"),
+    ],
+)  # fmt: skip
+def test_what_is_no_address_is_told_by_its_character(url: str, message: str, fix: str) -> None:
+    (found,) = policies()["webhook"].problems({"url": url}, Facts(reports=False))
+
+    assert message in found.message
+    assert found.fix.startswith(fix)
+
+
 def test_it_asks_its_address_in_its_form() -> None:
     policy = policies()["webhook"]
 
