@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from reconciler.core.egress import allowed_of, is_allowed, place_of
+from reconciler.core.egress import allowed_of, is_allowed, never_allowed, place_of
 from reconciler.core.mistakes import Mistake, below
 from reconciler.core.pod_parts import child, text
 from reconciler.core.policies.nested import Policies, asks_of, check_policy
@@ -45,7 +45,7 @@ def check_autoscaling(
         if len(asks) > MOST_ASKS:
             message = f"asks {len(asks)} webhooks and queries; at most {MOST_ASKS} are asked"
             yield Mistake(at, message, "take some out", "policy")
-        elif egress is not None:
+        else:
             yield from (below(at, one) for one in _not_asked(asks, egress))
 
 
@@ -59,12 +59,17 @@ def _policies_in(written: Any, policies: Policies) -> int:
     return here + sum(_policies_in(one, policies) for one in written.values())
 
 
-def _not_asked(asks: Iterable[Ask], egress: Sequence[str]) -> Iterator[Mistake]:
-    """Yield who is asked in vain; that ends with a setting, so it is no mistake of the spec."""
-    entries = [entry for entry in map(allowed_of, egress) if entry is not None]
+def _not_asked(asks: Iterable[Ask], egress: Sequence[str] | None) -> Iterator[Mistake]:
+    """Yield who is asked in vain: a setting decides, but for an address that nobody is led to."""
+    entries = [entry for entry in map(allowed_of, egress or ()) if entry is not None]
     places = (place_of(ask.what) for ask in asks if ask.kind == "webhook")
     for who in dict.fromkeys(place.origin for place in places if place is not None):
-        if not is_allowed(who, entries):
+        refusal = never_allowed(who)
+        if refusal:
+            message = f"asks {who.written}, {refusal}, which is asked for nobody: the count stays"
+            fix = "write the host that the webhook stands on"
+            yield Mistake((), message, fix, "egress", severity=Severity.WARNING)
+        elif egress is not None and not is_allowed(who, entries):
             message = f"asks {who.written}, which the process may not: the count stays"
             fix = f"the operator sets --egress-hosts {who.written}"
             yield Mistake((), message, fix, "egress", severity=Severity.WARNING)

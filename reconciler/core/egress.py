@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from reconciler.core.addresses import address_of
+from reconciler.core.addresses import address_of, is_loopback, never_asked
 
 USUAL_PORTS = {"https": 443, "http": 80}
 _HOST = r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?|\[[0-9A-Fa-f:.]+\]"
@@ -103,6 +103,17 @@ def allowed_of(entry: str) -> Allowed | None:
 def is_allowed(origin: Origin, entries: Iterable[Allowed]) -> bool:
     """Whether the operator's list has somebody."""
     return any(entry.covers(origin) for entry in entries)
+
+
+def never_allowed(origin: Origin) -> str:
+    """Say what an address is that no list opens to webhooks, "" where one may.
+
+    A name is judged by where it leads, once it is asked for. It never leads to this machine; an
+    address of this machine that the operator wrote out may be asked.
+    """
+    if not origin.is_address or is_loopback(origin.host):
+        return ""
+    return never_asked(origin.host)
 
 
 def _origin(found: re.Match[str], scheme: str) -> Origin | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reconciler.core.addresses import is_loopback
-from reconciler.core.egress import Allowed, allowed_of, place_of
+from reconciler.core.egress import Allowed, allowed_of, never_allowed, place_of
 from reconciler.model.errors import Misconfigured
 from reconciler.settings import Settings
 
@@ -44,6 +44,12 @@ def egress_of(settings: Settings) -> tuple[Allowed, ...]:
                 f"--egress-hosts {_without_secrets(entry)!r} is no host: write scaler.example.com, "
                 "*.example.com, 10.0.0.7:8443, or http://scaler.tools.svc:8000 where nothing is "
                 "encrypted"
+            )
+        refusal = never_allowed(allowed.origin)
+        if refusal:
+            raise Misconfigured(
+                f"--egress-hosts {allowed.origin.written} is {refusal}, which is asked for nobody: "
+                "take it out, and name the host that the webhook stands on"
             )
         found.append(allowed)
     return tuple(found)

@@ -17,6 +17,7 @@ from reconciler.wiring.permits import permissions_of
     [
         pytest.param({}, id="nobody"),
         pytest.param({"egress_hosts": ("a.example.com", "*.b.example.com:8443")}, id="hosts"),
+        pytest.param({"egress_hosts": ("http://127.0.0.1:80",)}, id="a sidecar"),
         pytest.param({"prometheus_url": "http://prometheus.monitoring.svc:9090/"}, id="plain http"),
         pytest.param({"prometheus_url": "https://p.example.com/prefix"}, id="a path"),
         pytest.param({"prometheus_url": "http://127.0.0.1:9090", "prometheus_token_file": "t"},
@@ -32,6 +33,10 @@ async def test_what_is_taken(given: dict[str, Any]) -> None:
     [
         pytest.param({"egress_hosts": ("*",)}, "'\\*' is no host: write", id="everybody"),
         pytest.param({"egress_hosts": ("a/b",)}, "'a/b' is no host", id="a path"),
+        pytest.param({"egress_hosts": ("http://169.254.169.254",)}, "asked for nobody: take it out",
+                     id="the metadata of a cloud"),
+        pytest.param({"egress_hosts": ("[fd00:ec2::254]",)}, "a cloud's metadata, which is asked",
+                     id="that of another one"),
         pytest.param({"prometheus_url": "prometheus:9090"}, "is no address", id="no scheme"),
         pytest.param({"prometheus_url": "https://a/?x=1"}, "without a user, a query", id="a query"),
         pytest.param({"prometheus_url": "https://p/?token=hunter2"}, "'https://p/' is no address",

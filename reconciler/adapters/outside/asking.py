@@ -11,8 +11,7 @@ import orjson
 
 from reconciler.adapters.outside.exchange import DEADLINE_SECONDS, Exchange, NoAnswer, Question
 from reconciler.core import prometheus_answers
-from reconciler.core.addresses import is_loopback, never_asked
-from reconciler.core.egress import Allowed, Place, is_allowed, place_of
+from reconciler.core.egress import Allowed, Place, is_allowed, never_allowed, place_of
 from reconciler.model.errors import PortError
 from reconciler.model.hiding import hidden
 from reconciler.model.refs import Json
@@ -94,13 +93,12 @@ class HttpOutside:
         if place is None:
             return "its address cannot be read"
         origin = place.origin
+        refusal = never_allowed(origin)
+        if refusal:
+            return f"{origin.written} is {refusal}, which is asked for nobody"
         if not is_allowed(origin, self._allowed):
             who = origin.written
             return f"{who} may not be asked by this process: its operator sets --egress-hosts {who}"
-        # A name never leads to this machine; an address that the operator wrote out may.
-        refusal = never_asked(origin.host) if origin.is_address else ""
-        if refusal and not is_loopback(origin.host):
-            return f"{origin.written} is {refusal}, which is asked for nobody"
         return ""
 
 

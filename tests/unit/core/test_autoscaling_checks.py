@@ -133,6 +133,22 @@ def test_who_is_asked_in_vain_is_a_warning(egress: tuple[str, ...] | None, told:
     assert {one.severity for one in found} <= {Severity.WARNING}
 
 
+@pytest.mark.parametrize("egress", [None, (), ("http://169.254.169.254",)])
+def test_an_address_that_is_never_asked_is_told_and_no_setting_is_advised(
+    egress: tuple[str, ...] | None,
+) -> None:
+    policy = {"webhook": {"url": "http://169.254.169.254/latest"}}
+    spec = {"replicas": 5, "reports": "required", "autoscaling": {**SOUND, "policy": policy}}
+
+    (told,) = check_autoscaling(spec, policies(), egress)
+
+    assert (told.severity, told.fix) == (
+        Severity.WARNING,
+        "write the host that the webhook stands on",
+    )
+    assert "a link-local address, as that of a cloud's metadata" in told.message
+
+
 WHOLE = {
     "replicas": 5,
     "reports": "required",

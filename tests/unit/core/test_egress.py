@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from yarl import URL
 
-from reconciler.core.egress import Origin, allowed_of, is_allowed, place_of, strange_in
+from reconciler.core.egress import (
+    Origin,
+    allowed_of,
+    is_allowed,
+    never_allowed,
+    place_of,
+    strange_in,
+)
 
 
 @pytest.mark.parametrize(
@@ -119,3 +126,20 @@ def test_no_address_has_what_is_told_as_strange_in_it(char: str) -> None:
     assert strange_in(f"https://scaler.example.com/a{char}b{char}") == char
     assert place_of(f"https://scaler.example.com/a{char}b") is None
     assert strange_in("https://[2001:db8::1]:8443/a?b=c%20d&e=~f") == ""
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("https://scaler.example.com", ""),
+        ("http://127.0.0.1:8000", ""),
+        ("http://10.0.0.7", ""),
+        ("http://169.254.169.254", "a link-local address, as that of a cloud's metadata"),
+        ("http://[::ffff:169.254.169.254]", "a link-local address, as that of a cloud's metadata"),
+        ("http://0.0.0.0", "the unspecified address"),
+    ],
+)
+def test_an_address_that_no_list_opens_is_told(url: str, told: str) -> None:
+    place = place_of(url)
+    assert place is not None
+    assert never_allowed(place.origin) == told
