@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from reconciler.cli.deadlines import dated
+from reconciler.cli.ages import age
+from reconciler.cli.deadlines import dated, ends_in_seconds
 from reconciler.cli.explained import UNASKED, UNHEARD, Explained, asked_by, nobody_leads, step_of
 from reconciler.cli.room_detail import detail_json, leaving_of, report_of
 from reconciler.cli.room_reading import SeenRoom
@@ -27,7 +28,7 @@ def room_lines(explained: Explained, room: SeenRoom, now: float) -> Iterator[str
     judged = room.judged
     yield escaped(f"{room.name} is {judged.state}: {judged.reason}")
     for head, text in (
-        ("may it go?", _may_go(explained, room)),
+        ("may it go?", _may_go(explained, room, now)),
         ("its pod", _pod(explained, room, now)),
         ("its report", _report(explained, room, now)),
         ("its spec", asked_by(explained)),
@@ -50,15 +51,25 @@ def room_json(explained: Explained, room: SeenRoom, now: float) -> dict[str, Any
     }
 
 
-def _may_go(explained: Explained, room: SeenRoom) -> str:
+def _may_go(explained: Explained, room: SeenRoom, now: float) -> str:
     if room.is_unknown and explained.nobody_listens:
         return f"not by our doing: it is {UNHEARD}"
     if room.is_unknown:
         return f"that the loop decides by what it said since: {UNASKED}"
     if room.judged.protected:
         evicted = _evicted(explained.spec) if room.pod.mark in BUSY_MARKS else ""
-        return f"not by our doing{evicted}: {room.judged.protected}"
+        return f"{_until(explained, room, now)}{evicted}: {room.judged.protected}"
     return "yes, if something asks for it: nothing protects it"
+
+
+def _until(explained: Explained, room: SeenRoom, now: float) -> str:
+    """Say that a room with players stays, and where a deadline in Git ends that, until when."""
+    left = ends_in_seconds(room.pod, explained.spec, now)
+    if left is None:
+        return "not by our doing"
+    if left > 0:
+        return f"not by our doing before its deadline in {age(left)}"
+    return "its deadline is over"
 
 
 def _evicted(spec: Workload | None) -> str:

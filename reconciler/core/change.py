@@ -16,6 +16,7 @@ from reconciler.core.counts_in_git import numbered
 from reconciler.core.fields import compare_fields
 from reconciler.core.instants import told
 from reconciler.core.namesakes import other_kinds
+from reconciler.core.report_checks import lost_protection
 from reconciler.core.suspension import all_in_time
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Change, Removal, Verb, WorkloadChange
@@ -186,6 +187,8 @@ def _effect(before: Workload, after: Workload) -> str:
             f"every room replaced, at most {surge} above and {unavailable} below "
             f"{after.replicas} at a time"
         )
+    if before.hears and not after.hears:
+        said.append(lost_protection((after,)))
     if after.hears and not before.hears:
         said.append(
             "rooms made before have no token: one that says nothing by its own address within "

@@ -256,6 +256,22 @@ def test_a_room_says_when_the_deadline_in_git_ends_it(
         assert "whoever plays" not in of_room(explained(pod))
 
 
+@pytest.mark.parametrize(
+    ("since", "says"),
+    [
+        (600, "not by our doing before its deadline in 50 min, and no eviction passes: last"),
+        (4000, "its deadline is over, and no eviction passes: last recorded busy"),
+    ],
+)
+def test_a_room_with_players_stays_no_longer_than_the_deadline_in_git(
+    since: float, says: str
+) -> None:
+    pod = a_pod(0, mark=Mark.BUSY, leaving=Why.ROLLOUT, leaving_since=NOW - since)
+    limited = Departure(drain_deadline_seconds=3600)
+    given = explained(pod, departure=limited, disruption=Disruption("occupied"))
+    assert f"may it go?  {says}" in of_room(given)
+
+
 def test_the_next_step_of_a_room_comes_with_its_reason() -> None:
     pod = a_pod(0, revision=OLD)
     mark = MarkRoom(pod, Mark.DRAINING, Why.ROLLOUT, "arena-0 is of an old revision")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from reconciler import assets
 from reconciler.core import change
 from reconciler.core.compile import canonical
+from reconciler.core.report_checks import lost_protection
 from reconciler.model.changes import Cause, Change, Removal, Verb
 from reconciler.model.findings import Finding
 from reconciler.model.freezes import Window
@@ -178,6 +179,13 @@ def test_rooms_that_are_to_report_from_now_on_are_told_of() -> None:
     )
     back = change.compare(a_reading(reports), a_reading(ARENA), "local")
     assert "pingSeconds" not in back.workloads[0].effect
+
+
+def test_rooms_that_are_to_report_no_more_lose_what_validate_says_that_they_lose() -> None:
+    reports = replace(ARENA, reports="required", revision="1-newr", spec_json='{"reports": 1}')
+    (back,) = change.compare(a_reading(reports), a_reading(ARENA), "local").workloads
+    assert back.effect.endswith(lost_protection([ARENA]))
+    assert "an eviction may take any room" in back.effect
 
 
 def test_a_deletion_says_what_becomes_of_the_namespace() -> None:
