@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from reconciler.core.intents import human_commit
 from reconciler.model.arrivals import Arrival
-from reconciler.model.intents import BY_A_PERSON, Intent, Scaling, Step
+from reconciler.model.intents import CARRIED, Intent, Scaling, Step
 from reconciler.model.readings import Reading
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
@@ -72,7 +72,7 @@ def carried(arrival: Arrival, workload: Workload, record: StateRecord) -> StateR
     value, steps = record.in_effect, scaling.intent.untold if scaling.intent else ()
     at, before = (steps[0].at, steps[0].before) if steps else (arrival.now, value)
     told = _told(arrival, workload)
-    steps = (Step(at, workload.replicas, before, BY_A_PERSON, told), *steps)
+    steps = (Step(at, workload.replicas, before, CARRIED, told), *steps)
     intent = Intent(workload.replicas, value, steps) if value != workload.replicas else None
     own = arrival.reading.own.get(workload.key)
     return replace(

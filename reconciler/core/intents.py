@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from reconciler.model.intents import (
     BY_A_PERSON,
+    PERSONS,
     Fate,
     HeadCount,
     Intent,
@@ -272,6 +273,6 @@ def _shortened(steps: tuple[Step, ...], told_at: float) -> tuple[Step, ...]:
     first, second = steps[start : start + 2]
     reason = f"{first.reason}; then {second.reason}"[:300]
     # What a person began is theirs for as long as it waits: a suspension does not end it.
-    policy = BY_A_PERSON if first.policy == BY_A_PERSON else second.policy
+    policy = first.policy if first.policy in PERSONS else second.policy
     one = replace(second, before=first.before, at=first.at, policy=policy, reason=reason)
     return (*steps[:start], one, *steps[start + 2 :])

@@ -12,6 +12,11 @@ from reconciler.model.scaling import Autoscaling
 
 BY_A_PERSON = "a person"
 """In place of a policy: a step that somebody asked for by a commit, be it without a number."""
+CARRIED = "carry-over"
+"""In place of a policy: a count that acted goes on where a person's act gave it another place in
+Git. The number is not theirs, and may be a policy's; that it is to land there is their doing."""
+PERSONS = frozenset({BY_A_PERSON, CARRIED})
+"""Steps that no suspension and no policy ends before they have landed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ class Intent:
     @property
     def is_persons(self) -> bool:
         """Whether a person's act began it, and not a policy alone."""
-        return any(step.policy == BY_A_PERSON for step in self.steps)
+        return any(step.policy in PERSONS for step in self.steps)
 
     @property
     def untold(self) -> tuple[Step, ...]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.model.intents import Passage
+from reconciler.model.intents import CARRIED, Passage
 from reconciler.model.moves import Moves
 from reconciler.model.specs import Config, WriteBack
 from tests.unit.core.arriving import take_in
@@ -57,3 +57,16 @@ def test_a_line_that_comes_to_lie_over_a_count_acts_where_it_is_news(
     head = a_reading(workload, counts_commit="b1", over={ARENA.key: line}, own={ARENA.key: 20})
     record = take_in(head, records={ARENA.key: DECIDED}, moves=moves).records[ARENA.key]
     assert (record.in_effect, record.scaling.own) == (in_effect, 20)
+
+
+def test_what_is_carried_over_is_told_as_that_and_not_as_a_persons_number() -> None:
+    workload = a_workload("arena", 8, autoscaling=autoscaling(2, 100))
+    known = replace(DECIDED, scaling=replace(DECIDED.scaling, own=8))
+    counts = Config(write_back=WriteBack(branch="counts"))
+    head = a_reading(workload, config=Config())
+    result = take_in(head, records={ARENA.key: known}, accepted_config=counts)
+    intent = result.records[ARENA.key].scaling.intent
+    assert intent is not None
+    assert (intent.steps[0].policy, intent.steps[0].before) == (CARRIED, 8)
+    assert intent.steps[0].reason == "counts stand on the tracked branch from now on"
+    assert intent.is_persons, "no suspension ends it before it stands there"

@@ -10,6 +10,7 @@ import pytest
 from reconciler.core import intents
 from reconciler.model.intents import (
     BY_A_PERSON,
+    CARRIED,
     Fate,
     HeadCount,
     Intent,
@@ -257,8 +258,9 @@ def test_a_suspension_ends_what_a_policy_decided_and_keeps_what_a_person_did() -
     assert (alone.intent, fate) == (None, "off")
 
 
-def test_what_a_person_began_is_theirs_however_many_steps_a_policy_adds() -> None:
-    known = Scaling(Intent(2, 6, (Step(0.5, 2, 6, BY_A_PERSON, "the branch is gone"),)))
+@pytest.mark.parametrize("by", [BY_A_PERSON, CARRIED])
+def test_what_a_person_began_is_theirs_however_many_steps_a_policy_adds(by: str) -> None:
+    known = Scaling(Intent(2, 6, (Step(0.5, 2, 6, by, "the branch is gone"),)))
     for number in range(2 * intents.STEPS_KEPT):
         step = Step(1.0 + number, 6 + number % 2, 7 - number % 2, "buffer", "a")
         known = intents.decided(known, 2, step)
