@@ -123,7 +123,9 @@ def next_record(
     count = before.in_effect if before.accepted else arrival.unrecorded.get(key, 0)
     scaling, wanted = part.asked.settled[key]
     replicas = count if held else workload.replicas
-    accepted = _accepted(before.accepted, workload, replicas, arrival.reading.commit)
+    # One that had left Git is asked for by the commit that brought it back, whatever it says.
+    known_spec = None if before.deleting else before.accepted
+    accepted = _accepted(known_spec, workload, replicas, arrival.reading.commit)
     ledger = before.ledger
     if (count if held else wanted) != count:
         ledger = _entered(arrival, before, part, count)

@@ -163,6 +163,14 @@ def test_a_spec_that_returns_stops_its_deletion() -> None:
     assert counts(result)["arena"] == 2
 
 
+def test_a_spec_that_returns_is_asked_for_by_the_commit_that_brought_it_back() -> None:
+    going = replace(accepted(ARENA), deleting=True)
+    result = take_in(a_reading(ARENA, LOBBY, commit="c9"), LOBBY, records={ARENA.key: going})
+    back = result.records[ARENA.key].accepted
+    assert back is not None
+    assert back.commit == "c9"
+
+
 def test_what_lives_without_a_record_is_not_deleted() -> None:
     result = take_in(a_reading(LOBBY), LOBBY, unrecorded={a_key("ghost"): 1})
     assert kinds(result) == {"ghost": HoldKind.NO_ACCEPTED_COMMIT}
