@@ -13,6 +13,7 @@ from reconciler.core.ignoring import ignored_of
 from reconciler.core.instants import instant_of_text
 from reconciler.core.places import file_of, place_of_value
 from reconciler.core.revision import revision_of
+from reconciler.model.masks import redact
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.specs import (
     Budgets,
@@ -163,7 +164,10 @@ def _suspension(suspend: Any) -> Suspension:
     if not isinstance(suspend, dict):
         return Suspension()
     until = suspend.get("until")
-    return Suspension(suspend.get("reason", ""), instant_of_text(until) if until else None)
+    # Told in holds, conditions and records: a secret in it would stand in all of them.
+    return Suspension(
+        redact(suspend.get("reason") or ""), instant_of_text(until) if until else None
+    )
 
 
 def _disruption(spec: Json) -> Disruption:

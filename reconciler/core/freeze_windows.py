@@ -16,6 +16,7 @@ from reconciler.core.mistakes import Mistake, shown
 from reconciler.core.places import Path
 from reconciler.core.waits import soonest
 from reconciler.model.freezes import Freeze, Window
+from reconciler.model.masks import redact
 from reconciler.model.refs import Json
 from reconciler.model.trees import CONFIG_FILE
 
@@ -118,7 +119,7 @@ def _date_mistakes(entry: Json, at: Path, zones: Zones) -> Iterator[Mistake]:
 def _window_of(entry: Json, line: int) -> Window:
     return Window(
         name=entry["name"],
-        reason=entry.get("reason") or "",
+        reason=redact(entry.get("reason") or ""),  # told in holds and records
         schedule=entry.get("schedule") or "",
         time_zone=entry.get("timeZone") or "",
         duration_seconds=entry.get("durationSeconds") or 0,

@@ -36,6 +36,9 @@ _SHORTAGE = re.compile(_SHORT_OF, re.IGNORECASE)
 
 _NO_BRANCH = re.compile(r"couldn't find remote ref|remote branch .* not found", re.IGNORECASE)
 
+EMPTY_OR_NO_HOST = "it has no branch yet, or a web page answers there and no Git host"
+"""Git itself takes any page for a host that holds nothing."""
+
 _Error = Callable[[str], PortError]
 _MEANINGS: tuple[tuple[re.Pattern[str], _Error, str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), error, advice)
@@ -56,7 +59,13 @@ _MEANINGS: tuple[tuple[re.Pattern[str], _Error, str], ...] = tuple(
             "the repository is larger than 1 GiB: keep specs in a repository of their own",
         ),
         (
-            r"host key verification failed|no .* host key is known|identification has changed",
+            r"identification has changed",
+            Misconfigured,
+            "the host shows another key than the known-hosts file has: ask its owner whether it "
+            "was changed, and only then write the new one in place of the old",
+        ),
+        (
+            r"host key verification failed|no .* host key is known",
             Misconfigured,
             "add the host's key to the known-hosts file, after checking it with its owner",
         ),
@@ -71,6 +80,12 @@ _MEANINGS: tuple[tuple[re.Pattern[str], _Error, str], ...] = tuple(
             r"could not resolve proxy|connect to proxy|proxy connect|from proxy|connect tunnel",
             Unavailable,
             "see whether HTTPS_PROXY names the proxy, and whether it runs",
+        ),
+        (
+            r"unprotected private key|permissions \d+ for .* are too open",
+            Misconfigured,
+            "ssh takes no key that others may read: chmod 600 the key file (of a mounted Secret: "
+            "defaultMode: 0400)",
         ),
         (
             r"authentication failed|could not read (?:username|password)|permission denied"
@@ -122,7 +137,7 @@ def last_words(stderr: str, limit: int = 300) -> str:
 
     Without its full stops: who tells it goes on with words of their own.
     """
-    lines = [line.strip().rstrip(".") for line in stderr.splitlines()]
+    lines = [line.strip(" \t\r@").rstrip(".") for line in stderr.splitlines()]
     told = [line for line in lines if line and not _NOISE.match(line)]
     line = "; ".join(dict.fromkeys(told)) or "git gave no reason"
     return one_line(redact(line), limit)
@@ -166,11 +181,19 @@ def transport_failure(
     what = f"{what}; {there}" if there else what
     for pattern, error, advice in _MEANINGS:
         if pattern.search(stderr):
-            return error(f"{what}. To do: {advice}")
-    until = "Until a next try succeeds, what was fetched before stays in force"
+            told = without_branch(there) if there == EMPTY_OR_NO_HOST else advice
+            return error(f"{what}. To do: {told}")
+    until = "A loop that runs goes on with what it fetched before"
     if doing != "fetch":
         until = "Whether the commit arrived all the same is seen by the next try"
     return Unavailable(f"{what}. {until}")
+
+
+def without_branch(there: str) -> str:
+    """Say what to do where a branch is not there, by what the repository has instead."""
+    if there == EMPTY_OR_NO_HOST:
+        return "check the address, and where it is right push the branch"
+    return "name one that is, or push it"
 
 
 def means_damage(stderr: str) -> bool:

@@ -16,12 +16,14 @@ from urllib.parse import urlsplit
 from reconciler.adapters.git import access
 from reconciler.adapters.git.commands import Commands, Output, failed
 from reconciler.adapters.git.failures import (
+    EMPTY_OR_NO_HOST,
     Damaged,
     has_no_branch,
     means_damage,
     means_shallow,
     one_line,
     transport_failure,
+    without_branch,
 )
 from reconciler.adapters.git.objects import Objects
 from reconciler.adapters.git.source import Source
@@ -35,10 +37,6 @@ _SEEN_LIMIT = 500
 _LOOSE_LIMIT = 6000
 """Loose objects at which the mirror is packed; git's own limit is 6,700."""
 _BRANCHES_SHOWN = 8
-_EMPTY_OR_NO_HOST = (
-    "it has no branch yet, or a web page answers there and no Git host: check the address first"
-)
-"""Git itself takes any page for a host that holds nothing."""
 _INCOMING = "refs/gamekeeper/incoming"
 _SEEN = "refs/gamekeeper/seen/"
 
@@ -176,8 +174,8 @@ class Store:
     def without(self, branch: str) -> str:
         """Say that a branch is not there, and what is."""
         there = self._branches()
-        there = f"; {there}" if there else ""
-        return f"{self.shown} has no branch {branch!r}{there}. To do: name one that is, or push it"
+        told = f"; {there}" if there else ""
+        return f"{self.shown} has no branch {branch!r}{told}. To do: {without_branch(there)}"
 
     def _branches(self) -> str:
         """Say which branches the repository has, "" where it does not tell."""
@@ -189,7 +187,7 @@ class Store:
         shown = ", ".join(one_line(name, 60) for name in names[:_BRANCHES_SHOWN])
         more = len(names) - _BRANCHES_SHOWN
         if not names and self._address.scheme in ("http", "https"):
-            return _EMPTY_OR_NO_HOST
+            return EMPTY_OR_NO_HOST
         return f"it has {shown or 'no branch yet'}" + (f" and {more} more" if more > 0 else "")
 
     def _lay_out(self) -> None:

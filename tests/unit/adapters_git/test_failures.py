@@ -99,9 +99,59 @@ def test_no_next_try_is_promised_where_a_command_that_was_typed_makes_none(doing
     error = failures.transport_failure(URL, "main", "error: 503", doing=doing)
     assert isinstance(error, Unavailable)
     told = paragraph_of(error)
-    assert "next try" in told
     assert "is tried again" not in told
     assert told.endswith(". This may pass: try again.")
+
+
+def test_a_fetch_says_of_no_command_that_something_stays_in_force() -> None:
+    told = str(failures.transport_failure(URL, "main", "error: 503"))
+    assert told.endswith(". A loop that runs goes on with what it fetched before")
+
+
+BANNER = "@" * 59
+OPEN_KEY = f"""{BANNER}
+@         WARNING: UNPROTECTED PRIVATE KEY FILE!          @
+{BANNER}
+Permissions 0644 for '/run/key' are too open.
+It is required that your private key files are NOT accessible by others.
+This private key will be ignored.
+Load key "/run/key": bad permissions
+git@h: Permission denied (publickey).
+fatal: Could not read from remote repository.
+"""
+OTHER_HOST = f"""{BANNER}
+@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @
+{BANNER}
+IT IS POSSIBLE THAT SOMEONE IS DOING SOMETHING NASTY!
+Someone could be eavesdropping on you right now (man-in-the-middle attack)!
+It is also possible that a host key has just been changed.
+Host key verification failed.
+fatal: Could not read from remote repository.
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "words", "advice"),
+    [
+        pytest.param(OPEN_KEY, "Permissions 0644 for", "chmod 600 the key file", id="a key's mode"),
+        pytest.param(
+            OTHER_HOST,
+            "SOMETHING NASTY",
+            "shows another key than the known-hosts",
+            id="another key",
+        ),
+        pytest.param(
+            "Host key verification failed.", "", "add the host's key to the", id="no key is known"
+        ),
+    ],
+)
+def test_what_ssh_says_of_keys_has_its_own_advice(said: str, words: str, advice: str) -> None:
+    error = failures.transport_failure("ssh://git@h/f", "main", said)
+    told = str(error)
+    assert type(error) is Misconfigured
+    assert words in told
+    assert advice in told.partition("To do: ")[2]
+    assert "@@" not in told
 
 
 def test_nor_where_this_machine_or_a_proxy_is_in_trouble() -> None:
@@ -124,4 +174,4 @@ def test_nor_where_this_machine_or_a_proxy_is_in_trouble() -> None:
 def test_what_git_ends_with_a_full_stop_has_one_of_ours() -> None:
     said = "ssh: no route.\nfatal: Could not read from remote repository.\n"
     told = str(failures.transport_failure(URL, "main", said))
-    assert "ssh: no route; fatal: Could not read from remote repository. Until a next" in told
+    assert "ssh: no route; fatal: Could not read from remote repository. A loop that" in told

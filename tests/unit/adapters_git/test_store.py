@@ -113,10 +113,13 @@ def test_a_web_page_in_place_of_a_git_host_is_named(tmp_path: Path) -> None:
         thread.start()
         url = f"http://127.0.0.1:{server.server_port}/fleet"
         made = store.Store(Source(url), str(tmp_path / "cache"))
-        with pytest.raises(Misconfigured, match="a web page answers there and no Git host"):
+        with pytest.raises(Misconfigured, match="a web page answers there and no Git host") as told:
             made.fetch()
         server.shutdown()
         thread.join()
+    assert str(told.value).endswith(
+        "To do: check the address, and where it is right push the branch"
+    )
 
 
 def test_a_repository_whose_history_was_cut_off_is_told_and_not_taken_for_one_that_stands_still(

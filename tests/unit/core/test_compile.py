@@ -118,6 +118,11 @@ def test_a_workload_knows_its_lines() -> None:
     assert workload.replicas_source == Source("a.yaml", 7, 13)
 
 
+def test_a_secret_in_the_reason_of_a_suspension_is_told_nowhere() -> None:
+    suspended = FULL.replace("suspend: true", f"suspend: {{reason: use ghp_{'a' * 36}}}")
+    assert compile_workload(document_of(suspended)).suspension.reason == "use ***"
+
+
 def test_an_accepted_spec_gives_the_same_workload_back() -> None:
     workload = compile_workload(document_of(FULL))
     source = Source("old.yaml", 3)

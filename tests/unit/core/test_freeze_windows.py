@@ -187,6 +187,13 @@ def test_what_is_said_of_an_open_window() -> None:
     )
 
 
+def test_a_secret_in_its_reason_is_told_nowhere() -> None:
+    entry = {"name": "cup", "from": "2026-12-23T00:00:00Z", "until": "2026-12-24T00:00:00Z"}
+    windows = windows_of([{**entry, "reason": f"ask with ghp_{'a' * 36}"}])
+    (found,) = open_at(windows, ZONES, seconds("2026-12-23T09:00"))
+    assert found.reason == "ask with ***"
+
+
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "Pacific/Kiritimati", "America/Lima"])
 @pytest.mark.parametrize("begin", ["1970-01-01", "1900-01-01", "2026-01-01"])
 def test_what_is_open_for_good_can_stand_on_record(begin: str, zone: str) -> None:
