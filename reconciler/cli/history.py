@@ -99,5 +99,7 @@ async def _past(side: GitSide, key: WorkloadKey, recorded: Recorded, limit: int)
         acts=record.in_effect if record else None,
         unknown=recorded.problem,
         unfetched=side.unfetched,
+        counts=(side.counts_branch, side.reading.counts_commit) if side.counts_branch else ("", ""),
+        is_fetched=side.writable is None,
         is_bounded=bool(record and record.scaling.intent and record.scaling.intent.is_bounded),
     )

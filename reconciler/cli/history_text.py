@@ -30,7 +30,9 @@ class Past:
 
     `pending` is what was decided since, the oldest first, and `acts` the count that acts now,
     None where no record tells; `unknown` says why neither is known. `unfetched` is the branch of
-    counts that this checkout has not. `is_bounded` says that later bounds made it `acts`.
+    counts that this checkout has not, `counts` its name and commit where it was read, "" where
+    there is none; `is_fetched` says that its host may have a newer one. `is_bounded` says that
+    later bounds made it `acts`.
     """
 
     key: WorkloadKey
@@ -43,6 +45,8 @@ class Past:
     acts: int | None
     unknown: str
     unfetched: str = ""
+    counts: tuple[str, str] = "", ""
+    is_fetched: bool = False
     is_bounded: bool = False
 
 
@@ -50,7 +54,9 @@ def print_past(console: Console, past: Past, now: float) -> None:
     """Print the number, and a line for each step that led to it; `now` is Unix seconds."""
     stands = NONE if past.count is None else past.count
     place = f" in {past.source}" if past.source else ""
-    console.print(f"{past.key}: {stands}{place} at commit {past.commit[:12]}")
+    branch, counts = past.counts
+    apart = f", with {branch} at {counts[:12]}" if branch else ""
+    console.print(f"{past.key}: {stands}{place} at commit {past.commit[:12]}{apart}")
     if past.pending:
         since = past.pending[0].at
         ago = age(now - since)
@@ -64,27 +70,8 @@ def print_past(console: Console, past: Past, now: float) -> None:
         print_table(console, HEADS, rows)
     else:
         console.print("No commit of this log changed it.")
-    if past.cut:
-        console.note(
-            "Older changes are not shown: --limit shows more, of the newest "
-            f"{MOST_COMMITS} commits that touch its files."
-        )
-    if past.unfetched:
-        branch = past.unfetched
-        console.note(
-            f"Counts may stand on branch {branch}, which was not fetched here: git fetch origin "
-            f"{branch}:refs/remotes/origin/{branch}, or name --repo."
-        )
-    if not past.unknown and any(each.ours is None for each in past.changes):
-        console.note(
-            f"The ids of Gamekeeper's newest {IDS_KEPT} commits are on record: of older ones it is "
-            "not known which are its own."
-        )
-    if past.unknown:
-        console.note(
-            "Which commits are Gamekeeper's, and what is decided and not in Git yet, is not known: "
-            f"{past.unknown}."
-        )
+    for note in _notes(past):
+        console.note(note)
 
 
 def as_json(past: Past) -> dict[str, Any]:
@@ -103,7 +90,39 @@ def as_json(past: Past) -> dict[str, Any]:
         "more": past.cut,
         "unknown": past.unknown or None,
         "unfetched": past.unfetched or None,
+        "countsBranch": past.counts[0] or None,
+        "countsCommit": past.counts[1] or None,
     }
+
+
+def _notes(past: Past) -> Iterator[str]:
+    """Yield what the past leaves out, and what would tell it."""
+    if past.cut:
+        yield (
+            "Older changes are not shown: --limit shows more, of the newest "
+            f"{MOST_COMMITS} commits that touch its files."
+        )
+    if past.unfetched:
+        missing = past.unfetched
+        yield (
+            f"Counts may stand on branch {missing}, which was not fetched here: git fetch origin "
+            f"{missing}:refs/remotes/origin/{missing}, or name --repo."
+        )
+    if past.counts[0] and past.is_fetched:
+        yield (
+            f"Branch {past.counts[0]} is read as this checkout has it: what was pushed to it "
+            "since, by an undo as well, comes with git fetch."
+        )
+    if not past.unknown and any(each.ours is None for each in past.changes):
+        yield (
+            f"The ids of Gamekeeper's newest {IDS_KEPT} commits are on record: of older ones it is "
+            "not known which are its own."
+        )
+    if past.unknown:
+        yield (
+            "Which commits are Gamekeeper's, and what is decided and not in Git yet, is not known: "
+            f"{past.unknown}."
+        )
 
 
 def person_of(change: CountChange) -> str:

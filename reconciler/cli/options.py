@@ -34,6 +34,9 @@ class Parser(argparse.ArgumentParser):
         begun = [flag for flag in flags if word.startswith("--") and flag.startswith(word)]
         near = begun or (difflib.get_close_matches(word, flags) if word[:1] == "-" else [])
         hint = f"Did you mean {near[0]}?" if near else ""
+        places = [action.metavar for action in self._actions if action.dest == "place"]
+        if word == "--repo" and places:
+            hint = f"What is read is named without a flag: {self.prog} {places[0]}"
         raise Failure(message, hint, f"See `{self.prog} --help`.")
 
 

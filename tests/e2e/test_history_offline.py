@@ -68,7 +68,9 @@ def test_a_branch_of_counts_that_was_not_fetched_is_named(tmp_path: Path) -> Non
     git(made, "commit", "--quiet", "--all", "--message", "counts apart")
     assert history(made)["unfetched"] == "counts"
     git(made, "branch", "counts")
-    assert history(made)["unfetched"] is None
+    found = history(made)
+    assert (found["unfetched"], found["countsBranch"]) == (None, "counts")
+    assert found["countsCommit"] == git(made, "rev-parse", "counts")
 
 
 def test_it_takes_a_git_identity_and_a_repository_to_undo(inside: Path) -> None:

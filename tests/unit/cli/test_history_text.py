@@ -47,6 +47,22 @@ def test_every_step_has_its_line_the_newest_first() -> None:
     assert said == ""
 
 
+def test_the_commit_of_the_branch_of_counts_is_told_and_that_a_checkout_may_lag_behind() -> None:
+    apart = replace(PAST, counts=("counts", "d" * 40))
+    lines, said = shown(apart)
+    place = "arena.yaml:7 at commit cccccccccccc"
+    assert lines[0] == f"Scheduler/arena: 9 in {place}, with counts at dddddddddddd"
+    assert said == "", "a mirror has just fetched"
+    _, said = shown(replace(apart, is_fetched=True))
+    assert "Branch counts is read as this checkout has it" in said
+    assert (as_json(apart)["countsBranch"], as_json(apart)["countsCommit"]) == (
+        "counts",
+        "d" * 40,
+    )
+    assert as_json(PAST)["countsCommit"] is None
+    assert "as this checkout" not in shown(replace(PAST, is_fetched=True))[1]
+
+
 MADE = "Requested-by: match-director\nGamekeeper-Instance: main\n"
 """Git gives the body without the first line."""
 

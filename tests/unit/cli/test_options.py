@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from reconciler.cli import reconcile, sandbox
+from reconciler.cli import reconcile, sandbox, validate
 from reconciler.cli.commands import COMMANDS, Command
 from reconciler.cli.failures import Failure
 from reconciler.cli.options import add_settings, command_parser, own_of, settings_of
@@ -30,6 +30,15 @@ def test_a_flag_that_turns_something_off_says_so() -> None:
     text = " ".join(every_setting().format_help().split())
     assert "--no-lease take no Lease" in text
     assert all(row.off_text for row in rows() if row.default is True)
+
+
+@pytest.mark.parametrize("words", [["--repo", "../fleet"], ["--repo=../fleet"]])
+def test_a_repository_that_is_an_argument_is_told_as_that(words: list[str]) -> None:
+    parser = command_parser("validate", "validate", "gamekeeper validate")
+    validate.configure(parser)
+    with pytest.raises(Failure) as told:
+        parser.parse_args(words)
+    assert "is named without a flag: gamekeeper validate PATH|REV." in str(told.value)
 
 
 def test_flags_become_settings() -> None:
