@@ -147,6 +147,7 @@ def _changes(
         elif before is not None and after is None:
             if key not in present:
                 effect = f"{_rooms(before.replicas)} removed, then its {_left(key)}"
+                effect = "; ".join([effect, *_ended(before)])
                 yield WorkloadChange(key, Verb.DELETE, effect, (), str(before.source))
         elif before is not None and after is not None and before.spec_json != after.spec_json:
             fields = compare_fields(before.spec_json, after.spec_json)
@@ -187,6 +188,8 @@ def _effect(before: Workload, after: Workload) -> str:
             f"every room replaced, at most {surge} above and {unavailable} below "
             f"{after.replicas} at a time"
         )
+    if after.replicas < before.replicas or after.revision != before.revision:
+        said += _ended(after)
     if before.hears and not after.hears:
         said.append(lost_protection((after,)))
     if after.hears and not before.hears:
@@ -195,6 +198,14 @@ def _effect(before: Workload, after: Workload) -> str:
             f"pingSeconds ({after.timeouts.ping_seconds:.0f} s) of being drained is taken for empty"
         )
     return "; ".join(said) or "no room is touched"
+
+
+def _ended(workload: Workload) -> list[str]:
+    """Say that rooms with players go all the same, where a deadline in Git ends them."""
+    limit = workload.departure.drain_deadline_seconds
+    if limit is None or not workload.hears:
+        return []
+    return [f"a room with players goes {limit:.0f} s after it is told to, whoever plays there"]
 
 
 def _rooms(number: int) -> str:

@@ -16,7 +16,7 @@ from reconciler.model.freezes import Window
 from reconciler.model.holds import HoldKind
 from reconciler.model.readings import Reading
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.specs import Budgets, Config, Source, Workload
+from reconciler.model.specs import Budgets, Config, Departure, Source, Workload
 from tests.unit.core.arriving import take_in
 from tests.unit.core.making import NOW, a_key, a_reading, a_workload
 
@@ -224,6 +224,20 @@ def test_an_update_says_what_it_does(changes: dict[str, object], effect: str) ->
     (updated,) = change.compare(a_reading(LOBBY), a_reading(after), "local").workloads
     assert (updated.verb, updated.effect) == (Verb.UPDATE, effect)
     assert updated.fields
+
+
+@pytest.mark.parametrize("reports", ["required", "none"])
+def test_a_deadline_that_ends_rooms_with_players_is_told(reports: str) -> None:
+    limited = Departure(drain_deadline_seconds=60)
+    before = a_workload("arena", 2, departure=limited, reports=reports)
+    after = replace(before, revision="1-next", spec_json='{"image": 2}')
+    (update,) = change.compare(a_reading(before, LOBBY), a_reading(after, LOBBY), "local").workloads
+    (delete,) = change.compare(a_reading(before, LOBBY), a_reading(LOBBY), "local").workloads
+    fewer = replace(before, replicas=1, spec_json='{"replicas": 1}')
+    (scaled,) = change.compare(a_reading(before, LOBBY), a_reading(fewer, LOBBY), "local").workloads
+    told = "; a room with players goes 60 s after it is told to, whoever plays there"
+    for effect in (update.effect, delete.effect, scaled.effect):
+        assert (told in effect) is (reports == "required")
 
 
 CUP = Window("cup", begin="2027-01-15", end="2027-01-15", time_zone="UTC", line=5)
