@@ -25,6 +25,7 @@ from reconciler.service.room_metrics import RoomMetrics
 from reconciler.service.rooms.desk import RoomDesk
 from reconciler.service.rooms.roster import Roster
 from reconciler.service.rooms.unlistened import Unlistened
+from reconciler.service.scalers import Scalers
 from reconciler.service.scaling_metrics import ScalingMetrics
 from reconciler.service.voice import LogVoice
 from reconciler.service.voices import Voices
@@ -118,7 +119,7 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
         await check_signing(settings, mirror)
         changed = partial(_leadership_changed, app, telling)
         leadership = make_leadership(
-            settings, one.cluster, changed, partial(_notes, lookout, parts)
+            settings, one.cluster, changed, partial(lease_notes, lookout, parts.scalers)
         )
         door = make_door(settings, one)
         counted = rooms, heard.metrics
@@ -128,10 +129,14 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
             await each.close()
 
 
-def _notes(lookout: Lookout, parts: Parts) -> Mapping[str, str]:
-    """Return what stands on the Lease: what this process sees, and what its policies came to."""
-    looks = parts.scalers.last_looks.notes() if parts.scalers else {}
-    return {**lookout.notes(), **looks}
+def lease_notes(lookout: Lookout, scalers: Scalers | None) -> Mapping[str, str]:
+    """Return what stands on the Lease: what this process sees, and what its policies came to.
+
+    None before the first look: policies go on by the record at once, and what whoever led before
+    saw of Git stands until this process has looked.
+    """
+    seen = lookout.notes()
+    return {**seen, **scalers.last_looks.notes()} if seen and scalers else seen
 
 
 def _parts(

@@ -14,8 +14,14 @@ from reconciler.model.refs import WorkloadKey
 from reconciler.model.scaling import Autoscaling, Bounds, Look, Signal
 from reconciler.model.specs import Budgets
 from reconciler.service.last_looks import LONGEST_STEPS, MOST_LOOKS, LastLooks, last_looks_of
+from reconciler.service.lookout import Lookout
+from reconciler.service.scalers import Scalers
+from reconciler.service.scaling_voice import ScalingVoice
+from reconciler.wiring.serving import lease_notes
 from tests.unit.core.making import a_key
 from tests.unit.core.policies.looks import NOW, a_load, a_look, policies, signal
+from tests.unit.service_faces.hall import Hall
+from tests.unit.service_views.scripted import VirtualClock
 
 KEY = a_key()
 LIMIT = "60 is the most that was wanted within 300 s"
@@ -88,6 +94,17 @@ def test_of_too_many_those_are_told_that_something_limits() -> None:
     assert (len(told), KEY in told) == (MOST_LOOKS, True)
     assert told[KEY].steps[-1] == LIMIT, "what limits it is not cut off"
     assert sum(map(len, told[KEY].steps)) == LONGEST_STEPS
+
+
+def test_before_the_first_look_at_git_the_lease_stays_as_it_is() -> None:
+    lookout, now = Lookout(clock := VirtualClock()), clock.now
+    scalers = Scalers(Hall().lane, policies(), Budgets, now, observer=ScalingVoice())
+    scalers.last_looks.note(KEY, asked(), decision(2, "2 rooms", LIMIT))
+    assert lease_notes(lookout, scalers) == {}
+    lookout.stumbled(ValueError())
+    assert labels.LAST_LOOKS in lease_notes(lookout, scalers)
+    scalers.forget()
+    assert [*lease_notes(lookout, scalers)] == [*lease_notes(lookout, None)] != []
 
 
 @pytest.mark.parametrize(
