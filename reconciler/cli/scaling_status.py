@@ -93,7 +93,7 @@ def workload_lines(
     look = face.last_looks.get(key)
     if look is not None and look.is_limited and not holds:
         word, wants = console.paint("limited:", "yellow"), plural(look.advised or 0, "room")
-        why = escaped("; ".join(look.steps[1:]) or look.steps[0])
+        why = escaped("; ".join(look.steps[1:] or look.steps) or "why is not told")
         ago = f"{age(now - look.at)} ago"
         yield f"{word} {key}: its policy wanted {wants} {ago}, {look.replicas} act: {why}"
 

@@ -62,7 +62,7 @@ def last_looks_of(annotations: Mapping[str, object]) -> Mapping[WorkloadKey, Las
     """Read what `LastLooks` wrote; what cannot be read was never there."""
     try:
         return dict(map(_read, json.loads(str(annotations[labels.LAST_LOOKS]))))
-    except (KeyError, ValueError, TypeError, OverflowError):
+    except (KeyError, ValueError, TypeError, OverflowError, RecursionError):
         return {}
 
 

@@ -79,7 +79,7 @@ def outbox_of(annotations: Mapping[str, object]) -> Outbox:
     """Read what `OutboxNotes` wrote; what cannot be read was never there."""
     try:
         return _read(json.loads(str(annotations[labels.OUTBOX])))
-    except (KeyError, ValueError, TypeError, OverflowError):
+    except (KeyError, ValueError, TypeError, OverflowError, RecursionError):
         return EMPTY_OUTBOX
 
 

@@ -161,6 +161,12 @@ def test_what_keeps_a_count_from_what_its_policy_wants_is_told_in_a_line() -> No
         assert not [line for line in said(other) if line.startswith("limited:")]
 
 
+def test_a_look_whose_reason_nobody_tells_is_told_all_the_same() -> None:
+    shown = looked(status(Scaling()), LastLook(NOW - 4, NOW - 20, 2, 60, ()))
+    told = "limited: Scheduler/arena: its policy wanted 2 rooms 4 s ago, 60 act: why is not told"
+    assert told in said(shown)
+
+
 def test_what_never_arrived_is_no_commit_of_ours() -> None:
     assert not [line for line in said(status(WAITS, DOWN)) if line.startswith("last commit")]
 

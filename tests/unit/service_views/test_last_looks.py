@@ -109,7 +109,16 @@ def test_before_the_first_look_at_git_the_lease_stays_as_it_is() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "soon", "{}x", '{"a": 1}', "[[1]]", '[["a","b","c",Infinity,0,1,1,0,[]]]', "[7]"],
+    [
+        "",
+        "soon",
+        "{}x",
+        '{"a": 1}',
+        "[[1]]",
+        '[["a","b","c",Infinity,0,1,1,0,[]]]',
+        "[7]",
+        "[" * 100_000,
+    ],
 )
 def test_what_somebody_else_wrote_there_is_nothing(text: str) -> None:
     assert last_looks_of({labels.LAST_LOOKS: text}) == {}

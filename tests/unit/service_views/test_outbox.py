@@ -80,6 +80,7 @@ def test_no_error_is_longer_than_a_screen() -> None:
     [
         pytest.param("", id="nothing"),
         pytest.param("soon", id="no JSON"),
+        pytest.param("[" * 100_000, id="deep"),
         pytest.param("[]", id="no object"),
         pytest.param('{"commit": "a"}', id="fields are missing"),
         pytest.param(
