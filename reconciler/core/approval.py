@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from reconciler.core.change import hash_of_lines
-from reconciler.core.freezing import frozen_lines
 from reconciler.core.offers import ask_word, asks_of, print_of, prints_of, shown_of
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Removal
@@ -47,8 +46,13 @@ class Ask:
     frozen: frozenset[str] = frozenset()
 
 
-def ask_of(arrival: Arrival, removals: Collection[Removal], edits: Collection[Edit]) -> Ask:
-    """Return what a head takes away, and what of it is frozen.
+def ask_of(
+    arrival: Arrival,
+    removals: Iterable[Removal],
+    edits: Iterable[Edit],
+    frozen: frozenset[str] = frozenset(),
+) -> Ask:
+    """Return what a head takes away, with the lines of it that are `frozen`.
 
     A spec that left Git has an empty mark, and an edit, whose line tells the spec itself.
     """
@@ -60,7 +64,7 @@ def ask_of(arrival: Arrival, removals: Collection[Removal], edits: Collection[Ed
         else ""
         for removal in removals
     }
-    return Ask(marks, reading.commit, arrival.now, frozen_lines(arrival, removals, edits))
+    return Ask(marks, reading.commit, arrival.now, frozen)
 
 
 def waiting(
@@ -97,16 +101,19 @@ def offer(repository: RepositoryRecord, ask: Ask, waiting: Collection[str]) -> R
             continue
         asks = asks_of(part)
         known = next((item for item in offers if item.change_hash == change_hash), None)
-        if known is not None and known.asks == asks and known.end is OfferEnd.WAITING:
-            continue
-        since = 0.0 if known is None else ask.now
         others = tuple(item for item in offers if item is not known)
-        offers = (*others, Offer(change_hash, shown_of(part), ask.commit, asks, since))
-    return replace(repository, offers=offers[-OFFERS_KEPT:])
+        if known is None or known.asks != asks or known.end is not OfferEnd.WAITING:
+            since = 0.0 if known is None else ask.now
+            known = Offer(change_hash, shown_of(part), ask.commit, asks, since)
+        offers = (*others, known)
+    # What is over tells only why it takes no approval any more: it goes first.
+    ended = tuple(item for item in offers if item.end is not OfferEnd.WAITING)
+    lasting = tuple(item for item in offers if item.end is OfferEnd.WAITING)
+    return replace(repository, offers=(*ended, *lasting)[-OFFERS_KEPT:])
 
 
 def _parts(ask: Ask, waiting: Collection[str]) -> Iterator[Mapping[str, str]]:
-    """Yield what one hash each stands for, what is approved most often last: the first are lost."""
+    """Yield what one hash each stands for: all of it, and apart what a freeze holds."""
     new = {line: mark for line, mark in ask.marks.items() if line not in waiting}
     for whole in (ask.marks, new):
         waits = {line: mark for line, mark in whole.items() if line in ask.frozen}

@@ -8,7 +8,7 @@ own, and under those that were open before: no commit lifts the freeze that it s
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from reconciler.core import brakes, freeze_windows, intents
@@ -18,7 +18,7 @@ from reconciler.core.compile import canonical
 from reconciler.core.counts_in_git import is_taken_back, waiting_by
 from reconciler.core.waits import soonest
 from reconciler.model.arrivals import Arrival
-from reconciler.model.changes import Cause, Removal
+from reconciler.model.changes import Removal
 from reconciler.model.freezes import Edit, Freeze, Window
 from reconciler.model.records import NO_RECORD, Accepted, RepositoryRecord, StateRecord
 from reconciler.model.refs import WorkloadKey
@@ -153,14 +153,6 @@ def _settings(config: Config) -> str:
     """Return what of a Config decides about rooms, as text."""
     spec = json.loads(config.spec_json).get("spec") or {}
     return canonical({name: spec[name] for name in WAITING_PARTS if name in spec})
-
-
-def frozen_lines(
-    arrival: Arrival, removals: Iterable[Removal], edits: Iterable[Edit]
-) -> frozenset[str]:
-    """Return the lines that wait for the end of a freeze: edits, and specs that leave Git in it."""
-    gone = (each.line for each in removals if arrival.freezes and each.cause is Cause.LEFT_GIT)
-    return frozenset((*gone, *(edit.line for edit in edits)))
 
 
 def lifted(

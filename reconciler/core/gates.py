@@ -1,6 +1,6 @@
 """What of a head does not act by itself: the three gates of DESIGN §2 rule 3 and §6, freezes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from reconciler.core import brakes, budget, vanish
@@ -9,6 +9,7 @@ from reconciler.core.mistakes import listed
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal, leaves_git
 from reconciler.model.findings import Finding, Severity
+from reconciler.model.freezes import Edit
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.readings import Reading
 from reconciler.model.records import NO_RECORD, HeldRemoval, RepositoryRecord, StateRecord
@@ -67,6 +68,27 @@ def frozen_holds(arrival: Arrival, hashes: Mapping[str, str]) -> Iterator[Hold]:
     for edit in arrival.waiting:
         reason, approvable = frozen_reason(arrival.freezes), hashes.get(edit.line, "")
         yield Hold(HoldKind.FROZEN, edit.key, reason, approvable, edit.line)
+
+
+def frozen_lines(
+    arrival: Arrival,
+    repository: RepositoryRecord,
+    records: Mapping[WorkloadKey, StateRecord],
+    removals: tuple[Removal, ...],
+    edits: Iterable[Edit],
+) -> frozenset[str]:
+    """Return the lines that nothing but a freeze holds: edits, and what they take away with them.
+
+    So one hash lets such an edit act as a whole. Of specs that leave Git it is those that no other
+    gate stops: whoever ends the freeze for others lets none of these through.
+    """
+    if not arrival.freezes:
+        return frozenset()
+    edited = {edit.key: edit.line for edit in edits}
+    held = blocked(arrival, replace(repository, approved=()), records, removals)
+    waits = {each.line for each in held.values() if each.kind is HoldKind.FROZEN}
+    waits |= {removal.line for removal in removals if removal.key in edited}
+    return frozenset(waits.union(edited.values()))
 
 
 def blocked(

@@ -32,8 +32,8 @@ def trailer_line(change_hash: str) -> str:
 def invitation(change_hash: str) -> Hold:
     """Say what to write into a commit that lets a held change through."""
     return _doubt(
-        "whoever signed no part of what is held may also let it through by an empty signed "
-        f"commit with the line {trailer_line(change_hash)}"
+        "whoever signed no part of what is held may also let all of it through at once, by an "
+        f"empty signed commit with the line {trailer_line(change_hash)}"
     )
 
 

@@ -54,6 +54,12 @@ def holds(process: Process) -> dict[str, HoldKind]:
     return {hold.key.name if hold.key else "": hold.kind for hold in process.lane.wanted.holds}
 
 
+def shown(process: Process, world: World) -> dict[WorkloadKey | None, str]:
+    """Return the hashes that `status` shows."""
+    status = status_of(process.lane, (), None, world.time.now())
+    return {hold.key: hold.change_hash for each in status.workloads for hold in each.holds}
+
+
 def images(world: World, name: str) -> set[str]:
     return {pod["spec"]["containers"][0]["image"] for pod in world.pods(name)}
 
@@ -189,12 +195,7 @@ async def test_what_waits_for_the_end_and_what_takes_too_much_have_hashes_of_the
     await turns(world, process)
     hashes = {hold.key: hold.change_hash for hold in process.lane.wanted.holds}
     assert len({*hashes.values()}) == 2, "each its own"
-    shown = {
-        hold.key: hold.change_hash
-        for each in status_of(process.lane, (), None, world.time.now()).workloads
-        for hold in each.holds
-    }
-    assert shown == hashes, "status shows what the loop tells"
+    assert shown(process, world) == hashes, "status shows what the loop tells"
     world.approve(hashes[WorkloadKey("Scheduler", approved, approved)])
     await turns(world, process, 40)
     (left,) = process.lane.wanted.holds
@@ -202,6 +203,29 @@ async def test_what_waits_for_the_end_and_what_takes_too_much_have_hashes_of_the
     assert left.change_hash == hashes[left.key], "which is still what lets it through"
     counts = {"arena": (1, 3), "lobby": (12, 5)}[approved]
     assert (len(world.pods("arena")), len(world.pods("lobby"))) == counts
+
+
+async def test_one_approval_lets_a_frozen_scale_in_act_however_much_it_takes() -> None:
+    world = World()
+    lobby = {"schedulers/lobby.yaml": spec("lobby", 12)}
+    world.commit({"gamekeeper.yaml": config(), "schedulers/arena.yaml": spec("arena", 12), **lobby})
+    process = await world.process()
+    await world.settle(process)
+    world.commit({"schedulers/lobby.yaml": None})
+    await turns(world, process)
+    assert holds(process) == {"lobby": HoldKind.OVER_BUDGET}
+    await at(world, process, HOUR + 1800)
+    world.commit({"schedulers/arena.yaml": spec("arena", 2)})
+    await turns(world, process)
+    hashes = {hold.key: hold.change_hash for hold in process.lane.wanted.holds}
+    assert holds(process) == {"arena": HoldKind.FROZEN, "lobby": HoldKind.OVER_BUDGET}
+    assert shown(process, world) == hashes
+    world.approve(hashes[ARENA])
+    await turns(world, process, 40)
+    assert (len(world.pods("arena")), len(world.pods("lobby"))) == (2, 12)
+    assert {hold.key: hold.change_hash for hold in process.lane.wanted.holds} == {
+        LOBBY: hashes[LOBBY]
+    }
 
 
 async def test_an_approved_change_of_the_config_lifts_the_freeze() -> None:

@@ -187,6 +187,23 @@ def test_what_a_freeze_holds_and_the_rest_are_offered_apart_and_together() -> No
     assert found[LOBBY] == hash_of_lines((LOBBY,))
 
 
+def test_what_is_over_makes_place_before_what_still_waits() -> None:
+    ended = Offer("old", (), "c0", frozenset(), end=OfferEnd.DONE)
+    many = tuple(
+        Offer(f"h{n}", (LOBBY,), "c1", asks_of({LOBBY: f"{n}"}))
+        for n in range(approval.OFFERS_KEPT - 1)
+    )
+    mine = Offer(hash_of_lines([ARENA]), (ARENA,), "c0", asks_of({ARENA: ""}))
+    record = RepositoryRecord(offers=(mine, *many, ended))
+    first = approval.offer(record, Ask({ARENA: ""}, "c2", NOW), ())
+    assert first.offers == (*many, mine), "which is asked for, so it is the last to go"
+    assert approval.offer(first, Ask({ARENA: ""}, "c3", NOW), ()) == first
+    more = approval.offer(first, Ask({EDIT: ""}, "c4", NOW), ())
+    assert [item.change_hash for item in more.offers[-2:]] == [
+        mine.change_hash, hash_of_lines([EDIT]),
+    ]  # fmt: skip
+
+
 def test_a_hash_is_offered_once_for_one_state_of_the_specs() -> None:
     first = approval.offer(RepositoryRecord(), Ask({LOBBY: "m"}, "c1", NOW), ())
     again = approval.offer(first, Ask({LOBBY: "m"}, "c2", NOW + 9), ())
