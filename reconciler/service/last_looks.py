@@ -5,7 +5,7 @@ record. Whoever leads renews the Lease anyway, so no look costs a call more.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from reconciler.model import labels
@@ -17,7 +17,11 @@ from reconciler.service.outbox import unix_seconds
 
 MOST_LOOKS = 50
 """An annotation is small: of more, those are told whose count is not what their policy wants."""
+MOST_BYTES = 16 * 1024
+"""All annotations of a Lease have 256 KiB; beyond them no renewal is taken, and nobody leads."""
 LONGEST_STEPS = 400
+FIRST_STEP = 80
+"""What the policy's own reason has of it at least: it is known by its place."""
 
 
 class LastLooks:
@@ -54,8 +58,7 @@ class LastLooks:
         if not self._looks:
             return {}
         first = sorted(self._looks.items(), key=lambda each: (not each[1].is_limited, each[0]))
-        rows = [_row(key, look) for key, look in first[:MOST_LOOKS]]
-        return {labels.LAST_LOOKS: json.dumps(rows, separators=(",", ":"))}
+        return {labels.LAST_LOOKS: f"[{','.join(_fitting(map(_row, first[:MOST_LOOKS])))}]"}
 
 
 def last_looks_of(annotations: Mapping[str, object]) -> Mapping[WorkloadKey, LastLook]:
@@ -66,14 +69,33 @@ def last_looks_of(annotations: Mapping[str, object]) -> Mapping[WorkloadKey, Las
         return {}
 
 
-def _row(key: WorkloadKey, look: LastLook) -> list[Any]:
-    steps, left = [], LONGEST_STEPS
+def _fitting(rows: Iterable[str]) -> Iterator[str]:
+    """Yield the first rows that have room together, commas and brackets counted."""
+    used = 1
+    for row in rows:
+        used += len(row.encode()) + 1
+        if used > MOST_BYTES:
+            return
+        yield row
+
+
+def _row(told: tuple[WorkloadKey, LastLook]) -> str:
+    key, look = told
+    numbers = [look.at, look.answered_at, look.advised, look.replicas, look.again_at]
+    row = [key.kind, key.namespace, key.name, *numbers, _steps(look.steps)]
+    written = json.dumps(row, separators=(",", ":"), ensure_ascii=False)
+    return written.encode(errors="replace").decode()  # half a character is no text
+
+
+def _steps(steps: Sequence[str]) -> list[str]:
     # What limits the count stands last, and what a stranger wrote first.
-    for step in reversed(look.steps):
-        steps.append(step[:left])
-        left -= len(steps[-1])
-    told = [look.at, look.answered_at, look.advised, look.replicas, look.again_at]
-    return [key.kind, key.namespace, key.name, *told, [step for step in reversed(steps) if step]]
+    kept: list[str] = []
+    left = LONGEST_STEPS - sum(len(step[:FIRST_STEP]) for step in steps[:1])
+    for step in reversed(steps[1:]):
+        kept.append(step[:left])
+        left -= len(kept[-1])
+    first = [step[: FIRST_STEP + left] for step in steps[:1]]
+    return [*first, *(step for step in reversed(kept) if step)]
 
 
 def _read(row: Any) -> tuple[WorkloadKey, LastLook]:

@@ -13,7 +13,14 @@ from reconciler.model.last_looks import LastLook
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.scaling import Autoscaling, Bounds, Look, Signal
 from reconciler.model.specs import Budgets
-from reconciler.service.last_looks import LONGEST_STEPS, MOST_LOOKS, LastLooks, last_looks_of
+from reconciler.service.last_looks import (
+    FIRST_STEP,
+    LONGEST_STEPS,
+    MOST_BYTES,
+    MOST_LOOKS,
+    LastLooks,
+    last_looks_of,
+)
 from reconciler.service.lookout import Lookout
 from reconciler.service.scalers import Scalers
 from reconciler.service.scaling_voice import ScalingVoice
@@ -94,6 +101,28 @@ def test_of_too_many_those_are_told_that_something_limits() -> None:
     assert (len(told), KEY in told) == (MOST_LOOKS, True)
     assert told[KEY].steps[-1] == LIMIT, "what limits it is not cut off"
     assert sum(map(len, told[KEY].steps)) == LONGEST_STEPS
+
+
+def test_so_many_long_words_leave_the_lease_room_for_what_keeps_it() -> None:
+    looks = LastLooks()
+    for number in range(MOST_LOOKS):
+        key = WorkloadKey("Scheduler", "a", f"a{number}")
+        looks.note(key, asked(), decision(60, "\N{VIDEO GAME}" * 5000))
+    looks.note(KEY, asked(), decision(2, "2 rooms\ud800", LIMIT))
+    (note,) = looks.notes().values()
+    assert len(note.encode()) <= MOST_BYTES
+    told = last_looks_of(looks.notes())
+    assert 8 < len(told) < MOST_LOOKS, "what is shown is not escaped six times over"
+    assert KEY in told
+
+
+def test_a_long_limit_leaves_the_reason_of_the_policy_first() -> None:
+    looks = LastLooks()
+    looks.note(KEY, asked(), decision(2, "2 rooms", "held, no room goes: " + "y" * 5000))
+    assert read_back(looks).steps[0] == "2 rooms"
+    looks.note(KEY, asked(), decision(2, "x" * 5000, "y" * 5000, "z" * 5000))
+    first, *others = read_back(looks).steps
+    assert (first, len("".join(others))) == ("x" * FIRST_STEP, LONGEST_STEPS - FIRST_STEP)
 
 
 def test_before_the_first_look_at_git_the_lease_stays_as_it_is() -> None:
