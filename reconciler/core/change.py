@@ -200,6 +200,7 @@ def _effect(before: Workload, after: Workload) -> str:
         )
     if after.replicas < before.replicas or after.revision != before.revision:
         said += _ended(after)
+    said += _ended_sooner(before, after)
     if before.hears and not after.hears:
         said.append(lost_protection((after,)))
     if after.hears and not before.hears:
@@ -216,6 +217,19 @@ def _ended(workload: Workload) -> list[str]:
     if limit is None or not workload.hears:
         return []
     return [f"a room with players goes {limit:.0f} s after it is told to, whoever plays there"]
+
+
+def _ended_sooner(before: Workload, after: Workload) -> list[str]:
+    """Say that rooms which leave already go sooner: the deadline counts from when they were told.
+
+    One that is new or shorter may be over for them when it comes.
+    """
+    was, limit = before.departure.drain_deadline_seconds, after.departure.drain_deadline_seconds
+    if limit is None or not after.hears or (was is not None and was <= limit):
+        return []
+    return [
+        f"a room that leaves already goes {limit:.0f} s after it was told to, whoever plays there"
+    ]
 
 
 def _rooms(number: int) -> str:

@@ -240,6 +240,30 @@ def test_a_deadline_that_ends_rooms_with_players_is_told(reports: str) -> None:
         assert (told in effect) is (reports == "required")
 
 
+@pytest.mark.parametrize(
+    ("was", "limit", "reports", "is_told"),
+    [
+        (None, 60, "required", True),
+        (600, 60, "required", True),
+        (60, 60, "required", False),
+        (60, 600, "required", False),
+        (60, None, "required", False),
+        (None, 60, "none", False),
+    ],
+)
+def test_a_deadline_that_comes_sooner_is_told_for_rooms_that_leave_already(
+    was: float | None, limit: float | None, reports: str, is_told: bool
+) -> None:
+    there = Departure(drain_deadline_seconds=was)
+    before = a_workload("arena", 2, departure=there, reports=reports)
+    after = replace(
+        before, departure=Departure(drain_deadline_seconds=limit), spec_json='{"limit": 1}'
+    )
+    (update,) = change.compare(a_reading(before), a_reading(after), "local").workloads
+    told = "a room that leaves already goes 60 s after it was told to, whoever plays there"
+    assert update.effect == (told if is_told else "no room is touched")
+
+
 CUP = Window("cup", begin="2027-01-15", end="2027-01-15", time_zone="UTC", line=5)
 """NOW is in it."""
 
