@@ -148,7 +148,7 @@ def count_json(story: CountStory, now: float) -> dict[str, Any]:
             "starting": load.starting,
             "unheard": load.unheard,
             "matches": load.matches,
-            "players": load.players,
+            "players": load.told_players,
             "trouble": load.trouble or None,
         },
         "lastLook": look_json(story.last_look) if story.last_look else None,
@@ -175,6 +175,8 @@ def _load(load: Load) -> str:
         "not heard": load.unheard,
     }
     rooms = ", ".join(f"{number} {what}" for what, number in parts.items() if number) or "no room"
-    played = f"{plural(load.matches, 'match')}, {plural(load.players, 'player')}"
+    told = load.told_players
+    players = "players not known" if told is None else plural(told, "player")
+    played = f"{plural(load.matches, 'match')}, {players}"
     trouble = f"; {load.trouble}" if load.trouble else ""
     return f"{load.replicas} wanted: {rooms}; {played}{trouble}"

@@ -70,7 +70,7 @@ def report_of(room: SeenRoom, now: float) -> str:
         return ""
     words = (("says", heard.said), ("health", heard.health), ("state", heard.game_state))
     told = heard.told_players
-    said = [f"players {'not told' if told is None else told}", f"matches {heard.matches}"]
+    said = [f"players {'not known' if told is None else told}", f"matches {heard.matches}"]
     said += [f"{word} {value}" for word, value in words if value]
     silent = "silent since" if heard.silent else ""
     return ", ".join([*said, *filter(None, (*_ages(room, heard, now), silent))])

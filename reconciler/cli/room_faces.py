@@ -11,7 +11,7 @@ from reconciler.core.rollup import FleetHealth, Rollup, by_state, roll_up
 from reconciler.core.rooms import Sorted
 from reconciler.model.holds import Hold, is_suspended
 from reconciler.model.live import LivePod, Phase
-from reconciler.model.rooms import BUSY_MARKS, RoomState, Why
+from reconciler.model.rooms import BUSY_MARKS, RoomState, Why, players_told
 from reconciler.model.specs import Workload
 
 NOBODY = Rollup(0, FleetHealth.HEALTHY, Phase.RUNNING)
@@ -107,7 +107,7 @@ def face_of(
     return RoomsFace(
         states=by_state(room_state.judge(pod, spec, heard.get(pod.uid)) for pod in rooms),
         rollup=roll_up(rooms, heard, holds, wanted=0 if deleting else spec.replicas),
-        players=sum(said.players for said in heard.values()) if heard else None,
+        players=players_told(heard.values()) if heard else None,
         staying=staying,
         above=untold,
         ends=ends,

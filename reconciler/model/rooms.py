@@ -5,7 +5,7 @@ annotations of its pod; matches, players and the times of reports stay in memory
 memory is said again by the rooms, or stands in the pod, so nothing has to be kept elsewhere.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -139,10 +139,24 @@ class Heard:
     def told_players(self) -> int | None:
         """How many play there, for who looks at it: None where somebody does and none was told.
 
-        Maestro's pings know of no players: 0 beside a match is no number of anybody's.
+        Maestro's pings know of no players, and of a 0 it is not kept whether it was told: so 0
+        beside a match is believed of no game, not of one that said it.
         """
         unknown = not self.tells or (self.busy and not self.players)
         return None if unknown else self.players
+
+
+def players_told(heard: Collection[Heard]) -> int | None:
+    """Return how many play in these rooms, as far as they told.
+
+    None where no number is anybody's: no room told of its players at all, or somebody plays and
+    the sum is 0. Rooms that told that nobody plays there make no number of it.
+    """
+    numbers = [said.told_players for said in heard]
+    told = [number for number in numbers if number is not None]
+    total = sum(told)
+    unknown = bool(numbers) and not told
+    return None if unknown or (not total and any(said.busy for said in heard)) else total
 
 
 NOTHING_HEARD: Mapping[str, Heard] = {}

@@ -100,6 +100,14 @@ class Load:
     """The players of each room that tells of any: `players` is their sum, as it was told."""
 
     @property
+    def told_players(self) -> int | None:
+        """How many play, for who looks at it: None where matches run and no room told a player.
+
+        A policy reckons with `players`, which is what was told.
+        """
+        return None if self.matches and not self.players else self.players
+
+    @property
     def members(self) -> int:
         """Rooms that count."""
         return self.ready + self.active + self.occupied + self.allocated + self.starting

@@ -16,7 +16,7 @@ from reconciler.core.hearing import MOST_PLAYERS
 from reconciler.core.rollup import roll_up
 from reconciler.model.holds import Hold
 from reconciler.model.refs import Json, WorkloadKey
-from reconciler.model.rooms import OPEN_STATES, Report, RoomState, Said, Why
+from reconciler.model.rooms import OPEN_STATES, Report, RoomState, Said, Why, players_told
 from reconciler.room_ports import Happening, RoomView
 
 Asked = Callable[[WorkloadKey], tuple[int, Iterable[Hold]]]
@@ -203,15 +203,13 @@ def _counts(
 ) -> Json:
     """Count the rooms of a workload, beside its face as the collections show it."""
     heard = {room.pod.uid: room.heard for room in shown if room.heard is not None}
-    numbers = [said.told_players for said in heard.values()]
-    told = [number for number in numbers if number is not None]
     states = Counter(room.judged.state.value for room in shown)
     face = roll_up([room.pod for room in shown], heard, holds, wanted=wanted)
     return {
         "workload": f"{key.kind}/{key.namespace}/{key.name}",
         "rooms": len(shown),
         "available": sum(room.available and not leaves(room.pod) for room in shown),
-        "players": sum(told) if told or not numbers else None,
+        "players": players_told(heard.values()),
         "matches": sum(said.matches for said in heard.values()),
         "states": dict(sorted(states.items())),
         "healthy": face.available,

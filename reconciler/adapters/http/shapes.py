@@ -47,7 +47,10 @@ def _listed(name: str) -> Json:
 
 _SERVER: Json = {"serverName": _TEXT, "namespace": _TEXT}
 _PORT: Json = {"name": _TEXT, "protocol": _TEXT, "port": _WHOLE}
-_NEVER_TOLD = "null where nobody told: a room has a match, and Maestro's pings know no players"
+_NEVER_TOLD = (
+    "null where nobody told, and instead of 0 beside a match or `occupied`: "
+    "Maestro's pings know no players"
+)
 
 ROOM: Json = {
     "namespace": _TEXT,
@@ -162,7 +165,8 @@ SCHEMAS: Json = {
             "available": _WHOLE,
             "players": {
                 "type": ["integer", "null"],
-                "description": "the sum of what rooms told; null where no room told any",
+                "description": "the sum of what rooms told; null instead of 0 "
+                "where somebody plays, and where no room that was heard told",
             },
             "matches": _WHOLE,
             "states": {"type": "object", "additionalProperties": _WHOLE},

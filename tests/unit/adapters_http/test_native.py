@@ -271,6 +271,19 @@ async def test_players_that_no_room_told_are_no_0(office: Office) -> None:
     assert (arena["players"], arena["matches"]) == (None, 1)
 
 
+async def test_a_room_that_told_that_it_is_empty_makes_no_0_of_another_ones_players(
+    office: Office,
+) -> None:
+    await office.ask("PUT", f"{ROOM}/report", {"state": "occupied", "matches": 1}, TOKEN)
+    (other,) = (at for at in office.desk.known if at[0] == "arena" and at[1] != "arena-7")
+    empty = Heard(at=NOW, said=Said.READY)
+    office.desk.known[other] = replace(office.desk.known[other], heard=empty)
+    answer = await office.ask("GET", "/v1/workloads?workload=Scheduler/arena/arena", token=ADMIN)
+
+    (arena,) = json.loads(answer.body)["workloads"]
+    assert (arena["players"], arena["matches"]) == (None, 1)
+
+
 async def test_one_workload_alone_is_counted(office: Office) -> None:
     """Whoever may look at one workload only has to name it."""
     asked = "/v1/workloads?workload=Scheduler/arena/arena"

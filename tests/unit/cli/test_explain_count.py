@@ -46,6 +46,15 @@ def test_everything_that_shaped_the_count_has_its_line() -> None:
     assert last.startswith("comes to|9 rooms, not knowing what the loop alone remembers")
 
 
+def test_players_of_a_match_that_no_room_told_are_no_0() -> None:
+    unknown = replace(STORY, load=a_load(ready=4, occupied=4, replicas=8, players=0))
+    assert "its load|8 wanted: 4 ready, 4 occupied; 4 matches, players not known" in lines(unknown)
+    assert count_json(unknown, NOW)["load"]["players"] is None
+    idle = replace(STORY, load=a_load(ready=4, occupied=0, replicas=4, players=0))
+    assert "its load|4 wanted: 4 ready; 0 matches, 0 players" in lines(idle)
+    assert count_json(idle, NOW)["load"]["players"] == 0
+
+
 def test_a_number_of_a_person_is_told_with_its_commit_and_its_end() -> None:
     told = lines(HELD)
     assert "held|the number was set by hand in dddddddddddd: no policy until " in "\n".join(told)

@@ -146,6 +146,23 @@ def test_a_fleet_shows_the_collections_face() -> None:
     assert (shown["available"], shown["health"], shown["players"]) == (1, "Failed", 5)
 
 
+@pytest.mark.parametrize(
+    ("kept", "shown"),
+    [
+        (['{"said":"occupied","players":0,"at":1}', '{"players":0,"at":1}'], None),
+        (['{"said":"occupied","players":0,"at":1}', '{"players":4,"at":1}'], 4),
+        (['{"players":0,"at":1}', '{"players":0,"at":1}'], 0),
+        (["", ""], None),
+    ],
+    ids=["one unknown, one empty", "one unknown, one told", "both empty", "never heard"],
+)
+def test_players_are_summed_as_the_list_of_rooms_shows_them(
+    kept: list[str], shown: int | None
+) -> None:
+    pods = [a_pod(number, kept_report=said) for number, said in enumerate(kept)]
+    assert face_of(pods, HEARD, (), deleting=False).players == shown
+
+
 def test_rooms_are_counted_by_state_for_programs() -> None:
     pods = [a_pod(0, mark=Mark.BUSY), a_pod(1, mark=Mark.IDLE), a_pod(2, mark=Mark.IDLE)]
     face = face_of(pods, HEARD, (), deleting=False)

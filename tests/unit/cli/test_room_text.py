@@ -94,7 +94,7 @@ def test_players_that_nobody_told_are_no_0(heard: Heard, shown: int | None) -> N
     room = seen(a_pod(7, mark=Mark.BUSY), around)
     assert as_json(room, NOW)["players"] == shown
     assert cells(room)["players"] == ("-" if shown is None else str(shown))
-    said = "players not told" if shown is None else f"players {shown}"
+    said = "players not known" if shown is None else f"players {shown}"
     assert report_of(room, NOW).startswith(f"{said}, matches {heard.matches}")
 
 
