@@ -28,10 +28,11 @@ _SECRET_ENDS = ("auth", "cred", "creds", "dsn", "jwt", "key", "keys", "pass", "p
 one of them a word ends that is a secret's name, for many a name is one word: `DBPASS`, `sshkey`."""
 _FLAG = re.compile(r"[-+]{1,2}([A-Za-z][\w.-]*)")
 _GIVEN = re.compile(
-    r"(?<!\S)(?P<keep>(?:[-+]{1,2}(?P<flag>[A-Za-z][\w.-]*+)(?:=|\s+)|(?P<variable>[A-Za-z_]\w*+)=))"
-    r"(?P<value>\"[^\"]*\"|'[^']*'|\S+)"
+    r"(?<![^\s\"'])(?:[-+]{1,2}(?P<flag>[A-Za-z][\w.-]*+)(?:=|\s++)|(?P<variable>[A-Za-z_]\w*+)=)"
 )
-"""`--db-pass=x`, `+rcon_password x`, `RCON_PWD="x y"` in a text."""
+"""`--db-pass=`, `+rcon_password `, `RCON_PWD=` in a text, within quotes too."""
+_WORD = re.compile(r"(?:\\.|\"(?:\\.|[^\"\\])*+\"|'[^']*+'|\S)++")
+"""One word of a shell: `x`, `"x y"`, `"$A":'b c'`. A quote that nothing ends is a letter."""
 _LINE = re.compile(
     r"^(?P<keep>[ \t]*+(?P<name>[A-Za-z_][\w.-]*+)(?:[ \t]*+[=:][ \t]*+|[ \t]++))"
     r"(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s\"']+)[ \t]*+$",
@@ -40,10 +41,9 @@ _LINE = re.compile(
 """`rcon_password "x"`, `DB_PWD = x` as a line of a server's own configuration."""
 _LOGIN_FLAG = r"(?:-[A-Za-z]{0,8}[uU]|--(?:proxy-)?user)"
 _LOGIN = re.compile(
-    rf"(?<!\S)(?P<keep>(?:{_LOGIN_FLAG}(?:=|\s+)|-[A-Za-z]{{0,8}}[uU]))"
-    r"(?P<value>\"[^\"]*\"|'[^']*'|\S+)"
+    rf"(?<![^\s\"'])(?:{_LOGIN_FLAG}(?:=|\s++)|-[A-Za-z]{{0,8}}[uU])(?!{_LOGIN_FLAG}[=\s])"
 )
-"""`curl -u admin:x`, `--user=admin:x` in a text."""
+"""`curl -u `, `--user=`, `-u` before what it names; a flag behind a flag is no user."""
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _DATA = frozenset({"data", "stringData", "binaryData"})
 _NAMED_BY_PEOPLE = frozenset({*_DATA, "annotations", "labels"})
@@ -117,15 +117,14 @@ def _flagged(items: list[Any]) -> set[int]:
 
 def _password_in(value: str) -> str:
     """Return what stands for a password in `user:password`; numbers are a user and its group."""
-    user, _, password = value.strip("\"'").partition(":")
-    is_none = password.startswith("//") or (user.isdigit() and password.isdigit())
-    return "" if is_none else password
+    user, _, password = (part.strip("\"'") for part in value.partition(":"))
+    is_url = user.lower() in ("http", "https") and password.startswith("//")
+    return "" if is_url or (user.isdigit() and password.isdigit()) else password
 
 
 def _masked(value: Any, side: str, path: str) -> Any:
     if isinstance(value, str):
-        given = _LOGIN.sub(_without_password, _GIVEN.sub(_without_secret, redact(value)))
-        told = _LINE.sub(_line_without_secret, given)
+        told = _LINE.sub(_line_without_secret, _without_passwords(_without_secrets(redact(value))))
         return value if told == value else f"{told} ({side})"
     if isinstance(value, list):
         flagged = _flagged(value)
@@ -142,16 +141,38 @@ def _masked(value: Any, side: str, path: str) -> Any:
     }
 
 
-def _without_secret(found: re.Match[str]) -> str:
-    name = found["flag"] or found["variable"]
-    return f"{found['keep']}{MASK}" if is_secret_name(name) else found[0]
+def _without_secrets(text: str) -> str:
+    """Mask the word behind each flag or variable that is named like a secret.
+
+    The word behind any other may be such a flag itself, or hold one: `sh -c "run --db-pass x"`.
+    """
+    parts, at = [], 0
+    for found in _GIVEN.finditer(text):
+        if found.end() < at or not is_secret_name(found["flag"] or found["variable"]):
+            continue
+        word = _WORD.match(text, found.end())
+        if word:
+            parts += [text[at : word.start()], MASK]
+            at = word.end()
+    return "".join([*parts, text[at:]])
 
 
-def _without_password(found: re.Match[str]) -> str:
-    password = _password_in(found["value"])
-    if not password:
-        return found[0]
-    return f"{found['keep']}{found['value'].replace(f':{password}', f':{MASK}')}"
+def _without_passwords(text: str) -> str:
+    """Mask the password of each login; its quotes stay.
+
+    A word is read once, whatever flags stand inside it: a long one costs no more than its length.
+    """
+    parts, at, end = [], 0, 0
+    for found in _LOGIN.finditer(text):
+        word = _WORD.match(text, found.end()) if found.end() >= end else None
+        if word is None:
+            continue
+        end = word.end()
+        if password := _password_in(word[0]):
+            start = text.index(password, text.index(":", word.start()))
+            parts += [text[at:start], MASK]
+            at = start + len(password)
+    return "".join([*parts, text[at:]])
 
 
 def _line_without_secret(found: re.Match[str]) -> str:

@@ -1,4 +1,5 @@
 import json
+import time
 from typing import Any
 
 import pytest
@@ -288,3 +289,35 @@ def test_documents_differ_in_some_field_or_are_equal(one: object, other: object)
 )
 def test_secrets_are_masked(before: object, after: object, fields: list[Any]) -> None:
     assert compare(before, after) == fields
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (f'curl -u "$USER":"{HUSH}" x', 'curl -u "$USER":"***" x (after)'),
+        (f"curl -u 'admin':'{HUSH}' x", "curl -u 'admin':'***' x (after)"),
+        (f'curl -u admin:"a {HUSH}" x', 'curl -u admin:"***" x (after)'),
+        (f"curl -u admin:a\\ {HUSH} x", "curl -u admin:*** x (after)"),
+        (f'"-u admin:{HUSH}" x', '"-u admin:***" x (after)'),
+        (f"-menu -u admin:{HUSH}", "-menu -u admin:*** (after)"),
+        (f"curl -u admin://{HUSH}", "curl -u admin:*** (after)"),
+        (f'"-u", "admin:{HUSH}"', '"-u", "admin:***" (after)'),
+        (f'sh -c "run --db-pass=x{HUSH} y"', 'sh -c "run --db-pass=*** y" (after)'),
+        (f"run --verbose --token {HUSH} y", "run --verbose --token *** y (after)"),
+        (f"run --auth --token {HUSH} y", "run --auth *** *** y (after)"),
+        (f"docker run -e DB_PASS={HUSH} y", "docker run -e DB_PASS=*** y (after)"),
+        (f"DB_PASS=ab'c {HUSH}' y", "DB_PASS=*** y (after)"),
+        ("run -u 7:7 --map a:b -u https://x", "run -u 7:7 --map a:b -u https://x"),
+    ],
+)
+def test_of_a_line_of_a_shell_no_word_of_a_secret_is_left(line: str, told: str) -> None:
+    (found,) = compare_fields(json.dumps({"a": ""}), json.dumps({"a": line}))
+    assert found.after == told
+
+
+@pytest.mark.parametrize("part", ['-u"', "-u '\\", '--pass "\\', "A=", '-u "a:', "-menu "])
+def test_a_long_hostile_line_takes_no_long_time(part: str) -> None:
+    line = part * 20_000
+    began = time.process_time()
+    compare_fields(json.dumps({"a": ""}), json.dumps({"a": line}))
+    assert time.process_time() - began < 2
