@@ -95,7 +95,7 @@ def workload_lines(
         word, wants = console.paint("limited:", "yellow"), plural(look.advised or 0, "room")
         why = escaped("; ".join(look.steps[1:] or look.steps) or "why is not told")
         ago = f"{age(now - look.at)} ago"
-        yield f"{word} {key}: its policy wanted {wants} {ago}, {look.replicas} act: {why}"
+        yield f"{word} {key}: its policy wanted {wants} {ago}, {look.replicas} decided: {why}"
 
 
 def face_json(face: ScalingFace, now: float) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from reconciler.core import scaling_holds, scaling_pace
 from reconciler.core.policies.nested import Policies, advise_by, wanted
 from reconciler.core.policies.policy import plural
 from reconciler.model.decisions import Advised, Decision, Past
+from reconciler.model.last_looks import MINIMUM
 from reconciler.model.scaling import Advice, Autoscaling, Direction, Look, Pace
 
 
@@ -121,7 +122,7 @@ def _stabilised(course: _Course, count: int, pace: Pace, past: Past, now: float)
 def _bounded(course: _Course, look: Look) -> _Course:
     bounds = look.bounds
     if course.replicas < bounds.minimum:
-        return course.to(bounds.minimum, f"min: {plural(bounds.minimum, 'room')}")
+        return course.to(bounds.minimum, f"{MINIMUM}{plural(bounds.minimum, 'room')}")
     if course.replicas <= bounds.maximum:
         return course
     if course.hold and course.replicas <= look.load.replicas:

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+MINIMUM = "min: "
+"""How the step begins that raises a count to its lower bound."""
+
 
 @dataclass(frozen=True, slots=True)
 class LastLook:
@@ -21,5 +24,9 @@ class LastLook:
 
     @property
     def is_limited(self) -> bool:
-        """Whether something keeps the count from what the policy wants."""
-        return self.advised is not None and self.advised != self.replicas
+        """Whether something keeps the count from what the policy wants.
+
+        One that rests at its `min` with nothing to do does as it shall, for days perhaps.
+        """
+        rests = any(step.startswith(MINIMUM) for step in self.steps[1:][-1:])
+        return self.advised is not None and self.advised != self.replicas and not rests

@@ -26,6 +26,8 @@ from reconciler.service.outbox import outbox_of
 
 LONGEST_ERROR = 1000
 DEFECT = "a defect of Gamekeeper, which its log shows"
+OLDEST_LOOK_SECONDS = 300.0
+"""Policies are asked every few seconds: what is older is told by nobody who leads."""
 CLOSE_SECONDS = 5.0
 """Two clocks nearer than this are one: the server tells its time in whole seconds."""
 
@@ -123,8 +125,14 @@ class Sighting:
         return OVER if self.renewed_at else EMPTY_OUTBOX
 
     def last_looks_at(self, now: float) -> Mapping[WorkloadKey, LastLook]:
-        """Return what policies that ask others came to; nobody asks for who leads no more."""
-        return self.last_looks if self.holder and not self.is_over(now) else {}
+        """Return what policies that ask others came to; nobody asks for who leads no more.
+
+        An older version that leads keeps the note of who led before, and does not know it.
+        """
+        if not self.holder or self.is_over(now):
+            return {}
+        looks = self.last_looks.items()
+        return {key: look for key, look in looks if now - look.at <= OLDEST_LOOK_SECONDS}
 
     def by_the_server(self, record: StateRecord) -> StateRecord:
         """Return the same with the times that who leads reckons by their own clock moved, too.

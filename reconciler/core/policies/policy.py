@@ -118,4 +118,5 @@ def held(look: Look, why: str) -> Advice:
 def plural(count: float, noun: str) -> str:
     """Return a count with its noun: `1 room`, `2 rooms`, `3 matches`."""
     ending = "es" if noun.endswith("ch") else "s"
-    return f"{count:g} {noun}{'' if count == 1 else ending}"
+    figures = f"{count:{'.15g' if count % 1 == 0 else 'g'}}"
+    return f"{figures} {noun}{'' if count == 1 else ending}"

@@ -152,7 +152,7 @@ def test_what_keeps_a_count_from_what_its_policy_wants_is_told_in_a_line() -> No
     limit = "60 is the most that was wanted within 300 s"
     look = LastLook(NOW - 4, NOW - 20, 2, 60, ("20, wanted 10 a room: 2 rooms", limit))
     shown = looked(status(Scaling()), look)
-    told = f"limited: Scheduler/arena: its policy wanted 2 rooms 4 s ago, 60 act: {limit}"
+    told = f"limited: Scheduler/arena: its policy wanted 2 rooms 4 s ago, 60 decided: {limit}"
     assert told in said(shown)
     assert as_json(shown, NOW)["workloads"][0]["scaling"]["lastLook"]["advised"] == 2
     assert shown.seen is not None
@@ -163,8 +163,32 @@ def test_what_keeps_a_count_from_what_its_policy_wants_is_told_in_a_line() -> No
 
 def test_a_look_whose_reason_nobody_tells_is_told_all_the_same() -> None:
     shown = looked(status(Scaling()), LastLook(NOW - 4, NOW - 20, 2, 60, ()))
-    told = "limited: Scheduler/arena: its policy wanted 2 rooms 4 s ago, 60 act: why is not told"
+    told = (
+        "limited: Scheduler/arena: its policy wanted 2 rooms 4 s ago, 60 decided: why is not told"
+    )
     assert told in said(shown)
+
+
+@pytest.mark.parametrize(
+    ("advised", "replicas", "steps", "told"),
+    [
+        pytest.param(0, 2, ("0 rooms", "min: 2 rooms"), False, id="it rests at its min"),
+        pytest.param(0, 2, ("0 rooms", "3 is the most", "min: 2 rooms"), False, id="and a window"),
+        pytest.param(90, 60, ("90 rooms", "max: 60 rooms"), True, id="players may wait"),
+        pytest.param(0, 5, ("min: as a stranger says",), True, id="the policy's own words"),
+        pytest.param(0, 5, ("0 rooms", "min: 2 rooms", "a hold"), True, id="held above it"),
+    ],
+)
+def test_a_policy_that_rests_at_its_min_is_no_news(
+    advised: int, replicas: int, steps: tuple[str, ...], told: bool
+) -> None:
+    shown = looked(status(Scaling()), LastLook(NOW - 4, NOW - 20, advised, replicas, steps))
+    assert any(line.startswith("limited:") for line in said(shown)) is told
+
+
+def test_a_great_count_is_told_in_figures() -> None:
+    look = LastLook(NOW - 4, NOW - 20, 1_000_000, 60, ("1000000 rooms", "max: 60 rooms"))
+    assert any("wanted 1000000 rooms" in line for line in said(looked(status(Scaling()), look)))
 
 
 def test_what_never_arrived_is_no_commit_of_ours() -> None:

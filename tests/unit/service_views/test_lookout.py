@@ -1,5 +1,6 @@
 """What the Lease says of Git is what its holder saw."""
 
+from dataclasses import replace
 import json
 from datetime import UTC, datetime
 
@@ -131,6 +132,9 @@ def test_what_a_wrong_clock_wrote_is_read_by_that_of_the_api_server(ahead: float
     (look,) = seen.last_looks_at(TAKEN_AT).values()
     assert (look.at, look.answered_at, look.again_at) == (TAKEN_AT - 4, TAKEN_AT - 9, 0.0)
     assert seen.last_looks_at(TAKEN_AT + 16) == {}
+    older = replace(seen, renewed_at=TAKEN_AT + 299)
+    assert [*older.last_looks_at(TAKEN_AT + 296)] == [*seen.last_looks]
+    assert older.last_looks_at(TAKEN_AT + 297) == {}, "of whoever led before"
 
 
 def test_clocks_that_are_close_are_one() -> None:

@@ -43,7 +43,12 @@ def test_a_held_advice_is_the_count_there_is_and_forgets_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("count", "noun", "told"),
-    [(1, "room", "1 room"), (0, "room", "0 rooms"), (2, "match", "2 matches")],
+    [
+        (1, "room", "1 room"),
+        (0, "room", "0 rooms"),
+        (2, "match", "2 matches"),
+        (1e6, "room", "1000000 rooms"),
+    ],
 )
 def test_counts_are_told_with_their_noun(count: int, noun: str, told: str) -> None:
     assert plural(count, noun) == told
