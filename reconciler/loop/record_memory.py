@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from reconciler.core.namesakes import other_kinds
 from reconciler.loop.record_places import Kept, Places, kept_ordinals, kept_repository, kept_state
 from reconciler.model import labels
 from reconciler.model.errors import Misconfigured
@@ -90,6 +91,17 @@ class RecordMemory:
         kept = self._states.get(key)
         return kept is not None and bool(kept.version) and not kept.value.deleting
 
+    def _rivals(self, key: WorkloadKey) -> tuple[WorkloadKey, ...]:
+        """The workloads of this name and another kind that there are: they have a state record.
+
+        One that cannot be read tells of a workload as well as any.
+        """
+        return tuple(
+            each
+            for each in other_kinds(key)
+            if each in self._states or (self._places.state(each), each) in self._unreadable
+        )
+
     def _check_readable(self, ref: ObjectRef, key: WorkloadKey | None = None) -> None:
         if (ref, key) in self._unreadable:
             raise Misconfigured(self._unreadable[ref, key])
@@ -111,7 +123,7 @@ class RecordMemory:
             if key is None:
                 self._repository = kept_repository(item)
                 return
-            self._places.check_key(item, key, self._states)
+            self._places.check_key(item, key, self._rivals(key))
             if what == "state":
                 self._states[key] = kept_state(item, key)
             else:

@@ -1,6 +1,6 @@
 """Where the records of an instance stand: a record is only what stands at its place."""
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -136,17 +136,18 @@ class Places:
         key = WorkloadKey(kind, ref.namespace, name)
         return key if what == "ordinals" and self.ordinals(key) == ref else None
 
-    def check_key(self, item: Json, key: WorkloadKey, known: Container[WorkloadKey]) -> None:
+    def check_key(self, item: Json, key: WorkloadKey, rivals: Collection[WorkloadKey]) -> None:
         """Check that a record says whose it is. Raises Misconfigured.
 
-        Of one that another of `known` needs nobody is told to write this one's name on it.
+        `rivals` are the workloads of this name and another kind that there are. Of a record that
+        one of them needs nobody is told to write this one's name on it.
         """
         said, own = (item.get("data") or {}).get("key"), self._key_text(key)
         if said == own:
             return
-        rivals = {self._key_text(each) for each in other_kinds(key) if each in known}
         again = f" Where somebody changed its `key`, write {own} there again."
-        if said in rivals and self.ordinals(key) == ref_of(item):
+        theirs = said in [self._key_text(each) for each in rivals]
+        if theirs and self.ordinals(key) == ref_of(item):
             again = ""
         raise Misconfigured(
             f"{ref_of(item)} is the record of {said}, not of {own}. Where there are both, one of "
@@ -154,13 +155,18 @@ class Places:
             "what was accepted, and which names were given"
         )
 
-    def is_of_another_kind(self, item: Json, key: WorkloadKey) -> bool:
+    def is_of_another_kind(
+        self, item: Json, key: WorkloadKey, rivals: Collection[WorkloadKey]
+    ) -> bool:
         """Whether the ordinal record that stands at a workload's place tells of another kind's.
 
         Two kinds of one name have one place for it. One of its two marks is enough: somebody may
-        have changed the other.
+        have changed the other. Where there is none of the `rivals`, whose it could be, its key
+        alone counts: a label that somebody changed is no reason to leave it for ever.
         """
         marks, data = item["metadata"].get("labels") or {}, item.get("data") or {}
+        if not rivals and data.get("key") == self._key_text(key):
+            return False
         return any(
             data.get("key") == self._key_text(each) or marks.get(labels.KIND) == each.kind
             for each in other_kinds(key)

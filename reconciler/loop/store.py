@@ -207,10 +207,10 @@ class RecordStore(RecordMemory):
         if key not in self._ordinals:
             ref = self._places.ordinals(key)
             found = await self._cluster.get(ref)
-            if found is not None and self._places.is_of_another_kind(found, key):
+            if found is not None and self._places.is_of_another_kind(found, key, self._rivals(key)):
                 self._unreadable.pop((ref, key), None)
                 return
-            await self._reread(key, "ordinals")
+            self._take_found(found, key, "ordinals")
         await self._drop(self._ordinals, key, "ordinals")
 
     def _place(self, key: WorkloadKey | None, what: str) -> ObjectRef:
@@ -257,8 +257,10 @@ class RecordStore(RecordMemory):
         shelf.pop(key, None)
 
     async def _reread(self, key: WorkloadKey | None, what: str) -> None:
+        self._take_found(await self._cluster.get(self._place(key, what)), key, what)
+
+    def _take_found(self, found: Json | None, key: WorkloadKey | None, what: str) -> None:
         ref = self._place(key, what)
-        found = await self._cluster.get(ref)
         unread = self._unreadable.pop((ref, key), None)
         if key is not None and what == "ordinals":
             self._unsent.pop(key, None)  # another process may have sent them

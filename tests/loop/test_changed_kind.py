@@ -216,3 +216,28 @@ async def test_nobody_is_told_to_write_another_name_on_the_record_of_a_known_wor
     for told in heard:
         assert "is the record of local/Scheduler/arena/arena" in told
         assert "there again" not in told
+
+
+async def test_nobody_is_told_so_where_the_other_has_a_record_that_cannot_be_read() -> None:
+    _, process = await begun()
+    store = process.lane.store
+    state = store._places.state(SCHEDULER)
+    await process.cluster.merge_patch(state, {"data": {"schema": "99"}})
+    await process.cluster.merge_patch(RECORD, AS_FLEET["label"])
+    await store.load()
+    assert SCHEDULER not in store.states()
+    told = store.unreadable(FLEET)
+    assert "is the record of local/Scheduler/arena/arena" in told
+    assert "there again" not in told
+
+
+async def test_the_end_of_the_only_one_takes_a_record_with_a_wrong_label_with_it() -> None:
+    world, process = await begun()
+    await process.cluster.merge_patch(RECORD, AS_FLEET["label"])
+    process = await world.process()
+    assert process.lane.store.ordinals(SCHEDULER) is None
+    before = len(process.transport.calls)
+    await process.lane.store.drop_ordinals(SCHEDULER)
+    assert [call.verb for call in process.transport.calls[before:]] == ["get", "delete"]
+    names = [each["metadata"]["name"] for each in world.objects("/api/v1/configmaps")]
+    assert RECORD.name not in names
