@@ -1,7 +1,7 @@
 """What the Lease says of Git is what its holder saw."""
 
-from dataclasses import replace
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
