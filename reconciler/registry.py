@@ -15,6 +15,7 @@ from reconciler import assets
 from reconciler.core.policies.policy import Policy
 from reconciler.core.policies.table import policy_table
 from reconciler.model.errors import Misconfigured
+from reconciler.model.intents import PERSONS
 
 GROUP = "gamekeeper.policies"
 _MEMBERS = ("name", "schema", "problems", "asks", "advise")
@@ -49,6 +50,9 @@ def _loaded(point: EntryPoint) -> Policy:
     missing = [name for name in _MEMBERS if not hasattr(policy, name)]
     if missing:
         raise Misconfigured(f"{where} has no {', '.join(missing)}")
+    if policy.name in PERSONS:
+        taken = f"is named {policy.name}, which stands for what people do: give it another name"
+        raise Misconfigured(f"{where} {taken}")
     try:
         Draft202012Validator.check_schema(policy.schema)
     except SchemaError as error:

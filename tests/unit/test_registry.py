@@ -6,6 +6,7 @@ import pytest
 
 from reconciler import registry
 from reconciler.model.errors import Misconfigured
+from reconciler.model.intents import CARRIED
 from reconciler.model.refs import Json
 from reconciler.model.scaling import Advice, Look
 
@@ -32,6 +33,10 @@ class Constant:
 
 class Namesake(Constant):
     name = "buffer"
+
+
+class Impostor(Constant):
+    name = CARRIED
 
 
 class Schemaless(Constant):
@@ -62,6 +67,7 @@ def test_a_policy_of_a_package_is_known_by_its_name(name: str) -> None:
     ("name", "module", "why"),
     [
         pytest.param("Namesake", HERE, "two policies are named buffer", id="a name of ours"),
+        pytest.param("Impostor", HERE, "carry-over, which stands for what people do", id="people"),
         pytest.param("Silent", HERE, "has no schema, problems, asks, advise", id="no policy"),
         pytest.param("Schemaless", HERE, "has a schema that is none", id="no schema"),
         pytest.param("Gone", HERE, "cannot be loaded: AttributeError", id="no such object"),
