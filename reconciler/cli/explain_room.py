@@ -57,19 +57,25 @@ def _may_go(explained: Explained, room: SeenRoom, now: float) -> str:
     if room.is_unknown:
         return f"that the loop decides by what it said since: {UNASKED}"
     if room.judged.protected:
-        evicted = _evicted(explained.spec) if room.pod.mark in BUSY_MARKS else ""
-        return f"{_until(explained, room, now)}{evicted}: {room.judged.protected}"
+        return _protected(explained, room, now)
     return "yes, if something asks for it: nothing protects it"
 
 
-def _until(explained: Explained, room: SeenRoom, now: float) -> str:
-    """Say that a room with players stays, and where a deadline in Git ends that, until when."""
-    left = ends_in_seconds(room.pod, explained.spec, now)
-    if left is None:
-        return "not by our doing"
-    if left > 0:
-        return f"not by our doing before its deadline in {age(left)}"
-    return "its deadline is over"
+def _protected(explained: Explained, room: SeenRoom, now: float) -> str:
+    """Say that a room with players stays, and where a deadline in Git ends that, until when.
+
+    No deadline acts on what is held, so none is counted down there.
+    """
+    spec, until = explained.spec, ""
+    left = ends_in_seconds(room.pod, spec, now)
+    if spec is not None and left is not None:
+        stop = _stop(explained, room, spec)
+        if stop is None and left <= 0:
+            return "yes: its deadline is over, whoever plays there"
+        held = f" while it is held ({stop.kind})" if stop else ""
+        until = held or f" before its deadline in {age(left)}"
+    evicted = _evicted(spec) if room.pod.mark in BUSY_MARKS else ""
+    return f"not by our doing{until}{evicted}: {room.judged.protected}"
 
 
 def _evicted(spec: Workload | None) -> str:

@@ -29,6 +29,7 @@ from tests.unit.core.making import NOW, OLD, a_heard, a_key, a_pod, a_room, a_wo
 
 KEY = a_key()
 SOURCE = "schedulers/arena.yaml:4"
+ON_HOLD = Hold(HoldKind.SUSPENDED, KEY, "Git says suspend")
 
 
 def explained(
@@ -257,18 +258,20 @@ def test_a_room_says_when_the_deadline_in_git_ends_it(
 
 
 @pytest.mark.parametrize(
-    ("since", "says"),
+    ("since", "holds", "says"),
     [
-        (600, "not by our doing before its deadline in 50 min, and no eviction passes: last"),
-        (4000, "its deadline is over, and no eviction passes: last recorded busy"),
+        (600, (), "not by our doing before its deadline in 50 min, and no eviction passes: last"),
+        (4000, (), "yes: its deadline is over, whoever plays there"),
+        (600, (ON_HOLD,), "not by our doing while it is held (suspended), and no eviction passes:"),
+        (4000, (ON_HOLD,), "not by our doing while it is held (suspended), and no eviction"),
     ],
 )
 def test_a_room_with_players_stays_no_longer_than_the_deadline_in_git(
-    since: float, says: str
+    since: float, holds: tuple[Hold, ...], says: str
 ) -> None:
     pod = a_pod(0, mark=Mark.BUSY, leaving=Why.ROLLOUT, leaving_since=NOW - since)
     limited = Departure(drain_deadline_seconds=3600)
-    given = explained(pod, departure=limited, disruption=Disruption("occupied"))
+    given = explained(pod, departure=limited, disruption=Disruption("occupied"), holds=holds)
     assert f"may it go?  {says}" in of_room(given)
 
 
