@@ -125,7 +125,10 @@ def _place(story: CountStory) -> str:
 
 
 def count_json(story: CountStory, now: float) -> dict[str, Any]:
-    """Return the same as a JSON object; times are Unix seconds."""
+    """Return the same as a JSON object.
+
+    Times are Unix seconds; `intent` and `lastLook` are as `status` has them, with times as text.
+    """
     scaling, load, decision = story.record.scaling, story.load, story.decision
     until, standing = story.held_until(now), story.standing(now)
     return {

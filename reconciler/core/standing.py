@@ -60,7 +60,9 @@ def standing_of(
         return Standing("failing", f"no commit comes into Git: {outbox.error}")
     if landing is not None and landing.decided_at == intent.decided_at:
         # Its id may be of a commit that another leader made, whose disk is lost with it.
-        over = "its commit was being pushed when the last process that led ended"
+        # One that leads with --no-lease may push at this moment, beside an old Lease.
+        ended = "its commit was being pushed when the last process that led ended"
+        over = f"{ended}, as far as the Lease tells"
         return Standing("pushing", over if outbox.is_over else "its commit is being pushed")
     left = due_at(intent, outbox, write_back) - now
     frozen = [hold for hold in held_by(key, record.conditions) if hold.kind is HoldKind.FROZEN]

@@ -56,7 +56,8 @@ def told(kind: HoldKind, reason: str, scaling: Scaling = WAITS.scaling) -> State
         ),
         pytest.param(
             SENT, OVER, DIRECT, "pushing",
-            "its commit was being pushed when the last process that led ended",
+            "its commit was being pushed when the last process that led ended, as far as the Lease "
+            "tells",
             id="nobody leads who could push it",
         ),
         pytest.param(
