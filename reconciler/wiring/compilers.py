@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from reconciler.adapters.compiler.zygote import Zygote
@@ -24,12 +24,10 @@ def begun_early() -> Iterator[None]:
     process over; where nobody does, as after a mistake in the arguments, it is ended.
     """
     zygote = Zygote()
-    try:
+    # One that cannot be begun is tried again, and told, where it is needed.
+    with suppress(Unavailable):
         zygote.start()
-    except Unavailable:
-        yield  # tried again, and told, where it is needed
-        return
-    _BEGUN.append(zygote)
+        _BEGUN.append(zygote)
     try:
         yield
     finally:

@@ -73,6 +73,10 @@ def test_one_that_cannot_be_begun_is_tried_again_where_it_is_needed(
         raise Unavailable("The compiler's process could not be started")
 
     monkeypatch.setattr(Kept, "start", full)
+    with pytest.raises(LookupError) as lookup, compilers.begun_early():
+        raise LookupError
+    assert lookup.value.__context__ is None, "what fails inside is told as what it is"
+    made.clear()
     assert main.main(["validate", "."]) == 1
     assert len(made) == 2
     assert "could not be started" in capsys.readouterr().err
