@@ -4,13 +4,13 @@ It is what the collections' users read of a collection. Only members count: a ro
 is kept for a post-mortem or terminates is none.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from reconciler.core import hearing
 from reconciler.core.revision import tells_reports
-from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.holds import Hold, HoldKind, is_suspended
 from reconciler.model.live import ENDED_PHASES, LivePod, Phase
 from reconciler.model.rooms import NOTHING_HEARD, Health, Heard, Judged, Mark, RoomState
 
@@ -28,7 +28,9 @@ class FleetHealth(StrEnum):
 class Rollup:
     """`available` rooms are healthy and run; `health` and `pods` are those of the first room, by
     its number, that is not healthy, or does not run: else Healthy and Running. Where some are
-    wanted and none is there, the first one is still to be made: Creating and Pending.
+    wanted and none is there, the first one is still to be made: Creating and Pending. Nothing is
+    made while the workload is suspended. Of one whose record cannot be read nobody knows how many
+    are wanted, and without a room it is not told to be well.
     """
 
     available: int
@@ -39,7 +41,7 @@ class Rollup:
 def roll_up(
     pods: Iterable[LivePod],
     heard: Mapping[str, Heard] = NOTHING_HEARD,
-    holds: Iterable[Hold] = (),
+    holds: Collection[Hold] = (),
     *,
     wanted: int,
 ) -> Rollup:
@@ -50,7 +52,7 @@ def roll_up(
     members = sorted(filter(is_member, pods), key=lambda pod: pod.ordinal)
     healths = [health_of(pod, heard.get(pod.uid)) for pod in members]
     running = [pod.phase is Phase.RUNNING for pod in members]
-    none = wanted > 0 and not members
+    none = not members and _lacks(wanted, holds)
     well, up = (Health.CREATING, Phase.PENDING) if none else (Health.HEALTHY, Phase.RUNNING)
     worst = next((each for each in healths if each is not Health.HEALTHY), well)
     stuck = any(hold.kind is HoldKind.NEEDS_INTERVENTION for hold in holds)
@@ -61,6 +63,13 @@ def roll_up(
         health=FleetHealth.NEEDS_INTERVENTION if stuck else FleetHealth(worst.value),
         pods=next((pod.phase for pod in members if pod.phase is not Phase.RUNNING), up),
     )
+
+
+def _lacks(wanted: int, holds: Collection[Hold]) -> bool:
+    """Whether a workload without a room lacks one, or may."""
+    if any(hold.kind is HoldKind.UNREADABLE_RECORD for hold in holds):
+        return True
+    return wanted > 0 and not is_suspended(holds)
 
 
 def is_member(pod: LivePod) -> bool:

@@ -136,9 +136,10 @@ async def rollup_of(key: WorkloadKey, basis: Basis) -> Rollup:
     reason = "failed rooms are replaced no more"
     holds = (Hold(_STUCK, key, reason),) if basis.needs_people else ()
     pods, heard = basis.live.pods, basis.ears.rooms
+    wanted = 0 if basis.spec.suspend else basis.desired  # of one that is suspended none is made
     if len(pods) < BIG_FLEET_ROOMS:
-        return roll_up(pods, heard, holds, wanted=basis.desired)
-    return await asyncio.to_thread(roll_up, pods, heard, holds, wanted=basis.desired)
+        return roll_up(pods, heard, holds, wanted=wanted)
+    return await asyncio.to_thread(roll_up, pods, heard, holds, wanted=wanted)
 
 
 def judges_alike(known: Basis, fresh: Basis) -> bool:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from reconciler.adapters.http.ask import Answer, Ask
@@ -19,7 +19,7 @@ from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.rooms import OPEN_STATES, Report, RoomState, Said, Why, players_told
 from reconciler.room_ports import Happening, RoomView
 
-Asked = Callable[[WorkloadKey], tuple[int, Iterable[Hold]]]
+Asked = Callable[[WorkloadKey], tuple[int, Collection[Hold]]]
 """How many rooms a workload is to have, and what is held of it."""
 _SAID = {said.value: said for said in Said}
 _STATES = {state.value: state for state in RoomState}
@@ -199,7 +199,7 @@ async def _taken(rooms: Iterable[RoomView]) -> list[RoomView]:
 
 
 def _counts(
-    key: WorkloadKey, shown: Sequence[RoomView], wanted: int, holds: Iterable[Hold]
+    key: WorkloadKey, shown: Sequence[RoomView], wanted: int, holds: Collection[Hold]
 ) -> Json:
     """Count the rooms of a workload, beside its face as the collections show it."""
     heard = {room.pod.uid: room.heard for room in shown if room.heard is not None}

@@ -125,3 +125,14 @@ def test_rooms_are_counted_by_state_and_no_state_is_left_out() -> None:
         RoomState.READY: 2,
         RoomState.OCCUPIED: 1,
     }
+
+
+def test_of_one_that_is_suspended_no_room_is_still_to_be_made() -> None:
+    suspended = Hold(HoldKind.SUSPENDED, a_key(), "Git says suspend")
+    assert rolled([], None, suspended, wanted=6) == (0, "Healthy", "Running")
+
+
+def test_of_a_record_that_cannot_be_read_nobody_says_that_all_is_well() -> None:
+    unreadable = Hold(HoldKind.UNREADABLE_RECORD, a_key(), "schema 9")
+    assert rolled([], None, unreadable) == (0, "Creating", "Pending")
+    assert rolled(pods(1), None, unreadable) == (1, "Healthy", "Running")

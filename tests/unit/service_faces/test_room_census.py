@@ -13,6 +13,7 @@ from reconciler.core import room_state
 from reconciler.loop.lost_records import ensure_namespace
 from reconciler.model.holds import HoldKind
 from reconciler.model.live import LivePod
+from reconciler.model.plans import Desired
 from reconciler.model.records import Condition
 from reconciler.model.rooms import Ears, Health, Judged, Said
 from reconciler.model.wanted import Wanted
@@ -137,6 +138,18 @@ async def test_a_fleet_shows_its_face_and_a_scheduler_has_none(hall: Hall) -> No
     await fleet.census.sweep()
     assert fleet.read("fleet_health", health="NeedsIntervention") == 1
     assert fleet.read("fleet_health", health="Failed") is None
+
+
+@pytest.mark.parametrize(("suspend", "state"), [(False, "Pending"), (True, "Running")])
+async def test_a_fleet_that_is_suspended_waits_for_no_room(suspend: bool, state: str) -> None:
+    fleet = Hall("Fleet")
+    asked = Desired(replace(fleet.workload, suspend=suspend), (), "", {}, "")
+    fleet.lane.wanted = Wanted(effective={fleet.key: asked})
+    fleet.put(0)
+    await fleet.census.sweep()
+    fleet.put(0, mark="failed")
+    await fleet.census.sweep()
+    assert fleet.read("fleet_pods", state=state) == 1
 
 
 @pytest.mark.parametrize(
