@@ -57,7 +57,13 @@ async def serving(faces: Faces, listen: str) -> AsyncIterator[str]:
     """Serve at `host:port` and yield the address; port 0 picks one. Raises Misconfigured."""
     host, port = address_of(listen)
     _protocol_log.addFilter(_is_ours)  # the same one is added once
-    runner = web.AppRunner(_app(faces), access_log=None, logger=_protocol_log, shutdown_timeout=1.0)
+    runner = web.AppRunner(
+        _app(faces),
+        access_log=None,
+        logger=_protocol_log,
+        shutdown_timeout=1.0,
+        auto_decompress=False,  # a signature is of what is sent; nothing is unpacked before
+    )
     await runner.setup()
     protocol = cast(web.Server, runner.server)
     loop = asyncio.get_running_loop()

@@ -43,8 +43,12 @@ class Webhook:
 
     async def receive(self, request: web.Request) -> web.Response:
         """Wake the repository's lane, whoever serves it, or refuse."""
-        # aiohttp ends a body that is too large with 413 before it is held whole.
-        body = await request.read()
+        try:
+            # aiohttp ends a body that is too large with 413 before it is held whole.
+            body = await request.read()
+        except (web.RequestPayloadError, ConnectionError):
+            # No defect of ours: anybody who reaches the port would fill the log with traces of it.
+            return web.Response(status=400, text="the body cannot be read\n")
         secret = self._secret()
         if not secret:
             return web.Response(status=404, text="no webhook here\n")

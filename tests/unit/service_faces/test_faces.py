@@ -284,7 +284,6 @@ async def _until_closed(reader: asyncio.StreamReader) -> None:
         pytest.param(b"GET / HTTP/9.9\r\n\r\n", id="a version"),
         pytest.param(b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n\r\n", id="a long address"),
         pytest.param(b"GET / HTTP/1.1\r\nno header\r\n\r\n", id="a header that is none"),
-        pytest.param(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", id="TLS"),
     ],
 )
 async def test_what_is_no_http_is_answered_and_fills_no_log(
@@ -295,6 +294,36 @@ async def test_what_is_no_http_is_answered_and_fills_no_log(
     writer.write(sent)
     assert b" 400 " in await asyncio.wait_for(reader.readline(), 30)
     writer.close()
+    assert not caplog.records
+
+
+PACKED = "Content-Encoding: gzip\r\nContent-Length: 4"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "answer"),
+    [
+        pytest.param("POST /webhook|Content-Length: 10", b"ab", b"", id="it ends early"),
+        pytest.param("POST /webhook|Transfer-Encoding: chunked", b"zz\r\n", b"", id="no chunk"),
+        pytest.param("POST /webhook|" + PACKED, b"none", b" 401 ", id="not packed at all"),
+        pytest.param("POST /healthz|" + PACKED, b"none", b" 405 ", id="where nobody reads it"),
+    ],
+)
+async def test_a_body_that_cannot_be_read_fills_no_log(
+    world: World, caplog: pytest.LogCaptureFixture, head: str, body: bytes, answer: bytes
+) -> None:
+    host, port = world.url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    first, header = head.split("|")
+    writer.write(f"{first} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n".encode())
+    writer.write(f"{header}\r\n\r\n".encode())
+    await world.get("/healthz")  # the head is read by then
+    writer.write(body)
+    if not answer:
+        writer.write_eof()
+    assert answer in await asyncio.wait_for(reader.read(), 30)
+    writer.close()
+    await world.get("/healthz")
     assert not caplog.records
 
 
