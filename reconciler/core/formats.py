@@ -44,11 +44,10 @@ def _quantity_problem(value: Any) -> str:
     if type(value) in (int, float, str):
         try:
             quantities.parse(value)
+        except quantities.TooLong:
+            return f"must be a number of at most {quantities.MOST_DIGITS} digits, such as 512Mi"
         except ValueError:
-            most = f"must be a number of at most {quantities.MOST_DIGITS} digits, such as 512Mi"
-            is_long = len(str(value)) > quantities.MOST_DIGITS
-            plain = "must be a number with an optional unit, such as 250m, 2 or 512Mi"
-            return most if is_long else plain
+            return "must be a number with an optional unit, such as 250m, 2 or 512Mi"
         return ""
     return "must be an amount such as 250m, 2 or 512Mi"
 

@@ -28,6 +28,10 @@ _EXACT = Context(prec=2100, rounding=ROUND_UP, Emax=10**6, Emin=-(10**6))
 Quantity = str | int | float
 
 
+class TooLong(ValueError):
+    """A number with more digits than any amount has: a quantity in all else."""
+
+
 def parse(text: Quantity) -> Decimal:
     """Read a quantity as a plain number.
 
@@ -62,7 +66,7 @@ def _read(text: Quantity) -> tuple[Decimal, str]:
         )
     sign, digits, binary, suffix, exponent = found.groups()
     if len(digits) > MOST_DIGITS or len(exponent or "") > MOST_DIGITS:
-        raise ValueError(f"{str(text)[:20]}... is no quantity: it has over {MOST_DIGITS} digits")
+        raise TooLong(f"{str(text)[:20]}... is no quantity: it has over {MOST_DIGITS} digits")
     amount = _EXACT.create_decimal(digits)
     notation = "decimal"
     if binary:

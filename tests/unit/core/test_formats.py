@@ -36,6 +36,21 @@ def test_a_value_without_its_form_is_told_what_it_must_be(kind: str, value: Any)
     assert problem[1]
 
 
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("9" * 1100, "must be a number of at most 1000 digits"),
+        ("1e" + "9" * 1100, "must be a number of at most 1000 digits"),
+        ("x" * 1100, "must be a number with an optional unit"),
+        ("9" * 500 + " " * 600, "must be a number with an optional unit"),
+    ],
+)
+def test_only_a_number_is_told_that_it_is_too_long(value: str, told: str) -> None:
+    problem = problem_of("quantity", value)
+    assert problem is not None
+    assert problem[0].startswith(told)
+
+
 JINJA = "a spec is data, in which neither Jinja nor variables are filled in: write the value itself"
 
 
