@@ -83,6 +83,7 @@ async def _past(side: GitSide, key: WorkloadKey, recorded: Recorded, limit: int)
     workload = side.reading.workloads.get(key)
     workload = None if key in side.reading.unnumbered else workload
     record = recorded.states.get(key)
+    intent = record.scaling.intent if record else None
     pending = (
         pending_of(record.scaling, [each.logged.commit for each in history.changes])
         if record
@@ -101,5 +102,6 @@ async def _past(side: GitSide, key: WorkloadKey, recorded: Recorded, limit: int)
         unfetched=side.unfetched,
         counts=(side.counts_branch, side.reading.counts_commit) if side.counts_branch else ("", ""),
         is_fetched=side.writable is None,
-        is_bounded=bool(record and record.scaling.intent and record.scaling.intent.is_bounded),
+        is_bounded=bool(intent and intent.is_bounded),
+        moves_git=bool(intent and intent.moves_git),
     )

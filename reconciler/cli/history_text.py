@@ -32,7 +32,7 @@ class Past:
     None where no record tells; `unknown` says why neither is known. `unfetched` is the branch of
     counts that this checkout has not, `counts` its name and commit where it was read, "" where
     there is none; `is_fetched` says that its host may have a newer one. `is_bounded` says that
-    later bounds made it `acts`.
+    later bounds made it `acts`, and `moves_git` that it is another number than Git's.
     """
 
     key: WorkloadKey
@@ -48,6 +48,7 @@ class Past:
     counts: tuple[str, str] = "", ""
     is_fetched: bool = False
     is_bounded: bool = False
+    moves_git: bool = True
 
 
 def print_past(console: Console, past: Past, now: float) -> None:
@@ -60,7 +61,8 @@ def print_past(console: Console, past: Past, now: float) -> None:
     if past.pending:
         since = past.pending[0].at
         ago = age(now - since)
-        console.print(f"{past.acts} acts: {NOT_YET}, since {written(since)} ({ago})")
+        what = ":" if past.moves_git else ", as Git has it; the steps to it are"
+        console.print(f"{past.acts} acts{what} {NOT_YET}, since {written(since)} ({ago})")
         if past.is_bounded:
             last = past.pending[-1].after
             console.print(f"    {last} was decided, and the bounds have changed since")

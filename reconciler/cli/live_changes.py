@@ -37,8 +37,8 @@ ROOMS_SHOWN = 10
 class LiveChange:
     """What the next ticks do at a commit; `spots` is where `github` shows it of a workload.
 
-    `intents` are counts that act already: no change of its own. They are on their way into Git, if
-    that `is_written`.
+    `intents` are counts that act already: no change of its own. Those of another number than Git's
+    are on their way into it, if that `is_written`.
     """
 
     commit: str
@@ -48,6 +48,11 @@ class LiveChange:
     spots: Spots
     intents: Mapping[WorkloadKey, Intent] = field(default_factory=dict)
     is_written: bool = True
+
+    @property
+    def decided(self) -> Mapping[WorkloadKey, Intent]:
+        """The counts that Git has not: one that it has is kept while a late push may arrive."""
+        return {key: intent for key, intent in self.intents.items() if intent.moves_git}
 
 
 def print_live(console: Console, change: LiveChange, output: str, root: str) -> None:
@@ -59,7 +64,7 @@ def print_live(console: Console, change: LiveChange, output: str, root: str) -> 
             "holds": holds_as_json(change.holds),
             "intents": [
                 {**_named(key), **(intent_json(intent) or {})}
-                for key, intent in change.intents.items()
+                for key, intent in change.decided.items()
             ],
             "findings": findings_as_json(change.findings),
         }
@@ -128,13 +133,13 @@ def _lines(console: Console, change: LiveChange) -> Iterator[str]:
             rooms = counted(item.plan.counts.old, "room")
             yield f"  {rooms} of another revision: replaced step by step"
     yield from hold_lines(console, change.holds)
-    for key, intent in change.intents.items():
+    for key, intent in change.decided.items():
         yield f"{console.paint('decided:', 'yellow')} {key} {_intent(change, intent)}"
     if moving:
         yield ""
         yield _summary(moving)
     elif not change.holds:
-        yield "Nothing else to do." if change.intents else "Nothing to do."
+        yield "Nothing else to do." if change.decided else "Nothing to do."
 
 
 def _intent(change: LiveChange, intent: Intent) -> str:
@@ -203,7 +208,7 @@ def _annotations(change: LiveChange) -> Iterator[str]:
         if item.moving:
             key, said = item.plan.key, f"{_counts(item.plan.counts)}; {_summary([item])}"
             yield annotation("notice", change.spots.get(key), str(key), said)
-    for key, intent in change.intents.items():
+    for key, intent in change.decided.items():
         said = f"decided: {_intent(change, intent)}"
         yield annotation("notice", change.spots.get(key), str(key), said)
     yield from hold_annotations(change.holds, change.spots)

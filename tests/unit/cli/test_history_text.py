@@ -129,6 +129,12 @@ def test_programs_read_the_same() -> None:
     assert (theirs["from"], theirs["to"], theirs["steps"]) == (None, 5, [])
 
 
+def test_a_count_that_git_has_is_not_told_as_missing_there() -> None:
+    lines, _ = shown(replace(PAST, acts=9, moves_git=False))
+    since = "since 2026-11-22T07:01:30Z (10 s)"
+    assert lines[1] == f"9 acts, as Git has it; the steps to it are not in Git yet, {since}"
+
+
 def test_a_count_that_bounds_moved_since_it_was_decided_is_told() -> None:
     lines, _ = shown(replace(PAST, acts=11, is_bounded=True))
     assert lines[1].startswith("11 acts: not in Git yet")
