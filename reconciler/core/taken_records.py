@@ -104,7 +104,8 @@ def next_record(
             # The spec is back, if broken: it goes on as it was accepted.
             scaling = counts_in_git.held_broken(arrival, before, read_spec)
             still = brakes.kept(before.held, None)
-            return replace(before, deleting=False, held=still, scaling=scaling)
+            accepted = _brought_back(before, arrival.reading.commit)
+            return replace(before, accepted=accepted, deleting=False, held=still, scaling=scaling)
         if removal is None:
             return before
         if held and before.accepted is None:
@@ -146,6 +147,16 @@ def _accepted(known: Accepted | None, workload: Workload, replicas: int, commit:
         return known
     source = workload.source
     return Accepted(workload.spec_json, replicas, commit, source.file, source.line)
+
+
+def _brought_back(before: StateRecord, commit: str) -> Accepted | None:
+    """Return what was accepted, of one that had left Git with the commit that brought it back.
+
+    What it says there has a mistake. Mended to what it said before it is as accepted as ever, and
+    no later head tells that it was away.
+    """
+    known = before.accepted
+    return replace(known, commit=commit) if known and before.deleting else known
 
 
 def _is_accepted(known: Accepted, workload: Workload, replicas: int) -> bool:

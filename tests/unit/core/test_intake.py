@@ -171,6 +171,20 @@ def test_a_spec_that_returns_is_asked_for_by_the_commit_that_brought_it_back() -
     assert back.commit == "c9"
 
 
+def test_one_that_returns_with_a_mistake_is_told_with_that_commit_once_it_is_mended() -> None:
+    finding = Finding("arena.yaml", 3, 1, "spec.replicas", "is text", "write a number", "type")
+    going = replace(accepted(ARENA), deleting=True)
+    broken = a_reading(LOBBY, invalid={ARENA.key: (finding,)}, commit="c9")
+    returned = take_in(broken, LOBBY, records={ARENA.key: going})
+    mended = take_in(a_reading(ARENA, LOBBY, commit="d1"), records=dict(returned.records))
+    back = (mended.records.get(ARENA.key) or returned.records[ARENA.key]).accepted
+    assert back is not None
+    assert back.commit == "c9"
+    again = take_in(replace(broken, commit="e2"), records=dict(returned.records))
+    stays = (again.records.get(ARENA.key) or returned.records[ARENA.key]).accepted
+    assert stays == returned.records[ARENA.key].accepted
+
+
 def test_what_lives_without_a_record_is_not_deleted() -> None:
     result = take_in(a_reading(LOBBY), LOBBY, unrecorded={a_key("ghost"): 1})
     assert kinds(result) == {"ghost": HoldKind.NO_ACCEPTED_COMMIT}
