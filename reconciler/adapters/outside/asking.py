@@ -61,10 +61,8 @@ class HttpOutside:
         found = _json(answer.body)
         if not isinstance(found, dict):
             return Signal(now, trouble=f"{who} answers with what is no JSON object")
-        if _says_twice(answer.body):
-            # Which of two counts is meant nobody can tell.
-            return Signal(now, trouble=f"{who} answers with an object that has a key twice")
-        return Signal(now, found)
+        wrong = _unclear(answer.body)
+        return Signal(now, trouble=f"{who} answers with {wrong}") if wrong else Signal(now, found)
 
     async def query(self, query: str, now: float) -> Signal:
         """Ask Prometheus for the value of a query now."""
@@ -120,8 +118,8 @@ def _json(body: bytes) -> Any:
         return None
 
 
-def _says_twice(body: bytes) -> bool:
-    """Whether an object of valid JSON has a key twice; one too deep to be looked at may have."""
+def _unclear(body: bytes) -> str:
+    """Say what keeps valid JSON from saying one thing, "" where nothing does."""
 
     def once(pairs: list[tuple[str, Any]]) -> None:
         if len({name for name, _ in pairs}) < len(pairs):
@@ -129,6 +127,8 @@ def _says_twice(body: bytes) -> bool:
 
     try:
         json.loads(body, object_pairs_hook=once, parse_int=str, parse_float=str)
-    except (ValueError, RecursionError):
-        return True
-    return False
+    except ValueError:
+        return "an object that has a key twice"  # which of two counts is meant nobody can tell
+    except RecursionError:
+        return "JSON that is too deep to be looked at"
+    return ""

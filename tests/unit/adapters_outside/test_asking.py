@@ -96,6 +96,10 @@ def deep(request: web.BaseRequest) -> web.StreamResponse:
     return web.Response(text="[" * 60_000)
 
 
+def nested(request: web.BaseRequest) -> web.StreamResponse:
+    return web.Response(text=f'{{"replicas": {"[" * 1000}{"]" * 1000}}}')
+
+
 def twice(request: web.BaseRequest) -> web.StreamResponse:
     return web.Response(text='{"replicas": 5, "replicas": 40}')
 
@@ -109,6 +113,7 @@ def twice_below(request: web.BaseRequest) -> web.StreamResponse:
     [
         pytest.param(twice, "a key twice", id="says two counts"),
         pytest.param(twice_below, "a key twice", id="says two counts in Agones' form"),
+        pytest.param(nested, "too deep to be looked at", id="nests as deep as JSON may"),
         pytest.param(redirect, "answers 307, a redirect, which is not followed", id="redirects"),
         pytest.param(huge, "more than 64 KiB", id="sends 10 MB"),
         pytest.param(packed, "compressed", id="sends little that unpacks to 50 MB"),
