@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reconciler import __version__
+from reconciler.core.mistakes import shown
 from reconciler.model.refs import Json
 
 Texts = dict[str, str]
@@ -31,6 +32,7 @@ WRITER = "writer"
 NEWER = "run the version that wrote it, or newer, and nothing is lost"
 """What to do about a record of a newer version, as no other reason says it: nobody deletes it."""
 
+_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 _VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
 
 
@@ -47,12 +49,14 @@ def texts_of(value: Json) -> Texts:
 def fields_of(data: Mapping[str, str], what: str) -> Json:
     """Return the fields of a record; `what` names it in errors. Raises UnreadableRecord."""
     schema = data.get("schema")
-    if schema not in READABLE:
+    if _is_newer(schema):
         raise UnreadableRecord(
             f"{what} has schema version {schema!r}{_written_by(data)}; this is gamekeeper "
             f"{__version__}, which reads {', '.join(map(repr, sorted(READABLE)))}. Its rooms run "
             f"on: {NEWER}"
         )
+    if schema not in READABLE:
+        raise UnreadableRecord(f"{what} cannot be read: no version writes schema {shown(schema)}")
     try:
         value = json.loads(data["record"])
     except (KeyError, ValueError, RecursionError) as error:
@@ -91,6 +95,12 @@ def with_beyond(texts: Texts, kept: Json) -> Texts:
 def signed(texts: Texts) -> Texts:
     """Return the text of a record with the name of this program on it."""
     return {**texts, WRITER: __version__}
+
+
+def _is_newer(schema: str | None) -> bool:
+    """Whether a schema's number is above all that is read; no number is a damaged record's."""
+    number = _NUMBER.fullmatch(schema or "")
+    return number is not None and int(number[0]) > max(map(int, READABLE))
 
 
 def _is_shallow(value: Any, left: int) -> bool:

@@ -200,7 +200,7 @@ def test_what_is_missing_takes_its_default_and_what_is_unknown_is_ignored() -> N
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        pytest.param({}, "schema version None", id="no version"),
+        pytest.param({}, "no version writes schema null", id="no version"),
         pytest.param({"schema": "2", "record": "{}"}, "or newer", id="a newer version"),
         pytest.param({"schema": "1"}, "'record'", id="no text"),
         pytest.param({"schema": "1", "record": "{"}, "cannot be read", id="half a text"),

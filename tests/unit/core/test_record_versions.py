@@ -256,5 +256,25 @@ def test_a_newer_record_is_not_to_be_deleted_and_a_damaged_one_may_be() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        pytest.param({}, "null", id="no data"),
+        pytest.param({"schema": "", "record": "{}"}, '""', id="an empty number"),
+        pytest.param({"schema": "x", "record": "{}"}, '"x"', id="no number"),
+        pytest.param({"schema": "0", "record": "{}"}, '"0"', id="older than any"),
+    ],
+)
+def test_a_record_whose_schema_no_version_writes_is_damaged_and_not_newer(
+    data: dict[str, str], told: str
+) -> None:
+    with pytest.raises(UnreadableRecord) as caught:
+        record_codec.load_state(data, "ConfigMap gamekeeper/x")
+    reason = str(caught.value)
+    assert reason == f"ConfigMap gamekeeper/x cannot be read: no version writes schema {told}"
+    until = record_versions.waits_until(reason, "it waits")
+    assert until == "until somebody restores the record, or deletes it: then it waits"
+
+
 def test_a_record_says_which_program_wrote_it() -> None:
     assert record_versions.signed({"schema": "1"}) == {"schema": "1", "writer": __version__}
