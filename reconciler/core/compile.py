@@ -164,7 +164,8 @@ def _suspension(suspend: Any) -> Suspension:
     if not isinstance(suspend, dict):
         return Suspension()
     until = suspend.get("until")
-    # Told in holds, conditions and records: a secret in it would stand in all of them.
+    # Told in holds and conditions, and kept in the records of those: a secret in it would stand in
+    # all of them. What a record keeps of the spec itself is what Git has, with the secret.
     return Suspension(
         redact(suspend.get("reason") or ""), instant_of_text(until) if until else None
     )

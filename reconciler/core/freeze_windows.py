@@ -119,7 +119,8 @@ def _date_mistakes(entry: Json, at: Path, zones: Zones) -> Iterator[Mistake]:
 def _window_of(entry: Json, line: int) -> Window:
     return Window(
         name=entry["name"],
-        reason=redact(entry.get("reason") or ""),  # told in holds and records
+        # Told in holds and their records; the Config that is on record has it as Git has it.
+        reason=redact(entry.get("reason") or ""),
         schedule=entry.get("schedule") or "",
         time_zone=entry.get("timeZone") or "",
         duration_seconds=entry.get("durationSeconds") or 0,
