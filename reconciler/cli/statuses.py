@@ -96,15 +96,14 @@ def _placed(where: str, reason: str) -> str:
     return f"{where}: {reason}" if where else reason
 
 
-def _frozen_hash(offers: Collection[Offer], records: Iterable[StateRecord]) -> str:
-    """Return the hash of all that waits for the end of a freeze, and of nothing that waits besides.
+def _frozen_hash(record: RepositoryRecord, offers: Collection[Offer]) -> str:
+    """Return the hash of all that waits for the end of a freeze.
 
-    A record of an older version has none: then it is that of all that waits.
+    A record of an older version does not tell it: then it is that of all that waits.
     """
-    held = (record.held for record in records)
-    others = {print_of(it.line) for it in held if it and it.line and it.kind is not HoldKind.FROZEN}
-    apart = [offer for offer in offers if prints_of(offer.asks).isdisjoint(others)]
-    return max(apart or offers, key=lambda offer: len(offer.asks)).change_hash if offers else ""
+    if record.frozen_hash or not offers:
+        return record.frozen_hash
+    return max(offers, key=lambda offer: len(offer.asks)).change_hash
 
 
 def status_of(
@@ -115,7 +114,7 @@ def status_of(
     # While a file is unreadable, approving a deletion does nothing.
     stuck = any(notice.kind is HoldKind.UNREADABLE for notice in repository.notices)
     offers = tuple(offer for offer in repository.offers if offer.end is OfferEnd.WAITING)
-    frozen = _frozen_hash(offers, lane.store.states().values())
+    frozen = _frozen_hash(repository, offers)
     keys = sorted({*lane.store.states(), *lane.store.unreadable_workloads(), *there})
     workloads = tuple(
         _workload(lane, key, () if stuck and _goes(lane, key) else offers, frozen, now)

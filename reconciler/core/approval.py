@@ -70,12 +70,12 @@ def ask_of(
 def waiting(
     repository: RepositoryRecord,
     records: Mapping[WorkloadKey, StateRecord],
-    edits: Iterable[Edit],
+    frozen: Iterable[str],
 ) -> frozenset[str]:
-    """Return the lines that earlier heads asked for and that wait."""
+    """Return the lines that earlier heads asked for and that wait; `frozen` stand in no record."""
     held = {record.held.line for record in records.values() if record.held}
     shown = prints_of(frozenset[str]().union(*(offer.asks for offer in repository.offers)))
-    return frozenset(held | {edit.line for edit in edits if print_of(edit.line) in shown})
+    return frozenset(held | {line for line in frozen if print_of(line) in shown})
 
 
 def _mark(spec_json: str) -> str:

@@ -28,7 +28,7 @@ _SECRET_ENDS = ("auth", "cred", "creds", "dsn", "jwt", "key", "keys", "pass", "p
 one of them a word ends that is a secret's name, for many a name is one word: `DBPASS`, `sshkey`."""
 _FLAG = re.compile(r"[-+]{1,2}([A-Za-z][\w.-]*)")
 _GIVEN = re.compile(
-    r"(?<![^\s\"'])(?:[-+]{1,2}(?P<flag>[A-Za-z][\w.-]*+)(?:=|\s++)|(?P<variable>[A-Za-z_]\w*+)=)"
+    r"(?<![^\s\"'=])(?:[-+]{1,2}(?P<flag>[A-Za-z][\w.-]*+)(?:=|\s++)|(?P<variable>[A-Za-z_]\w*+)=)"
 )
 """`--db-pass=`, `+rcon_password `, `RCON_PWD=` in a text, within quotes too."""
 _WORD = re.compile(r"(?:\\.|\"(?:\\.|[^\"\\])*+\"|'[^']*+'|\S)++")
@@ -118,7 +118,9 @@ def _flagged(items: list[Any]) -> set[int]:
 def _password_in(value: str) -> str:
     """Return what stands for a password in `user:password`; numbers are a user and its group."""
     user, _, password = (part.strip("\"'") for part in value.partition(":"))
-    is_url = user.lower() in ("http", "https") and password.startswith("//")
+    # `-url=s3://maps` is no `-u`: it is a flag of a game, and what it names an address.
+    is_named = "=" in user or user.lower() in ("http", "https")
+    is_url = is_named and password.startswith("//")
     return "" if is_url or (user.isdigit() and password.isdigit()) else password
 
 

@@ -79,15 +79,20 @@ def frozen_lines(
 ) -> frozenset[str]:
     """Return the lines that nothing but a freeze holds: edits, and what they take away with them.
 
-    So one hash lets such an edit act as a whole. Of specs that leave Git it is those that no other
-    gate stops: whoever ends the freeze for others lets none of these through.
+    So one hash lets such an edit act as a whole. What was held before is none of it, and of specs
+    that leave Git it is those that no other gate stops: whoever ends the freeze for others lets
+    none of these through.
     """
     if not arrival.freezes:
         return frozenset()
     edited = {edit.key: edit.line for edit in edits}
     held = blocked(arrival, replace(repository, approved=()), records, removals)
     waits = {each.line for each in held.values() if each.kind is HoldKind.FROZEN}
-    waits |= {removal.line for removal in removals if removal.key in edited}
+    waits |= {
+        removal.line
+        for removal in removals
+        if removal.key in edited and _sticky(records.get(removal.key), removal) is None
+    }
     return frozenset(waits.union(edited.values()))
 
 

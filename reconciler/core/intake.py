@@ -69,11 +69,18 @@ def take_in(
     asked_lines = {**{removal.line: "" for removal in removals}, **arrival.asked}
     hashes = change.hashes_of(asked_lines, arrival.frozen)
     holds = tuple(gates.holds_of(arrival.reading, blocked, hashes))
-    holds += tuple(gates.frozen_holds(arrival, hashes))
+    frozen = tuple(gates.frozen_holds(arrival, hashes))
+    holds += frozen
     in_step = repository.in_step if holds or arrival.unreadable else arrival.reading.commit
-    following = replace(_next_repository(arrival, repository, asked_lines), in_step=in_step)
+    following = replace(
+        _next_repository(arrival, repository, asked_lines),
+        in_step=in_step,
+        frozen_hash=frozen[0].change_hash if frozen else "",
+    )
     held_lines = {held.line for held in blocked.values()}
     held_lines |= {edit.line for edit in arrival.waiting}
+    if frozen:  # what an edit takes away waits with it, though the head is as if it did not ask
+        held_lines |= arrival.frozen - approved
     following = replace(
         following, offers=approval.close(repository.offers, asked_lines, held_lines)
     )

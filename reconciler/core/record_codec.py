@@ -53,7 +53,17 @@ KNOWN: Mapping[str, frozenset[str]] = {
     ),
     "repository": frozenset(
         {"approved", "asks", "branch", "commit", "config", "countsCommit", "departed"}
-        | {"endorsements", "freezes", "inStep", "known", "newborn", "notices", "offers", "path"}
+        | {
+            "endorsements",
+            "freezes",
+            "frozenHash",
+            "inStep",
+            "known",
+            "newborn",
+            "notices",
+            "offers",
+            "path",
+        }
         | {"pushed", "pushedAt", "repository", "verified"}
     ),
 }
@@ -226,6 +236,7 @@ def dump_repository(record: RepositoryRecord) -> Texts:
                 if record.freezes
                 else {}
             ),
+            **({"frozenHash": record.frozen_hash} if record.frozen_hash else {}),
             **({"path": record.path} if record.path else {}),
             **({"countsCommit": record.counts_commit} if record.counts_commit else {}),
             **({"verified": record.verified} if record.verified else {}),
@@ -245,6 +256,7 @@ def load_repository(data: Texts, what: str) -> RepositoryRecord:
         repository=without_userinfo(value.get("repository", "")),
         branch=value.get("branch", ""),
         path=value.get("path", ""),
+        frozen_hash=value.get("frozenHash", ""),
         commit=value.get("commit", ""),
         config_json=value.get("config", ""),
         approved=tuple(Approved(*parts) for parts in value.get("approved", [])),

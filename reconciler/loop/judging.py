@@ -93,7 +93,7 @@ def asked_for(scene: Scene) -> Asking:
     edits = freezing.edits_of(arrival, records, asked.removals)
     frozen = gates.frozen_lines(arrival, before, released, asked.removals, edits)
     ask = approval.ask_of(arrival, asked.removals, edits, frozen)
-    offered = approval.offer(before, ask, approval.waiting(before, records, edits))
+    offered = approval.offer(before, ask, approval.waiting(before, records, frozen))
     arrival = replace(arrival, asked=ask.marks, frozen=ask.frozen)
     return Asking(arrival, asked, edits, ask, offered)
 

@@ -285,6 +285,8 @@ class RepositoryRecord:
     verified: str = ""
     freezes: tuple[Freeze, ...] = ()
     """Those that were open when the head was judged: no commit lifts one that it stands under."""
+    frozen_hash: str = ""
+    """What to approve of what people changed that waits for their end, "" where nothing does."""
     path: str = ""
 
     @property

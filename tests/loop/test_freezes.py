@@ -228,6 +228,40 @@ async def test_one_approval_lets_a_frozen_scale_in_act_however_much_it_takes() -
     }
 
 
+async def test_what_review_printed_of_a_later_commit_is_offered_beside_a_frozen_scale_in() -> None:
+    world, process = await frozen()
+    world.commit({"schedulers/arena.yaml": spec("arena", 1)})
+    await turns(world, process)
+    record = process.lane.store.repository
+    await turns(world, process, 200)
+    assert process.lane.store.repository == record, "at rest nothing is offered and closed anew"
+    (first,) = process.lane.wanted.holds
+    world.commit({"schedulers/lobby.yaml": spec("lobby", 5)})
+    await turns(world, process)
+    offers = process.lane.store.repository.offers
+    new = [offer for offer in offers if len(offer.asks) == 1 and not offer.end]
+    assert [offer.lines[0].split()[2] for offer in new] == ["lobby/lobby"]
+    world.approve(new[0].change_hash)
+    await turns(world, process, 40)
+    assert (len(world.pods("arena")), len(world.pods("lobby"))) == (3, 5)
+    assert process.lane.wanted.holds == (first,)
+
+
+async def test_a_frozen_change_has_no_hash_that_lets_a_stray_go() -> None:
+    world, process = await frozen()
+    record = process.lane.store.state(LOBBY)
+    await process.lane.store.drop_state(LOBBY)
+    world.commit({"schedulers/arena.yaml": spec("arena", 5), "schedulers/lobby.yaml": None})
+    await turns(world, process)
+    assert record.accepted is not None
+    assert holds(process) == {"arena": HoldKind.FROZEN, "lobby": HoldKind.NO_ACCEPTED_COMMIT}
+    hashes = {hold.key: hold.change_hash for hold in process.lane.wanted.holds}
+    assert shown(process, world)[ARENA] == hashes[ARENA] != hashes[LOBBY]
+    world.approve(shown(process, world)[ARENA])
+    await turns(world, process, 40)
+    assert (len(world.pods("arena")), len(world.pods("lobby"))) == (5, 3)
+
+
 async def test_an_approved_change_of_the_config_lifts_the_freeze() -> None:
     world, process = await frozen()
     world.commit({"gamekeeper.yaml": config("")})

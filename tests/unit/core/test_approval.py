@@ -246,7 +246,9 @@ def test_a_thousand_edits_in_forty_commits_of_a_freeze_leave_a_small_record(chan
             for at, content in enumerate(contents)
         ]
         ask = Ask(dict.fromkeys((edit.line for edit in edits), ""), f"c{number}", NOW)
-        record = approval.offer(record, ask, approval.waiting(record, {}, edits))
+        record = approval.offer(
+            record, ask, approval.waiting(record, {}, [each.line for each in edits])
+        )
         record = replace(record, offers=approval.close(record.offers, ask.marks, set(ask.marks)))
         assert sum(map(len, dump_repository(record).values())) < 128 * 1024
 

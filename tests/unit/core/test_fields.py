@@ -308,6 +308,11 @@ def test_secrets_are_masked(before: object, after: object, fields: list[Any]) ->
         (f"docker run -e DB_PASS={HUSH} y", "docker run -e DB_PASS=*** y (after)"),
         (f"DB_PASS=ab'c {HUSH}' y", "DB_PASS=*** y (after)"),
         ("run -u 7:7 --map a:b -u https://x", "run -u 7:7 --map a:b -u https://x"),
+        (
+            "run -url=http://a -Durl=https://b",
+            "run -url=http://a -Durl=https://b",
+        ),
+        (f"docker run --env=DB_PASS={HUSH} x", "docker run --env=DB_PASS=*** x (after)"),
     ],
 )
 def test_of_a_line_of_a_shell_no_word_of_a_secret_is_left(line: str, told: str) -> None:

@@ -124,6 +124,7 @@ WRITTEN: dict[str, dict[str, Any]] = {
             pushed=("c1", "c2"),
             pushed_at=NOW,
             counts_commit="d1",
+            frozen_hash="abc",
             verified="signed by anna",
             freezes=(Freeze(NOW + 9, NOW, "cup", "finals", "gamekeeper.yaml:5"),),
         ),
