@@ -53,18 +53,8 @@ KNOWN: Mapping[str, frozenset[str]] = {
     ),
     "repository": frozenset(
         {"approved", "asks", "branch", "commit", "config", "countsCommit", "departed"}
-        | {
-            "endorsements",
-            "freezes",
-            "frozenHash",
-            "inStep",
-            "known",
-            "newborn",
-            "notices",
-            "offers",
-            "path",
-        }
-        | {"pushed", "pushedAt", "repository", "verified"}
+        | {"endorsements", "freezes", "frozenHash", "inStep", "known", "newborn", "notices"}
+        | {"offers", "path", "pushed", "pushedAt", "repository", "verified"}
     ),
 }
 """The fields that this version knows, of each record: it reads and writes these alone."""

@@ -49,7 +49,7 @@ def test_a_branch_that_is_gone_is_nobodys_number_and_is_made_again() -> None:
             await never_fewer(it, 12, 1150.0)
             assert listed(it, "counts") == {"Scheduler/arena": 12}
             told = it.world.host.commits[it.world.host.moves[-1].after].subject
-            assert " 2 -> 12 (a person): the branch counts is gone, which is nobody's" in told
+            assert " 2 -> 12 (carry-over): the branch counts is gone, which is nobody's" in told
             await never_fewer(it, 12, 1400.0)
             assert listed(it, "counts") == {"Scheduler/arena": 13}
             assert held_by(it) == ""

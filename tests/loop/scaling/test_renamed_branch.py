@@ -73,7 +73,7 @@ def test_what_acts_goes_on_and_lands_on_the_new_branch(config: str, at_seconds: 
             await never_fewer(it, 12, at_seconds + 200.0)
             assert listed(it, "numbers")["Scheduler/arena"] >= 12
             told = it.world.host.commits[it.world.host.moves[-1].after].subject
-            assert " 2 -> 12 (a person): counts stand on the branch numbers from now on" in told
+            assert " 2 -> 12 (carry-over): counts stand on the branch numbers from now on" in told
             await never_fewer(it, 12, 2900.0)
             assert listed(it, "numbers") == {"Scheduler/arena": 13}
             assert listed(it, "counts") == {"Scheduler/arena": 12}, "nobody writes there any more"

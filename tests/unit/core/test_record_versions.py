@@ -124,7 +124,6 @@ WRITTEN: dict[str, dict[str, Any]] = {
             pushed=("c1", "c2"),
             pushed_at=NOW,
             counts_commit="d1",
-            frozen_hash="abc",
             verified="signed by anna",
             freezes=(Freeze(NOW + 9, NOW, "cup", "finals", "gamekeeper.yaml:5"),),
         ),
@@ -137,6 +136,13 @@ WRITTEN: dict[str, dict[str, Any]] = {
             applied=(Applied(ObjectRef("v1", "Service", "arena", "arena"), "digest"),),
         ),
         "repository": RepositoryRecord("https://git.example/f", "main", "c1", path="envs/eu"),
+        "ordinals": Ordinals(3),
+    },
+    "1-frozen": {
+        "state": StateRecord(deleting=True),
+        "repository": RepositoryRecord(
+            *("https://git.example/f", "main", "c1"), frozen_hash="0a1b2c3d4e5f"
+        ),
         "ordinals": Ordinals(3),
     },
     "1-failures": {
