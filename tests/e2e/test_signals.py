@@ -99,4 +99,4 @@ def test_why_a_count_stays_that_others_are_asked_for_is_told_where_nobody_is_ask
         told = said("explain", "arena")
         assert "asks others (webhook, answered " in told
         assert "4 rooms, as the loop reckoned " in told
-        assert f"4 act: {limit}" in said("status")
+        assert f"4 decided: {limit}" in said("status")
