@@ -85,6 +85,8 @@ def load_ordinals(data: Texts, what: str) -> Ordinals:
     if type(value["next"]) is not int:
         raise UnreadableRecord(f"{what} cannot be read: the next room has no number")
     ranges = value.get("outstanding", [])
+    if any(last < first for first, last in ranges):  # its length would make up for another's
+        raise UnreadableRecord(f"{what} cannot be read: outstanding rooms end before they begin")
     if sum(last - first + 1 for first, last in ranges) > MOST_OUTSTANDING:
         raise UnreadableRecord(f"{what} names more than {MOST_OUTSTANDING} outstanding rooms")
     numbers = (n for first, last in ranges for n in range(first, last + 1))

@@ -141,6 +141,13 @@ def test_failures_that_are_none_of_ours_let_nobody_wait(text: str) -> None:
     assert record_codec.load_ordinals(data, "it") == Ordinals(3)
 
 
+def test_no_range_makes_up_for_the_length_of_another() -> None:
+    record = {"next": 12, "outstanding": [[10**30, 4], [9, 2**64]]}
+    data = {"schema": "1", "record": json.dumps(record)}
+    with pytest.raises(UnreadableRecord, match="end before they begin"):
+        record_codec.load_ordinals(data, "it")
+
+
 def test_ten_thousand_outstanding_names_are_a_short_text() -> None:
     names = frozenset(range(1_800_000_000, 1_800_010_000))
     assert len(record_codec.dump_ordinals(Ordinals(1_800_010_000, names))["record"]) < 200
