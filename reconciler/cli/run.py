@@ -23,9 +23,9 @@ gamekeeper run --repo ./my-fleet --instance laptop --kubeconfig ./kubeconfig"""
 log = logging.getLogger("gamekeeper")
 
 COLLECTED_AFTER = (5_000, 1, 5_000)
-"""Few young objects at a time: a look through ten thousand of them holds the loop for milliseconds,
-one through seventy-five thousand for twenty, and in all it costs the same. Through everything: as
-seldom as can be."""
+"""Few young objects at a time: a look through fifteen thousand of them (the third round) holds the
+loop for milliseconds, one through a hundred thousand for twenty, and in all it costs the same.
+Through everything: as seldom as can be."""
 THREADS_TURN_SECONDS = 0.001
 """A plan of a big workload is made in a thread. With Python's own 5 ms the event loop would wait
 as long for its turn after every system call that let go of the interpreter."""

@@ -50,7 +50,7 @@ def ask_of(
     arrival: Arrival,
     removals: Iterable[Removal],
     edits: Iterable[Edit],
-    frozen: frozenset[str] = frozenset(),
+    frozen: frozenset[str],
 ) -> Ask:
     """Return what a head takes away, with the lines of it that are `frozen`.
 

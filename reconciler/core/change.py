@@ -20,7 +20,6 @@ from reconciler.core.report_checks import lost_protection
 from reconciler.core.suspension import all_in_time
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Change, Removal, Verb, WorkloadChange
-from reconciler.model.freezes import Edit
 from reconciler.model.holds import Hold
 from reconciler.model.readings import Reading
 from reconciler.model.records import Accepted, RepositoryRecord, StateRecord
@@ -71,7 +70,8 @@ def compare(base: Reading, head: Reading, cluster: str, terms: Terms = Terms()) 
     edits = freezing.edits_of(arrival, records, removals)
     lines = [*(removal.line for removal in removals), *(edit.line for edit in edits)]
     change_hash = hash_of_lines(lines)
-    hashes = hashes_of(lines, _frozen_lines(arrival, records, removals, edits))
+    frozen = gates.frozen_lines(arrival, RepositoryRecord(), records, removals, edits)
+    hashes = hashes_of(lines, frozen)
     holds = _holds(replace(arrival, waiting=edits), records, removals, hashes)
     if head.config is None:
         return Change((), (), "", holds)
@@ -105,15 +105,6 @@ def _arrival(base: Reading, head: Reading, cluster: str, terms: Terms) -> Arriva
     )
     freezes = freezing.open_freezes(arrival, RepositoryRecord(), terms.zones)
     return replace(arrival, freezes=freezes)
-
-
-def _frozen_lines(
-    arrival: Arrival,
-    records: Mapping[WorkloadKey, StateRecord],
-    removals: tuple[Removal, ...],
-    edits: tuple[Edit, ...],
-) -> frozenset[str]:
-    return gates.frozen_lines(arrival, RepositoryRecord(), records, removals, edits)
 
 
 def _holds(

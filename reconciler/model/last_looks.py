@@ -11,8 +11,8 @@ class LastLook:
     """One decision, whether or not it moved the count; times are Unix seconds, 0 unknown.
 
     `answered_at` is when the oldest of the answers was true that it rests on. `advised` is what
-    the policy wanted, None where it could not tell; `replicas` what acts. `steps` say why, the
-    policy's reason first. `again_at` is when a change that waits may be allowed.
+    the policy wanted, None where it could not tell; `replicas` what was decided. `steps` say why,
+    the policy's reason first. `again_at` is when a change that waits may be allowed.
     """
 
     at: float

@@ -1,6 +1,7 @@
 """diff BASE HEAD: from two commits alone."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -208,6 +209,17 @@ def test_a_secret_value_that_changed_is_shown_as_changed_and_no_more(tmp_path: P
         assert MARK not in said.stdout + said.stderr
 
 
+def masked(folder: Path) -> Iterator[str]:
+    """Yield what `diff` says of a change of a ConfigMap, and of the making of it."""
+    for words in (("main~1", "main"), ("main~2", "main")):
+        said = gamekeeper(
+            *("diff", *words, "--allow-kinds", "ConfigMap", "--output", "json"), cwd=folder
+        )
+        assert said.returncode == 2, said.stderr
+        assert MARK not in said.stdout + said.stderr
+        yield said.stdout
+
+
 def test_entries_and_annotations_that_are_named_like_a_secret_are_not_shown(tmp_path: Path) -> None:
     folder = fleet(tmp_path / "fleet")
     (folder / "objects" / "arena").mkdir(parents=True)
@@ -226,13 +238,9 @@ def test_entries_and_annotations_that_are_named_like_a_secret_are_not_shown(tmp_
         (folder / "objects" / "arena" / "configmap.yaml.j2").write_text(text)
         git(folder, "add", "--all")
         git(folder, "commit", "-qm", f"the {which} token")
-    for words in (("main~1", "main"), ("main~2", "main")):
-        said = gamekeeper(
-            *("diff", *words, "--allow-kinds", "ConfigMap", "--output", "json"), cwd=folder
-        )
-        assert said.returncode == 2, said.stderr
-        assert said.stdout.count("*** (after)") == 4, said.stdout
-        assert '"new"' in said.stdout, "what is no secret is shown"
+    for said in masked(folder):
+        assert said.count("*** (after)") == 4, said
+        assert '"new"' in said, "what is no secret is shown"
 
 
 def test_nothing_of_an_object_that_says_it_is_sensitive_is_shown(tmp_path: Path) -> None:
@@ -246,13 +254,7 @@ def test_nothing_of_an_object_that_says_it_is_sensitive_is_shown(tmp_path: Path)
         (folder / "objects" / "arena" / "configmap.yaml.j2").write_text(text)
         git(folder, "add", "--all")
         git(folder, "commit", "-qm", f"the {which} list")
-    for words in (("main~1", "main"), ("main~2", "main")):
-        said = gamekeeper(
-            *("diff", *words, "--allow-kinds", "ConfigMap", "--output", "json"), cwd=folder
-        )
-        assert said.returncode == 2, said.stderr
-        assert "*** (after)" in said.stdout, said.stdout
-        assert MARK not in said.stdout + said.stderr
+    assert all("*** (after)" in said for said in masked(folder))
 
 
 def test_one_folder_of_a_repository_is_read_from_anywhere_in_it(repository: Path) -> None:

@@ -25,6 +25,17 @@ def config(freeze: str = WINDOW, more: str = "") -> str:
     )
 
 
+async def begun(arena: int, lobby: int) -> tuple[World, Process]:
+    """Return a world with so many rooms of each, before its freeze begins."""
+    world = World()
+    files = {"schedulers/arena.yaml": spec("arena", arena)}
+    files["schedulers/lobby.yaml"] = spec("lobby", lobby)
+    world.commit({"gamekeeper.yaml": config(), **files})
+    process = await world.process()
+    await world.settle(process)
+    return world, process
+
+
 async def frozen(**files: str | None) -> tuple[World, Process]:
     """Return a world with arena and lobby, half an hour after its freeze began."""
     world = World()
@@ -182,11 +193,7 @@ async def test_what_waits_can_be_approved_and_the_rest_waits_on() -> None:
 async def test_what_waits_for_the_end_and_what_takes_too_much_have_hashes_of_their_own(
     approved: str,
 ) -> None:
-    world = World()
-    lobby = {"schedulers/lobby.yaml": spec("lobby", 3)}
-    world.commit({"gamekeeper.yaml": config(), "schedulers/arena.yaml": spec("arena", 12), **lobby})
-    process = await world.process()
-    await world.settle(process)
+    world, process = await begun(12, 3)
     world.commit({"schedulers/arena.yaml": spec("arena", 1)})
     await turns(world, process)
     assert holds(process) == {"arena": HoldKind.OVER_BUDGET}
@@ -206,11 +213,7 @@ async def test_what_waits_for_the_end_and_what_takes_too_much_have_hashes_of_the
 
 
 async def test_one_approval_lets_a_frozen_scale_in_act_however_much_it_takes() -> None:
-    world = World()
-    lobby = {"schedulers/lobby.yaml": spec("lobby", 12)}
-    world.commit({"gamekeeper.yaml": config(), "schedulers/arena.yaml": spec("arena", 12), **lobby})
-    process = await world.process()
-    await world.settle(process)
+    world, process = await begun(12, 12)
     world.commit({"schedulers/lobby.yaml": None})
     await turns(world, process)
     assert holds(process) == {"lobby": HoldKind.OVER_BUDGET}
