@@ -280,9 +280,13 @@ async def test_a_host_whose_key_is_another_is_not_asked_until_somebody_trusts_it
         write_key(ssh.server.folder / "host", canary("ssh key", "another host"))
         ssh.server.come_back()
         second = ssh.commit({"rooms/new.yaml": "replicas: 1\n"})
-        with pytest.raises(Misconfigured, match="add the host's key to the known-hosts file"):
+        with pytest.raises(
+            Misconfigured, match="the host shows another key than the known-hosts file has"
+        ):
             await repository.fetch()
-        with pytest.raises(Misconfigured, match="add the host's key to the known-hosts file"):
+        with pytest.raises(
+            Misconfigured, match="the host shows another key than the known-hosts file has"
+        ):
             await repository.push(change(base))
         assert ssh.head() == second
         assert (await repository.tree(base)).commit == base

@@ -230,6 +230,18 @@ def _spare(wanted: Ending, late: Call) -> Rooms:
     return Counter({(workload, image, "idle"): 1}) if waits else NO_ROOM
 
 
+def _most(wanted: Ending, call: Call, what: str) -> Ending:
+    """Return the ending with what may be made and removed more where `call` was answered so.
+
+    A room that is there and of which the answer to its DELETE says that it is not is made again
+    where people want it again meanwhile; seen once more, it is one too many, and an empty one goes.
+    """
+    if (call.kind, call.verb, what) != ("Pod", "delete", GONE):
+        return wanted
+    namespace = call.path.partition("/namespaces/")[2].partition("/")[0]
+    return replace(wanted, removed=wanted.removed + Counter({namespace: 1}))
+
+
 def _tried(
     act: Act, row: int, points: list[tuple[int, str, Prompter]], numbers: Numbers = acts
 ) -> None:
@@ -242,7 +254,8 @@ def _tried(
             ending = _once(act, prompter, wanted, spare)
             # Where people change their mind, whoever comes late to it never began what they took
             # back: it may make fewer.
-            differs = [*ending.more(wanted), *([] if act.later else ending.fewer(wanted))]
+            most = _most(wanted, wanted.calls[at], what)
+            differs = [*ending.more(most), *([] if act.later else ending.fewer(wanted))]
             # Half a minute later players and people have gone on, and so they have when nobody led
             # for a while: it is another way then.
             if what not in (STALLS, LATE) and numbers is acts:
