@@ -159,8 +159,10 @@ class Cluster(Protocol):
     async def list_metadata(self, api_version: str, kind: str, namespace: str) -> Listing:
         """List a kind of a namespace, of each object only its metadata: no Secret comes here."""
 
-    def pages(self, api_version: str, kind: str, labels: str = "") -> AsyncIterator[Listing]:
-        """List a kind in all namespaces, fifty at a time, so that nobody holds them all.
+    def pages(
+        self, api_version: str, kind: str, labels: str = "", namespace: str = ""
+    ) -> AsyncIterator[Listing]:
+        """List a kind ("" is all namespaces), fifty at a time, so that nobody holds them all.
 
         Every page carries the resourceVersion of the whole list. Raises Expired: begin again.
         """
@@ -169,9 +171,14 @@ class Cluster(Protocol):
         """Whether the server has this kind at all; what it does not have, it does not hold."""
 
     def watch(
-        self, api_version: str, kind: str, resource_version: str, labels: str = ""
+        self,
+        api_version: str,
+        kind: str,
+        resource_version: str,
+        labels: str = "",
+        namespace: str = "",
     ) -> AsyncIterator[WatchEvent]:
-        """Follow a kind in all namespaces from `resource_version`.
+        """Follow a kind ("" is all namespaces) from `resource_version`.
 
         Begins with a BOOKMARK of that version once the server has taken the request.
         Ends quietly when the server closes the stream (watch again from the last version seen);

@@ -62,13 +62,15 @@ async def _logs(arguments: Namespace, settings: Settings, console: Console) -> i
         )
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         line = ""
-        async for chunk in chunks:
-            *lines, line = (line + decoder.decode(chunk)).split("\n")
-            for each in lines:
-                console.print(each)
-            console.out.flush()
-        if line:
-            console.print(line)
+        try:
+            async for chunk in chunks:
+                *lines, line = (line + decoder.decode(chunk)).split("\n")
+                for each in lines:
+                    console.print(each)
+                console.out.flush()
+        finally:  # also of a log that breaks off, or that nobody waits for any more
+            if line:
+                console.print(line)
     finally:
         await cluster.close()
     return 0

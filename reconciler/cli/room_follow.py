@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from reconciler.cli.failures import Failure
 from reconciler.cli.room_reading import Around, SeenRoom, read_around, see, with_api
 from reconciler.cli.room_text import row_of
 from reconciler.model import labels
-from reconciler.model.errors import PortError
+from reconciler.model.errors import PortError, Unavailable
 from reconciler.model.live import LivePod
 from reconciler.model.refs import WorkloadKey
 from reconciler.ports import Cluster
@@ -35,16 +35,18 @@ async def follow(
     api: tuple[str, str],
     seen: dict[str, SeenRoom],
     only: WorkloadKey | None = None,
-) -> AsyncIterator[tuple[SeenRoom, bool]]:
+) -> AsyncGenerator[tuple[SeenRoom, bool], None]:
     """Yield every room that reads otherwise than in `seen`, and whether it is gone.
 
     The API is asked for the rooms of one workload where it is `only` that. What stands around the
     rooms is read anew where pods changed, for a roll-out changes both; where none does it is not.
 
-    Never ends by itself; a cluster that does not answer is asked again.
+    Never ends by itself; a cluster that does not answer is asked again. Raises Denied and
+    Misconfigured where it may not be listed at all: then there would never be anything to tell.
     """
     changed, behind, due = asyncio.Event(), False, time.monotonic() + AROUND_SECONDS
-    async with _followed(cluster, settings, changed) as shelf:
+    namespace = only.namespace if only else ""  # of one workload, whoever may list that much can
+    async with _followed(cluster, settings, changed, namespace) as shelf:
         while True:
             await _some_time(changed, API_SECONDS if api[0] or behind else None)
             behind = behind or changed.is_set()
@@ -73,12 +75,14 @@ async def _anew(cluster: Cluster, settings: Settings, around: Around) -> tuple[A
 
 @asynccontextmanager
 async def _followed(
-    cluster: Cluster, settings: Settings, changed: asyncio.Event
+    cluster: Cluster, settings: Settings, changed: asyncio.Event, namespace: str
 ) -> AsyncIterator[PodShelf]:
     clock = SystemClock()
     shelf = PodShelf(settings.instance, lambda _: changed.set(), clock.now)
-    followed = Followed("v1", "Pod", f"{labels.INSTANCE}={settings.instance},{labels.WORKLOAD}")
-    reflector = Reflector(cluster, followed, shelf, clock)
+    selector = f"{labels.INSTANCE}={settings.instance},{labels.WORKLOAD}"
+    reflector = Reflector(cluster, Followed("v1", "Pod", selector, namespace), shelf, clock)
+    with suppress(Unavailable):  # it is asked again below
+        await reflector.read()
     task = asyncio.create_task(reflector.run())
     try:
         await reflector.synced.wait()

@@ -37,11 +37,12 @@ _CHANCE = SystemRandom()
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """One kind to follow in all namespaces, by label selector ("" is everything)."""
+    """One kind to follow, by label selector and in one namespace ("" is all, of both)."""
 
     api_version: str
     kind: str
     labels: str = ""
+    namespace: str = ""
 
 
 class Reflector:
@@ -111,7 +112,9 @@ class Reflector:
         version = ""
         restored = False
         held_back: list[Json] = []
-        pages = self._cluster.pages(followed.api_version, followed.kind, followed.labels)
+        pages = self._cluster.pages(
+            followed.api_version, followed.kind, followed.labels, followed.namespace
+        )
         async for page in pages:
             if not version:
                 restored = self._is_restored(page.resource_version)
@@ -165,7 +168,11 @@ class Reflector:
         followed = self.followed
         started = self._clock.now()
         events = self._cluster.watch(
-            followed.api_version, followed.kind, self._version, followed.labels
+            followed.api_version,
+            followed.kind,
+            self._version,
+            followed.labels,
+            followed.namespace,
         )
         opened = False  # the first event is the client's own, which says that it is
         async for event in events:

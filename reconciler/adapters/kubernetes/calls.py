@@ -21,7 +21,9 @@ class Call:
     """One request. `what` names it for people; a `repeatable` one may be sent twice.
 
     `check` is asked after all waits, right before it is sent: what it raises keeps it back. One
-    that `tries` is a dry run, which changes nothing.
+    that `tries` is a dry run, which changes nothing. A stream of one that `may_say_nothing` is
+    waited for without end: a log that nobody writes to has no sign of life, as a watch has in its
+    bookmarks, and a kubelet sends the head of its answer with the first line.
     """
 
     verb: str
@@ -35,6 +37,7 @@ class Call:
     accept: str = JSON_TYPE
     check: Check = unchecked
     tries: bool = False
+    may_say_nothing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,9 +86,11 @@ class KubernetesCluster:
         """List a kind of a namespace, of each object only its metadata."""
         return await _whole(self._pages(api_version, kind, namespace, {}, METADATA_TYPE))
 
-    async def pages(self, api_version: str, kind: str, labels: str = "") -> AsyncIterator[Listing]:
-        """List a kind in all namespaces, a page at a time."""
-        async for page in self._pages(api_version, kind, "", {"labelSelector": labels}):
+    async def pages(
+        self, api_version: str, kind: str, labels: str = "", namespace: str = ""
+    ) -> AsyncIterator[Listing]:
+        """List a kind (every namespace when `namespace` is empty), a page at a time."""
+        async for page in self._pages(api_version, kind, namespace, {"labelSelector": labels}):
             yield page
 
     async def serves(self, api_version: str, kind: str) -> bool:
@@ -98,9 +100,14 @@ class KubernetesCluster:
         return (api_version, kind) in self._kinds
 
     async def watch(
-        self, api_version: str, kind: str, resource_version: str, labels: str = ""
+        self,
+        api_version: str,
+        kind: str,
+        resource_version: str,
+        labels: str = "",
+        namespace: str = "",
     ) -> AsyncIterator[WatchEvent]:
-        """Follow a kind in all namespaces from `resource_version` until the server ends it."""
+        """Follow a kind (as `list` has it) from `resource_version` until the server ends it."""
         resource = await self._resource(api_version, kind)
         query: dict[str, str | int] = {
             "watch": "true",
@@ -110,7 +117,7 @@ class KubernetesCluster:
             "labelSelector": labels,
         }
         what = f"watch {kind}"
-        call = Call("watch", "GET", kind, resource.path() + _query(query), what)
+        call = Call("watch", "GET", kind, resource.path(namespace) + _query(query), what)
         async with self._transport.stream(call) as stream:
             metadata = {"resourceVersion": resource_version}
             yield WatchEvent("BOOKMARK", {"kind": kind, "metadata": metadata})
@@ -175,7 +182,8 @@ class KubernetesCluster:
             "tailLines": "" if tail is None else str(tail),
         }
         path = f"{await self._path(ref)}/log{_query(query)}"
-        call = Call("logs", "GET", "Log", path, f"read the log of {ref}", accept="*/*")
+        what = f"read the log of {ref}"
+        call = Call("logs", "GET", "Log", path, what, accept="*/*", may_say_nothing=follow)
         async with self._transport.stream(call) as stream:
             while chunk := await stream.readany():
                 yield chunk

@@ -63,6 +63,9 @@ class Transport:
             sock_connect=limits.request_timeout_seconds,
             sock_read=limits.silence_seconds,
         )
+        self._for_ever = aiohttp.ClientTimeout(
+            total=None, sock_connect=limits.request_timeout_seconds
+        )
         self._route: dict[str, Any] = {"allow_redirects": False}
         if connection.proxy:
             self._route["proxy"] = connection.proxy
@@ -98,7 +101,8 @@ class Transport:
         """
         credentials = self._connection.credentials
         proof = await credentials.proof()
-        async with self._exchange(call, None, proof, self._patient) as answer:
+        patience = self._for_ever if call.may_say_nothing else self._patient
+        async with self._exchange(call, None, proof, patience) as answer:
             if answer.status < 300:
                 try:
                     yield answer.content

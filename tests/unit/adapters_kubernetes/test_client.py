@@ -34,6 +34,7 @@ BODY: Json = {
     "kind": "ConfigMap",
     "metadata": {"name": "a", "namespace": "n", "resourceVersion": "1"},
 }
+SILENCE_SECONDS = 0.2
 EMPTY: Json = {"items": [], "metadata": {"resourceVersion": "7"}}
 
 
@@ -190,6 +191,31 @@ async def test_a_silent_watch_is_given_up() -> None:
         with pytest.raises(Unavailable, match="said nothing"):
             await collect(cluster)
         assert asyncio.get_running_loop().time() - started < 20
+
+
+@pytest.mark.parametrize("follow", [True, False])
+async def test_a_log_that_is_followed_may_say_nothing_for_as_long_as_it_likes(
+    *, follow: bool
+) -> None:
+    """Most idle rooms print nothing for minutes, and a kubelet sends no sign of life."""
+    pause = 3 * SILENCE_SECONDS
+
+    async def quiet(request: web.Request) -> web.StreamResponse:
+        await asyncio.sleep(pause)  # a kubelet's head comes with the first line, too
+        response = web.StreamResponse()
+        await response.prepare(request)
+        for said in (b"one\n", b"two\n"):
+            await response.write(said)
+            await asyncio.sleep(pause)
+        return response
+
+    async with faulty(quiet, silence_seconds=SILENCE_SECONDS) as (_, cluster):
+        heard = cluster.logs(ObjectRef("v1", "Pod", "n", "a"), follow=follow)
+        if follow:
+            assert b"".join([part async for part in heard]) == b"one\ntwo\n"
+        else:
+            with pytest.raises(Unavailable, match="said nothing"):
+                assert [part async for part in heard]
 
 
 @pytest.mark.parametrize(

@@ -2,21 +2,22 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 
 import pytest
 
 from reconciler.adapters.kubernetes.client import KubernetesCluster
 from reconciler.cli import room_follow
-from reconciler.cli.room_reading import SeenRoom, read_around, read_pods, see
+from reconciler.cli.room_reading import Around, SeenRoom, read_around, read_pods, see
 from reconciler.model import labels
 from reconciler.model.errors import Denied, PortError, Unavailable
-from reconciler.model.refs import Json, ObjectRef
+from reconciler.model.refs import Json, ObjectRef, WorkloadKey
 from reconciler.ports import Listing, WatchEvent
 from reconciler.settings import Settings
 from tests.loop.world import Process, World, spec
 
 SETTINGS = Settings(instance="main")
+ARENA = WorkloadKey("Scheduler", "arena", "arena")
 AT_ONCE: Json = {"removal": {"quietSeconds": 0}, "rollout": {"maxSurge": 2, "maxUnavailable": 0}}
 
 
@@ -32,11 +33,16 @@ class Watched(KubernetesCluster):
         return await super().list(api_version, kind, namespace, labels, fields)
 
     async def watch(
-        self, api_version: str, kind: str, resource_version: str, labels: str = ""
+        self,
+        api_version: str,
+        kind: str,
+        resource_version: str,
+        labels: str = "",
+        namespace: str = "",
     ) -> AsyncIterator[WatchEvent]:
         before: dict[str, Json] = {}
         while True:
-            listing = await self.list(api_version, kind, labels=labels)
+            listing = await self.list(api_version, kind, namespace, labels)
             now = {each["metadata"]["uid"]: each for each in listing.items}
             for uid in before.keys() - now.keys():
                 yield WatchEvent("DELETED", before[uid])
@@ -156,6 +162,40 @@ class OnlyPods(Watched):
         if kind != "Pod":
             raise Denied(f"list {kind}: forbidden")
         return await super().list(api_version, kind, namespace, labels, fields)
+
+
+class OneNamespace(Watched):
+    """What somebody reaches who may list and watch the pods of one namespace."""
+
+    async def list(
+        self, api_version: str, kind: str, namespace: str = "", labels: str = "", fields: str = ""
+    ) -> Listing:
+        if namespace != "arena":
+            raise Denied(f"list {kind}: forbidden")
+        return await super().list(api_version, kind, namespace, labels, fields)
+
+    async def pages(
+        self, api_version: str, kind: str, labels: str = "", namespace: str = ""
+    ) -> AsyncIterator[Listing]:
+        yield await self.list(api_version, kind, namespace, labels)
+
+
+@pytest.mark.parametrize("only", [ARENA, None])
+async def test_whoever_may_read_one_namespace_can_watch_its_rooms(only: WorkloadKey | None) -> None:
+    """One who asks for all rooms is told so, and waits for nothing."""
+    _, process, _ = await place()
+    cluster = OneNamespace(process.transport, "main")
+    seen: dict[str, SeenRoom] = {}
+    shown = room_follow.follow(cluster, SETTINGS, Around(), ("", ""), seen, only)
+    async with asyncio.timeout(60), aclosing(shown):
+        if only is None:
+            with pytest.raises(Denied, match="list Pod: forbidden"):
+                await anext(shown)
+        else:
+            assert {(await anext(shown))[0].name for _ in range(2)} == {
+                "arena/arena-0",
+                "arena/arena-1",
+            }
 
 
 async def test_where_nodes_may_not_be_listed_the_address_is_the_one_on_the_pod() -> None:

@@ -50,11 +50,18 @@ class NoCluster:
     async def list_metadata(self, api_version: str, kind: str, namespace: str) -> Listing:
         raise AssertionError(f"list metadata of {kind}")
 
-    def pages(self, api_version: str, kind: str, labels: str = "") -> AsyncIterator[Listing]:
+    def pages(
+        self, api_version: str, kind: str, labels: str = "", namespace: str = ""
+    ) -> AsyncIterator[Listing]:
         raise AssertionError(f"pages of {kind}")
 
     def watch(
-        self, api_version: str, kind: str, resource_version: str, labels: str = ""
+        self,
+        api_version: str,
+        kind: str,
+        resource_version: str,
+        labels: str = "",
+        namespace: str = "",
     ) -> AsyncIterator[WatchEvent]:
         raise AssertionError(f"watch {kind}")
 
@@ -105,7 +112,9 @@ class Scripted(NoCluster):
     watches: list[Sequence[WatchEvent | PortError | None]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
-    async def pages(self, api_version: str, kind: str, labels: str = "") -> AsyncIterator[Listing]:
+    async def pages(
+        self, api_version: str, kind: str, labels: str = "", namespace: str = ""
+    ) -> AsyncIterator[Listing]:
         """Give two pages, or the error in the middle."""
         self.asked.append("list")
         answer = self.lists.pop(0)
@@ -117,7 +126,12 @@ class Scripted(NoCluster):
             yield Listing(part, version)
 
     async def watch(
-        self, api_version: str, kind: str, resource_version: str, labels: str = ""
+        self,
+        api_version: str,
+        kind: str,
+        resource_version: str,
+        labels: str = "",
+        namespace: str = "",
     ) -> AsyncIterator[WatchEvent]:
         """Play a script; for ever silent when there is none."""
         self.asked.append(f"watch {resource_version}")

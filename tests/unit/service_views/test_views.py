@@ -25,7 +25,9 @@ class Kinds(NoCluster):
         self.absent: set[str] = set()
         self.selectors: dict[str, str] = {}
 
-    async def pages(self, api_version: str, kind: str, labels: str = "") -> AsyncIterator[Listing]:
+    async def pages(
+        self, api_version: str, kind: str, labels: str = "", namespace: str = ""
+    ) -> AsyncIterator[Listing]:
         self.selectors[kind] = labels
         if kind in self.denied:
             raise Denied(f"list {kind}: no")
@@ -34,7 +36,12 @@ class Kinds(NoCluster):
         yield Listing(self.items.get(kind, []), "10")
 
     async def watch(
-        self, api_version: str, kind: str, resource_version: str, labels: str = ""
+        self,
+        api_version: str,
+        kind: str,
+        resource_version: str,
+        labels: str = "",
+        namespace: str = "",
     ) -> AsyncIterator[WatchEvent]:
         yield WatchEvent("BOOKMARK", {"metadata": {"resourceVersion": resource_version}})
         await asyncio.Event().wait()
