@@ -1,6 +1,6 @@
 """What an undo changes, byte for byte, and how that is shown."""
 
-import difflib
+import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +14,11 @@ from reconciler.model.signatures import SigningRules, Span
 from reconciler.model.undo import Undo
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+_COUNT = re.compile(
+    r"[ \t]*+[\"']?(?:replicas|[A-Z][a-z]++/[a-z0-9./-]++)[\"']?[ \t]*+:[ \t]++\d++[ \t]*+"
+)
+"""A count in a line of its own, in a spec or in the file of counts."""
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,7 @@ def remarks_on(side: GitSide, undos: tuple[Undo, ...]) -> Iterator[str]:
 
 
 def print_diff(console: Console, change: Edited) -> None:
-    """Print the change as git would."""
+    """Print the change: a number in a line of its own as git would, any other by its place."""
     for file, after in change.files.items():
         for line in _diff(file, change.before[file], after):
             colour = "bold" if line.startswith(("+++", "---")) else COLOURS.get(line[:1], "")
@@ -95,5 +100,20 @@ def print_diff(console: Console, change: Edited) -> None:
 
 
 def _diff(file: str, before: bytes, after: bytes) -> Iterator[str]:
+    """Yield the lines of numbers that change, and no word that stands beside a number.
+
+    What does may be a secret of the spec. An edit changes digits within their lines, so there are
+    as many lines before as after.
+    """
     old, new = (text.decode("utf-8", "replace").splitlines() for text in (before, after))
-    return difflib.unified_diff(old, new, f"a/{file}", f"b/{file}", lineterm="")
+    lines = enumerate(zip(old, new, strict=True), 1)
+    changed = [(number, was, will) for number, (was, will) in lines if was != will]
+    if any(_COUNT.fullmatch(was) for _, was, _ in changed):
+        yield from (f"--- a/{file}", f"+++ b/{file}")
+    for number, was, will in changed:
+        if _COUNT.fullmatch(was):
+            yield from (f"@@ -{number} +{number} @@", f"-{was}", f"+{will}")
+            continue
+        for one, other in zip(_DIGITS.findall(was), _DIGITS.findall(will), strict=True):
+            if one != other:
+                yield f"{file}:{number}: replicas: {one} -> {other}"
