@@ -29,13 +29,13 @@ from reconciler.loop import head
 from reconciler.loop.head_lane import HeadLane
 from reconciler.loop.lane import Lane
 from reconciler.loop.store import RecordStore
-from reconciler.model.refs import Json, ObjectRef, ref_of
+from reconciler.model.refs import Followed, Json, ObjectRef, ref_of
 from reconciler.model.specs import LOOSEST, Permissions
 from reconciler.ports import Listing
 from reconciler.service.cluster_lane import ClusterLane
 from reconciler.service.metrics import Metrics
 from reconciler.service.pod_shelf import PodShelf
-from reconciler.service.reflector import Followed, Reflector
+from reconciler.service.reflector import Reflector
 from reconciler.service.views import ClusterView
 from reconciler.wiring.compilers import make_compiler
 from tests.gitservers.repositories import BareRepository

@@ -12,7 +12,7 @@ from reconciler.model.checks import Check, unchecked
 from reconciler.model.live import LiveNode, LivePod, LiveWorkload, Nodes
 from reconciler.model.pushes import Change, Lineage, Logged, Pushed
 from reconciler.model.readings import Reading, Rendered
-from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.refs import Followed, Json, ObjectRef, WorkloadKey
 from reconciler.model.rooms import Ears
 from reconciler.model.signatures import SigningRules, Span, Verification
 from reconciler.model.specs import Permissions, Workload
@@ -159,10 +159,8 @@ class Cluster(Protocol):
     async def list_metadata(self, api_version: str, kind: str, namespace: str) -> Listing:
         """List a kind of a namespace, of each object only its metadata: no Secret comes here."""
 
-    def pages(
-        self, api_version: str, kind: str, labels: str = "", namespace: str = ""
-    ) -> AsyncIterator[Listing]:
-        """List a kind ("" is all namespaces), fifty at a time, so that nobody holds them all.
+    def pages(self, followed: Followed) -> AsyncIterator[Listing]:
+        """List what is followed, fifty at a time, so that nobody holds them all.
 
         Every page carries the resourceVersion of the whole list. Raises Expired: begin again.
         """
@@ -170,15 +168,8 @@ class Cluster(Protocol):
     async def serves(self, api_version: str, kind: str) -> bool:
         """Whether the server has this kind at all; what it does not have, it does not hold."""
 
-    def watch(
-        self,
-        api_version: str,
-        kind: str,
-        resource_version: str,
-        labels: str = "",
-        namespace: str = "",
-    ) -> AsyncIterator[WatchEvent]:
-        """Follow a kind ("" is all namespaces) from `resource_version`.
+    def watch(self, followed: Followed, resource_version: str) -> AsyncIterator[WatchEvent]:
+        """Go on from `resource_version` of a list of it.
 
         Begins with a BOOKMARK of that version once the server has taken the request.
         Ends quietly when the server closes the stream (watch again from the last version seen);

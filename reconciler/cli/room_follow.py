@@ -12,10 +12,10 @@ from reconciler.cli.room_text import row_of
 from reconciler.model import labels
 from reconciler.model.errors import PortError, Unavailable
 from reconciler.model.live import LivePod
-from reconciler.model.refs import WorkloadKey
+from reconciler.model.refs import Followed, WorkloadKey
 from reconciler.ports import Cluster
 from reconciler.service.pod_shelf import PodShelf
-from reconciler.service.reflector import Followed, Reflector
+from reconciler.service.reflector import Reflector
 from reconciler.settings import Settings
 from reconciler.wiring.clock import SystemClock
 

@@ -46,3 +46,12 @@ def ref_of(obj: Json) -> ObjectRef:
 def as_seen(obj: Json) -> Json:
     """Return what tells an object as it was read: a patch that says so fails on any other."""
     return {name: obj["metadata"][name] for name in ("uid", "resourceVersion")}
+
+
+class Followed(NamedTuple):
+    """What is listed and then watched of one kind: by labels, in one namespace ("" is all)."""
+
+    api_version: str
+    kind: str
+    labels: str = ""
+    namespace: str = ""

@@ -8,12 +8,11 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from random import SystemRandom
 
 from reconciler.core.backoff import doubled
 from reconciler.model.errors import Denied, Expired, Misconfigured, PortError, Unavailable, Unserved
-from reconciler.model.refs import Json
+from reconciler.model.refs import Followed, Json
 from reconciler.ports import Clock, Cluster, WatchEvent
 from reconciler.service.shelves import Shelf, is_older
 
@@ -33,16 +32,6 @@ SILENT_SECONDS = 70.0
 """Longer than the minute in which a server that works tells of itself, by a bookmark."""
 SLICE = 50
 _CHANCE = SystemRandom()
-
-
-@dataclass(frozen=True, slots=True)
-class Followed:
-    """One kind to follow, by label selector and in one namespace ("" is all, of both)."""
-
-    api_version: str
-    kind: str
-    labels: str = ""
-    namespace: str = ""
 
 
 class Reflector:
@@ -107,15 +96,11 @@ class Reflector:
 
     async def read(self) -> None:
         """Read everything once. Raises the cluster's errors; what was known then still stands."""
-        followed = self.followed
         uids: set[str] = set()
         version = ""
         restored = False
         held_back: list[Json] = []
-        pages = self._cluster.pages(
-            followed.api_version, followed.kind, followed.labels, followed.namespace
-        )
-        async for page in pages:
+        async for page in self._cluster.pages(self.followed):
             if not version:
                 restored = self._is_restored(page.resource_version)
             version = page.resource_version
@@ -165,15 +150,8 @@ class Reflector:
         return True
 
     async def _watch(self) -> None:
-        followed = self.followed
         started = self._clock.now()
-        events = self._cluster.watch(
-            followed.api_version,
-            followed.kind,
-            self._version,
-            followed.labels,
-            followed.namespace,
-        )
+        events = self._cluster.watch(self.followed, self._version)
         opened = False  # the first event is the client's own, which says that it is
         async for event in events:
             self._take(event)
@@ -183,7 +161,7 @@ class Reflector:
             if self._clock.now() - self._listed_at >= RELIST_SECONDS:
                 return
         if self._clock.now() - started < FIRST_PAUSE_SECONDS:
-            raise Unavailable(f"watch {followed.kind}: the server ends it at once")
+            raise Unavailable(f"watch {self.followed.kind}: the server ends it at once")
 
     def _take(self, event: WatchEvent) -> None:
         version = (event.object.get("metadata") or {}).get("resourceVersion", "")

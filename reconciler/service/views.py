@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from reconciler.model import additional, labels
 from reconciler.model.live import LiveNode, LivePod, LiveWorkload, Nodes
-from reconciler.model.refs import Json, WorkloadKey
+from reconciler.model.refs import Followed, Json, WorkloadKey
 from reconciler.ports import Clock, Cluster
 from reconciler.service.pod_shelf import PodShelf, RoomChanged
-from reconciler.service.reflector import Followed, Reflector
+from reconciler.service.reflector import Reflector
 from reconciler.service.shelves import Bell, NodeShelf, ObjectShelf, Ring, Shelf
 
 OBJECT_KINDS = (

@@ -16,7 +16,7 @@ from reconciler.model.errors import (
     Misconfigured,
     Unavailable,
 )
-from reconciler.model.refs import Json, ObjectRef, ref_of
+from reconciler.model.refs import Followed, Json, ObjectRef, ref_of
 from reconciler.ports import WatchEvent
 from tests.canaries.places import canary
 from tests.contract.cluster_world import (
@@ -136,7 +136,10 @@ async def test_a_list_is_complete_over_many_pages(
     names = {f"c-{number}" for number in range(1003)}
     mark = {"test.dev/page": namespace}
     await _all(cluster.create(config_map(namespace, name, {}, labels=mark)) for name in names)
-    pages = [page async for page in cluster.pages("v1", "ConfigMap", f"test.dev/page={namespace}")]
+    pages = [
+        page
+        async for page in cluster.pages(Followed("v1", "ConfigMap", f"test.dev/page={namespace}"))
+    ]
     assert [len(page.items) for page in pages] == [*[50] * 20, 3]
     assert len({page.resource_version for page in pages}) == 1
     listing = await cluster.list("v1", "ConfigMap", namespace, f"test.dev/page={namespace}")
@@ -170,7 +173,7 @@ async def test_a_watch_tells_what_happened_after_the_list(
 
     async def follow() -> None:
         version = listing.resource_version
-        async for event in cluster.watch("v1", "ConfigMap", version, mark):
+        async for event in cluster.watch(Followed("v1", "ConfigMap", mark), version):
             seen.append(event)
             if event.type == "DELETED":
                 return
@@ -339,7 +342,7 @@ async def test_thirty_two_creates_are_in_flight_at_once(
 
 
 async def _first_change(cluster: KubernetesCluster, kind: str, version: str) -> WatchEvent | None:
-    async for event in cluster.watch("v1", kind, version):
+    async for event in cluster.watch(Followed("v1", kind), version):
         if event.type != "BOOKMARK":
             return event
     return None

@@ -18,7 +18,7 @@ from reconciler.adapters.kubernetes.watch import events
 from reconciler.model import labels
 from reconciler.model.checks import Check, unchecked
 from reconciler.model.errors import Misconfigured, Unserved
-from reconciler.model.refs import Json, ObjectRef, ref_of
+from reconciler.model.refs import Followed, Json, ObjectRef, ref_of
 from reconciler.ports import Listing, WatchEvent
 
 PAGE = 50
@@ -86,11 +86,10 @@ class KubernetesCluster:
         """List a kind of a namespace, of each object only its metadata."""
         return await _whole(self._pages(api_version, kind, namespace, {}, METADATA_TYPE))
 
-    async def pages(
-        self, api_version: str, kind: str, labels: str = "", namespace: str = ""
-    ) -> AsyncIterator[Listing]:
-        """List a kind (every namespace when `namespace` is empty), a page at a time."""
-        async for page in self._pages(api_version, kind, namespace, {"labelSelector": labels}):
+    async def pages(self, followed: Followed) -> AsyncIterator[Listing]:
+        """List what is followed, a page at a time."""
+        query, kind = {"labelSelector": followed.labels}, followed.kind
+        async for page in self._pages(followed.api_version, kind, followed.namespace, query):
             yield page
 
     async def serves(self, api_version: str, kind: str) -> bool:
@@ -99,25 +98,19 @@ class KubernetesCluster:
             self._kinds.update(await self._discovered(api_version))
         return (api_version, kind) in self._kinds
 
-    async def watch(
-        self,
-        api_version: str,
-        kind: str,
-        resource_version: str,
-        labels: str = "",
-        namespace: str = "",
-    ) -> AsyncIterator[WatchEvent]:
-        """Follow a kind (as `list` has it) from `resource_version` until the server ends it."""
-        resource = await self._resource(api_version, kind)
+    async def watch(self, followed: Followed, resource_version: str) -> AsyncIterator[WatchEvent]:
+        """Follow it from `resource_version` until the server ends that."""
+        kind = followed.kind
+        resource = await self._resource(followed.api_version, kind)
         query: dict[str, str | int] = {
             "watch": "true",
             "allowWatchBookmarks": "true",
             "resourceVersion": resource_version,
             "timeoutSeconds": _CHANCE.randint(*WATCH_SECONDS),
-            "labelSelector": labels,
+            "labelSelector": followed.labels,
         }
-        what = f"watch {kind}"
-        call = Call("watch", "GET", kind, resource.path(namespace) + _query(query), what)
+        what, path = f"watch {kind}", resource.path(followed.namespace) + _query(query)
+        call = Call("watch", "GET", kind, path, what)
         async with self._transport.stream(call) as stream:
             metadata = {"resourceVersion": resource_version}
             yield WatchEvent("BOOKMARK", {"kind": kind, "metadata": metadata})

@@ -14,7 +14,7 @@ from reconciler.model.errors import (
     PortError,
     Unavailable,
 )
-from reconciler.model.refs import Json, ObjectRef
+from reconciler.model.refs import Followed, Json, ObjectRef
 from reconciler.ports import WatchEvent
 from tests.canaries.places import canary
 from tests.unit.adapters_kubernetes.fault_server import (
@@ -39,7 +39,7 @@ EMPTY: Json = {"items": [], "metadata": {"resourceVersion": "7"}}
 
 
 async def collect(cluster: KubernetesCluster) -> list[WatchEvent]:
-    return [event async for event in cluster.watch("v1", "Pod", "5")]
+    return [event async for event in cluster.watch(Followed("v1", "Pod"), "5")]
 
 
 @pytest.mark.parametrize(

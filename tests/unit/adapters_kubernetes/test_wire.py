@@ -26,7 +26,7 @@ from reconciler.model.errors import (
     Unavailable,
     Withheld,
 )
-from reconciler.model.refs import Json, ObjectRef
+from reconciler.model.refs import Followed, Json, ObjectRef
 from reconciler.ports import WatchEvent
 from tests.canaries.places import canary
 from tests.listening import listening
@@ -299,7 +299,7 @@ async def test_who_says_nothing_of_kinds_does_not_say_that_there_are_none(said: 
 
 
 async def watched(cluster: KubernetesCluster) -> list[WatchEvent]:
-    return [event async for event in cluster.watch("v1", "Pod", "5")]
+    return [event async for event in cluster.watch(Followed("v1", "Pod"), "5")]
 
 
 @pytest.mark.parametrize(

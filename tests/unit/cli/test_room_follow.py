@@ -11,7 +11,7 @@ from reconciler.cli import room_follow
 from reconciler.cli.room_reading import Around, SeenRoom, read_around, read_pods, see
 from reconciler.model import labels
 from reconciler.model.errors import Denied, PortError, Unavailable
-from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.refs import Followed, Json, ObjectRef, WorkloadKey
 from reconciler.ports import Listing, WatchEvent
 from reconciler.settings import Settings
 from tests.loop.world import Process, World, spec
@@ -32,17 +32,14 @@ class Watched(KubernetesCluster):
         self.lists += kind != "Pod"
         return await super().list(api_version, kind, namespace, labels, fields)
 
-    async def watch(
-        self,
-        api_version: str,
-        kind: str,
-        resource_version: str,
-        labels: str = "",
-        namespace: str = "",
-    ) -> AsyncIterator[WatchEvent]:
+    async def listing(self, followed: Followed) -> Listing:
+        namespace, selector = followed.namespace, followed.labels
+        return await self.list(followed.api_version, followed.kind, namespace, selector)
+
+    async def watch(self, followed: Followed, resource_version: str) -> AsyncIterator[WatchEvent]:
         before: dict[str, Json] = {}
         while True:
-            listing = await self.list(api_version, kind, namespace, labels)
+            listing = await self.listing(followed)
             now = {each["metadata"]["uid"]: each for each in listing.items}
             for uid in before.keys() - now.keys():
                 yield WatchEvent("DELETED", before[uid])
@@ -174,10 +171,8 @@ class OneNamespace(Watched):
             raise Denied(f"list {kind}: forbidden")
         return await super().list(api_version, kind, namespace, labels, fields)
 
-    async def pages(
-        self, api_version: str, kind: str, labels: str = "", namespace: str = ""
-    ) -> AsyncIterator[Listing]:
-        yield await self.list(api_version, kind, namespace, labels)
+    async def pages(self, followed: Followed) -> AsyncIterator[Listing]:
+        yield await self.listing(followed)
 
 
 @pytest.mark.parametrize("only", [ARENA, None])

@@ -8,7 +8,7 @@ from typing import Any
 from reconciler.model import labels
 from reconciler.model.checks import Check, unchecked
 from reconciler.model.errors import PortError
-from reconciler.model.refs import Json, ObjectRef
+from reconciler.model.refs import Followed, Json, ObjectRef
 from reconciler.ports import Listing, WatchEvent
 
 INSTANCE = "studio"
@@ -50,20 +50,11 @@ class NoCluster:
     async def list_metadata(self, api_version: str, kind: str, namespace: str) -> Listing:
         raise AssertionError(f"list metadata of {kind}")
 
-    def pages(
-        self, api_version: str, kind: str, labels: str = "", namespace: str = ""
-    ) -> AsyncIterator[Listing]:
-        raise AssertionError(f"pages of {kind}")
+    def pages(self, followed: Followed) -> AsyncIterator[Listing]:
+        raise AssertionError(f"pages of {followed.kind}")
 
-    def watch(
-        self,
-        api_version: str,
-        kind: str,
-        resource_version: str,
-        labels: str = "",
-        namespace: str = "",
-    ) -> AsyncIterator[WatchEvent]:
-        raise AssertionError(f"watch {kind}")
+    def watch(self, followed: Followed, resource_version: str) -> AsyncIterator[WatchEvent]:
+        raise AssertionError(f"watch {followed.kind}")
 
     async def serves(self, api_version: str, kind: str) -> bool:
         raise AssertionError(f"serves {kind}")
@@ -112,9 +103,7 @@ class Scripted(NoCluster):
     watches: list[Sequence[WatchEvent | PortError | None]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
-    async def pages(
-        self, api_version: str, kind: str, labels: str = "", namespace: str = ""
-    ) -> AsyncIterator[Listing]:
+    async def pages(self, followed: Followed) -> AsyncIterator[Listing]:
         """Give two pages, or the error in the middle."""
         self.asked.append("list")
         answer = self.lists.pop(0)
@@ -125,14 +114,7 @@ class Scripted(NoCluster):
             await asyncio.sleep(0)
             yield Listing(part, version)
 
-    async def watch(
-        self,
-        api_version: str,
-        kind: str,
-        resource_version: str,
-        labels: str = "",
-        namespace: str = "",
-    ) -> AsyncIterator[WatchEvent]:
+    async def watch(self, followed: Followed, resource_version: str) -> AsyncIterator[WatchEvent]:
         """Play a script; for ever silent when there is none."""
         self.asked.append(f"watch {resource_version}")
         for step in self.watches.pop(0) if self.watches else ():

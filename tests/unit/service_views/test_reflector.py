@@ -5,13 +5,12 @@ from contextlib import suppress
 import pytest
 
 from reconciler.model.errors import Denied, Expired, PortError, Unavailable
-from reconciler.model.refs import Json
+from reconciler.model.refs import Followed, Json
 from reconciler.ports import WatchEvent
 from reconciler.service.reflector import (
     LONGEST_PAUSE_SECONDS,
     OLDER_ACCEPTED_SECONDS,
     RELIST_SECONDS,
-    Followed,
     Reflector,
 )
 from tests.unit.service_views.scripted import Scripted, VirtualClock, bookmark, event, room

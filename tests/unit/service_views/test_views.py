@@ -6,7 +6,7 @@ import pytest
 
 from reconciler.model import labels
 from reconciler.model.errors import Denied, Unserved
-from reconciler.model.refs import Json, ObjectRef, WorkloadKey
+from reconciler.model.refs import Followed, Json, ObjectRef, WorkloadKey
 from reconciler.ports import Listing, WatchEvent
 from reconciler.service.pod_shelf import EXPECTATION_SECONDS
 from reconciler.service.shelves import Bell, NodeShelf
@@ -25,24 +25,16 @@ class Kinds(NoCluster):
         self.absent: set[str] = set()
         self.selectors: dict[str, str] = {}
 
-    async def pages(
-        self, api_version: str, kind: str, labels: str = "", namespace: str = ""
-    ) -> AsyncIterator[Listing]:
-        self.selectors[kind] = labels
+    async def pages(self, followed: Followed) -> AsyncIterator[Listing]:
+        kind = followed.kind
+        self.selectors[kind] = followed.labels
         if kind in self.denied:
             raise Denied(f"list {kind}: no")
         if kind in self.absent:
-            raise Unserved(f"scripted serves no {kind} in {api_version}")
+            raise Unserved(f"scripted serves no {kind} in {followed.api_version}")
         yield Listing(self.items.get(kind, []), "10")
 
-    async def watch(
-        self,
-        api_version: str,
-        kind: str,
-        resource_version: str,
-        labels: str = "",
-        namespace: str = "",
-    ) -> AsyncIterator[WatchEvent]:
+    async def watch(self, followed: Followed, resource_version: str) -> AsyncIterator[WatchEvent]:
         yield WatchEvent("BOOKMARK", {"metadata": {"resourceVersion": resource_version}})
         await asyncio.Event().wait()
 
