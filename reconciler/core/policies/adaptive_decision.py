@@ -65,7 +65,7 @@ def decide(parameters: Parameters, look: Look) -> Advice:
         seconds += min(max(0.0, look.now - seen_since), LONGEST_GAP_SECONDS)
     is_open = _is_open(look)
     started += len(activity.starts)
-    if is_open and ready >= 0.0:
+    if is_open and ready >= 0.0 and _may_grow(look):
         onsets += activity.dry_seconds > 0.0 and ready > 0.0
         dry += activity.dry_seconds
     else:
@@ -127,6 +127,13 @@ def _is_open(look: Look) -> bool:
     none, and is missed by nobody's budget.
     """
     return look.load.replicas > 0 or look.load.members > 0
+
+
+def _may_grow(look: Look) -> bool:
+    """Whether one room more may be wanted: at the most that Git allows nothing prevents a miss, and
+    what is charged for it asks for spare rooms at times when there is room for them.
+    """
+    return look.load.replicas < look.bounds.maximum
 
 
 def _advice(look: Look, memory: Memory) -> Advice:

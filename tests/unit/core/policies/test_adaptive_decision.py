@@ -7,20 +7,27 @@ import pytest
 
 from reconciler.core.policies.adaptive_decision import Parameters, decide
 from reconciler.core.policies.adaptive_memory import decode, encode
-from reconciler.model.scaling import Activity, Advice, Look
+from reconciler.model.scaling import Activity, Advice, Bounds, Look
 from tests.unit.core.policies.looks import NOW, a_load, a_look
 
 PARAMETERS = Parameters(startup_seconds=60.0)
 
 
-def steady(minutes: float, busy: int = 100, ready: int = 12, last_seconds: float = 1500.0) -> Look:
+def steady(
+    minutes: float,
+    busy: int = 100,
+    ready: int = 12,
+    last_seconds: float = 1500.0,
+    start: float = NOW,
+    memory: bytes = b"",
+) -> Look:
     """Return the last look of a time in which as many matches start as end, with its memory."""
-    look = a_look(a_load(occupied=busy, ready=ready), activity=Activity(NOW))
+    look = a_look(a_load(occupied=busy, ready=ready), activity=Activity(start))
     every = last_seconds / busy
-    begun = np.asarray(NOW - every * np.arange(busy)[::-1], dtype=np.float64)
-    due, advice = NOW, Advice(0, "")
+    begun = np.asarray(start - every * np.arange(busy)[::-1], dtype=np.float64)
+    due, advice = start, Advice(0, "", memory=memory)
     for step in range(int(minutes * 6)):
-        now = NOW + 10.0 * step
+        now = start + 10.0 * step
         turned = 0
         while due <= now:
             begun = np.append(begun[1:], due)
@@ -122,6 +129,49 @@ def test_of_groups_nothing_is_learned_where_no_room_is_wanted_any_more() -> None
     assert after.moments[:2].tolist() == known.moments[:2].tolist()
     wanted = decode(decide(PARAMETERS, replace(ending, load=look.load)).memory)
     assert wanted.moments[:2].tolist() != known.moments[:2].tolist()
+
+
+def evening(look: Look, hours: float, most: int) -> Look:
+    """Return the last look of hours in which all of `most` rooms serve, half of the time dry."""
+    start, full = look.now - 10.0, replace(look.load, ready=0, occupied=most, replicas=most)
+    look = replace(look, load=full, bounds=Bounds(0, most))
+    for step in range(1, int(hours * 360)):
+        now = start + 10.0 * step
+        turned = [now] * (step % 3 == 0)
+        ended = [1500.0] * len(turned)
+        busy = replace(look.activity, since=now - 10.0, starts=turned, ends=ended, dry_seconds=5.0)
+        look = replace(look, now=now, activity=busy)
+        look = replace(look, memory=decide(PARAMETERS, look).memory)
+    return look
+
+
+def test_at_the_most_that_git_allows_nobody_is_missed() -> None:
+    look = steady(120)
+    known = decode(look.memory)
+    after = decode(evening(look, 3.0, 112).memory)
+    assert after.budget[1] <= known.budget[1]
+    # They came all the same, and played: a match every 30 s in half of the time.
+    assert after.budget[0] > known.budget[0] + 300
+    assert after.moments[2] == pytest.approx(known.moments[2], rel=0.5)
+    # Reckoned from the rate, who found none came without chance: that says nothing of groups.
+    assert after.moments[:2].tolist() == known.moments[:2].tolist()
+
+
+def test_below_the_most_that_git_allows_every_miss_counts() -> None:
+    look = steady(120)
+    dry = replace(look.activity, dry_seconds=30.0)
+    look = replace(look, now=look.now + 30.0, activity=dry, bounds=Bounds(0, 113))
+    assert missed_after(decide(PARAMETERS, look)) > missed_after(decide(PARAMETERS, steady(120)))
+    full = replace(look, bounds=Bounds(0, 112))
+    assert missed_after(decide(PARAMETERS, full)) == decode(look.memory).budget[1]
+
+
+def test_a_day_after_an_evening_at_the_most_the_spare_is_as_if_it_had_not_been() -> None:
+    look = steady(120)
+    usual = decide(PARAMETERS, steady(120 + 9 * 60)).replicas
+    at_most = evening(look, 3.0, 112)
+    after = steady(9 * 60, start=at_most.now, memory=at_most.memory)
+    assert abs(decide(PARAMETERS, after).replicas - usual) <= 1
 
 
 def test_as_many_are_kept_as_chance_asks_for() -> None:
