@@ -22,7 +22,7 @@ from reconciler.model.wanted import Wanted
 from reconciler.ports import Clock
 from reconciler.service.last_looks import last_looks_of
 from reconciler.service.notifications.troubles import troubles_of
-from reconciler.service.outbox import outbox_of
+from reconciler.service.outbox import LAST_SECONDS, outbox_of, unix_seconds
 
 LONGEST_ERROR = 1000
 DEFECT = "a defect of Gamekeeper, which its log shows"
@@ -215,7 +215,7 @@ def _by_the_server(told: Sighting, taken_at: float) -> Sighting:
 
 
 def _moved(at: float, ahead: float) -> float:
-    return at - ahead if at else 0.0
+    return min(max(0.0, at - ahead), LAST_SECONDS) if at else 0.0
 
 
 def _moved_look(look: LastLook, ahead: float) -> LastLook:
@@ -243,6 +243,6 @@ def written(at: float) -> str:
 
 def _seconds(text: object) -> float:
     try:
-        return datetime.fromisoformat(str(text)).timestamp() if text else 0.0
-    except ValueError:
+        return unix_seconds(datetime.fromisoformat(str(text)).timestamp()) if text else 0.0
+    except (ValueError, OverflowError):
         return 0.0

@@ -101,3 +101,12 @@ def test_values_change_in_their_types_and_names() -> None:
     assert value == {"spec": {"replicas": [1, 2], "name": "a"}}
     assert sum(isinstance(each, dict) and "spec" in each for each in changed) > 50
     assert sum(each == value for each in changed) < 30
+
+
+def test_what_was_found_once_is_played_with_its_target() -> None:
+    texts = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.py"))
+    for path in (path for path in playing.FOUND.rglob("*") if path.is_file()):
+        assert path.suffix == ".yaml", f"{path} is found by nobody"
+        assert f'Target("{path.parent.name}", ' in texts, f"{path} is of no target"
+        target = Target(path.parent.name, 1, FORGE, chokes)
+        assert path.stem in dict(target.found())

@@ -54,9 +54,9 @@ class Plugin:
         when it gave no credentials.
         """
         status = self._status(await self._run())
-        certificate = str(status.get("clientCertificateData") or "")
-        key = str(status.get("clientKeyData") or "")
-        token = str(status.get("token") or "")
+        certificate = self._text(status, "clientCertificateData")
+        key = self._text(status, "clientKeyData")
+        token = self._text(status, "token")
         if not token and not certificate:
             raise Denied(f"{self._named} gave neither a token nor a certificate: log in with it")
         if certificate and self._context is not None:
@@ -131,11 +131,17 @@ class Plugin:
         try:
             credential = json.loads(printed)
             version, status = credential["apiVersion"], credential.get("status")
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise self._failure("printed no ExecCredential: run it by hand") from error
         if version != self._entry["apiVersion"]:
             raise self._failure(f"speaks another apiVersion than {self._entry['apiVersion']}")
         return status if isinstance(status, dict) else {}
+
+    def _text(self, status: Mapping[str, Any], name: str) -> str:
+        value = status.get(name) or ""
+        if not isinstance(value, str):
+            raise self._failure(f"gave a {name} that is no text: run it by hand")
+        return value
 
     def _failure(self, what: str) -> PortError:
         # What has worked before is configured: a login server that is down passes by itself.

@@ -66,6 +66,8 @@ def load_client_certificate(
         raise Misconfigured(
             f"{origin}: a client certificate and its key go together: one of them is missing"
         )
+    if not (certificate + key).isascii():
+        raise Misconfigured(f"{origin}: its client certificate or key is not PEM text")
     if "ENCRYPTED" in key:  # else OpenSSL would ask for the passphrase at the terminal
         raise Misconfigured(f"{origin}: its client key has a passphrase: use one without")
     # OpenSSL reads private keys from files only; this one lives for the length of the call.

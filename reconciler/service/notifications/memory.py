@@ -5,6 +5,7 @@ told once more, at most.
 """
 
 import json
+import re
 from collections.abc import Collection
 from functools import lru_cache
 
@@ -16,6 +17,9 @@ ENDED_SECONDS = 600.0
 """A state that is away for less is the same one: what flaps is told once."""
 _OF_HEAD = "h"
 """No digest begins with it: what is held of a commit does not flap, and is forgotten at once."""
+_TARGET = re.compile("[a-z0-9 -]{1,40}")
+_SHORT = re.compile("h?[0-9a-f]{12} [0-9a-f]{12}")
+"""A place and its identity, as they are written."""
 
 
 class Told:
@@ -68,18 +72,27 @@ class Told:
 
     def written(self) -> str:
         """Return it as text: targets, and of each its places with their identities."""
-        each = MOST_WRITTEN // max(1, len(self._told))
+        each = max(1, MOST_WRITTEN // max(1, len(self._told)))
         newest = {target: dict(list(told.items())[-each:]) for target, told in self._told.items()}
         return json.dumps(newest, separators=(",", ":"))
 
     def load(self, text: str) -> None:
-        """Go on from what was written, by whomever; what cannot be read was never told."""
+        """Go on from what was written; what cannot be read, or is not ours, was never told.
+
+        Somebody else may have written it, and of what is taken as much is written again.
+        """
         self._told, self._away_since = {}, {}
         try:
-            for target, places in json.loads(text).items():
-                self._told[str(target)] = {str(at): str(name) for at, name in places.items()}
+            rows = [
+                (target, place, identity)
+                for target, places in json.loads(text).items()
+                for place, identity in places.items()
+                if _TARGET.fullmatch(target) and _SHORT.fullmatch(f"{place} {identity}")
+            ]
         except (ValueError, AttributeError, RecursionError):
-            self._told = {}
+            return
+        for target, place, identity in rows[-MOST_WRITTEN:]:
+            self._told.setdefault(target, {})[place] = identity
 
 
 @lru_cache(maxsize=16_384)

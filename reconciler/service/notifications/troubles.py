@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from reconciler.model import labels
 from reconciler.model.notifications import Trouble
+from reconciler.service.outbox import unix_seconds
 
 LONGEST_ERROR = 500
 
@@ -19,6 +20,8 @@ def troubles_of(annotations: Mapping[str, object]) -> tuple[Trouble, ...]:
     """Read what `notes_of` wrote; what cannot be read was never there."""
     try:
         rows = json.loads(str(annotations[labels.NOTIFYING]))
-        return tuple(Trouble(str(n), float(at), str(why), int(up)) for n, at, why, up in rows)
-    except (KeyError, ValueError, TypeError, RecursionError):
+        return tuple(
+            Trouble(str(n), unix_seconds(at), str(why), int(up)) for n, at, why, up in rows
+        )
+    except (KeyError, ValueError, TypeError, OverflowError, RecursionError):
         return ()

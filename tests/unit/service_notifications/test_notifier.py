@@ -395,6 +395,20 @@ def test_a_damaged_note_is_none(text: str) -> None:
     assert told.written() == "{}"
 
 
+def test_what_somebody_else_wrote_is_not_written_again() -> None:
+    """On a Lease that is too large no renewal is taken, and nobody leads."""
+    ours = Told()
+    ours.tell("commit status", "place", "identity")
+    rows = json.loads(ours.written())
+    rows |= {"é" * 100_000: {"0" * 12: "0" * 12}, "chat": {"é" * 100_000: "0" * 12, "a": ["b"]}}
+    rows |= {f"target-{n}": {"0" * 12: "0" * 12} for n in range(2 * MOST_WRITTEN)}
+    again = Told()
+    again.load(json.dumps(rows))
+    assert len(again.written()) < 30_000
+    again.load(json.dumps(dict(list(rows.items())[:3])))
+    assert again.written() == ours.written()
+
+
 def test_who_is_told_to_end_while_its_lines_end_does_end(tmp_path: Path) -> None:
     """A line whose target takes its time at its end holds the notifier, which hears us all the
     same."""
