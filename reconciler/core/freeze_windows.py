@@ -153,9 +153,15 @@ def sentence(freeze: Freeze) -> str:
     return f"frozen until {told(freeze.until)} by {shown(freeze.name)} ({freeze.place}{why})"
 
 
-def frozen_reason(freezes: Iterable[Freeze]) -> str:
-    """Say why what people changed waits, by the freeze that ends last."""
-    return f"{sentence(max(freezes))}: what people changed waits, and acts then by itself"
+def frozen_reason(freezes: Iterable[Freeze], over_budget: str = "") -> str:
+    """Say why what people changed waits, by the freeze that ends last.
+
+    What is `over_budget` waits for a person then: whoever ends the freeze for it has to know that.
+    """
+    then = (
+        f"; then it takes too much: {over_budget}" if over_budget else ", and acts then by itself"
+    )
+    return f"{sentence(max(freezes))}: what people changed waits{then}"
 
 
 def _freeze(window: Window, span: tuple[float, float]) -> Freeze:

@@ -66,7 +66,8 @@ def holds_of(
 def frozen_holds(arrival: Arrival, hashes: Mapping[str, str]) -> Iterator[Hold]:
     """Yield what people changed that waits for the end of a freeze, with `hashes` by line."""
     for edit in arrival.waiting:
-        reason, approvable = frozen_reason(arrival.freezes), hashes.get(edit.line, "")
+        over_budget, approvable = arrival.frozen.get(edit.line, ""), hashes.get(edit.line, "")
+        reason = frozen_reason(arrival.freezes, over_budget)
         yield Hold(HoldKind.FROZEN, edit.key, reason, approvable, edit.line)
 
 
@@ -76,24 +77,25 @@ def frozen_lines(
     records: Mapping[WorkloadKey, StateRecord],
     removals: tuple[Removal, ...],
     edits: Iterable[Edit],
-) -> frozenset[str]:
-    """Return the lines that nothing but a freeze holds: edits, and what they take away with them.
+) -> dict[str, str]:
+    """Return the lines that a freeze holds: edits, and what they take away with them.
 
-    So one hash lets such an edit act as a whole. What was held before is none of it, and of specs
-    that leave Git it is those that no other gate stops: whoever ends the freeze for others lets
+    So one hash lets such an edit act as a whole, be it over the budgets, too: why it is stands
+    with its lines, "" where it is not. What was held before is none of it, and of specs that leave
+    Git it is those that no gate stops but the budgets: whoever ends the freeze for others lets
     none of these through.
     """
     if not arrival.freezes:
-        return frozenset()
-    edited = {edit.key: edit.line for edit in edits}
+        return {}
     held = blocked(arrival, replace(repository, approved=()), records, removals)
-    waits = {each.line for each in held.values() if each.kind is HoldKind.FROZEN}
-    waits |= {
-        removal.line
-        for removal in removals
-        if removal.key in edited and _sticky(records.get(removal.key), removal) is None
-    }
-    return frozenset(waits.union(edited.values()))
+    too_much = {key: each.reason for key, each in held.items() if each.kind is HoldKind.OVER_BUDGET}
+    found = {edit.line: too_much.get(edit.key, "") if edit.key else "" for edit in edits}
+    edited = {edit.key for edit in edits}
+    for removal in removals:
+        if removal.key in edited and _sticky(records.get(removal.key), removal) is None:
+            found[removal.line] = too_much.get(removal.key, "")
+    waits = (each for each in held.values() if each.kind is HoldKind.FROZEN)
+    return {**{each.line: "" for each in waits}, **found}
 
 
 def blocked(
@@ -127,11 +129,21 @@ def blocked(
             held[removal.key] = HeldRemoval(problem[0], removal.line, problem[1], count=count)
         elif removal.line not in approved:
             free.append(removal)
-    reason = _over_budget(arrival, repository, records, free) if free else ""
+    reason = _over_budget(arrival, repository, records, free)
     for removal in free if reason else ():
         count, kind = removal.to + removal.rooms, HoldKind.OVER_BUDGET
         held[removal.key] = HeldRemoval(kind, removal.line, reason, count=count)
+    frozen = [removal for removal in removals if _is_frozen(held.get(removal.key), removal)]
+    # As it will be judged when the freeze ends, beside what goes now.
+    later = _over_budget(arrival, repository, records, frozen if reason else [*free, *frozen])
+    for removal in frozen:
+        told = replace(held[removal.key], reason=frozen_reason(arrival.freezes, later))
+        held[removal.key] = told
     return _with_brakes(arrival, records, held)
+
+
+def _is_frozen(held: HeldRemoval | None, removal: Removal) -> bool:
+    return held is not None and (held.kind, held.line) == (HoldKind.FROZEN, removal.line)
 
 
 def _with_brakes(
@@ -236,6 +248,8 @@ def _over_budget(
     records: Mapping[WorkloadKey, StateRecord],
     free: list[Removal],
 ) -> str:
+    if not free:
+        return ""
     budgets = arrival.ceiling
     for config in (arrival.accepted_config, arrival.reading.config):
         budgets = _stricter(budgets, config)

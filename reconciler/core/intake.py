@@ -80,7 +80,7 @@ def take_in(
     held_lines = {held.line for held in blocked.values()}
     held_lines |= {edit.line for edit in arrival.waiting}
     if frozen:  # what an edit takes away waits with it, though the head is as if it did not ask
-        held_lines |= arrival.frozen - approved
+        held_lines |= arrival.frozen.keys() - approved
     following = replace(
         following, offers=approval.close(repository.offers, asked_lines, held_lines)
     )

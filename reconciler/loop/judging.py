@@ -92,9 +92,9 @@ def asked_for(scene: Scene) -> Asking:
     asked = asked_by(arrival, released, workload_from_json)
     edits = freezing.edits_of(arrival, records, asked.removals)
     frozen = gates.frozen_lines(arrival, before, released, asked.removals, edits)
-    ask = approval.ask_of(arrival, asked.removals, edits, frozen)
+    ask = approval.ask_of(arrival, asked.removals, edits, frozenset(frozen))
     offered = approval.offer(before, ask, approval.waiting(before, records, frozen))
-    arrival = replace(arrival, asked=ask.marks, frozen=ask.frozen)
+    arrival = replace(arrival, asked=ask.marks, frozen=frozen)
     return Asking(arrival, asked, edits, ask, offered)
 
 

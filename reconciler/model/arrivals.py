@@ -54,8 +54,8 @@ class Arrival:
     they are neither as the head has them nor as they were accepted."""
     asked: Mapping[str, str] = field(default_factory=dict)
     """All lines of the change hash, those of what waits among them, with their marks."""
-    frozen: frozenset[str] = frozenset()
-    """Those of them that wait for the end of a freeze."""
+    frozen: Mapping[str, str] = field(default_factory=dict)
+    """Those of them that wait for the end of a freeze, each with why it is over budget, or ""."""
     shared_now: float | None = None
     remarks: tuple[Hold, ...] = ()
     """What is shown beside what is held, and stops nothing."""

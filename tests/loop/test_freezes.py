@@ -292,6 +292,32 @@ async def test_what_takes_too_much_is_refused_when_the_freeze_ends() -> None:
     assert len(world.pods("arena")) == 12
 
 
+async def test_who_approves_what_a_freeze_holds_is_told_what_of_it_takes_too_much() -> None:
+    """One hash stands for all of it, so no word beside it may say that all of it is usual."""
+    world, process = await begun(3, 20)
+    await at(world, process, HOUR + 1800)
+    world.commit({"schedulers/arena.yaml": spec("arena", 3, SECOND), "schedulers/lobby.yaml": None})
+    await turns(world, process)
+    record = process.lane.store.repository
+    told = {hold.key: hold.reason for hold in process.lane.wanted.holds}
+    assert holds(process) == dict.fromkeys(["arena", "lobby"], HoldKind.FROZEN)
+    assert told[ARENA].endswith("what people changed waits, and acts then by itself")
+    assert told[LOBBY].endswith(
+        "what people changed waits; then it takes too much: Scheduler/lobby would lose 20 of 20 "
+        "rooms within 600 s; 3 may go without approval"
+    )
+    await turns(world, process, 200)
+    assert process.lane.store.repository == record
+    world.commit({"schedulers/lobby.yaml": spec("lobby", 2)})
+    await turns(world, process)
+    told = {hold.key: hold.reason for hold in process.lane.wanted.holds}
+    assert "then it takes too much: Scheduler/lobby would lose 18 of 20 rooms" in told[LOBBY]
+    await at(world, process, 3 * HOUR)
+    await turns(world, process, 40)
+    assert holds(process) == {"lobby": HoldKind.OVER_BUDGET}
+    assert (images(world, "arena"), len(world.pods("lobby"))) == ({SECOND}, 20)
+
+
 async def test_the_only_workload_that_is_renamed_in_a_freeze_is_not_told_to_be_no_spec_at_all() -> (
     None
 ):

@@ -288,10 +288,15 @@ def test_what_would_wait_in_a_freeze_is_told_with_its_end_and_its_hash() -> None
     assert {hold.key.name: hold.kind for hold in compared.holds if hold.key} == dict.fromkeys(
         ["arena", "fresh", "lobby"], HoldKind.FROZEN
     )
-    assert compared.refused == (
-        'frozen until 2027-01-16 00:00 UTC by "cup" (gamekeeper.yaml:5): what people changed '
-        "waits, and acts then by itself"
+    waits = (
+        'frozen until 2027-01-16 00:00 UTC by "cup" (gamekeeper.yaml:5): what people changed waits'
     )
+    too_much = "Scheduler/lobby would lose 20 of 20 rooms within 600 s; 3 may go without approval"
+    assert {hold.key.name: hold.reason for hold in compared.holds if hold.key} == {
+        "arena": f"{waits}, and acts then by itself",
+        "fresh": f"{waits}, and acts then by itself",
+        "lobby": f"{waits}; then it takes too much: {too_much}",
+    }
     assert {hold.change_hash for hold in compared.holds} == {compared.change_hash}
 
 
