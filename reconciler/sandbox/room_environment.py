@@ -59,8 +59,14 @@ def field(pod: Json, path: str) -> str:
 def _texts(found: Json | None) -> dict[str, str]:
     texts = dict((found or {}).get("data") or {})
     if found and found["kind"] == "Secret":
-        return {name: base64.b64decode(text).decode() for name, text in texts.items()}
+        return {name: _text(data) for name, data in texts.items()}
     return texts
+
+
+def _text(data: str) -> str:
+    # What is no text reaches the process byte by byte (`os.fsencode`), as kubelets have it but
+    # for some of 1.34 and later, whose containers cannot be made then (kubernetes#139132).
+    return base64.b64decode(data).decode(errors="surrogateescape")
 
 
 def _expanded(text: str, known: Mapping[str, str]) -> str:

@@ -152,8 +152,9 @@ class RoomProcesses:
                 env={**base, **self._room.environment(pod)},
                 start_new_session=True,
             )
-        except OSError as error:
-            _note(run, f"cannot be started: {error.strerror}")
+        except (OSError, ValueError) as error:  # no environment holds a NUL
+            why = error.strerror if isinstance(error, OSError) else error
+            _note(run, f"cannot be started: {why}")
         else:
             code = await self._watch(run, process)
         run.code = code if code >= 0 else 128 - code

@@ -33,17 +33,22 @@ PATIENCE_SECONDS = 60.0
 
 
 class _Plain:
+    def __init__(self, **more: str) -> None:
+        self._more = more
+
     def environment(self, pod: Json) -> Mapping[str, str]:
-        return {"ROOM": pod["metadata"]["name"]}
+        return {"ROOM": pod["metadata"]["name"], **self._more}
 
     def forget(self, uid: str) -> None:
         """Nothing was made."""
 
 
 @asynccontextmanager
-async def _running(*command: str) -> AsyncIterator[RoomProcesses]:
+async def _running(*command: str, **more: str) -> AsyncIterator[RoomProcesses]:
     told: list[str] = []
-    async with RoomProcesses(command, _Plain(), lambda space, name: told.append(name)) as rooms:
+    async with RoomProcesses(
+        command, _Plain(**more), lambda space, name: told.append(name)
+    ) as rooms:
         rooms.start(POD, 0.0)
         yield rooms
 
@@ -86,6 +91,19 @@ async def test_a_command_that_is_not_there_ends_as_in_a_container() -> None:
         await _until(lambda: rooms.ended("u1") is not None)
         assert rooms.ended("u1") == 127
         assert "/no/such/game" in _printed(rooms)[0]
+
+
+async def test_a_process_gets_the_bytes_of_a_variable_that_is_no_text() -> None:
+    async with _running("sh", "-c", 'printf %s "$KEY" | od -An -tx1', KEY="\udcff!") as rooms:
+        await _until(lambda: rooms.ended("u1") is not None)
+        assert _printed(rooms) == [" ff 21"]
+
+
+async def test_a_variable_that_no_process_can_have_ends_the_room_as_no_command_does() -> None:
+    async with _running("true", KEY="a\0b") as rooms:
+        await _until(lambda: rooms.ended("u1") is not None)
+        assert rooms.ended("u1") == 127
+        assert _printed(rooms) == ["cannot be started: embedded null byte"]
 
 
 async def test_a_room_is_asked_to_end_and_may_take_its_time() -> None:
@@ -152,7 +170,7 @@ def test_nothing_is_left_when_the_sandbox_is_killed() -> None:
 
 def _found(kind: str, name: str) -> Json | None:
     if kind == "Secret":
-        return {"kind": kind, "data": {"key": "aHVzaA=="}}
+        return {"kind": kind, "data": {"key": "aHVzaA==", "binary": "/wBo"}}
     return {"kind": kind, "data": {"map": "de_dust"}} if name == "settings" else None
 
 
@@ -192,6 +210,11 @@ def _found(kind: str, name: str) -> Json | None:
             [{"name": "S", "valueFrom": {"secretKeyRef": {"name": "s", "key": "key"}}}],
             {"S": "hush"},
             id="a key of a Secret",
+        ),
+        pytest.param(
+            [{"name": "B", "valueFrom": {"secretKeyRef": {"name": "s", "key": "binary"}}}],
+            {"B": "\udcff\x00h"},
+            id="bytes that are no text",
         ),
         pytest.param(
             [{"name": "M", "valueFrom": {"configMapKeyRef": {"name": "none", "key": "map"}}}],
