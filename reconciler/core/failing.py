@@ -52,7 +52,8 @@ class Failing:
     Those that were told to leave before, and hang, `leave` as they were told: they are no part of
     what is wanted, so no limit counts them and no place is kept for them. So do those beyond the
     limit that crashed on their way, with players in them. `log` is what the record must hold first,
-    None where it does. `again_in_seconds` is when a place in the window is free again.
+    None where it does. `again_in_seconds` is when a place in the window is free again, None where
+    nobody waits for one, or where there is none: a limit of 0 lets no failed room be replaced.
     """
 
     act: tuple[LivePod, ...]
@@ -124,7 +125,7 @@ def decide(
         tuple(stuck),
         tuple(leave),
         tuple(log) if tuple(log) != tuple(known) else None,
-        max(0.0, free_in) if stuck else None,
+        max(0.0, free_in) if stuck and policy.max_failures else None,
     )
 
 

@@ -43,6 +43,11 @@ def needs_people(situation: Situation, broken: Failing) -> tuple[Hold, ...]:
         "more rooms failed within failure.windowSeconds than failure.maxFailures: those beyond "
         "are not replaced until the window has passed or a commit changes the spec"
     )
+    if broken.again_in_seconds is None:
+        reason = (
+            "a room failed, and failure.maxFailures is 0: none that fails is replaced until a "
+            "commit changes the spec"
+        )
     return (Hold(HoldKind.NEEDS_INTERVENTION, situation.key, reason),)
 
 

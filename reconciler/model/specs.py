@@ -90,7 +90,7 @@ class FailurePolicy:
 
     `remove` keeps a failed room for a post-mortem, outside the count; `delete` deletes it. More
     than `max_failures` in `window_seconds` are replaced no more until the window has passed or a
-    commit changes the spec; None is no limit.
+    commit changes the spec; of 0 no window frees a place. None is no limit.
     """
 
     action: Literal["remove", "delete"] = "delete"

@@ -80,6 +80,17 @@ def test_several_at_once_do_not_jump_over_the_limit() -> None:
     assert len(found.stuck) == 38
 
 
+def test_a_limit_of_none_replaces_no_failure_and_waits_for_no_window() -> None:
+    """The cluster's own failures are nobody's, and are replaced as ever."""
+    none_at_all = FailurePolicy("delete", max_failures=0, window_seconds=3600)
+    there = [*failed(2), *failed(1, 2, "Evicted")]
+    found = failing.decide(there, (), none_at_all, SPEC, NOW)
+    assert (ordinals(found.act), ordinals(found.stuck)) == ([2], [0, 1])
+    assert (found.log, found.again_in_seconds) == (None, None)
+    later = failing.decide(there, (), none_at_all, SPEC, NOW + 3601)
+    assert later == found, "only a commit ends it"
+
+
 def test_the_window_passes_by_itself() -> None:
     first = failing.decide(failed(3), (), TWO_AN_HOUR, SPEC, NOW)
     later = failing.decide(failed(1, 2), first.log or (), TWO_AN_HOUR, SPEC, NOW + 3601)
@@ -319,6 +330,17 @@ def test_beyond_the_limit_of_failures_rooms_stay_and_people_are_called() -> None
     assert HoldKind.NEEDS_INTERVENTION in {hold.kind for hold in made.holds}
     assert made.creates is not None
     assert len(made.creates.seats) == 1, "the place of the one that stays is not filled"
+
+
+@pytest.mark.parametrize(("limit", "by_itself"), [(1, True), (0, False)])
+def test_people_are_told_what_ends_it(limit: int, by_itself: bool) -> None:
+    workload = reporting(replicas=3, failure=FailurePolicy("delete", max_failures=limit))
+    over = {idle(n, phase=Phase.FAILED, running=False): None for n in range(2)}
+    made = plan(workload, {**over, idle(2): EMPTY})
+    (told,) = (hold.reason for hold in made.holds if hold.kind is HoldKind.NEEDS_INTERVENTION)
+    assert ("until the window has passed" in told) == by_itself
+    assert "a commit changes the spec" in told
+    assert made.wake_in_seconds == (3600.0 if by_itself else None)
 
 
 @pytest.mark.parametrize("limit", [None, 5, 1], ids=["no limit", "below it", "beyond it"])
