@@ -225,8 +225,9 @@ def _vanished(
         and (repository.path == arrival.path or not repository.repository)
     )
     others = any(edit.key is not None for edit in arrival.waiting)
+    head = replace(arrival.reading, config=arrival.read_by or arrival.reading.config)
     problem = vanish.head_problem(arrival.relation, same, arrival.branch) or vanish.content_problem(
-        arrival.accepted_config, arrival.reading, len(records), others=others
+        arrival.accepted_config, head, len(records), others=others
     )
     if problem:
         return problem

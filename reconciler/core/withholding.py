@@ -61,6 +61,7 @@ def withheld(
         reading=replace(reading, workloads=workloads, own=own, config=config),
         moves=replace(arrival.moves, tracked=tracked, apart=apart),
         waiting=waiting,
+        read_by=reading.config if config is not reading.config else None,
         withheld=by,
         left=left,
     )

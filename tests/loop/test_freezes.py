@@ -318,6 +318,20 @@ async def test_who_approves_what_a_freeze_holds_is_told_what_of_it_takes_too_muc
     assert (images(world, "arena"), len(world.pods("lobby"))) == ({SECOND}, 20)
 
 
+async def test_what_leaves_the_paths_in_a_freeze_waits_for_a_person_as_review_said() -> None:
+    paths = "  paths: [schedulers, lobbies]\n"
+    lobby = {"schedulers/lobby.yaml": None, "lobbies/lobby.yaml": spec("lobby", 3)}
+    world, process = await frozen(**{"gamekeeper.yaml": config(more=paths), **lobby})
+    world.commit({"gamekeeper.yaml": config(more=paths.replace(", lobbies", ""))})
+    await turns(world, process)
+    assert holds(process) == {"": HoldKind.FROZEN, "lobby": HoldKind.PATHS_CHANGED}
+    edit, lost = (hold.change_hash for hold in sorted(process.lane.wanted.holds))
+    assert edit != lost, "who ends the freeze for the paths lets no room go"
+    await at(world, process, 3 * HOUR)
+    assert holds(process) == {"lobby": HoldKind.PATHS_CHANGED}
+    assert len(world.pods("lobby")) == 3
+
+
 async def test_the_only_workload_that_is_renamed_in_a_freeze_is_not_told_to_be_no_spec_at_all() -> (
     None
 ):
