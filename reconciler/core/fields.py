@@ -4,7 +4,8 @@ Masked are: the value of an environment variable that is named like a secret, th
 and of an object that is annotated `gamekeeper.dev/sensitive: "true"`, entries of a ConfigMap,
 annotations and labels that are named like secrets, what kubectl remembers of an object, and in
 texts, such as the arguments of a container, what stands behind a flag or a variable that is named
-like a secret, and the password of a `-u user:password`. What a name means is a guess, and it is
+like a secret, the password of a `-u user:password`, and what a server's own configuration gives to
+such a name, in JSON and YAML too, to the end of its line. What a name means is a guess, and it is
 made so that more is masked rather than less.
 """
 
@@ -33,12 +34,21 @@ _GIVEN = re.compile(
 """`--db-pass=`, `+rcon_password `, `RCON_PWD=` in a text, within quotes too."""
 _WORD = re.compile(r"(?:\\.|\"(?:\\.|[^\"\\])*+\"|'[^']*+'|\S)++")
 """One word of a shell: `x`, `"x y"`, `"$A":'b c'`. A quote that nothing ends is a letter."""
-_LINE = re.compile(
-    r"^(?P<keep>[ \t]*+(?P<name>[A-Za-z_][\w.-]*+)(?:[ \t]*+[=:][ \t]*+|[ \t]++))"
-    r"(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s\"']+)[ \t]*+$",
+_ENTRY = re.compile(
+    r"(?:(?P<begins>^|;)|[{,])[ \t]*+(?:(?:-|#++|//++)[ \t]*+)?(?:(?:set[a-z]?|export)[ \t]++)?"
+    r"[\"']?(?P<name>[A-Za-z_][\w.-]*+)[\"']?(?:[ \t]*+[=:]|(?(begins)(?=[ \t])|(?!)))[ \t]*+",
     re.MULTILINE,
 )
-"""`rcon_password "x"`, `DB_PWD = x` as a line of a server's own configuration."""
+"""What stands before a value in a server's own configuration: `rcon_password `, `- pass: `,
+`DB_PWD = `, `"psk":`. A name that only a blank ends begins a line or a command."""
+_ENDED = re.compile(r"(?=[ \t]*+(?:[,;})\]]|//|#|$))", re.MULTILINE)
+_QUOTED = rf"(?:\"(?:\\.|[^\"\\\n])*+\"|'[^'\n]*+'){_ENDED.pattern}"
+_VALUE = re.compile(rf"{_QUOTED}|(?![{{\[][ \t]*+$)[^\n]++", re.MULTILINE)
+"""All of a line that no quotes end: of `correct horse battery` each word is one of the secret."""
+_VALUE_IN_SHELL = re.compile(rf"{_QUOTED}|[^\s\"';]++", re.MULTILINE)
+"""In a shell a word that others follow is none: `auth-server --map ice`, `DB_PASS=x run`."""
+_SHELL = re.compile(r"(?:command|args)\[\d++\]$")
+"""The path of what a shell may read."""
 _LOGIN_FLAG = r"(?:-[A-Za-z]{0,8}[uU]|--(?:proxy-)?user)"
 _LOGIN = re.compile(
     rf"(?<![^\s\"'])(?:{_LOGIN_FLAG}(?:=|\s++)|-[A-Za-z]{{0,8}}[uU])(?!{_LOGIN_FLAG}[=\s])"
@@ -126,7 +136,8 @@ def _password_in(value: str) -> str:
 
 def _masked(value: Any, side: str, path: str) -> Any:
     if isinstance(value, str):
-        told = _LINE.sub(_line_without_secret, _without_passwords(_without_secrets(redact(value))))
+        told = _without_passwords(_without_secrets(redact(value)))
+        told = _without_entries(told, _VALUE_IN_SHELL if _SHELL.search(path) else _VALUE)
         return value if told == value else f"{told} ({side})"
     if isinstance(value, list):
         flagged = _flagged(value)
@@ -177,8 +188,21 @@ def _without_passwords(text: str) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _line_without_secret(found: re.Match[str]) -> str:
-    return f"{found['keep']}{MASK}" if is_secret_name(found["name"]) else found[0]
+def _without_entries(text: str, form: re.Pattern[str]) -> str:
+    """Mask what is of `form` behind each name of a secret in a server's own configuration.
+
+    What was read as a value is read once, whatever names stand in it.
+    """
+    parts, at, end = [], 0, 0
+    for found in _ENTRY.finditer(text):
+        if found.end() < end or not is_secret_name(found["name"]):
+            continue
+        if value := form.match(text, found.end()):
+            end = value.end()
+            if _ENDED.match(text, end):
+                parts += [text[at : value.start()], MASK]
+                at = end
+    return "".join([*parts, text[at:]])
 
 
 def _mask(side: str) -> str:
