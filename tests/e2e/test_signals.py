@@ -93,7 +93,7 @@ def test_why_a_count_stays_that_others_are_asked_for_is_told_where_nobody_is_ask
         def said(*words: str) -> str:
             return gamekeeper(*words, *connection, cwd=made.tree).stdout
 
-        other.replicas = 1
+        other.replicas = 3
         limit = "4 is the most that was wanted within 300 s"
         until("what limits it", lambda: limit in said("explain", "arena"), 30.0)
         told = said("explain", "arena")

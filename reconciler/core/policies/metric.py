@@ -7,20 +7,14 @@ With `target` only rooms that run count: those that start have no part in the va
 be added once more at every look. A level is of the rooms that ran when it was told, which are
 remembered until the next one: multiplied anew at each look, it would run away. Where the value is
 within `tolerancePercent` of its target for the rooms there are, nothing changes. A sudden fall
-takes no room until it lasts (`metric_memory.py`).
+takes no room until it lasts (`sudden_falls.py`).
 """
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from reconciler.core.mistakes import Mistake
-from reconciler.core.policies.metric_memory import (
-    LASTING_SECONDS,
-    Told,
-    followed,
-    remembered,
-)
 from reconciler.core.policies.policy import MOST_ROOMS, Ask, Facts, held, plural
 from reconciler.core.policies.signals import (
     EVERY_SECONDS,
@@ -30,6 +24,7 @@ from reconciler.core.policies.signals import (
     number_of,
     pace_mistakes,
 )
+from reconciler.core.policies.sudden_falls import doubted, followed, remembered
 from reconciler.model.refs import Json
 from reconciler.model.scaling import Advice, Look
 
@@ -73,16 +68,7 @@ class Metric:
         else:
             target = float(parameters["target"])
             advice = _levelled(value, target, tolerance, told.running, look)
-        advice = replace(advice, memory=told.packed())
-        return attested(ask, look, _doubted(advice, told) if told.is_doubtful else advice)
-
-
-def _doubted(advice: Advice, told: Told) -> Advice:
-    fell = (
-        f"it fell from {told.believed:.6g}" if math.isfinite(told.believed) else "it is the first"
-    )
-    why = f"{fell}: no room goes until that was told for {LASTING_SECONDS:g} s"
-    return replace(advice, reason=f"{advice.reason}; {why}", may_remove=False)
+        return attested(ask, look, doubted(advice, told))
 
 
 def _shared(value: float, target: float, tolerance: float, look: Look) -> Advice:

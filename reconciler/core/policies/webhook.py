@@ -1,7 +1,8 @@
 """webhook: somebody else's count, asked by HTTP and given here as it came.
 
 The question goes out and the answer comes in beside the loop (`reviews.py` has both forms); a
-policy only judges what came. What cannot be read holds: nobody's crash moves a room.
+policy only judges what came. What cannot be read holds, and a sudden fall takes no room until it
+lasts (`sudden_falls.py`): nobody's crash moves a room, nor does a count made of data that is lost.
 """
 
 import re
@@ -19,6 +20,7 @@ from reconciler.core.policies.signals import (
     doubt,
     pace_mistakes,
 )
+from reconciler.core.policies.sudden_falls import doubted, followed, remembered
 from reconciler.model.findings import Severity
 from reconciler.model.masks import redact
 from reconciler.model.refs import Json
@@ -64,7 +66,9 @@ class Webhook:
         if count is None:
             return held(look, f"the webhook said nothing to count by: {told}")
         reason = f"the webhook wants {plural(count, 'room')}" + (told and f": {told}")
-        return attested(ask, look, Advice(count, reason))
+        running = look.load.members - look.load.starting
+        said = followed(remembered(look.memory), look.signals[ask.name].at, count, running)
+        return attested(ask, look, doubted(Advice(count, reason), said))
 
 
 def _no_address(url: str) -> Mistake:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reconciler.core.policies.metric_memory import Told
 from reconciler.core.policies.policy import policy_of
+from reconciler.core.policies.sudden_falls import Told
 from reconciler.core.scaling import decide
 from reconciler.model.decisions import Advised, Decision, Demand, Past
 from reconciler.model.scaling import Activity, Autoscaling, Bounds, Load, Pace, Signal
@@ -137,6 +137,20 @@ def test_without_a_past_no_room_goes_for_the_whole_window() -> None:
         counts.append(found.replicas)
 
     assert counts == [20] * 11 + [3]
+
+
+def test_a_webhook_that_answers_zero_at_once_takes_no_room_without_any_window_either() -> None:
+    url = "https://scaler.example.com/arena"
+    at_once = autoscaling({"webhook": {"url": url}}, scale_down=Pace(stabilization_seconds=0))
+    past, counts = Past(), []
+    for number, answer in enumerate([20, 0, 0, 0, 0, 0]):
+        at = NOW + 30 * number
+        signals = {f"webhook {url} (gamekeeper)": Signal(at, {"replicas": answer})}
+        found = decide(at_once, a_look(a_load(ready=20), now=at, signals=signals), past, policies())
+        past = found.past
+        counts.append(found.replicas)
+
+    assert counts == [20, 20, 20, 20, 20, 0]
 
 
 def test_a_hold_begins_the_window_anew() -> None:

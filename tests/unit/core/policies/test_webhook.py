@@ -1,12 +1,14 @@
 """webhook gives the count that somebody answered, and holds on what is none."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from reconciler.core.policies.policy import Ask, Facts
 from reconciler.model.findings import Severity
-from tests.unit.core.policies.looks import a_load, a_look, advice, policies, signal
+from reconciler.model.scaling import Signal
+from tests.unit.core.policies.looks import NOW, a_load, a_look, advice, policies, signal
 from tests.unit.core.reading import rules
 
 URL = "https://scaler.example.com/arena"
@@ -44,6 +46,52 @@ def test_no_room_goes_by_an_answer_that_has_no_newer_one() -> None:
 
     assert (found.may_remove, found.hold) == (False, "")
     assert "503" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("form", "answer"),
+    [
+        pytest.param("gamekeeper", lambda count: {OURS: {"replicas": count}}, id="ours"),
+        pytest.param(
+            "agones",
+            lambda count: {AGONES: {"response": {"scale": True, "replicas": count}}},
+            id="Agones'",
+        ),
+    ],
+)
+def test_a_sudden_fall_takes_no_room_until_it_lasts(
+    form: str, answer: Callable[[int], dict[str, Any]]
+) -> None:
+    memory, found = b"", []
+    for number, count in enumerate([20, 0, 0, 0, 0, 0, 30]):
+        at = NOW + 30 * number
+        told = {name: Signal(at, value) for name, value in answer(count).items()}
+        look = a_look(a_load(ready=20), now=at, signals=told, memory=memory)
+        found.append(advice({"webhook": {"url": URL, "form": form}}, look))
+        memory = found[-1].memory
+
+    assert [each.may_remove for each in found] == [True, *[False] * 4, True, True]
+    assert "it fell from 20: no room goes until that was told for 120 s" in found[1].reason
+    assert [each.replicas for each in found] == [20, 0, 0, 0, 0, 0, 30]
+
+
+@pytest.mark.parametrize(("count", "may_remove"), [(0, False), (1, True)])
+def test_of_the_first_answers_a_zero_alone_takes_no_room_yet(count: int, may_remove: bool) -> None:
+    look = a_look(a_load(ready=20), signals={OURS: signal({"replicas": count})})
+
+    assert advice({"webhook": {"url": URL}}, look).may_remove is may_remove
+
+
+def test_as_many_as_there_are_is_no_fall() -> None:
+    first = signal({"response": {"scale": True, "replicas": 20}}, 30)
+    look = a_look(a_load(ready=20), signals={AGONES: first})
+    policy = {"webhook": {"url": URL, "form": "agones"}}
+    after = advice(policy, look).memory
+    stays = a_look(
+        a_load(ready=18), signals={AGONES: signal({"response": {"scale": False}})}, memory=after
+    )
+
+    assert (advice(policy, stays).replicas, advice(policy, stays).may_remove) == (18, True)
 
 
 @pytest.mark.parametrize(

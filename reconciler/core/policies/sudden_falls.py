@@ -1,14 +1,17 @@
-"""What `metric` remembers between looks: the rooms that a value is of, and whether a fall lasts.
+"""What a policy that asks others remembers: the rooms that a value is of, and whether a fall lasts.
 
 A value that falls to less than half of the one before, and a zero before which nothing was known,
-may be an exporter that was restarted or a query that lost its series. It takes no room until it
-has been told for `LASTING_SECONDS`; a value that goes down by and by is believed at once. What
-lasts is the highest that was told meanwhile: one zero at the end of a fall is doubted anew.
+may be an exporter that was restarted, a query that lost its series or a webhook that lost its data.
+It takes no room until it has been told for `LASTING_SECONDS`; a value that goes down by and by is
+believed at once. What lasts is the highest that was told meanwhile: one zero at the end of a fall
+is doubted anew.
 """
 
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from reconciler.model.scaling import Advice
 
 LASTING_SECONDS = 120.0
 """Four answers, usually; what is restarted is back by then."""
@@ -62,3 +65,14 @@ def followed(before: Told | None, at: float, value: float, running: int) -> Told
     if value >= lately / 2:
         return Told(at, running, value)
     return Told(at, running, lately, at, value)
+
+
+def doubted(advice: Advice, told: Told) -> Advice:
+    """Return the advice by a value, with what is to be remembered; in doubt no room goes by it."""
+    advice = replace(advice, memory=told.packed())
+    if not told.is_doubtful:
+        return advice
+    is_first = math.isinf(told.believed)
+    fell = "it is the first" if is_first else f"it fell from {told.believed:.6g}"
+    why = f"{fell}: no room goes until that was told for {LASTING_SECONDS:g} s"
+    return replace(advice, reason=f"{advice.reason}; {why}", may_remove=False)

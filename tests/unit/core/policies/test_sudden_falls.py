@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.core.policies.metric_memory import Told, followed, remembered
+from reconciler.core.policies.sudden_falls import Told, followed, remembered
 from tests.unit.core.policies.looks import NOW
 
 
