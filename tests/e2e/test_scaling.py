@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.processes import Fleet, fleet, until
+from tests.gitservers.ssh import ssh_server
 from tests.loop.scaling.house import scaled
 
 CONFIG = "apiVersion: gamekeeper.dev/v1\nkind: Config\nspec: {writeBack: {quietSeconds: 1}}\n"
@@ -47,6 +48,23 @@ def test_a_decision_acts_stands_in_git_and_is_undone_by_a_revert(made: Fleet) ->
     until("two rooms", lambda: len(made.pods("arena")) == 2, 60.0)
     until("nothing in hand", lambda: len(log(made, "%H")) == commits + 1, 10.0)
     assert text(made) == SPEC
+
+
+@pytest.mark.long
+def test_a_count_goes_over_ssh_with_the_words_that_the_repository_asks_for(made: Fleet) -> None:
+    asked = "writeBack: {quietSeconds: 1, message: 'chore(scale): $summary, $count by $instance'}"
+    made.commit(gamekeeper=CONFIG.replace("writeBack: {quietSeconds: 1}", asked))
+    with ssh_server() as host:
+        keys = ("--git-ssh-key-file", str(host.key_file))
+        known = ("--git-known-hosts-file", str(host.known_hosts_file))
+        made.start_loop("cache", "--repo", host.url(made.bare), *keys, *known, *FLAGS)
+        until("a commit", lambda: text(made) != SPEC, 60.0)
+        assert text(made) == SPEC.replace("replicas: 2", "replicas: 5", 1)
+        assert log(made, "%s")[0] == "chore(scale): Scale arena to 5, 1 by main"
+        until("five rooms", lambda: len(made.pods("arena")) == 5, 60.0)
+        made.pull()
+        made.commit(schedulers__arena=SPEC)
+        until("two rooms, as a person says", lambda: len(made.pods("arena")) == 2, 60.0)
 
 
 @pytest.mark.long
