@@ -184,7 +184,8 @@ class Store:
             return ""
         lines = asked.stdout.decode("utf-8", "replace").splitlines()
         names = [line.partition("refs/heads/")[2] for line in lines]
-        shown = ", ".join(one_line(name, 60) for name in names[:_BRANCHES_SHOWN])
+        hidden = map(self.without_secrets, names[:_BRANCHES_SHOWN])
+        shown = ", ".join(one_line(name, 60) for name in hidden)
         more = len(names) - _BRANCHES_SHOWN
         if not names and self._address.scheme in ("http", "https"):
             return EMPTY_OR_NO_HOST

@@ -1,7 +1,8 @@
 """What an API server's refusals mean to us: HTTP status and Status object to the errors of ports.
 
 Messages name the object, the cause and what to do. They carry no bodies: the values that a
-validation message quotes may be secrets of the user's template.
+validation message quotes may be secrets of the user's template, and webhooks and policies of
+strangers say what they like.
 """
 
 import re
@@ -19,6 +20,7 @@ from reconciler.model.errors import (
     Unavailable,
     Withheld,
 )
+from reconciler.model.masks import redact
 from reconciler.model.refs import Json
 
 _LONGEST_MESSAGE = 400
@@ -87,7 +89,7 @@ def _details(body: Json) -> Json:
 
 def _said(body: Json) -> str:
     message = str(body.get("message") or "").partition("\n")[0].strip()
-    return _QUOTED_VALUE.sub("", message)[:_LONGEST_MESSAGE] or "it gave no reason"
+    return redact(_QUOTED_VALUE.sub("", message))[:_LONGEST_MESSAGE] or "it gave no reason"
 
 
 def _unauthorized(what: str, _said: str, _body: Json) -> PortError:

@@ -10,6 +10,7 @@ from reconciler.adapters.git import store
 from reconciler.adapters.git.source import Source
 from reconciler.model.errors import Misconfigured
 from reconciler.model.trees import Relation
+from tests.canaries.places import canary
 from tests.unit.adapters_git.repositories import bare
 
 
@@ -85,6 +86,17 @@ def test_a_branch_that_is_not_there_is_told_with_those_that_are(
         (repository.path / "refs/heads" / name).write_text(f"{head}\n")
     source = Source(f"file://{repository.path}", branch="nope")
     with pytest.raises(Misconfigured, match=said):
+        store.Store(source, str(tmp_path / "cache")).fetch()
+
+
+def test_a_token_that_a_host_lists_as_a_branch_is_not_shown(tmp_path: Path) -> None:
+    token, repository = canary("git password", "as a branch"), bare(tmp_path)
+    head = repository.commit({"a.yaml": "a"}, "Start")
+    (repository.path / "refs/heads" / f"x-{token}").write_text(f"{head}\n")
+    (tmp_path / "token").write_text(token)
+    url, token_file = f"file://{repository.path}", str(tmp_path / "token")
+    source = Source(url, branch="nope", token_file=token_file)
+    with pytest.raises(Misconfigured, match=r"it has main, x-\*\*\*"):
         store.Store(source, str(tmp_path / "cache")).fetch()
 
 

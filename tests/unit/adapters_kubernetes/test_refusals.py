@@ -18,6 +18,7 @@ from reconciler.model.errors import (
     Withheld,
 )
 from reconciler.model.refs import Json
+from tests.canaries.places import canary
 
 
 def status(reason: str, message: str, **details: Any) -> Json:
@@ -197,3 +198,13 @@ def test_a_value_that_may_be_secret_is_not_repeated(message: str) -> None:
     error = refusal("create Pod n/a", 422, status("Invalid", message, causes=[cause]))
     assert "hunter2" not in str(error)
     assert "spec.containers[0].env[0].value" in str(error)
+
+
+@pytest.mark.parametrize("code", [400, 403, 404, 409, 422, 429, 500])
+def test_a_secret_among_the_words_of_a_strangers_webhook_is_not_repeated(code: int) -> None:
+    hush = canary("container value", "of a webhook")
+    message = f'admission webhook "x" denied the request: token={hush} is stale'
+    cause = {"field": "spec.x", "message": message}
+    for causes in [], [cause]:
+        error = refusal("create Pod n/a", code, status("Invalid", message, causes=causes))
+        assert 'webhook "x" denied the request: token=*** is stale' in str(error)
