@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 
+from reconciler.core.conditions import held_by
+from reconciler.core.intake import unreadable_record
 from reconciler.core.namesakes import other_kinds
 from reconciler.loop.record_places import Kept, Places, kept_ordinals, kept_repository, kept_state
 from reconciler.model import labels
 from reconciler.model.errors import Misconfigured
+from reconciler.model.holds import Hold
 from reconciler.model.records import NO_RECORD, Ordinals, RepositoryRecord, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey, ref_of
 
@@ -48,6 +51,11 @@ class RecordMemory:
     def unreadable_workloads(self) -> Mapping[WorkloadKey, str]:
         """The workloads a record of which cannot be read, each with the reason."""
         return {key: reason for (_, key), reason in self._unreadable.items() if key is not None}
+
+    def holds(self, key: WorkloadKey) -> tuple[Hold, ...]:
+        """Return what is held of a workload, for whoever has no plan at hand."""
+        why = self.unreadable(key)
+        return (unreadable_record(key, why),) if why else held_by(key, self.state(key).conditions)
 
     def named(self) -> frozenset[WorkloadKey]:
         """The workloads that have an ordinal record."""

@@ -118,7 +118,7 @@ class RoomCensus:
         memory, fresh = self._memories.get(key), basis_of(lane, key)
         if memory is None or not lasts(memory, fresh, now):
             self._memories[key] = memory = await self._judge(fresh, memory, now)
-            rollup = await rollup_of(key, fresh) if key.kind == FLEET else None
+            rollup = await rollup_of(fresh) if key.kind == FLEET else None
             self._tallies[key] = replace(tallies_of(memory, ports), rollup=rollup)
         elif self._tallies[key].ports != ports.of(fresh.spec.port_range):
             tallies = self._tallies[key]

@@ -87,7 +87,7 @@ class Basis:
     ears: Ears
     spec: Workload
     desired: int
-    needs_people: bool
+    holds: tuple[Hold, ...]
 
 
 @dataclass(slots=True)
@@ -106,7 +106,7 @@ def basis_of(lane: Lane, key: WorkloadKey) -> Basis:
     """Return what a workload is counted from now."""
     spec, desired = _spec_of(lane, key)
     live, ears = lane.view.of(key), lane.reports.of(key)
-    return Basis(live, ears, spec, desired, _needs_people(lane, key))
+    return Basis(live, ears, spec, desired, _holds(lane, key))
 
 
 def _spec_of(lane: Lane, key: WorkloadKey) -> tuple[Workload, int]:
@@ -121,21 +121,20 @@ def lasts(memory: Count, fresh: Basis, now: float) -> bool:
     """Whether a workload counts as it did: nothing of it changed, and no time is up."""
     basis = memory.basis
     same = basis.live is fresh.live and basis.ears is fresh.ears and basis.spec is fresh.spec
-    same = same and basis.needs_people == fresh.needs_people
+    same = same and basis.holds == fresh.holds
     return same and memory.lasts_at(now)
 
 
-def _needs_people(lane: Lane, key: WorkloadKey) -> bool:
-    """Whether its record says that failed rooms are replaced no more."""
-    conditions = lane.store.state(key).conditions
-    return any(each.status and each.reason == _STUCK for each in conditions)
+def _holds(lane: Lane, key: WorkloadKey) -> tuple[Hold, ...]:
+    """Return what is held of a workload where its face tells of it; mostly nothing."""
+    store = lane.store
+    stuck = any(each.status and each.reason == _STUCK for each in store.state(key).conditions)
+    return store.holds(key) if stuck or store.unreadable(key) else ()
 
 
-async def rollup_of(key: WorkloadKey, basis: Basis) -> Rollup:
+async def rollup_of(basis: Basis) -> Rollup:
     """Return a fleet's face; of a large one in a thread, for all of it is immutable."""
-    reason = "failed rooms are replaced no more"
-    holds = (Hold(_STUCK, key, reason),) if basis.needs_people else ()
-    pods, heard = basis.live.pods, basis.ears.rooms
+    pods, heard, holds = basis.live.pods, basis.ears.rooms, basis.holds
     wanted = 0 if basis.spec.suspend else basis.desired  # of one that is suspended none is made
     if len(pods) < BIG_FLEET_ROOMS:
         return roll_up(pods, heard, holds, wanted=wanted)

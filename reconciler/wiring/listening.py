@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 
 from reconciler.adapters.http.api import RoomsApi
 from reconciler.adapters.http.server import Caps, serving_rooms
-from reconciler.core.conditions import held_by
 from reconciler.model.holds import Hold
 from reconciler.model.refs import WorkloadKey
 from reconciler.service.faces import address_of, address_text
@@ -18,8 +17,7 @@ def make_rooms_api(service: Serving) -> RoomsApi:
     store = service.app.cluster_lane.lane.store
 
     def asked(key: WorkloadKey) -> tuple[int, tuple[Hold, ...]]:
-        record = store.state(key)
-        return record.in_effect, held_by(key, record.conditions)
+        return store.state(key).in_effect, store.holds(key)
 
     counted, now = service.rooms.reported, SystemClock().now
     return RoomsApi(service.desk, service.door, now, counted, asked, service.app.fleets())

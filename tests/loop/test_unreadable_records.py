@@ -3,6 +3,7 @@
 import base64
 import json
 import zlib
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +14,9 @@ from reconciler.loop.tick import tick
 from reconciler.model.errors import Misconfigured
 from reconciler.model.holds import HoldKind
 from reconciler.model.refs import ObjectRef, WorkloadKey
+from reconciler.wiring.listening import make_rooms_api
 from tests.loop.world import Process, World, spec
+from tests.unit.adapters_http.office import ADMIN, Office
 
 ARENA = WorkloadKey("Scheduler", "arena", "arena")
 LOBBY = WorkloadKey("Scheduler", "lobby", "lobby")
@@ -142,6 +145,33 @@ async def test_a_record_that_cannot_be_read_holds_its_own_workload_alone(
     await turns(world, fresh, 12)
     assert not kinds(fresh)
     assert "arena" not in world.namespaces()
+
+
+async def test_without_a_room_it_is_shown_as_not_well_wherever_it_is_shown() -> None:
+    world, process = await three()
+    await process.cluster.merge_patch(of(process, "state"), {"data": {"record": "{"}})
+    await process.lane.store.load()
+    for name in world.names("arena"):
+        world.delete(f"/api/v1/namespaces/arena/pods/{name}")
+    await turns(world, process)
+    (shown,) = (
+        each for each in status_of(process.lane, [], None, 0.0).workloads if each.key == ARENA
+    )
+    office = Office()
+    for room in list(office.desk.rooms(ARENA)):
+        office.change(room.pod.name, terminating=True)
+    service: Any = SimpleNamespace(
+        app=SimpleNamespace(cluster_lane=process, fleets=lambda: None),
+        desk=office.desk,
+        door=office.keeper,
+        rooms=SimpleNamespace(reported=print),
+    )
+    office.api = make_rooms_api(service)
+    answer = await office.ask("GET", "/v1/workloads?workload=Scheduler/arena/arena", token=ADMIN)
+    (told,) = json.loads(answer.body)["workloads"]
+    face = shown.rooms.rollup
+    assert (told["health"], told["pods"]) == ("Creating", "Pending")
+    assert (face.health.value, face.pods.value) == ("Creating", "Pending")
 
 
 async def test_a_record_that_breaks_under_a_process_stops_its_next_write() -> None:

@@ -140,6 +140,24 @@ async def test_a_fleet_shows_its_face_and_a_scheduler_has_none(hall: Hall) -> No
     assert fleet.read("fleet_health", health="Failed") is None
 
 
+async def test_a_fleet_whose_record_cannot_be_read_is_not_shown_as_well() -> None:
+    fleet = Hall("Fleet")
+    fleet.put(0, mark="failed")  # kept for a post-mortem: no room that counts
+    await ensure_namespace(fleet.lane.cluster, "gamekeeper")
+    store = fleet.lane.store
+    await store.change_state(fleet.key, lambda old: replace(old, highest=3))
+    fleet.lane.wanted = Wanted()
+    await fleet.census.sweep()
+    assert fleet.read("fleet_health", health="Healthy") == 1
+
+    (ref,) = store.written()
+    await fleet.lane.cluster.merge_patch(ref, {"data": {"record": "{"}})
+    await store.load()
+    await fleet.census.sweep()
+    assert fleet.read("fleet_health", health="Creating") == 1
+    assert fleet.read("fleet_health", health="Healthy") is None
+
+
 @pytest.mark.parametrize(("suspend", "state"), [(False, "Pending"), (True, "Running")])
 async def test_a_fleet_that_is_suspended_waits_for_no_room(suspend: bool, state: str) -> None:
     fleet = Hall("Fleet")
