@@ -8,6 +8,7 @@ the evaluation. With a warning the number may be of a part of the data, so it is
 import math
 from typing import Any
 
+from reconciler.core.sound_record import MOST_SECONDS
 from reconciler.model.masks import redact
 from reconciler.model.printable import escaped
 from reconciler.model.refs import Json
@@ -63,12 +64,15 @@ def _number_of(sample: Any, now: float) -> Signal:
     if not isinstance(sample, list) or len(sample) != 2:
         return Signal(now, trouble="its answer is none of Prometheus' API")
     at, text = sample
-    is_time = isinstance(at, int | float) and not isinstance(at, bool) and math.isfinite(at)
+    is_number = isinstance(at, int | float) and not isinstance(at, bool)
+    if not (is_number and 0 <= at <= MOST_SECONDS):
+        # No calendar tells its date: nobody could read what rests on it.
+        return Signal(now, trouble=f"its answer is of {told(at)}, which is no time in seconds")
     try:
         value = float(text) if isinstance(text, str) else math.nan
     except ValueError:
         return Signal(now, trouble=f"the query gives {told(text)}, which is no number")
-    if not is_time or not math.isfinite(value):
+    if not math.isfinite(value):
         return Signal(now, trouble=f"the query gives {told(text)}, which is no number")
     return Signal(float(at), value)
 

@@ -1,5 +1,6 @@
 """Answers of Prometheus' API: one finite number, or the reason why there is none."""
 
+import math
 from typing import Any
 
 import pytest
@@ -44,8 +45,14 @@ def test_one_number_is_the_signal_with_its_time(answer: Any, value: float) -> No
         pytest.param(success("vector", [sample("+Inf")]), "+Inf, which is no number", id="Inf"),
         pytest.param(success("vector", [sample("x")]), "x, which is no number", id="a word"),
         pytest.param(success("vector", [sample(3)]), "no number", id="a number that is no text"),
-        pytest.param(success("vector", [sample("3", "now")]), "no number", id="no time"),
-        pytest.param(success("vector", [sample("3", True)]), "no number", id="a time that is true"),
+        pytest.param(success("vector", [sample("3", "now")]), "now, which is no", id="no time"),
+        pytest.param(success("vector", [sample("3", True)]), "no time", id="a time that is true"),
+        pytest.param(success("vector", [sample("3", -1)]), "-1, which is no time",
+                     id="a time before all times"),
+        pytest.param(success("scalar", [1e3 * NOW, "3"]), "1800000000000.0, which is no time",
+                     id="milliseconds"),
+        pytest.param(success("scalar", [math.nan, "3"]), "no time", id="a time that is no number"),
+        pytest.param(success("scalar", [10**400, "3"]), "no time", id="a time beyond all numbers"),
         pytest.param(success("vector", [{"metric": {}, "histogram": [NOW, {}]}]), "histogram",
                      id="a native histogram"),
         pytest.param(success("vector", [3]), "histogram", id="a series that is none"),
