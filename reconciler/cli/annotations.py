@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from reconciler.cli.hold_words import NOTE, title_of, way_through
 from reconciler.core.documents import Document
 from reconciler.core.messages import placed, workflow_command
 from reconciler.core.places import place_of_field
@@ -42,16 +43,20 @@ def from_here(source: Source, root: str) -> Source:
 
 
 def hold_annotations(holds: Iterable[Hold], spots: Spots) -> Iterator[str]:
-    """Yield a warning for each hold, at its workload's place where that is known."""
+    """Yield a warning for each hold, at its workload's place where that is known.
+
+    What stops nothing is a notice.
+    """
     for hold in holds:
-        title = f"held: {hold.key}" if hold.key else "held"
-        said = hold.reason
-        if hold.change_hash:
-            said += f"\nnone of it acts until: gamekeeper approve {hold.change_hash}"
+        title = title_of(hold.kind)
+        level = "notice" if title == NOTE else "warning"
+        way = way_through(hold.kind, hold.change_hash)
+        said = f"{hold.reason}\n{way}" if way else hold.reason
         spot = spots.get(hold.key) if hold.key else None
         if hold.kind is HoldKind.CONFIG:
             spot = Source(CONFIG_FILE, 0)
-        yield annotation("warning", spot, title, said)
+        about = f"{title}: {hold.key}" if hold.key else title
+        yield annotation(level, spot, about, said)
 
 
 def annotation(level: str, spot: Source | None, title: str, text: str) -> str:

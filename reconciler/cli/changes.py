@@ -6,11 +6,12 @@ from typing import Any
 
 from reconciler.cli.annotations import Spots, annotation, hold_annotations
 from reconciler.cli.console import Console
+from reconciler.cli.hold_words import NOTE, title_of, way_through
 from reconciler.cli.output import print_json, print_yaml
 from reconciler.cli.reading import findings_as_json, print_annotations, print_findings
 from reconciler.model.changes import Change, FieldChange, Verb
 from reconciler.model.findings import Finding
-from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.holds import Hold
 from reconciler.model.printable import escaped
 from reconciler.model.refs import WorkloadKey
 
@@ -103,14 +104,11 @@ def hold_lines(console: Console, holds: Iterable[Hold]) -> Iterator[str]:
         names.append(str(hold.key) if hold.key else "")
     for (kind, reason, change_hash), names in grouped.items():
         about = f" {', '.join(filter(None, sorted(names)))}:" if any(names) else ""
-        word = console.paint("held:", "red")
-        if kind in (HoldKind.TRAILER, HoldKind.UNSIGNED_COUNTS):
-            word = console.paint("note:", "yellow")
+        title = title_of(kind)
+        word = console.paint(f"{title}:", "yellow" if title == NOTE else "red")
         yield f"{word}{about} {escaped(reason)} ({kind})"
-        if change_hash and kind == HoldKind.FROZEN:
-            yield f"    to let it act before then: gamekeeper approve {change_hash}"
-        elif change_hash:
-            yield f"    none of it acts until: gamekeeper approve {change_hash}"
+        if way := way_through(kind, change_hash):
+            yield f"    {way}"
 
 
 def _named(key: WorkloadKey) -> dict[str, str]:

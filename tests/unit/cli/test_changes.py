@@ -75,3 +75,28 @@ def test_nothing_of_a_spec_can_pass_for_a_workflow_command(text: str) -> None:
     (held,) = hold_annotations([Hold(HoldKind.FINDING, None, text)], {})
     assert "\n" not in held
     assert "\r" not in held
+
+
+@pytest.mark.parametrize(
+    ("kind", "change_hash", "said"),
+    [
+        (HoldKind.OVER_BUDGET, "abc", "held: Scheduler/a: why|none of it acts until"),
+        (HoldKind.FROZEN, "abc", "held: Scheduler/a: why|to let it act before then"),
+        (HoldKind.SUSPENDED, "", "held: Scheduler/a: why|"),
+        (HoldKind.TRAILER, "", "note: Scheduler/a: why|"),
+        (HoldKind.UNSIGNED_COUNTS, "", "note: Scheduler/a: why|"),
+    ],
+)
+def test_a_pull_request_is_told_of_a_hold_what_a_person_is(
+    kind: HoldKind, change_hash: str, said: str
+) -> None:
+    hold = Hold(kind, a_key("a"), "why", change_hash)
+    head, _, way = said.partition("|")
+    told = [f"{head} ({kind})"]
+    told += [f"    {way}: gamekeeper approve abc"] if way else []
+    assert list(hold_lines(console(), [hold])) == told
+    (line,) = hold_annotations([hold], {})
+    title, _, reason = head.partition(": Scheduler/a: ")
+    level = "notice" if title == "note" else "warning"
+    more = f"%0A{way}: gamekeeper approve abc" if way else ""
+    assert line == f"::{level} title={title}%3A Scheduler/a::{reason}{more}"
