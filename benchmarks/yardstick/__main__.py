@@ -74,7 +74,8 @@ def main(arguments: list[str]) -> int:
     note = f"Played on {made} {platform.python_version()}."
     page.PAGE.write_text(page.text(rows, given.seeds, note), encoding="utf-8")
     said, passed = page.verdict(rows)
-    print("\n".join([*(row.text() for row in rows), *said, "passed" if passed else "MISSED"]))
+    word = f"{'passed' if passed else 'MISSED'}. {page.JUDGED}"
+    print("\n".join([*(row.text() for row in rows), *said, word]))
     return 0 if passed else 1
 
 

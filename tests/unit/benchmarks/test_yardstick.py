@@ -169,6 +169,21 @@ def test_the_verdict_is_the_bars(run: dict[str, Any], passed: bool) -> None:
     assert page.text([row], [1, 2], "Played.").count("| 60 | pubg | 50 |") == 1
 
 
+@pytest.mark.parametrize(
+    ("cases", "said"),
+    [
+        pytest.param(36, f"**Passed.** {page.JUDGED}", id="the whole table"),
+        pytest.param(35, "**Not judged: this is a part of the table.**", id="a part of it"),
+    ],
+)
+def test_the_page_says_what_its_word_is_of(cases: int, said: str) -> None:
+    """Microseconds, minutes and anchors have a bound on the page as well, which fails nobody."""
+    slow = {**a_run(misses=3), "decision_microseconds": 900.0}
+    row = Row(CASE, {"Informed-2": ORACLE}, [slow] * 5)
+
+    assert said in page.text([row] * cases, [1, 2, 3, 4, 5], "Played.").splitlines()
+
+
 def test_every_case_has_published_anchors() -> None:
     assert all({"Agones", "Informed-2"} <= set(published.anchors_of(case)) for case in runs.CASES)
     assert published.anchors_of(Case("pubg", 50, 60)) == {
