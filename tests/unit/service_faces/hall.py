@@ -117,7 +117,7 @@ def pod(n: int, version: int, ready: bool, **changes: Any) -> Json:
             "annotations": notes,
         },
         "spec": {
-            "nodeName": "node-1",
+            "nodeName": changes.pop("node", "node-1"),
             "containers": [{"name": "game", "ports": [{"hostPort": 20000 + n}]}],
         },
         "status": {
