@@ -17,7 +17,10 @@ from reconciler.core.departing import last_workload
 from reconciler.kube.selectors import BadSelector, LabelSelector
 from reconciler.loop.adopt import Candidates, adopt, candidates
 from reconciler.loop.store import RecordStore
+from reconciler.model import labels
 from reconciler.model.printable import escaped
+from reconciler.model.refs import Json
+from reconciler.model.rooms import BUSY_MARKS
 from reconciler.ports import Cluster
 from reconciler.settings import Settings
 from reconciler.wiring.clusters import make_cluster
@@ -147,10 +150,26 @@ def as_rooms(found: Candidates, adoption: Adoption) -> list[str]:
     workload = adoption.workload
     lines = [f"Rooms of {workload.key}, as they run:"]
     for pod in found.pods:
-        stays = adoption.revision_for(pod) == workload.revision and not found.above
-        until = "the template changes, or fewer are wanted" if stays else "it is known to be empty"
-        lines.append(f"  {escaped(pod['metadata']['name'])}  stays until {until}")
+        lines.append(
+            f"  {escaped(pod['metadata']['name'])}  stays until {_end_of(pod, found, adoption)}"
+        )
     if found.above:
         above = f"{found.above} more than the {workload.replicas} rooms that are wanted"
         lines.append(f"With them there are {above}: as many go, each once it is empty.")
     return lines
+
+
+def _end_of(pod: Json, found: Candidates, adoption: Adoption) -> str:
+    """Say until when a room stays.
+
+    A label that says that somebody plays there is kept, and where rooms do not report nobody says
+    otherwise: no roll-out and no scale-in takes that room.
+    """
+    workload = adoption.workload
+    state = (pod["metadata"].get("labels") or {}).get(labels.STATE)
+    if not workload.hears and state in BUSY_MARKS:
+        limited = workload.timeouts.silent_busy_seconds is not None
+        end = "it ends, or silentBusySeconds are over" if limited else "it ends"
+        return f'{end}: its label says "{state}"'
+    stays = adoption.revision_for(pod) == workload.revision and not found.above
+    return "the template changes, or fewer are wanted" if stays else "it is known to be empty"

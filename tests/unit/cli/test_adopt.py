@@ -8,7 +8,9 @@ from reconciler.adapters.kubernetes.client import KubernetesCluster
 from reconciler.cli.adopt import as_rooms, nothing_selected
 from reconciler.core.adopting import Adoption
 from reconciler.loop.adopt import Candidates
+from reconciler.model import labels
 from reconciler.model.refs import Json
+from reconciler.model.specs import Timeouts
 from tests.loop.transport import SandboxTransport
 from tests.loop.world import World
 from tests.unit.core.making import a_workload
@@ -64,3 +66,27 @@ def test_how_long_a_room_stays_is_told(as_current: bool, above: int, until: str)
     assert (first, second) == (f"  web-a  stays until {until}", f"  web-b  stays until {until}")
     assert len(more) == bool(above)
     assert all("1 more than the 1 rooms that are wanted: as many go" in line for line in more)
+
+
+@pytest.mark.parametrize(
+    ("mark", "limit", "until"),
+    [
+        pytest.param("busy", None, 'it ends: its label says "busy"', id="busy"),
+        pytest.param(
+            "allocated",
+            600.0,
+            'it ends, or silentBusySeconds are over: its label says "allocated"',
+            id="allocated, and silence has a limit",
+        ),
+        pytest.param("draining", None, "the template changes, or fewer are wanted", id="taken off"),
+        pytest.param("idle", None, "the template changes, or fewer are wanted", id="idle"),
+    ],
+)
+def test_a_room_that_its_label_protects_is_not_said_to_go_in_a_scale_in(
+    mark: str, limit: float | None, until: str
+) -> None:
+    timeouts = Timeouts(silent_busy_seconds=limit)
+    workload = replace(a_workload(), reports="none", replicas=1, timeouts=timeouts)
+    pods = [{"metadata": {"name": "web-a", "labels": {labels.STATE: mark}}}]
+    adoption = Adoption(workload, "main", as_current=True)
+    assert as_rooms(Candidates(pods, (), (), (), 0), adoption)[1] == f"  web-a  stays until {until}"
