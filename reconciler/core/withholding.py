@@ -50,18 +50,17 @@ def withheld(
             moved = tracked.pop(key, ()), apart.pop(key, ())
             if workload.autoscaling is not None and not _uncovers(reading, key, record, moved):
                 by[key] = _whose(moved, record, reading)
-        if key in left:
-            continue
-        before = _before(record.accepted, arrival.dated, read_spec)
-        workloads[key], record = _unedited(arrival, edit, workload, record, before)
-        if record.scaling.own is not None:
-            own[key] = record.scaling.own
+        if key not in left:
+            before = _before(record.accepted, arrival.dated, read_spec)
+            workloads[key], record = _unedited(arrival, edit, workload, record, before)
+            if record.scaling.own is not None:
+                own[key] = record.scaling.own
     return replace(
         arrival,
         reading=replace(reading, workloads=workloads, own=own, config=config),
         moves=replace(arrival.moves, tracked=tracked, apart=apart),
         waiting=waiting,
-        read_by=reading.config if config is not reading.config else None,
+        read_by=reading.config,
         withheld=by,
         left=left,
     )
