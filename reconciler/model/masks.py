@@ -8,6 +8,12 @@ _NAMED = r"(?:token|password|passwd|secret|api[_-]?key)"
 _IN_QUERIES = r"(?:code|key|sig|signature|auth|jwt|pwd|pass|credentials?)"
 _WORD = r"[^\s\"',;&]+"
 _SECRETS = (
+    (
+        re.compile(
+            r"(?P<keep>-----BEGIN [A-Z0-9 ]{0,40}?PRIVATE KEY-----)(?:(?!-----END )[\s\S])++"
+        ),
+        rf"\g<keep>{MASK}",
+    ),
     # userinfo of a URL, whole: a token may stand in either half
     (re.compile(r"(?P<keep>[a-z0-9+.-]://)[^\s/]+@", re.IGNORECASE), rf"\g<keep>{MASK}@"),
     (

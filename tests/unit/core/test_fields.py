@@ -348,6 +348,10 @@ def test_of_a_line_of_a_shell_no_word_of_a_secret_is_left(line: str, told: str) 
         (f'"password": "correct {HUSH}"', '"password": *** (after)'),
         (f"rcon: {{pass: {HUSH}, port: 1}}", "rcon: {pass: *** (after)"),
         (f'psk "{HUSH}', "psk *** (after)"),
+        (
+            f"tls: |\n  -----BEGIN PRIVATE KEY-----\n  {HUSH}\n  -----END PRIVATE KEY-----\na: b",
+            "tls: |\n  -----BEGIN PRIVATE KEY-----***-----END PRIVATE KEY-----\na: b (after)",
+        ),
         ('"auth": {\n  "port": 1\n}', '"auth": {\n  "port": 1\n}'),
         (
             'hostname: duel; map ice\nmotd: a kind word, key in hand\n"max": 4, "x": [1]\n',
@@ -383,6 +387,7 @@ def test_a_command_is_no_name_of_a_secret(line: str, told: str) -> None:
 HOSTILE = (
     *('-u"', "-u '\\", '--pass "\\', "A=", '-u "a:', "-menu "),
     *('"psk":"\\', "pass ", "{pass:", ",'psk':\"", ";set ", "\n- ", " ", "key", '"', "#"),
+    "-----BEGIN PRIVATE KEY-----",
 )
 
 

@@ -67,3 +67,19 @@ def test_what_is_named_like_a_secret_is_masked_and_the_reason_of_a_file_is_not(
     text: str, told: str
 ) -> None:
     assert redact(text) == told
+
+
+KEY = "-----BEGIN OPENSSH PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"a\n{KEY}\nMIIE\nab+/=\n-----END x-----\nb", f"a\n{KEY}***-----END x-----\nb"),
+        (f"{KEY}\\nMIIE\\n-----END", f"{KEY}***"),
+        ("-----BEGIN PRIVATE KEY-----MIIE", "-----BEGIN PRIVATE KEY-----***"),
+        ("-----BEGIN CERTIFICATE-----\nMIIE", "-----BEGIN CERTIFICATE-----\nMIIE"),
+    ],
+)
+def test_no_line_of_a_private_key_is_told(text: str, told: str) -> None:
+    assert redact(text) == told
