@@ -49,6 +49,8 @@ _VALUE_IN_SHELL = re.compile(rf"{_QUOTED}|[^\s\"';]++", re.MULTILINE)
 """In a shell a word that others follow is none: `auth-server --map ice`, `DB_PASS=x run`."""
 _SHELL = re.compile(r"(?:command|args)\[\d++\]$")
 """The path of what a shell may read."""
+_IMAGE = re.compile(r"ontainers\[\d++\]\.image$")
+"""A reference holds no secret, and is what a review is about: `private.registry:5000/game:2`."""
 _LOGIN_FLAG = r"(?:-[A-Za-z]{0,8}[uU]|--(?:proxy-)?user)"
 _LOGIN = re.compile(
     rf"(?<![^\s\"'])(?:{_LOGIN_FLAG}(?:=|\s++)|-[A-Za-z]{{0,8}}[uU])(?!{_LOGIN_FLAG}[=\s])"
@@ -136,8 +138,10 @@ def _password_in(value: str) -> str:
 
 def _masked(value: Any, side: str, path: str) -> Any:
     if isinstance(value, str):
-        told = _without_passwords(_without_secrets(redact(value)))
-        told = _without_entries(told, _VALUE_IN_SHELL if _SHELL.search(path) else _VALUE)
+        told = redact(value)
+        if not _IMAGE.search(path):
+            told = _without_passwords(_without_secrets(told))
+            told = _without_entries(told, _VALUE_IN_SHELL if _SHELL.search(path) else _VALUE)
         return value if told == value else f"{told} ({side})"
     if isinstance(value, list):
         flagged = _flagged(value)

@@ -291,6 +291,15 @@ def test_secrets_are_masked(before: object, after: object, fields: list[Any]) ->
     assert compare(before, after) == fields
 
 
+@pytest.mark.parametrize("name", ["containers", "initContainers"])
+def test_an_image_is_no_secret_whatever_its_registry_is_called(name: str) -> None:
+    one, other = (f"private.registry:5000/game:{version}" for version in (1, 2))
+    found = compare({name: [{"image": one}]}, {name: [{"image": other}]})
+    assert found == [(f"{name}[0].image", one, other)]
+    ((_, told, _),) = compare({name: [{"image": f"https://me:{HUSH}@a/game"}]}, {name: [{"image": one}]})
+    assert HUSH not in str(told)
+
+
 @pytest.mark.parametrize(
     ("line", "told"),
     [
