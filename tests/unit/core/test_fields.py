@@ -296,7 +296,8 @@ def test_an_image_is_no_secret_whatever_its_registry_is_called(name: str) -> Non
     one, other = (f"private.registry:5000/game:{version}" for version in (1, 2))
     found = compare({name: [{"image": one}]}, {name: [{"image": other}]})
     assert found == [(f"{name}[0].image", one, other)]
-    ((_, told, _),) = compare({name: [{"image": f"https://me:{HUSH}@a/game"}]}, {name: [{"image": one}]})
+    hidden = {name: [{"image": f"https://me:{HUSH}@a/game"}]}
+    ((_, told, _),) = compare(hidden, {name: [{"image": one}]})
     assert HUSH not in str(told)
 
 
