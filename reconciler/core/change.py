@@ -72,7 +72,7 @@ def compare(base: Reading, head: Reading, cluster: str, terms: Terms = Terms()) 
     change_hash = hash_of_lines(lines)
     frozen = gates.frozen_lines(arrival, RepositoryRecord(), records, removals, edits)
     hashes = hashes_of(lines, frozen)
-    holds = _holds(replace(arrival, waiting=edits), records, removals, hashes)
+    holds = _holds(replace(arrival, waiting=edits, frozen=frozen), records, removals, hashes)
     if head.config is None:
         return Change((), (), "", holds)
     present = frozenset(head.workloads) | frozenset(head.invalid)

@@ -88,14 +88,23 @@ def frozen_lines(
     if not arrival.freezes:
         return {}
     held = blocked(arrival, replace(repository, approved=()), records, removals)
-    too_much = {key: each.reason for key, each in held.items() if each.kind is HoldKind.OVER_BUDGET}
-    found = {edit.line: too_much.get(edit.key, "") if edit.key else "" for edit in edits}
-    edited = {edit.key for edit in edits}
+    edited = {edit.key: edit.line for edit in edits}
+    waits = {edit.line: "" for edit in edits}
+    free: list[Removal] = []
     for removal in removals:
-        if removal.key in edited and _sticky(records.get(removal.key), removal) is None:
-            found[removal.line] = too_much.get(removal.key, "")
-    waits = (each for each in held.values() if each.kind is HoldKind.FROZEN)
-    return {**{each.line: "" for each in waits}, **found}
+        other = held.get(removal.key)
+        kind = other.kind if other else None
+        is_new = _sticky(records.get(removal.key), removal) is None
+        if is_new and kind in (None, HoldKind.OVER_BUDGET, HoldKind.FROZEN):
+            free.append(removal)
+        if kind is HoldKind.FROZEN or (is_new and removal.key in edited):
+            waits[removal.line] = ""
+    # As it will be judged at the end: all at once, and what is over is refused as a whole.
+    over_budget = _over_budget(arrival, repository, records, free)
+    for removal in free if over_budget else ():
+        for line in waits.keys() & {removal.line, edited.get(removal.key)}:
+            waits[line] = over_budget
+    return waits
 
 
 def blocked(
@@ -119,7 +128,7 @@ def blocked(
         if problem is None:
             problem = _orphaned(arrival, removal) or (vanished if left_git else None)
         if problem is None and left_git:
-            problem = _doubted(arrival, records.get(removal.key)) or _frozen(arrival)
+            problem = _doubted(arrival, records.get(removal.key)) or _frozen(arrival, removal)
         if removal.line in approved:
             problem = None
         if problem is None and left_git:
@@ -133,17 +142,7 @@ def blocked(
     for removal in free if reason else ():
         count, kind = removal.to + removal.rooms, HoldKind.OVER_BUDGET
         held[removal.key] = HeldRemoval(kind, removal.line, reason, count=count)
-    frozen = [removal for removal in removals if _is_frozen(held.get(removal.key), removal)]
-    # As it will be judged when the freeze ends, beside what goes now.
-    later = _over_budget(arrival, repository, records, frozen if reason else [*free, *frozen])
-    for removal in frozen:
-        told = replace(held[removal.key], reason=frozen_reason(arrival.freezes, later))
-        held[removal.key] = told
     return _with_brakes(arrival, records, held)
-
-
-def _is_frozen(held: HeldRemoval | None, removal: Removal) -> bool:
-    return held is not None and (held.kind, held.line) == (HoldKind.FROZEN, removal.line)
 
 
 def _with_brakes(
@@ -199,8 +198,10 @@ def _doubted(arrival: Arrival, record: StateRecord | None) -> tuple[HoldKind, st
     return vanish.file_problem(record.accepted.file, arrival.reading)
 
 
-def _frozen(arrival: Arrival) -> tuple[HoldKind, str] | None:
-    return (HoldKind.FROZEN, frozen_reason(arrival.freezes)) if arrival.freezes else None
+def _frozen(arrival: Arrival, removal: Removal) -> tuple[HoldKind, str] | None:
+    if not arrival.freezes:
+        return None
+    return HoldKind.FROZEN, frozen_reason(arrival.freezes, arrival.frozen.get(removal.line, ""))
 
 
 def _unreadable(arrival: Arrival) -> tuple[HoldKind, str] | None:

@@ -48,7 +48,7 @@ class Arrival:
     waiting: tuple[Edit, ...] = ()
     """What of it does; the reading is as though nobody had changed it."""
     read_by: Config | None = None
-    """The head's own gamekeeper.yaml where that waits, too: its specs are of the paths in it."""
+    """The head's own gamekeeper.yaml where something of it waits: specs are of the paths in it."""
     withheld: Mapping[WorkloadKey, tuple[str, bool]] = field(default_factory=dict)
     """By workload, the commit of a person whose number is among that; did the branch go back?"""
     left: frozenset[WorkloadKey] = frozenset()

@@ -318,6 +318,37 @@ async def test_who_approves_what_a_freeze_holds_is_told_what_of_it_takes_too_muc
     assert (images(world, "arena"), len(world.pods("lobby"))) == ({SECOND}, 20)
 
 
+TIGHT = "  budgets: {total: {rooms: 1, percent: 1}}\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "lost", "allowed"),
+    [
+        pytest.param({"schedulers/arena.yaml": spec("arena", 10)}, 4, 3, id="by all of it"),
+        pytest.param({"gamekeeper.yaml": config(more=TIGHT)}, 2, 1, id="by budgets that wait, too"),
+    ],
+)
+async def test_what_takes_too_much_together_is_told_so_in_a_freeze_as_it_is_held_at_its_end(
+    files: dict[str, str | None], lost: int, allowed: int
+) -> None:
+    world, process = await begun(12, 2)
+    await at(world, process, HOUR + 1800)
+    world.commit({**files, "schedulers/lobby.yaml": None})
+    await turns(world, process)
+    together = (
+        f"all workloads together would lose {lost} of 14 rooms within 600 s; {allowed} may go"
+    )
+    told = {hold.key: hold.reason for hold in process.lane.wanted.holds if hold.key}
+    assert set(holds(process).values()) == {HoldKind.FROZEN}
+    assert [f"then it takes too much: {together}" in each for each in told.values()] == [
+        True for _ in told
+    ]
+    await at(world, process, 3 * HOUR)
+    ends = {hold.key: hold.reason for hold in process.lane.wanted.holds}
+    assert ends.keys() == told.keys()
+    assert all(each.startswith(together) for each in ends.values())
+
+
 async def test_what_leaves_the_paths_in_a_freeze_waits_for_a_person_as_review_said() -> None:
     paths = "  paths: [schedulers, lobbies]\n"
     lobby = {"schedulers/lobby.yaml": None, "lobbies/lobby.yaml": spec("lobby", 3)}

@@ -300,6 +300,14 @@ def test_what_would_wait_in_a_freeze_is_told_with_its_end_and_its_hash() -> None
     assert {hold.change_hash for hold in compared.holds} == {compared.change_hash}
 
 
+def test_of_an_edit_that_waits_the_freeze_tells_what_takes_too_much() -> None:
+    compared = in_a_freeze(written(ARENA, a_workload("lobby", 2)))
+    frozen, over_budget = sorted(compared.holds)
+    assert (frozen.kind, over_budget.kind) == (HoldKind.FROZEN, HoldKind.OVER_BUDGET)
+    assert frozen.reason.endswith(f"then it takes too much: {over_budget.reason}")
+    assert frozen.change_hash == over_budget.change_hash == compared.change_hash
+
+
 def test_after_a_freeze_nothing_waits() -> None:
     compared = in_a_freeze(written(a_workload("arena", 4), LOBBY), NOW + 86_400)
     assert (compared.holds, compared.change_hash) == ((), "")
