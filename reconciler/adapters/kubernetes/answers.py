@@ -37,7 +37,7 @@ def no_answer(
             f"check certificate-authority and tls-server-name in {connection.origin}"
         )
     if isinstance(error, TimeoutError):
-        seconds = deadline.total or deadline.sock_read or 0
+        seconds = deadline.total or deadline.sock_read or deadline.sock_connect or 0
         return Unanswered(f"{what}: {server} said nothing for {seconds:.0f} s")
     told = f"{what}: {server} {unreached.why(error)}"
     if isinstance(error, aiohttp.ClientConnectorError):

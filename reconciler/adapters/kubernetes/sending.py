@@ -21,6 +21,10 @@ _NO_LINGER = struct.pack("ii", 1, 0)
 UNTAKEN_SECONDS = 10.0
 """After so long without a sign of it at the other end our kernel gives up what we sent, and the
 connection: also for a process that stands still, which could give up nothing."""
+QUIET_SECONDS = 30
+"""After so long without a byte our kernel asks the other end whether it is there, and gives the
+connection up when there is no answer for so long again: what lies between may have dropped it, and
+of a log that nobody writes to nothing else tells."""
 _NOW: ContextVar["Errand"] = ContextVar("the request that is being sent")
 
 
@@ -77,11 +81,17 @@ class CheckedRequest(aiohttp.ClientRequest):
 
 
 def make_socket(address: aiohttp.AddrInfoType) -> socket.socket:
-    """Return a socket which forgets what it has not delivered when it is closed, or in time."""
+    """Return a socket which forgets what it has not delivered when it is closed, or in time.
+
+    It notices, too, that nobody is at the other end any more.
+    """
     family, kind, protocol, _, _ = address
     made = socket.socket(family=family, type=kind, proto=protocol)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     if sys.platform == "linux":
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, QUIET_SECONDS)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, QUIET_SECONDS)
         milliseconds = round(UNTAKEN_SECONDS * 1000)
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
     return made

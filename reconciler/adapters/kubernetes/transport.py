@@ -109,7 +109,9 @@ class Transport:
                 finally:
                     hang_up(answer)
                 return
-            content = await answer.read()
+            # A refusal is no silent log, whatever was asked for.
+            async with asyncio.timeout(patience.sock_read or patience.sock_connect):
+                content = await answer.read()
         if answer.status == 401:
             await credentials.renew(proof)
         raise refusal(call.what, answer.status, decoded(content), retry_after_seconds(answer))

@@ -218,6 +218,21 @@ async def test_a_log_that_is_followed_may_say_nothing_for_as_long_as_it_likes(
                 assert [part async for part in heard]
 
 
+async def test_a_refusal_of_a_log_that_is_followed_is_not_waited_for_for_ever() -> None:
+    async def half(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(status=500, headers={"Content-Length": "100"})
+        await response.prepare(request)
+        await response.write(b"{")
+        await asyncio.sleep(60)
+        return response
+
+    async with faulty(half, request_seconds=1.0) as (_, cluster):
+        heard = cluster.logs(ObjectRef("v1", "Pod", "n", "a"), follow=True)
+        async with asyncio.timeout(20):
+            with pytest.raises(Unavailable, match="said nothing for 1 s"):
+                assert [part async for part in heard]
+
+
 @pytest.mark.parametrize(
     ("answer", "error"),
     [

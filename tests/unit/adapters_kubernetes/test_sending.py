@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import socket
+import sys
 import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -109,6 +110,16 @@ async def test_what_nobody_takes_is_given_up_by_the_kernel(monkeypatch: pytest.M
         with pytest.raises(Unanswered):
             await cluster.create(config_map())
         assert await delivered(server) < SIZE
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others name these options otherwise")
+def test_a_line_on_which_nothing_is_said_is_looked_after_by_the_kernel() -> None:
+    """A log that is followed may say nothing for hours: who dropped the line would not say so."""
+    address = (socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("127.0.0.1", 0))
+    with sending.make_socket(address) as made:
+        assert made.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        for name in (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL):
+            assert made.getsockopt(socket.IPPROTO_TCP, name) == sending.QUIET_SECONDS
 
 
 async def test_what_is_given_up_on_an_encrypted_line_is_over_at_once(tmp_path: Path) -> None:
