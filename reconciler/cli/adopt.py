@@ -14,6 +14,7 @@ from reconciler.cli.reading import counted
 from reconciler.cli.room_names import of_record
 from reconciler.core.adopting import Adoption
 from reconciler.core.departing import last_workload
+from reconciler.core.reporting import HAS_REPORTED
 from reconciler.kube.selectors import BadSelector, LabelSelector
 from reconciler.loop.adopt import Candidates, adopt, candidates
 from reconciler.loop.store import RecordStore
@@ -162,14 +163,18 @@ def as_rooms(found: Candidates, adoption: Adoption) -> list[str]:
 def _end_of(pod: Json, found: Candidates, adoption: Adoption) -> str:
     """Say until when a room stays.
 
-    A label that says that somebody plays there is kept, and where rooms do not report nobody says
-    otherwise: no roll-out and no scale-in takes that room.
+    A label that says that it has reported is kept, and where rooms do not report nobody says more:
+    no roll-out and no scale-in takes that room, but for the limits that the user wrote. Those are
+    for rooms with players: one that was idle has none.
     """
     workload = adoption.workload
     state = (pod["metadata"].get("labels") or {}).get(labels.STATE)
-    if not workload.hears and state in BUSY_MARKS:
-        limited = workload.timeouts.silent_busy_seconds is not None
-        end = "it ends, or silentBusySeconds are over" if limited else "it ends"
+    if not workload.hears and state in HAS_REPORTED:
+        end = "it ends"
+        if state in BUSY_MARKS and workload.timeouts.silent_busy_seconds is not None:
+            end += ", or silentBusySeconds are over"
+        if state in BUSY_MARKS and workload.departure.drain_deadline_seconds is not None:
+            end += ", or drainDeadlineSeconds are over since it was told to leave"
         return f'{end}: its label says "{state}"'
     stays = adoption.revision_for(pod) == workload.revision and not found.above
     return "the template changes, or fewer are wanted" if stays else "it is known to be empty"

@@ -5,7 +5,8 @@ from reconciler.model.live import LivePod
 from reconciler.model.rooms import BUSY_MARKS, Heard, Mark
 from reconciler.model.specs import Workload
 
-_HAS_REPORTED = BUSY_MARKS | {Mark.IDLE}
+HAS_REPORTED = BUSY_MARKS | {Mark.IDLE}
+"""What stands on a room that has reported, or was adopted as one that may be full."""
 
 
 def is_heard(pod: LivePod, workload: Workload) -> bool:
@@ -16,7 +17,7 @@ def is_heard(pod: LivePod, workload: Workload) -> bool:
     that sends nobody out of it. Of one whose revision somebody took away nobody knows.
     """
     made_to = not pod.revision or tells_reports(pod.revision)
-    return pod.mark in _HAS_REPORTED or (workload.hears and made_to)
+    return pod.mark in HAS_REPORTED or (workload.hears and made_to)
 
 
 def is_listened_to(pod: LivePod, workload: Workload) -> bool:

@@ -10,7 +10,7 @@ from reconciler.core.adopting import Adoption
 from reconciler.loop.adopt import Candidates
 from reconciler.model import labels
 from reconciler.model.refs import Json
-from reconciler.model.specs import Timeouts
+from reconciler.model.specs import Departure, Timeouts
 from tests.loop.transport import SandboxTransport
 from tests.loop.world import World
 from tests.unit.core.making import a_workload
@@ -69,24 +69,48 @@ def test_how_long_a_room_stays_is_told(as_current: bool, above: int, until: str)
 
 
 @pytest.mark.parametrize(
-    ("mark", "limit", "until"),
+    ("mark", "silent", "deadline", "until"),
     [
-        pytest.param("busy", None, 'it ends: its label says "busy"', id="busy"),
+        pytest.param("busy", None, None, 'it ends: its label says "busy"', id="busy"),
         pytest.param(
             "allocated",
             600.0,
+            None,
             'it ends, or silentBusySeconds are over: its label says "allocated"',
             id="allocated, and silence has a limit",
         ),
-        pytest.param("draining", None, "the template changes, or fewer are wanted", id="taken off"),
-        pytest.param("idle", None, "the template changes, or fewer are wanted", id="idle"),
+        pytest.param(
+            "busy",
+            None,
+            60.0,
+            "it ends, or drainDeadlineSeconds are over since it was told to leave: its label says "
+            '"busy"',
+            id="busy, and who leaves has a deadline",
+        ),
+        pytest.param(
+            "busy",
+            600.0,
+            60.0,
+            "it ends, or silentBusySeconds are over, or drainDeadlineSeconds are over since it was "
+            'told to leave: its label says "busy"',
+            id="busy, with both",
+        ),
+        pytest.param(
+            "draining", None, 60.0, "the template changes, or fewer are wanted", id="taken off"
+        ),
+        pytest.param("idle", 600.0, 60.0, 'it ends: its label says "idle"', id="idle"),
     ],
 )
 def test_a_room_that_its_label_protects_is_not_said_to_go_in_a_scale_in(
-    mark: str, limit: float | None, until: str
+    mark: str, silent: float | None, deadline: float | None, until: str
 ) -> None:
-    timeouts = Timeouts(silent_busy_seconds=limit)
-    workload = replace(a_workload(), reports="none", replicas=1, timeouts=timeouts)
+    workload = replace(
+        a_workload(),
+        reports="none",
+        replicas=1,
+        timeouts=Timeouts(silent_busy_seconds=silent),
+        departure=Departure(drain_deadline_seconds=deadline),
+    )
     pods = [{"metadata": {"name": "web-a", "labels": {labels.STATE: mark}}}]
     adoption = Adoption(workload, "main", as_current=True)
     assert as_rooms(Candidates(pods, (), (), (), 0), adoption)[1] == f"  web-a  stays until {until}"
