@@ -2,9 +2,9 @@
 
 A value that falls to less than half of the one before, and a zero before which nothing was known,
 may be an exporter that was restarted, a query that lost its series or a webhook that lost its data.
-It takes no room until it has been told for `LASTING_SECONDS`; a value that goes down by and by is
-believed at once. What lasts is the highest that was told meanwhile: one zero at the end of a fall
-is doubted anew.
+It takes no room until it has been told for `LASTING_SECONDS`, the last time at their end or later:
+one answer that grows old says nothing twice. A value that goes down by and by is believed at once.
+What lasts is the highest that was told meanwhile: one zero at the end of a fall is doubted anew.
 """
 
 import math
@@ -74,5 +74,5 @@ def doubted(advice: Advice, told: Told) -> Advice:
         return advice
     is_first = math.isinf(told.believed)
     fell = "it is the first" if is_first else f"it fell from {told.believed:.6g}"
-    why = f"{fell}: no room goes until that was told for {LASTING_SECONDS:g} s"
+    why = f"{fell}: no room goes until an answer {LASTING_SECONDS:g} s later tells it too"
     return replace(advice, reason=f"{advice.reason}; {why}", may_remove=False)

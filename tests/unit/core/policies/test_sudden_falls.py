@@ -45,6 +45,19 @@ def test_a_fall_is_believed_once_it_lasts(values: tuple[float, ...], doubtful: b
     assert after(*values).is_doubtful is doubtful
 
 
+@pytest.mark.parametrize(
+    ("values", "doubtful"),
+    [
+        pytest.param((100.0, 10.0), True, id="one answer says it once, however old"),
+        pytest.param((100.0, 10.0, 10.0), False, id="the next one, ten minutes on"),
+        pytest.param((100.0, 40.0, 15.0, 5.0), True, id="less than half with each"),
+        pytest.param((100.0, 40.0, 15.0, 5.0, 5.0), False, id="and where it stays"),
+    ],
+)
+def test_of_seldom_answers_the_next_one_tells(values: tuple[float, ...], doubtful: bool) -> None:
+    assert after(*values, every_seconds=600.0).is_doubtful is doubtful
+
+
 def test_a_value_that_is_looked_at_again_is_the_same() -> None:
     told = followed(None, NOW, 100.0, 5)
 

@@ -71,7 +71,9 @@ def test_a_sudden_fall_takes_no_room_until_it_lasts(
         memory = found[-1].memory
 
     assert [each.may_remove for each in found] == [True, *[False] * 4, True, True]
-    assert "it fell from 20: no room goes until that was told for 120 s" in found[1].reason
+    assert (
+        "it fell from 20: no room goes until an answer 120 s later tells it too" in found[1].reason
+    )
     assert [each.replicas for each in found] == [20, 0, 0, 0, 0, 0, 30]
 
 
