@@ -58,20 +58,21 @@ def decide(parameters: Parameters, look: Look) -> Advice:
     """
     memory, activity = decode(look.memory), look.activity
     is_new = memory.is_new
-    at, seconds, started, dry, forecasts, onsets, ready, closed = memory.clock.tolist()
+    at, seconds, started, dry, forecasts, onsets, ready, closed, full = memory.clock.tolist()
     if not is_new:
         # Of the time before this process looked nothing was seen: not that nobody came.
         seen_since = max(at, activity.since)
         seconds += min(max(0.0, look.now - seen_since), LONGEST_GAP_SECONDS)
     is_open = _is_open(look)
     started += len(activity.starts)
-    if is_open and ready >= 0.0 and _may_grow(look):
+    memory.clock[8] = 0.0 if look.load.replicas < look.bounds.maximum else full or look.now
+    if is_open and ready >= 0.0 and _is_charged(look, memory):
         onsets += activity.dry_seconds > 0.0 and ready > 0.0
         dry += activity.dry_seconds
     else:
         closed += activity.dry_seconds
     ready = look.load.ready if is_open else -1.0
-    memory.clock[:] = look.now, seconds, started, dry, forecasts, onsets, ready, closed
+    memory.clock[:8] = look.now, seconds, started, dry, forecasts, onsets, ready, closed
     if len(activity.ends):
         adaptive_ages.learn_ends(memory, _listed(activity.ends))
     if is_new or len(activity.startups):
@@ -84,7 +85,7 @@ def decide(parameters: Parameters, look: Look) -> Advice:
 
 def _forecast(parameters: Parameters, look: Look, memory: Memory, is_new: bool) -> None:
     """Learn from what happened since the last forecast, and write what must be ready by when."""
-    _, seconds, started, dry, forecasts, onsets, _, closed = memory.clock.tolist()
+    _, seconds, started, dry, forecasts, _, _, closed, _ = memory.clock.tolist()
     begun = np.asarray(look.activity.begun, dtype=np.float64)
     counts = adaptive_ages.count_ages(begun, look.now)
     reach = adaptive_startup.startup_seconds(memory, _listed(look.activity.asked), look.now)
@@ -103,10 +104,7 @@ def _forecast(parameters: Parameters, look: Look, memory: Memory, is_new: bool) 
     arriving, doubt = adaptive_rates.foresee(memory, leads, shapes)
     scattering = adaptive_rates.dispersion(memory)
     if not is_new and _is_open(look):
-        unseen = float(memory.moments[2]) * dry
-        # Of a group that finds too few rooms the rest is lost at once: no time passes.
-        unseen += GROUP_SHARE * onsets * (scattering - 1.0)
-        adaptive_budget.spend(memory, started, unseen, seconds)
+        _spend(look, memory, scattering)
     if forecasts % HAZARD_FORECASTS == 0.0 or reach != memory.forecast[6]:
         memory.leaving[:] = adaptive_ages.leaving_shares(memory, leads)
     leaving, scatter = adaptive_ages.departures(memory.leaving, counts, arriving)
@@ -122,6 +120,21 @@ def _forecast(parameters: Parameters, look: Look, memory: Memory, is_new: bool) 
     memory.clock[7] = 0.0
 
 
+def _spend(look: Look, memory: Memory, scattering: float) -> None:
+    """Charge the budget with what was missed since the last forecast, and let it earn.
+
+    At the most that Git allows it earns nothing: quiet hours would spend what is allowed of those
+    who come at times that cost nothing.
+    """
+    _, seconds, started, dry, _, onsets, _, _, _ = memory.clock.tolist()
+    unseen = float(memory.moments[2]) * dry
+    # Of a group that finds too few rooms the rest is lost at once: no time passes.
+    unseen += GROUP_SHARE * onsets * (scattering - 1.0)
+    if not _is_charged(look, memory):
+        started = seconds = 0.0
+    adaptive_budget.spend(memory, started, unseen, seconds)
+
+
 def _is_open(look: Look) -> bool:
     """Whether any room is wanted: where none is, by another policy or a person, who comes finds
     none, and is missed by nobody's budget.
@@ -129,11 +142,15 @@ def _is_open(look: Look) -> bool:
     return look.load.replicas > 0 or look.load.members > 0
 
 
-def _may_grow(look: Look) -> bool:
-    """Whether one room more may be wanted: at the most that Git allows nothing prevents a miss, and
-    what is charged for it asks for spare rooms at times when there is room for them.
+def _is_charged(look: Look, memory: Memory) -> bool:
+    """Whether rooms that are asked for in time prevent a miss: at the most that Git allows nothing
+    does, and what is charged for it asks for spare rooms at times when there is room for them.
+
+    For one start-up rooms that start then were asked for too late. For longer some start where
+    rooms end with each match, and that is nobody's lateness.
     """
-    return look.load.replicas < look.bounds.maximum
+    since, reach = float(memory.clock[8]), float(memory.forecast[6])
+    return since == 0.0 or (look.load.starting > 0 and 0.0 <= look.now - since < reach)
 
 
 def _advice(look: Look, memory: Memory) -> Advice:
