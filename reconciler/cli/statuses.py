@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from reconciler.cli.room_faces import NO_ROOMS, RoomsFace, face_of, surplus
 from reconciler.cli.scaling_status import ScalingFace
-from reconciler.core import births, hearing, intake, rooms
+from reconciler.core import births, hearing, rooms
 from reconciler.core.compile import config_from_json, workload_from_json
 from reconciler.core.conditions import STALLED, held_by, suspension_told
 from reconciler.core.departing import workload_of
@@ -140,11 +140,7 @@ def _workload(
     counts = rooms.count(there, record.in_effect)
     outdated = {pod.uid for pod in there.old_ready} if spec else ()
     unreadable = lane.store.unreadable(key)
-    holds = (
-        (intake.unreadable_record(key, unreadable),)
-        if unreadable
-        else _holds(key, record, spec, offers, frozen)
-    )
+    holds = lane.store.holds(key) if unreadable else _holds(key, record, spec, offers, frozen)
     above = surplus(there, record.in_effect) if spec else ()
     face = face_of(
         pods,

@@ -53,9 +53,12 @@ class RecordMemory:
         return {key: reason for (_, key), reason in self._unreadable.items() if key is not None}
 
     def holds(self, key: WorkloadKey) -> tuple[Hold, ...]:
-        """Return what is held of a workload, for whoever has no plan at hand."""
-        why = self.unreadable(key)
-        return (unreadable_record(key, why),) if why else held_by(key, self.state(key).conditions)
+        """Return what is held of a workload, for whoever has no plan at hand.
+
+        Beside a record that cannot be read stands what the other one says.
+        """
+        why, told = self.unreadable(key), held_by(key, self.state(key).conditions)
+        return (unreadable_record(key, why), *told) if why else told
 
     def named(self) -> frozenset[WorkloadKey]:
         """The workloads that have an ordinal record."""

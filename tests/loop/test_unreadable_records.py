@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from reconciler.cli.statuses import status_of
+from reconciler.core.conditions import STALLED
 from reconciler.loop import head
 from reconciler.loop.tick import tick
 from reconciler.model.errors import Misconfigured
 from reconciler.model.holds import HoldKind
 from reconciler.model.refs import ObjectRef, WorkloadKey
+from reconciler.service.room_counts import basis_of, rollup_of
 from reconciler.wiring.listening import make_rooms_api
 from tests.loop.world import Process, World, spec
 from tests.unit.adapters_http.office import ADMIN, Office
@@ -172,6 +174,26 @@ async def test_without_a_room_it_is_shown_as_not_well_wherever_it_is_shown() -> 
     face = shown.rooms.rollup
     assert (told["health"], told["pods"]) == ("Creating", "Pending")
     assert (face.health.value, face.pods.value) == ("Creating", "Pending")
+
+
+async def test_what_else_holds_a_workload_is_told_beside_a_record_that_cannot_be_read() -> None:
+    """Rooms that are replaced no more need people, whatever became of the record of names."""
+    _, process = await three()
+    state = of(process, "state")
+    record = json.loads((await process.cluster.get(state) or {})["data"]["record"])
+    record["conditions"] = [[STALLED, True, HoldKind.NEEDS_INTERVENTION, "it needs people", 0.0]]
+    await process.cluster.merge_patch(state, {"data": {"record": json.dumps(record)}})
+    await process.cluster.merge_patch(of(process, "ordinals"), {"data": {"record": "{"}})
+    await process.lane.store.load()
+    both = [HoldKind.UNREADABLE_RECORD, HoldKind.NEEDS_INTERVENTION]
+    assert [hold.kind for hold in process.lane.store.holds(ARENA)] == both
+    shown = next(
+        each for each in status_of(process.lane, [], None, 0.0).workloads if each.key == ARENA
+    )
+    assert ([hold.kind for hold in shown.holds], shown.state) == (both, "held")
+    assert shown.rooms.rollup.health.value == "NeedsIntervention"
+    counted = await rollup_of(basis_of(process.lane, ARENA))
+    assert counted.health.value == "NeedsIntervention"
 
 
 async def test_a_record_that_breaks_under_a_process_stops_its_next_write() -> None:
