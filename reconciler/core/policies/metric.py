@@ -62,13 +62,13 @@ class Metric:
             return held(look, f"the metric told no number to count by: {str(signal.value)[:40]}")
         tolerance = float(parameters.get("tolerancePercent", TOLERANCE_PERCENT)) / 100
         running = look.load.members - look.load.starting
-        told = followed(remembered(look.memory), signal.at, value, running)
+        told = followed(remembered(look.memory, ask.name), signal.at, value, running)
         if "targetPerRoom" in parameters:
             advice = _shared(value, float(parameters["targetPerRoom"]), tolerance, look)
         else:
             target = float(parameters["target"])
             advice = _levelled(value, target, tolerance, told.running, look)
-        return attested(ask, look, doubted(advice, told))
+        return attested(ask, look, doubted(advice, told, ask.name))
 
 
 def _shared(value: float, target: float, tolerance: float, look: Look) -> Advice:

@@ -101,6 +101,13 @@ def agones_answer_of(answer: Any, replicas: int) -> tuple[int | None, str]:
     return (count, "") if count is not None else (None, "its response has no replicas")
 
 
+def agones_scales(answer: Any) -> bool:
+    """Whether Agones' answer, one that holds a count, tells one of its own: as many as there are is
+    none that a later one could fall from.
+    """
+    return bool(answer["response"].get("scale", False))
+
+
 def _count(value: Any) -> int | None:
     number = sound_number(value)
     if number is None or number != int(number) or number > MOST_ROOMS:

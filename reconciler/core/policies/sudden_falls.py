@@ -9,13 +9,14 @@ What lasts is the highest that was told meanwhile: one zero at the end of a fall
 
 import math
 import struct
+import zlib
 from dataclasses import dataclass, replace
 
 from reconciler.model.scaling import Advice
 
 LASTING_SECONDS = 120.0
 """Four answers, usually; what is restarted is back by then."""
-_FORM = struct.Struct("<dIddd")
+_FORM = struct.Struct("<IdIddd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +39,20 @@ class Told:
         """Whether no room goes by it."""
         return self.fell_at != 0.0
 
-    def packed(self) -> bytes:
-        """Return it as a policy's memory."""
-        return _FORM.pack(self.at, self.running, self.believed, self.fell_at, self.lately)
+    def packed(self, question: str) -> bytes:
+        """Return it as the memory of a policy that asks a question, by the name of that."""
+        mark = zlib.crc32(question.encode())
+        return _FORM.pack(mark, self.at, self.running, self.believed, self.fell_at, self.lately)
 
 
-def remembered(memory: bytes) -> Told | None:
-    """Return what a policy remembers; None where that is nothing, or another policy's."""
-    return Told(*_FORM.unpack(memory)) if len(memory) == _FORM.size else None
+def remembered(memory: bytes, question: str) -> Told | None:
+    """Return what a policy remembers of a question; None where that is nothing, or of another one:
+    memory is kept when a spec changes its policy, and zeros of one query say nothing of the next.
+    """
+    if len(memory) != _FORM.size:
+        return None
+    mark, *told = _FORM.unpack(memory)
+    return Told(*told) if mark == zlib.crc32(question.encode()) else None
 
 
 def followed(before: Told | None, at: float, value: float, running: int) -> Told:
@@ -67,9 +74,9 @@ def followed(before: Told | None, at: float, value: float, running: int) -> Told
     return Told(at, running, lately, at, value)
 
 
-def doubted(advice: Advice, told: Told) -> Advice:
+def doubted(advice: Advice, told: Told, question: str) -> Advice:
     """Return the advice by a value, with what is to be remembered; in doubt no room goes by it."""
-    advice = replace(advice, memory=told.packed())
+    advice = replace(advice, memory=told.packed(question))
     if not told.is_doubtful:
         return advice
     is_first = math.isinf(told.believed)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from reconciler.core.egress import place_of, strange_in
 from reconciler.core.mistakes import Mistake, shown
 from reconciler.core.policies.policy import Ask, Facts, Form, held, plural
-from reconciler.core.policies.reviews import agones_answer_of, answer_of
+from reconciler.core.policies.reviews import agones_answer_of, agones_scales, answer_of
 from reconciler.core.policies.signals import (
     EVERY_SECONDS,
     STALE_SECONDS,
@@ -66,9 +66,11 @@ class Webhook:
         if count is None:
             return held(look, f"the webhook said nothing to count by: {told}")
         reason = f"the webhook wants {plural(count, 'room')}" + (told and f": {told}")
-        running = look.load.members - look.load.starting
-        said = followed(remembered(look.memory), look.signals[ask.name].at, count, running)
-        return attested(ask, look, doubted(Advice(count, reason), said))
+        if ask.form == "agones" and not agones_scales(answer):
+            return attested(ask, look, Advice(count, reason, memory=look.memory))
+        running, at = look.load.members - look.load.starting, look.signals[ask.name].at
+        said = followed(remembered(look.memory, ask.name), at, count, running)
+        return attested(ask, look, doubted(Advice(count, reason), said, ask.name))
 
 
 def _no_address(url: str) -> Mistake:

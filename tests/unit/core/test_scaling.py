@@ -20,7 +20,8 @@ METRIC = {"metric": {"query": "q", "targetPerRoom": 1, "tolerancePercent": 0}}
 """A policy that wants what it is told."""
 BUFFER = {"fixedBuffer": {"amount": 5}}
 EARLIER = Past(
-    highs=(Advised(NOW - 5000, 0), Advised(NOW - 400, 0)), memory=Told(NOW - 400, 0, 0.0).packed()
+    highs=(Advised(NOW - 5000, 0), Advised(NOW - 400, 0)),
+    memory=Told(NOW - 400, 0, 0.0).packed("metric q"),
 )
 """For long nothing was wanted: whatever is wanted now may be done, and is no sudden fall."""
 

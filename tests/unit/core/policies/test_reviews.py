@@ -139,3 +139,13 @@ def test_an_answer_is_to_the_question_that_was_asked(answer: Any, doubted: bool)
 def test_agones_answer_is_a_count_or_none(answer: Any, count: int | None) -> None:
     assert reviews.agones_answer_of(answer, 4)[0] == count
     assert reviews.agones_answer_of(reviews.agones_pertinent(answer), 4)[0] == count
+
+
+@pytest.mark.parametrize(
+    ("response", "scales"),
+    [({"scale": True, "replicas": 0}, True), ({"scale": False, "replicas": 4}, False), ({}, False)],
+)
+def test_as_many_as_there_are_is_no_count_of_its_own(
+    response: dict[str, Any], scales: bool
+) -> None:
+    assert reviews.agones_scales({"response": response}) is scales

@@ -71,8 +71,9 @@ def test_a_clock_that_was_set_back_ends_a_doubt() -> None:
 
 
 def test_memory_of_something_else_is_none() -> None:
-    assert remembered(b"") is None
-    assert remembered(b"12345678") is None
+    assert remembered(b"", "q") is None
+    assert remembered(b"12345678", "q") is None
+    assert remembered(after(0.0).packed("metric q"), "metric r") is None
 
 
 @given(
@@ -87,4 +88,4 @@ def test_what_is_packed_comes_back(
 ) -> None:
     told = Told(at, running, believed, fell, lately)
 
-    assert remembered(told.packed()) == told
+    assert remembered(told.packed("metric q"), "metric q") == told

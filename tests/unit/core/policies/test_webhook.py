@@ -77,6 +77,20 @@ def test_a_sudden_fall_takes_no_room_until_it_lasts(
     assert [each.replicas for each in found] == [20, 0, 0, 0, 0, 0, 30]
 
 
+def test_what_a_query_told_is_no_ground_to_believe_a_first_zero() -> None:
+    """The memory is kept when a spec changes its policy."""
+    query = {"metric": {"query": "q", "targetPerRoom": 20}}
+    memory = b""
+    for number in range(6):
+        at = NOW - 300 + 30 * number
+        looked = a_look(a_load(), now=at, signals={"metric q": Signal(at, 0.0)}, memory=memory)
+        memory = advice(query, looked).memory
+    first = a_look(a_load(ready=20), signals={OURS: signal({"replicas": 0})}, memory=memory)
+
+    assert advice(query, looked).may_remove
+    assert not advice({"webhook": {"url": URL}}, first).may_remove
+
+
 @pytest.mark.parametrize(("count", "may_remove"), [(0, False), (1, True)])
 def test_of_the_first_answers_a_zero_alone_takes_no_room_yet(count: int, may_remove: bool) -> None:
     look = a_look(a_load(ready=20), signals={OURS: signal({"replicas": count})})
@@ -94,6 +108,24 @@ def test_as_many_as_there_are_is_no_fall() -> None:
     )
 
     assert (advice(policy, stays).replicas, advice(policy, stays).may_remove) == (18, True)
+
+
+def test_what_is_no_count_of_its_own_is_nothing_to_fall_from() -> None:
+    policy = {"webhook": {"url": URL, "form": "agones"}}
+    stays, three = {"scale": False}, {"scale": True, "replicas": 3}
+    memory, found = b"", []
+    for number, response in enumerate([three, stays, three]):
+        at = NOW + 30 * number
+        told = {AGONES: Signal(at, {"response": response})}
+        look = a_look(a_load(ready=20), now=at, signals=told, memory=memory)
+        found.append(advice(policy, look))
+        memory = found[-1].memory
+
+    assert [(each.replicas, each.may_remove) for each in found] == [
+        (3, True),
+        (20, True),
+        (3, True),
+    ]
 
 
 @pytest.mark.parametrize(
