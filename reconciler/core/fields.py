@@ -5,7 +5,8 @@ and of an object that is annotated `gamekeeper.dev/sensitive: "true"`, entries o
 annotations and labels that are named like secrets, what kubectl remembers of an object, and in
 texts, such as the arguments of a container, what stands behind a flag or a variable that is named
 like a secret, the password of a `-u user:password`, and what a server's own configuration gives to
-such a name, in JSON and YAML too, to the end of its line. What a name means is a guess, and it is
+such a name, in JSON and YAML too, to the end of its line. What such a name has on later lines is
+shown: a list of several lines, the text behind `pass: |`. What a name means is a guess, and it is
 made so that more is masked rather than less.
 """
 
@@ -35,18 +36,26 @@ _GIVEN = re.compile(
 _WORD = re.compile(r"(?:\\.|\"(?:\\.|[^\"\\])*+\"|'[^']*+'|\S)++")
 """One word of a shell: `x`, `"x y"`, `"$A":'b c'`. A quote that nothing ends is a letter."""
 _ENTRY = re.compile(
-    r"(?:(?P<begins>^|;)|[{,])[ \t]*+(?:(?:-|#++|//++)[ \t]*+)?(?:(?:set[a-z]?|export)[ \t]++)?"
-    r"[\"']?(?P<name>[A-Za-z_][\w.-]*+)[\"']?(?:[ \t]*+[=:]|(?(begins)(?=[ \t])|(?!)))[ \t]*+",
+    r"(?:(?P<begins>^|;)|[{,])[ \t]*+(?!-[A-Za-z][\w.-]*+[ \t=]++\*{3})"
+    r"(?:(?:-|#++|//++)[ \t]*+)?(?:(?:set[a-z]?|export)[ \t]++)?(?P<quote>[\"']?)"
+    r"(?P<name>[A-Za-z_][\w.-]*+)[\"']?(?:[ \t]*+[=:]|(?(begins)(?=[ \t])|(?!)))[ \t]*+",
     re.MULTILINE,
 )
 """What stands before a value in a server's own configuration: `rcon_password `, `- pass: `,
-`DB_PWD = `, `"psk":`. A name that only a blank ends begins a line or a command."""
+`DB_PWD = `, `"psk":`. A name that only a blank ends begins a line or a command. A
+flag whose word is masked is no entry: behind that other arguments stand."""
 _ENDED = re.compile(r"(?=[ \t]*+(?:[,;})\]]|//|#|$))", re.MULTILINE)
 _QUOTED = rf"(?:\"(?:\\.|[^\"\\\n])*+\"|'[^'\n]*+'){_ENDED.pattern}"
 _VALUE = re.compile(rf"{_QUOTED}|(?![{{\[][ \t]*+$)[^\n]++", re.MULTILINE)
 """All of a line that no quotes end: of `correct horse battery` each word is one of the secret."""
-_VALUE_IN_SHELL = re.compile(rf"{_QUOTED}|[^\s\"';]++", re.MULTILINE)
-"""In a shell a word that others follow is none: `auth-server --map ice`, `DB_PASS=x run`."""
+_VALUE_IN_SHELL = re.compile(rf"{_QUOTED}|[^\s\"']++", re.MULTILINE)
+"""In a shell a word that others follow is none: `auth-server --map ice`, `DB_PASS=x run`. With a
+semicolon it is one, all of it: arguments that no shell reads may hold a secret that has one."""
+_LITERAL = re.compile(
+    r"(?:-?+\d[\d.eE+-]*+|true|false|null)(?=[ \t}\]]*+(?:,[ \t]*+[\"{\[]|,?+[ \t]*+$))",
+    re.MULTILINE,
+)
+"""What JSON has without quotes: behind `"enableAuth": true` the line goes on with other names."""
 _SHELL = re.compile(r"(?:command|args)\[\d++\]$")
 """The path of what a shell may read."""
 _IMAGE = re.compile(r"ontainers\[\d++\]\.image$")
@@ -201,9 +210,10 @@ def _without_entries(text: str, form: re.Pattern[str]) -> str:
     for found in _ENTRY.finditer(text):
         if found.end() < end or not is_secret_name(found["name"]):
             continue
-        if value := form.match(text, found.end()):
+        literal = _LITERAL.match(text, found.end()) if found["quote"] else None
+        if value := literal or form.match(text, found.end()):
             end = value.end()
-            if _ENDED.match(text, end):
+            if ";" in value[0] or _ENDED.match(text, end):
                 parts += [text[at : value.start()], MASK]
                 at = end
     return "".join([*parts, text[at:]])

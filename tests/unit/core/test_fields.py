@@ -354,6 +354,21 @@ def test_of_a_line_of_a_shell_no_word_of_a_secret_is_left(line: str, told: str) 
             '{"rconPwd":***,"psk": ***,"port":1} (after)',
         ),
         (f'{{"port": 1, "authKey": "{HUSH}"}}', '{"port": 1, "authKey": ***} (after)'),
+        ('{"enableAuth": true, "map": "ice"}', '{"enableAuth": ***, "map": "ice"} (after)'),
+        (
+            '[{"psk": -1.5e3}, {"map": "ice"}, {"pw":12 , "x": [{"key":null}]}]',
+            '[{"psk": ***}, {"map": "ice"}, {"pw":*** , "x": [{"key":***}]}] (after)',
+        ),
+        (f'"pw": 12,{HUSH}', '"pw": *** (after)'),
+        (f"pw: 12, {HUSH}", "pw: *** (after)"),
+        (f'"pw": true {HUSH}', '"pw": *** (after)'),
+        (
+            f"-authkey {HUSH} +map ice +maxplayers 16",
+            "-authkey *** +map ice +maxplayers 16 (after)",
+        ),
+        (f"-authkey={HUSH} +map ice", "-authkey=*** +map ice (after)"),
+        (f"-pass:{HUSH} x", "-pass:*** (after)"),
+        (f"a;-psk {HUSH} x", "a;-psk *** (after)"),
         (f'{{"keys": ["{HUSH}", "{HUSH}"]}}', '{"keys": *** (after)'),
         (f'"password": "correct {HUSH}"', '"password": *** (after)'),
         (f"rcon: {{pass: {HUSH}, port: 1}}", "rcon: {pass: *** (after)"),
@@ -387,6 +402,10 @@ def test_of_a_servers_own_configuration_no_word_of_a_secret_is_left(
         (f"x <<E\nrcon_password {HUSH}\nE", "x <<E\nrcon_password ***\nE (after)"),
         (f'x <<E\n{{"psk": "{HUSH}", "a": 1}}\nE', 'x <<E\n{"psk": ***, "a": 1}\nE (after)'),
         ("auth-server --map ice", "auth-server --map ice"),
+        (f"rcon_password ab;{HUSH}", "rcon_password *** (after)"),
+        (f"pass: ab;{HUSH} x", "pass: *** x (after)"),
+        (f"sv_pass {HUSH}; run x", "sv_pass *** run x (after)"),
+        ('x <<E\n{"enableAuth": true, "map": 1}', 'x <<E\n{"enableAuth": ***, "map": 1} (after)'),
     ],
 )
 def test_a_command_is_no_name_of_a_secret(line: str, told: str) -> None:
@@ -397,6 +416,7 @@ def test_a_command_is_no_name_of_a_secret(line: str, told: str) -> None:
 HOSTILE = (
     *('-u"', "-u '\\", '--pass "\\', "A=", '-u "a:', "-menu "),
     *('"psk":"\\', "pass ", "{pass:", ",'psk':\"", ";set ", "\n- ", " ", "key", '"', "#"),
+    *(";pw:a", ';pw:a"', '"pw":1}', '"pw":1 ', '{"pw":1,', ";-pw *** ", ";-pw"),
     "-----BEGIN PRIVATE KEY-----",
 )
 
