@@ -10,7 +10,8 @@ _WORD = r"[^\s\"',;&]+"
 _SECRETS = (
     (
         re.compile(
-            r"(?P<keep>-----BEGIN [A-Z0-9 ]{0,40}?PRIVATE KEY-----)(?:(?!-----END )[\s\S])++"
+            r"(?P<keep>-----BEGIN [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?-----)"
+            r"(?:(?!-----END )[\s\S])++"
         ),
         rf"\g<keep>{MASK}",
     ),

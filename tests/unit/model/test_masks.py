@@ -78,6 +78,7 @@ KEY = "-----BEGIN OPENSSH PRIVATE KEY-----"
         (f"a\n{KEY}\nMIIE\nab+/=\n-----END x-----\nb", f"a\n{KEY}***-----END x-----\nb"),
         (f"{KEY}\\nMIIE\\n-----END", f"{KEY}***"),
         ("-----BEGIN PRIVATE KEY-----MIIE", "-----BEGIN PRIVATE KEY-----***"),
+        ("-----BEGIN PGP PRIVATE KEY BLOCK-----\nlQ", "-----BEGIN PGP PRIVATE KEY BLOCK-----***"),
         ("-----BEGIN CERTIFICATE-----\nMIIE", "-----BEGIN CERTIFICATE-----\nMIIE"),
     ],
 )
