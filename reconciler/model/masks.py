@@ -7,6 +7,11 @@ _USERINFO = re.compile(r"^(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<userinfo>[^/]*)@",
 _NAMED = r"(?:token|password|passwd|secret|api[_-]?key)"
 _IN_QUERIES = r"(?:code|key|sig|signature|auth|jwt|pwd|pass|credentials?)"
 _WORD = r"[^\s\"',;&]+"
+_REFUSED = (
+    r"(?:(?:Required|Invalid|Duplicate|Unsupported) value|Not found|Too (?:long|many)|"
+    r"Internal error)\b|Forbidden:"
+)
+"""Causes for which an API server refuses a field, each as it stands behind the field's name."""
 _SECRETS = (
     (
         re.compile(
@@ -36,10 +41,11 @@ _SECRETS = (
         ),
         rf"\g<keep>{MASK}",
     ),
-    # Not the reason behind the name of a file: "/run/git-token: Permission denied".
+    # Not the reason behind the name of a file: "/run/git-token: Permission denied", nor that behind
+    # a field of the cluster: "spec.automountServiceAccountToken: Required value".
     (
         re.compile(
-            rf"(?P<keep>(?<![\w./-])[\w.-]*{_NAMED}\b[\"']?\s*:\s+[\"']?){_WORD}",
+            rf"(?P<keep>(?<![\w./-])[\w.-]*{_NAMED}\b[\"']?\s*:\s+[\"']?)(?!{_REFUSED}){_WORD}",
             re.IGNORECASE,
         ),
         rf"\g<keep>{MASK}",

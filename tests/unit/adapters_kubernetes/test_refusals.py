@@ -208,3 +208,12 @@ def test_a_secret_among_the_words_of_a_strangers_webhook_is_not_repeated(code: i
     for causes in [], [cause]:
         error = refusal("create Pod n/a", code, status("Invalid", message, causes=causes))
         assert 'webhook "x" denied the request: token=*** is stale' in str(error)
+
+
+@pytest.mark.parametrize("code", [400, 403, 422, 500])
+def test_the_cause_behind_a_field_that_is_named_like_a_secret_is_told(code: int) -> None:
+    message = 'Pod "a" is invalid: spec.automountServiceAccountToken: Required value'
+    cause = {"field": "spec.automountServiceAccountToken", "message": "Required value"}
+    for causes in [], [cause]:
+        error = refusal("create Pod n/a", code, status("Invalid", message, causes=causes))
+        assert "spec.automountServiceAccountToken: Required value" in str(error)

@@ -61,6 +61,22 @@ def test_no_part_of_a_password_with_an_at_sign_is_told() -> None:
             id="the reason behind the name of a file",
         ),
         pytest.param("/etc/passwd: No such file", "/etc/passwd: No such file", id="another one"),
+        *(
+            pytest.param(f"spec.volumes[0].secret: {cause}", f"spec.volumes[0].secret: {cause}")
+            for cause in (
+                "Required value",
+                'Invalid value: "": no',
+                "Duplicate value",
+                "Unsupported value: 3",
+                "Forbidden: may not change",
+                "Too long: may not be longer",
+                "Too many: 2: at most 1",
+                "Not found",
+                "Internal error: x",
+            )
+        ),
+        pytest.param("secret: Forbidden", "secret: ***", id="a word that only looks like a cause"),
+        pytest.param("secret: Requiredvalue", "secret: ***", id="and another"),
     ],
 )
 def test_what_is_named_like_a_secret_is_masked_and_the_reason_of_a_file_is_not(
