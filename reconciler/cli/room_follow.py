@@ -10,7 +10,7 @@ from reconciler.cli.failures import Failure
 from reconciler.cli.room_reading import Around, SeenRoom, read_around, see, with_api
 from reconciler.cli.room_text import row_of
 from reconciler.model import labels
-from reconciler.model.errors import PortError, Unavailable
+from reconciler.model.errors import PortError
 from reconciler.model.live import LivePod
 from reconciler.model.refs import Followed, WorkloadKey
 from reconciler.ports import Cluster
@@ -42,13 +42,16 @@ async def follow(
     rooms is read anew where pods changed, for a roll-out changes both; where none does it is not.
 
     Never ends by itself; a cluster that does not answer is asked again. Raises Denied and
-    Misconfigured where it may not be listed at all: then there would never be anything to tell.
+    Misconfigured where it may not be listed and watched at all: then there would never be anything
+    to tell. What is taken away later is waited for.
     """
     changed, behind, due = asyncio.Event(), False, time.monotonic() + AROUND_SECONDS
     namespace = only.namespace if only else ""  # of one workload, whoever may list that much can
-    async with _followed(cluster, settings, changed, namespace) as shelf:
+    async with _followed(cluster, settings, changed, namespace) as (shelf, following):
         while True:
             await _some_time(changed, API_SECONDS if api[0] or behind else None)
+            if following.done():
+                following.result()  # it ends by an error alone
             behind = behind or changed.is_set()
             changed.clear()
             if behind and time.monotonic() >= due:
@@ -76,20 +79,22 @@ async def _anew(cluster: Cluster, settings: Settings, around: Around) -> tuple[A
 @asynccontextmanager
 async def _followed(
     cluster: Cluster, settings: Settings, changed: asyncio.Event, namespace: str
-) -> AsyncIterator[PodShelf]:
+) -> AsyncIterator[tuple[PodShelf, asyncio.Task[None]]]:
+    """Keep a shelf of the rooms, and what keeps it; wait until it was read, or that has ended."""
     clock = SystemClock()
     shelf = PodShelf(settings.instance, lambda _: changed.set(), clock.now)
     selector = f"{labels.INSTANCE}={settings.instance},{labels.WORKLOAD}"
     reflector = Reflector(cluster, Followed("v1", "Pod", selector, namespace), shelf, clock)
-    with suppress(Unavailable):  # it is asked again below
-        await reflector.read()
-    task = asyncio.create_task(reflector.run())
+    following = asyncio.create_task(reflector.run(gives_up=True))
+    following.add_done_callback(lambda _: changed.set())
+    synced = asyncio.create_task(reflector.synced.wait())
     try:
-        await reflector.synced.wait()
-        yield shelf
+        await asyncio.wait((following, synced), return_when=asyncio.FIRST_COMPLETED)
+        yield shelf, following
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        following.cancel()
+        synced.cancel()
+        await asyncio.gather(following, synced, return_exceptions=True)
 
 
 async def _some_time(changed: asyncio.Event, longest_seconds: float | None) -> None:

@@ -60,6 +60,7 @@ class Reflector:
         self._elapsed = elapsed
         self._told_at = elapsed()
         self._failing = False
+        self._opened = False
         self._in_a_row = 0
         self._version = ""
         self._highest = ""
@@ -81,8 +82,12 @@ class Reflector:
         """Since the server last told something: a list, an event or a bookmark."""
         return self._elapsed() - self._told_at
 
-    async def run(self) -> None:
-        """Follow until cancelled."""
+    async def run(self, *, gives_up: bool = False) -> None:
+        """Follow until cancelled.
+
+        One that `gives_up` raises Denied and Misconfigured until the first watch has opened: who
+        began by hand what may not be, and looks on, had better be told than wait for a permission.
+        """
         while True:
             started = self._clock.now()
             try:
@@ -92,6 +97,8 @@ class Reflector:
                 if self._clock.now() - started >= HEALTHY_SECONDS:
                     self._in_a_row = 0
             except PortError as error:
+                if gives_up and not self._opened and isinstance(error, Denied | Misconfigured):
+                    raise
                 await self._recover(error, self._clock.now() - started)
 
     async def read(self) -> None:
@@ -155,6 +162,7 @@ class Reflector:
         opened = False  # the first event is the client's own, which says that it is
         async for event in events:
             self._take(event)
+            self._opened = True
             if opened:
                 self._told_at = self._elapsed()
             opened = True

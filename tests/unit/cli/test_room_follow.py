@@ -193,6 +193,59 @@ async def test_whoever_may_read_one_namespace_can_watch_its_rooms(only: Workload
             }
 
 
+class Faltering(Watched):
+    """A cluster that does not answer the first list, and refuses what it is asked then."""
+
+    lists_of_pods = denied = 0
+
+    def __init__(self, process: Process, refused: str) -> None:
+        super().__init__(process.transport, "main")
+        self._refused = refused
+
+    async def pages(self, followed: Followed) -> AsyncIterator[Listing]:
+        self.lists_of_pods += 1
+        if self.lists_of_pods == 1:
+            raise Unavailable("no answer")
+        if self._refused == "list":
+            raise Denied("list Pod: forbidden")
+        yield await self.listing(followed)
+
+    async def watch(self, followed: Followed, resource_version: str) -> AsyncIterator[WatchEvent]:
+        if self._refused == "watch":
+            self.denied += 1
+            raise Denied("watch Pod: forbidden")
+        async for event in super().watch(followed, resource_version):
+            yield event
+            self._refused = "watch"
+            raise Unavailable("broken off")
+
+
+@pytest.mark.parametrize("refused", ["list", "watch"])
+async def test_what_may_not_be_followed_ends_a_watch_also_after_no_answer(refused: str) -> None:
+    _, process, _ = await place()
+    shown = room_follow.follow(Faltering(process, refused), SETTINGS, Around(), ("", ""), {})
+    async with asyncio.timeout(30), aclosing(shown):
+        with pytest.raises(Denied, match=f"{refused} Pod: forbidden"):
+            async for _ in shown:
+                pass
+
+
+async def test_a_watch_that_was_followed_waits_for_a_permission_that_was_taken_away() -> None:
+    _, process, _ = await place()
+    cluster, seen = Faltering(process, "later"), dict[str, SeenRoom]()
+    shown = room_follow.follow(cluster, SETTINGS, Around(), ("", ""), seen)
+    async with asyncio.timeout(30), aclosing(shown):
+        assert {(await anext(shown))[0].name for _ in range(2)} == {
+            "arena/arena-0",
+            "arena/arena-1",
+        }
+        more = asyncio.create_task(anext(shown))
+        await until(lambda: cluster.denied >= 2)  # it asks again
+        assert not more.done()
+        more.cancel()
+        await asyncio.gather(more, return_exceptions=True)
+
+
 async def test_where_nodes_may_not_be_listed_the_address_is_the_one_on_the_pod() -> None:
     _, process, _ = await place()
     path = "/metadata/annotations/" + labels.ADDRESS.replace("/", "~1")
