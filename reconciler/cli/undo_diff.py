@@ -92,20 +92,24 @@ def remarks_on(side: GitSide, undos: tuple[Undo, ...]) -> Iterator[str]:
 
 
 def print_diff(console: Console, change: Edited) -> None:
-    """Print the change: a number in a line of its own as git would, any other by its place."""
-    for file, after in change.files.items():
-        for line in _diff(file, change.before[file], after):
+    """Print the change: a number in a line of its own with git's head, any other by its place."""
+    for file in change.files:
+        for line in _diff(change, file):
             colour = "bold" if line.startswith(("+++", "---")) else COLOURS.get(line[:1], "")
             console.print(console.paint(line, colour) if colour else line)
 
 
-def _diff(file: str, before: bytes, after: bytes) -> Iterator[str]:
+def _diff(change: Edited, file: str) -> Iterator[str]:
     """Yield the lines of numbers that change, and no word that stands beside a number.
 
     What does may be a secret of the spec. An edit changes digits within their lines, so there are
-    as many lines before as after.
+    as many lines before as after. Lines are those of bytes, as editors and git count them: in a
+    text a form feed and U+2028 would end one.
     """
-    old, new = (text.decode("utf-8", "replace").splitlines() for text in (before, after))
+    old, new = (
+        [line.decode("utf-8", "replace") for line in data.splitlines()]
+        for data in (change.before[file], change.files[file])
+    )
     lines = enumerate(zip(old, new, strict=True), 1)
     changed = [(number, was, will) for number, (was, will) in lines if was != will]
     if any(_COUNT.fullmatch(was) for _, was, _ in changed):
@@ -116,4 +120,15 @@ def _diff(file: str, before: bytes, after: bytes) -> Iterator[str]:
             continue
         for one, other in zip(_DIGITS.findall(was), _DIGITS.findall(will), strict=True):
             if one != other:
-                yield f"{file}:{number}: replicas: {one} -> {other}"
+                whose = _named(change, file, int(one), int(other))
+                yield f"{file}:{number}: {whose}replicas: {one} -> {other}"
+
+
+def _named(change: Edited, file: str, now: int, back: int) -> str:
+    """Return whose number of a file goes from `now` to `back`: a line may have several.
+
+    Of two workloads that change alike both are named, for each of their numbers.
+    """
+    found = [each for each in change.undos if each.file == file]
+    keys = [str(each.key) for each in found if (each.now, each.back) == (now, back)]
+    return f"{' and '.join(keys)}: " if keys else ""

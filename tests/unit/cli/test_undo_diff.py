@@ -5,6 +5,8 @@ import json
 import pytest
 
 from reconciler.cli.undo_diff import Edited, print_diff
+from reconciler.model.refs import WorkloadKey
+from reconciler.model.undo import Undo
 from tests.canaries.places import canary
 from tests.unit.cli.screens import console, text_of
 
@@ -13,9 +15,13 @@ ENV = f'{{"name": "DB_PASSWORD", "value": "{HUSH}"}}'
 BLOCK = f"spec:\n  template:\n    - value: {HUSH}\n  replicas: 5\n  banner: {HUSH}\n"
 
 
-def shown(before: str, after: str) -> list[str]:
+def undone(name: str, now: int, back: int, file: str = "a") -> Undo:
+    return Undo(WorkloadKey("Fleet", name, name), "c0ffee", "main", file, now, back)
+
+
+def shown(before: str, after: str, *undos: Undo) -> list[str]:
     screen = console()
-    change = Edited((), "main", "base", False, {"a": before.encode()}, {"a": after.encode()})
+    change = Edited(undos, "main", "base", False, {"a": before.encode()}, {"a": after.encode()})
     print_diff(screen, change)
     return text_of(screen.out).splitlines()
 
@@ -66,3 +72,37 @@ def shown(before: str, after: str) -> list[str]:
 )
 def test_no_word_beside_a_number_is_shown(before: str, after: str, said: list[str]) -> None:
     assert shown(before, after) == said
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        pytest.param(
+            "\n{A: {replicas: 3}, B: {replicas: 4}}\n",
+            "\n{A: {replicas: 10}, B: {replicas: 2}}\n",
+            ["a:2: Fleet/one: replicas: 3 -> 10", "a:2: Fleet/two: replicas: 4 -> 2"],
+            id="two that differ",
+        ),
+        pytest.param(
+            "{A: {replicas: 5}, B: {replicas: 5}}",
+            "{A: {replicas: 7}, B: {replicas: 7}}",
+            ["a:1: Fleet/three and Fleet/four: replicas: 5 -> 7"] * 2,
+            id="two that change alike",
+        ),
+    ],
+)
+def test_of_a_line_with_two_numbers_it_is_told_whose_they_are(
+    before: str, after: str, said: list[str]
+) -> None:
+    undos = [undone("other", 3, 10, "b"), undone("one", 3, 10), undone("two", 4, 2)]
+    undos += [undone("three", 5, 7), undone("four", 5, 7)]
+    assert shown(before, after, *undos) == said
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("sign", ["\f", "\v", "\x1c", "\x85", "\u2028"])
+def test_lines_are_counted_as_editors_and_git_count_them(sign: str, end: str) -> None:
+    before = f"# a{sign}b{end}replicas: 5{end}a: {{replicas: 7}}{end}"
+    after = before.replace("5", "6").replace("7", "8")
+    hunk = ["@@ -2 +2 @@", "-replicas: 5", "+replicas: 6"]
+    assert shown(before, after) == ["--- a/a", "+++ b/a", *hunk, "a:3: replicas: 7 -> 8"]
