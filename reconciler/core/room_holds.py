@@ -45,8 +45,8 @@ def needs_people(situation: Situation, broken: Failing) -> tuple[Hold, ...]:
     )
     if broken.again_in_seconds is None:
         reason = (
-            "a room failed, and failure.maxFailures is 0: none that fails is replaced until a "
-            "commit changes the spec"
+            "a room failed, and failure.maxFailures is 0: none that fails by its own fault is "
+            "replaced until a commit changes the spec"
         )
     return (Hold(HoldKind.NEEDS_INTERVENTION, situation.key, reason),)
 

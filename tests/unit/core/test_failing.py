@@ -340,6 +340,8 @@ def test_people_are_told_what_ends_it(limit: int, by_itself: bool) -> None:
     (told,) = (hold.reason for hold in made.holds if hold.kind is HoldKind.NEEDS_INTERVENTION)
     assert ("until the window has passed" in told) == by_itself
     assert "a commit changes the spec" in told
+    # One that its node or an eviction ended is replaced as ever.
+    assert ("none that fails by its own fault is replaced" in told) != by_itself
     assert made.wake_in_seconds == (3600.0 if by_itself else None)
 
 
