@@ -66,12 +66,13 @@ def load_client_certificate(
         raise Misconfigured(
             f"{origin}: a client certificate and its key go together: one of them is missing"
         )
-    if not (certificate + key).isascii():
-        raise Misconfigured(f"{origin}: its client certificate or key is not PEM text")
     if "ENCRYPTED" in key:  # else OpenSSL would ask for the passphrase at the terminal
         raise Misconfigured(f"{origin}: its client key has a passphrase: use one without")
-    # OpenSSL reads private keys from files only; this one lives for the length of the call.
-    with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
+    # OpenSSL reads private keys from files only; this one lives for the length of the call. It
+    # skips the words around the blocks, in whatever letters; within one none but ASCII is right.
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="ascii", errors="replace", suffix=".pem"
+    ) as file:
         file.write(f"{certificate}\n{key}\n")
         file.flush()
         try:

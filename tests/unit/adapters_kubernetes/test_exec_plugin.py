@@ -261,3 +261,24 @@ async def test_a_certificate_without_its_key_is_refused(tmp_path: Path) -> None:
     script = says({"clientCertificateData": certificate})
     with pytest.raises(Misconfigured, match="one of them is missing"):
         await login(plugin(tmp_path, script, {"server": "https://one.test"}))
+
+
+async def test_what_stands_around_a_certificate_may_be_in_any_words(tmp_path: Path) -> None:
+    """As `openssl s_client -showcerts` prints it, before each of a chain."""
+    pem = make_certificate(tmp_path)
+    certificate, key = pem.read_text(), pem.with_suffix(".key").read_text()
+    named = f" 0 s:O = Müller\n{certificate}"
+    script = says({"token": "t", "clientCertificateData": named * 2, "clientKeyData": key})
+    assert await login(plugin(tmp_path, script, {"server": "https://one.test"})) == "Bearer t"
+
+
+@pytest.mark.parametrize("spoilt", ["ü", "\ud800"], ids=["a letter", "half a character"])
+async def test_a_certificate_with_a_letter_in_it_that_is_none_of_its_own_is_refused(
+    tmp_path: Path, spoilt: str
+) -> None:
+    pem = make_certificate(tmp_path)
+    certificate, key = pem.read_text(), pem.with_suffix(".key").read_text()
+    broken = certificate[:80] + spoilt + certificate[80:]
+    script = says({"clientCertificateData": broken, "clientKeyData": key})
+    with pytest.raises(Misconfigured, match="its client certificate"):
+        await login(plugin(tmp_path, script, {"server": "https://one.test"}))
