@@ -30,13 +30,14 @@ _SECRET_ENDS = ("auth", "cred", "creds", "dsn", "jwt", "key", "keys", "pass", "p
 one of them a word ends that is a secret's name, for many a name is one word: `DBPASS`, `sshkey`."""
 _FLAG = re.compile(r"[-+]{1,2}([A-Za-z][\w.-]*)")
 _GIVEN = re.compile(
-    r"(?<![^\s\"'=])(?:[-+]{1,2}(?P<flag>[A-Za-z][\w.-]*+)(?:=|\s++)|(?P<variable>[A-Za-z_]\w*+)=)"
+    r"(?<![^\s\"'=])(?:[-+]{1,2}(?P<flag>[A-Za-z][\w.-]*+)(?:=|\s++(?:[=:]\s++)?+)|"
+    r"(?P<variable>[A-Za-z_]\w*+)=)"
 )
-"""`--db-pass=`, `+rcon_password `, `RCON_PWD=` in a text, within quotes too."""
+"""`--db-pass=`, `+rcon_password `, `-psk = `, `RCON_PWD=` in a text, within quotes too."""
 _WORD = re.compile(r"(?:\\.|\"(?:\\.|[^\"\\])*+\"|'[^']*+'|\S)++")
 """One word of a shell: `x`, `"x y"`, `"$A":'b c'`. A quote that nothing ends is a letter."""
 _ENTRY = re.compile(
-    r"(?:(?P<begins>^|;)|[{,])[ \t]*+(?!-[A-Za-z][\w.-]*+[ \t=]++\*{3})"
+    r"(?:(?P<begins>^|;)|[{,])[ \t]*+(?!-[A-Za-z][\w.-]*+[ \t=:]++\*{3})"
     r"(?:(?:-|#++|//++)[ \t]*+)?(?:(?:set[a-z]?|export)[ \t]++)?(?P<quote>[\"']?)"
     r"(?P<name>[A-Za-z_][\w.-]*+)[\"']?(?:[ \t]*+[=:]|(?(begins)(?=[ \t])|(?!)))[ \t]*+",
     re.MULTILINE,

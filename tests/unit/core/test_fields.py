@@ -367,6 +367,8 @@ def test_of_a_line_of_a_shell_no_word_of_a_secret_is_left(line: str, told: str) 
             "-authkey *** +map ice +maxplayers 16 (after)",
         ),
         (f"-authkey={HUSH} +map ice", "-authkey=*** +map ice (after)"),
+        (f"-psk = {HUSH} x", "-psk = *** x (after)"),
+        (f"--psk : {HUSH} x", "--psk : *** x (after)"),
         (f"-pass:{HUSH} x", "-pass:*** (after)"),
         (f"a;-psk {HUSH} x", "a;-psk *** (after)"),
         (f'{{"keys": ["{HUSH}", "{HUSH}"]}}', '{"keys": *** (after)'),
@@ -416,7 +418,7 @@ def test_a_command_is_no_name_of_a_secret(line: str, told: str) -> None:
 HOSTILE = (
     *('-u"', "-u '\\", '--pass "\\', "A=", '-u "a:', "-menu "),
     *('"psk":"\\', "pass ", "{pass:", ",'psk':\"", ";set ", "\n- ", " ", "key", '"', "#"),
-    *(";pw:a", ';pw:a"', '"pw":1}', '"pw":1 ', '{"pw":1,', ";-pw *** ", ";-pw"),
+    *(";pw:a", ';pw:a"', '"pw":1}', '"pw":1 ', '{"pw":1,', ";-pw *** ", ";-pw", "-pw = ", "-pw ="),
     "-----BEGIN PRIVATE KEY-----",
 )
 
