@@ -5,9 +5,9 @@ and of an object that is annotated `gamekeeper.dev/sensitive: "true"`, entries o
 annotations and labels that are named like secrets, what kubectl remembers of an object, and in
 texts, such as the arguments of a container, what stands behind a flag or a variable that is named
 like a secret, the password of a `-u user:password`, and what a server's own configuration gives to
-such a name, in JSON and YAML too, to the end of its line. What such a name has on later lines is
-shown: a list of several lines, the text behind `pass: |`. What a name means is a guess, and it is
-made so that more is masked rather than less.
+such a name, in JSON and YAML too, to the end of its line. What a name means is a guess, and it is
+made so that more is masked rather than less. What such a name has on later lines is shown: a list
+of several lines, the text behind `pass: |`.
 """
 
 import json
@@ -37,14 +37,16 @@ _GIVEN = re.compile(
 _WORD = re.compile(r"(?:\\.|\"(?:\\.|[^\"\\])*+\"|'[^']*+'|\S)++")
 """One word of a shell: `x`, `"x y"`, `"$A":'b c'`. A quote that nothing ends is a letter."""
 _ENTRY = re.compile(
-    r"(?:(?P<begins>^|;)|[{,])[ \t]*+(?!-[A-Za-z][\w.-]*+[ \t=:]++\*{3})"
+    r"(?:(?P<begins>^|;)|[{,])[ \t]*+(?!-[A-Za-z][\w.-]*+(?:=|[ \t]++(?:[=:][ \t]++)?+)\*{3}"
+    r"(?=[ \t]++[-+]|[ \t]*+(?:;|$)))"
     r"(?:(?:-|#++|//++)[ \t]*+)?(?:(?:set[a-z]?|export)[ \t]++)?(?P<quote>[\"']?)"
     r"(?P<name>[A-Za-z_][\w.-]*+)[\"']?(?:[ \t]*+[=:]|(?(begins)(?=[ \t])|(?!)))[ \t]*+",
     re.MULTILINE,
 )
 """What stands before a value in a server's own configuration: `rcon_password `, `- pass: `,
 `DB_PWD = `, `"psk":`. A name that only a blank ends begins a line or a command. A
-flag whose word is masked is no entry: behind that other arguments stand."""
+flag whose word is masked is no entry where another one follows, or nothing: of other words behind
+it nobody knows whether they are the secret's, as in `-Dkeystore.password=correct horse`."""
 _ENDED = re.compile(r"(?=[ \t]*+(?:[,;})\]]|//|#|$))", re.MULTILINE)
 _QUOTED = rf"(?:\"(?:\\.|[^\"\\\n])*+\"|'[^'\n]*+'){_ENDED.pattern}"
 _VALUE = re.compile(rf"{_QUOTED}|(?![{{\[][ \t]*+$)[^\n]++", re.MULTILINE)

@@ -8,7 +8,7 @@ from reconciler.core.namesakes import other_kinds
 from reconciler.loop.record_places import Kept, Places, kept_ordinals, kept_repository, kept_state
 from reconciler.model import labels
 from reconciler.model.errors import Misconfigured
-from reconciler.model.holds import Hold
+from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.records import NO_RECORD, Ordinals, RepositoryRecord, StateRecord
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey, ref_of
 
@@ -55,10 +55,14 @@ class RecordMemory:
     def holds(self, key: WorkloadKey) -> tuple[Hold, ...]:
         """Return what is held of a workload, for whoever has no plan at hand.
 
-        Beside a record that cannot be read stands what the other one says.
+        While a record cannot be read nobody keeps up what the other one tells: of that only what
+        needs people stands, for they alone end it.
         """
         why, told = self.unreadable(key), held_by(key, self.state(key).conditions)
-        return (unreadable_record(key, why), *told) if why else told
+        if not why:
+            return told
+        people = (hold for hold in told if hold.kind is HoldKind.NEEDS_INTERVENTION)
+        return (unreadable_record(key, why), *people)
 
     def named(self) -> frozenset[WorkloadKey]:
         """The workloads that have an ordinal record."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reconciler.cli.statuses import status_of
-from reconciler.core.conditions import STALLED
+from reconciler.core.conditions import STALLED, type_of
 from reconciler.loop import head
 from reconciler.loop.tick import tick
 from reconciler.model.errors import Misconfigured
@@ -177,11 +177,17 @@ async def test_without_a_room_it_is_shown_as_not_well_wherever_it_is_shown() -> 
 
 
 async def test_what_else_holds_a_workload_is_told_beside_a_record_that_cannot_be_read() -> None:
-    """Rooms that are replaced no more need people, whatever became of the record of names."""
+    """Rooms that are replaced no more need people, whatever became of the record of names.
+
+    That it was suspended then may be over, and nobody keeps it up.
+    """
     _, process = await three()
     state = of(process, "state")
     record = json.loads((await process.cluster.get(state) or {})["data"]["record"])
-    record["conditions"] = [[STALLED, True, HoldKind.NEEDS_INTERVENTION, "it needs people", 0.0]]
+    record["conditions"] = [
+        [STALLED, True, HoldKind.NEEDS_INTERVENTION, "it needs people", 0.0],
+        [type_of(HoldKind.SUSPENDED), True, HoldKind.SUSPENDED, "of then", 0.0],
+    ]
     await process.cluster.merge_patch(state, {"data": {"record": json.dumps(record)}})
     await process.cluster.merge_patch(of(process, "ordinals"), {"data": {"record": "{"}})
     await process.lane.store.load()
