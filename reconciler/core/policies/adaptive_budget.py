@@ -37,12 +37,19 @@ class Allowance:
     missed: float
 
 
-def spend(memory: Memory, started: float, unseen: float, seconds: float) -> None:
-    """Add the matches that started in the last `seconds`, and those that must have been lost."""
+def spend(
+    memory: Memory, started: float, unseen: float, seconds: float, earning_seconds: float
+) -> None:
+    """Add the matches that started while misses count, and those that must have been lost then.
+
+    All of it fades by the `seconds` that passed, whether misses counted in them or not: a bad hour
+    is a day old after a day.
+    """
     rate = float(memory.moments[2])
     missed = UNSEEN_FACTOR * unseen
     matches = started + missed
-    more = matches, missed, matches, missed, rate * seconds, sqrt(rate) * seconds
+    pace = rate * earning_seconds, sqrt(rate) * earning_seconds
+    more = matches, missed, matches, missed, *pace
     memory.budget[:] = [
         known * (1.0 - min(0.5, seconds / remembered)) + new
         for known, remembered, new in zip(memory.budget.tolist(), MEMORIES, more, strict=True)

@@ -58,34 +58,42 @@ def decide(parameters: Parameters, look: Look) -> Advice:
     """
     memory, activity = decode(look.memory), look.activity
     is_new = memory.is_new
-    at, seconds, started, dry, forecasts, onsets, ready, closed, full = memory.clock.tolist()
-    if not is_new:
-        # Of the time before this process looked nothing was seen: not that nobody came.
-        seen_since = max(at, activity.since)
-        seconds += min(max(0.0, look.now - seen_since), LONGEST_GAP_SECONDS)
-    is_open = _is_open(look)
-    started += len(activity.starts)
-    memory.clock[8] = 0.0 if look.load.replicas < look.bounds.maximum else full or look.now
-    if is_open and ready >= 0.0 and _is_charged(look, memory):
-        onsets += activity.dry_seconds > 0.0 and ready > 0.0
-        dry += activity.dry_seconds
-    else:
-        closed += activity.dry_seconds
-    ready = look.load.ready if is_open else -1.0
-    memory.clock[:8] = look.now, seconds, started, dry, forecasts, onsets, ready, closed
+    _count(look, memory)
     if len(activity.ends):
         adaptive_ages.learn_ends(memory, _listed(activity.ends))
     if is_new or len(activity.startups):
         took = _listed(activity.startups)
         adaptive_startup.learn(memory, took, parameters.startup_seconds)
-    if is_new or seconds >= FORECAST_SECONDS:
+    if is_new or memory.clock[1] >= FORECAST_SECONDS:
         _forecast(parameters, look, memory, is_new)
     return _advice(look, memory)
 
 
+def _count(look: Look, memory: Memory) -> None:
+    """Add what happened since the last look to what did since the last forecast."""
+    activity, is_open = look.activity, _is_open(look)
+    at, seconds, started, dry, forecasts, onsets, ready, closed, earning, earned = (
+        memory.clock.tolist()
+    )
+    # Of the time before this process looked nothing was seen: not that nobody came.
+    unwatched = look.now if memory.is_new else max(at, activity.since)
+    passed = min(max(0.0, look.now - unwatched), LONGEST_GAP_SECONDS)
+    if is_open and ready >= 0.0 and _may_grow(look):
+        onsets += activity.dry_seconds > 0.0 and ready > 0.0
+        dry += activity.dry_seconds
+        earning += passed
+        earned += len(activity.starts)
+    else:
+        closed += activity.dry_seconds
+    memory.clock[:] = (
+        *(look.now, seconds + passed, started + len(activity.starts), dry, forecasts, onsets),
+        *(look.load.ready if is_open else -1.0, closed, earning, earned),
+    )
+
+
 def _forecast(parameters: Parameters, look: Look, memory: Memory, is_new: bool) -> None:
     """Learn from what happened since the last forecast, and write what must be ready by when."""
-    _, seconds, started, dry, forecasts, _, _, closed, _ = memory.clock.tolist()
+    _, seconds, started, dry, forecasts, _, _, closed, _, _ = memory.clock.tolist()
     begun = np.asarray(look.activity.begun, dtype=np.float64)
     counts = adaptive_ages.count_ages(begun, look.now)
     reach = adaptive_startup.startup_seconds(memory, _listed(look.activity.asked), look.now)
@@ -103,8 +111,8 @@ def _forecast(parameters: Parameters, look: Look, memory: Memory, is_new: bool) 
     leads = tuple([step * reach for step in STEPS])
     arriving, doubt = adaptive_rates.foresee(memory, leads, shapes)
     scattering = adaptive_rates.dispersion(memory)
-    if not is_new and _is_open(look):
-        _spend(look, memory, scattering)
+    if not is_new:
+        _spend(memory, scattering)
     if forecasts % HAZARD_FORECASTS == 0.0 or reach != memory.forecast[6]:
         memory.leaving[:] = adaptive_ages.leaving_shares(memory, leads)
     leaving, scatter = adaptive_ages.departures(memory.leaving, counts, arriving)
@@ -117,22 +125,16 @@ def _forecast(parameters: Parameters, look: Look, memory: Memory, is_new: bool) 
         *(allowance.missed, allowance.allowed, reach),
     )
     memory.clock[1:6] = 0.0, 0.0, 0.0, forecasts + 1.0, 0.0
-    memory.clock[7] = 0.0
+    memory.clock[7:] = 0.0
 
 
-def _spend(look: Look, memory: Memory, scattering: float) -> None:
-    """Charge the budget with what was missed since the last forecast, and let it earn.
-
-    At the most that Git allows it earns nothing: quiet hours would spend what is allowed of those
-    who come at times that cost nothing.
-    """
-    _, seconds, started, dry, _, onsets, _, _, _ = memory.clock.tolist()
+def _spend(memory: Memory, scattering: float) -> None:
+    """Charge the budget with what was missed since the last forecast, and let it earn."""
+    _, seconds, _, dry, _, onsets, _, _, earning, earned = memory.clock.tolist()
     unseen = float(memory.moments[2]) * dry
     # Of a group that finds too few rooms the rest is lost at once: no time passes.
     unseen += GROUP_SHARE * onsets * (scattering - 1.0)
-    if not _is_charged(look, memory):
-        started = seconds = 0.0
-    adaptive_budget.spend(memory, started, unseen, seconds)
+    adaptive_budget.spend(memory, earned, unseen, seconds, earning)
 
 
 def _is_open(look: Look) -> bool:
@@ -142,15 +144,15 @@ def _is_open(look: Look) -> bool:
     return look.load.replicas > 0 or look.load.members > 0
 
 
-def _is_charged(look: Look, memory: Memory) -> bool:
-    """Whether rooms that are asked for in time prevent a miss: at the most that Git allows nothing
-    does, and what is charged for it asks for spare rooms at times when there is room for them.
+def _may_grow(look: Look) -> bool:
+    """Whether one room more may be wanted: at the most that Git allows nothing prevents a miss, and
+    what is charged for it asks for spare rooms at times when there is room for them.
 
-    For one start-up rooms that start then were asked for too late. For longer some start where
-    rooms end with each match, and that is nobody's lateness.
+    Nothing is earned there either: quiet hours would spend what is allowed of those who come at
+    times that cost nothing. Rooms that still start there may have been asked for too late; that is
+    free all the same, since some hang for as long as there is no node for them.
     """
-    since, reach = float(memory.clock[8]), float(memory.forecast[6])
-    return since == 0.0 or (look.load.starting > 0 and 0.0 <= look.now - since < reach)
+    return look.load.replicas < look.bounds.maximum
 
 
 def _advice(look: Look, memory: Memory) -> Advice:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-VERSION = 4.0
+VERSION = 5.0
 FILTERS, LINES = 13, 3
 """Of the filters of the rate the first are lines (adaptive_rates)."""
 AGES = 28
@@ -37,11 +37,11 @@ class Memory:
 
     __slots__ = ("row",)
 
-    clock = Part(None, 9)
+    clock = Part(None, 10)
     """Unix seconds of the last decision; seconds, starts and dry seconds since the last forecast;
     forecasts made; how often rooms ran out since the last; rooms ready at the last decision, -1
     where no room was wanted; the dry seconds since the last forecast that nobody is charged with;
-    since when as many rooms are wanted as Git allows, 0 where more may be."""
+    of the seconds and the starts since then those that earn."""
     startup = Part(clock, 3)
     """Learned start-up time, its mean deviation (seconds), and how many starts taught it."""
     budget = Part(startup, 6)

@@ -11,7 +11,7 @@ MISS_RATE = 0.001
 def spent(matches: int, unseen: float = 0.0, rate: float = 1.0) -> Memory:
     memory = decode(b"")
     memory.moments[2] = rate
-    adaptive_budget.spend(memory, matches, unseen, matches / rate)
+    adaptive_budget.spend(memory, matches, unseen, matches / rate, matches / rate)
     return memory
 
 
@@ -64,6 +64,17 @@ def test_what_was_missed_a_month_ago_counts_less() -> None:
     memory = spent(100_000, 150.0)
     before = adaptive_budget.allowance(memory, MISS_RATE).missed
     for _ in range(28):
-        adaptive_budget.spend(memory, 0, 0.0, 86_400.0)
+        adaptive_budget.spend(memory, 0, 0.0, 86_400.0, 86_400.0)
 
     assert adaptive_budget.allowance(memory, MISS_RATE).missed < 0.5 * before
+
+
+def test_what_was_missed_fades_by_time_in_which_nothing_is_earned() -> None:
+    memory = spent(1000, 6.0)
+    known = memory.budget.tolist()
+    for _ in range(24):
+        adaptive_budget.spend(memory, 0, 0.0, 3600.0, 0.0)
+    shares = [after / before for after, before in zip(memory.budget.tolist(), known, strict=True)]
+
+    assert shares[:4] == pytest.approx([0.965, 0.965, 0.360, 0.360], abs=0.001)
+    assert shares[4:] == pytest.approx([0.867, 0.867], abs=0.001)

@@ -1,12 +1,14 @@
 """Decisions of the adaptive policy, one after the other, in small worlds that can be reckoned."""
 
 from dataclasses import replace
+from math import exp
 
 import numpy as np
 import pytest
 
+from reconciler.core.policies.adaptive_budget import MEMORIES
 from reconciler.core.policies.adaptive_decision import Parameters, decide
-from reconciler.core.policies.adaptive_memory import decode, encode
+from reconciler.core.policies.adaptive_memory import Memory, decode, encode
 from reconciler.model.scaling import Activity, Advice, Bounds, Look
 from tests.unit.core.policies.looks import NOW, a_load, a_look
 
@@ -88,7 +90,7 @@ def test_while_no_room_is_wanted_nobody_is_missed() -> None:
         ).memory
         look = replace(look, memory=memory)
     after = decode(look.memory)
-    assert after.budget.tolist() == known.budget.tolist()
+    assert after.budget.tolist() == pytest.approx(faded(known, 8.0), rel=0.01)
     assert after.moments[2] == pytest.approx(known.moments[2], rel=0.1)
     # What is reckoned from the rate comes without chance: that says nothing of groups.
     assert after.moments[:2].tolist() == known.moments[:2].tolist()
@@ -131,6 +133,12 @@ def test_of_groups_nothing_is_learned_where_no_room_is_wanted_any_more() -> None
     assert wanted.moments[:2].tolist() != known.moments[:2].tolist()
 
 
+def faded(known: Memory, hours: float) -> list[float]:
+    """Return a budget to which some hours add nothing, and a bad hour is as old as it is."""
+    spans = zip(known.budget.tolist(), MEMORIES, strict=True)
+    return [number * exp(-3600.0 * hours / seconds) for number, seconds in spans]
+
+
 def evening(look: Look, hours: float, most: int) -> Look:
     """Return the last look of hours in which all of `most` rooms serve, half of the time dry."""
     start, full = look.now - 10.0, replace(look.load, ready=0, occupied=most, replicas=most)
@@ -150,7 +158,7 @@ def test_at_the_most_that_git_allows_nobody_is_missed() -> None:
     known = decode(look.memory)
     after = decode(evening(look, 3.0, 112).memory)
     # What costs nothing earns nothing: quiet hours would spend the allowance of those who came.
-    assert after.budget.tolist() == pytest.approx(known.budget.tolist(), abs=0.5)
+    assert after.budget.tolist() == pytest.approx(faded(known, 3.0), rel=0.01)
     assert after.moments[2] == pytest.approx(known.moments[2], rel=0.5)
     # Reckoned from the rate, who found none came without chance: that says nothing of groups.
     assert after.moments[:2].tolist() == known.moments[:2].tolist()
@@ -162,35 +170,49 @@ def test_below_the_most_that_git_allows_every_miss_counts() -> None:
     look = replace(look, now=look.now + 30.0, activity=dry, bounds=Bounds(0, 113))
     assert missed_after(decide(PARAMETERS, look)) > missed_after(decide(PARAMETERS, steady(120)))
     full = replace(look, bounds=Bounds(0, 112))
-    assert missed_after(decide(PARAMETERS, full)) == decode(look.memory).budget[1]
+    assert missed_after(decide(PARAMETERS, full)) == pytest.approx(missed_after_none(look))
 
 
-def reaching_the_most(look: Look, starting: int) -> list[float]:
-    """Return what is missed by each half minute after a look at which 112 rooms were asked for."""
-    load = a_load(occupied=100, ready=12 - starting, starting=starting)
-    start, found = look.now, []
-    for step in range(1, 9):
+def missed_after_none(look: Look) -> float:
+    """Return the misses that are known at a look, half a minute later."""
+    return faded(decode(look.memory), 30.0 / 3600.0)[1]
+
+
+@pytest.mark.parametrize("asked", [(), (0.0,) * 12, (-120.0,) * 8 + (0.0,) * 4])
+def test_rooms_that_hang_at_the_most_are_nobodys_lateness(asked: tuple[float, ...]) -> None:
+    """Some may start for ever, where rooms end with each match or no node takes them."""
+    look = steady(120)
+    known, start = decode(look.memory), look.now
+    load = a_load(occupied=100, ready=12 - len(asked), starting=len(asked))
+    since = [start + seconds for seconds in asked]
+    for step in range(1, 41):
         now = start + 30.0 * step
-        dry = replace(look.activity, since=now - 30.0, dry_seconds=20.0, asked=[start] * starting)
+        dry = replace(look.activity, since=now - 30.0, dry_seconds=20.0, asked=since)
         look = replace(look, now=now, load=load, bounds=Bounds(0, 112), activity=dry)
         look = replace(look, memory=decide(PARAMETERS, look).memory)
-        found.append(float(decode(look.memory).budget[1]))
-    return found
+    assert decode(look.memory).budget.tolist() == pytest.approx(faded(known, 1 / 3), rel=0.005)
 
 
-def test_rooms_that_start_at_the_most_were_asked_for_too_late_for_one_start_up() -> None:
-    """Where rooms end with each match some start for ever: that is nobody's lateness."""
+@pytest.mark.parametrize("at_most", [(True, True, False), (False, False, True)])
+def test_each_look_tells_whether_its_time_earns(at_most: tuple[bool, ...]) -> None:
+    """The half minute before a forecast may be partly at the most that Git allows."""
     look = steady(120)
-    known = float(decode(look.memory).budget[1])
-    missed = reaching_the_most(look, 12)
-    assert known + 1.0 < missed[0] < missed[1]
-    assert missed[3:] == pytest.approx([missed[3]] * 5)
-
-
-def test_where_all_rooms_at_the_most_have_started_nobody_was_late() -> None:
-    look = steady(120)
-    known = float(decode(look.memory).budget[1])
-    assert reaching_the_most(look, 0) == pytest.approx([known] * 8)
+    known = decode(look.memory)
+    known.clock[1:4] = known.clock[8:] = 0.0  # just after a forecast
+    look = replace(look, now=look.now - 10.0, memory=encode(known))
+    for is_full in at_most:
+        now = look.now + 10.0
+        activity = replace(look.activity, since=look.now, starts=[now], dry_seconds=2.0)
+        most = look.load.replicas + (0 if is_full else 1)
+        look = replace(look, now=now, bounds=Bounds(0, most), activity=activity)
+        look = replace(look, memory=decide(PARAMETERS, look).memory)
+    after, below = decode(look.memory), at_most.count(False)
+    assert after.clock[4] == known.clock[4] + 1
+    missed = after.budget[1] - known.budget[1]
+    assert missed > 0.0
+    assert after.budget[0] - missed == pytest.approx(known.budget[0] + below, abs=0.01)
+    rate = float(after.moments[2])
+    assert after.budget[4] == pytest.approx(known.budget[4] + 10.0 * below * rate, abs=0.05)
 
 
 def test_a_day_after_an_evening_at_the_most_the_spare_is_as_if_it_had_not_been() -> None:
