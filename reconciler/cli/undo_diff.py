@@ -103,11 +103,10 @@ def _diff(change: Edited, file: str) -> Iterator[str]:
     """Yield the lines of numbers that change, and no word that stands beside a number.
 
     What does may be a secret of the spec. An edit changes digits within their lines, so there are
-    as many lines before as after. Lines are those of bytes, as editors and git count them: in a
-    text a form feed and U+2028 would end one.
+    as many lines before as after. They are counted as git does: a form feed ends none, nor U+2028.
     """
     old, new = (
-        [line.decode("utf-8", "replace") for line in data.splitlines()]
+        [line.decode("utf-8", "replace").removesuffix("\r") for line in data.split(b"\n")]
         for data in (change.before[file], change.files[file])
     )
     lines = enumerate(zip(old, new, strict=True), 1)
@@ -127,8 +126,8 @@ def _diff(change: Edited, file: str) -> Iterator[str]:
 def _named(change: Edited, file: str, now: int, back: int) -> str:
     """Return whose number of a file goes from `now` to `back`: a line may have several.
 
-    Of two workloads that change alike both are named, for each of their numbers.
+    Of two workloads that change alike neither is named.
     """
     found = [each for each in change.undos if each.file == file]
     keys = [str(each.key) for each in found if (each.now, each.back) == (now, back)]
-    return f"{' and '.join(keys)}: " if keys else ""
+    return f"{keys[0]}: " if len(keys) == 1 else ""

@@ -86,7 +86,7 @@ def test_no_word_beside_a_number_is_shown(before: str, after: str, said: list[st
         pytest.param(
             "{A: {replicas: 5}, B: {replicas: 5}}",
             "{A: {replicas: 7}, B: {replicas: 7}}",
-            ["a:1: Fleet/three and Fleet/four: replicas: 5 -> 7"] * 2,
+            ["a:1: replicas: 5 -> 7"] * 2,
             id="two that change alike",
         ),
     ],
