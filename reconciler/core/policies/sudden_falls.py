@@ -1,7 +1,8 @@
 """What a policy that asks others remembers: the rooms that a value is of, and whether a fall lasts.
 
-A value that falls to less than half of the one before, and a zero before which nothing was known,
-may be an exporter that was restarted, a query that lost its series or a webhook that lost its data.
+A value that falls to less than half of the one before, a zero before which nothing was known and
+the first answer to another question may be an exporter that was restarted, a query that lost its
+series (or has a slip of the pen) or a webhook that lost its data.
 It takes no room until it has been told for `LASTING_SECONDS`, the last time at their end or later:
 one answer that grows old says nothing twice. A value that goes down by and by is believed at once.
 What lasts is the highest that was told meanwhile: one zero at the end of a fall is doubted anew.
@@ -39,6 +40,12 @@ class Told:
         """Whether no room goes by it."""
         return self.fell_at != 0.0
 
+    def undoubted(self) -> "Told":
+        """Return it where who is asked says that all is well, and no count: what fell was no more
+        told since, so that it does not last.
+        """
+        return replace(self, fell_at=0.0, lately=0.0)
+
     def packed(self, question: str) -> bytes:
         """Return it as the memory of a policy that asks a question, by the name of that."""
         mark = zlib.crc32(question.encode())
@@ -46,13 +53,15 @@ class Told:
 
 
 def remembered(memory: bytes, question: str) -> Told | None:
-    """Return what a policy remembers of a question; None where that is nothing, or of another one:
-    memory is kept when a spec changes its policy, and zeros of one query say nothing of the next.
+    """Return what a policy remembers of a question, None where it remembers none.
+
+    Memory is kept when a spec changes its policy. What another question told is no measure of this
+    one, but there was one to fall from: whatever is told first waits as a fall does.
     """
     if len(memory) != _FORM.size:
         return None
     mark, *told = _FORM.unpack(memory)
-    return Told(*told) if mark == zlib.crc32(question.encode()) else None
+    return Told(*told) if mark == zlib.crc32(question.encode()) else Told(0.0, 0, math.inf)
 
 
 def followed(before: Told | None, at: float, value: float, running: int) -> Told:

@@ -66,10 +66,12 @@ class Webhook:
         if count is None:
             return held(look, f"the webhook said nothing to count by: {told}")
         reason = f"the webhook wants {plural(count, 'room')}" + (told and f": {told}")
+        before = remembered(look.memory, ask.name)
         if ask.form == "agones" and not agones_scales(answer):
-            return attested(ask, look, Advice(count, reason, memory=look.memory))
+            memory = before.undoubted().packed(ask.name) if before else b""
+            return attested(ask, look, Advice(count, reason, memory=memory))
         running, at = look.load.members - look.load.starting, look.signals[ask.name].at
-        said = followed(remembered(look.memory, ask.name), at, count, running)
+        said = followed(before, at, count, running)
         return attested(ask, look, doubted(Advice(count, reason), said, ask.name))
 
 

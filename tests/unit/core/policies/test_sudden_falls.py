@@ -73,7 +73,19 @@ def test_a_clock_that_was_set_back_ends_a_doubt() -> None:
 def test_memory_of_something_else_is_none() -> None:
     assert remembered(b"", "q") is None
     assert remembered(b"12345678", "q") is None
-    assert remembered(after(0.0).packed("metric q"), "metric r") is None
+
+
+@pytest.mark.parametrize("values", [(1000.0,), (100.0, 10.0), (0.0, 0.0, 0.0, 0.0, 0.0)])
+@pytest.mark.parametrize("first", [0.0, 3.0, 2000.0])
+def test_the_first_answer_to_another_question_waits_as_a_fall_does(
+    values: tuple[float, ...], first: float
+) -> None:
+    memory = after(*values).packed("metric q")
+    told = followed(remembered(memory, "metric r"), NOW, first, 5)
+
+    assert (told.is_doubtful, told.believed) == (True, math.inf)
+    told = followed(remembered(told.packed("metric r"), "metric r"), NOW + 120.0, first, 5)
+    assert (told.is_doubtful, told.believed) == (False, first)
 
 
 @given(

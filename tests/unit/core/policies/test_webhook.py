@@ -7,7 +7,7 @@ import pytest
 
 from reconciler.core.policies.policy import Ask, Facts
 from reconciler.model.findings import Severity
-from reconciler.model.scaling import Signal
+from reconciler.model.scaling import Advice, Signal
 from tests.unit.core.policies.looks import NOW, a_load, a_look, advice, policies, signal
 from tests.unit.core.reading import rules
 
@@ -126,6 +126,32 @@ def test_what_is_no_count_of_its_own_is_nothing_to_fall_from() -> None:
         (20, True),
         (3, True),
     ]
+
+
+def after_answers(*answers: tuple[float, int | None], memory: bytes = b"") -> Advice:
+    """Return what Agones' answers come to: counts or `scale: false`, by their seconds."""
+    policy, found = {"webhook": {"url": URL, "form": "agones"}}, Advice(0, "", memory=memory)
+    for seconds, count in answers:
+        response = {"scale": count is not None, "replicas": count}
+        told = {AGONES: Signal(NOW + seconds, {"response": response})}
+        look = a_look(a_load(ready=20), now=NOW + seconds, signals=told, memory=found.memory)
+        found = advice(policy, look)
+    return found
+
+
+@pytest.mark.parametrize("first", [((0.0, 20),), ()], ids=["of 20", "of what nobody knows"])
+def test_a_fall_that_is_taken_back_does_not_last(first: tuple[tuple[float, int], ...]) -> None:
+    back = [(60.0 + 30.0 * step, None) for step in range(8)]
+    fallen = (*first, (30.0, 0), *back, (300.0, 0))
+
+    assert not after_answers(*fallen).may_remove
+    assert not after_answers(*fallen, (390.0, 0)).may_remove
+    assert after_answers(*fallen, (420.0, 0)).may_remove
+
+
+@pytest.mark.parametrize("memory", [b"", b"what adaptive learned"])
+def test_where_no_count_was_told_nothing_is_remembered(memory: bytes) -> None:
+    assert after_answers((0.0, None), memory=memory).memory == b""
 
 
 @pytest.mark.parametrize(
