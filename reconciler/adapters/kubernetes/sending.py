@@ -21,10 +21,12 @@ _NO_LINGER = struct.pack("ii", 1, 0)
 UNTAKEN_SECONDS = 10.0
 """After so long without a sign of it at the other end our kernel gives up what we sent, and the
 connection: also for a process that stands still, which could give up nothing."""
-QUIET_SECONDS = 30
-"""After so long without a byte our kernel asks the other end whether it is there, and gives the
-connection up when there is no answer for so long again: what lies between may have dropped it, and
-of a log that nobody writes to nothing else tells."""
+QUIET_SECONDS, ASK_AGAIN_SECONDS = 30, 10
+"""After so long without a byte of a log that is followed our kernel asks the other end whether it
+is there, and then again and again."""
+GONE_SECONDS = 60.0
+"""After so long without a byte or an answer it gives the connection up. It looks at this time
+alone, not at how often it asked: with `UNTAKEN_SECONDS` one packet that is lost would end a log."""
 _NOW: ContextVar["Errand"] = ContextVar("the request that is being sent")
 
 
@@ -59,6 +61,8 @@ class Errand:
             self.kept_back = True
             raise
         self._transport = connection.transport
+        if self._call.may_say_nothing:
+            _look_after(connection)
 
     def end(self, *, is_answered: bool) -> None:
         """Let go of the request.
@@ -81,17 +85,32 @@ class CheckedRequest(aiohttp.ClientRequest):
 
 
 def make_socket(address: aiohttp.AddrInfoType) -> socket.socket:
-    """Return a socket which forgets what it has not delivered when it is closed, or in time.
-
-    It notices, too, that nobody is at the other end any more.
-    """
+    """Return a socket which forgets what it has not delivered when it is closed, or in time."""
     family, kind, protocol, _, _ = address
     made = socket.socket(family=family, type=kind, proto=protocol)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     if sys.platform == "linux":
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, QUIET_SECONDS)
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, QUIET_SECONDS)
-        milliseconds = round(UNTAKEN_SECONDS * 1000)
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
+        _give_up_after(made, UNTAKEN_SECONDS)
     return made
+
+
+def _look_after(connection: Connection) -> None:
+    """Have our kernel notice that nobody is at the other end any more, for who waits without end.
+
+    What lies between may have dropped the line, and of a log that nobody writes to nothing else
+    tells. Behind a proxy or a load balancer it is theirs that answers, not the server's kernel.
+    Nothing else is sent over this connection, for what writes is given up after `UNTAKEN_SECONDS`.
+    """
+    if connection.protocol is None or connection.transport is None:
+        return  # it is lost already, and sending says so
+    connection.protocol.force_close()
+    line = connection.transport.get_extra_info("socket")
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if sys.platform == "linux":
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, QUIET_SECONDS)
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, ASK_AGAIN_SECONDS)
+        _give_up_after(line, GONE_SECONDS)
+
+
+def _give_up_after(line: socket.socket, seconds: float) -> None:
+    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(seconds * 1000))

@@ -18,8 +18,8 @@ from reconciler.adapters.kubernetes.calls import Call, Limits
 from reconciler.adapters.kubernetes.client import KubernetesCluster, open_cluster
 from reconciler.adapters.kubernetes.connect import connect
 from reconciler.adapters.kubernetes.kubeconfig import ConnectionFlags
-from reconciler.model.errors import Unanswered, Unavailable
-from reconciler.model.refs import Json, ObjectRef
+from reconciler.model.errors import PortError, Unanswered, Unavailable
+from reconciler.model.refs import Followed, Json, ObjectRef
 from tests.gitservers.certificates import make_certificate, server_context
 from tests.listening import listening
 from tests.unit.adapters_kubernetes.fault_server import faulty, says
@@ -112,14 +112,91 @@ async def test_what_nobody_takes_is_given_up_by_the_kernel(monkeypatch: pytest.M
         assert await delivered(server) < SIZE
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="others name these options otherwise")
-def test_a_line_on_which_nothing_is_said_is_looked_after_by_the_kernel() -> None:
-    """A log that is followed may say nothing for hours: who dropped the line would not say so."""
-    address = (socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("127.0.0.1", 0))
-    with sending.make_socket(address) as made:
-        assert made.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
-        for name in (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL):
-            assert made.getsockopt(socket.IPPROTO_TCP, name) == sending.QUIET_SECONDS
+def options_of(line: socket.socket) -> tuple[bool, int, int, int]:
+    """Whether the kernel asks the other end, after and every how many seconds, and its patience."""
+    names = socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_USER_TIMEOUT
+    idle, again, patience = (line.getsockopt(socket.IPPROTO_TCP, name) for name in names)
+    return line.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) != 0, idle, again, patience
+
+
+def kept(monkeypatch: pytest.MonkeyPatch) -> list[socket.socket]:
+    """Return the sockets that are made from now on."""
+    made: list[socket.socket] = []
+
+    def make(address: aiohttp.AddrInfoType) -> socket.socket:
+        made.append(sending.make_socket(address))
+        return made[-1]
+
+    monkeypatch.setattr(transport, "make_socket", make)
+    return made
+
+
+async def waits_for_the_head(cluster: KubernetesCluster, *, follow: bool) -> None:
+    async for _ in cluster.logs(POD, follow=follow):
+        pass
+
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="others name these otherwise")
+
+
+@linux_only
+@pytest.mark.parametrize("used", [True, False])
+async def test_a_log_that_is_followed_is_looked_after_by_the_kernel_before_its_head_came(
+    monkeypatch: pytest.MonkeyPatch, *, used: bool
+) -> None:
+    """It may say nothing for hours: who dropped the line would not say so."""
+    made, came = kept(monkeypatch), asyncio.Event()
+
+    async def silent(_: web.Request) -> web.StreamResponse:
+        came.set()
+        await asyncio.sleep(60)
+        return web.Response()
+
+    async with faulty(*[says(200)] * used, silent) as (_, cluster):
+        if used:
+            await cluster.raw_get("/version")
+            assert not options_of(made[0])[0]
+        reading = asyncio.create_task(waits_for_the_head(cluster, follow=True))
+        await came.wait()
+        (line,) = made
+        # Asked at 30, 40 and 50 s, and given up at 60: one packet that is lost ends nothing.
+        assert options_of(line) == (True, 30, 10, 60_000)
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+
+
+@linux_only
+async def test_what_has_a_deadline_is_not_and_what_it_sends_is_given_up_soon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A watch is bounded by its bookmarks; a packet that is lost is no reason to end it sooner."""
+    made, seen = kept(monkeypatch), list[tuple[bool, int]]()
+
+    async def look(request: web.Request) -> web.StreamResponse:
+        asks, _, _, patience = options_of(made[-1])
+        seen.append((asks, patience))
+        return await says(200)(request)
+
+    async with faulty(look) as (_, cluster):
+        with pytest.raises(PortError):  # what it says is no event
+            assert [event async for event in cluster.watch(Followed("v1", "Pod"), "5")]
+        await waits_for_the_head(cluster, follow=False)
+        await cluster.raw_get("/version")
+    assert seen == 3 * [(False, round(sending.UNTAKEN_SECONDS * 1000))]
+
+
+@linux_only
+async def test_nothing_is_sent_over_the_line_of_a_log_that_was_to_be_followed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A write would be given up by the kernel much later there than `UNTAKEN_SECONDS`."""
+    made = kept(monkeypatch)
+    async with faulty(says(400), says(200)) as (_, cluster):
+        with pytest.raises(PortError):
+            await waits_for_the_head(cluster, follow=True)
+        assert await cluster.delete(POD, "u-1", "7")
+        assert len(made) == 2
+        assert options_of(made[1])[0] is False
 
 
 async def test_what_is_given_up_on_an_encrypted_line_is_over_at_once(tmp_path: Path) -> None:
