@@ -14,6 +14,7 @@ from reconciler.model.errors import Denied, PortError, Unavailable
 from reconciler.model.refs import Followed, Json, ObjectRef, WorkloadKey
 from reconciler.ports import Listing, WatchEvent
 from reconciler.settings import Settings
+from reconciler.wiring.clock import SystemClock
 from tests.loop.world import Process, World, spec
 
 SETTINGS = Settings(instance="main")
@@ -80,8 +81,16 @@ async def followed(cluster: Watched) -> AsyncIterator[dict[str, SeenRoom]]:
         await asyncio.gather(task, return_exceptions=True)
 
 
+class Hasty(SystemClock):
+    """A clock whose pauses are over soon, however long chance made them."""
+
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(min(seconds, 0.01))
+
+
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room_follow, "SystemClock", Hasty)
     for name in ("AROUND_SECONDS", "API_SECONDS"):
         monkeypatch.setattr(room_follow, name, 0.1)
 
