@@ -8,7 +8,7 @@ from reconciler.cli.explain_count import count_json, count_lines
 from reconciler.cli.explained import Explained, asked_by, nobody_leads, step_of
 from reconciler.cli.reading import counted
 from reconciler.core.conditions import READY, STEP_FAILED
-from reconciler.model.holds import HoldKind, is_suspended
+from reconciler.model.holds import HoldKind, is_untouched
 from reconciler.model.printable import escaped
 from reconciler.model.rooms import BUSY_MARKS, Mark, Why
 
@@ -84,7 +84,7 @@ def _rooms(explained: Explained) -> str:
 
 def _staying(explained: Explained) -> Iterator[str]:
     """Name the rooms that are to leave, and stay to the end."""
-    if is_suspended(explained.status.holds):
+    if is_untouched(explained.status.holds):
         return  # whatever they were told before, nothing is done with them
     for room in explained.rooms:
         told = room.pod.leaving is not Why.STAYS or room.pod.mark is Mark.DRAINING

@@ -9,7 +9,7 @@ from reconciler.cli.reading import counted
 from reconciler.core import hearing, room_state
 from reconciler.core.rollup import FleetHealth, Rollup, by_state, roll_up
 from reconciler.core.rooms import Sorted
-from reconciler.model.holds import Hold, is_suspended
+from reconciler.model.holds import Hold, is_untouched
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.rooms import BUSY_MARKS, RoomState, Why, players_told
 from reconciler.model.specs import Workload
@@ -82,9 +82,9 @@ def face_of(
     """Return the face of rooms of which nothing is known but what stands on their pods.
 
     `outdated` are the uids of those that a roll-out replaces, `above` of those above the count:
-    of a Scheduler one with players is not told to leave, and stays all the same. Of one that is
-    suspended nobody is to go: whatever its rooms were told before, nothing is done with them. `now`
-    is Unix seconds.
+    of a Scheduler one with players is not told to leave, and stays all the same. Of one that
+    is untouched nobody is to go: whatever its rooms were told before, nothing is done with them.
+    `now` is Unix seconds.
     """
     rooms = [pod for pod in pods if pod.ordinal >= 0]
     kept = {pod.uid: hearing.heard_of(pod.kept_report) for pod in rooms}
@@ -92,7 +92,7 @@ def face_of(
     staying: Counter[Why] = Counter()
     ends: dict[Why, float] = {}
     untold = 0
-    for pod in rooms if not is_suspended(holds) else ():
+    for pod in rooms if not is_untouched(holds) else ():
         why = pod.leaving or (Why.LEFT_GIT if deleting else Why.STAYS)
         if why is Why.STAYS and pod.uid in outdated:
             why = Why.ROLLOUT

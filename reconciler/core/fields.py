@@ -38,7 +38,7 @@ _WORD = re.compile(r"(?:\\.|\"(?:\\.|[^\"\\])*+\"|'[^']*+'|\S)++")
 """One word of a shell: `x`, `"x y"`, `"$A":'b c'`. A quote that nothing ends is a letter."""
 _ENTRY = re.compile(
     r"(?:(?P<begins>^|;)|[{,])[ \t]*+(?!-[A-Za-z][\w.-]*+(?:=|[ \t]++(?:[=:][ \t]++)?+)\*{3}"
-    r"(?=[ \t]++[-+]|[ \t]*+(?:;|$)))"
+    r"(?=[ \t]++[-+]{1,2}[A-Za-z]|[ \t]*+(?:;|$)))"
     r"(?:(?:-|#++|//++)[ \t]*+)?(?:(?:set[a-z]?|export)[ \t]++)?(?P<quote>[\"']?)"
     r"(?P<name>[A-Za-z_][\w.-]*+)[\"']?(?:[ \t]*+[=:]|(?(begins)(?=[ \t])|(?!)))[ \t]*+",
     re.MULTILINE,

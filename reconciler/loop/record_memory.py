@@ -55,8 +55,8 @@ class RecordMemory:
     def holds(self, key: WorkloadKey) -> tuple[Hold, ...]:
         """Return what is held of a workload, for whoever has no plan at hand.
 
-        While a record cannot be read nobody keeps up what the other one tells: of that only what
-        needs people stands, for they alone end it.
+        While a record cannot be read nobody keeps up what the other one tells. Of that only what
+        may need people stands, as it was when the record could be read last.
         """
         why, told = self.unreadable(key), held_by(key, self.state(key).conditions)
         if not why:

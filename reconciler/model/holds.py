@@ -79,3 +79,11 @@ class Hold:
 def is_suspended(holds: Iterable[Hold]) -> bool:
     """Whether somebody wrote that nothing is to be done with the workload."""
     return any(hold.kind is HoldKind.SUSPENDED for hold in holds)
+
+
+def is_untouched(holds: Iterable[Hold]) -> bool:
+    """Whether no room of the workload is removed, nor told to leave, whatever was asked before.
+
+    It is suspended, or a record of it cannot be read.
+    """
+    return any(hold.kind in (HoldKind.SUSPENDED, HoldKind.UNREADABLE_RECORD) for hold in holds)

@@ -42,8 +42,7 @@ def spend(
 ) -> None:
     """Add the matches that started while misses count, and those that must have been lost then.
 
-    All of it fades by the `seconds` that passed, whether misses counted in them or not: a bad hour
-    is a day old after a day.
+    All of it fades by the `seconds` that somebody looked, whether misses counted in them or not.
     """
     rate = float(memory.moments[2])
     missed = UNSEEN_FACTOR * unseen

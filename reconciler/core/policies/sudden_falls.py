@@ -89,6 +89,6 @@ def doubted(advice: Advice, told: Told, question: str) -> Advice:
     if not told.is_doubtful:
         return advice
     is_first = math.isinf(told.believed)
-    fell = "it is the first" if is_first else f"it fell from {told.believed:.6g}"
+    fell = "nothing is known of before" if is_first else f"it fell from {told.believed:.6g}"
     why = f"{fell}: no room goes until an answer {LASTING_SECONDS:g} s later tells it too"
     return replace(advice, reason=f"{advice.reason}; {why}", may_remove=False)

@@ -67,9 +67,10 @@ def test_rooms_with_players_above_the_wanted_count_are_counted_though_nobody_tol
     assert face.stay_lines == ["fewer are wanted: 4 rooms with players stay until they end"]
     status = status_with(a_key(), rooms=face)
     assert as_json(status, 0.0)["workloads"][0]["staying"] == {"scale-in": 4}
-    stopped = (Hold(HoldKind.SUSPENDED, a_key(), "suspended"),)
-    suspended = face_of(pods, HEARD, stopped, deleting=False, above=left)
-    assert (suspended.stay_lines, suspended.above) == ([], 0)
+    for kind in (HoldKind.SUSPENDED, HoldKind.UNREADABLE_RECORD):
+        stopped = (Hold(kind, a_key(), "nothing is removed"),)
+        untouched = face_of(pods, HEARD, stopped, deleting=False, above=left)
+        assert (untouched.stay_lines, untouched.above) == ([], 0), kind
     going = face_of(pods, HEARD, (), deleting=True, above=left)
     assert (going.staying, going.above) == ({Why.LEFT_GIT: 6}, 0)
 

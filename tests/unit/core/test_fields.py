@@ -374,6 +374,8 @@ def test_of_a_line_of_a_shell_no_word_of_a_secret_is_left(line: str, told: str) 
         (f"-psk: ***x {HUSH}", "-psk: *** (after)"),
         (f"-Dkeystore.password=correct {HUSH}", "-Dkeystore.password=*** (after)"),
         (f"-password correct {HUSH}", "-password *** (after)"),
+        (f"-password correct -9{HUSH}", "-password *** (after)"),
+        (f"-rcon_password correct - {HUSH}", "-rcon_password *** (after)"),
         (f"-pass:{HUSH} x", "-pass:*** (after)"),
         (f"a;-psk {HUSH} x", "a;-psk *** (after)"),
         (f'{{"keys": ["{HUSH}", "{HUSH}"]}}', '{"keys": *** (after)'),
