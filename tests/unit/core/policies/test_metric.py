@@ -117,7 +117,7 @@ def test_a_zero_of_which_nothing_was_known_takes_no_room_yet() -> None:
     found = advice(metric(targetPerRoom=20), a_look(a_load(ready=9), signals={NAME: signal(0.0)}))
 
     assert (found.may_remove, found.hold) == (False, "")
-    assert "the first" in found.reason
+    assert "nothing is known of before" in found.reason
 
 
 def test_a_huge_value_is_a_huge_count_and_no_failure() -> None:
