@@ -159,24 +159,17 @@ async def test_what_was_known_stands_while_it_cannot_be_read_and_is_read_again(
         await until(lambda: cluster.read > read)  # no pod changes that would ask for it
 
 
-class OnlyPods(Watched):
-    """What somebody reaches who may read pods, and nothing else."""
+class Restricted(Watched):
+    """What somebody reaches who may list only some: of a kind, or of a namespace."""
+
+    def __init__(self, process: Process, *, kind: str = "", namespace: str = "") -> None:
+        super().__init__(process.transport, "main")
+        self._kind, self._namespace = kind, namespace
 
     async def list(
         self, api_version: str, kind: str, namespace: str = "", labels: str = "", fields: str = ""
     ) -> Listing:
-        if kind != "Pod":
-            raise Denied(f"list {kind}: forbidden")
-        return await super().list(api_version, kind, namespace, labels, fields)
-
-
-class OneNamespace(Watched):
-    """What somebody reaches who may list and watch the pods of one namespace."""
-
-    async def list(
-        self, api_version: str, kind: str, namespace: str = "", labels: str = "", fields: str = ""
-    ) -> Listing:
-        if namespace != "arena":
+        if self._kind not in ("", kind) or self._namespace not in ("", namespace):
             raise Denied(f"list {kind}: forbidden")
         return await super().list(api_version, kind, namespace, labels, fields)
 
@@ -188,7 +181,7 @@ class OneNamespace(Watched):
 async def test_whoever_may_read_one_namespace_can_watch_its_rooms(only: WorkloadKey | None) -> None:
     """One who asks for all rooms is told so, and waits for nothing."""
     _, process, _ = await place()
-    cluster = OneNamespace(process.transport, "main")
+    cluster = Restricted(process, namespace="arena")
     seen: dict[str, SeenRoom] = {}
     shown = room_follow.follow(cluster, SETTINGS, Around(), ("", ""), seen, only)
     async with asyncio.timeout(60), aclosing(shown):
@@ -260,7 +253,7 @@ async def test_where_nodes_may_not_be_listed_the_address_is_the_one_on_the_pod()
     path = "/metadata/annotations/" + labels.ADDRESS.replace("/", "~1")
     spoken = ObjectRef("v1", "Pod", "arena", "arena-0")
     await process.cluster.json_patch(spoken, [{"op": "add", "path": path, "value": "203.0.113.7"}])
-    rooms = await seen_in(OnlyPods(process.transport, "main"))
+    rooms = await seen_in(Restricted(process, kind="Pod"))
     assert [room.address for room in rooms.values()] == ["203.0.113.7", ""]
-    around = await read_around(OnlyPods(process.transport, "main"), SETTINGS)
+    around = await read_around(Restricted(process, kind="Pod"), SETTINGS)
     assert "the address of a room that never reported is not known" in around.notes[0]
