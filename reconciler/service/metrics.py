@@ -1,9 +1,10 @@
 """What Prometheus reads. Labels are bounded by what Git holds; a workload's go when it goes."""
 
 from collections import Counter as Tally
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import Metric
 
 from reconciler.model.errors import PortError
 from reconciler.model.findings import Severity
@@ -21,14 +22,34 @@ _Place = tuple[str, str]
 """Workload and kind of a hold."""
 
 
+class OfLeader:
+    """The part of the page that tells what is: of two that tell it, one is out of date.
+
+    What counts what happened stays on the page of whoever did it. A collector; its metrics stand
+    in a registry of their own, and are shown where this process leads when the page is read.
+    """
+
+    def __init__(self, page: CollectorRegistry) -> None:
+        self.registry = CollectorRegistry()
+        self.leading: Callable[[], bool] = lambda: True
+        page.register(self)
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield what is known now, nothing where another process leads."""
+        if self.leading():
+            yield from self.registry.collect()
+
+
 class Metrics:
     """A voice that counts."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self._of_leader = OfLeader(self.registry)
         self._held: dict[WorkloadKey | None, set[_Place]] = {}
         self._loop_metrics()
         self._work_metrics()
+        self._leader_metrics()
         self._outside_metrics()
 
     def text(self) -> bytes:
@@ -96,8 +117,20 @@ class Metrics:
         self.loop_lag.observe(seconds)
 
     def follow_leader(self, leading: Callable[[], bool]) -> None:
-        """Show whether this process decides, asked whenever the page is read."""
+        """Show whether this process decides, asked whenever the page is read.
+
+        While it does not, it shows nothing of what only looks at Git and plans could tell.
+        """
         self.leader.set_function(lambda: float(leading()))
+        self._of_leader.leading = leading
+
+    def leadership_changed(self) -> None:
+        """Show nothing of an earlier term: what was held then may be gone since."""
+        self._held.clear()
+        self.holds.clear()
+        self.findings.clear()
+        self.refused.set(0)
+        self.last_look.set(0)
 
     def _show_holds(self, source: WorkloadKey | None, holds: tuple[Hold, ...]) -> None:
         """Show the holds of one plan, or (None) of the repository."""
@@ -155,6 +188,9 @@ class Metrics:
             ["cluster", "cause"],
             registry=registry,
         )
+
+    def _leader_metrics(self) -> None:
+        registry = self._of_leader.registry
         self.holds = Gauge(
             "gamekeeper_held", "1 for each hold", ["workload", "kind"], registry=registry
         )
@@ -163,6 +199,11 @@ class Metrics:
         )
         self.findings = Gauge(
             "gamekeeper_findings", "Findings of the newest commit", ["severity"], registry=registry
+        )
+        self.last_look = Gauge(
+            "gamekeeper_last_success_timestamp_seconds",
+            "When Git was last taken in, in Unix seconds",
+            registry=registry,
         )
 
     def _outside_metrics(self) -> None:
@@ -188,11 +229,6 @@ class Metrics:
         )
         self.look_failures = Counter(
             "gamekeeper_git_failures", "Looks at Git that failed", ["reason"], registry=registry
-        )
-        self.last_look = Gauge(
-            "gamekeeper_last_success_timestamp_seconds",
-            "When Git was last taken in, in Unix seconds",
-            registry=registry,
         )
 
 

@@ -117,7 +117,7 @@ async def opened_app(settings: Settings) -> AsyncIterator[Serving]:
     WatchMetrics(settings.cluster_name, one.view, metrics.registry)
     try:
         await check_signing(settings, mirror)
-        changed = partial(_leadership_changed, app, telling)
+        changed = partial(_leadership_changed, app, telling, metrics)
         leadership = make_leadership(
             settings, one.cluster, changed, partial(lease_notes, lookout, parts.scalers)
         )
@@ -170,10 +170,11 @@ def _listen(
     return desk
 
 
-def _leadership_changed(app: App, telling: Telling) -> None:
+def _leadership_changed(app: App, telling: Telling, metrics: Metrics) -> None:
     """Let what was remembered be read anew: whoever led before wrote, and told, since."""
     app.leadership_changed()
     telling.forget()
+    metrics.leadership_changed()
 
 
 def _watch_over(app: App, metrics: Metrics, health: Health, cluster: str) -> None:

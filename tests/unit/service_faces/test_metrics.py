@@ -98,3 +98,38 @@ def test_the_leader_is_who_leads_when_the_page_is_read() -> None:
     assert metrics.registry.get_sample_value("gamekeeper_leader") == 0
     leading = True
     assert metrics.registry.get_sample_value("gamekeeper_leader") == 1
+
+
+def test_who_does_not_lead_tells_nothing_of_what_is_held_or_was_looked_at() -> None:
+    metrics = Metrics()
+    leading = True
+    metrics.follow_leader(lambda: leading)
+    held = Hold(HoldKind.OVER_BUDGET, ARENA, "too many")
+    metrics.looked(Wanted(holds=(held,)), None, 0.1)
+    read = metrics.registry.get_sample_value
+    assert (read("gamekeeper_refused"), read("gamekeeper_findings", {"severity": "error"})) == (
+        1,
+        0,
+    )
+    assert (
+        read("gamekeeper_held", {"workload": "Scheduler/arena/arena", "kind": "over-budget"}) == 1
+    )
+    leading = False
+    for name in ("held", "refused", "findings", "last_success_timestamp_seconds"):
+        assert f"gamekeeper_{name}".encode() not in metrics.text(), "it would be of an earlier term"
+    assert read("gamekeeper_git_look_seconds_count") == 1, "what happened here stays told"
+
+
+def test_a_term_begins_with_nothing_held() -> None:
+    metrics = Metrics()
+    held = Hold(HoldKind.SUSPENDED, ARENA, "suspended")
+    metrics.planned("local", Plan(ARENA, Counts(), holds=(held,)))
+    metrics.looked(Wanted(), None, 0.1)
+    metrics.leadership_changed()
+    read = metrics.registry.get_sample_value
+    assert (
+        read("gamekeeper_held", {"workload": "Scheduler/arena/arena", "kind": "suspended"}) is None
+    )
+    assert read("gamekeeper_last_success_timestamp_seconds") == 0, "Git was not looked at since"
+    metrics.planned("local", Plan(ARENA, Counts(), holds=(held,)))
+    assert read("gamekeeper_held", {"workload": "Scheduler/arena/arena", "kind": "suspended"}) == 1
