@@ -187,6 +187,7 @@ def test_the_rooms_service_leads_to_whoever_leads_and_to_the_port_where_rooms_ar
     assert selector.pop(labels.LEADS) == "true"
     assert labels.LEADS not in marks, "a new pod does not lead"
     assert selector.items() <= marks.items()
+    assert service["spec"]["publishNotReadyAddresses"], "/readyz waits for more than a room does"
     name = service["metadata"]["name"], service["metadata"]["namespace"]
     assert rooms_url(Settings()) == "http://{}.{}.svc".format(*name)
     (port,) = service["spec"]["ports"]
@@ -197,6 +198,18 @@ def test_the_rooms_service_leads_to_whoever_leads_and_to_the_port_where_rooms_ar
     assert address.endswith(f":{listens[port['targetPort']]}")
     for variable, path in ((POD_NAME, "metadata.name"), (POD_NAMESPACE, "metadata.namespace")):
         assert environment[variable]["valueFrom"] == {"fieldRef": {"fieldPath": path}}
+
+
+def test_replicas_stand_apart_and_leave_one_at_a_time() -> None:
+    (deployment,), (budget,) = manifests("Deployment"), manifests("PodDisruptionBudget")
+    pod = deployment["spec"]["template"]
+    (spread,) = pod["spec"]["topologySpreadConstraints"]
+    assert (spread["topologyKey"], spread["maxSkew"]) == ("kubernetes.io/hostname", 1)
+    assert spread["whenUnsatisfiable"] == "ScheduleAnyway", "one node is enough for both"
+    assert budget["spec"]["maxUnavailable"] < deployment["spec"]["replicas"]
+    assert budget["metadata"]["namespace"] == deployment["metadata"]["namespace"]
+    for each in (spread["labelSelector"], budget["spec"]["selector"]):
+        assert each["matchLabels"].items() <= pod["metadata"]["labels"].items()
 
 
 def test_the_tokens_file_of_the_page_is_one() -> None:

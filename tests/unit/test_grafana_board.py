@@ -46,6 +46,7 @@ def _happen(metrics: Metrics, key: WorkloadKey) -> None:
     plan = Plan(key, Counts(desired=1), removals=(gone,), holds=(hold,))
     metrics.planned("local", plan)
     metrics.passed("local", 1, 0.01)
+    metrics.crashed("local", key, RuntimeError())
     done = Outcome(key, "delete", gone.what, "")
     metrics.settled(Report("local", "c", (Settled(plan, (done,)),)))
 
