@@ -14,11 +14,14 @@ import yaml
 from reconciler.adapters.kubernetes.client import open_cluster
 from reconciler.adapters.kubernetes.connect import connect
 from reconciler.adapters.kubernetes.kubeconfig import ConnectionFlags
+from reconciler.core.grants import plural
 from reconciler.loop.lost_records import ensure_namespace
+from reconciler.loop.requests import request_ref
 from reconciler.model import labels
 from reconciler.service.doors.admins import admins_of
 from reconciler.service.doors.codes import RoomCodes
 from reconciler.service.doors.people import VERBS
+from reconciler.service.views import OBJECT_KINDS
 from reconciler.settings import Settings
 from reconciler.wiring.clusters import rooms_url
 from reconciler.wiring.doors import POD_NAME, POD_NAMESPACE
@@ -122,6 +125,26 @@ def test_what_signs_reads_the_key_where_the_page_mounts_it() -> None:
     assert home.startswith(f"{mounts[keys]}/")
 
 
+def test_what_signs_by_ssh_reads_the_key_where_it_is_mounted() -> None:
+    """The patch that the page shows first; that the Secret has such a key, the test above says."""
+    (patch,) = (
+        yaml.safe_load(text)
+        for text in blocks("yaml")
+        if "gamekeeper-signing" in text and "initContainers" not in text
+    )
+    pod = patch["spec"]["template"]["spec"]
+    (patched,), (volume,) = pod["containers"], pod["volumes"]
+    (mount,) = patched["volumeMounts"]
+    asked = {entry["name"]: entry["value"] for entry in patched["env"]}
+    assert patched["name"] == container()["name"]
+    assert mount["name"] == volume["name"]
+    assert volume["secret"] == signing()["volumes"][0]["secret"]
+    assert asked == {
+        "GAMEKEEPER_COMMIT_SIGNING": "ssh",
+        "GAMEKEEPER_COMMIT_SIGNING_KEY": f"{mount['mountPath']}/key",
+    }
+
+
 @pytest.mark.real
 def test_a_key_that_comes_in_as_the_page_says_signs(tmp_path: Path) -> None:
     """Twice, as after the end of a pod whose agent was killed; gpg's sockets want short paths."""
@@ -220,10 +243,26 @@ def test_the_tokens_file_of_the_page_is_one() -> None:
 
 
 def test_the_role_of_the_page_allows_what_is_asked_about() -> None:
-    (role,) = (yaml.safe_load(text) for text in blocks("yaml") if "kind: Role" in text)
+    (role,) = (yaml.safe_load(text) for text in blocks("yaml") if "[gamekeeper.dev]" in text)
     (rule,) = role["rules"]
     assert (rule["apiGroups"], rule["resources"]) == (["gamekeeper.dev"], ["rooms"])
     assert set(rule["verbs"]) == set(VERBS.values())
+
+
+def test_the_roles_of_people_are_of_what_their_commands_ask_for() -> None:
+    (text,) = (text for text in blocks("yaml") if "gamekeeper-read" in text)
+    read, approve, reconcile = yaml.safe_load_all(text)
+    listed = {
+        kind for rule in read["rules"] if "list" in rule["verbs"] for kind in rule["resources"]
+    }
+    # What a command reads at once is what the loop follows.
+    kinds = "Pod", "Node", "ConfigMap", *(kind for _, kind in OBJECT_KINDS)
+    followed = {plural(kind) for kind in kinds}
+    assert listed == followed
+    ours = request_ref(Settings().namespace, "main")
+    assert reconcile["rules"][0]["resourceNames"] == [ours.name]
+    for each in (approve, reconcile):
+        assert each["metadata"]["namespace"] == ours.namespace
 
 
 @pytest.mark.long
