@@ -36,6 +36,10 @@ def gitlab_recipe() -> str:
     return "\n".join(workflow(".gitlab-ci.yml")["fleet"]["script"])
 
 
+def strict_recipe() -> str:
+    return blocks("sh")[1]
+
+
 RECIPES = {"shell": shell_recipe, "github": github_recipe, "gitlab": gitlab_recipe}
 
 
@@ -50,9 +54,13 @@ def clone(tmp_path: Path) -> Path:
 
 
 def run(recipe: str, clone: Path) -> "subprocess.CompletedProcess[str]":
+    return run_lines(RECIPES[recipe](), clone)
+
+
+def run_lines(lines: str, clone: Path) -> "subprocess.CompletedProcess[str]":
     # As both CI systems do it: stop at the first command that fails.
     return subprocess.run(
-        ["bash", "-eo", "pipefail", "-c", RECIPES[recipe]()],
+        ["bash", "-eo", "pipefail", "-c", lines],
         cwd=clone,
         env=environment(**VARIABLES),
         capture_output=True,
@@ -109,6 +117,19 @@ def test_a_change_over_budget_passes_and_names_its_hash(recipe: str, clone: Path
     done = run(recipe, clone)
     assert done.returncode == 0, done.stderr
     assert re.search(r"(gamekeeper approve|refused until approved:) ?[0-9a-f]{12}", done.stdout)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("rooms", "code", "told"),
+    [pytest.param(2, 1, "may go without approval", id="over"), pytest.param(19, 0, "", id="less")],
+)
+def test_what_is_refused_fails_where_the_page_says_how(
+    rooms: int, code: int, told: str, clone: Path
+) -> None:
+    commit(clone, SPEC, "replicas: 20", f"replicas: {rooms}")
+    done = run_lines(strict_recipe(), clone)
+    assert (done.returncode, told in done.stderr) == (code, True), done.stderr
 
 
 def test_the_page_asks_for_whole_clones() -> None:

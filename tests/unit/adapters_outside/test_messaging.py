@@ -26,7 +26,13 @@ from tests.unit.core.making import a_key
 PAGE = (Path(__file__).parents[3] / "docs" / "notifications.md").read_text()
 ORIGIN = Origin("main", "local", "https://git.example.com/studio/fleet.git", "main")
 NEWS = News(
-    Topic.REFUSED, a_key(), "place", "identity", "takes <12> of 40 rooms", "over-budget", "0123abcd"
+    Topic.REFUSED,
+    a_key(),
+    "place",
+    "identity",
+    "takes <12> of 40 rooms",
+    "over-budget",
+    "bd7085a350de",
 )
 SECRET = canary("notification secret")
 SECRET_PATH = f"/services/T0/B0/{canary('notification URL')}"
@@ -100,7 +106,7 @@ async def test_slack_is_sent_a_text_in_which_it_sees_no_markup(tmp_path: Path) -
     assert asked["path"] == SECRET_PATH
     assert json.loads(asked["text"]) == {
         "text": "[main/local] refused Scheduler/arena: takes &lt;12&gt; of 40 rooms "
-        "(gamekeeper approve 0123abcd) (and 3 more before it)"
+        "(gamekeeper approve bd7085a350de) (and 3 more before it)"
     }
 
 
