@@ -12,6 +12,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks.results import commit
 from benchmarks.yardstick import page, quick, runs
 from benchmarks.yardstick.demand import Case
 from benchmarks.yardstick.page import Row
@@ -70,7 +71,7 @@ def main(arguments: list[str]) -> int:
     if given.quick:
         return quick.main(given.processes)
     rows = rows_of(chosen(given.cases), given.seeds, given)
-    made = f"{datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} CPUs, Python"
+    made = f"{datetime.now(UTC):%Y-%m-%d} at commit {commit()}, {os.cpu_count()} CPUs, Python"
     note = f"Played on {made} {platform.python_version()}."
     page.PAGE.write_text(page.text(rows, given.seeds, note), encoding="utf-8")
     said, passed = page.verdict(rows)
