@@ -30,7 +30,7 @@ def test_an_alert_names_series_labels_and_values_that_there_are(alert: dict[str,
     matched = dict(re.findall(r'([a-z_]+)[=!]~?"([^"]+)"', expr))
     assert kept | matched.keys() <= labels
     assert set(re.findall(r"\$labels\.(\w+)", summary)) <= kept
-    known = {"kind": set(HoldKind), "cause": set(Cause)}
+    known: dict[str, set[str]] = {"kind": {*HoldKind}, "cause": {*Cause}}
     for label, text in matched.items():
         assert set(text.split("|")) <= known[label]
 
