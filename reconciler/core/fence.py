@@ -2,10 +2,10 @@
 
 Matchmakers act on an older *ready*, so between the mark and the delete a room must have been left
 alone for a while and be known empty since: by a report that was sent after that while where the
-game repeats itself (ADR 30), by its last count where it reports on change only, by its pod alone
-where it does not report, was never ready, has failed or has ended. Whoever listens since a moment
-ago knows a last count from the pod alone: what a game told meanwhile nobody answered, and it tells
-it again.
+game repeats itself (ADR 30), by its last count where it reports on change only and said nothing
+else since (ADR 36), by its pod alone where it does not report, was never ready, has failed or has
+ended. Whoever listens since a moment ago knows a last count from the pod alone: what a game told
+meanwhile nobody answered, and it tells it again.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from reconciler.core.reporting import is_heard
 from reconciler.core.revision import tells_reports
 from reconciler.model.live import LivePod, Phase
-from reconciler.model.rooms import BUSY_MARKS, Ears, Heard, Judged, Mark, RoomState, Why
+from reconciler.model.rooms import BUSY_MARKS, COMING, Ears, Heard, Judged, Mark, RoomState, Why
 from reconciler.model.specs import Workload
 
 BY_POD_ALONE = frozenset(
@@ -77,10 +77,31 @@ def _alone(
         # none to tell of need not tell, one that has will.
         left = max(left, heard.said_since + ping_seconds - now)
         why = "; it has told of its health alone, and not yet how many play there"
+    elif heard is not None and _may_begin(pod, judged, heard):
+        waits = heard.untold_since + ping_seconds - now
+        if waits > left:
+            left, why = waits, f"; {_word_of(heard)}, and has not told since how many play there"
     begun = ears.since_on(pod.node) + ping_seconds - now
     if begun > max(left, 0) and _tells_on_change(pod, workload, judged, heard):
         left, why = begun, "; its game may have told of players while nobody listened"
     return left, why
+
+
+def _may_begin(pod: LivePod, judged: Judged, heard: Heard) -> bool:
+    """Whether players may come to a room of which its last count tells nothing.
+
+    It said something since it was marked, or that a match is given to it, and no count since: who
+    was sent there loads, and is counted then. A word that nothing follows is over in a while.
+    """
+    if not heard.untold_since or judged.state in BY_POD_ALONE:
+        return False
+    return heard.untold_since > pod.seen.draining or heard.game_state in COMING
+
+
+def _word_of(heard: Heard) -> str:
+    if heard.game_state in COMING:
+        return f"its game said {heard.game_state}"
+    return "its game said something since it was marked"
 
 
 def _tells_on_change(pod: LivePod, workload: Workload, judged: Judged, heard: Heard | None) -> bool:

@@ -52,6 +52,11 @@ def lay(
     confirmed_at = 0.0
     if confirms_at:
         confirmed_at = before.confirmed_at or (confirms_at if tells else 0.0)
+    health = report.health if report.health is not None else before.health
+    state = report.game_state if report.game_state is not None else before.game_state
+    untold_since = 0.0 if tells else before.untold_since
+    if not tells and not report.periodic and (health, state) != (before.health, before.game_state):
+        untold_since = now
     laid = Heard(
         at=before.at,
         # A game that repeats itself on one path may use another beside it: its silence tells.
@@ -59,11 +64,12 @@ def lay(
         said=said,
         matches=_matches(before, report, matches_max),
         players=_players(before, report),
-        health=report.health if report.health is not None else before.health,
-        game_state=report.game_state if report.game_state is not None else before.game_state,
+        health=health,
+        game_state=state,
         said_since=before.said_since if said is before.said else now,
         confirmed_at=confirmed_at,
         tells=tells or before.tells,
+        untold_since=untold_since,
         mixed=before.mixed or (spoke and before.periodic is not report.periodic),
         runs=before.runs,
         counted=before.counted,
@@ -157,7 +163,7 @@ def emptied(heard: Heard, runs: tuple[int, ...], now: float, health: Health | No
     """
     # The process that said that it is empty is gone.
     anew = replace(heard, players=0, confirmed_at=0.0, health=health, game_state=None, at=now)
-    anew = replace(anew, runs=runs, counted=0)
+    anew = replace(anew, runs=runs, counted=0, untold_since=0.0)
     if heard.periodic and heard.said not in (Said.TERMINATING, Said.TERMINATED):
         return anew
     if heard.periodic:
@@ -177,6 +183,7 @@ def over(heard: Heard, now: float) -> Heard:
         at=now,
         said_since=now,
         confirmed_at=0.0,
+        untold_since=0.0,
         after_end=False,
     )
 

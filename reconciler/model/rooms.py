@@ -58,12 +58,16 @@ class Health(StrEnum):
 
 
 class GameState(StrEnum):
-    """The collections' state of a server; nothing here decides by it."""
+    """The collections' state of a server: no count is decided by it, and some protect a while."""
 
     IDLE = "Idle"
     ASSIGNED = "Assigned"
     RUNNING = "Running"
     POST_MATCH = "PostMatch"
+
+
+COMING = frozenset({GameState.ASSIGNED, GameState.RUNNING})
+"""States in which players are on their way to a room, or load, of whom no count tells yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,9 @@ class Heard:
     """Whether it told who plays there, by `said`, `matches` or `players`. One that is known for its
     silence, its health or its game's state alone did not, and is never taken for empty: the counts
     of 0 here are nobody's word."""
+    untold_since: float = 0.0
+    """When it last said something new on change that is not who plays there, 0 where it told that
+    since: a match begins with such a word, and its players are counted when they have loaded."""
     mixed: bool = False
     """Whether it repeats itself on one path and tells things on change only on another: these are
     not said again, so its last report is kept on its pod all the same."""

@@ -46,7 +46,12 @@ class Maestro:
         if said is Said.TERMINATED and matches:
             # One of the two is wrong, and a room that is over is removed.
             raise malformed(f"who has terminated runs no match, and runningMatches is {matches}")
-        room = await self._voices.desk.report(room, _report(said, matches), ask.came)
+        told: int | None = matches
+        if said is Said.TERMINATING and not matches:
+            # In proto3 a 0 is what was left out, and a game of one match never names a number: it
+            # may say during its match that it ends after it.
+            told = None
+        room = await self._voices.desk.report(room, _report(said, told), ask.came)
         return Answer(200, _SUCCESS, headers=state_headers(room))
 
     async def status(self, ask: Ask, names: tuple[str, ...]) -> Answer:
@@ -99,7 +104,7 @@ class Maestro:
 
 
 @lru_cache(maxsize=1024)
-def _report(said: Said, matches: int) -> Report:
+def _report(said: Said, matches: int | None) -> Report:
     # Most pings say what others said: one value serves them all.
     return Report(periodic=True, said=said, matches=matches)
 

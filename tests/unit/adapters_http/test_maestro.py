@@ -25,12 +25,14 @@ ROOM = "/scheduler/arena/rooms/arena-7"
         ({"status": "ready", "runningMatches": 1.0}, Said.READY, 1),
         ({"status": "ready", "runningMatches": -4}, Said.READY, 0),
         ({"status": "ready", "runningMatches": None, "metadata": None}, Said.READY, 0),
-        ({"status": "terminating", "metadata": {"a": {"b": [1]}}}, Said.TERMINATING, 0),
+        ({"status": "terminating", "metadata": {"a": {"b": [1]}}}, Said.TERMINATING, None),
+        ({"status": "terminating", "runningMatches": 0}, Said.TERMINATING, None),
+        ({"status": "terminating", "runningMatches": 2}, Said.TERMINATING, 2),
         ({"status": "terminated", "unheardOf": True}, Said.TERMINATED, 0),
     ],
 )
 async def test_a_ping_is_read_as_proto3_json(
-    office: Office, body: dict[str, Any], said: Said, matches: int
+    office: Office, body: dict[str, Any], said: Said, matches: int | None
 ) -> None:
     answer = await office.ask("PUT", f"{ROOM}/ping", body, TOKEN)
 

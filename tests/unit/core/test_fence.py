@@ -6,7 +6,7 @@ import pytest
 from reconciler.core import fence
 from reconciler.core.room_state import judge
 from reconciler.model.live import LivePod, Phase, Seen
-from reconciler.model.rooms import Ears, Health, Heard, Mark, Said, Why
+from reconciler.model.rooms import Ears, GameState, Health, Heard, Mark, Said, Why
 from reconciler.model.specs import Departure
 from tests.unit.core.making import NOW, a_heard, a_pod, a_room, a_workload
 
@@ -133,6 +133,32 @@ def test_a_room_that_told_of_its_health_alone_has_a_whole_ping_time_out_to_tell_
     assert lately.again_in_seconds == pytest.approx(7)
     assert "its health alone" in lately.reason
     assert verdict(pod, replace(told, said_since=NOW - limit)).may
+
+
+COUNTED = replace(BY_CHANGE, said=None, at=NOW - 20)
+
+
+@pytest.mark.parametrize(
+    ("state", "ago", "left"),
+    [
+        pytest.param(GameState.ASSIGNED, 3, 237, id="a match was given to it since"),
+        pytest.param(GameState.POST_MATCH, 3, 237, id="it said anything since"),
+        pytest.param(GameState.RUNNING, 12, 228, id="a match was given to it before"),
+        pytest.param(GameState.IDLE, 12, 0, id="it said before that nothing is played"),
+        pytest.param(GameState.ASSIGNED, 0, 0, id="it told its count since"),
+    ],
+)
+def test_a_word_on_change_that_no_count_follows_is_waited_for(
+    state: GameState, ago: float, left: float
+) -> None:
+    """Who was sent there by an older list loads for a while before it is counted."""
+    pod = a_room(0, **DRAINING)
+    told = replace(COUNTED, game_state=state, untold_since=NOW - ago if ago else 0.0)
+    waits = verdict(pod, told)
+    assert (waits.may, waits.again_in_seconds or 0) == (not left, left)
+    assert not left or "has not told since how many play there" in waits.reason
+    later = replace(told, untold_since=told.untold_since - left)
+    assert verdict(pod, later).may, "nothing followed it"
 
 
 def test_who_speaks_is_waited_for_though_nobody_expected_it_to() -> None:

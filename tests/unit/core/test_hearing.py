@@ -13,6 +13,7 @@ from reconciler.core.hearing import (
     is_doubtful,
     kept_of,
     lay,
+    over,
     told_under,
 )
 from reconciler.model.rooms import GameState, Health, Heard, Report, Said
@@ -72,6 +73,22 @@ def test_a_word_about_its_health_tells_of_no_players_and_confirms_nothing() -> N
     assert not lay(HEARD, well, 4, NOW, NOW).confirmed_at
     empty = lay(HEARD, report(matches=0), 4, NOW, NOW)
     assert lay(empty, well, 4, NOW, NOW).confirmed_at, "it said so before"
+
+
+def test_since_when_it_says_things_and_not_who_plays_there() -> None:
+    empty = lay(None, Report(periodic=False, players=0), 4, NOW)
+    assigned = Report(periodic=False, game_state=GameState.ASSIGNED)
+    given = lay(empty, assigned, 4, NOW + 5)
+    assert (empty.untold_since, given.untold_since) == (0.0, NOW + 5)
+    assert lay(given, assigned, 4, NOW + 9) is given, "it said nothing new"
+    running = lay(given, Report(periodic=False, game_state=GameState.RUNNING), 4, NOW + 12)
+    assert running.untold_since == NOW + 12
+    assert lay(running, Report(periodic=False, players=0), 4, NOW + 20).untold_since == 0.0
+    assert lay(running, report(said=Said.READY), 4, NOW + 20).untold_since == 0.0
+    assert lay(HEARD, report(health=Health.HEALTHY), 4, NOW).untold_since == 0.0, (
+        "it repeats itself"
+    )
+    assert over(running, NOW + 30).untold_since == 0.0
 
 
 def test_the_first_word_since_it_drains_counts_and_the_next_does_not() -> None:

@@ -8,7 +8,7 @@ from reconciler.adapters.kubernetes.calls import Call
 from reconciler.model import labels
 from reconciler.model.errors import Gone
 from reconciler.model.refs import Json
-from reconciler.model.rooms import GameState, Health, Mark, Report, RoomState
+from reconciler.model.rooms import GameState, Health, Mark, Report, RoomState, Said
 from tests.unit.core.making import a_key
 from tests.unit.service_rooms.stage import OCCUPIED, READY, Stage, on_stage, players
 
@@ -202,6 +202,19 @@ def test_an_allocated_room_turns_busy_by_a_busy_report_alone() -> None:
         assert it.label() == "allocated"
         await it.say(OCCUPIED)
         assert it.label() == "busy"
+
+    on_stage(act)
+
+
+def test_a_game_that_says_in_its_match_that_it_ends_after_it_stays_busy() -> None:
+    async def act(it: Stage) -> None:
+        await it.say(OCCUPIED)
+        for _ in range(50):
+            await it.say(Report(periodic=True, said=Said.TERMINATING))
+            await asyncio.sleep(3.0)
+        assert it.label() == "busy"
+        assert it.note(labels.SAFE_TO_EVICT) == "false"
+        assert it.desk.find("arena", "arena-0").judged.protected
 
     on_stage(act)
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from reconciler.model import labels
-from reconciler.model.rooms import Heard, Mark
+from reconciler.model.rooms import GameState, Heard, Mark, Report
 from reconciler.model.specs import Departure
 from reconciler.room_ports import Came
 from tests.loop.virtual_time import elapsed, in_virtual_time
@@ -87,6 +87,34 @@ def test_a_room_that_said_it_is_empty_says_so_again_after_nobody_listened(meanwh
             assert not may_go(it)
             await it.say(READY)
             assert confirmed(it)
+            assert may_go(it)
+
+    in_virtual_time(main())
+
+
+def test_a_game_that_says_a_match_begins_after_the_mark_is_waited_for() -> None:
+    """It was sent there by an older list: its players are counted when they have loaded."""
+
+    async def main() -> None:
+        async with stage() as it:
+            it.listen()
+            await asyncio.sleep(300.0)  # what it told before we listened it has told again
+            await it.say(Report(periodic=False, players=0))
+            await asyncio.sleep(20.0)
+            await drain(it, "2.000")
+            await it.say(Report(periodic=False, game_state=GameState.ASSIGNED))
+            await asyncio.sleep(QUIET_SECONDS)
+            await it.say(Report(periodic=False, game_state=GameState.RUNNING))
+            assert not may_go(it)
+            await asyncio.sleep(60.0)
+            assert not may_go(it)
+            await it.say(Report(periodic=False, players=2))
+            await it.say(Report(periodic=False, game_state=GameState.POST_MATCH))
+            assert it.desk.find("arena", "arena-0").judged.protected
+            await it.say(Report(periodic=False, players=0))
+            await asyncio.sleep(QUIET_SECONDS + 6.0)
+            await drain(it, "90.000")
+            await asyncio.sleep(QUIET_SECONDS)
             assert may_go(it)
 
     in_virtual_time(main())
