@@ -13,7 +13,7 @@ from enum import StrEnum
 from reconciler.cli.deadlines import ends_in_seconds
 from reconciler.cli.progress import Progress
 from reconciler.cli.room_reading import Around, SeenRoom
-from reconciler.core import flips, hearing, room_patch
+from reconciler.core import flips, kept_reports, room_patch
 from reconciler.model.errors import Conflict, PortError
 from reconciler.model.live import LivePod
 from reconciler.model.refs import Json, ObjectRef
@@ -119,7 +119,7 @@ async def _ask(
 
 def _patch(pod: LivePod, spec: Workload | None, leaves: bool, now: float) -> list[Json]:
     if spec is not None:
-        return flips.leave_patch(pod, hearing.heard_of(pod.kept_report), spec, leaves, now)
+        return flips.leave_patch(pod, kept_reports.heard_of(pod.kept_report), spec, leaves, now)
     # Whether it reports is not known here: the loop, which knows it, draws the consequences.
     wish = Why.REQUEST if leaves else Why.STAYS
     heeds = flips.heeds_request(pod, own=False) if leaves else pod.leaving is Why.REQUEST

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from reconciler.cli.deadlines import end_text, ends_in_seconds
 from reconciler.cli.reading import counted
-from reconciler.core import hearing, room_state
+from reconciler.core import kept_reports, room_state
 from reconciler.core.rollup import FleetHealth, Rollup, by_state, roll_up
 from reconciler.core.rooms import Sorted
 from reconciler.model.holds import Hold, is_untouched
@@ -87,7 +87,7 @@ def face_of(
     `now` is Unix seconds.
     """
     rooms = [pod for pod in pods if pod.ordinal >= 0]
-    kept = {pod.uid: hearing.heard_of(pod.kept_report) for pod in rooms}
+    kept = {pod.uid: kept_reports.heard_of(pod.kept_report) for pod in rooms}
     heard = {uid: said for uid, said in kept.items() if said is not None}
     staying: Counter[Why] = Counter()
     ends: dict[Why, float] = {}

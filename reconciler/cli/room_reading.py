@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from reconciler.cli.rooms_api import Told, told_by
-from reconciler.core import hearing, room_state
+from reconciler.core import kept_reports, room_state
 from reconciler.core.compile import workload_from_json
 from reconciler.core.conditions import held_by
 from reconciler.core.departing import unknown
@@ -61,7 +61,7 @@ class SeenRoom:
         """What it said last: as the API tells it, or as it is kept on its pod; None if neither."""
         if self.told is not None:
             return self.told.heard
-        return hearing.heard_of(self.pod.kept_report)
+        return kept_reports.heard_of(self.pod.kept_report)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ def _seen(key: WorkloadKey, pod: LivePod, around: Around) -> SeenRoom:
 
 def _judged(pod: LivePod, spec: Workload, told: Told | None) -> Judged:
     # Without a time: what a room was seen to be and since when, only the loop can know.
-    judged = room_state.judge(pod, spec, hearing.heard_of(pod.kept_report))
+    judged = room_state.judge(pod, spec, kept_reports.heard_of(pod.kept_report))
     if told is None:
         # A game that repeats itself keeps nothing on its pod: it may be full by now, or silent.
         recorded = pod.mark is Mark.IDLE and not pod.kept_report and pod.running

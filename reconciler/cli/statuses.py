@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from reconciler.cli.room_faces import NO_ROOMS, RoomsFace, face_of, surplus
 from reconciler.cli.scaling_status import ScalingFace
-from reconciler.core import births, hearing, rooms
+from reconciler.core import births, kept_reports, rooms
 from reconciler.core.compile import config_from_json, workload_from_json
 from reconciler.core.conditions import STALLED, held_by, suspension_told
 from reconciler.core.departing import workload_of
@@ -134,7 +134,7 @@ def _workload(
         source = Source(accepted.file, accepted.line)
         spec = in_time(workload_from_json(accepted.spec_json, source), now)
     pods = lane.view.of(key).pods
-    kept = {pod.uid: hearing.heard_of(pod.kept_report) for pod in pods}
+    kept = {pod.uid: kept_reports.heard_of(pod.kept_report) for pod in pods}
     ears = Ears({uid: heard for uid, heard in kept.items() if heard is not None})
     there = rooms.sort_rooms(pods, workload_of(lane.situation(key)), ears)
     counts = rooms.count(there, record.in_effect)

@@ -7,7 +7,7 @@ from the pod as it is and what was heard, never carried on from an earlier decis
 
 from dataclasses import dataclass
 
-from reconciler.core import hearing, room_patch
+from reconciler.core import hearing, kept_reports, room_patch
 from reconciler.core.guards import guard_for
 from reconciler.core.reporting import resting_mark
 from reconciler.model.live import ENDED_PHASES, LivePod
@@ -149,7 +149,7 @@ def _note(pod: LivePod, heard: Heard) -> str:
     keeps = hearing.keeps(heard)
     if not heard.tells and (pod.mark in BUSY_MARKS or not keeps):
         return pod.kept_report  # a count of 0 that nobody told would stand there as a word
-    return hearing.kept_of(heard) if keeps else ""
+    return kept_reports.kept_of(heard) if keeps else ""
 
 
 def _turns(pod: LivePod, heard: Heard) -> bool:
@@ -164,7 +164,7 @@ def _turns(pod: LivePod, heard: Heard) -> bool:
     """
     if _note(pod, heard) == pod.kept_report:
         return False
-    kept = hearing.heard_of(pod.kept_report)
+    kept = kept_reports.heard_of(pod.kept_report)
     if kept is None or kept.busy != heard.busy or kept.periodic is not heard.periodic:
         return True
     later = heard.counted >= kept.counted + hearing.KEPT_BEHIND_SECONDS

@@ -1,33 +1,21 @@
-"""What a room has said until now: reports laid over each other, and what is kept on its pod.
+"""What a room has said until now: reports laid over each other.
 
-Nothing a room says is trusted beyond itself: counts are clamped, a text that cannot be read was
-never said.
+Nothing a room says is trusted beyond itself: counts are clamped.
 """
 
-import json
 import math
 from dataclasses import replace
-from enum import StrEnum
 from itertools import zip_longest
-from typing import Any, TypeVar
 
 from reconciler.model.live import LivePod
-from reconciler.model.rooms import GameState, Health, Heard, Report, Said
+from reconciler.model.rooms import Health, Heard, Report, Said
 
 MOST_PLAYERS = 1_000_000
 """So many players, or matches, a room may tell of; more is a slip of the game's."""
-MOST_RESTARTS = 2**31
-LATEST = 253_402_300_800
-"""The year 10000 in Unix seconds."""
 KEPT_BEHIND_SECONDS = 60.0
 """So much later than the count on its pod may be one that was answered and does not stand there."""
-LONGEST_KEPT = 400
-"""Bytes of the annotation that keeps the last report; a longer one is not ours."""
-
 UNHEARD = Heard(at=0.0, tells=False, begun=False)
 """What is heard of a room that said nothing yet."""
-
-E = TypeVar("E", bound=StrEnum)
 
 
 def lay(
@@ -75,38 +63,14 @@ def lay(
         counted=before.counted,
         after_end=before.after_end,
     )
-    begun = before.begun or laid.busy or _begins(laid)
+    begun = before.begun or laid.busy or begins(laid)
     laid = replace(laid, defies=down if laid.busy else None, begun=begun)
     return known if laid == known else replace(laid, at=now)
 
 
-def _begins(heard: Heard) -> bool:
+def begins(heard: Heard) -> bool:
+    """Whether what a room said tells that its game began: it is no more being created, nor over."""
     return heard.health is not Health.CREATING and heard.said is not Said.TERMINATED
-
-
-def renewed(known: Heard | None, kept: str, now: float, spoke: bool) -> Heard | None:
-    """Return what is heard of a room whose players only its pod tells, by the report kept there.
-
-    Whoever leads beside us, or led before, may have kept another one than was seen when we began
-    to listen. Where the room `spoke` to us since, what it said to us stands beside it.
-    """
-    fresh = heard_of(kept, now)
-    if fresh is None or known is None:
-        return known or fresh
-    if not spoke:
-        since = known.said_since if fresh.said is known.said else now
-        laid = replace(fresh, at=known.at, said_since=since)
-        return known if laid == known else replace(laid, at=now)
-    laid = replace(
-        known,
-        periodic=known.periodic or fresh.periodic,
-        players=fresh.players,
-        mixed=known.mixed or fresh.mixed or known.periodic is not fresh.periodic,
-        runs=fresh.runs,
-        counted=fresh.counted,
-        after_end=fresh.after_end,
-    )
-    return known if laid == known else replace(laid, at=now)
 
 
 def told_under(heard: Heard, before: Heard | None, pod: LivePod, unix_seconds: float) -> Heard:
@@ -207,61 +171,3 @@ def _matches(before: Heard, report: Report, most: int) -> int:
 
 def _players(before: Heard, report: Report) -> int:
     return before.players if report.players is None else min(max(0, report.players), MOST_PLAYERS)
-
-
-def kept_of(heard: Heard) -> str:
-    """Return the text that keeps what a game said that tells some of it on change only."""
-    said = {
-        "players": heard.players,
-        "matches": heard.matches,
-        "said": heard.said,
-        "state": heard.game_state,
-        "health": heard.health,
-        "periodic": heard.periodic,
-        "runs": heard.runs,
-        "at": heard.counted,
-        "ended": heard.after_end,
-    }
-    # The count always: it is what a process that starts anew must not guess.
-    kept = {name: value for name, value in said.items() if value or name == "players"}
-    return json.dumps(kept, separators=(",", ":"))
-
-
-def heard_of(text: str, now: float = 0.0) -> Heard | None:
-    """Read such a text at `now`; None where it is none, for then the room was never heard.
-
-    When it was said is not kept: the clock of another process tells nothing.
-    """
-    if not text or len(text) > LONGEST_KEPT:
-        return None
-    try:
-        kept: Any = json.loads(text)
-        periodic = kept.get("periodic", False) is True
-        heard = Heard(
-            at=now,
-            periodic=periodic,
-            mixed=periodic,
-            said=_one_of(Said, kept.get("said")),
-            matches=_count(kept.get("matches", 0), MOST_PLAYERS),
-            players=_count(kept["players"], MOST_PLAYERS),
-            health=_one_of(Health, kept.get("health")),
-            game_state=_one_of(GameState, kept.get("state")),
-            said_since=now,
-            runs=tuple(_count(each, MOST_RESTARTS) for each in kept.get("runs", ())),
-            counted=_count(kept.get("at", 0), LATEST),
-            after_end=kept.get("ended", False) is True,
-        )
-        # What it said before stands in its mark: that is written with this text.
-        return replace(heard, begun=heard.busy or _begins(heard))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
-
-
-def _count(value: object, most: int) -> int:
-    if type(value) is not int or not 0 <= value <= most:
-        raise ValueError(f"{value!r} is no count")
-    return value
-
-
-def _one_of(kind: type[E], value: str | None) -> E | None:
-    return None if value is None else kind(value)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from reconciler.core import hearing
+from reconciler.core import kept_reports
 from reconciler.core.revision import tells_reports
 from reconciler.model.holds import Hold, HoldKind, is_suspended
 from reconciler.model.live import ENDED_PHASES, LivePod, Phase
@@ -87,7 +87,7 @@ def health_of(pod: LivePod, heard: Heard | None = None) -> Health:
     """
     if pod.phase in ENDED_PHASES:
         return Health.FAILED
-    known = heard or hearing.heard_of(pod.kept_report)
+    known = heard or kept_reports.heard_of(pod.kept_report)
     if known is not None and known.health is not None:
         return known.health
     if known is None and pod.mark is Mark.NONE and tells_reports(pod.revision):

@@ -12,7 +12,7 @@ import aiohttp
 from reconciler.adapters.kubernetes import answers, refusals
 from reconciler.adapters.kubernetes.watch import events
 from reconciler.core import prometheus_answers
-from reconciler.core.hearing import heard_of
+from reconciler.core.kept_reports import heard_of
 from reconciler.model import labels
 from reconciler.model.errors import PortError
 from reconciler.service.live_records import pod_of

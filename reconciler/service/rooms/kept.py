@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from reconciler.core import fence, hearing
+from reconciler.core import fence, hearing, kept_reports
 from reconciler.model.live import LivePod
 from reconciler.model.rooms import Health, Heard, Mark
 from reconciler.model.specs import Workload
@@ -33,7 +33,7 @@ def begin(line: Line, pod: LivePod, mute: bool) -> None:
     Nor is it of a room that is kept because it failed: that was decided after its last words.
     """
     if pod.mark is not Mark.FAILED and not mute:
-        line.heard = hearing.heard_of(pod.kept_report, line.last_at)
+        line.heard = kept_reports.heard_of(pod.kept_report, line.last_at)
     line.rests_on, line.rests_at = pod.kept_report, pod.resource_version
 
 
@@ -62,7 +62,7 @@ def renew(line: Line, pod: LivePod, now: float) -> bool:
     if line.rests_on == pod.kept_report:
         return False
     line.rests_on, before = pod.kept_report, line.heard
-    line.heard = hearing.renewed(before, pod.kept_report, now, line.spoke_at >= 0)
+    line.heard = kept_reports.renewed(before, pod.kept_report, now, line.spoke_at >= 0)
     if line.heard is before:
         return False
     line.report, line.empty_at = None, now
@@ -88,7 +88,7 @@ def give_way(line: Line, pod: LivePod, now: float) -> bool:
     """
     if line.rests_on is not None or line.heard is None or pod.kept_report == line.told_over:
         return False
-    pending = line.heard.players and hearing.kept_of(line.heard) != line.told_over
+    pending = line.heard.players and kept_reports.kept_of(line.heard) != line.told_over
     if pending or not pod.kept_report:
         return False
     line.rests_on = line.told_over

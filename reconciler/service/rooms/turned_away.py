@@ -8,7 +8,7 @@ the process that runs in the room, is dropped, and so is a room that is no more.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from reconciler.core import hearing
+from reconciler.core import hearing, kept_reports
 from reconciler.model.live import LivePod
 from reconciler.model.rooms import Report
 from reconciler.service.rooms import kept
@@ -43,7 +43,7 @@ class Untaken:
             return True
         if 0 < self.unix_seconds < pod.game_ended_at + kept.START_SECONDS:
             return True
-        told = hearing.heard_of(pod.kept_report)
+        told = kept_reports.heard_of(pod.kept_report)
         return told is not None and told.counted > self.unix_seconds + CLOCKS_APART_SECONDS
 
 

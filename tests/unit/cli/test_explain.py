@@ -13,7 +13,7 @@ from reconciler.cli.room_reading import Around, see
 from reconciler.cli.rooms_api import Told
 from reconciler.cli.statuses import GOING, WorkloadStatus
 from reconciler.core.conditions import READY, STEP_FAILED
-from reconciler.core.hearing import kept_of
+from reconciler.core.kept_reports import kept_of
 from reconciler.core.rooms import sort_rooms
 from reconciler.model.changes import Cause
 from reconciler.model.holds import Hold, HoldKind

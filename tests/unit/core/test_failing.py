@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import pytest
 
-from reconciler.core import failing, flips, hearing
+from reconciler.core import failing, flips, hearing, kept_reports
 from reconciler.core.departures import CAUSES
 from reconciler.core.failing import mark_of
 from reconciler.core.room_state import judge
@@ -212,7 +212,7 @@ def test_who_began_is_no_false_start_though_the_cluster_took_no_mark(
 
 def test_a_new_process_takes_what_is_kept_of_a_first_word_for_no_begin() -> None:
     over, pod = hearing.lay(None, OVER, 1, NOW), a_pod(0, mark=Mark.NONE)
-    again = hearing.heard_of(hearing.kept_of(over), NOW)
+    again = kept_reports.heard_of(kept_reports.kept_of(over), NOW)
     assert again is not None
     assert flips.wished(pod, again, 0.0).mark is Mark.NONE
     assert failing.tells_its_end_alone(pod, again)

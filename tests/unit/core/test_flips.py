@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from reconciler.core import flips
-from reconciler.core.hearing import kept_of
+from reconciler.core.kept_reports import kept_of
 from reconciler.model import labels
 from reconciler.model.live import Phase
 from reconciler.model.refs import Json

@@ -6,16 +6,14 @@ from typing import Any
 import pytest
 
 from reconciler.core.hearing import (
-    LONGEST_KEPT,
     began_anew,
     emptied,
-    heard_of,
     is_doubtful,
-    kept_of,
     lay,
     over,
     told_under,
 )
+from reconciler.core.kept_reports import LONGEST_KEPT, heard_of, kept_of
 from reconciler.model.rooms import GameState, Health, Heard, Report, Said
 from tests.unit.core.making import a_pod
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reconciler.core import hearing
-from reconciler.core.hearing import kept_of
+from reconciler.core.kept_reports import kept_of
 from reconciler.model.live import LivePod
 from reconciler.model.rooms import Health, Mark, Report, Said
 from reconciler.service.rooms import kept

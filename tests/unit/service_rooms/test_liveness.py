@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from reconciler.core.hearing import kept_of
+from reconciler.core.kept_reports import kept_of
 from reconciler.model import labels
 from reconciler.model.rooms import Mark, Report, RoomState, Said
 from reconciler.model.specs import Timeouts

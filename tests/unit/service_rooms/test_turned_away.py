@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from reconciler.core import hearing
+from reconciler.core import kept_reports
 from reconciler.model import labels
 from reconciler.model.errors import Unavailable
 from reconciler.model.rooms import Mark
@@ -85,9 +85,9 @@ def test_a_count_that_is_heard_first_in_the_new_term_is_the_later_one() -> None:
 def test_a_count_that_another_process_kept_since_is_the_later_one() -> None:
     async def act(it: Stage) -> None:
         await _turned_away(it)
-        heard = hearing.heard_of(it.live().kept_report)
+        heard = kept_reports.heard_of(it.live().kept_report)
         assert heard is not None
-        kept = hearing.kept_of(replace(heard, counted=int(it.clock.now())))
+        kept = kept_reports.kept_of(replace(heard, counted=int(it.clock.now())))
         await it.patch(annotations={labels.REPORT: kept})
         await it.seen()
         await _leads_again(it)
@@ -99,9 +99,9 @@ def test_a_count_that_another_process_kept_since_is_the_later_one() -> None:
 def test_a_count_that_another_process_kept_is_the_later_one_though_our_view_is_behind() -> None:
     async def act(it: Stage) -> None:
         await _turned_away(it)
-        heard = hearing.heard_of(it.live().kept_report)
+        heard = kept_reports.heard_of(it.live().kept_report)
         assert heard is not None
-        kept = hearing.kept_of(replace(heard, counted=int(it.clock.now())))
+        kept = kept_reports.kept_of(replace(heard, counted=int(it.clock.now())))
         it.flows.clear()
         await it.patch(annotations={labels.REPORT: kept})
         it.leads = True
