@@ -40,11 +40,6 @@ def lay(
     confirmed_at = 0.0
     if confirms_at:
         confirmed_at = before.confirmed_at or (confirms_at if tells else 0.0)
-    health = report.health if report.health is not None else before.health
-    state = report.game_state if report.game_state is not None else before.game_state
-    untold_since = 0.0 if tells else before.untold_since
-    if not tells and not report.periodic and (health, state) != (before.health, before.game_state):
-        untold_since = now
     laid = Heard(
         at=before.at,
         # A game that repeats itself on one path may use another beside it: its silence tells.
@@ -52,12 +47,12 @@ def lay(
         said=said,
         matches=_matches(before, report, matches_max),
         players=_players(before, report),
-        health=health,
-        game_state=state,
+        health=report.health if report.health is not None else before.health,
+        game_state=report.game_state if report.game_state is not None else before.game_state,
         said_since=before.said_since if said is before.said else now,
         confirmed_at=confirmed_at,
         tells=tells or before.tells,
-        untold_since=untold_since,
+        untold_since=0.0 if tells else before.untold_since,
         mixed=before.mixed or (spoke and before.periodic is not report.periodic),
         runs=before.runs,
         counted=before.counted,
@@ -65,7 +60,13 @@ def lay(
     )
     begun = before.begun or laid.busy or begins(laid)
     laid = replace(laid, defies=down if laid.busy else None, begun=begun)
+    if not tells and not report.periodic and _differs(laid, before):
+        laid = replace(laid, untold_since=now)
     return known if laid == known else replace(laid, at=now)
+
+
+def _differs(heard: Heard, before: Heard) -> bool:
+    return (heard.health, heard.game_state) != (before.health, before.game_state)
 
 
 def begins(heard: Heard) -> bool:
