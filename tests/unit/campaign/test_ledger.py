@@ -1,14 +1,17 @@
 """A campaign that is cut off goes on where it was, on any machine; another program's is void."""
 
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
 from tests import seeds
 from tests.campaign.ledger import Ledger, Played, report
-from tests.campaign.pieces import Piece, pieces, taken
+from tests.campaign.pieces import ANYWHERE, Piece, pieces, taken
 from tests.scorecard import ASKED, ROWS
+from tests.unit.campaign.scoring import Scoring, Texts
 
+ROOT = Path(__file__).parents[3]
 SHORT, LONG = Piece("short", ("a",), rows=(1, 3)), Piece("long", ("b",), rows=(1, 2))
 KILLS, MORE = Piece("kills", ("c",), waits=True), Piece("more", ("d",), waits=True)
 BOTH = [SHORT, LONG]
@@ -126,14 +129,77 @@ def test_what_waits_is_played_beside_what_computes() -> None:
 def test_no_two_pieces_are_of_one_name_and_each_plays_what_is_there() -> None:
     everything = list(pieces())
     assert len({piece.name for piece in everything}) == len(everything)
-    root = Path(__file__).parents[3]
-    assert all((root / piece.arguments[0]).exists() for piece in everything)
+    assert all((ROOT / piece.arguments[0]).exists() for piece in everything)
 
 
 def test_each_row_has_its_pieces_and_each_piece_its_rows() -> None:
     everything = list(pieces())
     assert all(piece.rows for piece in everything)
     assert {row for piece in everything for row in piece.rows} == set(ROWS)
+
+
+def test_each_test_that_tells_figures_is_played_by_a_piece() -> None:
+    played = [piece.arguments for piece in pieces() if piece.rows != (ANYWHERE,)]
+    told = list(Texts(ROOT).scoring())
+    assert (
+        Scoring("tests/corpora/test_yaml.py", "test_what_comes_of_a_file_stands_beside_it") in told
+    )
+    left = [each for each in told if not any(map(each.is_played_by, played))]
+    assert not left, "their figures are in no campaign"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_played"),
+    [
+        (("tests/a/test_it.py",), True),
+        (("tests/b", "tests/a"), True),
+        (("tests/a", "-m", "not real"), True),
+        (("tests/b",), False),
+        (("tests/a/test_it.py", "-k", "fails"), False),
+        (("tests/a/test_it.py", "-k", "fails or opened"), True),
+    ],
+)
+def test_a_piece_plays_a_test_of_its_files_whose_name_has_one_of_its_words(
+    arguments: tuple[str, ...], is_played: bool
+) -> None:
+    test = Scoring("tests/a/test_it.py", "test_a_watch_that_cannot_be_opened")
+    assert test.is_played_by(arguments) is is_played
+
+
+def test_what_is_more_than_words_is_not_taken_for_them() -> None:
+    with pytest.raises(ValueError, match="not words"):
+        Scoring("a.py", "test_a").is_played_by(("a.py", "-k", "a and not b"))
+
+
+def test_a_test_tells_figures_by_its_fixtures_too_and_by_what_others_do_for_it(
+    tmp_path: Path,
+) -> None:
+    texts = {
+        "a/scoring.py": """
+            from tests.scorecard import score
+            class Judge:
+                def end(self): score(1, points=1)
+        """,
+        "a/conftest.py": """
+            from tests.a.scoring import Judge
+            def judge(): return Judge()
+        """,
+        "a/b/test_it.py": """
+            def test_one(judge): pass
+            def test_two(other): pass
+            async def test_three(): helped()
+            def helped(): return judged
+            def judged(judge): pass
+        """,
+        "c/test_it.py": "def test_four(judge): pass",
+        "scorecard.py": "def score(row, **figures): pass",
+    }
+    for path, text in texts.items():
+        file = tmp_path / "tests" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(dedent(text), encoding="utf-8")
+    told = [each.name for each in Texts(tmp_path).scoring()]
+    assert told == ["test_one", "test_three"]
 
 
 def test_what_is_asked_is_asked_of_a_row_that_is_told() -> None:
