@@ -1,0 +1,236 @@
+r"""Secrets in texts that nobody described: arguments, lines of a shell, a server's configuration.
+
+The reader looks for three things behind each other. A *name* that is a secret's, where names stand:
+behind a sign (`--x`, `+x`), at the beginning of a line or a command (behind a list's dash, a
+comment's sign and `set` too), or anywhere before an equals sign or a colon. A *separator*. And a
+*value*, which is masked. How far a value reaches is a guess, and it is made so that more is masked
+rather than less:
+
+- behind a flag it is one word of a shell, in a shell behind `X=` as well; outside one only where
+  another flag follows or nothing, for of `-pass correct horse` each word is one of the secret;
+- what quotes or brackets enclose, on several lines too. A bracket that nothing closes reaches to
+  the end of the text;
+- in `{pass: x, map: ice}` what stands before the next name or the last bracket;
+- otherwise all of the line, and of `pass: |` or a list the lines below that are indented deeper.
+
+In a shell `auth-server --map ice` is a command, and no secret. What a name means is a guess too:
+see `is_secret_name`. Each part of a text is read a bounded number of times, whatever stands in it.
+"""
+
+import re
+
+from reconciler.model.masks import MASK
+
+_SECRET_NAME = re.compile(
+    r"token|secret|passw|passphrase|pwd|credential|private|api_?key|webhook|authorization|cookie",
+    re.IGNORECASE,
+)
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_SECRET_ENDS = ("auth", "cred", "creds", "dsn", "jwt", "key", "keys", "pass", "pat", "psk", "pw")
+"""Too short to be looked for anywhere in a name: `MAX_PASSENGERS` and `KEYBOARD` are none. With
+one of them a word ends that is a secret's name, for many a name is one word: `DBPASS`, `sshkey`."""
+
+_NAME = re.compile(
+    r"(?:(?P<head>(?:^|;)[ \t#/*-]*(?:(?:set(?:[asu]|env)?|export)[ \t]++)?)|"
+    r"(?P<flow>[{,][ \t]*+)|(?<=[\s\"'=(\[|<]))"
+    r"(?P<whole>(?P<open>\\*+[\"'])?[-+]{0,2}+(?P<name>\w[\w./-]*+))",
+    re.MULTILINE,
+)
+"""A word where names stand: at the `head` of a line or a command, in a `flow`, behind a sign that
+ends another word. Only what parts it from a value makes it a name."""
+_CLOSED = r"(?:\\*+[\"'])?\]?"
+_MARK = re.compile(
+    rf"{_CLOSED}(?:,?\s++(?P<item>[\"']?value){_CLOSED})?"
+    r"[ \t]*+(?:[:+?]?=>?|:|>(?=[^\s>]))[ \t]*+"
+)
+"""`:`, `=`, `=>`, `'] = `, the `>` of `<pass>x`; of `name: DB_PASS` the `value:` that follows."""
+_BLANK = re.compile(rf"{_CLOSED}[ \t]++")
+_BEHIND_FLAG = re.compile(rf"(?=[\s\"'=:,\\]){_CLOSED}(?:[ \t]*+[=:,])?(?:\s|\\\n)*+(?:-[ \t]++)?")
+"""To the next item of a list too: of `"--pass", "x"`, and of one below the other."""
+
+_WORD = re.compile(r"(?:\\.|\"(?:\\.|[^\"\\])*+\"|'[^']*+'|\S)++", re.DOTALL)
+"""One word of a shell: `x`, `"x y"`, `"$A":'b c'`. A quote that nothing ends is a letter."""
+_ALONE = re.compile(r"[ \t\r]*+(?:;|$)|[ \t]++[\"']?[-+]{1,2}[A-Za-z]", re.MULTILINE)
+"""Behind a word that is all of a flag's value: nothing, or another flag."""
+_OF_A_COMMAND = re.compile(r"[-+]{1,2}[A-Za-z]\S*+[ \t]++[^\s;]")
+"""A flag that is not all of the line: of one that is nobody knows whether it is a secret."""
+_UP_TO = {
+    quote: re.compile(rf"(?:\\.|[^{quote}\\])*+(?={quote})", re.DOTALL) for quote in ("'", '"')
+}
+_QUOTED = re.compile(
+    r"(?P<three>\"{3}|'{3}).*?(?P=three)|\"(?:\\.|[^\"\\])*+\"|'[^']*+'|\*{3}", re.DOTALL
+)
+"""A mask is read like quotes: so a text that was read before comes out as it is."""
+_BRACKET = re.compile(r"(?P<opens>[\[{])|(?P<closes>[\]}])|\"(?:\\.|[^\"\\])*+\"|'[^'\n]*+'", re.S)
+_ENDED = re.compile(r"[ \t\r]*+(?:[,;})\]]|$)|[ \t]++(?:#|//)", re.MULTILINE)
+"""Behind quotes or brackets that are all of a value: `"a" b` and `{cipher}ab` are not."""
+_IN_FLOW = re.compile(
+    r"(?P<line>\n)|,[ \t]*+(?P<next>\r?$|\\*+[\"']?[\w./-]++\\*+[\"']?[ \t]*+[:=])?|"
+    r"[}\]][}\] \t]*+(?P<last>[,;\"'\\]|\r?$)?",
+    re.MULTILINE,
+)
+"""What may end a value in `{pass: x, map: ice}`, and does where a `next` name or the `last` of the
+brackets follows: a comma or a bracket alone may be one of the secret's letters."""
+_LINE = re.compile(r"(?:[^\\\n]|\\.)*+\\?", re.DOTALL)
+"""To the end of a line, and of the next where a backslash takes the line on."""
+_BELOW = re.compile(r"\n(?P<indent>[ \t]*+)(?P<first>- |\S)?[^\n]*+")
+
+_FLAG = re.compile(r"[-+]{1,2}([A-Za-z][\w.-]*)")
+_LOGIN_FLAG = r"(?:-[A-Za-z]{0,8}[uU]|--(?:proxy-)?user)"
+_LOGIN = re.compile(
+    rf"(?<![^\s\"'])(?:{_LOGIN_FLAG}(?:=|\s++)|-[A-Za-z]{{0,8}}[uU])(?!{_LOGIN_FLAG}[=\s])"
+)
+"""`curl -u `, `--user=`, `-u` before what it names; a flag behind a flag is no user."""
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a variable, flag or entry of this name holds a secret, as far as names tell."""
+    if _SECRET_NAME.search(name):
+        return True
+    return any(word.lower().endswith(_SECRET_ENDS) for word in _WORDS.findall(name))
+
+
+def takes_secret(flag: str, value: str) -> bool:
+    """Whether an argument is a flag behind which the next one, `value`, holds a secret."""
+    named = _FLAG.fullmatch(flag)
+    if named and is_secret_name(named[1]):
+        return True
+    return bool(re.fullmatch(_LOGIN_FLAG, flag) and _password_in(value))
+
+
+def without_secrets(text: str, *, in_shell: bool) -> str:
+    """Return a text with its secrets masked; `in_shell` where a shell may read it.
+
+    Of what is neither known to be a shell's nor a configuration, such as a variable's value, more
+    is masked where it is read as a configuration.
+    """
+    is_argument = text.startswith(("-", "+"))
+    return _without_passwords(_without_values(text, in_shell and not is_argument))
+
+
+def _without_values(text: str, in_shell: bool) -> str:
+    """Mask what is given to each name of a secret.
+
+    A value is read once, whatever names stand in it. Only what stands behind it may be given to the
+    last of them: in `--auth --token x` the flag may be the value, and the word behind it too.
+    """
+    parts, at = [], 0
+    for name in _NAME.finditer(text):
+        if not is_secret_name(name["name"]):
+            continue
+        separator = _separator(text, name)
+        if separator is None or (start := separator.end()) < at:
+            continue
+        end = _end(text, name, separator, in_shell)
+        if end > start:
+            parts += [text[at:start], MASK]
+            at = end
+    return "".join([*parts, text[at:]])
+
+
+def _is_flag(text: str, name: re.Match[str]) -> bool:
+    return text[max(0, name.start("name") - 1)] in "-+"
+
+
+def _separator(text: str, name: re.Match[str]) -> re.Match[str] | None:
+    """Return what parts a name from its value, None where none does and it is no name."""
+    if _is_flag(text, name):
+        return _BEHIND_FLAG.match(text, name.end())
+    mark, blank = _MARK.match(text, name.end()), _BLANK.match(text, name.end())
+    if name["head"] is not None or (name["open"] and blank and blank[0].isspace()):
+        return mark or blank
+    # Amid a line `private.registry:5000` is an address.
+    is_address = mark is not None and mark[0] == ":" and text[name.start() - 1].isspace()
+    return None if is_address and not (name["flow"] or name["open"]) else mark
+
+
+def _end(text: str, name: re.Match[str], separator: re.Match[str], in_shell: bool) -> int:
+    """Return the end of the value behind a name and its separator."""
+    start, given = separator.end(), separator[0]
+    is_flag = _is_flag(text, name)
+    if in_shell and not is_flag and given.isspace() and _OF_A_COMMAND.match(text, start):
+        return start
+    # Quotes that open before a name may end behind its value: "X-Auth: correct horse".
+    around = _UP_TO.get(name["open"]) if given[:1] != name["open"] else None
+    if around and (value := around.match(text, start)):
+        return value.end()
+    is_variable = in_shell and given.endswith("=") and not given[0].isspace()
+    if is_variable or is_flag:
+        word = _WORD.match(text, start)
+        end = word.end() if word else start
+        return end if in_shell or _ALONE.match(text, end) else _line_end(text, end)
+    end = _enclosed_end(text, start)
+    if end > start and _ENDED.match(text, end):
+        return end
+    if end == start and (name["flow"] or name["open"]) and (flow := _flow_end(text, start)) > start:
+        return flow
+    end = _line_end(text, end)
+    if separator.re is not _MARK:
+        return end
+    return _below(text, end, max(separator.start("item"), name.start("whole")))
+
+
+def _enclosed_end(text: str, start: int) -> int:
+    """Return the end of the quotes or brackets that open at `start`; `start` where none do."""
+    if quoted := _QUOTED.match(text, start):
+        return quoted.end()
+    depth = 0
+    for found in _BRACKET.finditer(text, start) if text.startswith(("[", "{"), start) else ():
+        depth += bool(found["opens"]) - bool(found["closes"])
+        if depth == 0:
+            return found.end()
+    return len(text) if depth else start
+
+
+def _flow_end(text: str, start: int) -> int:
+    """Return where the next name or the last bracket ends a value; `start` if none on its line."""
+    for found in _IN_FLOW.finditer(text, start):
+        if found["line"]:
+            break
+        if found["next"] is not None or found["last"] is not None:
+            return start + len(text[start : found.start()].rstrip())
+    return start
+
+
+def _line_end(text: str, at: int) -> int:
+    line = _LINE.match(text, at)
+    return at + len(line[0].rstrip("\r")) if line else at
+
+
+def _below(text: str, end: int, begins: int) -> int:
+    """Return the end of what is indented deeper than the place `begins`, or is a list below it."""
+    column = begins - (text.rfind("\n", 0, begins) + 1)
+    for line in _BELOW.finditer(text, end):
+        depth = len(line["indent"])
+        if line["first"] and not (depth > column or (depth == column and line["first"] == "- ")):
+            break
+        if line["first"]:
+            end = line.end()
+    return end
+
+
+def _password_in(value: str) -> str:
+    """Return what stands for a password in `user:password`; numbers are a user and its group."""
+    user, _, password = (part.strip("\"'") for part in value.partition(":"))
+    # `-url=s3://maps` is no `-u`: it is a flag of a game, and what it names an address.
+    is_named = "=" in user or user.lower() in ("http", "https")
+    is_url = is_named and password.startswith("//")
+    return "" if is_url or (user.isdigit() and password.isdigit()) else password
+
+
+def _without_passwords(text: str) -> str:
+    """Mask the password of each login; its quotes stay.
+
+    A word is read once, whatever flags stand inside it: a long one costs no more than its length.
+    """
+    parts, at, end = [], 0, 0
+    for found in _LOGIN.finditer(text):
+        word = _WORD.match(text, found.end()) if found.end() >= end else None
+        if word is None:
+            continue
+        end = word.end()
+        if password := _password_in(word[0]):
+            start = text.index(password, text.index(":", word.start()))
+            parts += [text[at:start], MASK]
+            at = start + len(password)
+    return "".join([*parts, text[at:]])
