@@ -16,7 +16,7 @@ from reconciler.model.shapes import fields_of, is_record
 Check = Callable[[Any], str]
 """Return what is wrong with a value, "" where it is sound."""
 
-MOST_SECONDS = 253_402_300_799
+MOST_SECONDS = 253_402_300_799.0
 """The end of the year 9999: of a later time no calendar tells a date."""
 _MOST_COUNT = 2**63 - 1
 

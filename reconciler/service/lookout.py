@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from reconciler.core.sound_record import MOST_SECONDS
 from reconciler.model import labels
 from reconciler.model.errors import PortError
 from reconciler.model.intents import Intent, Step
@@ -22,7 +23,7 @@ from reconciler.model.wanted import Wanted
 from reconciler.ports import Clock
 from reconciler.service.last_looks import last_looks_of
 from reconciler.service.notifications.troubles import troubles_of
-from reconciler.service.outbox import LAST_SECONDS, outbox_of, unix_seconds
+from reconciler.service.outbox import outbox_of, unix_seconds
 
 LONGEST_ERROR = 1000
 DEFECT = "a defect of Gamekeeper, which its log shows"
@@ -215,7 +216,7 @@ def _by_the_server(told: Sighting, taken_at: float) -> Sighting:
 
 
 def _moved(at: float, ahead: float) -> float:
-    return min(max(0.0, at - ahead), LAST_SECONDS) if at else 0.0
+    return min(max(0.0, at - ahead), MOST_SECONDS) if at else 0.0
 
 
 def _moved_look(look: LastLook, ahead: float) -> LastLook:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from reconciler.core.sound_record import MOST_SECONDS
 from reconciler.model import labels
 from reconciler.model.errors import PortError
 from reconciler.model.outbox import EMPTY_OUTBOX, Outbox
@@ -24,8 +25,6 @@ LONGEST_ERROR = 1000
 LONGEST_REASON = 300
 MOST_REFUSED = 50
 """An annotation is small: of more counts that cannot be written the first are named."""
-LAST_SECONDS = 253_402_300_799.0
-"""The end of the year 9999: no time is later."""
 
 
 class OutboxNotes:
@@ -127,6 +126,6 @@ def _read(value: dict[str, Any]) -> Outbox:
 def unix_seconds(value: object) -> float:
     """Return a time that stands in a note. Raises ValueError for one that never comes."""
     found = float(str(value))
-    if not 0.0 <= found <= LAST_SECONDS:
+    if not 0.0 <= found <= MOST_SECONDS:
         raise ValueError("no time")
     return found

@@ -13,6 +13,7 @@ from reconciler.cli.console import Console
 from reconciler.cli.status_json import as_json
 from reconciler.cli.status_text import print_text
 from reconciler.cli.statuses import Status, WorkloadStatus
+from reconciler.core.sound_record import MOST_SECONDS
 from reconciler.model import labels
 from reconciler.model.intents import Intent, Scaling, Step
 from reconciler.model.outbox import EMPTY_OUTBOX
@@ -21,7 +22,6 @@ from reconciler.model.records import RepositoryRecord, StateRecord
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.service.lookout import Sighting, sighting_of
 from reconciler.service.notifications.memory import Told
-from reconciler.service.outbox import LAST_SECONDS
 from tests.fuzz.forging import Forge, altered, written
 from tests.fuzz.playing import Target, search
 
@@ -78,7 +78,7 @@ def read_whole(data: bytes) -> None:
     spec = {"holderIdentity": "a", "renewTime": renewed, "leaseDurationSeconds": 15}
     seen = sighting_of({"metadata": metadata, "spec": spec})
 
-    assert all(0.0 <= at <= LAST_SECONDS for at in times_in(seen))
+    assert all(0.0 <= at <= MOST_SECONDS for at in times_in(seen))
     record = StateRecord(scaling=Scaling(INTENT))
     arena = WorkloadStatus(ARENA, Counts(), "ready", (), (), "c" * 40, "", record=record)
     status = Status(RepositoryRecord(), seen, (arena,))
