@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from reconciler.adapters.http.refusals import Refused, malformed
+from reconciler.model.json_keys import once
 from reconciler.model.refs import Json
 
 MOST_DEPTH = 32
@@ -122,13 +123,6 @@ def _check_depth(text: str) -> None:
             depth -= 1
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> Json:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("an object has the same key twice")
-    return found
-
-
 def _constant(name: str) -> Any:
     raise ValueError(f"{name} is no number")
 
@@ -149,5 +143,5 @@ def _finite(text: str) -> float:
 
 
 _DECODER = JSONDecoder(
-    object_pairs_hook=_unique, parse_constant=_constant, parse_int=_whole, parse_float=_finite
+    object_pairs_hook=once, parse_constant=_constant, parse_int=_whole, parse_float=_finite
 )

@@ -14,6 +14,7 @@ from reconciler.core import prometheus_answers
 from reconciler.core.egress import Allowed, Place, is_allowed, never_allowed, place_of
 from reconciler.model.errors import PortError
 from reconciler.model.hiding import hidden
+from reconciler.model.json_keys import once
 from reconciler.model.refs import Json
 from reconciler.model.scaling import Signal
 
@@ -120,11 +121,6 @@ def _json(body: bytes) -> Any:
 
 def _unclear(body: bytes) -> str:
     """Say what keeps valid JSON from saying one thing, "" where nothing does."""
-
-    def once(pairs: list[tuple[str, Any]]) -> None:
-        if len({name for name, _ in pairs}) < len(pairs):
-            raise ValueError
-
     try:
         json.loads(body, object_pairs_hook=once, parse_int=str, parse_float=str)
     except ValueError:
