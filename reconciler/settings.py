@@ -49,7 +49,12 @@ class Settings:
         "", "identity", "this installation's name; objects of other instances are left alone"
     )
     namespace: str = _setting("gamekeeper", "identity", "namespace of our own records", short="-n")
-    cluster_name: str = _setting("local", "identity", "the cluster's name in plans and metrics")
+    cluster_name: str = _setting(
+        "local",
+        "identity",
+        "the cluster's name in records, change hashes, rooms' codes and metrics: never change it"
+        " while there are rooms",
+    )
 
     kubeconfig: str = _setting("", "cluster", "path of the kubeconfig file")
     context: str = _setting("", "cluster", "the kubeconfig context to use")
