@@ -2,7 +2,7 @@
 
 import asyncio
 
-from reconciler.core import room_state
+from reconciler.core import fence, room_state
 from reconciler.core.departing import last_workload
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
@@ -62,17 +62,19 @@ async def _delete(lane: Lane, plan: Plan, removal: DeleteRoom) -> str:
 def _protection(lane: Lane, plan: Plan, removal: DeleteRoom) -> str:
     """Judge a room once more by what was heard since its plan was made; no I/O.
 
-    Returns why it may not go any more, "" where it may. A room that says it is busy is protected
-    at once, in memory, though its pod may not say so yet: then the version that a delete carries
-    is still the old one.
+    Returns why it may not go any more, "" where it may. A room that says it is busy, or that a
+    match begins, is left alone at once, in memory, though its pod may not say so yet: then the
+    version that a delete carries is still the old one.
     """
     pod = removal.pod
     if removal.cause is Cause.DEADLINE:
         return ""  # the one end of a room that plays: the user wrote it in Git
     ears = lane.reports.of_room(plan.key, pod.uid)
     heard = ears.rooms.get(pod.uid)
-    judged = room_state.judge(pod, _workload(lane, plan), heard, ears, lane.view.elapsed())
-    return f"room {pod.name} may not go any more: {judged.protected}" if judged.protected else ""
+    workload, now = _workload(lane, plan), lane.view.elapsed()
+    judged = room_state.judge(pod, workload, heard, ears, now)
+    verdict = fence.verdict(pod, workload, judged, ears, now)
+    return "" if verdict.may else f"room {pod.name} may not go any more: {verdict.reason}"
 
 
 def _workload(lane: Lane, plan: Plan) -> Workload:

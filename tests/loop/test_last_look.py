@@ -8,15 +8,20 @@ from reconciler.loop.remove_rooms import remove_rooms
 from reconciler.loop.settle import settle
 from reconciler.loop.steps import Steps
 from reconciler.model.changes import Cause
+from reconciler.model.live import Seen
 from reconciler.model.plans import Counts, DeleteRoom, MarkRoom, Plan
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.rooms import Ears, Heard, Mark, Said, Why
+from reconciler.model.rooms import Ears, GameState, Heard, Mark, Said, Why
+from reconciler.model.specs import Departure
 from reconciler.sandbox.faults import Fault
 from tests.loop.world import Process, World, spec
 
 KEY = WorkloadKey("Scheduler", "arena", "arena")
-EMPTY = Heard(at=1.0, said=Said.READY, confirmed_at=1.0)
+QUIET_SECONDS = Departure().quiet_seconds
+TOLD_AT = 1.0
+EMPTY = Heard(at=1.0, said=Said.READY, confirmed_at=TOLD_AT + QUIET_SECONDS)
 BUSY = replace(EMPTY, said=Said.OCCUPIED, matches=1)
+COUNTED = Heard(at=1.0, periodic=False)
 
 
 class Saying:
@@ -33,7 +38,7 @@ class Saying:
 
 
 async def planned(cause: Cause) -> tuple[World, Process, Plan]:
-    """A fleet of one room that reports, and a plan that deletes it."""
+    """A fleet of one room that reports, and a plan that deletes it: it was told to leave."""
     world = World()
     world.commit({"schedulers/arena.yaml": spec("arena", 1, reports="required")})
     process = await world.process()
@@ -42,6 +47,8 @@ async def planned(cause: Cause) -> tuple[World, Process, Plan]:
         world.pass_time(2.0)
     await process.view.read()
     (pod,) = process.view.of(KEY).pods
+    world.pass_time(TOLD_AT + QUIET_SECONDS)
+    pod = replace(pod, mark=Mark.DRAINING, seen=Seen(draining=TOLD_AT))
     wish = process.lane.wanted.effective[KEY].wish
     return (
         world,
@@ -55,6 +62,7 @@ async def planned(cause: Cause) -> tuple[World, Process, Plan]:
     [
         pytest.param(EMPTY, Cause.SCALE_IN, True, id="that is empty goes"),
         pytest.param(BUSY, Cause.SCALE_IN, False, id="that says it is busy since stays"),
+        pytest.param(COUNTED, Cause.SCALE_IN, True, id="whose last count is 0 goes"),
         pytest.param(None, Cause.ROLLOUT, False, id="that is not heard any more stays"),
         pytest.param(BUSY, Cause.DEADLINE, True, id="beyond its deadline goes"),
     ],
@@ -88,6 +96,15 @@ async def test_a_room_that_speaks_while_its_delete_waits_for_its_turn_stays() ->
     assert world.names("arena")
 
 
+async def test_a_room_that_says_since_that_a_match_begins_stays() -> None:
+    world, process, plan = await planned(Cause.SCALE_IN)
+    now = process.view.elapsed()
+    begins = replace(COUNTED, game_state=GameState.ASSIGNED, untold_since=now)
+    process.lane.reports = Saying(Ears({plan.removals[0].pod.uid: begins}))
+    assert await remove_rooms(process.lane, plan, Steps(KEY)) == []
+    assert world.names("arena")
+
+
 async def test_a_room_that_changed_since_is_left_and_blames_nobody() -> None:
     world, process, plan = await planned(Cause.HEALING)
     (removal,) = plan.removals
@@ -116,10 +133,14 @@ async def test_a_room_that_is_blamed_for_its_word_is_not_blamed_for_its_end_agai
     world, process, plan = await planned(Cause.HEALING)
     removal = replace(plan.removals[0], blames_revision=True)
     process.lane.reports = Saying(Ears({removal.pod.uid: EMPTY}))
-    mark = MarkRoom(removal.pod, Mark.DRAINING, Why.FAILED, "x", blames_revision=True)
+    (there,) = process.view.of(KEY).pods
+    mark = MarkRoom(there, Mark.DRAINING, Why.FAILED, "x", blames_revision=True)
     await settle(process.lane, replace(plan, removals=(), marks=(mark,)), 1.0)
     await process.view.read()
     (pod,) = process.view.of(KEY).pods
+    world.pass_time(2 * QUIET_SECONDS)
+    empty = replace(EMPTY, confirmed_at=process.view.elapsed())
+    process.lane.reports = Saying(Ears({pod.uid: empty}))
     await settle(process.lane, replace(plan, removals=(replace(removal, pod=pod),)), 2.0)
     assert process.lane.failures[KEY].count == 1
     world.pass_time(60.0)
