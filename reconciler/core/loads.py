@@ -37,6 +37,7 @@ def load_of(there: Sorted, replicas: int) -> Load:
         trouble=_trouble(there),
         healthy=_healthy(there),
         crowds=tuple(tally.crowds),
+        busy_heard=tally.busy_heard,
     )
 
 
@@ -45,7 +46,7 @@ class _Tally:
 
     def __init__(self, there: Sorted) -> None:
         self.ready = self.active = self.occupied = self.allocated = self.starting = 0
-        self.matches = self.players = 0
+        self.matches = self.players = self.busy_heard = 0
         self.crowds: list[int] = []
         self._there = there
 
@@ -76,6 +77,8 @@ class _Tally:
 
     def _demand(self, pod: LivePod) -> None:
         heard = self._there.heard(pod)
+        if heard is not None and not heard.silent and self._there.workload.hears:
+            self.busy_heard += 1
         matches = heard.matches if heard else 0
         players = heard.players if heard else 0
         if players:

@@ -98,6 +98,9 @@ class Load:
     """The collections' latch: every member is healthy and runs."""
     crowds: tuple[int, ...] = ()
     """The players of each room that tells of any: `players` is their sum, as it was told."""
+    busy_heard: int = 0
+    """Those of `busy` that are heard: of one that fell silent, or that nobody hears, nobody knows
+    whether it still serves players."""
 
     @property
     def told_players(self) -> int | None:
@@ -179,6 +182,10 @@ class Look:
         return self.now if self.shared_now is None else self.shared_now
 
 
+Ground = Literal["rooms", "others", "clock"]
+"""What a count was reckoned from: what rooms tell, what others were asked, or a time-table."""
+
+
 @dataclass(frozen=True, slots=True)
 class Advice:
     """How many rooms a policy wants, and the sentence with the numbers that led there.
@@ -196,6 +203,10 @@ class Advice:
     """What the policy wants to be given back at the next decision, as it is kept on record."""
     missing: str = ""
     """Which of several policies cannot tell, and why: `replicas` is what the others want."""
+    ground: Ground = "rooms"
+    contradicted: bool = False
+    """Whether it holds for a zero that rooms with players contradict. Beside a policy that counts
+    those rooms that hinders nobody: of a queue a zero is as good as a number."""
 
 
 Direction = Literal["up", "down"]

@@ -7,10 +7,11 @@ With `target` only rooms that run count: those that start have no part in the va
 be added once more at every look. A level is of the rooms that ran when it was told, which are
 remembered until the next one: multiplied anew at each look, it would run away. Where the value is
 within `tolerancePercent` of its target for the rooms there are, nothing changes. A sudden fall
-takes no room until it lasts (`sudden_falls.py`).
+takes no room until it lasts (`sudden_falls.py`), and a zero none while rooms have players.
 """
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -24,10 +25,12 @@ from reconciler.core.policies.signals import (
     number_of,
     pace_mistakes,
 )
-from reconciler.core.policies.sudden_falls import doubted, followed, remembered
+from reconciler.core.policies.sudden_falls import doubted, follow
+from reconciler.model.findings import Severity
 from reconciler.model.refs import Json
 from reconciler.model.scaling import Advice, Look
 
+_MADE_ZERO = re.compile(r"\bor\s+(on\s*\(\s*\)\s*)?vector\s*\(\s*0(\.0*)?\s*\)", re.IGNORECASE)
 TOLERANCE_PERCENT = 10.0
 """The HPA's own."""
 
@@ -40,10 +43,16 @@ class Metric:
     name: str = "metric"
 
     def problems(self, parameters: Json, facts: Facts) -> Iterable[Mistake]:
-        """Return that it needs one target, and answers that live long enough."""
+        """Return that it needs one target, a query that measures, and answers that live long."""
         if ("target" in parameters) == ("targetPerRoom" in parameters):
             message = "a metric has a target or a targetPerRoom, one of both"
             yield Mistake((), message, "write targetPerRoom: 20", "target", at_key=True)
+        if _MADE_ZERO.search(parameters["query"]):
+            message = (
+                "the query makes a 0 of what is not there: rooms would go by what nobody measured"
+            )
+            fix = "take out `or vector(0)`: where nothing is measured the count stays"
+            yield Mistake(("query",), message, fix, "metric", severity=Severity.WARNING)
         yield from pace_mistakes(parameters)
 
     def asks(self, parameters: Json) -> tuple[Ask, ...]:
@@ -61,14 +70,16 @@ class Metric:
         if value is None:
             return held(look, f"the metric told no number to count by: {str(signal.value)[:40]}")
         tolerance = float(parameters.get("tolerancePercent", TOLERANCE_PERCENT)) / 100
-        running = look.load.members - look.load.starting
-        told = followed(remembered(look.memory, ask.name), signal.at, value, running)
         if "targetPerRoom" in parameters:
-            advice = _shared(value, float(parameters["targetPerRoom"]), tolerance, look)
+            target = float(parameters["targetPerRoom"])
+            # So little that it comes to no room is a zero.
+            told = follow(ask, look, value if _up(value / target) else 0.0)
+            advice = _shared(value, target, tolerance, look)
         else:
+            told = follow(ask, look, value)
             target = float(parameters["target"])
             advice = _levelled(value, target, tolerance, told.running, look)
-        return attested(ask, look, doubted(advice, told, ask.name))
+        return attested(ask, look, doubted(advice, told, ask, look))
 
 
 def _shared(value: float, target: float, tolerance: float, look: Look) -> Advice:

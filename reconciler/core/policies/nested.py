@@ -24,13 +24,15 @@ from reconciler.core.schema_check import check
 from reconciler.core.schemas import validator_of
 from reconciler.model.printable import escaped
 from reconciler.model.refs import Json
-from reconciler.model.scaling import Advice, Look, PolicySpec
+from reconciler.model.scaling import Advice, Ground, Look, PolicySpec
 
 Policies = Mapping[str, Policy]
 
 MOST_MEMORY_BYTES = 128 * 1024
 """What a workload's policy may remember: all of it stands in the state record, a third longer."""
 _MOST_REASON = 1000
+_GROUNDS: tuple[Ground, ...] = ("rooms", "others", "clock")
+"""What needs most to be believed comes first."""
 
 
 def check_policy(value: Any, at: Path, policies: Policies, facts: Facts) -> Iterator[Mistake]:
@@ -139,6 +141,8 @@ def _kept(advice: Advice) -> Advice:
         (advice.missing, str),
         (advice.memory, bytes),
         (advice.may_remove, bool),
+        (advice.ground, str),
+        (advice.contradicted, bool),
     )
     if not all(isinstance(part, form) for part, form in parts):
         raise TypeError("this is no advice")
@@ -180,18 +184,37 @@ def wanted(advice: Advice, look: Look) -> int:
 
 
 def largest(advices: Sequence[Advice], look: Look) -> Advice:
-    """Return the advice that wants most; while one cannot tell, no room goes."""
+    """Return the advice that wants most; while one cannot tell, no room goes.
+
+    A zero that rooms with players contradict is no word of those that count these rooms: beside
+    one of them it takes nothing and keeps nothing.
+    """
     telling = [advice for advice in advices if not advice.hold]
     if not telling:
-        return held(look, "; ".join(dict.fromkeys(advice.hold for advice in advices)))
+        return held_by(advices, look, "; ".join(dict.fromkeys(each.hold for each in advices)))
     most = max(telling, key=lambda advice: wanted(advice, look))
     reason = most.reason if len(advices) == 1 else f"most of {len(advices)} policies: {most.reason}"
-    missing = missing_of(advices)
+    ground = _ground_of(telling)
+    heard = advices
+    if ground == "rooms":
+        heard = [replace(each, hold="") if each.contradicted else each for each in advices]
+    missing = missing_of(heard)
     if missing:
         reason += f"; no room goes: {missing}"
-    return Advice(
-        most.replicas, reason, may_remove=not missing and _all_may(advices), missing=missing
-    )
+    may_remove = not missing and _all_may(heard)
+    return Advice(most.replicas, reason, may_remove=may_remove, missing=missing, ground=ground)
+
+
+def held_by(advices: Sequence[Advice], look: Look, why: str) -> Advice:
+    """Return that nothing changes by several policies of which those that hold say why."""
+    holding = [advice for advice in advices if advice.hold]
+    return replace(held(look, why), contradicted=all(each.contradicted for each in holding))
+
+
+def _ground_of(advices: Sequence[Advice]) -> Ground:
+    """Return what the largest of several counts rests on: on rooms where any of them does."""
+    grounds = {advice.ground for advice in advices}
+    return next((ground for ground in _GROUNDS if ground in grounds), "rooms")
 
 
 def missing_of(advices: Sequence[Advice]) -> str:

@@ -63,7 +63,8 @@ class Schedule:
         memory = memory_of(values, advices)
         if not holding:
             least = look.bounds.minimum
-            return Advice(least, f"no entry holds now: min, {plural(least, 'room')}", memory=memory)
+            reason = f"no entry holds now: min, {plural(least, 'room')}"
+            return Advice(least, reason, memory=memory, ground="clock")
         return replace(largest(holding, look), memory=memory)
 
 
@@ -72,7 +73,7 @@ def _values(parameters: Json) -> list[Json]:
 
 
 def _counted(entry: Json) -> Advice:
-    return Advice(entry["replicas"], plural(entry["replicas"], "room"))
+    return Advice(entry["replicas"], plural(entry["replicas"], "room"), ground="clock")
 
 
 def _count_mistakes(entry: Json, facts: Facts) -> Iterator[Mistake]:

@@ -6,6 +6,9 @@ series (or has a slip of the pen) or a webhook that lost its data.
 It takes no room until it has been told for `LASTING_SECONDS`, the last time at their end or later:
 one answer that grows old says nothing twice. A value that goes down by and by is believed at once.
 What lasts is the highest that was told meanwhile: one zero at the end of a fall is doubted anew.
+
+A zero is attested by rooms alone. While one that is heard has players it is contradicted, and
+holds however long it is told; from when all of them are empty it has to last as any fall.
 """
 
 import math
@@ -13,11 +16,12 @@ import struct
 import zlib
 from dataclasses import dataclass, replace
 
-from reconciler.model.scaling import Advice
+from reconciler.core.policies.policy import Ask, held, plural
+from reconciler.model.scaling import Advice, Load, Look
 
 LASTING_SECONDS = 120.0
 """Four answers, usually; what is restarted is back by then."""
-_FORM = struct.Struct("<IdIddd")
+_FORM = struct.Struct("<IdIdddd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +30,8 @@ class Told:
 
     `running` are the rooms that ran then. `believed` is the last value that no fall made doubtful,
     infinite where none is known; `fell_at` is since when less than half of it is told, 0 where
-    that is not so, and `lately` the highest value since then.
+    that is not so, and `lately` the highest value since then. `contradicted_at` is when rooms with
+    players last contradicted a zero, 0 where that is no matter any more.
     """
 
     at: float
@@ -34,6 +39,7 @@ class Told:
     believed: float
     fell_at: float = 0.0
     lately: float = 0.0
+    contradicted_at: float = 0.0
 
     @property
     def is_doubtful(self) -> bool:
@@ -44,12 +50,13 @@ class Told:
         """Return it where who is asked says that all is well, and no count: what fell was no more
         told since, so that it does not last.
         """
-        return replace(self, fell_at=0.0, lately=0.0)
+        return replace(self, fell_at=0.0, lately=0.0, contradicted_at=0.0)
 
     def packed(self, question: str) -> bytes:
         """Return it as the memory of a policy that asks a question, by the name of that."""
         mark = zlib.crc32(question.encode())
-        return _FORM.pack(mark, self.at, self.running, self.believed, self.fell_at, self.lately)
+        fall = (self.believed, self.fell_at, self.lately, self.contradicted_at)
+        return _FORM.pack(mark, self.at, self.running, *fall)
 
 
 def remembered(memory: bytes, question: str) -> Told | None:
@@ -64,6 +71,15 @@ def remembered(memory: bytes, question: str) -> Told | None:
     return Told(*told) if mark == zlib.crc32(question.encode()) else Told(0.0, 0, math.inf)
 
 
+def follow(ask: Ask, look: Look, value: float) -> Told:
+    """Return what is to be remembered after a value was told, of which rooms say what they say."""
+    before, at = remembered(look.memory, ask.name), look.signals[ask.name].at
+    running = look.load.members - look.load.starting
+    if value == 0 and look.load.busy_heard:
+        return contradicted(before, at, running, look.now)
+    return followed(before, at, value, running)
+
+
 def followed(before: Told | None, at: float, value: float, running: int) -> Told:
     """Return what is to be remembered after a value; looked at again it is the same."""
     if before is not None and before.at == at:
@@ -76,19 +92,52 @@ def followed(before: Told | None, at: float, value: float, running: int) -> Told
         return Told(at, running, believed, at, value)
     lately = max(before.lately, value)
     # A clock that was set back must not make a doubt last for ever.
-    if abs(at - before.fell_at) < LASTING_SECONDS:
-        return Told(at, running, believed, before.fell_at, lately)
+    if abs(at - max(before.fell_at, before.contradicted_at)) < LASTING_SECONDS:
+        return replace(before, at=at, running=running, lately=lately)
     if value >= lately / 2:
         return Told(at, running, value)
     return Told(at, running, lately, at, value)
 
 
-def doubted(advice: Advice, told: Told, question: str) -> Advice:
+def contradicted(before: Told | None, at: float, running: int, now: float) -> Told:
+    """Return what is to be remembered after a zero that rooms with players contradict now.
+
+    It is never believed, and whatever is told next waits. Since when it is told goes on, also from
+    a time in which rooms attested it.
+    """
+    known = before or Told(at, running, math.inf)
+    fell_at = at if known.believed else at - LASTING_SECONDS
+    if known.contradicted_at:
+        fell_at = known.fell_at
+    running = known.running if known.at == at else running
+    return Told(at, running, known.believed or math.inf, fell_at, 0.0, now)
+
+
+def doubted(advice: Advice, told: Told, ask: Ask, look: Look) -> Advice:
     """Return the advice by a value, with what is to be remembered; in doubt no room goes by it."""
-    advice = replace(advice, memory=told.packed(question))
+    advice = replace(advice, memory=told.packed(ask.name), ground="others")
+    if told.contradicted_at == look.now:
+        why = f"the {ask.kind} comes to 0, while {_players_in(look.load)}: no room goes by it"
+        if look.load.replicas > look.bounds.minimum:
+            lasts = abs(told.at - told.fell_at) >= LASTING_SECONDS
+            return replace(held(look, why), memory=advice.memory, contradicted=lasts)
+        # Where none may go anyway, nothing stands still that a person should look after.
+        return replace(advice, reason=f"{advice.reason}; {why}", may_remove=False)
     if not told.is_doubtful:
         return advice
-    is_first = math.isinf(told.believed)
-    fell = "nothing is known of before" if is_first else f"it fell from {told.believed:.6g}"
-    why = f"{fell}: no room goes until an answer {LASTING_SECONDS:g} s later tells it too"
+    why = f"{_doubt(told)}: no room goes until an answer {LASTING_SECONDS:g} s later tells it too"
     return replace(advice, reason=f"{advice.reason}; {why}", may_remove=False)
+
+
+def _doubt(told: Told) -> str:
+    if told.contradicted_at:
+        return "rooms had players while it came to 0"
+    if math.isinf(told.believed):
+        return "nothing is known of before"
+    return f"it fell from {told.believed:.6g}"
+
+
+def _players_in(load: Load) -> str:
+    verb = "has" if load.busy_heard == 1 else "have"
+    of = plural(load.ready + load.busy_heard, "room")
+    return f"{load.busy_heard} of {of} that are heard {verb} players"

@@ -1,8 +1,9 @@
 """webhook: somebody else's count, asked by HTTP and given here as it came.
 
 The question goes out and the answer comes in beside the loop (`reviews.py` has both forms); a
-policy only judges what came. What cannot be read holds, and a sudden fall takes no room until it
-lasts (`sudden_falls.py`): nobody's crash moves a room, nor does a count made of data that is lost.
+policy only judges what came. What cannot be read holds, a sudden fall takes no room until it lasts
+and a zero none while rooms have players (`sudden_falls.py`): nobody's crash moves a room, nor does
+a count made of data that is lost.
 """
 
 import re
@@ -20,7 +21,7 @@ from reconciler.core.policies.signals import (
     doubt,
     pace_mistakes,
 )
-from reconciler.core.policies.sudden_falls import doubted, followed, remembered
+from reconciler.core.policies.sudden_falls import doubted, follow, remembered
 from reconciler.model.findings import Severity
 from reconciler.model.masks import redact
 from reconciler.model.refs import Json
@@ -66,13 +67,12 @@ class Webhook:
         if count is None:
             return held(look, f"the webhook said nothing to count by: {told}")
         reason = f"the webhook wants {plural(count, 'room')}" + (told and f": {told}")
-        before = remembered(look.memory, ask.name)
         if ask.form == "agones" and not agones_scales(answer):
+            before = remembered(look.memory, ask.name)
             memory = before.undoubted().packed(ask.name) if before else b""
-            return attested(ask, look, Advice(count, reason, memory=memory))
-        running, at = look.load.members - look.load.starting, look.signals[ask.name].at
-        said = followed(before, at, count, running)
-        return attested(ask, look, doubted(Advice(count, reason), said, ask.name))
+            return attested(ask, look, Advice(count, reason, memory=memory, ground="others"))
+        advice = doubted(Advice(count, reason), follow(ask, look, count), ask, look)
+        return attested(ask, look, advice)
 
 
 def _no_address(url: str) -> Mistake:

@@ -125,6 +125,16 @@ def test_a_little_silence_is_still_ground() -> None:
     assert (load.unheard, load.trouble) == (1, "")
 
 
+def test_of_who_serves_players_those_are_told_apart_that_are_heard() -> None:
+    workload = a_workload(reports="required")
+    rooms = [busy(0), busy(1), busy(2), a_room(3, mark=Mark.ALLOCATED)]
+    heard = ears(r0=PLAYING, r1=replace(PLAYING, silent=True), r3=a_heard())
+    load = load_of(sort_rooms(rooms, workload, heard, NOW), 4)
+    assert (load.busy, load.busy_heard) == (4, 2)
+    none = load_of(sort_rooms(rooms, a_workload(), heard, NOW), 4)
+    assert none.busy_heard == 0, "with reports: none nobody waits for what they say"
+
+
 def test_our_own_deafness_is_no_ground() -> None:
     workload = a_workload(reports="required")
     deaf = replace(ears(r0=a_heard()), deaf="3 of 4 rooms fell silent at once")

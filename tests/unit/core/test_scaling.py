@@ -154,6 +154,21 @@ def test_a_webhook_that_answers_zero_at_once_takes_no_room_without_any_window_ei
     assert counts == [20, 20, 20, 20, 20, 0]
 
 
+def test_a_zero_that_rooms_with_players_contradict_takes_no_room_for_an_hour_and_is_told() -> None:
+    past, count, holds = Past(), 20, set()
+    for number, value in enumerate([200.0] + [0.0] * 120):
+        at = NOW + 30 * number
+        load = a_load(ready=5, occupied=15, replicas=count)
+        look = a_look(load, now=at, signals={"metric q": Signal(at, value)})
+        found = decide(autoscaling(), look, past, policies())
+        past, count = found.past, found.replicas
+        holds.add((found.hold, found.advised))
+        assert count >= 20
+
+    told = "the metric comes to 0, while 15 of 20 rooms that are heard have players"
+    assert (f"{told}: no room goes by it", None) in holds
+
+
 def test_a_hold_begins_the_window_anew() -> None:
     held = decided(math.nan)
 

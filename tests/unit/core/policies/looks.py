@@ -18,6 +18,7 @@ def a_load(**changes: Any) -> Load:
     counts = {"ready": 0, "active": 0, "occupied": 0, "allocated": 0, "starting": 0, **changes}
     rooms = sum(counts[name] for name in ("ready", "active", "occupied", "allocated", "starting"))
     usual = {"replicas": rooms, "matches": counts["occupied"], "matches_max": 1, "players": 0}
+    usual["busy_heard"] = counts["active"] + counts["occupied"] + counts["allocated"]
     return Load(**{**usual, "unheard": 0, **counts})
 
 

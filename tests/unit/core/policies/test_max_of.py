@@ -5,11 +5,13 @@ from typing import Any
 import pytest
 
 from reconciler.core.policies.policy import Facts
-from tests.unit.core.policies.looks import a_load, a_look, advice, policies, signal
+from reconciler.model.scaling import Advice, Signal
+from tests.unit.core.policies.looks import NOW, a_load, a_look, advice, policies, signal
 from tests.unit.core.reading import rules
 
 FIVE, NINE = {"fixedBuffer": {"amount": 5}}, {"fixedBuffer": {"amount": 9}}
 METRIC = {"metric": {"query": "q", "targetPerRoom": 1}}
+OTHER = {"metric": {"query": "r", "targetPerRoom": 1}}
 HALF = {"roomOccupancy": {"readyTarget": 0.5}}
 
 
@@ -51,6 +53,58 @@ def test_one_that_lets_none_go_keeps_all() -> None:
     found = advice({"max": [FIVE, HALF]}, a_look(a_load(occupied=2, ready=2, replicas=9)))
 
     assert (found.replicas, found.may_remove) == (4, False)
+
+
+def after_zeros(
+    policy: dict[str, Any], busy: int, last: dict[str, int] | None = None, zeros: int = 6
+) -> Advice:
+    """The advice for 20 rooms after a queue told some zeros, half a minute apart."""
+    found = Advice(0, "")
+    for number in range(zeros):
+        at, load = NOW + 30 * number, a_load(ready=20 - busy, occupied=busy)
+        if last is not None and number == zeros - 1:
+            load = a_load(**last)
+        look = a_look(load, now=at, signals={"metric q": Signal(at, 0.0)}, memory=found.memory)
+        found = advice(policy, look)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("policy", "wanted", "goes"),
+    [
+        pytest.param({"max": [FIVE, METRIC]}, 8, True, id="beside one that counts those rooms"),
+        pytest.param({"max": [{"schedule": [{"replicas": 2}]}, METRIC]}, 2, False,
+                     id="beside a time-table"),
+        pytest.param({"max": [METRIC, METRIC]}, 20, False, id="beside another such"),
+        pytest.param({"max": [FIVE, {"max": [METRIC, METRIC]}]}, 8, True, id="one inside another"),
+        pytest.param({"max": [FIVE, {"min": [METRIC, NINE]}]}, 8, True, id="min inside"),
+        pytest.param({"max": [FIVE, {"chain": [{"policy": METRIC}]}]}, 8, True, id="chain inside"),
+        pytest.param({"max": [FIVE, METRIC, OTHER]}, 8, False, id="and one that is not there"),
+        pytest.param({"schedule": [{"policy": FIVE}, {"policy": METRIC}]}, 8, True, id="schedule"),
+        pytest.param({"min": [NINE, METRIC]}, 20, False, id="min: it cannot tell, all stays"),
+        pytest.param({"chain": [{"policy": METRIC}, {"policy": FIVE}]}, 20, False, id="chain"),
+    ],
+)  # fmt: skip
+def test_a_zero_that_rooms_contradict(policy: dict[str, Any], wanted: int, goes: bool) -> None:
+    """As of a queue in which nobody waits while matches go on."""
+    found = after_zeros(policy, busy=3)
+
+    assert (found.replicas, not found.hold and found.may_remove) == (wanted, goes)
+    assert bool(found.hold or found.missing) is not goes
+
+
+@pytest.mark.parametrize(("zeros", "goes"), [(1, False), (4, False), (5, True)])
+def test_beside_those_that_count_rooms_a_zero_hinders_once_it_lasts(zeros: int, goes: bool) -> None:
+    """A fall to 0 is an exporter that was restarted, at first."""
+    found = after_zeros({"max": [FIVE, METRIC]}, busy=3, zeros=zeros)
+
+    assert (found.may_remove, bool(found.missing)) == (goes, not goes)
+
+
+def test_one_that_lasted_with_all_rooms_empty_hinders_nobody_when_the_first_player_comes() -> None:
+    found = after_zeros({"max": [FIVE, METRIC]}, busy=0, last={"ready": 19, "occupied": 1})
+
+    assert (found.replicas, found.may_remove, found.missing) == (6, True, "")
 
 
 def test_mistakes_stand_at_their_place_in_the_list() -> None:

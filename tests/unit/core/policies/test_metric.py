@@ -8,11 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.core.policies.policy import Ask, Facts
-from reconciler.model.scaling import Signal
+from reconciler.model.findings import Severity
+from reconciler.model.scaling import Bounds, Signal
 from tests.unit.core.policies.looks import NOW, a_load, a_look, advice, policies, signal
 from tests.unit.core.reading import rules
 
 NAME = "metric queue"
+FACTS = Facts(reports=False)
 
 
 def metric(**parameters: float) -> dict[str, Any]:
@@ -120,6 +122,69 @@ def test_a_zero_of_which_nothing_was_known_takes_no_room_yet() -> None:
     assert "nothing is known of before" in found.reason
 
 
+@pytest.mark.parametrize(
+    ("parameters", "zero"),
+    [({"target": 50}, 0.0), ({"targetPerRoom": 20}, 0.0), ({"targetPerRoom": 20}, 1e-12)],
+)
+def test_a_zero_takes_no_room_however_long_it_is_told_while_rooms_that_are_heard_have_players(
+    parameters: dict[str, float], zero: float
+) -> None:
+    told = [(400.0, 15), *[(zero, 15)] * 120, (zero, 1), *[(zero, 0)] * 5]
+    memory, found = b"", []
+    for number, (value, busy) in enumerate(told):
+        at, load = NOW + 30 * number, a_load(ready=20 - busy, occupied=busy)
+        look = a_look(load, now=at, signals={NAME: Signal(at, value)}, memory=memory)
+        found.append(advice(metric(**parameters), look))
+        memory = found[-1].memory
+
+    many, one, empty = found[1:121], found[121], found[122:]
+    assert {(each.replicas, each.hold) for each in many} == {
+        (
+            20,
+            "the metric comes to 0, while 15 of 20 rooms that are heard have players: "
+            "no room goes by it",
+        )
+    }
+    assert "while 1 of 20 rooms that are heard has players" in one.hold
+    assert "rooms had players while it came to 0: no room goes until" in empty[0].reason
+    assert [each.may_remove for each in empty] == [False] * 3 + [True] * 2
+    assert {each.hold for each in empty} == {""}
+
+
+def test_where_no_room_may_go_anyway_a_contradicted_zero_holds_nothing() -> None:
+    """A queue is empty for hours while matches go on: nobody is to look after that."""
+    look = a_look(a_load(ready=1, occupied=2), signals={NAME: signal(0.0)}, bounds=Bounds(3, 9))
+
+    found = advice(metric(targetPerRoom=20), look)
+
+    assert (found.hold, found.may_remove) == ("", False)
+    assert "2 of 3 rooms that are heard have players" in found.reason
+
+
+def test_rooms_that_nobody_hears_contradict_no_zero() -> None:
+    """With `reports: none`, or in a room that fell silent, nobody knows whether players are."""
+    memory = b""
+    for number in range(6):
+        at, load = NOW + 30 * number, a_load(ready=18, occupied=2, busy_heard=0)
+        look = a_look(load, now=at, signals={NAME: Signal(at, 0.0)}, memory=memory)
+        found = advice(metric(targetPerRoom=20), look)
+        memory = found.memory
+
+    assert (found.replicas, found.hold, found.may_remove) == (0, "", True)
+
+
+def test_what_is_told_after_a_contradicted_zero_waits_as_it_comes_back() -> None:
+    memory, may = b"", []
+    for number, value in enumerate([400.0, *[0.0] * 20, 5.0, 5.0, 390.0, 300.0]):
+        at, load = NOW + 30 * number, a_load(ready=5, occupied=15)
+        look = a_look(load, now=at, signals={NAME: Signal(at, value)}, memory=memory)
+        found = advice(metric(targetPerRoom=20), look)
+        memory = found.memory
+        may.append(not found.hold and found.may_remove)
+
+    assert may == [True, *[False] * 22, True, True]
+
+
 def test_a_huge_value_is_a_huge_count_and_no_failure() -> None:
     look = a_look(a_load(ready=1), signals={NAME: signal(1e300)})
 
@@ -151,6 +216,9 @@ def test_it_asks_its_query_and_has_one_target() -> None:
     assert policy.asks({"query": "queue"}) == (Ask(NAME, "metric", "queue"),)
     assert rules(policy.problems({"query": "q"}, Facts(reports=False))) == {("", "target")}
     assert not list(policy.problems({"query": "q", "target": 1}, Facts(reports=False)))
+    (made_zero,) = policy.problems({"query": "sum(q) OR on() vector(0)", "target": 1}, FACTS)
+    assert (made_zero.path, made_zero.severity) == (("query",), Severity.WARNING)
+    assert not list(policy.problems({"query": "sum(q or vector(1))", "target": 1}, FACTS))
     hasty = {"query": "q", "target": 1, "everySeconds": 90}
     assert policy.asks(hasty)[0].every_seconds == 90
     assert rules(policy.problems(hasty, Facts(reports=False))) == {("", "staleSeconds")}

@@ -77,6 +77,26 @@ def test_a_sudden_fall_takes_no_room_until_it_lasts(
     assert [each.replicas for each in found] == [20, 0, 0, 0, 0, 0, 30]
 
 
+@pytest.mark.parametrize("form", ["gamekeeper", "agones"])
+def test_a_count_of_zero_takes_no_room_while_rooms_that_are_heard_have_players(form: str) -> None:
+    memory, found = b"", []
+    answer = {"replicas": 0, "reason": "nobody", "response": {"scale": True, "replicas": 0}}
+    for number, busy in enumerate([1] * 9 + [0] * 5):
+        at = NOW + 30 * number
+        told = {name: Signal(at, answer) for name in (OURS, AGONES)}
+        look = a_look(a_load(ready=3, allocated=busy), now=at, signals=told, memory=memory)
+        found.append(advice({"webhook": {"url": URL, "form": form}}, look))
+        memory = found[-1].memory
+
+    assert {each.hold for each in found[:9]} == {
+        "the webhook comes to 0, while 1 of 4 rooms that are heard has players: no room goes by it"
+    }
+    assert [(each.hold, each.may_remove) for each in found[9:]] == [
+        *[("", False)] * 3,
+        *[("", True)] * 2,
+    ]
+
+
 def test_what_a_query_told_is_no_ground_to_believe_a_first_zero() -> None:
     """The memory is kept when a spec changes its policy."""
     query = {"metric": {"query": "q", "targetPerRoom": 20}}
