@@ -13,7 +13,8 @@ from reconciler.model.intents import Step
 from reconciler.model.refs import WorkloadKey
 
 _NUMBERS = r"([0-9]{1,10}) -> ([0-9]{1,10})"
-_CUT = re.compile(r"\(and [0-9]+ more lines\)")
+_CUT = re.compile(r"\(and [0-9]+ more (?:lines\)|steps of [0-9]+ workloads: .*)")
+_NOT_LISTED = re.compile(r"  \([0-9]+ earlier steps? (?:is|are) not listed\)")
 _END = "\nGamekeeper-Instance: "
 """What ends every message of ours: one that was cut lacks it."""
 _STEP = re.compile(
@@ -66,7 +67,7 @@ def believed(told: Told | None, before: int | None, after: int | None) -> tuple[
 
 
 def _steps(lines: Sequence[str]) -> Iterator[Step]:
-    for line in lines:
+    for line in lines[1:] if lines and _NOT_LISTED.fullmatch(lines[0]) else lines:
         match = _STEP.fullmatch(line)
         day = day_of(match[1]) if match else None
         if match is None or day is None:

@@ -7,9 +7,9 @@ is known by object ids and by the numbers that were pushed, never by a message o
 from collections.abc import Iterable
 from dataclasses import replace
 
+from reconciler.core import step_keeping
 from reconciler.model.intents import (
     BY_A_PERSON,
-    PERSONS,
     Fate,
     HeadCount,
     Intent,
@@ -20,9 +20,6 @@ from reconciler.model.intents import (
 )
 
 LANDINGS_KEPT = 20
-STEPS_KEPT = 50
-"""More in one commit are told as one: a branch that takes nothing for a day must not fill the
-record."""
 UNANSWERED_SECONDS = 600.0
 """A push without an answer for so long does not reach the branch any more. If it does all the
 same, its number acts as any of ours, and is decided over."""
@@ -161,7 +158,7 @@ def decided(scaling: Scaling, in_git: int, step: Step) -> Scaling:
     known = intent.steps if scaling.landings else intent.untold
     if step.at <= told:
         told = 0.0  # the clock was set back; what was told is left out already
-    steps = _shortened((*known, step), told)
+    steps = step_keeping.kept((*known, step), told)
     if step.after == intent.base and not scaling.landings:
         # A person's is not carried over: what a policy decides next would pass for theirs.
         return replace(scaling, intent=None, undone=() if intent.is_persons else steps)
@@ -263,16 +260,3 @@ def _after(landings: tuple[Landing, ...], number: int) -> tuple[tuple[Landing, .
         if landings[place].value == number:
             return landings[place + 1 :], landings[place].decided_at
     return None, 0.0
-
-
-def _shortened(steps: tuple[Step, ...], told_at: float) -> tuple[Step, ...]:
-    """Return no more steps than are kept; what was told becomes one with nothing that was not."""
-    if len(steps) <= STEPS_KEPT:
-        return steps
-    start = 1 if steps[0].at <= told_at < steps[1].at else 0
-    first, second = steps[start : start + 2]
-    reason = f"{first.reason}; then {second.reason}"[:300]
-    # What a person began is theirs for as long as it waits: a suspension does not end it.
-    policy = first.policy if first.policy in PERSONS else second.policy
-    one = replace(second, before=first.before, at=first.at, policy=policy, reason=reason)
-    return (*steps[:start], one, *steps[start + 2 :])

@@ -2,9 +2,10 @@
 
 import pytest
 
-from reconciler.core.commit_steps import told_of
+from reconciler.core.commit_steps import is_silent, told_of
 from reconciler.loop.commit_text import MOST_LINES, message_of
 from reconciler.model.intents import Intent, Step
+from reconciler.model.pushes import MESSAGE_LIMIT_BYTES
 from reconciler.model.refs import WorkloadKey
 
 AT = 1795330800.0
@@ -69,13 +70,48 @@ def test_a_strangers_reason_gives_the_host_no_orders_and_can_be_read(
     assert [step.reason for step in told.steps] == [written]
 
 
-def test_many_workloads_are_counted_in_the_first_line_and_a_huge_message_is_cut() -> None:
-    steps = tuple(Step(AT + n, n, n + 1, "buffer", "r") for n in range(50))
-    landed = {WorkloadKey("Scheduler", f"s{n}", f"s{n}"): Intent(0, 50, steps) for n in range(90)}
-    lines = message_of(landed, "main").splitlines()
+def many(workloads: int, steps: int, reason: str = "r") -> dict[WorkloadKey, Intent]:
+    told = tuple(Step(AT + n, n, n + 1, "buffer", reason) for n in range(steps))
+    keys = [WorkloadKey("Scheduler", f"s{n}", f"s{n}") for n in range(workloads)]
+    return {key: Intent(0, steps, told) for key in keys}
+
+
+@pytest.mark.parametrize("reason", ["r", "\u20ac" * 300], ids=["short reasons", "long ones"])
+def test_a_huge_message_names_each_workload_and_how_many_steps_it_does_not_list(
+    reason: str,
+) -> None:
+    landed = many(90, 50, reason)
+    text = message_of(landed, "main")
+    lines = text.splitlines()
     assert lines[0] == "Scale 90 workloads"
-    assert len(lines) < MOST_LINES + 6
-    assert lines[-3].startswith("(and ")
+    assert len(lines) <= MOST_LINES + 3
+    assert len(text.encode()) <= MESSAGE_LIMIT_BYTES
+    for key in landed:
+        told = told_of(text, key)
+        assert told is not None
+        left_out = 50 - len(told.steps)
+        are = "step is" if left_out == 1 else "steps are"
+        note = [f"  ({left_out} earlier {are} not listed)"] if left_out else []
+        head = lines.index(f"{key}: 0 -> 50")
+        assert lines[head + 1 : head + 1 + len(note)] == note
+        assert told.steps[-1].after == 50, "the newest are"
+    assert "  (49 earlier steps are not listed)" in lines
+
+
+def test_what_no_message_has_room_for_is_counted_and_named_at_its_end() -> None:
+    text = message_of(many(1000, 2), "main")
+    *lines, said, _, _ = text.splitlines()
+    assert len(lines) <= MOST_LINES + 2
+    assert "  (1 earlier step is not listed)" in lines
+    assert said.startswith("(and 1000 more steps of 500 workloads: Scheduler/")
+    assert not is_silent(text, WorkloadKey("Scheduler", "s9", "s9"))
+
+
+def test_lines_that_are_taken_out_leave_room_for_steps() -> None:
+    gone = [WorkloadKey("Scheduler", f"g{n}", f"g{n}") for n in range(3000)]
+    text = message_of(many(3, 2), "main", gone=gone)
+    assert "(and 2500 more lines)" in text
+    assert text.count("(buffer)") == 6
 
 
 def test_the_first_line_follows_its_template() -> None:

@@ -64,9 +64,12 @@ def test_a_reason_that_holds_a_secret_is_committed_without_it() -> None:
 
 def test_a_message_that_was_cut_is_silent_of_nobody() -> None:
     steps = tuple(Step(UP.at + n, n, n + 1, "buffer", "r") for n in range(50))
-    landed = {WorkloadKey("Scheduler", f"s{n}", f"s{n}"): Intent(0, 50, steps) for n in range(90)}
+    landed = {WorkloadKey("Scheduler", f"s{n}", f"s{n}"): Intent(0, 50, steps) for n in range(900)}
     body = body_of(message_of(landed, "main"))
-    assert not is_silent(body, WorkloadKey("Scheduler", "s89", "s89"))
+    assert not is_silent(body, DUEL)
+    assert not is_silent(
+        "Scheduler/a/a: 1 -> 2\n(and 7 more lines)\n\nGamekeeper-Instance: main", DUEL
+    )
     assert not is_silent(body[:200], WorkloadKey("Scheduler", "s89", "s89"))
 
 

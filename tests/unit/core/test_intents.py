@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from reconciler.core import intents
+from reconciler.core.step_keeping import STEPS_KEPT
 from reconciler.model.intents import (
     BY_A_PERSON,
     CARRIED,
@@ -261,11 +262,11 @@ def test_a_suspension_ends_what_a_policy_decided_and_keeps_what_a_person_did() -
 @pytest.mark.parametrize("by", [BY_A_PERSON, CARRIED])
 def test_what_a_person_began_is_theirs_however_many_steps_a_policy_adds(by: str) -> None:
     known = Scaling(Intent(2, 6, (Step(0.5, 2, 6, by, "the branch is gone"),)))
-    for number in range(2 * intents.STEPS_KEPT):
+    for number in range(2 * STEPS_KEPT):
         step = Step(1.0 + number, 6 + number % 2, 7 - number % 2, "buffer", "a")
         known = intents.decided(known, 2, step)
     assert known.intent is not None
-    assert len(known.intent.steps) == intents.STEPS_KEPT
+    assert len(known.intent.steps) == STEPS_KEPT
     after, fate = intents.settle(known, head(2, suspended=True), 200.0, HOLD_SECONDS)
     assert (after, fate) == (known, "kept")
 
@@ -321,10 +322,10 @@ def test_what_a_person_began_and_a_policy_took_back_makes_no_later_count_theirs(
 
 def test_flapping_around_the_number_in_git_keeps_the_record_small() -> None:
     known = Scaling()
-    for at in range(2 * intents.STEPS_KEPT):
+    for at in range(2 * STEPS_KEPT):
         before, after = (5, 7) if at % 2 == 0 else (7, 5)
         known = intents.decided(known, 5, Step(1.0 + at, before, after, "buffer", "r"))
-    assert len(known.undone) == intents.STEPS_KEPT
+    assert len(known.undone) == STEPS_KEPT
     assert known.undone[0].before == known.undone[-1].after == 5
     assert all(one.after == other.before for one, other in pairwise(known.undone))
 
@@ -412,7 +413,17 @@ def test_what_never_reached_the_branch_is_told_by_the_next_commit() -> None:
     assert scaling.landings == ()
 
 
-def test_a_day_without_git_keeps_the_record_small_and_loses_no_step_between() -> None:
+def test_four_hours_without_git_and_a_decision_a_minute_keep_each_step() -> None:
+    scaling, steps = Scaling(), list[Step]()
+    for minute in range(240):
+        step = Step(60.0 + 60.0 * minute, 5 + minute, 6 + minute, "buffer", f"r{minute}")
+        steps.append(step)
+        scaling = intents.decided(scaling, 5, step)
+    assert scaling.intent is not None
+    assert scaling.intent.steps == tuple(steps)
+
+
+def test_a_day_without_git_keeps_the_record_small_and_its_oldest_steps_as_one() -> None:
     scaling, before = Scaling(), 5
     for at in range(1, 2000):
         after = 5 + at % 40 + 1
@@ -420,8 +431,10 @@ def test_a_day_without_git_keeps_the_record_small_and_loses_no_step_between() ->
         before = after
     assert scaling.intent is not None
     steps = scaling.intent.steps
-    assert len(steps) == intents.STEPS_KEPT
+    assert len(steps) == STEPS_KEPT
     assert steps[0].before == 5
+    assert steps[0].reason.startswith(f"{2000 - STEPS_KEPT} steps in one, 00:00:01 to 00:29:20; ")
+    assert steps[0].reason.endswith("the last: r1760")
     assert all(one.after == other.before for one, other in pairwise(steps))
 
 
@@ -431,13 +444,13 @@ def test_what_was_told_is_never_told_as_one_with_what_was_not() -> None:
     assert decided.intent is not None
     scaling = intents.pushed(pushing(decided, "c1"), "c1", decided.intent)
     before = 9
-    for turn in range(2 * intents.STEPS_KEPT):
+    for turn in range(2 * STEPS_KEPT):
         after = 9 if before != 9 else 8
         scaling = intents.decided(scaling, 5, Step(2.0 + turn, before, after, "buffer", "b"))
         before = after
     assert scaling.intent is not None
     untold = scaling.intent.untold
-    assert len(scaling.intent.steps) == intents.STEPS_KEPT
+    assert len(scaling.intent.steps) == STEPS_KEPT
     assert (untold[0].at, untold[0].before) == (2.0, 9), "from the number that was told on"
     assert all(one.after == other.before for one, other in pairwise(untold))
 
