@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from reconciler.core.policies.policy import MOST_ROOMS, held, plural
 from reconciler.model.decisions import Demand
-from reconciler.model.scaling import Activity, Advice, Load, Look
+from reconciler.model.scaling import Activity, Advice, Ground, Load, Look
 
 DOUBTED_SECONDS = 900.0
 """How long a fall that nothing explains is not believed: players who lost a room come back."""
@@ -32,14 +32,18 @@ def _shown(count: object) -> str:
         return "what cannot be shown"  # a number of thousands of digits, say
 
 
-def why_none_goes(load: Load) -> str:
-    """Say why these numbers are no ground for taking rooms away, "" when they are."""
+def why_none_goes(load: Load, ground: Ground = "rooms") -> str:
+    """Say why these numbers are no ground for taking rooms away, "" when they are.
+
+    A count that rests on a time-table needs nobody to attest that no room is used: rooms that were
+    never ready hold no player. Rooms that are not heard keep it up as they do any other.
+    """
     if load.trouble:
         return load.trouble
     heard = load.ready + load.busy
     if heard == 0 and load.unheard:
         return f"none of the {plural(load.unheard, 'room')} that run is heard: nobody attests 0"
-    if heard == 0 and load.replicas:
+    if heard == 0 and load.replicas and ground != "clock":
         return f"no room is ready yet, {load.starting} start: nobody attests 0"
     few = max(1, load.replicas // 10)
     if load.unheard > few:

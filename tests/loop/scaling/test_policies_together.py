@@ -80,3 +80,21 @@ def test_of_a_chain_the_entry_whose_time_it_is_counts_and_of_min_the_smallest() 
             assert "always: least of 2 policies: " in message
 
     in_virtual_time(main())
+
+
+def test_a_time_table_takes_rooms_away_that_never_became_ready() -> None:
+    fewer = [
+        {"from": "07:00", "to": "08:05", "replicas": 6},
+        {"from": "08:05", "to": "20:00", "replicas": 3},
+    ]
+    text = scaled(2, fewer).replace("registry.example/game:1", "registry.example/game:missing")
+
+    async def main() -> None:
+        async with scene(text) as there:
+            there.start("one")
+            await there.until("six rooms that start", lambda: there.pods() == 6, 120.0)
+            await there.until("three", lambda: (there.wanted(), there.pods()) == (3, 3), 900.0)
+            assert there.rooms() == 0, "none was ever ready"
+            await there.until("three in Git", lambda: there.count_in_git() == 3, 90.0)
+
+    in_virtual_time(main())

@@ -90,6 +90,34 @@ def test_what_is_in_doubt_takes_no_room_and_may_add_some(load: dict[str, Any], w
     assert down.advised == 3
 
 
+TWO = {"schedule": [{"replicas": 2}]}
+NEVER = {"schedule": [{"days": ["mon"], "replicas": 50}]}
+
+
+@pytest.mark.parametrize(
+    ("policy", "count"),
+    [
+        pytest.param(TWO, 2, id="a time-table"),
+        pytest.param(NEVER, 0, id="one of which no entry holds now"),
+        pytest.param({"chain": [{"policy": TWO}, {"policy": BUFFER}]}, 2, id="a chain"),
+        pytest.param({"max": [TWO, NEVER]}, 2, id="the largest of several"),
+        pytest.param({"min": [TWO, {"schedule": [{"replicas": 9}]}]}, 2, id="the smallest"),
+        pytest.param({"min": [TWO, BUFFER]}, 2, id="smaller than what rests on rooms"),
+        pytest.param({"max": [TWO, BUFFER]}, 20, id="with one that rests on rooms"),
+        pytest.param({"schedule": [{"replicas": 2}, {"policy": BUFFER}]}, 20, id="one in it"),
+        pytest.param({"chain": [{"policy": BUFFER}, {"policy": TWO}]}, 20, id="whose turn it is"),
+        pytest.param(METRIC, 20, id="a metric"),
+    ],
+)
+def test_a_time_table_takes_rooms_away_that_never_became_ready(policy: Any, count: int) -> None:
+    found = decided(9, load={"ready": 0, "starting": 20}, policy=policy)
+
+    assert found.replicas == count
+    assert bool(found.hold) is (count == 20)
+    if found.hold:
+        assert found.hold == "no room is ready yet, 20 start: nobody attests 0"
+
+
 def test_a_sudden_fall_takes_no_room() -> None:
     past = replace(EARLIER, demand=Demand(NOW - 30, serving=20, players=0))
 
@@ -296,7 +324,7 @@ def test_any_decision_is_within_bounds_and_takes_rooms_only_on_attested_numbers(
         if found.replicas < min(load.replicas, within.maximum):
             assert not load.trouble
             assert load.unheard <= max(1, load.replicas // 10)
-            assert load.ready + load.busy
+            assert load.ready + load.busy or "schedule" in policy
 
 
 @pytest.mark.long

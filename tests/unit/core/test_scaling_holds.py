@@ -49,6 +49,24 @@ def test_who_attests(load: dict[str, Any], why: str) -> None:
     assert bool(why) is bool(found)
 
 
+@pytest.mark.parametrize(
+    ("load", "why"),
+    [
+        pytest.param({"starting": 20}, "", id="rooms that never were ready"),
+        pytest.param({"starting": 19, "unheard": 1}, "none of the 1 room", id="one is not heard"),
+        pytest.param({"ready": 8, "unheard": 2}, "2 of 10 rooms", id="too many are not heard"),
+        pytest.param({"starting": 5, "trouble": "the view is behind"}, "the view", id="trouble"),
+    ],
+)
+def test_a_time_table_needs_no_rooms_that_attest_it(load: dict[str, Any], why: str) -> None:
+    counted = {"replicas": sum(v for k, v in load.items() if k != "trouble"), **load}
+
+    found = scaling_holds.why_none_goes(a_load(**counted), "clock")
+
+    assert why in found
+    assert bool(why) is bool(found)
+
+
 def ended(count: int) -> Activity:
     return Activity(NOW - 30, ends=(900.0,) * count)
 
