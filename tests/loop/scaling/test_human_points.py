@@ -331,7 +331,8 @@ async def _holds(there: Scene, drama: Drama) -> None:
 
 CASES = [
     *itertools.product(POINTS, ACTS, (True,)),
-    *itertools.product(POINTS, (ACTS[0], ACTS[4], ACTS[7]), (False,)),
+    # What a broken Config keeps from acting has no word to die with.
+    *itertools.product(POINTS, (*ACTS[:6], ACTS[7]), (False,)),
 ]
 
 
