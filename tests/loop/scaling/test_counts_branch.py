@@ -12,7 +12,7 @@ from tests.loop.safety import Bounds
 from tests.loop.scaling.counts import counts_of
 from tests.loop.scaling.house import ARENA, FILE, Habits, Scene, scaled, stage
 from tests.loop.virtual_time import in_virtual_time
-from tests.loop.world import CONFIG
+from tests.loop.world import CONFIG, spec
 
 pytestmark = pytest.mark.long
 
@@ -238,5 +238,48 @@ def test_a_branch_of_counts_that_is_made_late_is_ours_though_a_person_pushed_mea
             await asyncio.sleep(120.0)
             assert one.lane.store.state(ARENA).scaling.held_until == 0.0
             assert (there.rooms(), counts(there)) == (6, {"Scheduler/arena": 6})
+
+    in_virtual_time(main())
+
+
+def test_of_the_branch_of_counts_nothing_is_read_but_its_counts() -> None:
+    """Who may push to it moves numbers and nothing else (ADR 17)."""
+    planted: dict[str, str | None] = {
+        FILE: scaled(9, [{"replicas": 12}]).replace("game:1", "game:2"),
+        "schedulers/other.yaml": spec("other", 3),
+        "gamekeeper.yaml": APART.replace(
+            "writeBack: {", "paths: [elsewhere], writeBack: {quietSeconds: 1, "
+        ),
+        "templates/serviceaccount.yaml.j2": "apiVersion: v1\nkind: Secret\n",
+        "elsewhere/replicas.yaml": "apiVersion: gamekeeper.dev/v1\nkind: Replicas\n"
+        "spec: {counts: {Scheduler/arena: 15}}\n",
+        "README.md": "Scheduler/arena: 15\n",
+    }
+    later = [*FROM_EIGHT, {"from": "08:30", "to": "20:00", "replicas": 7}]
+
+    def images(there: Scene) -> set[str]:
+        pods = there.world.pods("arena")
+        return {each["image"] for pod in pods for each in pod["spec"]["containers"]}
+
+    async def main() -> None:
+        async with apart(scaled(2, later)) as there:
+            await six(there)
+            host, namespaces = there.world.host, there.world.namespaces()
+            rooms, service = set(there.world.names("arena")), there.leader
+            assert service is not None
+            accepted = service.lane.store.repository.config_json
+            host.commit(planted, branch="counts")
+            await service.app.look_soon()
+            await asyncio.sleep(600.0)
+            assert set(there.world.names("arena")) == rooms, "none was replaced, added or taken"
+            assert images(there) == {"registry.example/game:1"}
+            assert there.world.namespaces() == namespaces
+            assert service.lane.store.repository.config_json == accepted
+            # Our next commit stands on theirs, changes its own number and reads nothing else.
+            await there.until("seven", lambda: counts(there) == {"Scheduler/arena": 7}, 1500.0)
+            assert there.rooms() == 7
+            files = host.commits[host.branches["counts"]].files
+            assert {path: files[path].decode() for path in planted} == planted
+            assert there.ledgers[0].troubles == []
 
     in_virtual_time(main())
