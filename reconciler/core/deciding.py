@@ -113,7 +113,7 @@ def _slowed(
     return replace(
         decision,
         replicas=reached,
-        reason="; ".join(steps),
+        reason=f"{decision.reason}; {step}",
         past=past,
         steps=steps,
         again_in_seconds=frees_in,

@@ -50,14 +50,28 @@ def decide(autoscaling: Autoscaling, look: Look, past: Past, policies: Policies)
     course = _bounded(course, look)
     return Decision(
         course.replicas,
-        "; ".join(course.steps),
+        "; ".join(_committed(course, advice, look)),
         replace(_moved(past, look, course.replicas), memory=advice.memory),
-        course.steps,
+        _shown(course.steps, advice.said),
         course.hold,
         None if advice.hold else advice.replicas,
         course.again_in_seconds,
         advice.missing,
     )
+
+
+def _committed(course: _Course, advice: Advice, look: Look) -> tuple[str, ...]:
+    """Return the steps as a commit may tell them: why a policy holds may be in others' words."""
+    if not advice.hold or course.replicas == look.load.replicas:
+        return course.steps
+    return ("held: the policy cannot tell", *course.steps[1:])
+
+
+def _shown(steps: tuple[str, ...], said: str) -> tuple[str, ...]:
+    """Return the steps with what others said of the first."""
+    if not said or not steps:
+        return steps
+    return (f"{steps[0]} (in their words: {said})", *steps[1:])
 
 
 def _held(advice: Advice, look: Look, doubt: str) -> _Course:

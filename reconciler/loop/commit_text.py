@@ -1,8 +1,8 @@
 """The message of a commit of ours: every step since the last one, readable in `git log`.
 
-Reasons are sentences that policies made of numbers; a webhook's is a stranger's text, so all of
-them are masked, escaped, cut, and give no orders to the host: what is committed is never taken
-back. Nothing a room or a player said stands here.
+Reasons are sentences that policies made of numbers. Nothing that a room, a player or who was asked
+said stands here: what is committed is never taken back. A policy of others' packages writes what
+it likes, so all are masked, escaped, cut, and give no orders to the host.
 """
 
 import re

@@ -67,8 +67,9 @@ NO_PAST = Past()
 class Decision:
     """How many rooms there shall be, and how that came about.
 
-    `steps` are sentences with numbers: the policy's reason first, then every hold, window,
-    cool-down, limit and bound that shaped the count. `hold` says why the count could not follow
+    `steps` are sentences with numbers: the policy's reason first, with what others said of it, then
+    every hold, window, cool-down, limit and bound that shaped the count. `reason` has all but what
+    others said: a commit tells it. `hold` says why the count could not follow
     its demand, "" when it could. `advised` is what the policy wanted, None where it could not
     tell. In `again_in_seconds` a change that waits may be allowed, None where none waits.
     `missing` says which of several policies cannot tell, "" when all can: no room goes then.

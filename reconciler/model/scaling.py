@@ -207,6 +207,9 @@ class Advice:
     contradicted: bool = False
     """Whether it holds for a zero that rooms with players contradict. Beside a policy that counts
     those rooms that hinders nobody: of a queue a zero is as good as a number."""
+    said: str = ""
+    """What others said with it in their own words. It is shown and never committed, as `reason` is:
+    it may name a player, and Git keeps that for ever."""
 
 
 Direction = Literal["up", "down"]

@@ -143,18 +143,18 @@ def _kept(advice: Advice) -> Advice:
         (advice.may_remove, bool),
         (advice.ground, str),
         (advice.contradicted, bool),
+        (advice.said, str),
     )
     if not all(isinstance(part, form) for part, form in parts):
         raise TypeError("this is no advice")
-    reason, hold, missing = (
-        escaped(text[:_MOST_REASON]) for text in (advice.reason, advice.hold, advice.missing)
-    )
+    texts = (advice.reason, advice.hold, advice.missing, advice.said)
+    reason, hold, missing, said = (escaped(text[:_MOST_REASON]) for text in texts)
     memory = advice.memory
     if len(memory) > MOST_MEMORY_BYTES:
         # With it no record of the workload could be written any more.
         memory = b""
         reason += f"; forgets {len(advice.memory)} bytes, more than {MOST_MEMORY_BYTES} to remember"
-    kept = replace(advice, reason=reason, hold=hold, missing=missing, memory=memory)
+    kept = replace(advice, reason=reason, hold=hold, missing=missing, memory=memory, said=said)
     return advice if kept == advice else kept
 
 
@@ -200,9 +200,16 @@ def largest(advices: Sequence[Advice], look: Look) -> Advice:
         heard = [replace(each, hold="") if each.contradicted else each for each in advices]
     missing = missing_of(heard)
     if missing:
-        reason += f"; no room goes: {missing}"
-    may_remove = not missing and _all_may(heard)
-    return Advice(most.replicas, reason, may_remove=may_remove, missing=missing, ground=ground)
+        # Why not may be in others' words, which no commit tells.
+        reason += "; no room goes while one of them cannot tell"
+    return Advice(
+        most.replicas,
+        reason,
+        may_remove=not missing and _all_may(heard),
+        missing=missing,
+        ground=ground,
+        said="; ".join(filter(None, (most.said, missing))),
+    )
 
 
 def held_by(advices: Sequence[Advice], look: Look, why: str) -> Advice:

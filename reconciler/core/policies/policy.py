@@ -79,7 +79,10 @@ class Policy(Protocol):
         ...
 
     def advise(self, parameters: Json, look: Look) -> Advice:
-        """Return how many rooms are wanted, and why."""
+        """Return how many rooms are wanted, and why.
+
+        The reason is committed: it names no player. What others said is the advice's `said`.
+        """
         ...
 
 

@@ -42,8 +42,9 @@ def attested(ask: Ask, look: Look, advice: Advice) -> Advice:
     trouble = look.signals[ask.name].trouble[:_MOST_TOLD]
     if not trouble:
         return advice
-    why = f"no room goes while the {ask.kind} tells nothing newer: {trouble}"
-    return replace(advice, reason=f"{advice.reason}; {why}", may_remove=False)
+    why = f"no room goes while the {ask.kind} tells nothing newer"
+    said = "; ".join(filter(None, (advice.said, trouble)))
+    return replace(advice, reason=f"{advice.reason}; {why}", may_remove=False, said=said)
 
 
 def pace_mistakes(parameters: Json) -> Iterator[Mistake]:

@@ -8,7 +8,7 @@ a count made of data that is lost.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reconciler.core.egress import place_of, strange_in
 from reconciler.core.mistakes import Mistake, shown
@@ -66,13 +66,13 @@ class Webhook:
             count, told = answer_of(answer)
         if count is None:
             return held(look, f"the webhook said nothing to count by: {told}")
-        reason = f"the webhook wants {plural(count, 'room')}" + (told and f": {told}")
+        reason = f"the webhook wants {plural(count, 'room')}"
+        advice = Advice(count, reason, said=told)
         if ask.form == "agones" and not agones_scales(answer):
             before = remembered(look.memory, ask.name)
             memory = before.undoubted().packed(ask.name) if before else b""
-            return attested(ask, look, Advice(count, reason, memory=memory, ground="others"))
-        advice = doubted(Advice(count, reason), follow(ask, look, count), ask, look)
-        return attested(ask, look, advice)
+            return attested(ask, look, replace(advice, memory=memory, ground="others"))
+        return attested(ask, look, doubted(advice, follow(ask, look, count), ask, look))
 
 
 def _no_address(url: str) -> Mistake:

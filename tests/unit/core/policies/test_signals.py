@@ -44,7 +44,7 @@ def test_no_room_goes_by_an_answer_that_has_no_newer_one() -> None:
     young = attested(ASK, a_look(signals={"m": signal(3.0, 40, "503")}), advice)
 
     assert (young.replicas, young.may_remove, young.hold) == (3, False, "")
-    assert "503" in young.reason
+    assert "503" in young.said
     assert attested(ASK, a_look(signals={"m": signal(3.0, 40)}), advice) == advice
 
 

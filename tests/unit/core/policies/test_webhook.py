@@ -45,7 +45,7 @@ def test_no_room_goes_by_an_answer_that_has_no_newer_one() -> None:
     found = advice({"webhook": {"url": URL}}, look)
 
     assert (found.may_remove, found.hold) == (False, "")
-    assert "503" in found.reason
+    assert "503" in found.said
 
 
 @pytest.mark.parametrize(
