@@ -6,8 +6,10 @@ once, for nobody can be sent to it.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from reconciler.core import fence, victims, witness
 from reconciler.core.failing import Failing, is_failure, is_false_start, tells_its_end_alone
@@ -36,9 +38,13 @@ KEPT_PERCENT, KEPT_ROOMS = 10, 3
 
 @dataclass(slots=True)
 class Departures:
-    """Marks to write and rooms to delete; `again_in_seconds` is when the next may be due."""
+    """Marks to write and rooms to delete; `again_in_seconds` is when the next may be due.
+
+    `held` are the users of host ports by node, anybody's.
+    """
 
     there: Sorted
+    held: Mapping[str, Counter[int]] = field(default_factory=lambda: victims.NOBODY)
     marks: list[MarkRoom] = field(default_factory=list)
     removals: list[DeleteRoom] = field(default_factory=list)
     again_in_seconds: float | None = None
@@ -153,16 +159,20 @@ def _places_to_keep(there: Sorted) -> float:
 def of_step(departures: Departures, step: Step) -> None:
     """Let go what a step of scaling and roll-out lets go."""
     there = departures.there
-    everyone = there.members
     revision = there.workload.revision
-    for pod in _old(there, step, everyone):
+    choose = partial(victims.choose, rooms=there.members, held=departures.held)
+    old = [
+        *choose(there.free(there.old_unready), number=step.remove_old_unready),
+        *choose(there.free(there.old_ready), number=step.remove_old_ready),
+    ]
+    for pod in old:
         departures.go(pod, Why.ROLLOUT, f"{pod.name} is of {pod.revision}, {revision} is wanted")
     free = there.free([*there.new_unready, *there.new_ready])
-    for pod in victims.choose(free, everyone, step.remove_excess):
+    for pod in choose(free, number=step.remove_excess):
         departures.go(pod, Why.SCALE_IN, f"{pod.name} is above the wanted count")
     for pod in there.held(there.old_unready):
         departures.tell(pod, Why.ROLLOUT, f"{pod.name} is of {pod.revision}, and is not heard")
-    for pod in victims.choose(there.held(there.new_unready), everyone, step.leave_unheard):
+    for pod in choose(there.held(there.new_unready), number=step.leave_unheard):
         departures.tell(pod, Why.SCALE_IN, f"{pod.name} is above the count, and is not heard")
     for pod in _busiest_last(there, there.old_ready)[: step.leave_old]:
         departures.tell(pod, Why.ROLLOUT, f"{pod.name} is of {pod.revision}: it leaves when empty")
@@ -179,12 +189,6 @@ def taken_back(departures: Departures, step: Step) -> set[str]:
     for pod in staying:
         departures.stay(pod, f"{pod.name} is wanted again")
     return {pod.uid for pod in staying}
-
-
-def _old(there: Sorted, step: Step, everyone: list[LivePod]) -> Iterator[LivePod]:
-    unready, ready = there.free(there.old_unready), there.free(there.old_ready)
-    yield from victims.choose(unready, everyone, step.remove_old_unready)
-    yield from victims.choose(ready, everyone, step.remove_old_ready)
 
 
 def _busiest_last(there: Sorted, pods: Iterable[LivePod]) -> list[LivePod]:
@@ -221,15 +225,20 @@ def _healed(broken: Failing, places: int) -> Failing:
 
 
 def next_of_all(
-    there: Sorted, broken: Failing, step: Step, may_remove: bool, may_heal: bool = False
+    there: Sorted,
+    broken: Failing,
+    step: Step,
+    may_remove: bool,
+    may_heal: bool = False,
+    held: Mapping[str, Counter[int]] = victims.NOBODY,
 ) -> Departures:
     """Bring every room that leaves one step further.
 
     While nothing may be removed, only failed rooms go: those whose containers ended, for them it
     is over, and, where it `may_heal`, as many of those that run as are replaced. Were none of
-    these to go, what holds would never end.
+    these to go, what holds would never end. `held` are the users of host ports by node.
     """
-    going = Departures(there)
+    going = Departures(there, held)
     if not may_remove:
         broken = _healed(broken, replaced(there) if may_heal else 0)
     of_failed(going, broken)

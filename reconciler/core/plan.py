@@ -180,7 +180,8 @@ def _with_rooms(
     step = rollout.next_step(
         there, workload.replicas, workload.rollout, may_remove, failed=len(broken.stuck)
     )
-    going = departures.next_of_all(there, broken, step, may_remove, situation.complete)
+    held = situation.held
+    going = departures.next_of_all(there, broken, step, may_remove, situation.complete, held)
     made = creations.of_step(situation, desired, step.create, now)
     holds += crowded + room_holds.needs_people(situation, broken)
     holds += room_holds.stuck(situation, there)

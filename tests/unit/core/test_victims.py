@@ -1,3 +1,4 @@
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -41,6 +42,14 @@ rooms = st.lists(
 def test_first_goes(candidates: list[LivePod], first: int) -> None:
     (chosen,) = victims.choose(candidates, candidates, 1)
     assert chosen.ordinal == first
+
+
+def test_a_node_where_other_fleets_stand_is_not_the_emptiest() -> None:
+    alone, beside = [a_pod(1), a_pod(2)], a_pod(3, node="node-2")
+    held = {"node-1": Counter({7000: 2}), "node-2": Counter({7001: 40})}
+    everyone = [*alone, beside]
+    assert victims.choose(everyone, everyone, 2, held) == [alone[1], alone[0]]
+    assert victims.choose(everyone, everyone, 1) == [beside], "of this fleet alone it is"
 
 
 @given(rooms, st.integers(0, 15))
