@@ -16,7 +16,7 @@ from typing import Any
 from reconciler.core.secret_texts import is_secret_name, takes_secret, without_secrets
 from reconciler.model import labels
 from reconciler.model.changes import FieldChange
-from reconciler.model.masks import MASK, redact
+from reconciler.model.masks import MASK, redact, without_keys
 
 _SHELL = re.compile(r"(?:command|args)\[\d++\]$")
 """The path of what a shell may read."""
@@ -84,9 +84,11 @@ def _flagged(items: list[Any]) -> set[int]:
 
 def _masked(value: Any, side: str, path: str) -> Any:
     if isinstance(value, str):
-        told = value
+        # Keys first: who masks the first line of one as a value leaves nothing to know it by.
+        told = without_keys(value)
         if not _IMAGE.search(path):
-            told = without_secrets(value, in_shell=bool(_SHELL.search(path)))
+            told = without_secrets(told, in_shell=bool(_SHELL.search(path)))
+        # The rest last: of `pass: a;b c` it takes `a` alone, and a mask is all of a value.
         told = redact(told)
         return value if told == value else f"{told} ({side})"
     if isinstance(value, list):

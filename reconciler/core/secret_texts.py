@@ -8,7 +8,7 @@ rather than less:
 
 - behind a flag it is one word of a shell, in a shell behind `X=` as well; outside one only where
   another flag follows or nothing, for of `-pass correct horse` each word is one of the secret;
-- what quotes or brackets enclose, on several lines too. A bracket that nothing closes reaches to
+- what quotes or brackets enclose, on several lines too. A list's that nothing closes reaches to
   the end of the text;
 - in `{pass: x, map: ice}` what stands before the next name or the last bracket;
 - otherwise all of the line, and of `pass: |` or a list the lines below that are indented deeper.
@@ -61,11 +61,19 @@ _QUOTED = re.compile(
     r"(?P<three>\"{3}|'{3}).*?(?P=three)|\"(?:\\.|[^\"\\])*+\"|'[^']*+'|\*{3}", re.DOTALL
 )
 """A mask is read like quotes: so a text that was read before comes out as it is."""
-_BRACKET = re.compile(r"(?P<opens>[\[{])|(?P<closes>[\]}])|\"(?:\\.|[^\"\\])*+\"|'[^'\n]*+'", re.S)
+_BRACKET = re.compile(
+    r"\\.|(?P<opens>[\[{])|(?P<closes>[\]}])|\"(?:\\.|[^\"\\])*+\"|'[^'\n]*+'|"
+    r"(?P<breaks>(?<![,\[{])(?<![,\[{]\r)\n)",
+    re.DOTALL,
+)
+"""What `\\` hides opens no string: else each of its quotes would be read to the end of the text."""
+_WORD_IN_BRACKET = re.compile(r"[\[{]++[^\s\"']")
+"""Of `[x` no comma is at the end of its line where it is a word that begins with a bracket."""
 _ENDED = re.compile(r"[ \t\r]*+(?:[,;})\]]|$)|[ \t]++(?:#|//)", re.MULTILINE)
 """Behind quotes or brackets that are all of a value: `"a" b` and `{cipher}ab` are not."""
 _IN_FLOW = re.compile(
-    r"(?P<line>\n)|,[ \t]*+(?P<next>\r?$|\\*+[\"']?[\w./-]++\\*+[\"']?[ \t]*+[:=])?|"
+    r"(?P<line>\n)|"
+    r",[ \t]*+(?P<next>\r?$|(?P<open>\\*+[\"'])?[\w./-]++\\*+[\"']?(?P<mark>[ \t]*+[:=][ \t]*+))?|"
     r"[}\]][}\] \t]*+(?P<last>[,;\"'\\]|\r?$)?",
     re.MULTILINE,
 )
@@ -153,7 +161,12 @@ def _end(text: str, name: re.Match[str], separator: re.Match[str], in_shell: boo
     # Quotes that open before a name may end behind its value: "X-Auth: correct horse".
     around = _UP_TO.get(name["open"]) if given[:1] != name["open"] else None
     if around and (value := around.match(text, start)):
-        return value.end()
+        if value[0]:
+            return value.end()
+        # The quotes close before the value: of `"PASS="x` it is what stands behind them.
+        if _ENDED.match(text, start + 1):
+            return start
+        start += 1
     is_variable = in_shell and given.endswith("=") and not given[0].isspace()
     if is_variable or is_flag:
         word = _WORD.match(text, start)
@@ -162,8 +175,10 @@ def _end(text: str, name: re.Match[str], separator: re.Match[str], in_shell: boo
     end = _enclosed_end(text, start)
     if end > start and _ENDED.match(text, end):
         return end
-    if end == start and (name["flow"] or name["open"]) and (flow := _flow_end(text, start)) > start:
-        return flow
+    if end == start and (name["flow"] or name["open"]):
+        flow = _flow_end(text, start, name, given)
+        if flow > start:
+            return flow
     end = _line_end(text, end)
     if separator.re is not _MARK:
         return end
@@ -174,22 +189,32 @@ def _enclosed_end(text: str, start: int) -> int:
     """Return the end of the quotes or brackets that open at `start`; `start` where none do."""
     if quoted := _QUOTED.match(text, start):
         return quoted.end()
-    depth = 0
+    depth, is_word = 0, _WORD_IN_BRACKET.match(text, start)
     for found in _BRACKET.finditer(text, start) if text.startswith(("[", "{"), start) else ():
+        if found["breaks"] and is_word:
+            return start
         depth += bool(found["opens"]) - bool(found["closes"])
         if depth == 0:
             return found.end()
     return len(text) if depth else start
 
 
-def _flow_end(text: str, start: int) -> int:
+def _flow_end(text: str, start: int, name: re.Match[str], given: str) -> int:
     """Return where the next name or the last bracket ends a value; `start` if none on its line."""
     for found in _IN_FLOW.finditer(text, start):
         if found["line"]:
             break
-        if found["next"] is not None or found["last"] is not None:
+        is_last = found["last"] is not None and name["flow"]
+        if is_last or (found["next"] is not None and _is_next(found, name, given)):
             return start + len(text[start : found.start()].rstrip())
     return start
+
+
+def _is_next(found: re.Match[str], name: re.Match[str], given: str) -> bool:
+    """Whether a name is written as the one before it was: of `a:x,b:y` it is one of the value."""
+    if found["mark"] is None:
+        return True
+    return found["open"] == name["open"] if name["open"] else found["mark"] == given != ":"
 
 
 def _line_end(text: str, at: int) -> int:

@@ -12,14 +12,10 @@ _REFUSED = (
     r"Internal error)\b|Forbidden:"
 )
 """Causes for which an API server refuses a field, each as it stands behind the field's name."""
+_PRIVATE_KEY = re.compile(
+    r"(?P<keep>-----BEGIN [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?-----)(?:(?!-----END )[\s\S])++"
+)
 _SECRETS = (
-    (
-        re.compile(
-            r"(?P<keep>-----BEGIN [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?-----)"
-            r"(?:(?!-----END )[\s\S])++"
-        ),
-        rf"\g<keep>{MASK}",
-    ),
     # userinfo of a URL, whole: a token may stand in either half
     (re.compile(r"(?P<keep>[a-z0-9+.-]://)[^\s/]+@", re.IGNORECASE), rf"\g<keep>{MASK}@"),
     (
@@ -55,9 +51,15 @@ _SECRETS = (
 
 def redact(text: str) -> str:
     """Mask URL userinfo and whatever looks like a token or password."""
+    text = without_keys(text)
     for pattern, replacement in _SECRETS:
         text = pattern.sub(replacement, text)
     return text
+
+
+def without_keys(text: str) -> str:
+    """Mask what stands between the first and the last line of a private key."""
+    return _PRIVATE_KEY.sub(rf"\g<keep>{MASK}", text)
 
 
 def without_userinfo(url: str) -> str:

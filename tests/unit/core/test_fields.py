@@ -386,6 +386,14 @@ def test_of_a_line_of_a_shell_no_word_of_a_secret_is_left(line: str, told: str) 
             f"tls: |\n  -----BEGIN PRIVATE KEY-----\n  {HUSH}\n  -----END PRIVATE KEY-----\na: b",
             "tls: |\n  -----BEGIN PRIVATE KEY-----***-----END PRIVATE KEY-----\na: b (after)",
         ),
+        (
+            f"TLS_KEY=-----BEGIN PRIVATE KEY-----\nMII\n{HUSH}\n-----END PRIVATE KEY-----\na=b",
+            "TLS_KEY=***\na=b (after)",
+        ),
+        (
+            f"--tls-key=-----BEGIN PRIVATE KEY-----\n{HUSH}\n-----END PRIVATE KEY-----",
+            "--tls-key=*** (after)",
+        ),
         ('"auth": {\n  "port": 1\n},\n"a": 1', '"auth": ***,\n"a": 1 (after)'),
         (
             'hostname: duel; map ice\nmotd: a kind word, key in hand\n"max": 4, "x": [1]\n',
@@ -410,6 +418,10 @@ def test_of_a_servers_own_configuration_no_word_of_a_secret_is_left(
     [
         (f"x <<E\nrcon_password {HUSH}\nE", "x <<E\nrcon_password ***\nE (after)"),
         (f'x <<E\n{{"psk": "{HUSH}", "a": 1}}\nE', 'x <<E\n{"psk": ***, "a": 1}\nE (after)'),
+        (
+            f"run --tls-key -----BEGIN PRIVATE KEY-----\n{HUSH}\n-----END PRIVATE KEY-----\n",
+            "run --tls-key *** PRIVATE KEY-----***-----END PRIVATE KEY-----\n (after)",
+        ),
         ("auth-server --map ice", "auth-server --map ice"),
         (f"rcon_password ab;{HUSH}", "rcon_password *** (after)"),
         (f"pass: ab;{HUSH} x", "pass: *** (after)"),

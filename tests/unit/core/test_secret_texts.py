@@ -20,7 +20,19 @@ from reconciler.core.secret_texts import is_secret_name, takes_secret, without_s
         pytest.param("pass: 'a\nb'\nmap: ice", "pass: ***\nmap: ice", id="quotes over lines"),
         pytest.param('pw = """\na\n"b"\n"""\nx = 1', "pw = ***\nx = 1", id="three quotes"),
         pytest.param("pass a b\r\nmap ice\r\n", "pass ***\r\nmap ice\r\n", id="lines of Windows"),
-        pytest.param("pass: [a, b\nmap: ice", "pass: ***", id="a bracket that nothing closes"),
+        pytest.param("pass: ['a', b\nmap: ice", "pass: ***", id="a bracket that nothing closes"),
+        pytest.param("pass: [a b\nmap: ice", "pass: ***\nmap: ice", id="a word with a bracket"),
+        pytest.param("pass [a\r\nmap ice", "pass ***\r\nmap ice", id="such a word of Windows"),
+        pytest.param("keys: [a,\nb]\nmap: ice", "keys: ***\nmap: ice", id="a list of such words"),
+        pytest.param("keys: [a,\r\nb]\r\nx: 1", "keys: ***\r\nx: 1", id="and one of Windows"),
+        pytest.param('"PASS="a b', '"PASS=***', id="quotes that close before it"),
+        pytest.param("'pass: 'a b''", "'pass: ***", id="quotes within quotes"),
+        pytest.param('["PASS=", 1]', '["PASS=", 1]', id="nothing in quotes"),
+        pytest.param('"auth": a:b,c:d', '"auth": ***', id="a comma and a colon in it"),
+        pytest.param("{keys: a:b,c:d, x: y}", "{keys: ***, x: y}", id="and in a flow"),
+        pytest.param('"secret": a,b=c', '"secret": ***', id="a comma and an equals sign in it"),
+        pytest.param('"pass": a} , b', '"pass": ***', id="a bracket in it that opened nowhere"),
+        pytest.param('"pass": 1, "map": 2', '"pass": ***, "map": 2', id="a line of JSON"),
         pytest.param("{pass: x, map: ice}", "{pass: ***, map: ice}", id="a flow"),
         pytest.param("{pass: a}b, map: ice}", "{pass: ***, map: ice}", id="a bracket in a word"),
         pytest.param("{pass: {cipher}a b}", "{pass: ***", id="words behind a bracket"),
@@ -67,6 +79,7 @@ def test_of_a_configuration_is_masked(text: str, told: str) -> None:
         pytest.param("run -pass correct horse", "run -pass *** horse", id="a flag's one word"),
         pytest.param("x --a '--pass=a b' y", "x --a '--pass=***' y", id="a flag in quotes"),
         pytest.param("curl -H 'X-Auth: a b' y", "curl -H 'X-Auth: ***' y", id="a header"),
+        pytest.param('echo "PASS="a >> x', 'echo "PASS=*** >> x', id="quotes that close before it"),
         pytest.param('DB_PASS="a\nb" run', "DB_PASS=*** run", id="quotes over lines"),
         pytest.param("DB_PASS=x run --map ice", "DB_PASS=*** run --map ice", id="a variable"),
         pytest.param("auth-server --map ice", "auth-server --map ice", id="a command"),
@@ -249,11 +262,41 @@ def test_any_text_is_read_and_none_is_longer_but_for_its_masks(text: str, in_she
 )
 @pytest.mark.parametrize("in_shell", [False, True])
 def test_four_times_the_text_takes_no_long_time(part: str, in_shell: bool) -> None:
-    def seconds(length: int) -> float:
-        text = part * (length // len(part)) + '"'
+    short, long = (part * (length // len(part)) + '"' for length in (64 * 1024, 4 * 64 * 1024))
+    assert is_linear(short, long, in_shell)
+
+
+def json_in_a_string(entries: int) -> str:
+    listed = ", ".join(f'\\"abc{number}\\"' for number in range(entries))
+    return rf"{{\"tokens\": [{listed}]}}"
+
+
+@pytest.mark.parametrize("form", ["x = '{}'", "curl -d {} x", "pass: {}", "pass: [{}"])
+@pytest.mark.parametrize("in_shell", [False, True])
+def test_four_times_the_json_in_a_string_takes_no_long_time(form: str, in_shell: bool) -> None:
+    short, long = (form.replace("{}", json_in_a_string(count)) for count in (4_000, 16_000))
+    assert len(short) > 50_000
+    assert is_linear(short, long, in_shell)
+
+
+@pytest.mark.parametrize("begin", ["pass:[", "pw:[a,", 'pw:["'])
+@pytest.mark.parametrize(
+    "part", ['\\"', "\\'", '"\\"', "'\\'\"", 'pw:[a"\\\n', "pw:[a\n", "pw:[a,\n"]
+)
+def test_four_times_the_text_in_a_bracket_takes_no_long_time(begin: str, part: str) -> None:
+    short, long = (begin + part * (length // len(part)) for length in (64 * 1024, 4 * 64 * 1024))
+    assert is_linear(short, long, in_shell=False)
+
+
+def is_linear(short: str, long: str, in_shell: bool) -> bool:
+    """Whether the long text, four times the short one, takes less than ten times as long.
+
+    Were it the square of the length, it would take sixteen times as long.
+    """
+
+    def seconds(text: str) -> float:
         began = time.process_time()
         without_secrets(text, in_shell=in_shell)
         return time.process_time() - began
 
-    # Were it the square of the length, four times as much would take sixteen times as long.
-    assert seconds(4 * 64 * 1024) < 10 * max(seconds(64 * 1024), 0.1)
+    return seconds(long) < 10 * max(seconds(short), 0.1)
