@@ -59,7 +59,8 @@ def verdict(pod: LivePod, workload: Workload, judged: Judged, ears: Ears, now: f
         return Verdict(False, "not heard since it was marked draining")
     if heard.periodic and not is_known_empty(pod, workload, heard, ears.since_on(pod.node)):
         return Verdict(False, "waits for a report, sent after quietSeconds, that says it is empty")
-    return Verdict(True, "known empty since it was marked draining")
+    known = "known empty" if heard.tells else "it told of no players, and was left alone,"
+    return Verdict(True, f"{known} since it was marked draining")
 
 
 def _alone(
@@ -75,10 +76,13 @@ def _alone(
     if heard is not None and not heard.tells and judged.state not in BY_POD_ALONE:
         # It told of its health alone, perhaps a moment ago and full of players: a game that has
         # none to tell of need not tell, one that has will.
-        left = max(left, heard.said_since + ping_seconds - now)
-        why = "; it has told of its health alone, and not yet how many play there"
-    elif heard is not None and _may_begin(pod, judged, heard):
-        waits = heard.untold_since + ping_seconds - now
+        waits = heard.said_since + ping_seconds - now
+        if waits > left:
+            left, why = waits, "; it has not told yet how many play there"
+    if heard is not None and _may_begin(pod, judged, heard):
+        # Who acts on a list of before the mark has come by then: a game that goes on telling of
+        # matches and never of players is not waited for without end.
+        waits = min(heard.untold_since, pod.seen.draining + ping_seconds) + ping_seconds - now
         if waits > left:
             left, why = waits, f"; {_word_of(heard)}, and has not told since how many play there"
     begun = ears.since_on(pod.node) + ping_seconds - now

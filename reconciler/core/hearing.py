@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from reconciler.model.live import LivePod
-from reconciler.model.rooms import Health, Heard, Report, Said
+from reconciler.model.rooms import COMING, Health, Heard, Report, Said
 
 MOST_PLAYERS = 1_000_000
 """So many players, or matches, a room may tell of; more is a slip of the game's."""
@@ -33,10 +33,10 @@ def lay(
     often the containers of one had been restarted that was seen not running.
     """
     before = known or replace(UNHEARD, at=now, periodic=report.periodic, said_since=now)
-    words = (report.said, report.matches, report.players)
-    tells = any(word is not None for word in words)
+    tells = _tells(report)
     said = report.said if report.said is not None else before.said
-    spoke = before.tells or before.health is not None or before.game_state is not None
+    words = (before.said, before.health, before.game_state)
+    spoke = before.tells or any(word is not None for word in words)
     confirmed_at = 0.0
     if confirms_at:
         confirmed_at = before.confirmed_at or (confirms_at if tells else 0.0)
@@ -60,13 +60,26 @@ def lay(
     )
     begun = before.begun or laid.busy or begins(laid)
     laid = replace(laid, defies=down if laid.busy else None, begun=begun)
-    if not tells and not report.periodic and _differs(laid, before):
+    if not tells and not report.periodic and _is_new(laid, before):
         laid = replace(laid, untold_since=now)
     return known if laid == known else replace(laid, at=now)
 
 
-def _differs(heard: Heard, before: Heard) -> bool:
-    return (heard.health, heard.game_state) != (before.health, before.game_state)
+def _tells(report: Report) -> bool:
+    """Whether a report tells who plays there: that it terminates a game may say in its match."""
+    if report.matches is not None or report.players is not None:
+        return True
+    return report.said not in (None, Said.TERMINATING)
+
+
+def _is_new(heard: Heard, before: Heard) -> bool:
+    """Whether a word that tells of no players is new: a match may begin with the same as the last.
+
+    One that is repeated with no count in between is not, or it would never be over.
+    """
+    if (heard.health, heard.game_state) != (before.health, before.game_state):
+        return True
+    return heard.game_state in COMING and not before.untold_since
 
 
 def begins(heard: Heard) -> bool:

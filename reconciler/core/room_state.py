@@ -128,6 +128,8 @@ def _says_it_ends(facts: Facts) -> Judged | None:
         return Judged(RoomState.TERMINATING, reason, protected=reason, again_in_seconds=left)
     if heard.busy or facts.pod.mark is Mark.ALLOCATED:
         return None  # it takes its time, with players in it, or on their way to it
+    if facts.recorded_busy and not heard.tells:
+        return None  # whoever led before heard of its match: to us it said only that it ends
     return Judged(
         RoomState.ERROR, "it said that it terminates, and did not within terminateSeconds"
     )

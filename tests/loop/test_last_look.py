@@ -98,9 +98,11 @@ async def test_a_room_that_speaks_while_its_delete_waits_for_its_turn_stays() ->
 
 async def test_a_room_that_says_since_that_a_match_begins_stays() -> None:
     world, process, plan = await planned(Cause.SCALE_IN)
-    now = process.view.elapsed()
+    now, (removal,) = process.view.elapsed(), plan.removals
+    told = replace(removal.pod, seen=Seen(draining=now - 2 * QUIET_SECONDS))
+    plan = replace(plan, removals=(replace(removal, pod=told),))
     begins = replace(COUNTED, game_state=GameState.ASSIGNED, untold_since=now)
-    process.lane.reports = Saying(Ears({plan.removals[0].pod.uid: begins}))
+    process.lane.reports = Saying(Ears({told.uid: begins}))
     assert await remove_rooms(process.lane, plan, Steps(KEY)) == []
     assert world.names("arena")
 

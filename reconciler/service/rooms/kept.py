@@ -112,13 +112,15 @@ def void(line: Line, pod: LivePod, now: float, unix_seconds: float) -> bool:
         heard = replace(heard, at=at, counted=max(told, heard.counted))
     if now - line.counted_at < TOLD_LATE_SECONDS:
         line.unclear = pod.runs
-    # A process may tell how it is before its pod tells of it; a word of this moment is its own.
-    age = now - line.health_at
-    health = heard.health if not age or unix_seconds - age >= pod.game_started_at else None
+    is_own = _is_of_start(line.health_at, pod, now, unix_seconds)
+    health = heard.health if is_own else None
     if heard.players and heard.counted > pod.game_started_at + START_SECONDS:
         heard = replace(heard, runs=pod.runs, health=health)
     elif not heard.players or _is_surely_before(line, heard, pod, now):
-        heard = hearing.emptied(heard, pod.runs, now, health)
+        before, heard = heard, hearing.emptied(heard, pod.runs, now, health)
+        if _is_of_start(before.untold_since, pod, now, unix_seconds):
+            state, since = before.game_state, before.untold_since
+            heard = replace(heard, game_state=state, untold_since=since)
         line.empty_at = now
     # The same words of the process that began are news: they end the doubt.
     line.report = None
@@ -126,6 +128,14 @@ def void(line: Line, pod: LivePod, now: float, unix_seconds: float) -> bool:
         return False
     line.heard = heard
     return True
+
+
+def _is_of_start(at: float, pod: LivePod, now: float, unix_seconds: float) -> bool:
+    """Whether a word that came `at` is of the process that the pod tells began last.
+
+    It may tell how it is before its pod tells of it; a word of this moment is its own.
+    """
+    return at == now or (at > 0 and unix_seconds - (now - at) >= pod.game_started_at)
 
 
 def _is_surely_before(line: Line, heard: Heard, pod: LivePod, now: float) -> bool:

@@ -131,7 +131,7 @@ def test_a_room_that_told_of_its_health_alone_has_a_whole_ping_time_out_to_tell_
     lately = verdict(pod, replace(told, said_since=NOW - limit + 7))
     assert not lately.may
     assert lately.again_in_seconds == pytest.approx(7)
-    assert "its health alone" in lately.reason
+    assert "it has not told yet how many play there" in lately.reason
     assert verdict(pod, replace(told, said_since=NOW - limit)).may
 
 
@@ -159,6 +159,22 @@ def test_a_word_on_change_that_no_count_follows_is_waited_for(
     assert not left or "has not told since how many play there" in waits.reason
     later = replace(told, untold_since=told.untold_since - left)
     assert verdict(pod, later).may, "nothing followed it"
+
+
+def test_a_room_that_never_told_a_count_is_waited_for_after_its_word() -> None:
+    told = replace(COUNTED, tells=False, said_since=NOW - 1000, game_state=GameState.ASSIGNED)
+    waits = verdict(a_room(0, **DRAINING), replace(told, untold_since=NOW - 3))
+    assert (waits.may, waits.again_in_seconds) == (False, 237)
+    goes = verdict(a_room(0, **DRAINING), replace(told, game_state=GameState.IDLE))
+    assert goes.may
+    assert "known empty" not in goes.reason, "it told of no players at all"
+
+
+def test_words_that_come_long_after_the_mark_are_not_waited_for_without_end() -> None:
+    limit = REPORTS.timeouts.ping_seconds
+    pod = a_room(0, **{**DRAINING, "seen": Seen(draining=NOW - 2 * limit + 7, left=NOW)})
+    told = replace(COUNTED, game_state=GameState.RUNNING, untold_since=NOW - 1)
+    assert verdict(pod, told).again_in_seconds == pytest.approx(7)
 
 
 def test_who_speaks_is_waited_for_though_nobody_expected_it_to() -> None:

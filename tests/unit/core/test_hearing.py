@@ -81,11 +81,23 @@ def test_since_when_it_says_things_and_not_who_plays_there() -> None:
     running = lay(given, Report(periodic=False, game_state=GameState.RUNNING), 4, NOW + 12)
     assert running.untold_since == NOW + 12
     assert lay(running, Report(periodic=False, players=0), 4, NOW + 20).untold_since == 0.0
+    counted = lay(running, Report(periodic=False, players=0), 4, NOW + 20)
+    again = Report(periodic=False, game_state=GameState.RUNNING)
+    assert lay(counted, again, 4, NOW + 30).untold_since == NOW + 30, "the next match begins so"
     assert lay(running, report(said=Said.READY), 4, NOW + 20).untold_since == 0.0
     assert lay(HEARD, report(health=Health.HEALTHY), 4, NOW).untold_since == 0.0, (
         "it repeats itself"
     )
     assert over(running, NOW + 30).untold_since == 0.0
+
+
+def test_that_it_terminates_tells_of_no_players_unless_it_names_a_number() -> None:
+    ends = report(said=Said.TERMINATING)
+    assert not lay(None, ends, 4, NOW).tells
+    assert lay(None, replace(ends, matches=1), 4, NOW).tells
+    assert lay(HEARD, ends, 4, NOW).tells, "it told before"
+    assert not lay(HEARD, ends, 4, NOW, NOW).confirmed_at, "nobody said that it is empty"
+    assert lay(lay(None, ends, 4, NOW), Report(periodic=False, players=0), 4, NOW).mixed
 
 
 def test_the_first_word_since_it_drains_counts_and_the_next_does_not() -> None:

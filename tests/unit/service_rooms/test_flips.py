@@ -209,12 +209,15 @@ def test_an_allocated_room_turns_busy_by_a_busy_report_alone() -> None:
 def test_a_game_that_says_in_its_match_that_it_ends_after_it_stays_busy() -> None:
     async def act(it: Stage) -> None:
         await it.say(OCCUPIED)
-        for _ in range(50):
-            await it.say(Report(periodic=True, said=Said.TERMINATING))
-            await asyncio.sleep(3.0)
-        assert it.label() == "busy"
-        assert it.note(labels.SAFE_TO_EVICT) == "false"
-        assert it.desk.find("arena", "arena-0").judged.protected
+        for new_term in (False, True):
+            if new_term:
+                it.desk.forget()
+            for _ in range(50):
+                await it.say(Report(periodic=True, said=Said.TERMINATING))
+                await asyncio.sleep(3.0)
+            assert it.label() == "busy"
+            assert it.note(labels.SAFE_TO_EVICT) == "false"
+            assert it.desk.find("arena", "arena-0").judged.protected
 
     on_stage(act)
 

@@ -9,7 +9,7 @@ import pytest
 from reconciler.core import hearing
 from reconciler.core.kept_reports import kept_of
 from reconciler.model.live import LivePod
-from reconciler.model.rooms import Health, Mark, Report, Said
+from reconciler.model.rooms import GameState, Health, Mark, Report, Said
 from reconciler.service.rooms import kept
 from reconciler.service.rooms.lines import Line, line_of
 from tests.unit.core.making import a_heard, a_key, a_pod
@@ -279,6 +279,18 @@ def test_how_it_is_a_new_process_may_say_before_its_pod_tells_of_the_restart(
     assert kept.void(made, began, 903.0, 903.0)
     assert made.heard is not None
     assert (made.heard.players, made.heard.health) == (count, health)
+
+
+@pytest.mark.parametrize(("said_at", "stands"), [(899.0, False), (900.5, True)])
+def test_a_match_that_the_new_process_begins_before_its_pod_tells_of_the_restart_stands(
+    said_at: float, stands: bool
+) -> None:
+    made = line(pod(NOBODY, 10))
+    assert made.heard is not None
+    made.heard = replace(made.heard, game_state=GameState.ASSIGNED, untold_since=said_at)
+    kept.void(made, replace(pod(NOBODY, 11), runs=(1,), game_started_at=900.0), 903.0, 903.0)
+    assert made.heard.untold_since == (said_at if stands else 0.0)
+    assert made.heard.game_state is (GameState.ASSIGNED if stands else None)
 
 
 def test_the_same_words_end_a_doubt() -> None:
