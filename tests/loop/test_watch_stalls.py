@@ -23,8 +23,8 @@ from reconciler.service.reflector import LONGEST_PAUSE_SECONDS
 from reconciler.service.voices import Voices
 from reconciler.service.watch_metrics import WatchMetrics
 from tests.loop.rooms.house import Playhouse
+from tests.loop.rooms.lines import FarRepository, Line
 from tests.loop.rooms.matches import full, in_match
-from tests.loop.rooms.test_git_faults import FarRepository, Line
 from tests.loop.rooms.wishes import Piece, Wish
 from tests.loop.service import Service
 from tests.loop.virtual_time import elapsed, in_virtual_time

@@ -21,6 +21,21 @@ from reconciler.model.refs import Json
 from reconciler.sandbox.cluster import Sandbox
 from reconciler.sandbox.faults import Fault
 from reconciler.sandbox.requests import Request, Response, Stream
+from tests.loop.failures import (
+    APPLIED,
+    CUT_SHORT,
+    GONE,
+    LATE,
+    LATE_SECONDS,
+    LONG_SECONDS,
+    NOTHING_THERE,
+    REFUSED,
+    STALLS,
+    Failure,
+    cut_short,
+    failures_of,
+    no_answer,
+)
 from tests.loop.transport import SandboxTransport
 
 SILENCE_SECONDS = 75.0
@@ -43,11 +58,16 @@ class Weather:
     """Of a watch: one mishap of `WIRES`."""
     old: float = 0.0
     """Of a get or list of `OLD`: it tells what was there up to 34 revisions ago."""
+    every: bool = False
+    """Whether a request fails in any way that there is, or with 429, 500 or 503 alone."""
+    closed: dict[str, Failure] = field(default_factory=dict)
+    """How rooms of these namespaces are refused."""
     met: Counter[str] = field(default_factory=Counter)
 
     def calm(self) -> None:
         """Let nothing go wrong any more; wires that are open keep their mishap."""
         self.fails = self.slow = self.wires = self.old = 0.0
+        self.closed.clear()
 
     def meets(self, what: str, probability: float) -> bool:
         """Whether something goes wrong now."""
@@ -174,6 +194,7 @@ class WatchedTransport(SandboxTransport):
         self.changed: Callable[[], None] = lambda: None
         self.refuse: Callable[[Call], None] = lambda call: None
         """Called before each request, and raises where it is to be refused."""
+        self._late: list[asyncio.Task[None]] = []
 
     async def send(self, call: Call) -> tuple[int, Json]:
         """Answer one call; raises the errors of ports."""
@@ -186,6 +207,8 @@ class WatchedTransport(SandboxTransport):
             await asyncio.sleep(weather.chance.uniform(0.1, 20.0))
         self._check(call)
         if weather.meets("refused request", weather.fails):
+            if weather.every:
+                return await self._failed(call, weather.chance.choice(failures_of(call)))
             raise refusal(call.what, weather.chance.choice((429, 500, 503)), {}, None)
         lost = call.verb in WRITES and weather.meets("lost answer", weather.fails)
         answer = await super().send(call)
@@ -193,6 +216,28 @@ class WatchedTransport(SandboxTransport):
         if lost:
             raise Unanswered(f"{call.what}: the connection was lost")
         return answer
+
+    async def _failed(self, call: Call, way: str) -> tuple[int, Json]:
+        """Let a request fail in one way; raises the errors of ports."""
+        self.weather.met[f"failure: {way}"] += 1
+        if way == GONE:
+            return 404, NOTHING_THERE  # the client says what that means, and to whom
+        if way == LATE:
+            self._late.append(asyncio.create_task(self._carry_out_late(call)))
+        if way in (STALLS, LATE):
+            await asyncio.sleep(LONG_SECONDS)
+            raise no_answer(call)
+        if way in REFUSED:
+            raise REFUSED[way](call)
+        await super().send(call)
+        self.changed()
+        raise cut_short(call) if way == CUT_SHORT else APPLIED[way](call)
+
+    async def _carry_out_late(self, call: Call) -> None:
+        """Let the server carry out a request when nobody waits for it any more."""
+        await asyncio.sleep(LATE_SECONDS)
+        self._numbered(call)
+        self.changed()
 
     def deliver(self, call: Call) -> Response:
         """Let a server carry out a call, or answer from what it knew a while ago."""
@@ -210,6 +255,11 @@ class WatchedTransport(SandboxTransport):
         if self.down:
             raise Unavailable(f"{call.what}: {self.down}")
         self.refuse(call)
+        if self.weather.closed and (call.kind, call.verb) == ("Pod", "create"):
+            refused = self.weather.closed.get(namespace_of(call))
+            if refused is not None:
+                self.weather.met["rooms that a namespace does not take"] += 1
+                raise refused(call)
 
     @asynccontextmanager
     async def stream(self, call: Call) -> AsyncIterator[Any]:
@@ -218,8 +268,7 @@ class WatchedTransport(SandboxTransport):
         await asyncio.sleep(0.002)
         self._check(call)
         if weather.meets("watch refused", weather.wires / 4):
-            status = weather.chance.choice((410, 429, 500))
-            raise refusal(call.what, status, {}, None)
+            await self._unopened(call)
         request = Request.of(call.method, call.path, b"", {"accept": call.accept})
         answer = self.sandbox.handle(request, self.now())
         if isinstance(answer, Response):
@@ -235,6 +284,22 @@ class WatchedTransport(SandboxTransport):
         finally:
             self.wires.remove(wire)
             answer.close()
+
+    async def _unopened(self, call: Call) -> None:
+        """Let the opening of a wire fail; raises the errors of ports."""
+        chance = self.weather.chance
+        if not self.weather.every:
+            raise refusal(call.what, chance.choice((410, 429, 500)), {}, None)
+        way = chance.choice((*REFUSED, STALLS))
+        if way in REFUSED:
+            raise REFUSED[way](call)
+        await asyncio.sleep(LONG_SECONDS)
+        raise no_answer(call)
+
+
+def namespace_of(call: Call) -> str:
+    """Return the namespace that a call is about, "" for none."""
+    return call.path.partition("/namespaces/")[2].partition("/")[0].partition("?")[0]
 
 
 class Late:

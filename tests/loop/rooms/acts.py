@@ -18,6 +18,7 @@ from reconciler.model.labels import STATE, WORKLOAD
 from reconciler.model.refs import Json
 from reconciler.sandbox.kinds import POD
 from reconciler.sandbox.players.natures import Voice
+from tests.loop.failures import NOTHING_THERE, NotThere
 from tests.loop.rooms.house import Playhouse
 from tests.loop.rooms.matches import full, in_match
 from tests.loop.rooms.mishaps import cordon, evict, wake_all
@@ -50,13 +51,6 @@ def acts(call: Call) -> bool:
 Happening = Callable[[Playhouse, Wish], None]
 Rooms = Counter[tuple[str, str, str]]
 """How many rooms there are, by workload, image and state."""
-
-
-NOTHING_THERE = {"kind": "Status", "reason": "NotFound", "details": {"name": "it"}, "code": 404}
-
-
-class NotThere(PortError):
-    """Of a request that is answered 404: what it is about is there no more, or so it is told."""
 
 
 class NotTheSame(AssertionError):

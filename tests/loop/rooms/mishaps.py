@@ -12,6 +12,7 @@ from reconciler.sandbox.kinds import POD
 from reconciler.sandbox.requests import Request, Response
 from reconciler.sandbox.store import Stored
 from tests.loop.rooms.house import Playhouse
+from tests.loop.rooms.wild import WildHouse, close, set_clock, spoil_git
 from tests.loop.safety import Unsafe
 from tests.loop.service import Service
 
@@ -21,11 +22,12 @@ MERGE = {"content-type": "application/merge-patch+json"}
 WAYS = (
     *("history", "git", "server", "kill", "kill", "stop", "deaf"),
     *("evict", "hand", "node lost", "node silent", "cordon", "allocate"),
+    *("git", "clock", "closed"),
 )
 _STATE = f"/metadata/labels/{STATE.replace('/', '~1')}"
 
 
-async def worsen(there: Playhouse, chance: random.Random) -> None:
+async def worsen(there: WildHouse, chance: random.Random) -> None:
     """Let something go wrong now and then, for ever."""
     number = 0
     while True:
@@ -35,25 +37,34 @@ async def worsen(there: Playhouse, chance: random.Random) -> None:
             case "history":
                 there.world.sandbox.expire_history()
             case "git":
-                there.world.host.down()
-                await asyncio.sleep(chance.uniform(1.0, 60.0))
-                there.world.host.heal()
+                await spoil_git(there, chance)
+            case "clock":
+                set_clock(there, chance)
+            case "closed":
+                await close(there, chance)
             case "server":
                 await _lose_server(there, chance.uniform(1.0, 60.0))
             case "deaf":
                 there.air.deaf = True
                 await asyncio.sleep(chance.uniform(5.0, 150.0))
                 there.air.deaf = False
-            case "evict":
-                await evict_some(there, chance)
-            case "hand":
-                delete_one(there, chance)
-            case "allocate":
-                await _allocate_some(there, chance)
             case "kill" | "stop" as end:
                 await _replace_process(there, chance, end, f"process-{number}")
+            case "evict" | "hand" | "allocate" as deed:
+                await _meddle(there, chance, deed)
             case what:
                 await _spoil_node(there, chance, what, f"new-{number}")
+
+
+async def _meddle(there: Playhouse, chance: random.Random, deed: str) -> None:
+    """Let people or programs do something to rooms themselves."""
+    match deed:
+        case "evict":
+            await evict_some(there, chance)
+        case "hand":
+            delete_one(there, chance)
+        case _:
+            await _allocate_some(there, chance)
 
 
 async def _replace_process(there: Playhouse, chance: random.Random, end: str, name: str) -> None:

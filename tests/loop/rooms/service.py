@@ -9,6 +9,7 @@ from reconciler.service.doors.networks import Silent
 from reconciler.service.lease import Leading
 from reconciler.service.rooms.desk import RoomDesk
 from tests.canaries.places import canary
+from tests.loop.scaling.house import ScalingService
 from tests.loop.service import Service
 from tests.loop.virtual_time import elapsed
 from tests.loop.wires import Weather
@@ -41,3 +42,7 @@ class RoomService(Service):
         door = open_door(self.kube.apart(), self.view, self.clock, elapsed, rules, codes)
         self.api = RoomsApi(self.desk, door, self.clock.now)
         self.app._parts.desk = self.desk
+
+
+class Player(RoomService, ScalingService):
+    """One that decides counts and commits them, too."""

@@ -15,12 +15,12 @@ import pytest
 from reconciler.adapters.git.memory import MemoryRepository
 from reconciler.model.pushes import Change, Pushed
 from tests.loop.rooms.matches import full, in_match
+from tests.loop.rooms.service import Player
 from tests.loop.rooms.test_rest import (
     CONFIG,
     EMPTY,
     PIECES,
     CountedHouse,
-    Player,
     happens,
     ticks_until,
     undisturbed,

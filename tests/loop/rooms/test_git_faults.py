@@ -8,16 +8,15 @@ is there within two intervals of the poll.
 import asyncio
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
+from reconciler.adapters.git.memory import MemoryHost
 from reconciler.model.errors import Unavailable
-from reconciler.model.trees import Head, Tree
 from tests.loop.rooms.house import Playhouse
+from tests.loop.rooms.lines import FarRepository, Line
 from tests.loop.rooms.matches import full, in_match, marks
 from tests.loop.rooms.service import RoomService
 from tests.loop.rooms.wishes import Wish
@@ -30,68 +29,10 @@ from tests.scorecard import score
 HOURS, FAULTS_AN_HOUR = 24, 6
 POLL_SECONDS = 60.0
 RECOVERED_SECONDS = 2 * POLL_SECONDS
-DEADLINE_SECONDS = 60.0
-"""After so long a fetch that hangs is ended."""
 HOUR_SECONDS = 3600.0
 MOST_KIB = 512 * 1024
 FORGET_THE_PEAK = "5"
 """What the kernel is told for its largest resident size to begin anew, see proc(5)."""
-
-
-@dataclass
-class Line:
-    """What lies between every process and the Git host."""
-
-    stalls: bool = False
-    flaps: bool = False
-    unreadable: bool = False
-    old: str = ""
-    """The host answers with this commit, whatever was pushed since."""
-    looks: int = 0
-    met: int = 0
-
-    def calm(self) -> None:
-        """Be well again."""
-        self.stalls = self.flaps = self.unreadable = False
-        self.old = ""
-
-
-class FarRepository(MemoryRepository):
-    """A repository at the other end of a line."""
-
-    def __init__(self, host: MemoryHost, line: Line) -> None:
-        super().__init__(host)
-        self._far = host
-        self._line = line
-
-    async def fetch(self) -> Head:
-        """Fetch over the line."""
-        line = self._line
-        line.looks += 1
-        if line.stalls:
-            line.met += 1
-            await asyncio.sleep(DEADLINE_SECONDS)
-            raise Unavailable("Git did not finish 'fetch' within 60 s and was ended")
-        if line.flaps and line.looks % 3:
-            line.met += 1
-            raise Unavailable("the connection was cut")
-        try:
-            head = await super().fetch()
-        except Exception:
-            line.met += 1
-            raise
-        if line.old and head.commit != line.old:
-            line.met += 1
-            self._tip = line.old
-            return replace(head, commit=line.old)
-        return head
-
-    async def tree(self, revision: str) -> Tree:
-        """Read over the line."""
-        if self._line.unreadable:
-            self._line.met += 1
-            raise Unavailable("the pack is cut off; it is fetched again")
-        return await super().tree(revision)
 
 
 class GitHouse(Playhouse):

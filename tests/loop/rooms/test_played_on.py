@@ -12,11 +12,23 @@ import pytest
 
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.adapters.kubernetes.fence import WRITES
-from reconciler.adapters.kubernetes.refusals import refusal
-from reconciler.model.errors import PortError, Unanswered, Unavailable
+from reconciler.model.errors import Unavailable
 from reconciler.model.labels import WORKLOAD
-from reconciler.model.refs import Json
 from reconciler.sandbox.faults import Fault
+from tests.loop.failures import (
+    APPLIED,
+    CUT_SHORT,
+    GONE,
+    LATE,
+    LATE_SECONDS,
+    LONG_SECONDS,
+    REFUSED,
+    STALLS,
+    Failure,
+    cut_short,
+    gone,
+    no_answer,
+)
 from tests.loop.rooms.acts import (
     ACTS,
     BY_THE_CLOCK,
@@ -24,7 +36,6 @@ from tests.loop.rooms.acts import (
     WATCH,
     Act,
     Ending,
-    NotThere,
     PromptedHouse,
     Prompter,
     Rooms,
@@ -44,54 +55,8 @@ from tests.scorecard import score
 pytestmark = pytest.mark.long
 
 SHOWN = 5
-LONG_SECONDS = 31.0
-"""Longer than a request is waited for."""
-Failure = Callable[[Call], PortError]
 Numbers = Callable[[Call], bool]
 
-
-def _status(status: int, body: Json | None = None, retry_after_seconds: float = 0.0) -> Failure:
-    said = body or {"message": "a planted fault"}
-    return lambda call: refusal(call.what, status, said, retry_after_seconds or None)
-
-
-def _forbidden(message: str, **more: Json) -> Failure:
-    return _status(403, {"reason": "Forbidden", "message": message, **more})
-
-
-def _lost(call: Call) -> PortError:
-    return Unanswered(f"{call.what}: no answer: connection reset")
-
-
-def _gone(call: Call) -> PortError:
-    return NotThere(f"{call.what}: it is not there")
-
-
-ENDING = {"causes": [{"reason": "NamespaceTerminating", "message": "it goes", "field": ""}]}
-NO_NAMESPACE = {"reason": "NotFound", "details": {"kind": "namespaces", "name": "arena"}}
-REFUSED: dict[str, Failure] = {
-    "403, no permission": _forbidden("User cannot do that"),
-    "403, over quota": _forbidden("exceeded quota: compute, requested: pods=1, limited: pods=0"),
-    "403, its namespace goes": _forbidden("it is being terminated", details=ENDING),
-    "404, its namespace is missing": _status(404, NO_NAMESPACE),
-    "409": _status(409, {"reason": "Conflict", "message": "changed meanwhile"}),
-    "410": _status(410),
-    "422": _status(422),
-    "429 and Retry-After": _status(429, retry_after_seconds=3.0),
-    "500": _status(500),
-    "504": _status(504),
-    "connection lost": _lost,
-}
-GONE = "404, it is gone"
-APPLIED: dict[str, Failure] = {
-    "500, carried out": _status(500),
-    "504, carried out": _status(504),
-    "connection lost, carried out": _lost,
-}
-STALLS = "no answer for half a minute"
-LATE = "carried out when it was given up"
-LATE_SECONDS = LONG_SECONDS + 5.0
-CUT_SHORT = "half of an answer"
 ALL = 1_000_000
 """More revisions than there ever were: what stands at the beginning of history."""
 DEPTHS = (1, 2, 3, 5, 8, ALL)
@@ -133,16 +98,12 @@ def _fails(failure: Failure) -> Wrong:
 
 
 def _no_answer(house: PromptedHouse, service: Service, call: Call) -> None:
-    raise Unanswered(f"{call.what}: no answer in 30 s")
+    raise no_answer(call)
 
 
 def _too_late(house: PromptedHouse, service: Service, call: Call) -> None:
     house.carry_out_late(service, call, LATE_SECONDS)
     _no_answer(house, service, call)
-
-
-def _cut_short(call: Call) -> PortError:
-    return Unanswered(f"{call.what}: the answer is cut short or no JSON")
 
 
 def _wrongs(calls: tuple[Call, ...], numbers: Numbers) -> Iterator[tuple[int, str, Prompter]]:
@@ -152,9 +113,9 @@ def _wrongs(calls: tuple[Call, ...], numbers: Numbers) -> Iterator[tuple[int, st
             yield at, name, Prompter(at, before=_fails(failure), numbers=numbers)
         late = partial(Prompter, at, stall_seconds=LONG_SECONDS, numbers=numbers)
         yield at, STALLS, late(before=_no_answer)
-        yield at, CUT_SHORT, Prompter(at, after=_fails(_cut_short), numbers=numbers)
+        yield at, CUT_SHORT, Prompter(at, after=_fails(cut_short), numbers=numbers)
         if call.verb in WRITES:
-            yield at, GONE, Prompter(at, before=_fails(_gone), numbers=numbers)
+            yield at, GONE, Prompter(at, before=_fails(gone), numbers=numbers)
             for name, failure in APPLIED.items():
                 yield at, name, Prompter(at, after=_fails(failure), numbers=numbers)
             yield at, LATE, late(before=_too_late)

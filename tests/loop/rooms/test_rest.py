@@ -22,9 +22,8 @@ from reconciler.sandbox.players.natures import Voice
 from tests.loop.disturbing import Disturbance
 from tests.loop.rooms.house import Playhouse
 from tests.loop.rooms.matches import full, in_match
-from tests.loop.rooms.service import RoomService
+from tests.loop.rooms.service import Player
 from tests.loop.rooms.wishes import FREE, Piece, Wish
-from tests.loop.scaling.house import ScalingService
 from tests.loop.service import Service, Theatre
 from tests.loop.shares import share
 from tests.loop.virtual_time import in_virtual_time
@@ -72,10 +71,6 @@ class Ending:
 
     rooms: Rooms
     texts: tuple[bytes, ...]
-
-
-class Player(RoomService, ScalingService):
-    """One process: it hears rooms, decides counts and commits them."""
 
 
 class CountedHouse(Playhouse):

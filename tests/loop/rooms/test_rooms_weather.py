@@ -9,8 +9,12 @@ import asyncio
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import cast
 
 import pytest
+import yaml
 
 from reconciler.model.labels import STATE, WORKLOAD
 from reconciler.model.refs import Json
@@ -22,7 +26,9 @@ from tests.loop.rooms.mishaps import give_back_all, uncordon_all, wake_all, wors
 from tests.loop.rooms.parties import Parties
 from tests.loop.rooms.seeds import SEEDS
 from tests.loop.rooms.truth import Laws
-from tests.loop.rooms.wishes import QUIET_SECONDS, SERVERS, Piece, Wish
+from tests.loop.rooms.wild import WildHouse
+from tests.loop.rooms.wishes import FREE, QUIET_SECONDS, SERVERS, Piece, Wish
+from tests.loop.scaling.counts import count_of
 from tests.loop.virtual_time import elapsed, in_virtual_time
 from tests.loop.wires import Weather
 from tests.loop.world import World
@@ -32,6 +38,23 @@ NOTHING: Mapping[str, Json] = {}
 CONVERGED_SECONDS = 1500.0
 PLAYED = 3
 """How many workloads a seed begins with."""
+EMPTY = 2
+POLICY: Mapping[str, Json] = {
+    "autoscaling": {
+        "min": 1,
+        "max": 6,
+        "policy": {"fixedBuffer": {"amount": EMPTY}},
+        "scaleDown": {"stabilizationSeconds": 30, "cooldownSeconds": 0},
+    }
+}
+WRITE_BACK = {"quietSeconds": 20, "humanHoldSeconds": 30}
+CONFIG = yaml.safe_dump(
+    {
+        "apiVersion": "gamekeeper.dev/v1",
+        "kind": "Config",
+        "spec": {"budgets": {"workload": FREE, "total": FREE}, "writeBack": WRITE_BACK},
+    }
+)
 
 
 def pieces(chance: random.Random) -> list[Piece]:
@@ -54,8 +77,18 @@ def pieces(chance: random.Random) -> list[Piece]:
             "doom", Voice.COLLECTIONS, 2, namespace=SERVERS, more=chance.choice((fails, deadline))
         ),
     ]
-    played = chance.sample(range(len(troupe)), PLAYED)
-    return [troupe[number] for number in sorted(played)]
+    played = [troupe[number] for number in sorted(chance.sample(range(len(troupe)), PLAYED))]
+    counted = chance.choice((0, None, None))
+    return [_counted(each) if at == counted else each for at, each in enumerate(played)]
+
+
+def _counted(piece: Piece) -> Piece:
+    """Let a policy decide how many rooms there are, and commit it."""
+    return replace(piece, more={**piece.more, **POLICY})
+
+
+def _is_counted(piece: Piece) -> bool:
+    return "autoscaling" in piece.more
 
 
 def natures(
@@ -117,7 +150,19 @@ def _is_as_wanted(there: Playhouse, wish: Wish) -> bool:
     wanted = {wish.pieces[name].place for name in wish.wanted}
     if any((piece.place in spaces) != (piece.place in wanted) for piece in wish.pieces.values()):
         return False
-    return all(_stands(there, wish.pieces[name], *wish.wanted[name]) for name in wish.wanted)
+    return all(
+        _stands(there, wish.pieces[name], _wanted(there, wish, name), wish.wanted[name][1])
+        for name in wish.wanted
+    )
+
+
+def _wanted(there: Playhouse, wish: Wish, name: str) -> int:
+    """Return how many rooms are to stand when nobody plays; -1 until a policy's are in Git."""
+    piece, host = wish.pieces[name], there.world.host
+    if not _is_counted(piece):
+        return wish.wanted[name][0]
+    count = count_of(host.commits[host.branches["main"]].files[piece.file])
+    return count if count == EMPTY else -1
 
 
 def _stands(there: Playhouse, piece: Piece, rooms: int, image: int) -> bool:
@@ -173,7 +218,8 @@ async def play(seed: int) -> list[str]:
     world = World(seed=seed)
     played = pieces(chance)
     wish = Wish(world, played)
-    weather = Weather(chance, fails=0.03, slow=0.03, wires=0.5, old=0.1)
+    world.commit({"gamekeeper.yaml": CONFIG})
+    weather = Weather(chance, fails=0.03, slow=0.03, wires=0.5, old=0.1, every=True)
     air = Air(chance, lost=0.03, slow=0.03, astray=0.05)
     parties = Parties(random.Random(seed), QUIET_SECONDS, chance.choice((QUIET_SECONDS, 30.0)))
     demands: dict[str, Demand] = {
@@ -188,7 +234,9 @@ async def play(seed: int) -> list[str]:
     trouble.set()
     games = natures(chance, trouble, played)
     laws = Laws.of(played)
-    async with playhouse(world, weather, games, air, laws) as there:
+    made = partial(WildHouse, any(map(_is_counted, played)))
+    async with playhouse(world, weather, games, air, laws, made) as house:
+        there = cast(WildHouse, house)
         there.start("process-0")
         players = asyncio.create_task(there.send_players(parties, wanted))
         worse = asyncio.create_task(worsen(there, chance))
@@ -215,10 +263,10 @@ async def _converged(there: Playhouse, wish: Wish) -> None:
         raise AssertionError(f"{error}; wanted {wish.wanted}\n{_shown(there, wish)}") from None
 
 
-async def _calm(there: Playhouse, players: "asyncio.Task[None]") -> None:
+async def _calm(there: WildHouse, players: "asyncio.Task[None]") -> None:
     there.weather.calm()
     there.air.calm()
-    there.world.host.heal()
+    there.heal()
     uncordon_all(there)
     wake_all(there)
     give_back_all(there)
@@ -236,6 +284,10 @@ def _count(there: Playhouse) -> None:
     score(3, broken_watches=met["broken watch"], old_reads_in_weather=met["old read"])
     for what, times in there.weather.met.items():
         POINTS[what] += times
+    score(6, failed_requests=met["refused request"] + met["lost answer"])
+    score(6, faults_of_Git=sum(met[each] for each in met if each.startswith("Git: ")))
+    score(6, clocks_set=met["clocks set"], commits_of_ours=len(there.world.host.moves))
+    score(6, rooms_not_taken=met["rooms that a namespace does not take"])
     POINTS["virtual minutes"] += int(elapsed() / 60)
     POINTS["players"] += there.arrivals
     POINTS["reports"] += sum(there.reports.values())
