@@ -11,6 +11,7 @@ from reconciler.sandbox.players.games import Game
 from reconciler.sandbox.players.natures import Lie, Nature, Voice
 from reconciler.sandbox.players.sayings import COUNT, Saying, Where
 from tests.loop.rooms.parties import Guest
+from tests.loop.rooms.words import Tongue, tells_of_a_match, tells_of_failure
 from tests.loop.service import Service
 from tests.loop.virtual_time import elapsed
 from tests.loop.world import World
@@ -27,7 +28,9 @@ class Actor:
     nobody is there, which we may have taken in though nobody waited for the answer; `heard_at`
     when we answered 200 to whatever it said last, `handed_at` when that it is empty was handed to
     us last, and `said_at` when it had said so; `noted_by` who turned its last count away, and
-    knows its pod, None where it told of nobody.
+    knows its pod, None where it told of nobody; `coming_at` when it said first that a match is
+    given to it, of which no count has come to us since, 0 where it is not so; `gave_up` whether
+    that it has failed was handed to us.
     """
 
     uid: str
@@ -40,6 +43,9 @@ class Actor:
     handed_at: float = 0.0
     said_at: float = 0.0
     noted_by: Service | None = None
+    coming_at: float = 0.0
+    gave_up: bool = False
+    tongue: Tongue | None = None
     moved: asyncio.Event = field(default_factory=asyncio.Event)
     task: "asyncio.Task[None] | None" = None
     statuses: list[tuple[int, int | None, int]] = field(default_factory=list)
@@ -67,6 +73,10 @@ class Cast:
         changed: Callable[[], None],
     ) -> None:
         self.actors: dict[str, Actor] = {}
+        self.tongues: random.Random | None = None
+        """Where it is set, games say more than how many play there, by this chance."""
+        self.beside = 0
+        """How often they did."""
         self._world = world
         self._chance = chance
         self._nature_of = nature_of
@@ -87,6 +97,8 @@ class Cast:
         if before is not None and game.nature.voice is Voice.COLLECTIONS:
             # What the container before it said on change stays valid until the pod is replaced.
             actor.heard_at = before.heard_at
+        if self.tongues is not None:
+            actor.tongue = Tongue(game, random.Random(self.tongues.random()))
         self.actors[uid] = actor
         actor.task = asyncio.create_task(self._play(actor))
 
@@ -161,6 +173,8 @@ class Cast:
             game.recover(self._world.time.at)
             game.insist()
             game.empty(self._world.time.at)
+            if actor.tongue is not None:
+                actor.tongue.is_calm = True
             actor.moved.set()
 
     def close(self) -> None:
@@ -179,7 +193,11 @@ class Cast:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(wait):
                         await actor.moved.wait()
-            for saying in game.step(self._world.time.at):
+            said = game.step(self._world.time.at)
+            if actor.tongue is not None:
+                usual, said = len(said), actor.tongue.says(said, self._world.time.at)
+                self.beside += len(said) - usual
+            for saying in said:
                 status = await self._say(actor, saying)
                 actor.statuses.append((int(elapsed()), saying.players, status))
                 game.answered(saying, status, self._world.time.at)
@@ -189,6 +207,9 @@ class Cast:
 
     def handed(self, actor: Actor, saying: Saying, said_at: float) -> None:
         """What a room said then has come to us; what becomes of it is not known."""
+        actor.gave_up |= tells_of_failure(saying)
+        if saying.players is not None:
+            actor.coming_at = 0.0
         if saying.players == 0:
             actor.unsaid, actor.handed_at, actor.said_at = True, elapsed(), said_at
 
@@ -202,6 +223,8 @@ class Cast:
     def heard(self, actor: Actor, saying: Saying) -> None:
         """We answered 200 to what a room said."""
         actor.heard_at = elapsed()
+        if tells_of_a_match(saying) and not actor.coming_at:
+            actor.coming_at = elapsed()
         if saying.players is not None:
             actor.told, actor.noted_by = (saying.players, elapsed()), None
             actor.unsaid = saying.players == 0

@@ -4,9 +4,12 @@ import asyncio
 import json
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 
+from reconciler.model.errors import PortError
 from reconciler.model.labels import STATE
 from reconciler.model.refs import Json
+from reconciler.model.rooms import Why
 from reconciler.sandbox.behaviour import nodes
 from reconciler.sandbox.kinds import POD
 from reconciler.sandbox.requests import Request, Response
@@ -22,7 +25,7 @@ MERGE = {"content-type": "application/merge-patch+json"}
 WAYS = (
     *("history", "git", "server", "kill", "kill", "stop", "deaf"),
     *("evict", "hand", "node lost", "node silent", "cordon", "allocate"),
-    *("git", "clock", "closed"),
+    *("git", "clock", "closed", "drain"),
 )
 _STATE = f"/metadata/labels/{STATE.replace('/', '~1')}"
 
@@ -50,7 +53,7 @@ async def worsen(there: WildHouse, chance: random.Random) -> None:
                 there.air.deaf = False
             case "kill" | "stop" as end:
                 await _replace_process(there, chance, end, f"process-{number}")
-            case "evict" | "hand" | "allocate" as deed:
+            case "evict" | "hand" | "allocate" | "drain" as deed:
                 await _meddle(there, chance, deed)
             case what:
                 await _spoil_node(there, chance, what, f"new-{number}")
@@ -63,6 +66,8 @@ async def _meddle(there: Playhouse, chance: random.Random, deed: str) -> None:
             await evict_some(there, chance)
         case "hand":
             delete_one(there, chance)
+        case "drain":
+            await _drain_some(there, chance)
         case _:
             await _allocate_some(there, chance)
 
@@ -111,6 +116,19 @@ def evict(there: Playhouse, room: str) -> int:
         there.unsafe.append(Unsafe(f"an eviction of {room} passed: {wrong}"))
     there.changed()
     return answer.status
+
+
+async def _drain_some(there: Playhouse, chance: random.Random) -> None:
+    """Let people ask rooms to leave by the API of rooms, and some of them to stay after all."""
+    for leaves in (True, True, False):
+        leader = there.leader
+        rooms = [] if leader is None or leader.desk.closed() else [*leader.desk.rooms()]
+        if leader is not None and rooms:
+            asked = [each for each in rooms if leaves is (each.pod.leaving is Why.STAYS)]
+            with suppress(PortError):
+                await leader.desk.leave(chance.choice(asked or rooms), leaves, "anna", own=False)
+            there.weather.met["rooms asked to leave or stay"] += 1
+        await asyncio.sleep(chance.uniform(0.1, 20.0))
 
 
 async def _allocate_some(there: Playhouse, chance: random.Random) -> None:

@@ -135,6 +135,10 @@ def turned_away_is_forgotten(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(TurnedAway, "note", lambda self, *arguments: None)
 
 
+def a_word_without_a_count_is_none(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(fence, "_may_begin", lambda pod, judged, heard: False)
+
+
 def the_machine_says_when(patch: pytest.MonkeyPatch) -> None:
     begin = ClusterLane.__init__
 
@@ -153,6 +157,7 @@ PLANTED = [
     pytest.param(nothing_is_protected, weather, id="nothing is protected"),
     pytest.param(deadlines_count_from_the_start, weather, id="deadlines count from the start"),
     pytest.param(budgets_count_nobody, weather, id="budgets let busy rooms go"),
+    pytest.param(a_word_without_a_count_is_none, weather, id="a word without a count is none"),
     pytest.param(deafness_is_not_suspected, deafness, id="our own ears are not suspected"),
     pytest.param(workloads_are_not_suspected, workload, id="no workload is suspected"),
     pytest.param(turned_away_is_forgotten, turned_away, id="who was turned away is forgotten"),

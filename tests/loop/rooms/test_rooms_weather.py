@@ -19,7 +19,7 @@ import yaml
 from reconciler.model.labels import STATE, WORKLOAD
 from reconciler.model.refs import Json
 from reconciler.sandbox.players.demand import Demand, Tide
-from reconciler.sandbox.players.natures import Lie, Nature, Voice
+from reconciler.sandbox.players.natures import ON_CHANGE, Lie, Nature, Voice
 from tests.loop.points import POINTS
 from tests.loop.rooms.house import Air, Playhouse, playhouse
 from tests.loop.rooms.mishaps import give_back_all, uncordon_all, wake_all, worsen
@@ -103,7 +103,7 @@ def natures(
         def draw() -> Nature:
             sound = Nature(voice=piece.voice, matches=piece.matches)
             lies = chance.random() < 0.12
-            loads = 0.3 if piece.voice in (Voice.MAESTRO, Voice.NATIVE) else 0.0
+            longest = 20.0 if piece.voice in ON_CHANGE else 40.0
             odd = Nature(
                 voice=piece.voice,
                 lie=chance.choice([lie for lie in Lie if lie]) if lies else Lie.NONE,
@@ -113,7 +113,7 @@ def natures(
                 match_seconds=(15.0, 150.0),
                 crash_after_seconds=_perhaps(chance, 0.1, 20.0, 400.0),
                 hang_after_seconds=_perhaps(chance, 0.1, 20.0, 400.0),
-                loads_seconds=_perhaps(chance, loads, 5.0, 40.0) or 0.0,
+                loads_seconds=_perhaps(chance, 0.3, 5.0, longest) or 0.0,
             )
             return odd if trouble.is_set() else sound
 
@@ -237,6 +237,7 @@ async def play(seed: int) -> list[str]:
     made = partial(WildHouse, any(map(_is_counted, played)))
     async with playhouse(world, weather, games, air, laws, made) as house:
         there = cast(WildHouse, house)
+        there.cast.tongues = random.Random(chance.random())
         there.start("process-0")
         players = asyncio.create_task(there.send_players(parties, wanted))
         worse = asyncio.create_task(worsen(there, chance))
@@ -291,6 +292,7 @@ def _count(there: Playhouse) -> None:
     POINTS["virtual minutes"] += int(elapsed() / 60)
     POINTS["players"] += there.arrivals
     POINTS["reports"] += sum(there.reports.values())
+    POINTS["words beside counts"] += there.cast.beside
     POINTS["rooms removed"] += len(there.warden.removed_rooms)
     POINTS["rooms ended at their deadline"] += len(there.warden.overdue)
     POINTS["rooms kept for a post-mortem"] += len(there.warden.kept)

@@ -169,6 +169,10 @@ class Warden(Watchman):
             return
         if actor.told_busy:
             yield "it told us of its players"
+        if actor.gave_up:
+            return
+        if self._loads(actor):
+            yield "it said that a match begins, and its players load"
         quiet = self.laws.quiet_seconds
         if since is None:
             yield "it was never marked draining"
@@ -176,6 +180,11 @@ class Warden(Watchman):
             yield f"it was marked draining {elapsed() - since:.3f} s ago, quiet is {quiet} s"
         yield from self._unasked(actor, since)
         yield from self._invited(actor, since)
+
+    def _loads(self, actor: Actor) -> bool:
+        """Whether players are there of whom it said no more than that their match begins."""
+        limit = self.laws.ping_seconds - REQUEST_SECONDS
+        return bool(actor.coming_at and actor.game.players) and elapsed() - actor.coming_at < limit
 
     def _invited(self, actor: Actor, since: float | None) -> Iterator[str]:
         """Who came by a list that was younger than quietSeconds, where the game repeats itself.
