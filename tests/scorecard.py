@@ -17,7 +17,7 @@ ROWS = {
     1: "crash before and after every write, of files and git too, rooms occupied",
     2: "every request fails in every way, rooms occupied",
     3: "every read is old at six depths, and watches break, rooms occupied",
-    4: "ends and counts of rooms made and removed, beside those of the same act undisturbed",
+    4: "ends, with budgets, accounts and records, and rooms made and removed, as undisturbed",
     5: "comes to rest once faults stop, and rests: rooms occupied, counts committed",
     6: "seeds of all faults mixed",
     7: "planted bugs",

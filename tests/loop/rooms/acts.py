@@ -23,6 +23,7 @@ from tests.loop.rooms.house import Playhouse
 from tests.loop.rooms.matches import full, in_match
 from tests.loop.rooms.mishaps import cordon, evict, wake_all
 from tests.loop.rooms.wishes import CONFIG, SERVERS, Piece, Wish
+from tests.loop.safety import end_state
 from tests.loop.service import Service
 from tests.loop.virtual_time import elapsed
 
@@ -71,7 +72,8 @@ class Ending:
     """What an act came to, and the requests on the way there.
 
     `made` and `removed` are the rooms that we made and asked to go since the house opened, by
-    namespace, each once however often it was asked for.
+    namespace, each once however often it was asked for; `beside` is what stands besides rooms:
+    budgets, accounts, objects of users, and our records with what they are there for.
     """
 
     rooms: Rooms
@@ -79,6 +81,12 @@ class Ending:
     calls: tuple[Call, ...]
     made: Counter[str]
     removed: Counter[str]
+    beside: frozenset[str]
+
+    def is_as(self, other: "Ending", spare: Rooms) -> bool:
+        """Whether there stands what stands in another ending, or that and the `spare` rooms."""
+        rooms = self.rooms in (other.rooms, other.rooms + spare)
+        return rooms and self.spaces == other.spaces and self.beside == other.beside
 
     def more(self, other: "Ending", word: str = "more") -> list[str]:
         """Say of which rooms more were made or removed than in another ending."""
@@ -246,13 +254,12 @@ async def _ended(
     there: Playhouse, prompter: Prompter, wanted: Ending | None, spare: Rooms
 ) -> Ending:
     began = elapsed()
-    ends = () if wanted is None else (wanted.rooms, wanted.rooms + spare)
     while True:
         written = len(there.writes)
         await asyncio.sleep(STILL_SECONDS)
         is_still = len(there.writes) == written
         ending = _ending(there, prompter)
-        same = wanted is None or (ending.rooms in ends and ending.spaces == wanted.spaces)
+        same = wanted is None or ending.is_as(wanted, spare)
         if is_still and same and there.leader is not None:
             return ending
         if elapsed() - began > CONVERGED_SECONDS:
@@ -263,13 +270,18 @@ async def _ended(
 def _ending(there: Playhouse, prompter: Prompter) -> Ending:
     removed = Counter(room.partition("/")[0] for room in set(there.warden.removed_rooms))
     made = Counter(there.warden.made)
-    return Ending(_rooms(there), _spaces(there), tuple(prompter.calls), made, removed)
+    calls = tuple(prompter.calls)
+    return Ending(_rooms(there), _spaces(there), calls, made, removed, _beside(there))
 
 
 def _difference(ending: Ending, wanted: Ending) -> str:
     there, not_there = ending.rooms - wanted.rooms, wanted.rooms - ending.rooms
     spaces = sorted(ending.spaces ^ wanted.spaces)
-    return f"too many {dict(there)}, missing {dict(not_there)}, namespaces {spaces}"
+    beside = sorted(ending.beside - wanted.beside), sorted(wanted.beside - ending.beside)
+    return (
+        f"too many {dict(there)}, missing {dict(not_there)}, namespaces {spaces}, "
+        f"beside them {beside[0]} instead of {beside[1]}"
+    )
 
 
 def _rooms(there: Playhouse) -> Rooms:
@@ -285,6 +297,12 @@ def _rooms(there: Playhouse) -> Rooms:
 
 def _spaces(there: Playhouse) -> frozenset[str]:
     return frozenset(there.world.namespaces())
+
+
+def _beside(there: Playhouse) -> frozenset[str]:
+    state = end_state(there.world)
+    kinds = ("accounts", "budgets", "objects", "records")
+    return frozenset(f"{kind}: {each}" for kind in kinds for each in state[kind])
 
 
 def _free(there: Playhouse, namespace: str) -> list[str]:
