@@ -164,6 +164,15 @@ def test_a_refusal_is_read_by_its_cause(code: int, body: Json, kind: type[PortEr
     assert str(code) in str(error)
 
 
+@pytest.mark.parametrize("verb", ["get", "list", "watch", "create", "update", "patch", "delete"])
+def test_a_verb_that_is_missing_is_named_with_what_prints_the_role_that_has_it(verb: str) -> None:
+    lacks = f'cannot {verb} resource "poddisruptionbudgets" in API group "policy" in the namespace'
+    said = f'forbidden: User "system:serviceaccount:gamekeeper:gamekeeper" {lacks} "arena"'
+    error = refusal("apply PodDisruptionBudget arena/duel", 403, status("Forbidden", said))
+    assert f'{lacks} "arena"' in str(error)
+    assert "`gamekeeper rbac`" in str(error)
+
+
 def test_what_the_server_asked_to_wait_is_passed_on() -> None:
     error = refusal("list Pod", 429, {}, 7.0)
     assert isinstance(error, Unavailable)
