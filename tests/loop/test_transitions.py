@@ -1,7 +1,8 @@
 """Whatever way a fleet came to its specs, it stands as one that began with them (row 8).
 
-Chains of edits are played, each from where the last one left off, with mistakes in between; after
-each transition all objects are compared with those of a fresh cluster that got the same files.
+Chains of edits are played, each from where the last one left off, with mistakes and specs of which
+no room ever stands in between; after each transition all objects are compared with those of a fresh
+cluster that got the same files.
 """
 
 import difflib
@@ -18,6 +19,7 @@ from tests.loop.shares import share
 from tests.loop.spec_mistakes import MISTAKES
 from tests.loop.sweeps import part
 from tests.loop.transitions import (
+    HOPELESS,
     TURNS,
     Chain,
     file_of,
@@ -31,6 +33,8 @@ from tests.scorecard import score
 CHAINS, TRANSITIONS = 50, 12
 """All chains are 600 transitions."""
 ROW = 8
+HOPELESS_TURNS = (1, 3, 8, 30)
+"""Of two seconds each: until it is seen, begun, failed, failed over and over."""
 _FRESH: dict[str, list[str]] = {}
 
 
@@ -80,6 +84,18 @@ async def _refused(world: World, process: Process, path: str, text: str) -> None
     assert _rooms(world) == rooms
 
 
+async def _hopeless(world: World, process: Process, chain: Chain) -> dict[str, str | None]:
+    """Commit a spec of which no room stands, and go on for a while; return what takes it back."""
+    chance = chain.chance
+    name, what = chance.choice(chain.names()), chance.choice(sorted(HOPELESS))
+    world.commit({**chain.hopeless(name, what)})
+    for _ in range(chance.choice(HOPELESS_TURNS)):
+        await process.turn()
+        world.pass_time(2.0)
+    score(ROW, specs_that_nothing_fulfils=1)
+    return {file_of(name): chain.files[file_of(name)]}
+
+
 def _is_told(process: Process, path: str) -> bool:
     reading = process.head.reading
     found = reading.findings if reading is not None else ()
@@ -103,7 +119,9 @@ async def test_a_fleet_stands_as_one_that_began_with_its_specs(number: int) -> N
         if chance.random() < 0.3:
             name = chance.choice(chain.names())
             await _refused(world, process, file_of(name), _mistaken(spec(name, 2), chance))
-        world.commit(chain.edit())
+        before = await _hopeless(world, process, chain) if chance.random() < 0.3 else {}
+        # At once with another edit, which may be one of the same spec, or take it away.
+        world.commit(before | chain.edit())
         try:
             await world.settle(process, TURNS)
             await _compare(world, chain.files)

@@ -132,6 +132,15 @@ EDITS: tuple[Edit, ...] = (
 )
 
 
+HOPELESS: dict[str, Edit] = {
+    "an image that is not there": _room("image", "registry.example/game:missing"),
+    "a game that crashes": _room("image", "registry.example/game:crash"),
+    "more than a node has": _room("resources", {"requests": {"cpu": "500"}}),
+    "a zone that there is none of": _pod("nodeSelector", {"topology.kubernetes.io/zone": "none"}),
+}
+"""What is no mistake by its text, and of which no room ever stands."""
+
+
 class Chain:
     """The files of a repository, edited over and over by chance."""
 
@@ -148,6 +157,13 @@ class Chain:
         return changed | {
             path: text for path, text in self.files.items() if before.get(path) != text
         }
+
+    def hopeless(self, name: str, what: str) -> Files:
+        """Return a spec of which no room will stand; the chain itself goes on without it."""
+        document = yaml.safe_load(self.files[file_of(name)])
+        HOPELESS[what](self.chance, document)
+        document["spec"]["replicas"] = max(1, document["spec"]["replicas"])
+        return {file_of(name): yaml.safe_dump(document, sort_keys=False)}
 
     def names(self) -> list[str]:
         """Return the workloads that there are."""
