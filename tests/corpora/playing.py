@@ -7,6 +7,7 @@ crosses into git or a worker: it stands still while they are asked.
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Ears, Heard, Said
 from reconciler.ports import Repository
 from tests.corpora.stories import Host, content_of
-from tests.corpora.used import git_is_reaped
+from tests.corpora.used import Gits
 from tests.golden.telling import tell
 from tests.loop.world import CONFIG, Process, World, spec, turn_as_served
 
@@ -50,6 +51,9 @@ WITH_OBJECTS = BASE | {
 TURNS_TO_LEAVE = 8
 """In so many, of two seconds each, a free room that is not wanted any more is gone."""
 NOTHING = Reading("", None, {}, {}, (), (), ())
+
+Look = Callable[[], AbstractContextManager[None]]
+"""What surrounds a look at Git."""
 
 UPDATE = os.environ.get("GAMEKEEPER_UPDATE_GOLDEN") == "1"
 
@@ -122,16 +126,18 @@ async def told_of_story(story: Iterable[Mapping[str, Any]], folder: Path, zygote
     """Let a fleet stand, play a story in a real repository, and tell what the loop makes of it."""
     (folder / "canary").write_text(CANARY)
     host, world = Host(folder / "srv", BASE), World()
+    gits = Gits(16)
     mirror = Mirror(Source(f"file://{host.bare.path}"), str(folder / "cache"))
     process = await _process(world, mirror, zygote)
     steps = [
         (what, partial(host.play, what, about)) for step in story for what, about in step.items()
     ]
     try:
-        said = await _told(world, process, steps)
+        with gits:
+            said = await _told(world, process, steps, look=gits.look)
     finally:
-        with git_is_reaped(16):
-            await mirror.close()
+        await mirror.close()
+    gits.judge()
     assert CANARY not in said
     return said.replace(str(folder), "<host>")
 
@@ -142,6 +148,7 @@ async def _told(
     steps: Iterable[tuple[str, Callable[[], None]]],
     *,
     full: bool = True,
+    look: Look = nullcontext,
 ) -> str:
     house = process.lane.reports = FullHouse(world)
     await world.settle(process)
@@ -151,7 +158,7 @@ async def _told(
     lines = []
     for what, happen in steps:
         happen()
-        lines += [f"== {what}", *await _looked(world, process)]
+        lines += [f"== {what}", *await _looked(world, process, look)]
         same = "the same" if _uids(world, STEADY) == steady else "NOT THE SAME"
         lines.append(f"{len(world.pods(ARENA))} rooms of {ARENA}; of {STEADY} {same}")
     for _ in range(TURNS_TO_LEAVE):
@@ -168,11 +175,12 @@ async def _process(world: World, repository: Repository, zygote: Zygote) -> Proc
     return process
 
 
-async def _looked(world: World, process: Process) -> list[str]:
+async def _looked(world: World, process: Process, look: Look) -> list[str]:
     lines = []
     await process.view.read()
     try:
-        await head.look(process.head, world.time.now())
+        with look():
+            await head.look(process.head, world.time.now())
     except PortError as error:
         lines.append(f"{type(error).__name__}: {escaped(str(error))}")
     keys = sorted({*process.lane.wanted.keys, *process.view.workloads()})

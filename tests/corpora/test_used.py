@@ -1,7 +1,9 @@
 """What watches the workers sees what they open: else nothing opened would tell nothing."""
 
 import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,33 @@ def test_a_worker_that_uses_too_much_is_seen(
         file.write('{"ms": 1, "kib": 524289, "opened": ""}\n')
     with pytest.raises(AssertionError, match=r"too much memory: .*524289"):
         workers.judge(18)
+
+
+def test_a_git_that_uses_too_much_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(used, "score", lambda row, **figures: None)  # no case of the corpus
+    monkeypatch.setattr(used, "MOST_MS_OF_A_LOOK", 100)
+    monkeypatch.setattr(used, "MOST_KIB", 1_000)
+    burn = "import time\nwhile time.process_time() < 0.3: pass"
+    with used.Gits(16) as gits:
+        with gits.look():
+            pass
+        with pytest.raises(AssertionError, match=r"git used .* ms of CPU in a look"), gits.look():
+            subprocess.run((sys.executable, "-c", burn), check=True)
+    with pytest.raises(AssertionError, match=r"a git held \d{4,} KiB"):
+        gits.judge()
+
+
+def test_a_loop_that_others_wait_for_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(used, "score", lambda row, **figures: None)  # no case of the corpus
+    monkeypatch.setattr(used, "MOST_MS_OF_THE_LOOP", 20)
+    with pytest.raises(AssertionError, match="all others waited"), used.Gits(16).look():
+        _burn(0.05)
+
+
+def _burn(seconds: float) -> None:
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
 
 
 def _worker(opens: Path | None) -> None:
