@@ -10,7 +10,6 @@ What a name means is a guess, and it is made so that more is masked rather than 
 import json
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 from reconciler.core.secret_texts import is_secret_name, takes_secret, without_secrets
@@ -75,11 +74,9 @@ def _hidden(value: dict[str, Any], path: str) -> set[str]:
 
 def _flagged(items: list[Any]) -> set[int]:
     """Return the places in a list that stand behind a flag which takes a secret."""
-    return {
-        place
-        for place, (flag, value) in enumerate(pairwise(items), 1)
-        if isinstance(flag, str) and takes_secret(flag, value if isinstance(value, str) else "")
-    }
+    words = [item if isinstance(item, str) else "" for item in items]
+    places = enumerate(zip(["", *words], words, words[1:], strict=False), 1)
+    return {place for place, (before, flag, value) in places if takes_secret(before, flag, value)}
 
 
 def _masked(value: Any, side: str, path: str) -> Any:

@@ -1,20 +1,26 @@
 r"""Secrets in texts that nobody described: arguments, lines of a shell, a server's configuration.
 
 The reader looks for three things behind each other. A *name* that is a secret's, where names stand:
-behind a sign (`--x`, `+x`), at the beginning of a line or a command (behind a list's dash, a
-comment's sign and `set` too), or anywhere before an equals sign or a colon. A *separator*. And a
-*value*, which is masked. How far a value reaches is a guess, and it is made so that more is masked
-rather than less:
+behind a sign (`--x`, `+set x`), at the beginning of a line or a command (behind a list's dash, a
+comment's sign, `set` and `echo` too), in a tag, or anywhere before an equals sign or a colon. A
+*separator*. And a *value*, which is masked. How far a value reaches is a guess, and it is made so
+that more is masked rather than less:
 
 - behind a flag it is one word of a shell, in a shell behind `X=` as well; outside one only where
   another flag follows or nothing, for of `-pass correct horse` each word is one of the secret;
-- what quotes or brackets enclose, on several lines too. A list's that nothing closes reaches to
-  the end of the text;
+- what quotes, brackets or `<<WORD` and `WORD` enclose, on several lines too. A bracket that nothing
+  closes reaches to the end of the text; but `[x` at the end of a line is a word;
 - in `{pass: x, map: ice}` what stands before the next name or the last bracket;
-- otherwise all of the line, and of `pass: |` or a list the lines below that are indented deeper.
+- otherwise all of the line, of `pass: |` or a list the lines below that are indented deeper, and of
+  `<pass>` those to the next tag.
 
 In a shell `auth-server --map ice` is a command, and no secret. What a name means is a guess too:
 see `is_secret_name`. Each part of a text is read a bounded number of times, whatever stands in it.
+
+Shown is what no such name stands before: `-p x`, `value="x" name="password"`, `login user x` of a
+script, `password x` amid a line (netrc's, or in `sed 's|a|password x|'`), the path of a webhook, a
+URL's password with a `/`, `user:x@tcp(db)`, an old secret in a comment. And of a value what looks
+like the next: `y` of `"host=h password=x y"` in a shell, of `{pass: x, z: y}` and `{pass=x,z=y}`.
 """
 
 import re
@@ -22,7 +28,8 @@ import re
 from reconciler.model.masks import MASK
 
 _SECRET_NAME = re.compile(
-    r"token|secret|passw|passphrase|pwd|credential|private|api_?key|webhook|authorization|cookie",
+    r"token|secret|passw|passphrase|passin$|passout$|pwd|credential|private|api_?key|webhook|"
+    r"authorization|cookie|gslt|setsteamaccount",
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -31,36 +38,48 @@ _SECRET_ENDS = ("auth", "cred", "creds", "dsn", "jwt", "key", "keys", "pass", "p
 one of them a word ends that is a secret's name, for many a name is one word: `DBPASS`, `sshkey`."""
 
 _NAME = re.compile(
-    r"(?:(?P<head>(?:^|;)[ \t#/*-]*(?:(?:set(?:[asu]|env)?|export)[ \t]++)?)|"
-    r"(?P<flow>[{,][ \t]*+)|(?<=[\s\"'=(\[|<]))"
-    r"(?P<whole>(?P<open>\\*+[\"'])?[-+]{0,2}+(?P<name>\w[\w./-]*+))",
+    r"(?:(?P<head>(?:^|;|\\[nrt])[ \t#/*-]*(?:(?:set(?:[asu]|env)?|export|echo|ENV)[ \t]++)?)|"
+    r"(?P<flow>[{,][ \t]*+)|(?P<tag><(?:\w++:)?+)|(?<=[\s\"'=(\[|$.:>\]]))"
+    r"(?P<whole>(?P<open>\\*+[\"'])?"
+    r"(?P<set>[-+]{1,2}set[asu]?[\"']?,?\s++(?:-[ \t]++)?[\"']?)?+[-+]{0,2}+(?P<name>\w[\w./-]*+))",
     re.MULTILINE,
 )
-"""A word where names stand: at the `head` of a line or a command, in a `flow`, behind a sign that
-ends another word. Only what parts it from a value makes it a name."""
-_CLOSED = r"(?:\\*+[\"'])?\]?"
+"""A word where names stand: at the `head` of a line or a command, in a `flow` or a `tag`, behind
+`+set`, behind a sign that ends another word. Only what parts it from a value makes it a name."""
+_CLOSED = r"(?:\\*+[\"'])?(?:\[\w*+\]|\]?)"
 _MARK = re.compile(
-    rf"{_CLOSED}(?:,?\s++(?P<item>[\"']?value){_CLOSED})?"
-    r"[ \t]*+(?:[:+?]?=>?|:|>(?=[^\s>]))[ \t]*+"
+    rf"{_CLOSED}(?:(?:,\s*+|\s++)(?P<item>(?:\\*+[\"'])?value){_CLOSED})?"
+    r"[ \t]*+(?:[:+?]?=>?|:)[ \t]*+"
 )
-"""`:`, `=`, `=>`, `'] = `, the `>` of `<pass>x`; of `name: DB_PASS` the `value:` that follows."""
+"""`:`, `=`, `=>`, `'] = `; of `name: DB_PASS` the `value:` that follows."""
+_IN_TAG = re.compile(r"[^<>]*+(?<!/)>\s*+(?!<[\w/])")
+"""What stands behind an element's name, to the first letter of its text."""
 _BLANK = re.compile(rf"{_CLOSED}[ \t]++")
 _BEHIND_FLAG = re.compile(rf"(?=[\s\"'=:,\\]){_CLOSED}(?:[ \t]*+[=:,])?(?:\s|\\\n)*+(?:-[ \t]++)?")
 """To the next item of a list too: of `"--pass", "x"`, and of one below the other."""
 
-_WORD = re.compile(r"(?:\\.|\"(?:\\.|[^\"\\])*+\"|'[^']*+'|\S)++", re.DOTALL)
-"""One word of a shell: `x`, `"x y"`, `"$A":'b c'`. A quote that nothing ends is a letter."""
+_WORD = re.compile(
+    r"(?:\\\"(?:[^\"\\]|\\[^\"])*+\\\"|\\.|\"(?:\\.|[^\"\\])*+\"|'[^']*+'|"
+    r"`[^`]*+`|\$\((?:[^()]|\([^()]*+\))*+\)|\S)++",
+    re.DOTALL,
+)
+"""One word of a shell: `x`, `"x y"`, `"$A":'b c'`, `$(a b)`. A quote of its own is a letter."""
 _ALONE = re.compile(r"[ \t\r]*+(?:;|$)|[ \t]++[\"']?[-+]{1,2}[A-Za-z]", re.MULTILINE)
 """Behind a word that is all of a flag's value: nothing, or another flag."""
-_OF_A_COMMAND = re.compile(r"[-+]{1,2}[A-Za-z]\S*+[ \t]++[^\s;]")
+_OF_A_COMMAND = re.compile(r"[-+]{1,2}[A-Za-z][^\s;]*+[ \t]++[^\s;]")
+_ARGUMENT = re.compile(r"[-+]|\w++=(?!\*{3})(?:(?!\s[-+])[^;&|<>\n\"'`])*+\Z")
+"""What is one of a command's arguments and no line of a shell, as far as one sees: `PASS=a b`."""
 """A flag that is not all of the line: of one that is nobody knows whether it is a secret."""
 _UP_TO = {
     quote: re.compile(rf"(?:\\.|[^{quote}\\])*+(?={quote})", re.DOTALL) for quote in ("'", '"')
 }
 _QUOTED = re.compile(
-    r"(?P<three>\"{3}|'{3}).*?(?P=three)|\"(?:\\.|[^\"\\])*+\"|'[^']*+'|\*{3}", re.DOTALL
+    r"(?P<three>\"{3}|'{3}).*?(?P=three)|\"(?:\\.|[^\"\\])*+\"|'[^']*+'|\*{3}|"
+    r"<<[-~]?[ \t]*+[\"']?(?P<word>\w++)[^\n]*+(?:.*?\n[ \t]*+(?P=word)\b|.*+)",
+    re.DOTALL,
 )
-"""A mask is read like quotes: so a text that was read before comes out as it is."""
+"""A mask is read like quotes: so a text that was read before comes out as it is. From `<<WORD` what
+a shell or HCL reads to a line that is `WORD`, or to the end."""
 _BRACKET = re.compile(
     r"\\.|(?P<opens>[\[{])|(?P<closes>[\]}])|\"(?:\\.|[^\"\\])*+\"|'[^'\n]*+'|"
     r"(?P<breaks>(?<![,\[{])(?<![,\[{]\r)\n)",
@@ -84,11 +103,16 @@ _LINE = re.compile(r"(?:[^\\\n]|\\.)*+\\?", re.DOTALL)
 _BELOW = re.compile(r"\n(?P<indent>[ \t]*+)(?P<first>- |\S)?[^\n]*+")
 
 _FLAG = re.compile(r"[-+]{1,2}([A-Za-z][\w.-]*)")
+_SET_FLAG = re.compile(r"[-+]{1,2}set[asu]?")
 _LOGIN_FLAG = r"(?:-[A-Za-z]{0,8}[uU]|--(?:proxy-)?user)"
 _LOGIN = re.compile(
-    rf"(?<![^\s\"'])(?:{_LOGIN_FLAG}(?:=|\s++)|-[A-Za-z]{{0,8}}[uU])(?!{_LOGIN_FLAG}[=\s])"
+    rf"(?<![^\s\"'])(?:(?:{_LOGIN_FLAG}(?:=|\s++)|-[A-Za-z]{{0,8}}[uU])(?!{_LOGIN_FLAG}[=\s])|"
+    r"(?P<steam>\+login[\"']?,?\s++(?:-[ \t]++)?(?![\"']?anonymous\b)"
+    rf"{_WORD.pattern}(?:\s|\\\n)++(?:-[ \t]++)?(?![\"']?\+)))",
+    re.DOTALL,
 )
-"""`curl -u `, `--user=`, `-u` before what it names; a flag behind a flag is no user."""
+"""`curl -u `, `--user=`, `-u` before what it names; a flag behind a flag is no user. Of Steam's
+`+login USER PASSWORD` all but the password; of a user who logged in before none may follow."""
 
 
 def is_secret_name(name: str) -> bool:
@@ -98,12 +122,13 @@ def is_secret_name(name: str) -> bool:
     return any(word.lower().endswith(_SECRET_ENDS) for word in _WORDS.findall(name))
 
 
-def takes_secret(flag: str, value: str) -> bool:
-    """Whether an argument is a flag behind which the next one, `value`, holds a secret."""
+def takes_secret(before: str, flag: str, value: str) -> bool:
+    """Whether `value` is a secret, as the argument behind two others: `+set`, `password`, `x`."""
+    if before.lower() == "+login":
+        return flag.lower() != "anonymous" and not value.startswith("+")
     named = _FLAG.fullmatch(flag)
-    if named and is_secret_name(named[1]):
-        return True
-    return bool(re.fullmatch(_LOGIN_FLAG, flag) and _password_in(value))
+    name = named[1] if named else flag if _SET_FLAG.fullmatch(before) else ""
+    return is_secret_name(name) or bool(re.fullmatch(_LOGIN_FLAG, flag) and _password_in(value))
 
 
 def without_secrets(text: str, *, in_shell: bool) -> str:
@@ -112,8 +137,7 @@ def without_secrets(text: str, *, in_shell: bool) -> str:
     Of what is neither known to be a shell's nor a configuration, such as a variable's value, more
     is masked where it is read as a configuration.
     """
-    is_argument = text.startswith(("-", "+"))
-    return _without_passwords(_without_values(text, in_shell and not is_argument))
+    return _without_passwords(_without_values(text, in_shell and not _ARGUMENT.match(text)))
 
 
 def _without_values(text: str, in_shell: bool) -> str:
@@ -137,19 +161,26 @@ def _without_values(text: str, in_shell: bool) -> str:
 
 
 def _is_flag(text: str, name: re.Match[str]) -> bool:
-    return text[max(0, name.start("name") - 1)] in "-+"
+    return bool(name["set"]) or text[max(0, name.start("name") - 1)] in "-+"
 
 
 def _separator(text: str, name: re.Match[str]) -> re.Match[str] | None:
     """Return what parts a name from its value, None where none does and it is no name."""
     if _is_flag(text, name):
         return _BEHIND_FLAG.match(text, name.end())
+    if name["tag"] and (tag := _IN_TAG.match(text, name.end())):
+        return tag
     mark, blank = _MARK.match(text, name.end()), _BLANK.match(text, name.end())
-    if name["head"] is not None or (name["open"] and blank and blank[0].isspace()):
+    # `"pass x"` in quotes, and `"pass" "x"`.
+    in_quotes = blank and (blank[0].isspace() or text.startswith(("'", '"'), blank.end()))
+    if name["head"] is not None or (name["open"] and in_quotes):
         return mark or blank
-    # Amid a line `private.registry:5000` is an address.
-    is_address = mark is not None and mark[0] == ":" and text[name.start() - 1].isspace()
-    return None if is_address and not (name["flow"] or name["open"]) else mark
+    if name["flow"] or name["open"] or name["tag"]:
+        return mark
+    # Amid a line `private.registry:5000` is an address, and `a.key: x` one of a name's halves.
+    sign, before = mark[0] if mark else "", text[name.start() - 1]
+    is_other = (sign == ":" and before.isspace()) or (before in "$.:>]" and "=" not in sign)
+    return None if is_other else mark
 
 
 def _end(text: str, name: re.Match[str], separator: re.Match[str], in_shell: bool) -> int:
@@ -167,22 +198,29 @@ def _end(text: str, name: re.Match[str], separator: re.Match[str], in_shell: boo
         if _ENDED.match(text, start + 1):
             return start
         start += 1
-    is_variable = in_shell and given.endswith("=") and not given[0].isspace()
-    if is_variable or is_flag:
-        word = _WORD.match(text, start)
-        end = word.end() if word else start
-        return end if in_shell or _ALONE.match(text, end) else _line_end(text, end)
+    if is_flag or (in_shell and given.endswith("=") and not given[0].isspace()):
+        return _word_end(text, start, is_item=is_flag and "," in given, in_shell=in_shell)
+    if separator.re is _IN_TAG:
+        return _line_end(text, max(start, text.find("<", start + 1)))
     end = _enclosed_end(text, start)
     if end > start and _ENDED.match(text, end):
         return end
-    if end == start and (name["flow"] or name["open"]):
-        flow = _flow_end(text, start, name, given)
-        if flow > start:
-            return flow
+    if end == start and (flow := _flow_end(text, start, name, given)) > start:
+        return flow
     end = _line_end(text, end)
     if separator.re is not _MARK:
         return end
     return _below(text, end, max(separator.start("item"), name.start("whole")))
+
+
+def _word_end(text: str, start: int, *, is_item: bool, in_shell: bool) -> int:
+    """Return the end of a word of a shell; `is_item` where it is one of a list in a text."""
+    quoted = _QUOTED.match(text, start) if is_item else None
+    if quoted and _ENDED.match(text, quoted.end()):
+        return quoted.end()
+    word = _WORD.match(text, start)
+    end = word.end() if word else start
+    return end if in_shell or _ALONE.match(text, end) else _line_end(text, end)
 
 
 def _enclosed_end(text: str, start: int) -> int:
@@ -201,7 +239,7 @@ def _enclosed_end(text: str, start: int) -> int:
 
 def _flow_end(text: str, start: int, name: re.Match[str], given: str) -> int:
     """Return where the next name or the last bracket ends a value; `start` if none on its line."""
-    for found in _IN_FLOW.finditer(text, start):
+    for found in _IN_FLOW.finditer(text, start) if name["flow"] or name["open"] else ():
         if found["line"]:
             break
         is_last = found["last"] is not None and name["flow"]
@@ -254,8 +292,9 @@ def _without_passwords(text: str) -> str:
         if word is None:
             continue
         end = word.end()
-        if password := _password_in(word[0]):
-            start = text.index(password, text.index(":", word.start()))
+        if password := word[0] if found["steam"] else _password_in(word[0]):
+            start = word.start() if found["steam"] else text.index(":", word.start())
+            start = text.index(password, start)
             parts += [text[at:start], MASK]
             at = start + len(password)
     return "".join([*parts, text[at:]])

@@ -214,6 +214,16 @@ def test_documents_differ_in_some_field_or_are_equal(one: object, other: object)
             id="a login as an argument of its own",
         ),
         pytest.param(
+            {"args": ["+set", "rconpassword", "psst", "+set", "g_map", "ice", "+login", "me", "a"]},
+            {"args": ["+set", "rconpassword", HUSH, "+set", "g_map", "bay", "+login", "me", HUSH]},
+            [
+                ("args[2]", "*** (before)", "*** (after)"),
+                ("args[5]", "ice", "bay"),
+                ("args[8]", "*** (before)", "*** (after)"),
+            ],
+            id="a secret that is set, and a login of Steam",
+        ),
+        pytest.param(
             {"args": ["--map", "desert"]},
             {"args": ["--map", "desert", "--token", HUSH]},
             [("args", ["--map", "desert"], ["--map", "desert", "--token", "*** (after)"])],

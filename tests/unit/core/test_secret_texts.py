@@ -59,7 +59,47 @@ from reconciler.core.secret_texts import is_secret_name, takes_secret, without_s
         ),
         pytest.param('x "X-Auth: a b" y', 'x "X-Auth: ***" y', id="a header"),
         pytest.param("--token a -- b +map ice", "--token ***", id="signs without a letter"),
-        pytest.param('["--token", "a b"]', '["--token", ***', id="a flag in a list"),
+        pytest.param('["--token", "a b"]', '["--token", ***]', id="a flag in a list"),
+        pytest.param(
+            '["--pw","a","--map"]', '["--pw",***,"--map"]', id="such a list without blanks"
+        ),
+        pytest.param("x +set rconpw a +map ice", "x +set rconpw *** +map ice", id="a set"),
+        pytest.param('["+set", "rconpw", "a b"]', '["+set", "rconpw", ***]', id="a set in a list"),
+        pytest.param("- +set\n- psk\n- a\n- x", "- +set\n- psk\n- ***\n- x", id="below each other"),
+        pytest.param("x +login me a +quit", "x +login me *** +quit", id="a login of Steam"),
+        pytest.param("x +login $ME a", "x +login $ME ***", id="a login of a variable"),
+        pytest.param("+login me \\\n a +quit", "+login me \\\n *** +quit", id="one over lines"),
+        pytest.param("x +login me +quit", "x +login me +quit", id="a login that is remembered"),
+        pytest.param("x +login anonymous +a", "x +login anonymous +a", id="a login of nobody"),
+        pytest.param("x +login anonymous a", "x +login anonymous a", id="nobody has no password"),
+        pytest.param(
+            '{"name":"PSK","value":"a"}', '{"name":"PSK","value":***}', id="in JSON without blanks"
+        ),
+        pytest.param(
+            '{\\"name\\":\\"PSK\\",\\"value\\":\\"a\\"}',
+            '{\\"name\\":\\"PSK\\",\\"value\\":***',
+            id="in JSON in JSON",
+        ),
+        pytest.param(
+            '{"key":"psk","value":"a"}', '{"key":***,"value":***}', id="a name that key names"
+        ),
+        pytest.param('{"a":"PASS=x y","b":1}', '{"a":"PASS=***","b":1}', id="a variable in JSON"),
+        pytest.param("rcon_pass -a; map b", "rcon_pass ***", id="a word with a dash"),
+        pytest.param('<pass type="plain">a</pass>', '<pass type="plain">***', id="an attribute"),
+        pytest.param("<pass><![CDATA[a]]></pass>", "<pass>***", id="an element of letters"),
+        pytest.param("<db:pass>a</db:pass>", "<db:pass>***", id="a space of names"),
+        pytest.param("<pass>\n a\n b\n</pass>\nc", "<pass>\n ***\nc", id="an element of lines"),
+        pytest.param("<auth>\n<a>b</a>", "<auth>\n<a>b</a>", id="an element of elements"),
+        pytest.param("<auth/> <a>b</a>", "<auth/> <a>b</a>", id="an element of nothing"),
+        pytest.param("$dbPass = 'a b';", "$dbPass = ***;", id="a variable of PHP"),
+        pytest.param("$this->dbPass = 'a';", "$this->dbPass = ***;", id="an object's"),
+        pytest.param('$env:PASS="a b"', "$env:PASS=***", id="a variable of PowerShell"),
+        pytest.param("users[0].pass=a b", "users[0].pass=***", id="a name of an item"),
+        pytest.param("auth.keys[0]=a b", "auth.keys[0]=***", id="an item of a name"),
+        pytest.param("ENV PASS a b", "ENV PASS ***", id="a line of an image's recipe"),
+        pytest.param('"a" { "pw" "b c" }', '"a" { "pw" *** }', id="Valve's format on one line"),
+        pytest.param("pw = <<E\na\nb\n E\nx = 1", "pw = ***\nx = 1", id="lines up to a word"),
+        pytest.param("pw = <<E\na\nb", "pw = ***", id="lines up to a word that is nowhere"),
         pytest.param("- --token\n- a\n- --map", "- --token\n- ***\n- --map", id="below each other"),
         pytest.param("--token \\\n  a --map ice", "--token \\\n  *** --map ice", id="over lines"),
         pytest.param("image: private.reg:5000/a:2", "image: private.reg:5000/a:2", id="an address"),
@@ -80,6 +120,20 @@ def test_of_a_configuration_is_masked(text: str, told: str) -> None:
         pytest.param("x --a '--pass=a b' y", "x --a '--pass=***' y", id="a flag in quotes"),
         pytest.param("curl -H 'X-Auth: a b' y", "curl -H 'X-Auth: ***' y", id="a header"),
         pytest.param('echo "PASS="a >> x', 'echo "PASS=*** >> x', id="quotes that close before it"),
+        pytest.param("A=$(cat <<E\na\nE\n) x", "A=$(cat <<E\na\nE\n) x", id="what is no secret"),
+        pytest.param("PW=$(cat <<E\na\nE\n) x", "PW=*** x", id="lines up to a word"),
+        pytest.param("PW=$(say (a) b) -x", "PW=*** -x", id="what a command says"),
+        pytest.param("PW=`say a b` -x", "PW=*** -x", id="what a command in the old signs says"),
+        pytest.param('"a; PW=\\"a b\\" x"', '"a; PW=*** x"', id="hidden quotes"),
+        pytest.param('sh -c "x --pw \\"a b\\" y"', 'sh -c "x --pw *** y"', id="a flag with such"),
+        pytest.param("PASS=a b", "PASS=***", id="an argument that is a variable"),
+        pytest.param(
+            "PASS=a ./b --map ice", "PASS=*** ./b --map ice", id="a variable before a command"
+        ),
+        pytest.param("rcon_pass -a; map b", "rcon_pass ***", id="what is no command with a flag"),
+        pytest.param("printf 'a\\npass b c\\n'", "printf 'a\\npass ***", id="a line within a word"),
+        pytest.param("echo pass a b >> c", "echo pass ***", id="what is written to a file"),
+        pytest.param("x -passin pass:a -y", "x -passin *** -y", id="a flag of openssl"),
         pytest.param('DB_PASS="a\nb" run', "DB_PASS=*** run", id="quotes over lines"),
         pytest.param("DB_PASS=x run --map ice", "DB_PASS=*** run --map ice", id="a variable"),
         pytest.param("auth-server --map ice", "auth-server --map ice", id="a command"),
@@ -97,17 +151,38 @@ def test_of_a_line_of_a_shell_is_masked(text: str, told: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flag", "value", "takes"),
+    ("before", "flag", "value", "takes"),
     [
-        ("--token", "", True),
-        ("--map", "ice", False),
-        ("--token=x", "ice", False),
-        ("-u", "admin:x", True),
-        ("-u", "7:7", False),
+        ("", "--token", "", True),
+        ("", "--map", "ice", False),
+        ("", "--token=x", "ice", False),
+        ("", "-u", "admin:x", True),
+        ("", "-u", "7:7", False),
+        ("+set", "rconpassword", "x", True),
+        ("--seta", "rconpassword", "x", True),
+        ("+set", "map", "ice", False),
+        ("+exec", "rconpassword", "x", False),
+        ("+login", "me", "x", True),
+        ("+login", "me", "+quit", False),
+        ("+login", "anonymous", "x", False),
     ],
 )
-def test_a_flag_takes_a_secret_or_not(flag: str, value: str, takes: bool) -> None:
-    assert takes_secret(flag, value) is takes
+def test_two_arguments_take_a_secret_or_not(
+    before: str, flag: str, value: str, takes: bool
+) -> None:
+    assert takes_secret(before, flag, value) is takes
+
+
+@pytest.mark.parametrize(
+    "name", ["sv_setsteamaccount", "STEAM_GSLT", "passout", "tf2GSLT", "rconpassword"]
+)
+def test_a_name_is_a_secrets(name: str) -> None:
+    assert is_secret_name(name)
+
+
+@pytest.mark.parametrize("name", ["passing", "passinger", "setsteam", "login"])
+def test_a_name_is_no_secrets(name: str) -> None:
+    assert not is_secret_name(name)
 
 
 NAMES = ("rcon_password", "DB_PASS", "sshkey", "db.psk", "apiToken")
@@ -256,6 +331,19 @@ def test_any_text_is_read_and_none_is_longer_but_for_its_masks(text: str, in_she
             '"pass',
             "\\'pw='",
         ),
+        *(
+            "`",
+            "$(",
+            "$((",
+            '\\"',
+            "pw=$(",
+            "pw=<<a\n",
+            "pw: <<a ",
+            "+login a ",
+            '+login "',
+            "<pw ",
+        ),
+        *("<pw>", "+set ", "+set pw ", "\\npw ", "pw[", '"pw" "', '{"pw":a,', ".pw=", "$pw=a\\\n"),
         *("pass:{", "pass:[", '{pass:"', "pw:{}x\n", "{pw:x} ", "{pw:}}x", "pw:a, ", "pw=\\\n"),
         *("pass: |\n  x\n", "pw:\n\n", "\n pw:", '--pw "\\', "--pw - ", 'pw """\n', "-u a:'"),
     ],
