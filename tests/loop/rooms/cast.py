@@ -201,6 +201,8 @@ class Cast:
                 status = await self._say(actor, saying)
                 actor.statuses.append((int(elapsed()), saying.players, status))
                 game.answered(saying, status, self._world.time.at)
+                if actor.tongue is not None:
+                    actor.tongue.answered(saying, status)
         where = game.where
         self._world.sandbox.notice(where.namespace, where.room)
         self._changed()

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from reconciler.adapters.http import maestro
 from reconciler.core import budget_objects, fence, flips, hearing, room_holds, room_state
 from reconciler.core import rooms as sorting
 from reconciler.core.fence import Verdict
@@ -135,6 +136,11 @@ def turned_away_is_forgotten(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(TurnedAway, "note", lambda self, *arguments: None)
 
 
+def who_terminates_has_no_match(patch: pytest.MonkeyPatch) -> None:
+    told = maestro._report
+    patch.setattr(maestro, "_report", lambda said, matches: told(said, matches or 0))
+
+
 def a_word_without_a_count_is_none(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(fence, "_may_begin", lambda pod, judged, heard: False)
 
@@ -157,6 +163,7 @@ PLANTED = [
     pytest.param(nothing_is_protected, weather, id="nothing is protected"),
     pytest.param(deadlines_count_from_the_start, weather, id="deadlines count from the start"),
     pytest.param(budgets_count_nobody, weather, id="budgets let busy rooms go"),
+    pytest.param(who_terminates_has_no_match, weather, id="who terminates has no match"),
     pytest.param(a_word_without_a_count_is_none, weather, id="a word without a count is none"),
     pytest.param(deafness_is_not_suspected, deafness, id="our own ears are not suspected"),
     pytest.param(workloads_are_not_suspected, workload, id="no workload is suspected"),

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from reconciler.model.refs import Json
-from reconciler.sandbox.players.games import Game
+from reconciler.sandbox.players import sayings
+from reconciler.sandbox.players.games import OK, Game
 from reconciler.sandbox.players.natures import ON_CHANGE, Voice
-from reconciler.sandbox.players.sayings import Saying
+from reconciler.sandbox.players.sayings import COUNT, Saying
 
 STATE, HEALTH, LEAVE = "/setdgsstate", "/setsdgshealth", "/setdgsmarkedfordeletion"
 FAILED = "Failed"
@@ -21,12 +22,17 @@ OFTEN, SELDOM = 0.5, 0.06
 
 @dataclass(slots=True)
 class Tongue:
-    """One game's. `is_calm` from when on it says nothing that ends a room."""
+    """One game's. `is_calm` from when on it says nothing that ends a room.
+
+    `is_ending` is whether it says that it ends when its match does, instead of how it is.
+    """
 
     game: Game
     chance: random.Random
     is_calm: bool = False
+    is_ending: bool = False
     _matches: int = 0
+    _is_to_end: bool = False
     _leaves: bool = False
     _began: bool = False
 
@@ -41,11 +47,18 @@ class Tongue:
             beside += self._as_a_match_begins()
         elif self._matches < before:
             beside += self._as_a_match_ends()
-        if self._matches < before and not game.matches and self._is_last():
+        # One that ends after its match says that instead of how it is.
+        usual = [self._instead(each, now) for each in usual] if self.is_ending else usual
+        is_over = self.is_ending or (self._matches < before and self._is_last())
+        if is_over and not game.matches:
             # Everybody has gone: it says so once more, and its process ends.
             usual = [*usual, self._terminated()]
             game.stop(now)
         return [*beside, *usual]
+
+    def answered(self, saying: Saying, status: int) -> None:
+        """Hear the answer; it tells of its match before it tells that it ends after that."""
+        self.is_ending |= self._is_to_end and status == OK and bool(saying.players)
 
     @property
     def _speaks_on_change(self) -> bool:
@@ -66,6 +79,8 @@ class Tongue:
                     yield self._named(STATE, state=state)
         elif self._happens(OFTEN) and game.nature.voice is Voice.MAESTRO:
             yield self._status("occupied")
+        if game.nature.voice is not Voice.COLLECTIONS and self._happens(SELDOM):
+            self._is_to_end = not self.is_calm
 
     def _as_a_match_ends(self) -> Iterator[Saying]:
         if self._speaks_on_change and self._happens(OFTEN):
@@ -86,6 +101,11 @@ class Tongue:
     def _is_last(self) -> bool:
         on_change = self.game.nature.voice is Voice.COLLECTIONS
         return not on_change and not self.is_calm and self._happens(SELDOM)
+
+    def _instead(self, saying: Saying, now: float) -> Saying:
+        if saying.path in (COUNT, HEALTH):
+            return saying
+        return sayings.ends(self.game.where, self.game.nature, now) or saying
 
     def _leaving(self, leaves: bool) -> Saying:
         where = self.game.where
