@@ -76,7 +76,9 @@ def _flagged(items: list[Any]) -> set[int]:
     """Return the places in a list that stand behind a flag which takes a secret."""
     words = [item if isinstance(item, str) else "" for item in items]
     places = enumerate(zip(["", *words], words, words[1:], strict=False), 1)
-    return {place for place, (before, flag, value) in places if takes_secret(before, flag, value)}
+    return {
+        place for place, (one, flag, value) in places if flag and takes_secret(one, flag, value)
+    }
 
 
 def _masked(value: Any, side: str, path: str) -> Any:

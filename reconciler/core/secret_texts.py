@@ -24,6 +24,7 @@ like the next: `y` of `"host=h password=x y"` in a shell, of `{pass: x, z: y}` a
 """
 
 import re
+from functools import cache
 
 from reconciler.model.masks import MASK
 
@@ -53,7 +54,6 @@ _MARK = re.compile(
 )
 """`:`, `=`, `=>`, `'] = `; of `name: DB_PASS` the `value:` that follows."""
 _IN_TAG = re.compile(r"[^<>]*+(?<!/)>\s*+(?!<[\w/])")
-"""What stands behind an element's name, to the first letter of its text."""
 _BLANK = re.compile(rf"{_CLOSED}[ \t]++")
 _BEHIND_FLAG = re.compile(rf"(?=[\s\"'=:,\\]){_CLOSED}(?:[ \t]*+[=:,])?(?:\s|\\\n)*+(?:-[ \t]++)?")
 """To the next item of a list too: of `"--pass", "x"`, and of one below the other."""
@@ -73,6 +73,7 @@ _ARGUMENT = re.compile(r"[-+]|\w++=(?!\*{3})(?:(?!\s[-+])[^;&|<>\n\"'`])*+\Z")
 _UP_TO = {
     quote: re.compile(rf"(?:\\.|[^{quote}\\])*+(?={quote})", re.DOTALL) for quote in ("'", '"')
 }
+_GLUED = re.compile(r"[\"'][^\s,;)\]}\"'\\<>|&]\S*+")
 _QUOTED = re.compile(
     r"(?P<three>\"{3}|'{3}).*?(?P=three)|\"(?:\\.|[^\"\\])*+\"|'[^']*+'|\*{3}|"
     r"<<[-~]?[ \t]*+[\"']?(?P<word>\w++)[^\n]*+(?:.*?\n[ \t]*+(?P=word)\b|.*+)",
@@ -93,7 +94,7 @@ _ENDED = re.compile(r"[ \t\r]*+(?:[,;})\]]|$)|[ \t]++(?:#|//)", re.MULTILINE)
 _IN_FLOW = re.compile(
     r"(?P<line>\n)|"
     r",[ \t]*+(?P<next>\r?$|(?P<open>\\*+[\"'])?[\w./-]++\\*+[\"']?(?P<mark>[ \t]*+[:=][ \t]*+))?|"
-    r"[}\]][}\] \t]*+(?P<last>[,;\"'\\]|\r?$)?",
+    r"[}\]][}\] \t]*+(?P<last>[,;]|\\*+[\"'](?=[\s,;)\]}]|$)|\r?$)?",
     re.MULTILINE,
 )
 """What may end a value in `{pass: x, map: ice}`, and does where a `next` name or the `last` of the
@@ -128,7 +129,9 @@ def takes_secret(before: str, flag: str, value: str) -> bool:
         return flag.lower() != "anonymous" and not value.startswith("+")
     named = _FLAG.fullmatch(flag)
     name = named[1] if named else flag if _SET_FLAG.fullmatch(before) else ""
-    return is_secret_name(name) or bool(re.fullmatch(_LOGIN_FLAG, flag) and _password_in(value))
+    return (name != "" and is_secret_name(name)) or bool(
+        re.fullmatch(_LOGIN_FLAG, flag) and _password_in(value)
+    )
 
 
 def without_secrets(text: str, *, in_shell: bool) -> str:
@@ -146,11 +149,9 @@ def _without_values(text: str, in_shell: bool) -> str:
     A value is read once, whatever names stand in it. Only what stands behind it may be given to the
     last of them: in `--auth --token x` the flag may be the value, and the word behind it too.
     """
-    parts, at = [], 0
+    parts, at, is_secret = [], 0, cache(is_secret_name)  # A configuration says its names often.
     for name in _NAME.finditer(text):
-        if not is_secret_name(name["name"]):
-            continue
-        separator = _separator(text, name)
+        separator = _separator(text, name) if is_secret(name["name"]) else None
         if separator is None or (start := separator.end()) < at:
             continue
         end = _end(text, name, separator, in_shell)
@@ -193,7 +194,7 @@ def _end(text: str, name: re.Match[str], separator: re.Match[str], in_shell: boo
     around = _UP_TO.get(name["open"]) if given[:1] != name["open"] else None
     if around and (value := around.match(text, start)):
         if value[0]:
-            return value.end()
+            return (_GLUED.match(text, value.end()) or value).end()
         # The quotes close before the value: of `"PASS="x` it is what stands behind them.
         if _ENDED.match(text, start + 1):
             return start
