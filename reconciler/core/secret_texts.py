@@ -129,9 +129,9 @@ def takes_secret(before: str, flag: str, value: str) -> bool:
         return flag.lower() != "anonymous" and not value.startswith("+")
     named = _FLAG.fullmatch(flag)
     name = named[1] if named else flag if _SET_FLAG.fullmatch(before) else ""
-    return (name != "" and is_secret_name(name)) or bool(
-        re.fullmatch(_LOGIN_FLAG, flag) and _password_in(value)
-    )
+    if name and is_secret_name(name):
+        return True
+    return bool(re.fullmatch(_LOGIN_FLAG, flag) and _password_in(value))
 
 
 def without_secrets(text: str, *, in_shell: bool) -> str:
@@ -208,10 +208,8 @@ def _end(text: str, name: re.Match[str], separator: re.Match[str], in_shell: boo
         return end
     if end == start and (flow := _flow_end(text, start, name, given)) > start:
         return flow
-    end = _line_end(text, end)
-    if separator.re is not _MARK:
-        return end
-    return _below(text, end, max(separator.start("item"), name.start("whole")))
+    end, begins = _line_end(text, end), name.start("whole")
+    return _below(text, end, max(separator.start("item"), begins)) if separator.re is _MARK else end
 
 
 def _word_end(text: str, start: int, *, is_item: bool, in_shell: bool) -> int:
@@ -294,8 +292,8 @@ def _without_passwords(text: str) -> str:
             continue
         end = word.end()
         if password := word[0] if found["steam"] else _password_in(word[0]):
-            start = word.start() if found["steam"] else text.index(":", word.start())
-            start = text.index(password, start)
+            colon = -1 if found["steam"] else text.index(":", word.start())
+            start = text.index(password, max(colon, word.start()))
             parts += [text[at:start], MASK]
             at = start + len(password)
     return "".join([*parts, text[at:]])
