@@ -190,6 +190,23 @@ def _check(signer: Signer | None, problem: str) -> None:
         assert all(each.isprintable() for each in signer.principals)
 
 
+def keys_of(chance: random.Random) -> bytes:
+    """Return the page of keys of a cluster, with strange things in it."""
+    return json.dumps(altered(OURS.page(), chance, (*OTHERS, "RSA", "AQAB", "P-521"))).encode()
+
+
+def keys_read(data: bytes) -> None:
+    """Whatever a page of keys says: keys by their ids, each for one of our ways to sign."""
+    page = json.loads(data)
+    found = issuer.keys_of(page) if isinstance(page, dict) else {}
+    assert all(isinstance(kid, str) for kid in found)
+    assert {key.algorithm_name for key in found.values()} <= issuer.ALGORITHMS
+
+
+def test_no_page_of_keys_is_too_much() -> None:
+    search(Target("keys", 140_000, keys_of, keys_read))
+
+
 def test_no_token_is_believed_that_nobody_signed() -> None:
     search(Target("token", 350_000, token_of, believed))
 

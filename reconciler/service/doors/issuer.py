@@ -123,6 +123,8 @@ def keys_of(page: Json) -> dict[str, jwt.PyJWK]:
             key = jwt.PyJWK(entry)
         except (jwt.PyJWTError, AttributeError, KeyError, TypeError, ValueError):
             continue
-        if key.key_id and key.algorithm_name in ALGORITHMS:
+        # A `kid` that is no text is nobody's: PyJWT takes any value for one.
+        named = isinstance(key.key_id, str) and bool(key.key_id)
+        if named and key.algorithm_name in ALGORITHMS:
             found[key.key_id] = key
     return found
