@@ -124,7 +124,7 @@ def keys_of(page: Json) -> dict[str, jwt.PyJWK]:
         except (jwt.PyJWTError, AttributeError, KeyError, TypeError, ValueError):
             continue
         # A `kid` that is no text is nobody's: PyJWT takes any value for one.
-        named = isinstance(key.key_id, str) and bool(key.key_id)
-        if named and key.algorithm_name in ALGORITHMS:
-            found[key.key_id] = key
+        name: object = key.key_id
+        if isinstance(name, str) and name and key.algorithm_name in ALGORITHMS:
+            found[name] = key
     return found
