@@ -112,8 +112,8 @@ class Heard:
     quiet time, 0 for never: one of before tells nothing of who was on the way."""
     tells: bool = True
     """Whether it told who plays there, by `said`, `matches` or `players`. One that is known for its
-    silence, its health or its game's state alone did not, and is never taken for empty: the counts
-    of 0 here are nobody's word."""
+    silence, its health or its game's state alone did not, nor one that says it terminates and names
+    no number: it is never taken for empty, and the counts of 0 here are nobody's word."""
     untold_since: float = 0.0
     """When it last said something new on change that is not who plays there, 0 where it told that
     since: a match begins with such a word, and its players are counted when they have loaded."""

@@ -56,7 +56,7 @@ class Collections:
         await self._voices.turned_away(ask, *place, _players(fields))
 
     async def state(self, ask: Ask, _: tuple[str, ...]) -> Answer:
-        """Take in the state of the game; nothing is decided by it."""
+        """Take in the state of the game: it is no count, and may keep a room a while."""
 
         def report(fields: Json) -> Report:
             return Report(periodic=False, game_state=_one_of(fields, "state", _STATES))
