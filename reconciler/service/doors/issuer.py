@@ -120,6 +120,9 @@ def keys_of(page: Json) -> dict[str, jwt.PyJWK]:
     listed = page.get("keys")
     for entry in listed if isinstance(listed, list) else ():
         try:
+            # Of another algorithm nothing is read: PyJWT has some that read no key ("none").
+            if entry.get("alg") is not None and entry["alg"] not in ALGORITHMS:
+                continue
             key = jwt.PyJWK(entry)
         except (jwt.PyJWTError, AttributeError, KeyError, TypeError, ValueError):
             continue

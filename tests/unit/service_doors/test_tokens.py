@@ -349,6 +349,17 @@ def test_keys_that_we_do_not_use_are_left_out() -> None:
     other: Json = {**usual, "kid": "other", "alg": "PS256"}
     unnamed = {name: value for name, value in good.items() if name != "kid"}
     shared = {"kty": "oct", "kid": "shared", "k": "c2VjcmV0", "alg": "HS256"}
-    listed = [good, usual, other, unnamed, shared, {"kty": "strange"}, {}, "text", None]
+    listed = [
+        good,
+        usual,
+        other,
+        unnamed,
+        shared,
+        {"kty": "strange"},
+        {**good, "alg": "none"},
+        {},
+        "text",
+        None,
+    ]
     assert set(keys_of({"keys": listed})) == {good["kid"], "rsa"}
     assert keys_of({}) == keys_of({"keys": "text"}) == {}
