@@ -228,6 +228,10 @@ class RecordStore(RecordMemory):
         try:
             if kept.version:
                 body["metadata"] |= {"resourceVersion": kept.version, "uid": kept.uid}
+                if kept.doubtful:
+                    # What says no more than stands there would not be a new version, and the
+                    # write that was not answered could be carried out after it.
+                    body["metadata"]["annotations"] = {labels.IN_DOUBT: kept.version}
                 written = await self._cluster.replace(body)
             else:
                 written = await self._cluster.create(body)

@@ -85,6 +85,10 @@ def field_manager(instance: str) -> str:
 RECORD = "gamekeeper.dev/record"
 """Label of our own ConfigMaps: `state`, `ordinals`, `repository` or `approval`."""
 
+IN_DOUBT = "gamekeeper.dev/in-doubt"
+"""Annotation on a record that was written after a write without answer: which version stood there
+then. It makes a new version of what else would be none."""
+
 REQUESTED_AT = "gamekeeper.dev/requested-at"
 """Annotation on the repository record: `gamekeeper reconcile` asks the loop to look now."""
 

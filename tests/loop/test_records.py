@@ -112,6 +112,28 @@ async def test_a_condition_whose_write_got_no_answer_is_written_again() -> None:
     assert await _is_ready(world)
 
 
+async def test_a_write_that_was_given_up_is_not_carried_out_after_the_next_one() -> None:
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 2)})
+    process = await world.process()
+    await world.settle(process)
+    store, late = process.lane.store, []
+
+    def lose(number: int, call: Call) -> None:
+        if call.method == "PUT":
+            late.append(call)
+            raise Unavailable("no answer in 30 s")
+
+    process.transport.before = lose
+    with pytest.raises(Unavailable):
+        await store.change_state(ARENA, lambda known: replace(known, deleting=True))
+    process.transport.before = lambda number, call: None
+    await store.change_state(ARENA, lambda known: known)  # as it stood before
+    answer = process.transport.deliver(late[0])
+    assert answer.status == 409
+    assert not (await world.process()).lane.store.state(ARENA).deleting
+
+
 @pytest.mark.parametrize("stands", [False, True], ids=["did not stand", "stood"])
 async def test_of_a_record_whose_making_got_no_answer_no_empty_one_is_made(stands: bool) -> None:
     world = World()
