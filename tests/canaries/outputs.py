@@ -88,6 +88,23 @@ def taken() -> list[Leak]:
     return leaks
 
 
+def begin_anew() -> None:
+    """Forget what was heard before: a child that was forked tells of itself alone."""
+    SEARCHED.clear()
+    _LEAKS.clear()
+
+
+def given_out() -> tuple[Counter[str], list[Leak]]:
+    """Return what a child heard, for its parent to `take_in`."""
+    return SEARCHED, _LEAKS
+
+
+def take_in(searched: Counter[str], leaks: list[Leak]) -> None:
+    """Add what a child heard."""
+    SEARCHED.update(searched)
+    _LEAKS.extend(leak for leak in leaks if leak not in _LEAKS)
+
+
 @contextmanager
 def apart() -> Iterator[list[Leak]]:
     """Give the leaks of a block to whoever makes them on purpose."""

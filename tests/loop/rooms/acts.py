@@ -5,6 +5,7 @@ at one of them. Both must come to the same, and nobody who plays may have notice
 """
 
 import asyncio
+import random
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -52,6 +53,7 @@ def acts(call: Call) -> bool:
 Happening = Callable[[Playhouse, Wish], None]
 Rooms = Counter[tuple[str, str, str]]
 """How many rooms there are, by workload, image and state."""
+NO_ROOM: Rooms = Counter()
 
 
 class NotTheSame(AssertionError):
@@ -106,7 +108,8 @@ class Prompter:
     """Numbers the requests of all processes from where an act begins, and lets one go wrong.
 
     `before` is called before number `at` is carried out, `after` when it was; what they raise is
-    the answer. It is late by `stall_seconds`. Numbered is what `numbers` says.
+    the answer. It is late by `stall_seconds`. Numbered is what `numbers` says. `spare` are rooms
+    that there may be more in the end, where it goes so.
     """
 
     def __init__(
@@ -119,10 +122,17 @@ class Prompter:
     ) -> None:
         self.begun = False
         self.calls: list[Call] = []
+        self.spare = NO_ROOM
         self._at, self._before, self._after = at, before, after
         self._stall_seconds = stall_seconds
         self._stalled: PortError | None = None
         self._numbers = numbers
+
+    def go_as(self, other: "Prompter") -> None:
+        """Let go wrong from now on what another one does, at the same number."""
+        self.spare = other.spare
+        self._at, self._before, self._after = other._at, other._before, other._after
+        self._stall_seconds = other._stall_seconds
 
     async def hold(self, error: PortError) -> None:
         """Wait, where this is the answer that is late."""
@@ -134,7 +144,10 @@ class Prompter:
         if not self.begun or not self._numbers(call):
             return
         self.calls.append(call)
-        if self._before is not None and len(self.calls) == self._at + 1:
+        if len(self.calls) != self._at + 1:
+            return
+        random.seed(self._at)  # the same from here, whatever was played before
+        if self._before is not None:
             try:
                 self._before(house, service, call)
             except PortError as error:
@@ -219,17 +232,13 @@ Wrong = Callable[[PromptedHouse, Service, Call], None]
 """What goes wrong at one request."""
 
 
-NO_ROOM: Rooms = Counter()
-
-
-async def play(
-    act: Act, prompter: Prompter, wanted: Ending | None = None, spare: Rooms = NO_ROOM
-) -> Ending:
-    """Play an act to its end; with `wanted`, to that end, or to that with the `spare` rooms.
+async def play(act: Act, prompter: Prompter, wanted: Ending | None = None) -> Ending:
+    """Play an act to its end; with `wanted`, to that end, or to that with the spare rooms.
 
     Raises NotTheSame, and AssertionError for what may never be.
     """
     made = partial(PromptedHouse, prompter)
+    random.seed(1)
     async with in_match(PIECES, free=FREE, config=CONFIG, made=made) as (there, wish):
         playing = full(there)
         prompter.begun = True
@@ -237,7 +246,7 @@ async def play(
             await asyncio.sleep(seconds)
             happens(there, wish)
             _tell(there)
-        ending = await _ended(there, prompter, wanted, spare)
+        ending = await _ended(there, prompter, wanted)
         assert playing <= full(there), f"{len(playing - full(there))} matches were ended"
         return ending
 
@@ -250,16 +259,14 @@ def _tell(there: Playhouse) -> None:
             service.app.head_service.wake()
 
 
-async def _ended(
-    there: Playhouse, prompter: Prompter, wanted: Ending | None, spare: Rooms
-) -> Ending:
+async def _ended(there: Playhouse, prompter: Prompter, wanted: Ending | None) -> Ending:
     began = elapsed()
     while True:
         written = len(there.writes)
         await asyncio.sleep(STILL_SECONDS)
         is_still = len(there.writes) == written
         ending = _ending(there, prompter)
-        same = wanted is None or ending.is_as(wanted, spare)
+        same = wanted is None or ending.is_as(wanted, prompter.spare)
         if is_still and same and there.leader is not None:
             return ending
         if elapsed() - began > CONVERGED_SECONDS:
