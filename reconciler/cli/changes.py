@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from typing import Any
 
 from reconciler.cli.annotations import Spots, annotation, hold_annotations
@@ -17,6 +18,8 @@ from reconciler.model.refs import WorkloadKey
 
 SIGNS = {Verb.CREATE: ("+", "green"), Verb.UPDATE: ("~", "yellow"), Verb.DELETE: ("-", "red")}
 LONGEST_VALUE = 60
+_SHOWN_BEFORE = 20
+"""Of what two long values have in common, before the place where they differ."""
 
 
 def print_change(
@@ -92,8 +95,13 @@ def holds_as_json(holds: Iterable[Hold]) -> list[dict[str, object]]:
 
 
 def field_line(field: FieldChange) -> str:
-    """Return `path: before -> after`."""
-    return f"{field.path}: {_value(field.before)} -> {_value(field.after)}"
+    """Return `path: before -> after`; of long values that begin alike, from where they differ."""
+    before, after = _text(field.before), _text(field.after)
+    start = 0
+    if before != after and _shortened(before) == _shortened(after):
+        pairs = enumerate(zip_longest(before, after))
+        start = max(0, next(at for at, (one, other) in pairs if one != other) - _SHOWN_BEFORE)
+    return f"{field.path}: {_shortened(before, start)} -> {_shortened(after, start)}"
 
 
 def hold_lines(console: Console, holds: Iterable[Hold]) -> Iterator[str]:
@@ -142,10 +150,13 @@ def _summary(change: Change) -> str:
     )
 
 
-def _value(value: object) -> str:
-    if value is None:
-        return "(absent)"
-    text = json.dumps(value, ensure_ascii=True)
+def _text(value: object) -> str:
+    return "(absent)" if value is None else json.dumps(value, ensure_ascii=True)
+
+
+def _shortened(text: str, start: int = 0) -> str:
+    begin = "..." if start else ""
+    text = begin + text[start:]
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + "..."
 
 

@@ -2,9 +2,11 @@ import json
 from dataclasses import replace
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from reconciler.cli.annotations import hold_annotations
-from reconciler.cli.changes import hold_lines, print_change
+from reconciler.cli.changes import LONGEST_VALUE, field_line, hold_lines, print_change
 from reconciler.core import change
 from reconciler.model.changes import Change, FieldChange, Verb, WorkloadChange
 from reconciler.model.findings import Finding
@@ -54,6 +56,50 @@ def test_workloads_of_one_reason_are_held_in_one_line() -> None:
         "held: Scheduler/a, Scheduler/b, Scheduler/c: gone (last-spec)",
         "    none of it acts until: gamekeeper approve abc",
     ]
+
+
+LONG = "hostname duel\nmap ice\nmaxplayers 16\nmotd be kind to each other\ncheats {}\nport 1\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        pytest.param("ice", "bay", 'a: "ice" -> "bay"', id="short values"),
+        pytest.param(None, "bay", 'a: (absent) -> "bay"', id="a value that came"),
+        pytest.param("x" * 99, "y" * 99, f'a: "{"x" * 56}... -> "{"y" * 56}...', id="long values"),
+        pytest.param(
+            LONG.format(0),
+            LONG.format(1),
+            'a: ... each other\\ncheats 0\\nport 1\\n" -> ... each other\\ncheats 1\\nport 1\\n"',
+            id="long values that begin alike",
+        ),
+        pytest.param(
+            "x" * 99 + "a" * 99,
+            "x" * 99 + "b" * 99,
+            f"a: ...{'x' * 20}{'a' * 34}... -> ...{'x' * 20}{'b' * 34}...",
+            id="and go on",
+        ),
+        pytest.param(
+            "x" * 60, "x" * 61, f'a: ...{"x" * 20}" -> ...{"x" * 20}x"', id="and one is longer"
+        ),
+    ],
+)
+def test_two_values_that_differ_are_not_shown_alike(
+    before: object, after: object, said: str
+) -> None:
+    assert field_line(FieldChange("a", before, after)) == said
+
+
+@given(st.text(), st.text("ab"), st.text("ab"), st.text())
+def test_no_two_values_are_shown_alike(first: str, one: str, other: str, last: str) -> None:
+    before, after = (first * 9 + each + last * 9 for each in (one, other))
+    assume(before != after)
+    told = field_line(FieldChange("a", before, after)).removeprefix("a: ")
+    # The values may hold such an arrow, too.
+    assert any(
+        told[:at] != told[at + 4 :] for at in range(len(told)) if told[at : at + 4] == " -> "
+    )
+    assert len(told) <= 2 * LONGEST_VALUE + 4
 
 
 def test_json_says_everything() -> None:
