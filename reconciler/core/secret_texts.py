@@ -39,22 +39,25 @@ _SECRET_ENDS = ("auth", "cred", "creds", "dsn", "jwt", "key", "keys", "pass", "p
 one of them a word ends that is a secret's name, for many a name is one word: `DBPASS`, `sshkey`."""
 
 _NAME = re.compile(
-    r"(?:(?P<head>(?:^|;|\\[nrt])[ \t#/*-]*(?:(?:set(?:[asu]|env)?|export|echo|ENV)[ \t]++)?)|"
-    r"(?P<flow>[{,][ \t]*+)|(?P<tag><(?:\w++:)?+)|(?<=[\s\"'=(\[|$.:>\]]))"
+    r"(?:(?P<head>(?:^|;|\\[nrt])[ \t\ufeff#/*-]*(?:(?:set(?:[asux]|env)?|export|echo|ENV)[ \t]++)?"
+    r")|(?P<flow>[{,][ \t]*+)|(?P<tag><(?:name>|\w++:)?+|\sname=)|(?<=[\s\"'`=(\[|$.:>\]]))"
     r"(?P<whole>(?P<open>\\*+[\"'])?"
     r"(?P<set>[-+]{1,2}set[asu]?[\"']?,?\s++(?:-[ \t]++)?[\"']?)?+[-+]{0,2}+(?P<name>\w[\w./-]*+))",
     re.MULTILINE,
 )
 """A word where names stand: at the `head` of a line or a command, in a `flow` or a `tag`, behind
 `+set`, behind a sign that ends another word. Only what parts it from a value makes it a name."""
-_CLOSED = r"(?:\\*+[\"'])?(?:\[\w*+\]|\]?)"
+_CLOSED = r"(?:\\*+[\"'])?(?:\[[\"']?\w*+[\"']?\]|\]?)"
 _MARK = re.compile(
     rf"{_CLOSED}(?:(?:,\s*+|\s++)(?P<item>(?:\\*+[\"'])?value){_CLOSED})?"
     r"[ \t]*+(?:[:+?]?=>?|:)[ \t]*+"
 )
 """`:`, `=`, `=>`, `'] = `; of `name: DB_PASS` the `value:` that follows."""
-_IN_TAG = re.compile(r"[^<>]*+(?<!/)>\s*+(?!<[\w/])")
-_BLANK = re.compile(rf"{_CLOSED}[ \t]++")
+_IN_TAG = re.compile(r"(?:</\w++|[^<>]{0,999}+(?<!/))>\s*+(?:<(?:value|string)>\s*+)?+(?!<[\w/])")
+"""Of `<pw>x`, and what a tag says is a name: `<p name="pw">x`, `<name>pw</name><value>x`."""
+_QUOTES = ("'", '"', r"\'", r"\"")
+_BLANK, _COMMA = (re.compile(_CLOSED + sign) for sign in (r"[ \t]++", r"(?:,\s*+|[ \t]++)"))
+"""A comma in a call: `define('DB_PASS', 'x')`, `getenv("DB_PASS", "x")`."""
 _BEHIND_FLAG = re.compile(rf"(?=[\s\"'=:,\\]){_CLOSED}(?:[ \t]*+[=:,])?(?:\s|\\\n)*+(?:-[ \t]++)?")
 """To the next item of a list too: of `"--pass", "x"`, and of one below the other."""
 
@@ -66,10 +69,9 @@ _WORD = re.compile(
 """One word of a shell: `x`, `"x y"`, `"$A":'b c'`, `$(a b)`. A quote of its own is a letter."""
 _ALONE = re.compile(r"[ \t\r]*+(?:;|$)|[ \t]++[\"']?[-+]{1,2}[A-Za-z]", re.MULTILINE)
 """Behind a word that is all of a flag's value: nothing, or another flag."""
-_OF_A_COMMAND = re.compile(r"[-+]{1,2}[A-Za-z][^\s;]*+[ \t]++[^\s;]")
+_OF_A_COMMAND = re.compile(r"[-+]{1,2}[A-Za-z][^\s;]*+[ \t]++[^\s;]")  # One alone may be a secret.
 _ARGUMENT = re.compile(r"[-+]|\w++=(?!\*{3})(?:(?!\s[-+])[^;&|<>\n\"'`])*+\Z")
-"""What is one of a command's arguments and no line of a shell, as far as one sees: `PASS=a b`."""
-"""A flag that is not all of the line: of one that is nobody knows whether it is a secret."""
+"""One of a command's arguments, no line of a shell, as far as one sees: `PASS=a b`."""
 _UP_TO = {
     quote: re.compile(rf"(?:\\.|[^{quote}\\])*+(?={quote})", re.DOTALL) for quote in ("'", '"')
 }
@@ -154,8 +156,7 @@ def _without_values(text: str, in_shell: bool) -> str:
         separator = _separator(text, name) if is_secret(name["name"]) else None
         if separator is None or (start := separator.end()) < at:
             continue
-        end = _end(text, name, separator, in_shell)
-        if end > start:
+        if (end := _end(text, name, separator, in_shell)) > start:
             parts += [text[at:start], MASK]
             at = end
     return "".join([*parts, text[at:]])
@@ -169,11 +170,13 @@ def _separator(text: str, name: re.Match[str]) -> re.Match[str] | None:
     """Return what parts a name from its value, None where none does and it is no name."""
     if _is_flag(text, name):
         return _BEHIND_FLAG.match(text, name.end())
-    if name["tag"] and (tag := _IN_TAG.match(text, name.end())):
-        return tag
-    mark, blank = _MARK.match(text, name.end()), _BLANK.match(text, name.end())
+    mark, tag = _MARK.match(text, name.end()), name["tag"]
+    if tag and not (mark and tag[-1] in "=>") and (found := _IN_TAG.match(text, name.end())):
+        return found
+    in_call = text[max(0, name.start("whole") - 1)] == "("
+    blank = (_COMMA if in_call else _BLANK).match(text, name.end())
     # `"pass x"` in quotes, and `"pass" "x"`.
-    in_quotes = blank and (blank[0].isspace() or text.startswith(("'", '"'), blank.end()))
+    in_quotes = blank and (blank[0].isspace() or text.startswith(_QUOTES, blank.end()))
     if name["head"] is not None or (name["open"] and in_quotes):
         return mark or blank
     if name["flow"] or name["open"] or name["tag"]:
@@ -217,8 +220,7 @@ def _word_end(text: str, start: int, *, is_item: bool, in_shell: bool) -> int:
     quoted = _QUOTED.match(text, start) if is_item else None
     if quoted and _ENDED.match(text, quoted.end()):
         return quoted.end()
-    word = _WORD.match(text, start)
-    end = word.end() if word else start
+    end = word.end() if (word := _WORD.match(text, start)) else start
     return end if in_shell or _ALONE.match(text, end) else _line_end(text, end)
 
 
@@ -275,8 +277,7 @@ def _password_in(value: str) -> str:
     """Return what stands for a password in `user:password`; numbers are a user and its group."""
     user, _, password = (part.strip("\"'") for part in value.partition(":"))
     # `-url=s3://maps` is no `-u`: it is a flag of a game, and what it names an address.
-    is_named = "=" in user or user.lower() in ("http", "https")
-    is_url = is_named and password.startswith("//")
+    is_url = password.startswith("//") and ("=" in user or user.lower() in ("http", "https"))
     return "" if is_url or (user.isdigit() and password.isdigit()) else password
 
 

@@ -104,6 +104,35 @@ from reconciler.core.secret_texts import is_secret_name, takes_secret, without_s
         pytest.param("--token \\\n  a --map ice", "--token \\\n  *** --map ice", id="over lines"),
         pytest.param("image: private.reg:5000/a:2", "image: private.reg:5000/a:2", id="an address"),
         pytest.param("pass:\n\nmap: ice", "pass:\n\nmap: ice", id="nothing"),
+        pytest.param("\ufeffrcon_pass a b\nx", "\ufeffrcon_pass ***\nx", id="a mark of Windows"),
+        pytest.param("\ufeff[x]\npw=a", "\ufeff[x]\npw=***", id="such a mark before another"),
+        pytest.param("setx PASS a b", "setx PASS ***", id="a variable of Windows"),
+        pytest.param("keys['eu'] = 'a b'", "keys['eu'] = ***", id="an item that has a name"),
+        pytest.param(
+            '<p name="pw">a b</p>', '<p name="pw">***', id="an element that says its name"
+        ),
+        pytest.param(
+            '<s name="Pw" as="x"><value>a</value></s>',
+            '<s name="Pw" as="x"><value>***',
+            id="and its value by an element",
+        ),
+        pytest.param(
+            "<name>a.key</name>\n<value>b</value>\nx",
+            "<name>a.key</name>\n<value>***\nx",
+            id="a name by an element",
+        ),
+        pytest.param(
+            '<p name="pw" value="a"> b</p>', '<p name="pw" value=***', id="a value beside it"
+        ),
+        pytest.param('<p name="pw"/><b>c</b>', '<p name="pw"/><b>c</b>', id="no value in it"),
+        pytest.param('name="pw a b"', 'name="pw ***"', id="a name that says both"),
+        pytest.param("x name=PW=a > b", "x name=PW=***", id="a name, its value and no tag"),
+        pytest.param("<key>a b</key>", "<key>***", id="an element that is a key"),
+        pytest.param("x --name=auth a > b", "x --name=auth a > b", id="a name and no tag"),
+        pytest.param("define('DB_PW', 'a b');", "define('DB_PW', ***);", id="a constant of PHP"),
+        pytest.param('getenv("PSK", "a b")', 'getenv("PSK", ***)', id="what is so without it"),
+        pytest.param('"f(\\"PW\\", \\"a b\\")"', '"f(\\"PW\\", ***', id="a call within quotes"),
+        pytest.param('SetConvar("rcon_pw","a")', 'SetConvar("rcon_pw",***)', id="a call of Lua"),
     ],
 )
 def test_of_a_configuration_is_masked(text: str, told: str) -> None:
@@ -147,6 +176,8 @@ def test_of_a_configuration_is_masked(text: str, told: str) -> None:
         pytest.param("pass = a b", "pass = ***", id="an entry of such a file"),
         pytest.param("PASS= run", "PASS= ***", id="what is no variable of a shell"),
         pytest.param("run --pass", "run --pass", id="nothing"),
+        pytest.param("x=`PGPW=a psql -c b`", "x=`PGPW=*** psql -c b`", id="within the old signs"),
+        pytest.param("say 'pw' > x", "say 'pw' > x", id="what is written, and no tag"),
     ],
 )
 def test_of_a_line_of_a_shell_is_masked(text: str, told: str) -> None:
@@ -346,6 +377,15 @@ def test_any_text_is_read_and_none_is_longer_but_for_its_masks(text: str, in_she
             "+login a ",
             '+login "',
             "<pw ",
+        ),
+        *(
+            "<p name='pw' ",
+            "<name>pw</name>",
+            "<name>pw</name> ",
+            "('pw', ",
+            " name='pw' ",
+            "\ufeff",
+            "pw['",
         ),
         *("<pw>", "+set ", "+set pw ", "\\npw ", "pw[", '"pw" "', '{"pw":a,', ".pw=", "$pw=a\\\n"),
         *("pass:{", "pass:[", '{pass:"', "pw:{}x\n", "{pw:x} ", "{pw:}}x", "pw:a, ", "pw=\\\n"),
