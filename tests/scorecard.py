@@ -62,6 +62,12 @@ def score(row: int, **figures: int) -> None:
     added(FIGURES.setdefault(row, Counter()), figures)
 
 
+def take_in(figures: Mapping[int, Mapping[str, int]]) -> None:
+    """Add the figures of a child that was forked, which counted by itself."""
+    for row, counted in figures.items():
+        added(FIGURES.setdefault(row, Counter()), counted)
+
+
 def added(to: Counter[str], figures: Mapping[str, int]) -> None:
     """Add figures to those that are there; of the extremes the larger one stays."""
     for name, figure in figures.items():

@@ -1,7 +1,7 @@
 """What watches the workers sees what they open: else nothing opened would tell nothing."""
 
+import asyncio
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -49,7 +49,7 @@ def test_a_worker_that_uses_too_much_is_seen(
         workers.judge(18)
 
 
-def test_a_git_that_uses_too_much_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_git_that_uses_too_much_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(used, "score", lambda row, **figures: None)  # no case of the corpus
     monkeypatch.setattr(used, "MOST_MS_OF_A_LOOK", 100)
     monkeypatch.setattr(used, "MOST_KIB", 1_000)
@@ -58,16 +58,20 @@ def test_a_git_that_uses_too_much_is_seen(monkeypatch: pytest.MonkeyPatch) -> No
         with gits.look():
             pass
         with pytest.raises(AssertionError, match=r"git used .* ms of CPU in a look"), gits.look():
-            subprocess.run((sys.executable, "-c", burn), check=True)
+            await _ran(sys.executable, "-c", burn)
     with pytest.raises(AssertionError, match=r"a git held \d{4,} KiB"):
         gits.judge()
 
 
-def test_a_loop_that_others_wait_for_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_loop_that_others_wait_for_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(used, "score", lambda row, **figures: None)  # no case of the corpus
     monkeypatch.setattr(used, "MOST_MS_OF_THE_LOOP", 20)
     with pytest.raises(AssertionError, match="all others waited"), used.Gits(16).look():
         _burn(0.05)
+
+
+async def _ran(*argv: str) -> None:
+    assert await (await asyncio.create_subprocess_exec(*argv)).wait() == 0
 
 
 def _burn(seconds: float) -> None:

@@ -19,7 +19,7 @@ from tests.canaries import outputs
 from tests.loop.rooms.acts import Act, Ending, PromptedHouse, Prompter, play
 from tests.loop.service import Service
 from tests.loop.virtual_time import in_virtual_time
-from tests.scorecard import FIGURES, score
+from tests.scorecard import FIGURES, take_in
 
 Branch = tuple[int, str, Prompter]
 """The number of a request, what goes wrong there in words, and who lets it."""
@@ -109,8 +109,7 @@ class _Tree(Prompter):
         _, status = os.waitpid(child, 0)
         if said:
             ending, problem, figures, heard = pickle.loads(said)
-            for row, counted in figures.items():
-                score(row, **counted)
+            take_in(figures)
             outputs.take_in(*heard)
         else:
             ending, problem = None, f"its process ended with {status}"
