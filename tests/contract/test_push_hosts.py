@@ -294,3 +294,18 @@ async def test_a_host_whose_key_is_another_is_not_asked_until_somebody_trusts_it
         trusted = (ssh.server.folder / "host.pub").read_text(encoding="utf-8")
         known.write_text(f"{where} {trusted}", encoding="utf-8")
         assert (await repository.fetch()).commit == second
+
+
+@pytest.mark.real
+async def test_a_host_that_nobody_knows_is_not_asked_and_not_taken_for_known(ssh: OverSsh) -> None:
+    base = ssh.commit(START)
+    known = ssh.server.known_hosts_file
+    trusted = known.read_text(encoding="utf-8")
+    known.write_text("", encoding="utf-8")
+    async with opened(ssh) as repository:
+        for _ in range(2):
+            with pytest.raises(Misconfigured, match="add the host's key to the known-hosts file"):
+                await repository.fetch()
+            assert known.read_text(encoding="utf-8") == ""
+        known.write_text(trusted, encoding="utf-8")
+        assert (await repository.fetch()).commit == base
