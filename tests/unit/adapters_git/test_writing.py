@@ -282,6 +282,20 @@ async def test_a_child_killed_at_any_moment_of_a_push_never_wedges_the_mirror(
     repository.git("fsck", "--connectivity-only")
 
 
+async def test_no_file_of_a_repository_may_grow_beyond_a_gibibyte(tmp_path: Path) -> None:
+    repository = bare(tmp_path)
+    repository.commit(FILES, "Start")
+    made = mirror(repository, tmp_path / "cache")
+    try:
+        await made.fetch()
+        assert made.pid is not None
+        # The hard limit too: what git begins inherits both, and may raise neither.
+        for limit in (resource.RLIMIT_FSIZE, resource.RLIMIT_DATA):
+            assert resource.prlimit(made.pid, limit) == (2**30, 2**30)
+    finally:
+        await made.close()
+
+
 async def test_a_full_disk_is_unavailable_and_space_heals_it(tmp_path: Path) -> None:
     repository = bare(tmp_path)
     base = repository.commit(FILES, "Start")
