@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import random
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import pytest
 from multidict import CIMultiDict
@@ -95,6 +96,44 @@ def test_whoever_knows_the_secret_is_believed(secret: bytes, headers: dict[str, 
 )
 def test_nobody_else_is(secret: bytes, headers: dict[str, str]) -> None:
     assert not is_signed(BODY, CIMultiDict(headers), secret, NOW)
+
+
+@pytest.mark.parametrize(("secret", "headers"), WAYS, ids=["signature", "standard", "token"])
+@pytest.mark.parametrize("shown", ["good", "near", "short"])
+def test_what_is_shown_is_compared_in_constant_time_alone(
+    secret: bytes, headers: dict[str, str], shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = list(headers)[-1]
+    good = headers[name]
+    given = {"good": good, "near": f"{good[:-1]}\N{SNOWMAN}", "short": good[:4]}[shown]
+    compared: list[tuple[bytes, bytes]] = []
+
+    def compare(one: bytes, other: bytes) -> bool:
+        compared.append((one, other))
+        return False
+
+    told = SimpleNamespace(new=hmac.new, compare_digest=compare)
+    monkeypatch.setattr("reconciler.core.hook_signatures.hmac", told)
+
+    # What it says is what the request comes to: no other comparison lets anybody in.
+    assert not is_signed(BODY, CIMultiDict({**headers, name: given}), secret, NOW)
+    assert compared == [(given.encode(), good.encode())]
+
+
+def test_of_many_signatures_each_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[bytes] = []
+
+    def compare(one: bytes, other: bytes) -> bool:
+        compared.append(one)
+        return hmac.compare_digest(one, other)
+
+    told = SimpleNamespace(new=hmac.new, compare_digest=compare)
+    monkeypatch.setattr("reconciler.core.hook_signatures.hmac", told)
+    good = standard()["webhook-signature"]
+    both = CIMultiDict({**standard(), "webhook-signature": f"{good} v1,AAAA"})
+
+    assert is_signed(BODY, both, SIGNING, NOW)
+    assert compared == [good.encode(), b"v1,AAAA"]
 
 
 def changed(chance: random.Random, text: str) -> str:
