@@ -1,26 +1,19 @@
 """Play a campaign, or go on with one: `python -m tests.campaign --minutes 60`."""
 
 import argparse
-import json
-import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from datetime import UTC, datetime
-from pathlib import Path
 
 from tests.campaign.ledger import Ledger, Played, report
 from tests.campaign.pieces import Piece, pieces, taken
-from tests.scorecard import SETTING
+from tests.campaign.playing import ROOT, play
 from tests.seeds import seed_of_the_program
 
-ROOT = Path(__file__).parent.parent.parent
 KEPT = ROOT / "benchmarks" / "campaign.jsonl"
 RESULTS = ROOT / "benchmarks" / "CAMPAIGN.md"
-SHOWN_CHARACTERS = 3000
 
 
 def main() -> int:
@@ -52,33 +45,13 @@ def _played(ledger: Ledger, until: float, jobs: int) -> Iterator[Played]:
         while True:
             while queue and len(waiting) < jobs and time.monotonic() < until:
                 piece = taken(queue, waiting.values())
-                waiting[pool.submit(_play, piece, ledger.program, commit)] = piece
+                waiting[pool.submit(play, piece, ledger.program, commit)] = piece
             if not waiting:
                 return
             over, _ = wait(waiting, return_when=FIRST_COMPLETED)
             for each in over:
                 del waiting[each]
                 yield each.result()
-
-
-def _play(piece: Piece, program: int, commit: str) -> Played:
-    with tempfile.TemporaryDirectory() as folder:
-        figures = Path(folder, "figures.json")
-        environment = os.environ | {SETTING: str(figures)}
-        if piece.setting:
-            environment[piece.setting] = piece.value
-        command = [sys.executable, "-m", "pytest", "-q", *piece.arguments]
-        began = time.monotonic()
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-        )
-        kept = json.loads(figures.read_text(encoding="utf-8")) if figures.exists() else {}
-    passed = done.returncode == 0
-    said = "" if passed else (done.stdout + done.stderr)[-SHOWN_CHARACTERS:]
-    rows = {int(row): each for row, each in kept.items() if piece.counts(int(row))}
-    date = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
-    seconds = round(time.monotonic() - began)
-    return Played(piece.name, program, commit, date, seconds, passed, rows, said)
 
 
 def _commit() -> str:
