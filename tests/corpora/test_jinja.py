@@ -23,6 +23,7 @@ from tests.corpora.playing import (
     held_to,
     told_of_template,
 )
+from tests.corpora.templates import ESCAPES, RUNAWAYS
 from tests.scorecard import score
 
 FILE = "pod.yaml.j2"
@@ -77,5 +78,22 @@ def test_a_case_holds_nothing_that_is_not_rendered(case: Path) -> None:
     assert {path.name for path in case.iterdir()} in ({FILE, EXPECTED}, {MADE, EXPECTED})
 
 
-def test_there_are_cases_enough() -> None:
+def test_there_are_cases_enough_of_each_kind() -> None:
     assert len(CASES) >= 50
+    assert len(ESCAPES) >= 40
+    assert len(RUNAWAYS) >= 10
+    assert not ESCAPES & RUNAWAYS
+
+
+@pytest.mark.parametrize("name", sorted(ESCAPES | RUNAWAYS))
+def test_no_template_that_is_after_more_is_rendered(name: str) -> None:
+    said = (Path(__file__).parent / "jinja" / name / EXPECTED).read_text(encoding="utf-8")
+
+    assert said.startswith("templates/pod.yaml.j2:"), "it is refused"
+
+
+def test_what_a_limit_ended_is_called_a_runaway() -> None:
+    ended = {case.name for case in CASES if "ran away" in (case / EXPECTED).read_text()}
+
+    assert len(ended) >= 10
+    assert ended <= RUNAWAYS
