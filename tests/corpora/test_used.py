@@ -49,6 +49,19 @@ def test_a_worker_that_uses_too_much_is_seen(
         workers.judge(18)
 
 
+def test_of_a_bomb_less_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = tmp_path / "told.jsonl"
+    monkeypatch.setattr(used, "told_in", lambda pid: told)
+    monkeypatch.setattr(used, "score", lambda row, **figures: None)  # no case of the corpus
+    workers = used.Workers()
+
+    told.write_text('{"ms": 250, "kib": 1, "opened": ""}\n', encoding="utf-8")
+    workers.judge(17, used.MOST_MS_OF_A_BOMB)
+    told.write_text('{"ms": 251, "kib": 1, "opened": ""}\n' * 2, encoding="utf-8")
+    with pytest.raises(AssertionError, match=r"too much CPU: .*251"):
+        workers.judge(17, used.MOST_MS_OF_A_BOMB)
+
+
 async def test_a_git_that_uses_too_much_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(used, "score", lambda row, **figures: None)  # no case of the corpus
     monkeypatch.setattr(used, "MOST_MS_OF_A_LOOK", 100)

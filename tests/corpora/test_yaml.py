@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from reconciler.adapters.compiler.zygote import Zygote
+from tests.corpora.bombs import BOMBS
 from tests.corpora.playing import EXPECTED, MADE, data_of, folders, held_to, told_of_file
 from tests.loop.world import spec
 from tests.scorecard import score
@@ -43,3 +44,5 @@ def test_a_case_holds_nothing_that_is_not_read(case: Path) -> None:
 
 def test_there_are_cases_enough() -> None:
     assert len(CASES) >= 60
+    assert len(BOMBS) >= 10
+    assert {case.name for case in CASES} >= BOMBS
