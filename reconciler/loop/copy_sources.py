@@ -127,20 +127,29 @@ def _asked(lane: Lane, owner: WorkloadKey | None, ref: ObjectRef) -> CopyFrom | 
 
 
 async def _is_dropped(lane: Lane, plan: Plan, ref: ObjectRef, steps: Steps) -> bool:
-    """Delete a copy of this workload's that nobody asks for; whether it is off its hands."""
+    """Delete a copy of this workload's that nobody asks for; whether it is off its hands.
+
+    One answer that it is not there may be old, or be that of what stands between: what is on record
+    no more nobody ever deletes, and no watch tells of a Secret. So another look has to say it, too.
+    """
     try:
-        there: Json | None = await lane.cluster.get(ref)
-        if there is None or not copying.is_copy(there):
-            return True
-        if owner_of(there, lane.instance) != plan.key:
-            return True
-        if any(_asked(lane, each, ref) for each in lane.wanted.neighbours(plan.key)):
-            return True  # it takes the copy over at its next look
-        lane.check_stands(plan)
-        metadata = there["metadata"]
-        await lane.cluster.delete(ref, metadata["uid"], metadata["resourceVersion"])
+        there = await lane.cluster.get(ref)
+        if there is not None and not _goes(there):
+            if not copying.is_copy(there) or owner_of(there, lane.instance) != plan.key:
+                return True
+            if any(_asked(lane, each, ref) for each in lane.wanted.neighbours(plan.key)):
+                return True  # it takes the copy over at its next look
+            lane.check_stands(plan)
+            metadata = there["metadata"]
+            await lane.cluster.delete(ref, metadata["uid"], metadata["resourceVersion"])
+            steps.did("delete", str(ref), f"{plan.key} asks for {ref} no more")
+        left = await lane.cluster.get(ref)
     except PortError as error:
         steps.failed("delete", str(ref), error)
         return False
-    steps.did("delete", str(ref), f"{plan.key} asks for {ref} no more")
-    return True
+    return left is None or _goes(left)
+
+
+def _goes(there: Json) -> bool:
+    """Whether an object was deleted, and waits for finalizers of others at most."""
+    return "deletionTimestamp" in there["metadata"]

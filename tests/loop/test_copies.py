@@ -397,6 +397,52 @@ async def test_who_takes_the_name_in_the_middle_of_a_deletion_keeps_it() -> None
     assert content(world) == "theirs"
 
 
+class Denying:
+    """A cluster that says once, by the verb, that a copy is not there, and does nothing."""
+
+    def __init__(self, process: Process, verb: str) -> None:
+        self._cluster, self._verb, self.left = process.cluster, verb, 1
+        process.lane.cluster = cast("Any", self)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cluster, name)
+
+    def _denies(self, verb: str, ref: ObjectRef) -> bool:
+        is_it = (verb, ref.kind, ref.namespace) == (self._verb, "Secret", "arena")
+        denied = is_it and self.left > 0
+        self.left -= denied
+        return denied
+
+    async def get(self, ref: ObjectRef) -> Json | None:
+        return None if self._denies("get", ref) else await self._cluster.get(ref)
+
+    async def delete(self, ref: ObjectRef, uid: str, resource_version: str) -> bool:
+        if self._denies("delete", ref):
+            return False
+        return bool(await self._cluster.delete(ref, uid, resource_version))
+
+
+@pytest.mark.parametrize("verb", ["get", "delete"])
+async def test_a_copy_that_is_said_once_to_be_gone_goes_all_the_same(verb: str) -> None:
+    world, process = await standing()
+    denying = Denying(process, verb)
+    world.commit({"schedulers/arena.yaml": PLAIN})
+    await turns(world, process)
+    assert not denying.left, "it was said"
+    assert copy(world) is None
+    assert process.lane.store.state(ARENA).copied == ()
+
+
+async def test_a_copy_whose_finalizer_waits_for_others_is_off_our_hands() -> None:
+    world, process = await standing()
+    kept = {"metadata": {"finalizers": ["example.com/keep"]}}
+    patch(world, f"{COPIES}/secrets/pull", kept)
+    world.commit({"schedulers/arena.yaml": PLAIN})
+    await turns(world, process)
+    assert "deletionTimestamp" in (copy(world) or {})["metadata"]
+    assert process.lane.store.state(ARENA).copied == ()
+
+
 async def test_a_process_that_died_before_it_wrote_leaves_nothing_behind() -> None:
     world = begun()
     process = await world.process()
