@@ -87,6 +87,9 @@ class _Objects:
             found = await look(lane, self.plan.key, wanted)
             if found.fields == ():
                 return None
+            if found.there is None and wanted.ignored:
+                # What watches tell decides: were this answer old, a word of others would be lost.
+                raise Conflict(f"{wanted.ref} is gone meanwhile: planned anew")
             body = found.body
         lane.check_stands(self.plan)
         await lane.cluster.apply(body, force=True)

@@ -125,6 +125,31 @@ async def test_a_word_that_comes_between_our_look_and_our_write_is_not_lost() ->
     assert maps(world)["arena-settings"]["data"] == {"motd": "word 0", "level": "hard"}
 
 
+class Forgetful:
+    """A cluster that says once that a ConfigMap is not there, which is."""
+
+    def __init__(self, cluster: Any) -> None:
+        self._cluster, self.left = cluster, 1
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cluster, name)
+
+    async def get(self, ref: Any) -> Any:
+        if ref.kind == "ConfigMap" and self.left:
+            self.left -= 1
+            return None
+        return await self._cluster.get(ref)
+
+
+async def test_a_word_of_theirs_outlasts_an_old_answer_that_nothing_is_there() -> None:
+    world, process = await standing(**{"schedulers/arena.yaml": LEFT, FILE: TWO})
+    theirs(world)
+    process.lane.cluster = forgetful = cast("Any", Forgetful(process.lane.cluster))
+    await world.settle(process)
+    assert not forgetful.left
+    assert maps(world)["arena-settings"]["data"] == {"motd": "mine", "level": "hard"}
+
+
 async def test_a_path_into_a_list_is_told_at_its_spec() -> None:
     policy = """\
 apiVersion: networking.k8s.io/v1
