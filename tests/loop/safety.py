@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.model import labels
@@ -132,16 +133,17 @@ def end_state(world: World) -> Json:
     return {
         "namespaces": sorted(world.namespaces()),
         "rooms": sorted(_room(pod) for pod in world.objects("/api/v1/pods")),
-        "accounts": sorted(_name(item) for item in world.objects("/api/v1/serviceaccounts")),
+        "accounts": sorted(_object(item) for item in world.objects("/api/v1/serviceaccounts")),
         "budgets": sorted(
             (_name(item), json.dumps(item["spec"], sort_keys=True))
             for item in world.objects("/apis/policy/v1/poddisruptionbudgets")
         ),
         "objects": sorted(
-            (_name(item), json.dumps(item["data"], sort_keys=True))
-            for item in world.objects("/api/v1/configmaps")
-            if labels.WORKLOAD in item["metadata"].get("labels", {})
-            and labels.RECORD not in item["metadata"]["labels"]
+            _object(item)
+            for kind in ("configmaps", "secrets")
+            for item in world.objects(f"/api/v1/{kind}")
+            if labels.RECORD not in (item["metadata"].get("labels") or {})
+            and item["metadata"]["name"] != "kube-root-ca.crt"
         ),
         "records": sorted(
             _record(item)
@@ -155,6 +157,14 @@ def _room(pod: Json) -> tuple[str, str, str, bool]:
     metadata, container = pod["metadata"], pod["spec"]["containers"][0]
     phase = str(pod["status"].get("phase", ""))
     return metadata["namespace"], container["image"], phase, "deletionTimestamp" in metadata
+
+
+def _object(item: Json) -> tuple[str, str]:
+    """Return the name of an object and all that it says; of a Secret (it has a type) a digest."""
+    metadata = {name: item["metadata"].get(name) or {} for name in ("labels", "annotations")}
+    said = {name: value for name, value in item.items() if name != "metadata"}
+    text = json.dumps([metadata, said], sort_keys=True)
+    return _name(item), sha256(text.encode()).hexdigest() if "type" in item else text
 
 
 def _name(item: Json) -> str:

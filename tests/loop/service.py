@@ -78,6 +78,7 @@ class Service:
             schemas=Schemas(definitions()),
             content_kinds=(("v1", "Service"), ("v1", "ConfigMap"), ("v1", "ServiceAccount")),
             kinds=world.kinds,
+            copy_from=world.copy_from,
             server_now=world.time.now,
         )
         self.head = HeadLane(
@@ -86,7 +87,7 @@ class Service:
             path=world.path,
             repository=MemoryRepository(world.host, path=world.path),
             compiler=InlineCompiler(),
-            permissions=Permissions(kinds=world.kinds, instance="main"),
+            permissions=Permissions(kinds=world.kinds, instance="main", copy_from=world.copy_from),
             ceiling=LOOSEST,
             home=self.lane,
         )

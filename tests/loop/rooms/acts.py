@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from reconciler.adapters.kubernetes.calls import Call
@@ -27,6 +26,7 @@ from tests.loop.rooms.wishes import CONFIG, SERVERS, Piece, Wish
 from tests.loop.safety import end_state
 from tests.loop.service import Service
 from tests.loop.virtual_time import elapsed
+from tests.loop.world import World
 
 STILL_SECONDS = 60.0
 """So long nothing is written any more in the end: more than any clock of a room here."""
@@ -60,13 +60,21 @@ class NotTheSame(AssertionError):
     """An act came to something else than it does undisturbed."""
 
 
+def bare(world: World) -> None:
+    """Leave the world as every house has it."""
+
+
 @dataclass(frozen=True)
 class Act:
-    """Something that happens; `later` is what happens so many seconds after it."""
+    """Something that happens; `later` is what happens so many seconds after it.
+
+    `stage` prepares the world of a house of its own, before any process is there.
+    """
 
     name: str
     happens: Happening
     later: tuple[tuple[float, Happening], ...] = ()
+    stage: Callable[[World], None] = bare
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,8 @@ class Ending:
 
     `made` and `removed` are the rooms that we made and asked to go since the house opened, by
     namespace, each once however often it was asked for; `beside` is what stands besides rooms:
-    budgets, accounts, objects of users, and our records with what they are there for.
+    budgets, accounts, objects of users, copies and their sources, each with all that it says, and
+    our records with what they are there for.
     """
 
     rooms: Rooms
@@ -237,7 +246,11 @@ async def play(act: Act, prompter: Prompter, wanted: Ending | None = None) -> En
 
     Raises NotTheSame, and AssertionError for what may never be.
     """
-    made = partial(PromptedHouse, prompter)
+
+    def made(world: World, *parts: Any) -> PromptedHouse:
+        act.stage(world)
+        return PromptedHouse(prompter, world, *parts)
+
     random.seed(1)
     async with in_match(PIECES, free=FREE, config=CONFIG, made=made) as (there, wish):
         playing = full(there)
@@ -395,7 +408,7 @@ def _heard_again(there: Playhouse, wish: Wish) -> None:
     wake_all(there)
 
 
-ACTS = (
+AMONG_ROOMS = (
     Act("scale out", _all(9)),
     Act("scale in", _all(1)),
     Act("scale in and out again", _all(1), ((4.0, _all(7)),)),

@@ -31,7 +31,7 @@ from tests.loop.failures import (
     no_answer,
 )
 from tests.loop.rooms.acts import (
-    ACTS,
+    AMONG_ROOMS,
     BY_THE_CLOCK,
     NO_ROOM,
     WATCH,
@@ -45,6 +45,7 @@ from tests.loop.rooms.acts import (
     cut_all_watches,
     play,
 )
+from tests.loop.rooms.beside import BESIDE
 from tests.loop.rooms.branches import Branch, play_branches
 from tests.loop.rooms.house import Playhouse
 from tests.loop.rooms.wishes import Wish
@@ -56,6 +57,7 @@ from tests.scorecard import score
 
 pytestmark = pytest.mark.long
 
+ACTS = (*AMONG_ROOMS, *BESIDE)
 SHOWN = 5
 Numbers = Callable[[Call], bool]
 
