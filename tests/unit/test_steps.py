@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.loop.rooms.seeds import FEW, seeds_of
+
 ROOT = Path(__file__).parents[2]
 FILES = {path.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py")}
 CHOICES = {"test": "not real and not long", "long": "long and not real", "real": "real or paired"}
@@ -88,3 +90,12 @@ def test_ci_plays_every_step() -> None:
     steps = script.partition("for step in ")[2].partition(";")[0].split()
 
     assert {*CHOICES, "rooms"} <= set(steps)
+
+
+def test_ci_plays_three_hundred_seeds_and_make_test_thirty() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    meant = makefile.partition("rooms-weather: export GAMEKEEPER_SEEDS := ")[2].splitlines()[0]
+    seeds = seeds_of(meant)
+
+    assert set(range(300)) < set(seeds), "and some that each program has anew"
+    assert len(seeds_of(FEW)) == 30

@@ -122,6 +122,7 @@ async def test_a_room_is_shown_whole_to_itself_and_to_people(office: Office) -> 
     assert (own["node"], own["address"]) == ("node-1", "203.0.113.7")
     assert (own["hostIP"], own["podIP"]) == ("10.0.0.1", "10.244.0.7")
     assert (own["state"], own["players"], own["matches"]) == ("occupied", 4, 1)
+    assert (own["reason"], own["revision"]) == ("1 of 1 matches run", "r1")
     ages = (own["ageSeconds"], own["reportAgeSeconds"], own["heardAgeSeconds"])
     assert ages == (60.0, 3.0, 1.0)
     assert own["createdAt"] == "2025-10-09T08:52:20Z"
