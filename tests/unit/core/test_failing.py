@@ -410,6 +410,8 @@ def test_a_room_that_does_not_end_is_told_of_and_replaced() -> None:
     soon = idle(0, terminating=True, seen=Seen(ending=NOW - 21))
     calm = plan(reporting(replicas=1), {soon: None, idle(1): EMPTY})
     assert (calm.holds, calm.wake_in_seconds) == ((), 99.0)
+    quick = reporting(replicas=1, timeouts=Timeouts(terminate_seconds=20))
+    assert [hold.kind for hold in plan(quick, {soon: None}).holds] == [HoldKind.STUCK]
 
 
 def test_a_busy_room_that_the_user_gives_up_for_its_silence_goes_through_the_fence() -> None:
