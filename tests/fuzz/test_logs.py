@@ -35,21 +35,25 @@ MOST_PATHS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Far(Commands):
-    """Git, as it answers what a log asks: `output` is what its commits come to."""
+    """Git, as it answers what a log asks: `texts` are its commits, without how each begins."""
 
     commits: tuple[str, ...] = ()
-    output: bytes = b""
+    texts: tuple[bytes, ...] = ()
 
     def run(self, *arguments: str, stdin: bytes = b"", **_: Any) -> Output:
-        return Output(0, self._said(arguments[0], stdin), "")
+        return Output(0, self._said(arguments, stdin), "")
 
     def read(self, *arguments: str, stdin: bytes = b"", **_: Any) -> bytes:
-        return self._said(arguments[0], stdin)
+        return self._said(arguments, stdin)
 
-    def _said(self, command: str, stdin: bytes) -> bytes:
-        if command == "cat-file":
+    def _said(self, arguments: tuple[str, ...], stdin: bytes) -> bytes:
+        if arguments[0] == "cat-file":
             return b"".join(b"%s 1000\n" % line for line in stdin.split())
-        return self.output if command == "log" else "\n".join(self.commits).encode()
+        if arguments[0] != "log":
+            return "\n".join(self.commits).encode()
+        (form,) = (word for word in arguments if word.startswith("--format="))
+        mark = form.removeprefix("--format=").partition("%H")[0].encode()
+        return b"".join(mark + text for text in self.texts)
 
 
 def commits_of(chance: random.Random) -> bytes:
@@ -71,8 +75,8 @@ def logged(data: bytes) -> None:
     """Of each commit there is what it says, in printable words, and nothing of another's."""
     made: list[tuple[list[str], list[str]]] = json.loads(data)
     known = [fields[0] for fields, _ in made]
-    output = b"".join(_as_git(*each) for each in made)
-    objects = Objects(Far((), commits=tuple(known), output=output), "it")
+    texts = tuple(_as_git(*each) for each in made)
+    objects = Objects(Far((), commits=tuple(known), texts=texts), "it")
     found = log(objects, known[0], "rooms", [], len(made), "")
 
     assert [each.commit for each in found] == known
@@ -88,7 +92,7 @@ def logged(data: bytes) -> None:
 
 def _as_git(fields: list[str], paths: list[str]) -> bytes:
     """Return a commit as `git log -z --name-only` writes it for the format of a log."""
-    text = "/" + "\0".join(fields) + "\0\0"
+    text = "\0".join(fields) + "\0\0"
     return (text + ("\n" + "\0".join(paths) + "\0" if paths else "")).encode("latin-1")
 
 
