@@ -61,7 +61,7 @@ def commits_of(chance: random.Random) -> bytes:
     made = []
     for number in range(chance.randint(1, 4)):
         texts = [_text(NAMES, chance) for _ in range(4)]
-        at, subject = str(chance.choice((0, 1, 1_760_000_000, 2**40))), _text(NAMES, chance)
+        at, subject = str(chance.choice((0, 1, 1_760_000_000, 2**33))), _text(NAMES, chance)
         fields = [f"{number:040x}", chance.choice(("", "b" * 40, f"{'b' * 40} {'c' * 40}"))]
         fields += [*texts, at, subject.replace("\n", " "), _text(BODIES, chance)]
         paths = [_path(chance) for _ in range(chance.randint(0, 4))]
