@@ -45,6 +45,14 @@ def test_a_strangers_reason_is_one_harmless_line_of_bounded_length() -> None:
     assert max(len(line) for line in text.splitlines()) < 400
 
 
+def test_a_secret_in_a_reason_is_masked_for_git_keeps_it_for_ever() -> None:
+    reason = "asked with token=hunter2hunter2 and refused"
+    text = message_of({ARENA: Intent(5, 7, (Step(AT, 5, 7, "webhook", reason),))}, "main")
+    assert "hunter2" not in text
+    assert "(webhook): asked with token=*" in text
+    assert " and refused" in text
+
+
 ORDERS = [
     ("a cup [skip ci]", "a cup (skip ci)"),
     ("a cup ***NO_CI***", "a cup *NO_CI*"),
