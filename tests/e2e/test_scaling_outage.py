@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.write_back import LATE_SECONDS
 from tests.e2e import outage
 from tests.e2e.surge import AMOUNT
 
@@ -18,6 +19,7 @@ def test_rooms_follow_without_git_and_one_commit_catches_up(
     done = outage.play(tmp_path, SECONDS)
     with capsys.disabled():
         print(f"\n{done}")
+    assert done.late_seconds <= LATE_SECONDS
     assert done.rooms == done.count == outage.STEPS + AMOUNT
     assert (done.commits, done.foreign, done.forced) == (1, (), 0)
     # Each step begins where the one before it ended: none was lost with the disk.
