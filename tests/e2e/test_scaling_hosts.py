@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.hosted import PASSWORD, Busybody, Hosted, hosted
+from tests.e2e.hosted import PASSWORD, Busybody, Hosted, Person, hosted
 from tests.e2e.processes import free_address, until
 from tests.e2e.surge import AMOUNT, Players, surging
 from tests.gitservers.http import Fault
@@ -56,7 +56,12 @@ def _hook(served: Hosted, *lines: str) -> None:
 
 
 def _rejects(served: Hosted) -> None:
-    _hook(served, "echo 'every commit names a ticket' >&2; exit 1")
+    refuse = "echo 'every commit names a ticket' >&2; exit 1"
+    _hook(
+        served,
+        "read -r _ new _",
+        f"git log -1 --format=%s $new | grep -q person || {{ {refuse}; }}",
+    )
 
 
 def _expires(served: Hosted) -> None:
@@ -84,17 +89,24 @@ def _mend(served: Hosted) -> None:
 def test_a_host_that_refuses_is_told_and_stops_no_room(
     served: Hosted, players: Players, begin: Callable[[Hosted], None], words: str
 ) -> None:
+    # What refuses us takes the pushes of people, who reach the repository by another way.
+    person = Person(served.there.folder / "person", str(served.bare.path), {})
     begin(served)
-    players.busy = 2
-    until("four rooms", lambda: players.follow, SECONDS)
-    until("the trouble is told", lambda: words in served.there.log(), SECONDS)
-    assert PASSWORD not in served.there.log()
-    assert _count(served) == AMOUNT
-    players.busy = 3
-    until("five rooms", lambda: players.follow, SECONDS)
-    _mend(served)
-    until("five in Git", lambda: _count(served) == 5, SECONDS)
-    ours = [commit for commit in served.commits() if commit.ours]
+    with Busybody(person, [FILE]) as busybody:
+        players.busy = 2
+        until("four rooms", lambda: players.follow, SECONDS)
+        until("the trouble is told", lambda: words in served.there.log(), SECONDS)
+        assert PASSWORD not in served.there.log()
+        assert _count(served) == AMOUNT
+        until("a person pushes all the same", lambda: bool(busybody.lines), SECONDS)
+        players.busy = 3
+        until("five rooms", lambda: players.follow, SECONDS)
+        _mend(served)
+        until("five in Git", lambda: _count(served) == 5, SECONDS)
+    commits, text = served.commits(), served.texts()[FILE]
+    assert foreign_bytes(commits) == []
+    assert [line for line in busybody.lines if f"{line}\n" not in f"{text}\n"] == []
+    ours = [commit for commit in commits if commit.ours]
     steps = [step for commit in ours for step in steps_of(commit.message)]
     assert (steps[0][1], steps[-1][2]) == (AMOUNT, 5)
     assert [step[1] for step in steps[1:]] == [step[2] for step in steps[:-1]]
