@@ -123,7 +123,8 @@ def test_the_wheel_works_away_from_the_checkout(image: Path, tmp_path: Path) -> 
 @pytest.mark.real
 def test_the_image_tells_the_whole_story(image: Path, tmp_path: Path) -> None:
     clean = {"PATH": f"{image / 'bin'}{os.pathsep}/usr/bin:/bin", "PYTHONPATH": ""}
-    run(str(image / "bin" / "gamekeeper"), "demo", cwd=tmp_path, **clean)
+    told = run(str(image / "bin" / "gamekeeper"), "demo", cwd=tmp_path, **clean)
+    assert "no match waited for a room" in told
 
 
 @pytest.mark.real
