@@ -1,11 +1,12 @@
 """Logs, ids of commits between two, and single files. Child process only."""
 
+import secrets
 from collections.abc import Sequence
 
 from reconciler.adapters.git.failures import Damaged, one_line
 from reconciler.adapters.git.folders import from_folder, from_top
 from reconciler.adapters.git.listing import SIZE_LIMIT_BYTES
-from reconciler.adapters.git.objects import Objects
+from reconciler.adapters.git.objects import Objects, seconds_of
 from reconciler.model.errors import Misconfigured
 from reconciler.model.pushes import MESSAGE_LIMIT_BYTES, Lineage, Logged, Person
 
@@ -63,15 +64,16 @@ def _shown(
 ) -> list[Logged]:
     if not commits:
         return []
-    # No path begins with a slash, so where a commit begins is never in doubt.
-    words = "/" + "%x00".join(fields) + "%x00"
+    # A tree that git did not write holds paths of any letters: none can begin as commits do here.
+    mark = f"/{secrets.token_hex(16)}/"
+    words = mark + "%x00".join(fields) + "%x00"
     output = objects.commands.read(
         "log", "-z", "--no-color", "--no-show-signature", "--no-mailmap", "--no-renames",
         "--no-ext-diff", "--no-textconv", "--encoding=UTF-8", "--diff-merges=first-parent",
         "--name-only", "--no-walk=unsorted", f"--format={words}", "--stdin",
         stdin="".join(f"{commit}\n" for commit in commits).encode(),
     )  # fmt: skip
-    return _parsed(output, folder)
+    return _parsed(output, mark, folder)
 
 
 def _touching(objects: Objects, revision: str, paths: Sequence[str], limit: int) -> Sequence[str]:
@@ -113,19 +115,19 @@ def _content(objects: Objects, identity: str, path: str) -> bytes:
     return objects.blobs([identity])[0]
 
 
-def _parsed(output: bytes, folder: str) -> list[Logged]:
+def _parsed(output: bytes, mark: str, folder: str) -> list[Logged]:
     found: list[Logged] = []
     tokens = output.decode("utf-8", "replace").split("\0")
     at = 0
-    while at < len(tokens) and tokens[at].startswith("/"):
-        fields = [tokens[at][1:], *tokens[at + 1 : at + len(_FIELDS)]]
+    while at < len(tokens) and tokens[at].startswith(mark):
+        fields = [tokens[at].removeprefix(mark), *tokens[at + 1 : at + len(_FIELDS)]]
         if len(fields) != len(_FIELDS):
             raise Damaged("a commit cannot be read")
         # After the fields one empty token, then the paths, the first after a line break.
         first = last = at + len(_FIELDS) + 1
-        while last < len(tokens) and not tokens[last].startswith("/"):
+        while last < len(tokens) and not tokens[last].startswith(mark):
             last += 1
-        names = (name.removeprefix("\n") for name in tokens[first:last])
+        names = "\0".join(tokens[first:last]).removeprefix("\n").split("\0")
         found.append(_logged(fields, [from_folder(folder, name) for name in names if name]))
         at = last
     return found
@@ -138,7 +140,7 @@ def _logged(fields: Sequence[str], paths: Sequence[str]) -> Logged:
         tuple(parents.split()),
         Person(one_line(author.rstrip()), one_line(email.rstrip())),
         Person(one_line(committer.rstrip()), one_line(address.rstrip())),
-        float(at),
+        seconds_of(at),
         one_line(subject.rstrip()),
         "\n".join(one_line(line, MESSAGE_LIMIT_BYTES) for line in body.splitlines()),
         tuple(one_line(path, 1000) for path in paths[:_PATHS_SHOWN]),

@@ -16,7 +16,17 @@ _USAGE_STATUS = 129
 _NO_FOLDERS = {"120000": Folder.SYMLINK, "160000": Folder.SUBMODULE}
 _SEVERAL = "is ambiguous"
 _WHOLE_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_DATE = re.compile(r"[0-9]{1,11}")
+"""To the year 5138, which every calendar here has."""
 _FORMAT = "%H%x00%P%x00%an%x00%ct%x00%s"
+
+
+def seconds_of(text: str) -> float:
+    """Return when a commit says that it was made, in Unix seconds; 0 where that is no date.
+
+    Git prints nothing for one that it cannot read, and takes one far beyond any calendar.
+    """
+    return float(text) if _DATE.fullmatch(text) else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +74,7 @@ class Objects:
             "commit": identity,
             "parents": parents.split(),
             "author": one_line(author),
-            "committed_at": float(committed_at),
+            "committed_at": seconds_of(committed_at),
             "subject": one_line(subject),
         }
 
