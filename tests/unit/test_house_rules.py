@@ -32,7 +32,6 @@ TESTED_TOGETHER: dict[str, str] = {
     "ending": "by the plans of workloads that left Git: test_plan, test_departures",
     "known_tree": "by what is read of the next one: test_rereading",
     "notices": "by what intakes remember of holds: test_intake",
-    "room_starts": "by the table that its rules stand in: test_room_state",
 }
 
 
