@@ -47,7 +47,7 @@ def measure() -> Section:
 
 def decisions(case: Case) -> Sequence[Sequence[float]]:
     """Return the microseconds of each decision of a day, by round."""
-    given = Parameters(startup_seconds=float(case.startup_seconds))
+    given = Parameters()
     looks: list[Look] = []
 
     def policy(look: Look) -> Advice:

@@ -79,12 +79,11 @@ def _played(work: Work) -> dict[str, Any]:
 
 
 def adapt(case: Case, month: Demand, seed: int) -> world.Score:
-    """Play a demand against `adaptive` with its defaults.
+    """Play a demand against `adaptive` with its defaults, whatever the case is.
 
-    It is given the start-up time as a spec would give it, as a first estimate.
+    How long rooms take to start it learns from them.
     """
-    given = Parameters(startup_seconds=float(case.startup_seconds))
-    return world.run(case, month, seed, lambda look: decide(given, look))
+    return world.run(case, month, seed, lambda look: decide(Parameters(), look))
 
 
 def kept(path: Path) -> dict[str, dict[str, Any]]:
