@@ -130,21 +130,23 @@ def test_a_budget_by_count_keeps_its_number_of_rooms_through_a_drain(
 
 
 @pytest.mark.parametrize(
-    ("name", "how"),
+    ("name", "how", "alone"),
     [
-        pytest.param("race", signal.SIGTERM, id="the leader is told to go in the midst"),
-        pytest.param("chase", signal.SIGKILL, id="the leader is killed in the midst"),
+        pytest.param("race", signal.SIGTERM, False, id="the leader is told to go in the midst"),
+        pytest.param("chase", signal.SIGKILL, False, id="the leader is killed in the midst"),
+        pytest.param("hunt", signal.SIGKILL, True, id="it is alone, and started anew"),
     ],
 )
 def test_no_eviction_that_comes_after_the_answer_to_a_match_is_granted(
-    deployed: ControlPlane, tmp_path: Path, name: str, how: signal.Signals
+    deployed: ControlPlane, tmp_path: Path, name: str, how: signal.Signals, alone: bool
 ) -> None:
     deployed.add_nodes(2, labels={"pool": name})
     with installation(deployed, tmp_path, name) as there:
         there.commit(**{name: scheduler(name, ROOMS)})
         leader = there.start()
         there.stand(name, ROOMS)
-        there.start()
+        if not alone:
+            there.start()
         results: Counter[str] = Counter()
         over, began = threading.Event(), time.monotonic()
         races = [
@@ -157,6 +159,8 @@ def test_no_eviction_that_comes_after_the_answer_to_a_match_is_granted(
             time.sleep(RACE_SECONDS / 3)
             ended = leader.end(how)
             assert ended == (0 if how is signal.SIGTERM else -how), leader.said()
+            if alone:
+                there.start()
             # How many there are in a time is the machine's.
             there.wait("races of each kind", lambda: _are_enough(results, began), 3 * RACE_SECONDS)
         finally:
