@@ -36,6 +36,7 @@ from tests.loop.failures import (
     failures_of,
     no_answer,
 )
+from tests.loop.injecting import injected
 from tests.loop.transport import SandboxTransport
 
 SILENCE_SECONDS = 75.0
@@ -62,12 +63,15 @@ class Weather:
     """Whether a request fails in any way that there is, or with 429, 500 or 503 alone."""
     closed: dict[str, Failure] = field(default_factory=dict)
     """How rooms of these namespaces are refused."""
+    injected: dict[str, str] = field(default_factory=dict)
+    """What is injected into rooms that are made in these namespaces: one of `INJECTORS`."""
     met: Counter[str] = field(default_factory=Counter)
 
     def calm(self) -> None:
         """Let nothing go wrong any more; wires that are open keep their mishap."""
         self.fails = self.slow = self.wires = self.old = 0.0
         self.closed.clear()
+        self.injected.clear()
 
     def meets(self, what: str, probability: float) -> bool:
         """Whether something goes wrong now."""
@@ -242,6 +246,10 @@ class WatchedTransport(SandboxTransport):
     def deliver(self, call: Call) -> Response:
         """Let a server carry out a call, or answer from what it knew a while ago."""
         weather, faults = self.weather, self.sandbox.faults
+        injector = weather.injected.get(namespace_of(call)) if weather.injected else None
+        if injector is not None and (call.kind, call.verb) == ("Pod", "create"):
+            weather.met[f"injected: {injector}"] += 1
+            call = replace(call, body=injected(call, injector))
         reads = call.verb in ("get", "list") and call.kind in OLD
         if not reads or not weather.meets("old read", weather.old):
             return super().deliver(call)

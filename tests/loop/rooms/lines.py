@@ -3,9 +3,11 @@
 import asyncio
 from dataclasses import dataclass, replace
 
-from reconciler.adapters.git.memory import MemoryHost, MemoryRepository
-from reconciler.model.errors import Unavailable
+from reconciler.adapters.git.memory import MemoryHost
+from reconciler.model.errors import Misconfigured, Unavailable
+from reconciler.model.pushes import Change, Pushed
 from reconciler.model.trees import Head, Tree
+from tests.loop.rooms.frost import FrozenRepository
 
 DEADLINE_SECONDS = 60.0
 """After so long a fetch that hangs is ended."""
@@ -18,6 +20,8 @@ class Line:
     stalls: bool = False
     flaps: bool = False
     unreadable: bool = False
+    gone: bool = False
+    """The host has no such branch, for us; who commits meanwhile is seen when it is back."""
     old: str = ""
     """The host answers with this commit, whatever was pushed since."""
     looks: int = 0
@@ -25,11 +29,11 @@ class Line:
 
     def calm(self) -> None:
         """Be well again."""
-        self.stalls = self.flaps = self.unreadable = False
+        self.stalls = self.flaps = self.unreadable = self.gone = False
         self.old = ""
 
 
-class FarRepository(MemoryRepository):
+class FarRepository(FrozenRepository):
     """A repository at the other end of a line."""
 
     def __init__(self, host: MemoryHost, line: Line) -> None:
@@ -48,6 +52,9 @@ class FarRepository(MemoryRepository):
         if line.flaps and line.looks % 3:
             line.met += 1
             raise Unavailable("the connection was cut")
+        if line.gone:
+            line.met += 1
+            raise Misconfigured(f"there is no branch {self._branch!r}: name one that is")
         try:
             head = await super().fetch()
         except Exception:
@@ -58,6 +65,13 @@ class FarRepository(MemoryRepository):
             self._tip = line.old
             return replace(head, commit=line.old)
         return head
+
+    async def push(self, change: Change, commit: str = "") -> Pushed:
+        """Push over the line."""
+        if self._line.gone:
+            self._line.met += 1
+            raise Misconfigured(f"there is no branch {change.branch!r}: name one that is")
+        return await super().push(change, commit)
 
     async def tree(self, revision: str) -> Tree:
         """Read over the line."""

@@ -15,7 +15,8 @@ from reconciler.sandbox.kinds import POD
 from reconciler.sandbox.requests import Request, Response
 from reconciler.sandbox.store import Stored
 from tests.loop.rooms.house import Playhouse
-from tests.loop.rooms.wild import WildHouse, close, set_clock, spoil_git
+from tests.loop.rooms.strangers import meddle
+from tests.loop.rooms.wild import SPOILS, WildHouse, freeze
 from tests.loop.safety import Unsafe
 from tests.loop.service import Service
 
@@ -26,6 +27,7 @@ WAYS = (
     *("history", "git", "server", "kill", "kill", "stop", "deaf"),
     *("evict", "hand", "node lost", "node silent", "cordon", "allocate"),
     *("git", "clock", "closed", "drain"),
+    *("freeze", "stranger", "inject", "branch"),
 )
 _STATE = f"/metadata/labels/{STATE.replace('/', '~1')}"
 
@@ -39,18 +41,18 @@ async def worsen(there: WildHouse, chance: random.Random) -> None:
         match chance.choice(WAYS):
             case "history":
                 there.world.sandbox.expire_history()
-            case "git":
-                await spoil_git(there, chance)
-            case "clock":
-                set_clock(there, chance)
-            case "closed":
-                await close(there, chance)
+            case "git" | "branch" | "clock" | "closed" | "inject" as way:
+                await SPOILS[way](there, chance)
+            case "stranger":
+                await meddle(there, chance)
             case "server":
                 await _lose_server(there, chance.uniform(1.0, 60.0))
             case "deaf":
                 there.air.deaf = True
                 await asyncio.sleep(chance.uniform(5.0, 150.0))
                 there.air.deaf = False
+            case "freeze":
+                await freeze(there, chance, f"process-{number}")
             case "kill" | "stop" as end:
                 await _replace_process(there, chance, end, f"process-{number}")
             case "evict" | "hand" | "allocate" | "drain" as deed:

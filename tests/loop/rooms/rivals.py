@@ -7,23 +7,18 @@ goes on that it leads as it did before, whoever leads by then.
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
-from reconciler.adapters.git.memory import MemoryRepository
 from reconciler.adapters.http.ask import Answer, Ask
-from reconciler.adapters.kubernetes.calls import Call
-from reconciler.model.pushes import Change, Pushed
-from reconciler.model.trees import Head
 from reconciler.sandbox.kinds import LEASE as KIND
 from reconciler.service.lease import NoLease
+from tests.loop.rooms.frost import FrozenRepository, freezable
 from tests.loop.rooms.house import Playhouse
 from tests.loop.rooms.service import RoomService
 from tests.loop.scaling.house import Habits, ScalingService
 from tests.loop.service import LEASE, Service
 from tests.loop.virtual_time import elapsed
-from tests.loop.wires import Late, Weather
+from tests.loop.wires import Weather
 from tests.loop.world import World
 
 DAY_SECONDS = 86_400.0
@@ -33,35 +28,11 @@ PAUSE_SECONDS = 60.0
 LOOK_SECONDS = 0.25
 
 
-class FrozenRepository(MemoryRepository):
-    """A repository of a process that can be frozen, between its last look and the host as well."""
-
-    def __init__(self, world: World) -> None:
-        super().__init__(world.host, path=world.path)
-        self.flows = asyncio.Event()
-
-    async def fetch(self) -> Head:
-        """Fetch, when its process goes on."""
-        await self.flows.wait()
-        return await super().fetch()
-
-    async def push(self, change: Change, commit: str = "") -> Pushed:
-        """Push what its process decided before it was frozen, after it."""
-        looked, self.may_push = self.may_push, self.may_push
-        if looked():
-            await self.flows.wait()
-            self.may_push = lambda: True
-        try:
-            return await super().push(change, commit)
-        finally:
-            self.may_push = looked
-
-
 class Rival(RoomService, ScalingService):
     """One process; without a lease it leads for ever."""
 
     def __init__(self, world: World, name: str, weather: Weather, leased: bool = True) -> None:
-        habits = Habits(repository=lambda world, name: FrozenRepository(world))
+        habits = Habits(repository=lambda world, name: FrozenRepository(world.host, world.path))
         super().__init__(world, name, weather, habits)
         self.name = name
         if not leased:
@@ -69,27 +40,14 @@ class Rival(RoomService, ScalingService):
             self.desk.share()
         assert isinstance(self.repository, FrozenRepository)
         self.flows = self.repository.flows
-        self.flows.set()
         self.stood = False
         """Whether its clock stood when it was frozen last."""
-        # Behind the look whether it may write: what it decided before it was frozen is sent after.
-        self.transport.pause = self._flowing
-        opened = self.transport.stream
-
-        @asynccontextmanager
-        async def stream(call: Call) -> AsyncIterator[Any]:
-            async with opened(call) as wire:
-                yield Late(wire, self.flows)
-
-        setattr(self.transport, stream.__name__, stream)
+        freezable(self.transport, self.flows)
 
     @property
     def acts(self) -> bool:
         """Whether it believes that it leads, and is not frozen."""
         return self.flows.is_set() and self.may_act() and not self.killed
-
-    async def _flowing(self) -> None:
-        await self.flows.wait()
 
     async def freeze(self, seconds: float, clock_stands: bool) -> None:
         """Let it do nothing for so long."""
