@@ -1,6 +1,5 @@
 """Additional objects from Git to the cluster, and away again: no room goes for them."""
 
-import json
 from typing import Any, cast
 
 import pytest
@@ -9,7 +8,6 @@ from reconciler.model import labels
 from reconciler.model.errors import Denied
 from reconciler.model.holds import HoldKind
 from reconciler.model.refs import Json, WorkloadKey
-from reconciler.sandbox.requests import Request
 from tests.loop.convergence import (
     Ports,
     Scenario,
@@ -61,12 +59,6 @@ def maps(world: World, namespace: str = "arena") -> dict[str, Json]:
     }
 
 
-def patch(world: World, path: str, body: Json) -> None:
-    headers = {"content-type": "application/merge-patch+json"}
-    request = Request.of("PATCH", path, json.dumps(body).encode(), headers)
-    assert world.sandbox.handle(request, world.time.at).status == 200  # type: ignore[union-attr]
-
-
 def held(process: Process, kind: HoldKind) -> list[str]:
     return [hold.reason for hold in process.lane.wanted.holds if hold.kind is kind]
 
@@ -94,7 +86,7 @@ async def test_a_changed_object_is_applied_and_replaces_no_room() -> None:
 
 async def test_what_an_object_names_no_more_is_taken_out_of_it() -> None:
     world, process = await standing(**{FILE: SETTINGS + "  rules: none\n  more: x\n"})
-    patch(world, f"{PATH}/arena-settings", {"data": {"mine": "stays"}})
+    world.patch(f"{PATH}/arena-settings", {"data": {"mine": "stays"}})
     world.commit({FILE: SETTINGS.replace("labels: {team: blue}", "labels: {}")})
     await world.settle(process)
     (settings,) = maps(world).values()
@@ -149,7 +141,7 @@ async def test_no_room_is_made_before_what_it_needs() -> None:
 
 async def test_what_people_change_of_it_is_set_back() -> None:
     world, process = await standing()
-    patch(world, f"{PATH}/arena-settings", {"data": {"motd": "mine"}})
+    world.patch(f"{PATH}/arena-settings", {"data": {"motd": "mine"}})
     await world.settle(process)
     assert maps(world)["arena-settings"]["data"] == {"motd": "welcome"}
 
@@ -377,7 +369,7 @@ class Touching:
         if self.left and "resourceVersion" in body["metadata"]:
             self.left -= 1
             path = f"/api/v1/namespaces/servers/configmaps/{body['metadata']['name']}"
-            patch(self._world, path, {"data": {"touched": "yes"}})
+            self._world.patch(path, {"data": {"touched": "yes"}})
         return dict(await self._cluster.apply(body, dry_run=dry_run, force=force))
 
 

@@ -1,6 +1,5 @@
 """Pods that run already become rooms: numbered first, patched where they stand, never restarted."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -13,8 +12,7 @@ from reconciler.loop.adopt import Candidates, adopt, candidates
 from reconciler.loop.store import RecordStore
 from reconciler.model import labels
 from reconciler.model.errors import Conflict
-from reconciler.model.refs import Json, WorkloadKey
-from reconciler.sandbox.requests import Request
+from reconciler.model.refs import WorkloadKey
 from tests.loop.transport import Killed, SandboxTransport
 from tests.loop.world import Process, World, spec
 
@@ -22,11 +20,6 @@ ARENA = WorkloadKey("Scheduler", "arena", "arena")
 PODS = "/api/v1/namespaces/arena/pods"
 EARLIER = ("arena-7", "web-k7x2p")
 FILE = "schedulers/arena.yaml"
-MERGE = {"content-type": "application/merge-patch+json"}
-
-
-def patch(world: World, path: str, body: Json) -> None:
-    world._send(Request.of("PATCH", path, json.dumps(body).encode(), MERGE))
 
 
 def start(world: World, *names: str, **marks: str) -> None:
@@ -80,7 +73,7 @@ class Hand:
 
 def give(world: World) -> None:
     notes = {labels.ADOPT: "main"}
-    patch(world, "/api/v1/namespaces/arena", {"metadata": {"annotations": notes}})
+    world.patch("/api/v1/namespaces/arena", {"metadata": {"annotations": notes}})
 
 
 async def make_place(world: World, process: Process, replicas: int) -> None:
@@ -131,7 +124,7 @@ async def test_nothing_that_an_earlier_instance_said_of_a_room_removes_it(
 ) -> None:
     world, process = await held()
     for name in EARLIER:
-        patch(world, f"{PODS}/{name}", {"metadata": {"labels": {labels.STATE: state}}})
+        world.patch(f"{PODS}/{name}", {"metadata": {"labels": {labels.STATE: state}}})
     before = uids(world)
     await Hand(world).adopt()
     give(world)
@@ -201,7 +194,7 @@ async def test_a_pod_whose_status_is_written_meanwhile_is_looked_at_again() -> N
         if call.verb == "patch" and call.kind == "Pod" and len(written) < 2:
             written.append(call.path)
             name = call.path.partition("?")[0].rpartition("/")[2]
-            patch(world, f"{PODS}/{name}", {"metadata": {"annotations": {"a": str(number)}}})
+            world.patch(f"{PODS}/{name}", {"metadata": {"annotations": {"a": str(number)}}})
 
     hand.transport.before = touch
     assert await hand.adopt() == dict.fromkeys(EARLIER, "")
@@ -350,7 +343,7 @@ async def test_what_an_uninstalled_instance_made_of_the_same_template_is_not_rep
     for name in EARLIER:
         world.delete(f"{PODS}/{name}")
     notes = {"annotations": {labels.REVISION: adoption.workload.revision}}
-    patch(world, f"{PODS}/arena-9", {"metadata": notes})
+    world.patch(f"{PODS}/arena-9", {"metadata": notes})
     world.pass_time(60.0)
     before = uids(world)
     found = await candidates(hand.cluster, adoption, f"{labels.INSTANCE}=old", "gamekeeper")

@@ -24,8 +24,8 @@ from tests.loop.convergence import (
     play,
     reference_of,
 )
+from tests.loop.denying import Denying
 from tests.loop.safety import Bounds
-from tests.loop.test_additional_objects import patch
 from tests.loop.test_shared_namespace import fleet
 from tests.loop.world import CONFIG, Process, World, spec
 
@@ -116,10 +116,10 @@ async def test_copies_stand_beside_the_rooms_with_our_labels_and_their_source() 
 async def test_a_copy_follows_its_source_and_what_others_make_of_it_is_set_back() -> None:
     world, process = await standing()
     rooms = world.names("arena")
-    patch(world, f"{SOURCES}/secrets/pull", {"data": source(OTHER)["data"]})
+    world.patch(f"{SOURCES}/secrets/pull", {"data": source(OTHER)["data"]})
     await turns(world, process)
     assert OTHER in content(world)
-    patch(world, f"{COPIES}/secrets/pull", {"data": source("mine")["data"]})
+    world.patch(f"{COPIES}/secrets/pull", {"data": source("mine")["data"]})
     await turns(world, process)
     assert OTHER in content(world)
     assert world.names("arena") == rooms
@@ -127,11 +127,11 @@ async def test_a_copy_follows_its_source_and_what_others_make_of_it_is_set_back(
 
 async def test_what_others_add_to_a_copy_goes_and_what_is_revoked_at_its_source() -> None:
     world, process = await standing()
-    patch(world, f"{COPIES}/secrets/pull", {"data": {"more": of(OTHER)}})
-    patch(world, f"{SOURCES}/configmaps/regions", {"data": {"us": "iad"}})
+    world.patch(f"{COPIES}/secrets/pull", {"data": {"more": of(OTHER)}})
+    world.patch(f"{SOURCES}/configmaps/regions", {"data": {"us": "iad"}})
     await turns(world, process)
-    patch(world, f"{COPIES}/configmaps/regions", {"data": {"us": "ord"}})
-    patch(world, f"{SOURCES}/configmaps/regions", {"data": {"us": None}})
+    world.patch(f"{COPIES}/configmaps/regions", {"data": {"us": "ord"}})
+    world.patch(f"{SOURCES}/configmaps/regions", {"data": {"us": None}})
     await turns(world, process)
     found = copy(world)
     assert found is not None
@@ -146,8 +146,8 @@ async def test_what_others_add_to_a_copy_goes_and_what_is_revoked_at_its_source(
 async def test_a_key_of_another_name_comes_before_the_old_one_goes() -> None:
     world, process = await standing()
     before = len(process.transport.writes)
-    patch(world, f"{SOURCES}/configmaps/regions", {"data": {"eu": None, "de": "fra"}})
-    patch(world, f"{COPIES}/configmaps/regions", {"data": {"us": "iad"}})
+    world.patch(f"{SOURCES}/configmaps/regions", {"data": {"eu": None, "de": "fra"}})
+    world.patch(f"{COPIES}/configmaps/regions", {"data": {"us": "iad"}})
     await turns(world, process)
     assert regions(world)["data"] == {"de": "fra"}
     writes = [call for call in process.transport.writes[before:] if "/regions" in call.path]
@@ -326,7 +326,7 @@ async def test_a_namespace_that_is_allowed_no_more_is_read_no_more() -> None:
     world, _ = await standing()
     world.copy_from = ()
     process = await world.process()
-    patch(world, f"{SOURCES}/secrets/pull", {"data": source(OTHER)["data"]})
+    world.patch(f"{SOURCES}/secrets/pull", {"data": source(OTHER)["data"]})
     (reason,) = told(await turns(world, process))
     assert "--copy-from-namespaces lacks it" in reason
     assert SECRET in content(world)
@@ -376,9 +376,9 @@ class Meanwhile:
 
 async def test_who_changes_the_copy_in_the_middle_is_seen_at_the_next_look() -> None:
     world, process = await standing()
-    patch(world, f"{SOURCES}/secrets/pull", {"data": source(OTHER)["data"]})
+    world.patch(f"{SOURCES}/secrets/pull", {"data": source(OTHER)["data"]})
     theirs = {"data": source("mine")["data"]}
-    Meanwhile(process, lambda: patch(world, f"{COPIES}/secrets/pull", theirs))
+    Meanwhile(process, lambda: world.patch(f"{COPIES}/secrets/pull", theirs))
     report = await turns(world, process, 26)
     assert (told(report), OTHER in content(world)) == ([], True)
 
@@ -397,35 +397,10 @@ async def test_who_takes_the_name_in_the_middle_of_a_deletion_keeps_it() -> None
     assert content(world) == "theirs"
 
 
-class Denying:
-    """A cluster that says once, by the verb, that a copy is not there, and does nothing."""
-
-    def __init__(self, process: Process, verb: str) -> None:
-        self._cluster, self._verb, self.left = process.cluster, verb, 1
-        process.lane.cluster = cast("Any", self)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._cluster, name)
-
-    def _denies(self, verb: str, ref: ObjectRef) -> bool:
-        is_it = (verb, ref.kind, ref.namespace) == (self._verb, "Secret", "arena")
-        denied = is_it and self.left > 0
-        self.left -= denied
-        return denied
-
-    async def get(self, ref: ObjectRef) -> Json | None:
-        return None if self._denies("get", ref) else await self._cluster.get(ref)
-
-    async def delete(self, ref: ObjectRef, uid: str, resource_version: str) -> bool:
-        if self._denies("delete", ref):
-            return False
-        return bool(await self._cluster.delete(ref, uid, resource_version))
-
-
 @pytest.mark.parametrize("verb", ["get", "delete"])
 async def test_a_copy_that_is_said_once_to_be_gone_goes_all_the_same(verb: str) -> None:
     world, process = await standing()
-    denying = Denying(process, verb)
+    denying = Denying(process, verb, "Secret", "arena")
     world.commit({"schedulers/arena.yaml": PLAIN})
     await turns(world, process)
     assert not denying.left, "it was said"
@@ -436,7 +411,7 @@ async def test_a_copy_that_is_said_once_to_be_gone_goes_all_the_same(verb: str) 
 async def test_a_copy_whose_finalizer_waits_for_others_is_off_our_hands() -> None:
     world, process = await standing()
     kept = {"metadata": {"finalizers": ["example.com/keep"]}}
-    patch(world, f"{COPIES}/secrets/pull", kept)
+    world.patch(f"{COPIES}/secrets/pull", kept)
     world.commit({"schedulers/arena.yaml": PLAIN})
     await turns(world, process)
     assert "deletionTimestamp" in (copy(world) or {})["metadata"]
@@ -472,7 +447,7 @@ async def test_a_process_that_died_before_it_wrote_leaves_nothing_behind() -> No
 async def test_no_content_is_told_or_put_on_record(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
         world, process = await standing()
-        patch(world, f"{SOURCES}/secrets/pull", {"data": source(OTHER)["data"]})
+        world.patch(f"{SOURCES}/secrets/pull", {"data": source(OTHER)["data"]})
         report = await turns(world, process)
     records = json.dumps(world.objects("/api/v1/namespaces/gamekeeper/configmaps"))
     events = json.dumps(world.objects("/api/v1/events"))

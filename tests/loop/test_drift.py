@@ -9,7 +9,7 @@ from reconciler.model.errors import Denied, Unavailable
 from reconciler.model.holds import HoldKind
 from reconciler.model.refs import Json
 from reconciler.model.reports import Report
-from tests.loop.test_additional_objects import ARENA, FILE, PATH, SETTINGS, maps, patch, standing
+from tests.loop.test_additional_objects import ARENA, FILE, PATH, SETTINGS, maps, standing
 from tests.loop.world import Process, World, spec
 
 WARNING = spec("arena", 3, objects="objects/arena", drift={"mode": "warn"})
@@ -39,7 +39,7 @@ def motd(world: World) -> str:
 
 
 def write(world: World, text: str) -> None:
-    patch(world, f"{PATH}/arena-settings", {"data": {"motd": text}})
+    world.patch(f"{PATH}/arena-settings", {"data": {"motd": text}})
 
 
 async def test_what_somebody_changed_stays_and_is_told_where_and_how_it_ends() -> None:
@@ -91,8 +91,8 @@ async def test_what_is_missing_is_made_and_what_protects_rooms_is_set_back() -> 
     await turns(world, process)
     world.delete(f"{PATH}/arena-settings")
     part = world.ask(SPACE)["metadata"]["labels"][labels.PART_OF]
-    patch(world, BUDGET, {"spec": {"minAvailable": 0}})
-    patch(world, SPACE, {"metadata": {"labels": {labels.PART_OF: "other"}}})
+    world.patch(BUDGET, {"spec": {"minAvailable": 0}})
+    world.patch(SPACE, {"metadata": {"labels": {labels.PART_OF: "other"}}})
     report = await turns(world, process)
     assert (told(report), motd(world)) == ([], "welcome")
     assert world.ask(BUDGET)["spec"]["minAvailable"] > 0
@@ -133,7 +133,7 @@ LEVEL = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "baseline
 async def test_a_dry_run_that_is_refused_stops_no_room_and_is_told() -> None:
     world, process = await standing(**ASKED)
     await turns(world, process)
-    patch(world, SPACE, LEVEL)
+    world.patch(SPACE, LEVEL)
     process.lane.cluster = cast("Any", Failing(process.lane.cluster, Denied("no (403)")))
     world.delete("/api/v1/namespaces/arena/pods/arena-0")
     report = await turns(world, process)
@@ -145,7 +145,7 @@ async def test_a_dry_run_that_is_refused_stops_no_room_and_is_told() -> None:
 async def test_a_dry_run_that_gets_no_answer_stops_no_room_and_says_nothing() -> None:
     world, process = await standing(**ASKED)
     await turns(world, process)
-    patch(world, SPACE, LEVEL)
+    world.patch(SPACE, LEVEL)
     process.lane.cluster = cast("Any", Failing(process.lane.cluster, Unavailable("time-out")))
     world.delete("/api/v1/namespaces/arena/pods/arena-0")
     report = await turns(world, process)

@@ -4,6 +4,7 @@ from typing import Any, cast
 
 from reconciler.model.specs import Permissions
 from tests.loop.compiler import read_whole
+from tests.loop.denying import Denying
 from tests.loop.test_additional_objects import (
     ARENA,
     ASKING,
@@ -11,7 +12,6 @@ from tests.loop.test_additional_objects import (
     PATH,
     SETTINGS,
     maps,
-    patch,
     standing,
 )
 from tests.loop.world import CONFIG, World, spec
@@ -28,7 +28,7 @@ TWO = SETTINGS + "  level: hard\n"
 
 def theirs(world: World) -> None:
     """Let the community team write its greeting, and somebody else what is not theirs to write."""
-    patch(world, f"{PATH}/arena-settings", {"data": {"motd": "mine", "level": "easy"}})
+    world.patch(f"{PATH}/arena-settings", {"data": {"motd": "mine", "level": "easy"}})
 
 
 async def test_a_field_of_others_stays_and_the_rest_is_set_back() -> None:
@@ -55,7 +55,7 @@ async def test_a_field_that_was_ours_is_not_taken_away_when_it_is_left_to_others
     await world.settle(process)
     assert maps(world)["arena-settings"]["data"] == {"motd": "welcome", "level": "easy"}
 
-    patch(world, f"{PATH}/arena-settings", {"data": {"motd": None}})
+    world.patch(f"{PATH}/arena-settings", {"data": {"motd": None}})
     world.commit({FILE: TWO})
     await world.settle(process)
     assert maps(world)["arena-settings"]["data"] == {"level": "hard"}, "they took it away"
@@ -82,7 +82,7 @@ def owners(world: World, name: str) -> set[str]:
 async def test_one_that_another_manager_owns_is_owned_by_us_no_more() -> None:
     world, process = await standing(**{"schedulers/arena.yaml": LEFT, FILE: TWO})
     assert owners(world, "motd") == {"gamekeeper-main"}
-    patch(world, f"{PATH}/arena-settings?fieldManager=community", {"data": {"motd": "mine"}})
+    world.patch(f"{PATH}/arena-settings?fieldManager=community", {"data": {"motd": "mine"}})
     world.commit({FILE: TWO.replace("hard", "medium")})
     await world.settle(process)
     assert maps(world)["arena-settings"]["data"] == {"motd": "mine", "level": "medium"}
@@ -113,7 +113,7 @@ class Late:
         found = await self._cluster.get(ref)
         if ref.kind == "ConfigMap" and self.left:
             self.left -= 1
-            patch(self._world, f"{PATH}/arena-settings", {"data": {"motd": f"word {self.left}"}})
+            self._world.patch(f"{PATH}/arena-settings", {"data": {"motd": f"word {self.left}"}})
         return found
 
 
@@ -125,28 +125,12 @@ async def test_a_word_that_comes_between_our_look_and_our_write_is_not_lost() ->
     assert maps(world)["arena-settings"]["data"] == {"motd": "word 0", "level": "hard"}
 
 
-class Forgetful:
-    """A cluster that says once that a ConfigMap is not there, which is."""
-
-    def __init__(self, cluster: Any) -> None:
-        self._cluster, self.left = cluster, 1
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._cluster, name)
-
-    async def get(self, ref: Any) -> Any:
-        if ref.kind == "ConfigMap" and self.left:
-            self.left -= 1
-            return None
-        return await self._cluster.get(ref)
-
-
 async def test_a_word_of_theirs_outlasts_an_old_answer_that_nothing_is_there() -> None:
     world, process = await standing(**{"schedulers/arena.yaml": LEFT, FILE: TWO})
     theirs(world)
-    process.lane.cluster = forgetful = cast("Any", Forgetful(process.lane.cluster))
+    denying = Denying(process, "get", "ConfigMap", "arena")
     await world.settle(process)
-    assert not forgetful.left
+    assert not denying.left, "it was said"
     assert maps(world)["arena-settings"]["data"] == {"motd": "mine", "level": "hard"}
 
 

@@ -10,7 +10,6 @@ from reconciler.model.additional import OWN
 from reconciler.model.errors import Denied
 from reconciler.model.holds import HoldKind
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
-from tests.loop.test_additional_objects import patch
 from tests.loop.world import Process, World, spec
 
 FOLDER = "objects/arena"
@@ -74,7 +73,7 @@ async def test_it_changes_is_set_back_and_goes_and_no_room_goes_with_it() -> Non
     world.commit(files(Namespace=template("Namespace", "red")))
     await world.settle(process)
     assert teams(world) == ["red", "blue", "blue"]
-    patch(world, WHERE["Namespace"], {"metadata": {"labels": {"example.com/team": "mine"}}})
+    world.patch(WHERE["Namespace"], {"metadata": {"labels": {"example.com/team": "mine"}}})
     await world.settle(process)
     assert teams(world) == ["red", "blue", "blue"]
     world.commit(files(Namespace=None, ServiceAccount=None))
@@ -161,7 +160,7 @@ async def test_a_budget_whose_addition_is_refused_goes_on_to_follow_the_rooms() 
     cluster = process.lane.cluster
     process.lane.cluster = cast("Any", refusing := Refusing(cluster, "PodDisruptionBudget"))
     path, other = WHERE["PodDisruptionBudget"], {"example.com/other": "theirs"}
-    patch(world, path, {"metadata": {"labels": other}})
+    world.patch(path, {"metadata": {"labels": other}})
     world.commit(files(PodDisruptionBudget=template("PodDisruptionBudget", "red")))
     world.commit({"schedulers/arena.yaml": spec("arena", 6, objects=FOLDER)})
     for _ in range(4):

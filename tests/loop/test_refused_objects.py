@@ -18,7 +18,6 @@ from tests.loop.test_additional_objects import (
     OTHER,
     PATH,
     SETTINGS,
-    patch,
     standing,
 )
 from tests.loop.test_own_objects import WHERE, files, template
@@ -150,14 +149,14 @@ async def test_who_changes_an_object_whenever_it_is_set_back_is_told_and_not_fou
     world, process = await standing()
     path = f"{PATH}/arena-settings"
     for change in ("mine", "welcome", "mine"):
-        patch(world, path, {"data": {"motd": change}})
+        world.patch(path, {"data": {"motd": change}})
         await process.turn()
         assert world.ask(path)["data"] == {"motd": "welcome"}, "what people change once is set back"
         world.pass_time(1.0)
     before = len(process.transport.writes)
     told = set[str]()
     for _ in range(120):
-        patch(world, path, {"data": {"motd": "mine"}})
+        world.patch(path, {"data": {"motd": "mine"}})
         (plan,) = (each for each in (await process.turn()).settled if each.plan.key == ARENA)
         told |= {hold.reason for hold in plan.plan.holds if hold.kind is HoldKind.DRIFTED}
         world.pass_time(1.0)
@@ -210,7 +209,7 @@ async def test_what_protects_a_room_is_written_while_the_cluster_fails_at_its_bu
     room = "/api/v1/namespaces/arena/pods/arena-0"
     ours = world.ask(room)["metadata"]
     marks = {labels.PART_OF: "other"}, {labels.SAFE_TO_EVICT: "true"}
-    patch(world, room, {"metadata": {"labels": marks[0], "annotations": marks[1]}})
+    world.patch(room, {"metadata": {"labels": marks[0], "annotations": marks[1]}})
     await pass_by(world, process, int(LONGEST_UNJUDGED_SECONDS))
     metadata = world.ask(room)["metadata"]
     assert metadata["labels"] == ours["labels"]
@@ -221,7 +220,7 @@ async def test_what_protects_a_room_is_written_while_the_cluster_fails_at_its_bu
 async def test_the_count_of_a_budget_makes_no_label_of_others_ours() -> None:
     world, process = await standing_with_own()
     path = WHERE["PodDisruptionBudget"]
-    patch(world, path, {"metadata": {"labels": {"example.com/other": "theirs"}}})
+    world.patch(path, {"metadata": {"labels": {"example.com/other": "theirs"}}})
     _refuse_red(process)
     world.commit(files(PodDisruptionBudget=template("PodDisruptionBudget", "red")))
     world.commit({"schedulers/arena.yaml": spec("arena", 6, objects="objects/arena")})

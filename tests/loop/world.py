@@ -242,6 +242,11 @@ class World:
         headers = {"content-type": "application/json"}
         return self._send(Request.of("POST", path, json.dumps(body).encode(), headers))
 
+    def patch(self, path: str, body: Json) -> None:
+        """Change something by hand, by a merge patch."""
+        headers = {"content-type": "application/merge-patch+json"}
+        self._send(Request.of("PATCH", path, json.dumps(body).encode(), headers))
+
     def touch(self, path: str) -> None:
         """Write something by hand, without changing what it says."""
         body = self.ask(path)

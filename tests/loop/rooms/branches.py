@@ -9,9 +9,10 @@ import pickle
 import signal
 import threading
 import traceback
-from collections import defaultdict
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from operator import itemgetter
 from typing import NoReturn
 
 from reconciler.adapters.kubernetes.calls import Call
@@ -71,9 +72,7 @@ class _Tree(Prompter):
         super().__init__(numbers=numbers)
         self.way_out: int | None = None
         self._told = told
-        self._due: defaultdict[int, list[Branch]] = defaultdict(list)
-        for branch in branches:
-            self._due[branch[0]].append(branch)
+        self._due = deque(sorted(branches, key=itemgetter(0)))  # as they are met
 
     @property
     def is_over(self) -> bool:
@@ -83,8 +82,8 @@ class _Tree(Prompter):
     def asked(self, house: PromptedHouse, service: Service, call: Call) -> None:
         """Branch, if there is anything to play from here."""
         if self.begun and self.way_out is None and self._numbers(call):
-            for branch in self._due.pop(len(self.calls), ()):
-                if self._branch(branch):
+            while self._due and self._due[0][0] == len(self.calls):
+                if self._branch(self._due.popleft()):
                     break
         super().asked(house, service, call)
 

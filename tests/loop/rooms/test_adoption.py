@@ -1,7 +1,6 @@
 """Rooms of an earlier system, with players in them, become ours while they play."""
 
 import asyncio
-import json
 import random
 from functools import partial
 
@@ -15,7 +14,6 @@ from reconciler.loop.store import RecordStore
 from reconciler.model import labels
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.sandbox.players.natures import Nature
-from reconciler.sandbox.requests import Request
 from tests.loop.rooms.house import Air, playhouse
 from tests.loop.rooms.truth import Laws
 from tests.loop.rooms.wishes import PINGS_SECONDS, QUIET_SECONDS, TRIO, VOICES, Wish
@@ -40,10 +38,8 @@ def _start_earlier(world: World, namespace: str) -> None:
 
 
 def _give(world: World, namespace: str) -> None:
-    patch = {"metadata": {"annotations": {labels.ADOPT: "main"}}}
-    headers = {"content-type": "application/merge-patch+json"}
-    path = f"/api/v1/namespaces/{namespace}"
-    world._send(Request.of("PATCH", path, json.dumps(patch).encode(), headers))
+    asks = {"metadata": {"annotations": {labels.ADOPT: "main"}}}
+    world.patch(f"/api/v1/namespaces/{namespace}", asks)
 
 
 async def _adopt(world: World, namespace: str) -> None:

@@ -16,7 +16,6 @@ from reconciler.model import labels
 from reconciler.model.holds import HoldKind
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.sandbox.players.natures import Nature
-from reconciler.sandbox.requests import Request
 from tests.loop.rooms.house import Air, Playhouse, playhouse
 from tests.loop.rooms.service import RoomService
 from tests.loop.rooms.truth import Laws
@@ -94,9 +93,7 @@ def _raise_number(monkeypatch: pytest.MonkeyPatch) -> None:
 def _lower(world: World, record: str) -> None:
     namespace, _, name = record.partition("/")
     path = f"/api/v1/namespaces/{namespace}/configmaps/{name}"
-    body = json.dumps({"data": {"schema": "1"}}).encode()
-    headers = {"content-type": "application/merge-patch+json"}
-    world._send(Request.of("PATCH", path, body, headers))
+    world.patch(path, {"data": {"schema": "1"}})
 
 
 def _natures() -> dict[str, partial[Nature]]:

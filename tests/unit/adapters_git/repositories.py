@@ -38,6 +38,12 @@ def literal_tree(repository: BareRepository, *entries: tuple[str, bytes, str]) -
     return repository.git(*words, stdin=raw)
 
 
+def literal_commit(repository: BareRepository, raw: bytes) -> str:
+    """Make a commit of these bytes, though git would make none such."""
+    words = ("hash-object", "-t", "commit", "-w", "--literally", "--stdin")
+    return repository.git(*words, stdin=raw)
+
+
 def commit_tree(repository: BareRepository, listing: bytes) -> str:
     """Commit a tree given as input of `git mktree -z`, whatever is in it."""
     return commit_of(repository, made_tree(repository, listing))

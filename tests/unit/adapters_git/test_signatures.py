@@ -11,7 +11,7 @@ from reconciler.adapters.git.checkout import LocalCheckout
 from reconciler.model.trailers import History
 from tests.gitservers.repositories import BareRepository
 from tests.gitservers.signing import Person, commit
-from tests.unit.adapters_git.repositories import bare, mirror
+from tests.unit.adapters_git.repositories import bare, literal_commit, mirror
 
 NOW = 1_800_000_000.0
 WORDS = "Let it go\n\nGamekeeper-Approve: d1007e0425df\n"
@@ -41,8 +41,7 @@ class Scene:
 
     def land(self, raw: bytes) -> None:
         """Make a commit object of these bytes the head."""
-        argv = ("hash-object", "-t", "commit", "-w", "--stdin", "--literally")
-        self.bare.reset(self.bare.git(*argv, stdin=raw))
+        self.bare.reset(literal_commit(self.bare, raw))
 
 
 @pytest.fixture

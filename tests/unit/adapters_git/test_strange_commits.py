@@ -7,7 +7,14 @@ import pytest
 from reconciler.model.pushes import Logged
 from reconciler.model.trees import Head
 from tests.gitservers.repositories import BareRepository
-from tests.unit.adapters_git.repositories import bare, blob, commit_of, literal_tree, mirror
+from tests.unit.adapters_git.repositories import (
+    bare,
+    blob,
+    commit_of,
+    literal_commit,
+    literal_tree,
+    mirror,
+)
 
 COMMIT = """tree {tree}
 author Mallory <m@example.com> {date} +0000
@@ -30,9 +37,7 @@ async def looked_at(repository: BareRepository, folder: Path) -> tuple[Head, lis
 async def test_a_commit_of_no_date_is_read_and_is_of_none(tmp_path: Path, date: str) -> None:
     repository = bare(tmp_path)
     tree = literal_tree(repository, ("100644", b"a.yaml", blob(repository, b"kind: A\n")))
-    words = ("hash-object", "-t", "commit", "-w", "--stdin", "--literally")
-    raw = COMMIT.format(tree=tree, date=date).encode()
-    repository.git("update-ref", "refs/heads/main", repository.git(*words, stdin=raw))
+    repository.reset(literal_commit(repository, COMMIT.format(tree=tree, date=date).encode()))
 
     head, log = await looked_at(repository, tmp_path)
 

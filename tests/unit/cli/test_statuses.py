@@ -23,7 +23,6 @@ from reconciler.model.records import (
 from reconciler.model.refs import Json
 from reconciler.model.rooms import Mark, Why
 from reconciler.service.lookout import Sighting
-from tests.loop.test_additional_objects import patch
 from tests.loop.world import Process, World, spec
 from tests.unit.cli.screens import console, text_of
 from tests.unit.core.making import a_key
@@ -141,7 +140,7 @@ async def test_rooms_with_players_above_a_schedulers_count_are_told_to_stay() ->
     await process.turn()
     for name in world.names("arena"):
         busy = {"metadata": {"labels": {labels.STATE: Mark.BUSY.value}}}
-        patch(world, f"/api/v1/namespaces/arena/pods/{name}", busy)
+        world.patch(f"/api/v1/namespaces/arena/pods/{name}", busy)
     world.commit({FILE: spec("arena", 2, reports="required")})
     await process.turn()
     await process.view.read()
@@ -159,7 +158,7 @@ async def test_of_one_that_came_back_suspended_nobody_is_told_to_leave_git() -> 
     await process.turn()
     notes = {labels.LEAVING: Why.LEFT_GIT.value}
     marks = {"labels": {labels.STATE: Mark.BUSY.value}, "annotations": notes}
-    patch(world, "/api/v1/namespaces/arena/pods/arena-0", {"metadata": marks})
+    world.patch("/api/v1/namespaces/arena/pods/arena-0", {"metadata": marks})
     await process.turn()
     (arena,) = status_of(process.lane, [], None, 0.0).workloads
     assert (arena.counts.leaving, arena.state, arena.rooms.stay_lines) == (1, "suspended", [])
