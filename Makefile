@@ -28,22 +28,23 @@ WHOLE_WEATHER := tests/loop/rooms/test_rooms_weather.py
 WHOLE_PLAYED_ON := tests/loop/rooms/test_played_on.py
 WHOLE_FIRST := tests/loop/rooms/test_deafness.py \
 	tests/loop/rooms/test_planted_room_bugs.py tests/loop/rooms/test_vanishing.py \
-	tests/loop/test_planted_bugs.py tests/loop/test_crash.py \
-	tests/loop/test_two_processes.py tests/loop/test_watch_faults.py \
-	tests/loop/test_faults.py tests/loop/scaling/test_human_points.py
+	tests/loop/test_planted_bugs.py tests/loop/test_two_processes.py \
+	tests/loop/test_watch_faults.py tests/loop/scaling/test_human_points.py
+WHOLE_SWEPT := tests/loop/test_crash.py tests/loop/test_faults.py
 WHOLE_SECOND := tests/loop/rooms/test_git_faults.py tests/loop/rooms/test_two_leaders.py \
 	tests/loop/rooms/test_rest.py tests/loop/rooms/test_storm.py \
 	tests/loop/test_transitions.py tests/loop/rooms/test_edits_in_match.py \
 	tests/loop/rooms/test_seeds.py tests/loop/rooms/test_deaths_around_a_push.py \
 	tests/loop/scaling/test_planted_count_bugs.py
-WHOLE := $(WHOLE_WEATHER) $(WHOLE_PLAYED_ON) $(WHOLE_FIRST) $(WHOLE_SECOND)
+WHOLE := $(WHOLE_WEATHER) $(WHOLE_PLAYED_ON) $(WHOLE_FIRST) $(WHOLE_SECOND) $(WHOLE_SWEPT)
 TYPING := $(wildcard tests/e2e/test_commands*.py tests/e2e/test_*room*.py) \
 	tests/e2e/test_approvals_page.py tests/e2e/test_ci_recipes.py tests/e2e/test_cli.py
 LIVING := $(wildcard tests/e2e/test_real_[fsr]*.py) tests/e2e/test_real_coming_and_going.py
 
 .PHONY: help setup demo test test-computing test-playing test-waiting test-typing \
 	long long-playing long-typing long-waiting long-computing \
-	check rooms rooms-weather rooms-played-on rooms-first rooms-second rooms-parsers \
+	check rooms rooms-weather rooms-played-on rooms-first rooms-second rooms-swept \
+	rooms-parsers \
 	campaign yardstick programs real real-living real-waiting real-asking bench lock clean
 
 help: ## say what there is
@@ -102,16 +103,17 @@ check: $(READY) ## format, lint, types, and who imports whom
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-rooms: $(READY) ## rooms with players through 300 seeds of weather, and every sweep as a whole
-	@echo "five parts, two at a time; each is printed when it ends, and names what failed"
+rooms: $(READY) ## rooms with players through 300 seeds of weather, and a tenth or more of all sweeps
+	@echo "six parts, two at a time; each is printed when it ends, and names what failed"
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=target \
-		rooms-played-on rooms-second rooms-weather rooms-first rooms-parsers
+		rooms-played-on rooms-weather rooms-parsers rooms-first rooms-second rooms-swept
 
 # In CI, a tenth and more: the same seeds each time, and ten that each program has anew.
 rooms-weather: export GAMEKEEPER_SEEDS := 0-299+10
 rooms-first: export GAMEKEEPER_SEEDS := 0-299
 rooms-played-on rooms-second: export GAMEKEEPER_SHARE := 10
 rooms-weather rooms-played-on rooms-first rooms-second: export GAMEKEEPER_SWEEPS := all
+rooms-swept: export GAMEKEEPER_SWEEPS := 5
 
 rooms-weather: $(READY)
 	$(BIN)/python -m pytest -q $(WHOLE_WEATHER)
@@ -124,6 +126,9 @@ rooms-first: $(READY)
 
 rooms-second: $(READY)
 	$(BIN)/python -m pytest -q $(WHOLE_SECOND)
+
+rooms-swept: $(READY)
+	$(BIN)/python -m pytest -q $(WHOLE_SWEPT)
 
 rooms-parsers: $(READY)
 	@# A tenth of the made inputs: half of it is always the same, half each program has anew.

@@ -13,6 +13,8 @@ from reconciler.sandbox.kinds import POD
 from reconciler.sandbox.store import Stored
 from tests.loop.world import World
 
+PHASE = POD.fields.index("status.phase")
+
 
 class Unsafe(AssertionError):
     """A state that may never be; the message says which law is broken."""
@@ -30,22 +32,24 @@ class Bounds:
 class Watchman:
     """Looks at a world after every call and every step of time.
 
-    `names` are the uids that ever carried a name, `made` the rooms ever made, `removed` those
-    whose deletion was asked for, both by namespace; `prepared_removed` those of them that stood
-    there before the scenario began.
+    `names` are the uids that ever carried a name, `removed` is how many rooms of a namespace were
+    asked to go, `prepared_removed` how many of them stood there before the scenario began.
     """
 
     world: World
     bounds: Mapping[str, Bounds]
     names: dict[str, str] = field(default_factory=dict)
-    made: Counter[str] = field(default_factory=Counter)
     removed: Counter[str] = field(default_factory=Counter)
     prepared: frozenset[str] = frozenset()
     prepared_removed: Counter[str] = field(default_factory=Counter)
-    _phases: dict[tuple[str, int], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.prepared = frozenset(pod.uid for pod in self._pods().values())
+
+    @property
+    def made(self) -> Counter[str]:
+        """How many rooms there ever were, by namespace."""
+        return Counter(name.partition("/")[0] for name in self.names)
 
     def before(self, call: Call) -> None:
         """Judge what is about to be sent."""
@@ -67,9 +71,8 @@ class Watchman:
             uid = self.names.setdefault(pod.key, pod.uid)
             if uid != pod.uid:
                 raise Unsafe(f"the name {pod.key} came back")
-            if not pod.ending and self._phase(pod) not in ("Succeeded", "Failed"):
+            if not pod.ending and pod.fields[PHASE] not in ("Succeeded", "Failed"):
                 alive[pod.namespace] += 1
-        self.made = Counter(name.partition("/")[0] for name in self.names)
         for namespace, bounds in self.bounds.items():
             if alive[namespace] > bounds.most:
                 raise Unsafe(f"{alive[namespace]} rooms of {namespace}: more than {bounds.most}")
@@ -112,20 +115,13 @@ class Watchman:
     def _pods(self) -> dict[str, Stored]:
         return self.world.sandbox.world.store.shelves[POD].objects
 
-    def _phase(self, pod: Stored) -> str:
-        known = (pod.uid, pod.revision)
-        if known not in self._phases:
-            self._phases[known] = str(pod.decode(POD).get("status", {}).get("phase", ""))
-        return self._phases[known]
-
 
 def _drains(operation: Json) -> bool:
     return operation.get("value") == "draining" and operation.get("op") == "add"
 
 
 def _is_draining(pod: Stored) -> bool:
-    labels = pod.decode(POD)["metadata"].get("labels") or {}
-    return labels.get("gamekeeper.dev/state") == "draining"
+    return pod.labels.get(labels.STATE) == "draining"
 
 
 def end_state(world: World) -> Json:

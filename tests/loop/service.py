@@ -183,12 +183,14 @@ class Theatre:
     def _process(self, name: str) -> Service:
         return Service(self.world, name, self.weather)
 
-    async def until(self, promise: str, check: Callable[[], bool], seconds: float) -> float:
-        """Wait until `check` holds; return how long that took."""
+    async def until(
+        self, promise: str, check: Callable[[], bool], seconds: float, every: float = 0.5
+    ) -> float:
+        """Wait until `check`, made `every` so many seconds, holds; return how long that took."""
         began = elapsed()
         while not check():
             assert elapsed() - began < seconds, f"{promise}: not within {seconds:.0f} s"
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(every)
         return elapsed() - began
 
     def judge(self) -> None:

@@ -45,3 +45,12 @@ def test_a_whole_sweep_takes_all_at_each_point(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv(SETTING, ALL)
     assert some(WAYS, 5, 1) == list(WAYS)
     assert part(WAYS, 5) == list(WAYS)
+
+
+def test_at_least_a_fifth_is_played_where_that_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SETTING, "5")
+    monkeypatch.setattr(sweeps, "seed_of_the_program", lambda below: 7)
+    assert part(range(20), 12) == [2, 7, 12, 17]
+    assert part(range(20), 3) == list(range(20))[1::3]
+    assert some(WAYS, 1, 1) == ["c", "d"]
+    assert some(WAYS, 0, 3) == ["a", "b", "c"]

@@ -1,11 +1,13 @@
 """The sandbox as a transport: the real client, no socket, virtual time, and numbered calls."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import orjson
+
+from reconciler.adapters.kubernetes.answers import encoded
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.adapters.kubernetes.fence import WRITES
 from reconciler.adapters.kubernetes.refusals import refusal
@@ -54,7 +56,7 @@ class SandboxTransport:
         except Killed:
             self.dead = True
             raise
-        content: Any = json.loads(answer.body) if answer.body else {}
+        content: Any = orjson.loads(answer.body) if answer.body else {}
         if answer.status >= 300 and answer.status != 404:
             raise refusal(call.what, answer.status, content, _retry_after(answer))
         return answer.status, content
@@ -69,7 +71,7 @@ class SandboxTransport:
 
     def deliver(self, call: Call) -> Response:
         """Let the server carry out a call."""
-        body = b"" if call.body is None else json.dumps(call.body).encode()
+        body = b"" if call.body is None else encoded(call.body, call.what)
         headers = {"content-type": call.content_type, "accept": call.accept}
         answer = self.sandbox.handle(Request.of(call.method, call.path, body, headers), self.now())
         assert isinstance(answer, Response), call

@@ -34,10 +34,12 @@ CONVERGED_SECONDS = 2400.0
 """What was refused for good is tried again after 5 to 30 min."""
 FREE = 2
 PIECES = (
-    Piece("arena", Voice.MAESTRO, 6),
-    Piece("lobby", Voice.NATIVE, 5, 3),
-    Piece("duel", Voice.COLLECTIONS, 5, namespace=SERVERS),
+    Piece("arena", Voice.MAESTRO, 4),
+    Piece("lobby", Voice.NATIVE, 3, 3),
+    Piece("duel", Voice.COLLECTIONS, 3, namespace=SERVERS),
 )
+"""A match in two or one of each, and room to come and go: each room more is requests like others,
+of which every one is to fail in every way."""
 BY_THE_CLOCK = frozenset({"Lease", "Event"})
 """They go out by the clock, and change nothing of what is wanted: they are numbered apart."""
 
@@ -409,14 +411,14 @@ def _heard_again(there: Playhouse, wish: Wish) -> None:
 
 
 AMONG_ROOMS = (
-    Act("scale out", _all(9)),
+    Act("scale out", _all(6)),
     Act("scale in", _all(1)),
-    Act("scale in and out again", _all(1), ((4.0, _all(7)),)),
+    Act("scale in and out again", _all(1), ((4.0, _all(5)),)),
     Act("roll out", _all(image=2)),
     Act("roll out and back", _all(image=2), ((6.0, _all(image=1)),)),
-    Act("roll out and scale at once", _all(8, 2), ((8.0, _all(2, 3)),)),
+    Act("roll out and scale at once", _all(5, 2), ((8.0, _all(2, 3)),)),
     Act("delete a spec", _one("lobby", 0)),
-    Act("delete a spec and make it again", _one("arena", 0), ((12.0, _one("arena", 6)),)),
+    Act("delete a spec and make it again", _one("arena", 0), ((12.0, _one("arena", 4)),)),
     Act("delete two of three", _one("arena", 0), ((1.0, _one("duel", 0)),)),
     Act("rename a spec", _renamed),
     Act("another kind under the same name", _another_kind),

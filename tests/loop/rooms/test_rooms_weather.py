@@ -136,7 +136,7 @@ def _perhaps(chance: random.Random, probability: float, least: float, most: floa
 async def _change(there: WildHouse, wish: Wish, chance: random.Random) -> None:
     """Commit what people commit: other counts, another image, the end of a game, a new one."""
     for _ in range(6):
-        await asyncio.sleep(chance.uniform(10.0, 90.0))
+        await asyncio.sleep(chance.uniform(5.0, 60.0))
         await there.forward.wait()
         name = chance.choice(sorted(wish.pieces))
         rooms, image = wish.wanted.get(name, (0, 1))
@@ -277,7 +277,7 @@ async def _converged(there: WildHouse, wish: Wish) -> None:
         return _is_as_wanted(there, wish)
 
     try:
-        await there.until("the wish", are_content, CONVERGED_SECONDS)
+        await there.until("the wish", are_content, CONVERGED_SECONDS, every=3.0)
     except AssertionError as error:
         there.judge()
         raise AssertionError(f"{error}; wanted {wish.wanted}\n{_shown(there, wish)}") from None

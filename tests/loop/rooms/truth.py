@@ -11,7 +11,7 @@ from reconciler.sandbox.players.natures import Voice
 from reconciler.sandbox.store import Stored
 from tests.loop.rooms.cast import Actor, Cast
 from tests.loop.rooms.wishes import PINGS_SECONDS, QUIET_SECONDS, Piece
-from tests.loop.safety import Unsafe, Watchman
+from tests.loop.safety import PHASE, Unsafe, Watchman
 from tests.loop.service import Service
 from tests.loop.virtual_time import elapsed
 
@@ -278,7 +278,7 @@ class Warden(Watchman):
 
     def _ports_of(self, pod: Stored) -> Iterator[str]:
         """Host ports of a pod that has a node and has not ended."""
-        if not pod.fields[0] or pod.fields[5] in ("Succeeded", "Failed"):
+        if not pod.fields[0] or pod.fields[PHASE] in ("Succeeded", "Failed"):
             return
         known = self._host_ports.get(pod.uid)
         if known is None:
