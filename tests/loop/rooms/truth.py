@@ -65,13 +65,16 @@ class Warden(Watchman):
     `told` is since when each pod is asked to leave, `drained` since when it is marked draining,
     both by uid; `removed_rooms` whom we deleted, `overdue` those of them whose deadline was over,
     `kept` who was ever marked failed, `unmarked` since when a mark is wrong, `set_back` whose was
-    made so by a process that does not lead. Who was last heard empty and is silent for pingSeconds
-    is given up as failed (DESIGN §4): only who was recorded busy, or never, waits for ever.
+    made so by a process that does not lead. `is_bare` says whether the budget of a room is as a
+    stranger left it: it keeps nobody until we see that and write it again. Who was last heard empty
+    and is silent for pingSeconds is given up as failed (DESIGN §4): only who was recorded busy, or
+    never, waits for ever.
     """
 
     cast: Cast | None = None
     leads: Callable[[], Service | None] = lambda: None
     laws: Laws = field(default_factory=Laws)
+    is_bare: Callable[[str], bool] = lambda room: False
     told: dict[str, float] = field(default_factory=dict)
     drained: dict[str, float] = field(default_factory=dict)
     unmarked: dict[str, float] = field(default_factory=dict)
@@ -111,6 +114,8 @@ class Warden(Watchman):
         pod = self._pods().get(room)
         actor = self._actor(pod.uid) if pod is not None else None
         if pod is None or actor is None or not actor.trusted or pod.uid in self.unmarked:
+            return ""
+        if self.is_bare(room):
             return ""
         if pod.labels.get(WORKLOAD, "") in self.laws.by_count:
             return ""

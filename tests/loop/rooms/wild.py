@@ -50,9 +50,7 @@ class WildHouse(Playhouse):
         self.forward.set()
         self.unguarded: dict[str, int] = {}
         self._flows: dict[Service, asyncio.Event] = {}
-        warden, judge = self.warden, self.warden.why_kept
-        # A budget that a stranger took away keeps nobody until we see that and write it again.
-        setattr(warden, judge.__name__, lambda room: "" if self._is_bare(room) else judge(room))
+        self.warden.is_bare = self._is_bare
 
     def _process(self, name: str) -> Service:
         far = FarRepository(self.world.host, self.line)
