@@ -51,8 +51,11 @@ class Watchman:
         """How many rooms there ever were, by namespace."""
         return Counter(name.partition("/")[0] for name in self.names)
 
+    def on_its_way(self, call: Call) -> None:
+        """Take note of a request that nothing holds back any more."""
+
     def before(self, call: Call) -> None:
-        """Judge what is about to be sent."""
+        """Judge what is about to be carried out."""
         if call.verb == "patch" and call.kind == "Pod":
             self._judge_mark(call)
         if call.verb != "delete":

@@ -175,6 +175,7 @@ class Theatre:
         """Start a process that was made."""
         service.transport.changed = self._changed.set
         service.transport.before = lambda number, call: self._judge(call)
+        service.transport.sends = self.watchman.on_its_way
         service.transport.after = lambda number, call: self._look()
         self.services.append(service)
         service.start()

@@ -198,6 +198,8 @@ class WatchedTransport(SandboxTransport):
         self.changed: Callable[[], None] = lambda: None
         self.refuse: Callable[[Call], None] = lambda call: None
         """Called before each request, and raises where it is to be refused."""
+        self.sends: Callable[[Call], None] = lambda call: None
+        """Told of each request that is on its way: nothing holds it back any more."""
         self._late: list[asyncio.Task[None]] = []
 
     async def send(self, call: Call) -> tuple[int, Json]:
@@ -206,6 +208,7 @@ class WatchedTransport(SandboxTransport):
         # What comes between the check and the server is nobody's to know.
         call.check()
         call = replace(call, check=unchecked)
+        self.sends(call)
         await asyncio.sleep(0.002)
         if weather.meets("slow answer", weather.slow):
             await asyncio.sleep(weather.chance.uniform(0.1, 20.0))

@@ -64,11 +64,11 @@ class Warden(Watchman):
 
     `told` is since when each pod is asked to leave, `drained` since when it is marked draining,
     both by uid; `removed_rooms` whom we deleted, `overdue` those of them whose deadline was over,
-    `kept` who was ever marked failed, `unmarked` since when a mark is wrong, `set_back` whose was
-    made so by a process that does not lead. `is_bare` says whether the budget of a room is as a
-    stranger left it: it keeps nobody until we see that and write it again. Who was last heard empty
-    and is silent for pingSeconds is given up as failed (DESIGN §4): only who was recorded busy, or
-    never, waits for ever.
+    `kept` who was ever marked failed, `opened` who was ever ready and not draining, `unmarked`
+    since when a mark is wrong, `set_back` whose was made so by a process that does not lead.
+    `is_bare` says whether the budget of a room is as a stranger left it: it keeps nobody until we
+    see that and write it again. Who was last heard empty and is silent for pingSeconds is given up
+    as failed (DESIGN §4): only who was recorded busy, or never, waits for ever.
     """
 
     cast: Cast | None = None
@@ -83,6 +83,13 @@ class Warden(Watchman):
     removed_alive: list[str] = field(default_factory=list)
     overdue: list[str] = field(default_factory=list)
     kept: set[str] = field(default_factory=set)
+    opened: set[str] = field(default_factory=set)
+    _sent: dict[tuple[str, str], float] = field(default_factory=dict)
+
+    def on_its_way(self, call: Call) -> None:
+        """Take note of when a removal was sent: what a room says later finds it on its way."""
+        if (call.verb, call.kind) == ("delete", "Pod"):
+            self._sent[_fence_of(call)] = elapsed()
 
     def before(self, call: Call) -> None:
         """Judge what is about to be sent: nothing of ours evicts, and no pods go by the dozen."""
@@ -132,6 +139,8 @@ class Warden(Watchman):
             self.told.pop(pod.uid, None)
         if mark == "failed":
             self.kept.add(pod.key)
+        if pod.ready and mark != "draining":
+            self.opened.add(pod.uid)
         if mark == "draining":
             self.drained.setdefault(pod.uid, elapsed())
         else:
@@ -162,11 +171,11 @@ class Warden(Watchman):
         if self._is_overdue(pod):
             self.overdue.append(pod.key)
             return
-        for wrong in self._wrongs(pod, actor):
+        for wrong in self._wrongs(pod, actor, self._sent.get(_fence_of(call), elapsed())):
             raise Unsafe(f"{call.what}: {wrong}; {_story(pod, actor, self.drained.get(pod.uid))}")
 
-    def _wrongs(self, pod: Stored, actor: Actor) -> Iterator[str]:
-        """Why a room whose container runs may not be deleted now."""
+    def _wrongs(self, pod: Stored, actor: Actor, sent: float) -> Iterator[str]:
+        """Why a room whose container runs may not be deleted by a request that was `sent` then."""
         mark, since = pod.labels.get(STATE, ""), self.drained.get(pod.uid)
         if mark in BUSY:
             yield f"it is marked {mark}"
@@ -176,20 +185,25 @@ class Warden(Watchman):
             yield "it told us of its players"
         if actor.gave_up:
             return
-        if self._loads(actor):
+        if self._loads(actor, sent):
             yield "it said that a match begins, and its players load"
         quiet = self.laws.quiet_seconds
         if since is None:
             yield "it was never marked draining"
         elif elapsed() - since < quiet - REQUEST_SECONDS:
             yield f"it was marked draining {elapsed() - since:.3f} s ago, quiet is {quiet} s"
-        yield from self._unasked(actor, since)
+        yield from self._unasked(pod, actor, since)
         yield from self._invited(actor, since)
 
-    def _loads(self, actor: Actor) -> bool:
-        """Whether players are there of whom it said no more than that their match begins."""
+    def _loads(self, actor: Actor, sent: float) -> bool:
+        """Whether players are there of whom it said no more than that their match begins.
+
+        Said before its removal was `sent`: of a word alone nothing is written on its pod, which
+        would stop a request that is on its way.
+        """
         limit = self.laws.ping_seconds - REQUEST_SECONDS
-        return bool(actor.coming_at and actor.game.players) and elapsed() - actor.coming_at < limit
+        said = actor.coming_at
+        return bool(said and actor.game.players) and said < sent and elapsed() - said < limit
 
     def _invited(self, actor: Actor, since: float | None) -> Iterator[str]:
         """Who came by a list that was younger than quietSeconds, where the game repeats itself.
@@ -205,12 +219,16 @@ class Warden(Watchman):
             if guest.list_seconds < quiet and guest.plays(actor.game):
                 yield f"players are there who came by a list {guest.list_seconds:.3f} s old"
 
-    def _unasked(self, actor: Actor, since: float | None) -> Iterator[str]:
-        """Why nobody may know that a room is empty, which is drained `since` then."""
+    def _unasked(self, pod: Stored, actor: Actor, since: float | None) -> Iterator[str]:
+        """Why nobody may know that a room is empty, which is drained `since` then.
+
+        To one that was never open nobody is sent: its word is not waited for without end.
+        """
         silent = self._is_silent(actor)
         quiet = self.laws.quiet_seconds - REQUEST_SECONDS
         if not actor.heard_at:
-            yield "nothing is known of it"
+            if pod.uid in self.opened or actor.game.players:
+                yield "nothing is known of it"
         elif since is not None and not silent and actor.handed_at < since + quiet:
             yield "nothing was heard of it since it was left alone for its quiet time"
         elif since is not None and not silent:
@@ -299,6 +317,11 @@ class Warden(Watchman):
 
     _host_ports: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _asked: dict[str, tuple[int, float | None]] = field(default_factory=dict)
+
+
+def _fence_of(call: Call) -> tuple[str, str]:
+    fence = call.body["preconditions"] if isinstance(call.body, dict) else {}
+    return str(fence.get("uid")), str(fence.get("resourceVersion"))
 
 
 def _story(pod: Stored, actor: Actor, drained_at: float | None) -> str:
