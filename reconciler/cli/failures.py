@@ -10,6 +10,7 @@ from reconciler.model.errors import (
     PortError,
     Unavailable,
 )
+from reconciler.model.masks import redact
 from reconciler.setting_rows import BadSetting
 
 
@@ -31,12 +32,15 @@ _ADVICE = (
 
 
 def paragraph_of(error: Exception) -> str:
-    """Return the paragraph that tells an error of `KNOWN`; a file's mistakes keep their lines."""
+    """Return the paragraph that tells an error of `KNOWN`; a file's mistakes keep their lines.
+
+    Addresses stand in it as people gave them, with a password perhaps: that is masked.
+    """
     if isinstance(error, OSError):
         return _os_error(error)
     if isinstance(error, Mistaken):
         return str(error)
-    text = _sentence(str(error))
+    text = _sentence(redact(str(error)))
     if not isinstance(error, Misconfigured):
         # Messages of ports say what to do themselves where they know better.
         advice = next((said for kind, said in _ADVICE if isinstance(error, kind)), "")

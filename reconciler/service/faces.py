@@ -96,8 +96,9 @@ async def serving(faces: Faces, listen: str) -> AsyncIterator[str]:
 
 
 def _hang_up(handler: RequestHandler) -> None:
-    if isinstance(handler.transport, asyncio.Transport):
-        handler.transport.abort()
+    if handler.transport is not None:
+        # uvloop's transports are none by their class.
+        cast(asyncio.Transport, handler.transport).abort()
 
 
 def _app(faces: Faces) -> web.Application:

@@ -255,6 +255,21 @@ async def _lost(world: World, process: Process) -> Process:
     return await world.process()
 
 
+async def test_objects_alone_without_a_record_are_given_and_hold_nothing() -> None:
+    world, process = await three()
+    fresh = await _lost(world, process)
+    for name in world.names("arena"):
+        world.delete(f"/api/v1/namespaces/arena/pods/{name}")
+    world.pass_time(60.0)
+    world.commit({"schedulers/arena.yaml": None})
+    await turns(world, fresh, 12)
+    assert not kinds(fresh)
+    assert not fresh.lane.store.repository.offers
+    assert "arena" in world.namespaces()
+    status = status_of(fresh.lane, fresh.view.workloads(), None, 0.0)
+    assert not [hold for each in status.workloads for hold in each.holds]
+
+
 @pytest.mark.parametrize("count", [2, 4])
 async def test_of_a_lost_record_what_only_adds_acts(count: int) -> None:
     world, process = await three()

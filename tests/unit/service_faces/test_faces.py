@@ -7,12 +7,13 @@ import itertools
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import aiohttp
 import pytest
+import uvloop
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
@@ -27,6 +28,11 @@ from tests.scorecard import score
 
 SECRET = canary("webhook secret").encode()
 REPLAYS = 10_000
+NewLoop = Callable[[], asyncio.AbstractEventLoop]
+LOOPS = [
+    pytest.param(asyncio.new_event_loop, id="asyncio"),
+    pytest.param(uvloop.new_event_loop, id="uvloop, as `run` has it"),
+]
 BODY = b'{"ref": "refs/heads/main"'  # no JSON: it must never be parsed
 
 
@@ -259,16 +265,53 @@ async def test_metrics_are_a_page_of_prometheus(world: World) -> None:
         pytest.param(b"", id="nothing at all"),
     ],
 )
-async def test_a_slow_sender_is_cut_off(monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
+@pytest.mark.parametrize("new_loop", LOOPS)
+def test_a_slow_sender_is_cut_off(
+    monkeypatch: pytest.MonkeyPatch, new_loop: NewLoop, sent: bytes
+) -> None:
+    async def held() -> None:
+        async with serving(_bare(), "127.0.0.1:0") as address:
+            reader, writer = await _connected(address)
+            writer.write(sent)
+            async with asyncio.timeout(30):
+                with pytest.raises((ConnectionResetError, EOFError)):
+                    await _until_closed(reader)
+            writer.close()
+
     monkeypatch.setattr(module, "CONNECTION_SECONDS", 0.3)
-    shown = Faces(Health(lambda: 0.0), Metrics(), lambda: "", _nobody)
-    async with serving(shown, "127.0.0.1:0") as address:
-        reader, writer = await asyncio.open_connection("127.0.0.1", int(address.rpartition(":")[2]))
-        writer.write(sent)
-        async with asyncio.timeout(30):
-            with pytest.raises((ConnectionResetError, EOFError)):
-                await _until_closed(reader)
-        writer.close()
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        runner.run(held())
+
+
+@pytest.mark.parametrize("new_loop", LOOPS)
+def test_who_holds_connections_keeps_no_probe_away(
+    monkeypatch: pytest.MonkeyPatch, new_loop: NewLoop
+) -> None:
+    async def crowded() -> None:
+        async with serving(_bare(), "127.0.0.1:0") as address:
+            held = [await _connected(address) for _ in range(5)]
+            for reader, _ in held[:2]:
+                async with asyncio.timeout(30):
+                    with pytest.raises((ConnectionResetError, EOFError)):
+                        await _until_closed(reader)
+            assert not any(reader.at_eof() for reader, _ in held[3:])
+            async with aiohttp.ClientSession() as session:
+                answer = await session.get(f"http://{address}/readyz")
+                assert answer.status == 200
+            for _, writer in held:
+                writer.close()
+
+    monkeypatch.setattr(module, "CONNECTIONS", 3)
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        runner.run(crowded())
+
+
+def _bare() -> Faces:
+    return Faces(Health(lambda: 0.0), Metrics(), lambda: "", _nobody)
+
+
+async def _connected(address: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.open_connection("127.0.0.1", int(address.rpartition(":")[2]))
 
 
 async def _until_closed(reader: asyncio.StreamReader) -> None:
