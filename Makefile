@@ -143,7 +143,7 @@ yardstick: $(READY) ## adaptive on three cases beside an oracle, with fixed seed
 	$(BIN)/python -m benchmarks.yardstick --quick
 
 programs: $(READY) ## build what `make real` tests against; what is in the cache stays
-	@# With an empty cache about 10 minutes for the control plane and 7 for Gitea, on two cores.
+	@# With an empty cache about 10 minutes for the control plane and 4 for Gitea, on two cores.
 	$(BIN)/python -m tests.gitservers.install
 	$(BIN)/python -m tests.monitoring.install
 	$(BIN)/python -m tests.controlplane build
