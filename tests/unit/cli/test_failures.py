@@ -57,8 +57,8 @@ from tests.unit.cli.screens import Screen, console, text_of
             id="a user's own word is never given a capital",
         ),
         pytest.param(
-            Unavailable("list Pod: https://u:hunter2@api:6443 and /x?code=hunter2 tell nothing"),
-            "list Pod: https://***@api:6443 and /x?code=*** tell nothing. This may pass: try again.",
+            Unavailable("list Pod: https://u:hunter2@api and /x?code=hunter2 tell nothing"),
+            "list Pod: https://***@api and /x?code=*** tell nothing. This may pass: try again.",
             id="a password in an address is masked",
         ),
         pytest.param(BadSetting("--qps is 0"), "--qps is 0.", id="a flag stays as it is spelled"),
