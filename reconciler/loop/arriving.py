@@ -13,11 +13,10 @@ def arrival_of(lane: HeadLane, reading: Reading, relation: Relation | None, now:
     store, view = lane.home.store, lane.home.view
     records, unreadable = store.states(), store.unreadable_workloads()
     recorded = {key for key, record in records.items() if record.accepted or record.deleting}
-    # Objects alone, without a record, are given: no head asks anything of them.
     unrecorded = {
         key: [pod.revision for pod in view.of(key).pods if not pod.terminating]
         for key in view.workloads()
-        if key not in recorded and key not in unreadable and view.of(key).pods
+        if key not in recorded and key not in unreadable
     }
     wanted = {key: workload.revision for key, workload in reading.workloads.items()}
     outdated = {key for key, revisions in unrecorded.items() if set(revisions) - {wanted.get(key)}}
