@@ -93,8 +93,8 @@ def _build() -> None:
 
 def _go(*words: str) -> str:
     # A toolchain that Go would fetch by itself is no part of what this machine offers.
-    settings = {"CGO_ENABLED": "1", "GOFLAGS": "", "GOWORK": "off", "GOTOOLCHAIN": "local"}
-    settings["CGO_CFLAGS"] = _C_FLAGS
+    settings = {"CGO_ENABLED": "1", "CGO_CFLAGS": _C_FLAGS}
+    settings |= {"GOFLAGS": "", "GOWORK": "off", "GOTOOLCHAIN": "local"}
     nice = ["nice", "-n", "10"] if shutil.which("nice") else []
     argv = [*nice, "go", *words]
     environment = {**os.environ, **settings}

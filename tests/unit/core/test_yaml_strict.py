@@ -27,8 +27,9 @@ def test_a_hostile_file_is_refused_and_runs_not_away(text: str, rule: str, loade
 
     assert parsed.unreadable is not None
     assert parsed.unreadable.rule == rule
-    # A guard against a runaway, no measurement: `benchmarks/hostile.py` measures.
-    assert seconds < 20.0
+    # A guard against a runaway, no measurement: `benchmarks/hostile.py` measures. Pure Python,
+    # which is ten times slower, has more time.
+    assert seconds < (5.0 if loader is yaml.CBaseLoader else 20.0)
 
 
 @pytest.mark.parametrize(
