@@ -1,5 +1,6 @@
 """Whether a room is one that reports: by its workload, by its own revision, by what it has done."""
 
+from reconciler.core.hearing import NODE_CLOCK_APART_SECONDS
 from reconciler.core.revision import tells_reports
 from reconciler.model.live import LivePod
 from reconciler.model.rooms import BUSY_MARKS, Heard, Mark
@@ -25,7 +26,25 @@ def is_listened_to(pod: LivePod, workload: Workload) -> bool:
     return workload.hears or pod.mark is not Mark.NONE
 
 
+def is_recorded(pod: LivePod, workload: Workload | None) -> bool:
+    """Whether what stands on a room's pod tells that somebody heard it.
+
+    The mark `draining` covers the one before it. Of a room that had it within its start, or before
+    its container ran, nobody knows whether it had begun to report: it is one that was never heard,
+    whom silence does not make empty.
+    """
+    if pod.kept_report:
+        return True
+    if pod.mark is not Mark.DRAINING or workload is None or pod.restarts:
+        return pod.mark not in (Mark.NONE, Mark.FAILED)
+    start = workload.timeouts.initialize_seconds + NODE_CLOCK_APART_SECONDS
+    return bool(pod.played_since) and pod.played_since + start < pod.leaving_since
+
+
 def resting_mark(pod: LivePod, workload: Workload, heard: Heard | None) -> Mark:
     """Return how a room stands that is empty and stays: as idle, where it has begun to report."""
+    if heard is not None:
+        return Mark.IDLE
     awaited = (pod.ready or pod.lapsed) and is_heard(pod, workload)
-    return Mark.IDLE if awaited or heard is not None else Mark.NONE
+    unheard = pod.mark is Mark.DRAINING and not is_recorded(pod, workload)
+    return Mark.IDLE if awaited and not unheard else Mark.NONE

@@ -6,6 +6,7 @@ from its first word on, and none once its pod is gone.
 
 from collections.abc import Callable, Iterable, Mapping
 
+from reconciler.core.reporting import is_recorded
 from reconciler.model.live import LivePod, LiveWorkload
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Mark
@@ -109,12 +110,13 @@ class Pages:
             return
         term = self._term
         for key in self._roster.workloads():
+            workload = self._roster.workload(key)
             for number, pod in enumerate(self._roster.view.of(key).pods, 1):
                 if number % SLICE == 0:
                     await self._clock.sleep(0)
                 if self._term != term:
                     return  # it ended meanwhile
-                if kept.is_recorded(pod) and self._roster.is_there(pod):
+                if is_recorded(pod, workload) and self._roster.is_there(pod):
                     self.line(key, pod)
             told(key)
         self._seeded = True
@@ -143,8 +145,9 @@ class Pages:
             pods = {found[1].uid: found[1] for found in there if found and found[0] == key}
             gone = touched.keys() - pods.keys()
         self._close(key, gone)
+        workload = self._roster.workload(key)
         for pod in pods.values():
-            if pod.uid in self._lines or kept.is_recorded(pod):
+            if pod.uid in self._lines or is_recorded(pod, workload):
                 line = self.line(key, pod)
                 if line.pod is not pod:
                     self._see(line, pod)

@@ -38,7 +38,7 @@ class SplitHouse(LeaselessHouse):
 
     def __init__(self, *parts: Any) -> None:
         super().__init__(*parts)
-        setattr(self.warden, self.warden._unasked.__name__, lambda actor, since: ())
+        setattr(self.warden, self.warden._unasked.__name__, lambda *room: ())
 
 
 async def _play(seed: int) -> None:

@@ -64,8 +64,8 @@ class Warden(Watchman):
 
     `told` is since when each pod is asked to leave, `drained` since when it is marked draining,
     both by uid; `removed_rooms` whom we deleted, `overdue` those of them whose deadline was over,
-    `kept` who was ever marked failed, `opened` who was ever ready and not draining, `unmarked`
-    since when a mark is wrong, `set_back` whose was made so by a process that does not lead.
+    `kept` who was ever marked failed, `unmarked` since when a mark is wrong, `set_back` whose was
+    made so by a process that does not lead.
     `is_bare` says whether the budget of a room is as a stranger left it: it keeps nobody until we
     see that and write it again. Who was last heard empty and is silent for pingSeconds is given up
     as failed (DESIGN §4): only who was recorded busy, or never, waits for ever.
@@ -83,7 +83,6 @@ class Warden(Watchman):
     removed_alive: list[str] = field(default_factory=list)
     overdue: list[str] = field(default_factory=list)
     kept: set[str] = field(default_factory=set)
-    opened: set[str] = field(default_factory=set)
     _sent: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def on_its_way(self, call: Call) -> None:
@@ -139,8 +138,6 @@ class Warden(Watchman):
             self.told.pop(pod.uid, None)
         if mark == "failed":
             self.kept.add(pod.key)
-        if pod.ready and mark != "draining":
-            self.opened.add(pod.uid)
         if mark == "draining":
             self.drained.setdefault(pod.uid, elapsed())
         else:
@@ -192,7 +189,7 @@ class Warden(Watchman):
             yield "it was never marked draining"
         elif elapsed() - since < quiet - REQUEST_SECONDS:
             yield f"it was marked draining {elapsed() - since:.3f} s ago, quiet is {quiet} s"
-        yield from self._unasked(pod, actor, since)
+        yield from self._unasked(actor, since)
         yield from self._invited(actor, since)
 
     def _loads(self, actor: Actor, sent: float) -> bool:
@@ -219,16 +216,12 @@ class Warden(Watchman):
             if guest.list_seconds < quiet and guest.plays(actor.game):
                 yield f"players are there who came by a list {guest.list_seconds:.3f} s old"
 
-    def _unasked(self, pod: Stored, actor: Actor, since: float | None) -> Iterator[str]:
-        """Why nobody may know that a room is empty, which is drained `since` then.
-
-        To one that was never open nobody is sent: its word is not waited for without end.
-        """
+    def _unasked(self, actor: Actor, since: float | None) -> Iterator[str]:
+        """Why nobody may know that a room is empty, which is drained `since` then."""
         silent = self._is_silent(actor)
         quiet = self.laws.quiet_seconds - REQUEST_SECONDS
         if not actor.heard_at:
-            if pod.uid in self.opened or actor.game.players:
-                yield "nothing is known of it"
+            yield "nothing is known of it"
         elif since is not None and not silent and actor.handed_at < since + quiet:
             yield "nothing was heard of it since it was left alone for its quiet time"
         elif since is not None and not silent:

@@ -15,7 +15,7 @@ from reconciler.model.rooms import Health, Mark, Report, RoomState
 from reconciler.sandbox.behaviour import CRASH
 from reconciler.service.room_metrics import RoomMetrics
 from tests.loop.virtual_time import elapsed
-from tests.unit.core.making import a_key
+from tests.unit.core.making import REPORTS, a_key
 from tests.unit.service_rooms.stage import OCCUPIED, READY, Stage, on_stage, players
 
 
@@ -70,6 +70,27 @@ def test_another_leader_believes_no_word_of_health_over_the_pings_of_a_match() -
         await asyncio.sleep(20.0)
         assert it.label() == "busy"
         assert it.desk.find("arena", "arena-0").judged.protected
+
+    on_stage(act)
+
+
+@pytest.mark.parametrize("hours", [0, 1], ids=["in its start", "an hour later"])
+def test_a_room_that_was_drained_before_it_could_speak_is_not_empty_for_its_silence(
+    hours: int,
+) -> None:
+    async def act(it: Stage) -> None:
+        since = it.clock.now() + hours * 3600.0
+        notes = {labels.LEAVING: "scale-in", labels.LEAVING_SINCE: f"{since:.3f}"}
+        await it.mark(Mark.DRAINING, **{labels.REVISION: REPORTS, **notes})
+        await it.seen()
+        it.desk.forget()
+        it.listen()
+        await asyncio.sleep(2 * it.workload.timeouts.ping_seconds)
+        judged = it.desk.find("arena", "arena-0").judged
+        if hours:
+            assert judged.state is RoomState.ERROR, "it was heard before it was marked"
+        else:
+            assert judged.protected, "nobody ever heard it"
 
     on_stage(act)
 
