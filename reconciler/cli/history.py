@@ -96,6 +96,7 @@ async def _past(side: GitSide, key: WorkloadKey, recorded: Recorded, limit: int)
         source=str(workload.replicas_source) if workload else "",
         changes=history.changes,
         cut=history.cut,
+        ends_at=history.ends_at,
         pending=pending,
         acts=record.in_effect if record else None,
         unknown=recorded.problem,

@@ -32,7 +32,8 @@ class Past:
     None where no record tells; `unknown` says why neither is known. `unfetched` is the branch of
     counts that this checkout has not, `counts` its name and commit where it was read, "" where
     there is none; `is_fetched` says that its host may have a newer one. `is_bounded` says that
-    later bounds made it `acts`, and `moves_git` that it is another number than Git's.
+    later bounds made it `acts`, and `moves_git` that it is another number than Git's. `ends_at` is
+    the commit with which a shallow clone ends, "" where all of the log is there.
     """
 
     key: WorkloadKey
@@ -49,6 +50,7 @@ class Past:
     is_fetched: bool = False
     is_bounded: bool = False
     moves_git: bool = True
+    ends_at: str = ""
 
 
 def print_past(console: Console, past: Past, now: float) -> None:
@@ -90,6 +92,7 @@ def as_json(past: Past) -> dict[str, Any]:
         "pending": None if past.unknown else [step_json(step) for step in past.pending],
         "changes": [_change_json(each) for each in past.changes],
         "more": past.cut,
+        "shallow": bool(past.ends_at),
         "unknown": past.unknown or None,
         "unfetched": past.unfetched or None,
         "countsBranch": past.counts[0] or None,
@@ -99,7 +102,12 @@ def as_json(past: Past) -> dict[str, Any]:
 
 def _notes(past: Past) -> Iterator[str]:
     """Yield what the past leaves out, and what would tell it."""
-    if past.cut:
+    if past.ends_at:
+        yield (
+            f"This is a shallow clone, which ends with commit {past.ends_at[:12]}: what that one "
+            "changed, and what was before it, is not known here. git fetch --unshallow brings it."
+        )
+    elif past.cut:
         yield (
             "Older changes are not shown: --limit shows more, of the newest "
             f"{MOST_COMMITS} commits that touch its files."

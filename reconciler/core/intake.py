@@ -116,7 +116,7 @@ def _intake(
     unreadable = (unreadable_record(key, why) for key, why in arrival.unreadable.items())
     found = (*holds, *suspended, *unreadable, *arrival.remarks)
     everything = tuple(sorted(found, key=lambda hold: (str(hold.key), hold.kind)))
-    noticed = replace(repository, notices=notices_of(everything, known))
+    noticed = replace(repository, notices=notices_of(arrival.reading.commit, everything, known))
     entered = births.enter(noticed, arrival, records, changed)
     newborn = births.newborn_among(entered, arrival.cluster, effective)
     return Intake(entered, changed, effective, deleting, everything, newborn)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.holds import WHOLE_HEADS, Hold, HoldKind
 from reconciler.model.records import Notice, StateRecord
 from reconciler.model.refs import WorkloadKey
 
@@ -11,21 +11,25 @@ NOTICE_CHARACTERS = 300
 
 
 def notices_of(
-    holds: Iterable[Hold], records: Mapping[WorkloadKey, StateRecord]
+    commit: str, holds: Iterable[Hold], records: Mapping[WorkloadKey, StateRecord]
 ) -> tuple[Notice, ...]:
-    """Return what no state record will tell: `status` reads it off the repository's."""
+    """Return what no state record will tell of a commit that was read: `status` shows it.
+
+    Where all of that commit is held no other record names it.
+    """
     return tuple(
-        _notice(hold)
+        _notice(commit, hold)
         for hold in holds
         if hold.kind is not HoldKind.UNREADABLE_RECORD and not _is_told(records, hold.key)
     )[:NOTICES_KEPT]
 
 
-def _notice(hold: Hold) -> Notice:
-    # Of all other hashes the offers tell.
-    whole = hold.kind in (HoldKind.UNSIGNED, HoldKind.FROZEN)
-    approve = hold.change_hash if whole else ""
-    return Notice(hold.kind, str(hold.key or ""), hold.reason[:NOTICE_CHARACTERS], approve)
+def _notice(commit: str, hold: Hold) -> Notice:
+    # Of all other hashes the offers tell, with the lines of workloads that are on record.
+    told = hold.kind in (HoldKind.UNSIGNED, HoldKind.FROZEN, HoldKind.NO_ACCEPTED_COMMIT)
+    approve = hold.change_hash if told else ""
+    where = f"commit {commit[:12]}" if hold.kind in WHOLE_HEADS else str(hold.key or "")
+    return Notice(hold.kind, where, hold.reason[:NOTICE_CHARACTERS], approve)
 
 
 def _is_told(records: Mapping[WorkloadKey, StateRecord], key: WorkloadKey | None) -> bool:

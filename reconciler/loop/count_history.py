@@ -51,6 +51,8 @@ class CountLog:
             page = await self.repository.log(start, self.files, PAGE, last)
             for logged in page:
                 seen += 1
+                if logged.cut:
+                    return CountHistory(tuple(found), cut=True, ends_at=logged.commit)
                 change, moved_from = await self._change(logged)
                 if change is not None:
                     found.append(change)
@@ -156,7 +158,7 @@ class CountLog:
             try:
                 data = await self.repository.blob(commit, file)
             except Misconfigured:
-                data = None  # too large to be read, or cut off by a shallow clone
+                data = None  # too large to be read
             self.known[at] = None if data is None else count_in(file, data, self.key)
         return self.known[at]
 
@@ -169,7 +171,7 @@ def of_branch(branch: str, history: CountHistory) -> CountHistory:
         else each
         for each in history.changes
     )
-    return CountHistory(changes, history.cut)
+    return replace(history, changes=changes)
 
 
 def merged(tracked: CountHistory, apart: CountHistory, limit: int) -> CountHistory:
@@ -182,4 +184,4 @@ def merged(tracked: CountHistory, apart: CountHistory, limit: int) -> CountHisto
     # Stable: of one second the log's own order stays.
     every = sorted((*others, *tracked.changes), key=lambda each: -each.logged.at)
     cut = tracked.cut or apart.cut or len(every) > limit
-    return CountHistory(tuple(every[:limit]), cut)
+    return CountHistory(tuple(every[:limit]), cut, tracked.ends_at or apart.ends_at)

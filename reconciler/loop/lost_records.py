@@ -47,7 +47,8 @@ async def restore(store: RecordStore, cluster: Cluster, *, search: bool = False)
         await asyncio.gather(*(store.write_again(written[ref]) for ref in batch))
     if gone:
         named = ", ".join(str(ref) for ref in gone[:3]) + (", ..." if len(gone) > 3 else "")
-        log.warning("%d lost records were written again from memory: %s", len(gone), named)
+        what = "1 lost record was" if len(gone) == 1 else f"{len(gone)} lost records were"
+        log.warning("%s written again from memory: %s", what, named)
     store.suspected -= {*suspected, *(store.suspected - written.keys())}
 
 

@@ -145,14 +145,19 @@ class Places:
         said, own = (item.get("data") or {}).get("key"), self._key_text(key)
         if said == own:
             return
+        deleted = "Who deletes it deletes what was accepted, and which names were given"
+        if not said:
+            raise Misconfigured(
+                f"{ref_of(item)} does not say whose record it is. Write {own} into its `key` "
+                f"again. {deleted}"
+            )
         again = f" Where somebody changed its `key`, write {own} there again."
         theirs = said in [self._key_text(each) for each in rivals]
         if theirs and self.ordinals(key) == ref_of(item):
             again = ""
         raise Misconfigured(
             f"{ref_of(item)} is the record of {said}, not of {own}. Where there are both, one of "
-            f"them needs another name: both records have the same.{again} Who deletes it deletes "
-            "what was accepted, and which names were given"
+            f"them needs another name: both records have the same.{again} {deleted}"
         )
 
     def is_of_another_kind(

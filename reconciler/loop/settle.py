@@ -119,7 +119,7 @@ async def _remember(lane: Lane, plan: Plan, steps: Steps, now: float) -> None:
         await lane.store.drop_state(plan.key)
         lane.wanted = lane.wanted.without(plan.key)
         lane.forget(plan.key)
-        steps.did("forget", str(plan.key), f"{plan.key} left Git and nothing of it is left")
+        steps.did("forget", str(plan.key), f"{plan.key} left Git, and what went with it is gone")
         return
     if lane.store.unreadable(plan.key):
         return  # its hold says so; nothing of it may be written

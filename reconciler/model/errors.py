@@ -2,6 +2,7 @@
 
     PortError
     ├── Unavailable      back off and try again (down, slow, throttled)
+    │   ├── Unseen           a room is not seen as ours now: its game asks again
     │   ├── Withheld         refused for as long as something lasts (quota, terminating, no account)
     │   ├── Unanswered   it may have been done all the same: look before doing it again
     │   └── Expired      the position asked for is gone; read everything again (410)
@@ -30,6 +31,10 @@ class Unavailable(PortError):
     def __init__(self, message: str, retry_after_seconds: float | None = None) -> None:
         super().__init__(message)
         self.retry_after_seconds = retry_after_seconds
+
+
+class Unseen(Unavailable):
+    """A room is not seen as ours now, though it may be; the message holds no words of a cluster."""
 
 
 class Withheld(Unavailable):

@@ -44,7 +44,12 @@ class CountChange:
 
 @dataclass(frozen=True, slots=True)
 class CountHistory:
-    """The newest changes of a number, the newest first; not all of them where it is `cut`."""
+    """The newest changes of a number, the newest first; not all of them where it is `cut`.
+
+    `ends_at` is the commit with which a shallow clone ends, whose change nobody can tell; "" where
+    the log does not end so.
+    """
 
     changes: tuple[CountChange, ...]
     cut: bool = False
+    ends_at: str = ""

@@ -61,6 +61,10 @@ class HoldKind(StrEnum):
     """The cluster has no such kind as the process is to follow: nothing is deleted."""
 
 
+WHOLE_HEADS = frozenset({HoldKind.CONFIG, HoldKind.UNSIGNED})
+"""What holds all of a commit: nothing of it was taken in."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Hold:
     """One thing that is not done. `key` is None where a whole commit or every deletion is held.

@@ -64,7 +64,8 @@ class Logged:
     """One commit as a log shows it; `at` is when it was committed, Unix seconds.
 
     `paths` are those that differ from the first parent. Texts are the author's: printable, `body`
-    with its line breaks.
+    with its line breaks. It is `cut` where a shallow clone ends with it: its parents are not there,
+    and none are told.
     """
 
     commit: str
@@ -75,6 +76,7 @@ class Logged:
     subject: str
     body: str
     paths: tuple[str, ...]
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

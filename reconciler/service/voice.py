@@ -8,7 +8,7 @@ from typing import Any, Literal
 from reconciler.core.conditions import STEP_FAILED
 from reconciler.model.changes import key_of_line
 from reconciler.model.errors import PortError
-from reconciler.model.holds import Hold, HoldKind
+from reconciler.model.holds import WHOLE_HEADS, Hold, HoldKind
 from reconciler.model.plans import Plan
 from reconciler.model.readings import Reading
 from reconciler.model.records import Approved
@@ -39,12 +39,15 @@ class LogVoice:
         self._telling: set[asyncio.Task[bool]] = set()
 
     def looked(self, wanted: Wanted, reading: Reading | None, seconds: float) -> None:
-        """A head was taken in."""
+        """A head was read, and taken in where nothing holds the whole of it."""
+        if self._blind:
+            log.info("over: %s", self._blind)
         self._blind = ""
         if wanted.commit != self._commit:
             self._commit = wanted.commit
+            whole = any(hold.kind in WHOLE_HEADS for hold in wanted.holds)
             log.info(
-                "commit taken in",
+                "commit read: nothing of it acts" if whole else "commit taken in",
                 extra=_fields(commit=wanted.commit[:12], workloads=len(wanted.effective)),
             )
             for dropped in wanted.dropped:

@@ -59,6 +59,22 @@ def test_a_number_is_followed_through_merges_moves_and_folders(inside: Path) -> 
     assert {each["ours"] for each in found["changes"]} == {None}
 
 
+def test_a_shallow_clone_says_where_it_ends_and_tells_no_number_of_before(
+    inside: Path, tmp_path: Path
+) -> None:
+    """What its eldest commit changed is not there: that one did not make the number."""
+    there = tmp_path / "shallow"
+    git(tmp_path, "clone", "--quiet", "--depth", "1", inside.parent.as_uri(), str(there))
+    found = history(there / "games")
+    ends_at = git(there, "rev-parse", "HEAD").strip()
+    assert found["changes"] == []
+    assert (found["count"], found["more"], found["shallow"]) == (8, True, True)
+    done = gamekeeper("history", "arena", cwd=there / "games")
+    assert f"shallow clone, which ends with commit {ends_at[:12]}" in done.stdout + done.stderr
+    git(there, "fetch", "--quiet", "--unshallow")
+    assert history(there / "games") == history(inside)
+
+
 def test_a_branch_of_counts_that_was_not_fetched_is_named(tmp_path: Path) -> None:
     made = fleet(tmp_path / "fleet")
     config = (made / "gamekeeper.yaml").read_text()

@@ -30,6 +30,7 @@ CORRUPT = {
     "another form": {"record": '{"scaling": "x", "next": {}, "outstanding": []}', "schema": "1"},
     "a newer schema": {"schema": "9"},
     "another workload's": {"key": "local/Scheduler/lobby/lobby"},
+    "nobody's": {"key": ""},
 }
 
 
@@ -68,12 +69,20 @@ def kinds(process: Process) -> dict[str, HoldKind]:
     return {hold.key.name if hold.key else "": hold.kind for hold in process.lane.wanted.holds}
 
 
-async def test_a_record_that_says_it_is_anothers_is_told_with_what_mends_it() -> None:
+@pytest.mark.parametrize(
+    ("whose", "told"),
+    [
+        ("another workload's", "write local/Scheduler/arena/arena there again"),
+        ("nobody's", "Write local/Scheduler/arena/arena into its `key` again"),
+    ],
+)
+async def test_a_record_that_says_it_is_not_ours_is_told_with_what_mends_it(
+    whose: str, told: str
+) -> None:
     _, process = await three()
-    await process.cluster.merge_patch(of(process, "state"), {"data": CORRUPT["another workload's"]})
+    await process.cluster.merge_patch(of(process, "state"), {"data": CORRUPT[whose]})
     await process.lane.store.load()
-    told = process.lane.store.unreadable(ARENA)
-    assert "write local/Scheduler/arena/arena there again" in told
+    assert told in process.lane.store.unreadable(ARENA)
 
 
 def packed(text: str) -> str:

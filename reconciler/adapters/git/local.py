@@ -37,7 +37,8 @@ class Checkout:
         if self.commands is None:
             raise Misconfigured(
                 f"{self.top} is no Git repository, so it has no revisions: run this in a "
-                "checkout, with --repo where the command takes it, or read it without a revision"
+                "checkout, with --repo where the command takes it (diff with --live), or read it "
+                "without a revision"
             )
         return Objects(self.commands, self.root)
 

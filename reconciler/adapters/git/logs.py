@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 
 from reconciler.adapters.git.failures import Damaged, one_line
 from reconciler.adapters.git.folders import from_folder, from_top
@@ -55,6 +56,8 @@ def _read(objects: Objects, commits: Sequence[str], folder: str) -> list[Logged]
             left -= size
     huge = [commit for commit in commits if commit not in plain]
     found = _shown(objects, plain, _FIELDS, folder) + _shown(objects, huge, _SHORT, folder)
+    if any(not logged.parents for logged in found) and objects.shallow():
+        found = [replace(logged, cut=not logged.parents) for logged in found]
     by_commit = {logged.commit: logged for logged in found}
     return [by_commit[commit] for commit in commits]
 

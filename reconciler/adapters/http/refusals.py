@@ -5,7 +5,7 @@ import math
 import re
 
 from reconciler.adapters.http.ask import TEXT, Answer
-from reconciler.model.errors import Gone, NotFound, PortError
+from reconciler.model.errors import Gone, NotFound, PortError, Unseen
 from reconciler.room_ports import NotAdmitted, Taken, Unmade, Way
 
 RETRY_SECONDS = 2
@@ -74,7 +74,8 @@ def refused(error: Exception) -> Refused:
         return Refused(410, str(error))
     if isinstance(error, PortError):
         seconds = getattr(error, "retry_after_seconds", None) or RETRY_SECONDS
-        return Refused(503, "the cluster does not take this now", "", seconds)
+        told = str(error) if isinstance(error, Unseen) else "the cluster does not take this now"
+        return Refused(503, told, "", seconds)
     return Refused(500, "something went wrong here")
 
 

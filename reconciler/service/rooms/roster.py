@@ -7,7 +7,7 @@ from reconciler.core import flips, ordinals
 from reconciler.core.departing import last_workload
 from reconciler.core.reporting import is_listened_to
 from reconciler.loop.lane import Lane
-from reconciler.model.errors import Gone, NotFound, PortError, Unavailable
+from reconciler.model.errors import Gone, NotFound, PortError, Unseen
 from reconciler.model.live import NO_NODES, LiveNode, LivePod
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import Mark
@@ -79,7 +79,7 @@ class Roster:
         return self._lost
 
     def find(self, workload: str, name: str) -> Room:
-        """Find a room by the names of its workload and its own. Raises NotFound, Gone, Unavailable.
+        """Find a room by the names of its workload and its own. Raises NotFound, Gone, Unseen.
 
         Names are unique in a namespace only. Where two workloads have this one, nobody is found
         (Namesakes): one game must never speak for a room of the other.
@@ -124,12 +124,12 @@ class Roster:
         raise self._absence([key for key in keys if key.namespace == namespace], name)
 
     def again(self, namespace: str, name: str, uid: str) -> Room:
-        """Find the same room as it is now. Raises Gone, Unavailable."""
+        """Find the same room as it is now. Raises Gone, Unseen."""
         found = self.view.room(namespace, name)
         if found is not None and found[1].uid == uid:
             return found
         if found is None and not self.view.rooms_complete:
-            raise Unavailable(f"room {name} is not seen now: the cluster is being read anew")
+            raise Unseen(f"room {name} is not seen now: the cluster is being read anew")
         if found is None:
             self._check_labels([namespace], name)
         raise Gone(f"room {name} is no more; its name never comes back")
@@ -163,27 +163,27 @@ class Roster:
         return self._places.get(workload, ())
 
     def _check_labels(self, namespaces: Iterable[str], name: str) -> None:
-        """Raise Unavailable where such a pod lives, and only its labels are gone or others.
+        """Raise Unseen where such a pod lives, and only its labels are gone or others.
 
         Its game must not be told to stop: the labels may be given back.
         """
         view = self.view
         if any(view.is_astray(each, name) or view.room(each, name) for each in namespaces):
-            raise Unavailable(
+            raise Unseen(
                 f"somebody changed the labels of room {name}: it is heard when they are back"
             )
 
-    def _absence(self, keys: Collection[WorkloadKey], name: str) -> NotFound | Gone | Unavailable:
+    def _absence(self, keys: Collection[WorkloadKey], name: str) -> NotFound | Gone | Unseen:
         """Say why there is no room of this name: it never was, is no more, or is not seen yet."""
         if not self.view.rooms_complete:
-            return Unavailable("the room is not seen now: the cluster is being read anew")
+            return Unseen("the room is not seen now: the cluster is being read anew")
         for key in keys:
             number, known = ordinals.ordinal_of(name, key.name), self._lane.store.ordinals(key)
             if known is None or not 0 <= number < known.next:
                 continue
             blind = ordinals.is_blind(known, self.view.version, self._clock.now())
             if blind or number in known.outstanding:
-                return Unavailable(f"room {name} is being made: ask again")
+                return Unseen(f"room {name} is being made: ask again")
             return Gone(f"room {name} is no more; its name never comes back")
         is_ours = any(ordinals.ordinal_of(name, key.name) >= 0 for key in keys)
         # Else it may be anything, a credential too that was pasted into the path.

@@ -189,6 +189,8 @@ def test_what_lives_without_a_record_is_not_deleted() -> None:
     result = take_in(a_reading(LOBBY), LOBBY, unrecorded={a_key("ghost"): 1})
     assert kinds(result) == {"ghost": HoldKind.NO_ACCEPTED_COMMIT}
     assert not result.deleting
+    (hold,), (noticed,) = result.holds, result.repository.notices
+    assert noticed.change_hash == hold.change_hash != "", "no record of it tells what to approve"
 
 
 def test_an_approval_lapses_when_its_line_is_asked_for_no_more() -> None:
@@ -289,5 +291,7 @@ def test_what_no_record_tells_is_noticed_in_the_repositorys() -> None:
 def test_a_broken_config_is_explained() -> None:
     finding = Finding("gamekeeper.yaml", 4, 3, "spec.pths", "unknown property")
     result = take_in(a_reading(ARENA, config=None, findings=(finding,)), ARENA)
-    assert "gamekeeper.yaml:4: unknown property" in result.repository.notices[0].reason
+    (noticed,) = result.repository.notices
+    assert "gamekeeper.yaml:4: unknown property" in noticed.reason
+    assert noticed.where == "commit c2", "no record names it: another one acts"
     assert result.repository.commit == ON_RECORD.commit

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from reconciler.model.errors import Unavailable
 from reconciler.model.holds import Hold, HoldKind
 from reconciler.model.plans import Counts, Plan
 from reconciler.model.records import Approved
@@ -35,6 +36,25 @@ async def test_an_approval_is_said_once_with_who_gave_it(caplog: pytest.LogCaptu
     events = world.objects("/api/v1/namespaces/arena/events")
     told = [(event["type"], event["message"]) for event in events if event["reason"] == "Approved"]
     assert told == [("Normal", SAID)]
+
+
+async def test_a_head_that_is_held_whole_is_not_taken_in_and_trouble_is_said_to_be_over(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    voice, held = LogVoice(), Hold(HoldKind.CONFIG, None, "gamekeeper.yaml is missing")
+    with caplog.at_level(logging.INFO, "gamekeeper"):
+        voice.looked(Wanted("c1"), None, 0.1)
+        for _ in range(2):
+            voice.blind(Unavailable("the host does not answer"))
+        for _ in range(2):
+            voice.looked(Wanted("c2", holds=(held,)), None, 0.1)
+    assert [record.getMessage() for record in caplog.records] == [
+        "commit taken in",
+        "what was accepted stays wanted: the host does not answer",
+        "over: the host does not answer",
+        "commit read: nothing of it acts",
+        "held: gamekeeper.yaml is missing",
+    ]
 
 
 async def test_what_somebody_changed_is_said_once_for_each_change(

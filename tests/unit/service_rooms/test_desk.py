@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from reconciler.adapters.http.refusals import refused
 from reconciler.core.compile import canonical
 from reconciler.core.fence import Verdict
 from reconciler.loop.record_places import Kept
 from reconciler.model import labels
-from reconciler.model.errors import Gone, NotFound, PortError, Unavailable
+from reconciler.model.errors import Gone, NotFound, PortError, Unavailable, Unseen
 from reconciler.model.live import LiveNode
 from reconciler.model.records import Accepted, Ordinals, StateRecord
 from reconciler.model.refs import Json, WorkloadKey
@@ -425,8 +426,10 @@ def test_a_room_whose_labels_were_changed_is_asked_to_come_again(marks: Json) ->
             await it.patch(labels=marks)
             await asyncio.sleep(1.0)
             for ask in (it.desk.find, it.desk.find_in):
-                with pytest.raises(Unavailable):
+                with pytest.raises(Unseen, match="somebody changed the labels") as why:
                     ask("arena", "arena-0")
+                told = refused(why.value)
+                assert (told.status, str(told)) == (503, str(why.value))
             with pytest.raises(Unavailable):
                 await it.desk.report(room, READY)
             await it.patch(labels=it.pod()["metadata"]["labels"] | MARKS)
