@@ -9,7 +9,7 @@ from dataclasses import replace
 from reconciler.core import flips as deciding
 from reconciler.core.fence import Verdict
 from reconciler.loop.lane import Lane
-from reconciler.model.errors import Unavailable
+from reconciler.model.errors import Unavailable, Unseen
 from reconciler.model.live import LivePod
 from reconciler.model.refs import Json, WorkloadKey
 from reconciler.model.rooms import Mark, Report, Why
@@ -254,7 +254,7 @@ class RoomDesk:
     def _workload(self, key: WorkloadKey) -> Workload:
         workload = self._roster.workload(key)
         if workload is None:
-            raise Unavailable(f"what is wanted of {key} is not known yet: ask again")
+            raise Unseen(f"what is wanted of {key} is not known yet: ask again")
         return workload
 
     def _again(self, room: RoomView) -> Room:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from reconciler.core import fence, room_state
 from reconciler.core.fence import Verdict
 from reconciler.kube.addresses import public_address
-from reconciler.model.errors import Unavailable
+from reconciler.model.errors import Unseen
 from reconciler.model.live import LiveNode, LivePod
 from reconciler.model.refs import WorkloadKey
 from reconciler.model.rooms import OPEN_STATES, Ears, Heard, Mark, Why
@@ -40,10 +40,10 @@ class Showing:
         self._shown: dict[str, tuple[_Basis, float, RoomView]] = {}
 
     def room(self, key: WorkloadKey, pod: LivePod) -> RoomView:
-        """Return a room as it is now. Raises Unavailable where its workload is not known."""
+        """Return a room as it is now. Raises Unseen where its workload is not known."""
         workload = self._roster.workload(key)
         if workload is None:
-            raise Unavailable(f"what is wanted of {key} is not known yet: ask again")
+            raise Unseen(f"what is wanted of {key} is not known yet: ask again")
         heard = self._book.heard(pod.uid)
         node, deaf = self._roster.node(pod), self._book.suspicion.of(key, pod.node)
         overdue = self._book.is_overdue(pod.uid, workload)
