@@ -427,7 +427,7 @@ def test_a_room_whose_labels_were_changed_is_asked_to_come_again(marks: Json) ->
             await asyncio.sleep(1.0)
             for ask in (it.desk.find, it.desk.find_in):
                 with pytest.raises(
-                    Unseen, match="somebody changed the labels|what is wanted of"
+                    Unseen, match=r"somebody changed the labels|what is wanted of"
                 ) as why:
                     ask("arena", "arena-0")
                 told = refused(why.value)
