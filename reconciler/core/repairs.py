@@ -36,7 +36,7 @@ def notes(
             addresses.get(pod.node, ""),
             retold=pod.uid in early,
         )
-        for pod in (*there.members, *there.leaving)
+        for pod in (*there.members, *there.leaving, *there.kept)
         if pod.uid not in marked
         and (
             pod.guard != wanted[pod.mark]

@@ -1,6 +1,6 @@
 """Somebody else who changes what is ours: objects beside rooms, and the rooms' own metadata.
 
-What is a stranger's stays; what is ours is made again and set back, which `is_healed` looks for.
+What is a stranger's stays; what is ours is made again and set back, which `unhealed` looks for.
 """
 
 import asyncio
@@ -42,12 +42,12 @@ async def meddle(there: WildHouse, chance: random.Random) -> None:
         await asyncio.sleep(chance.uniform(0.1, 8.0))
 
 
-def is_healed(there: WildHouse, pieces: Iterable[Piece]) -> bool:
-    """Whether all is there that these workloads have beside rooms, and says what we say."""
-    return all(_is_ours(there, piece) for piece in pieces)
+def unhealed(there: WildHouse, pieces: Iterable[Piece]) -> list[str]:
+    """Return what these workloads have that is gone, or does not say what we say."""
+    return [f"{piece.name}: {what}" for piece in pieces for what in _not_ours(there, piece)]
 
 
-def _is_ours(there: WildHouse, piece: Piece) -> bool:
+def _not_ours(there: WildHouse, piece: Piece) -> Iterator[str]:
     shelves = there.world.sandbox.world.store.shelves
     beside = ((BUDGET, piece.name), (SERVICE_ACCOUNT, piece.name), (NAMESPACE, piece.place))
     found = []
@@ -55,7 +55,8 @@ def _is_ours(there: WildHouse, piece: Piece) -> bool:
         key = name if kind is NAMESPACE else f"{piece.place}/{name}"
         stored = shelves[kind].objects.get(key)
         if stored is None:
-            return False
+            yield f"no {kind.kind}"
+            return
         found.append(stored.decode(kind))
     budget, account, space = found
     pods = [
@@ -63,13 +64,18 @@ def _is_ours(there: WildHouse, piece: Piece) -> bool:
         for pod in _known(there, POD)
         if pod.namespace == piece.place and pod.labels.get(labels.WORKLOAD) == piece.name
     ]
-    return (
-        all(_labels(each).get(labels.MANAGED_BY, STRANGER) != STRANGER for each in (*found, *pods))
-        and _keeps(budget)
-        and account.get("automountServiceAccountToken") is False
-        and _labels(space).get(LEVEL) == "privileged"
-        and all(_notes(pod).get(key) in ("true", "false") for pod in pods for key in _KEPT)
-    )
+    for each in (*found, *pods):
+        if _labels(each).get(labels.MANAGED_BY, STRANGER) == STRANGER:
+            yield f"{each['metadata']['name']} is marked a stranger's: {_labels(each)}"
+    if not _keeps(budget):
+        yield f"the budget says {budget['spec']}"
+    if account.get("automountServiceAccountToken") is not False:
+        yield "the account hands its token out"
+    if _labels(space).get(LEVEL) != "privileged":
+        yield f"the namespace says {_labels(space)}"
+    for pod in pods:
+        if not all(_notes(pod).get(key) in ("true", "false") for key in _KEPT):
+            yield f"{pod['metadata']['name']} does not say whether it may be evicted"
 
 
 def _keeps(budget: Json) -> bool:

@@ -28,7 +28,7 @@ from tests.loop.rooms.house import Air, Playhouse, playhouse
 from tests.loop.rooms.mishaps import give_back_all, uncordon_all, wake_all, worsen
 from tests.loop.rooms.parties import Parties
 from tests.loop.rooms.seeds import SEEDS
-from tests.loop.rooms.strangers import DEEDS, is_healed
+from tests.loop.rooms.strangers import DEEDS, unhealed
 from tests.loop.rooms.truth import Laws
 from tests.loop.rooms.wild import FAST_OR_SLOW, GONE, PUSHED_BACK, WildHouse
 from tests.loop.rooms.wishes import FREE, QUIET_SECONDS, SERVERS, Piece, Wish
@@ -164,7 +164,7 @@ def _is_as_wanted(there: WildHouse, wish: Wish) -> bool:
     return all(
         _stands(there, wish.pieces[name], _wanted(there, wish, name), wish.wanted[name][1])
         for name in wish.wanted
-    ) and is_healed(there, (wish.pieces[name] for name in wish.wanted))
+    ) and not unhealed(there, (wish.pieces[name] for name in wish.wanted))
 
 
 def _wanted(there: Playhouse, wish: Wish, name: str) -> int:
@@ -196,9 +196,10 @@ def _pods(there: Playhouse, piece: Piece) -> list[Json]:
     return [pod for pod in pods if pod["metadata"]["labels"].get(WORKLOAD) == piece.name]
 
 
-def _shown(there: Playhouse, wish: Wish) -> str:
+def _shown(there: WildHouse, wish: Wish) -> str:
     """What there is, for whoever reads that it did not converge."""
-    lines = []
+    there_are = sorted(there.world.namespaces())
+    lines = [f"namespaces {there_are}", *unhealed(there, (wish.pieces[n] for n in wish.wanted))]
     for piece in wish.pieces.values():
         if piece.place not in there.world.namespaces():
             continue

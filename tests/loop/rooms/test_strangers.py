@@ -9,7 +9,7 @@ import pytest
 
 from tests.loop.injecting import INJECTORS, MESH
 from tests.loop.rooms.matches import PIECES, full, in_match, marks
-from tests.loop.rooms.strangers import DEEDS, THEIRS, is_healed
+from tests.loop.rooms.strangers import DEEDS, THEIRS, unhealed
 from tests.loop.rooms.wild import WildHouse
 from tests.loop.virtual_time import in_virtual_time
 
@@ -26,13 +26,13 @@ def test_what_is_ours_is_made_again_and_set_back_and_what_is_theirs_stays(what: 
     async def main() -> None:
         async with in_match(made=HOUSE, free=FREE) as (house, _):
             there = cast(WildHouse, house)
-            assert is_healed(there, PIECES)
+            assert not unhealed(there, PIECES)
             before, playing, wrong = set(marks(there)), full(there), 0
             for number in range(TIMES):
                 assert DEEDS[what](there, random.Random(number))
-                wrong += not is_healed(there, PIECES)
+                wrong += bool(unhealed(there, PIECES))
                 there.changed()
-                await there.until("healed", lambda: is_healed(there, PIECES), HEALED_SECONDS)
+                await there.until("healed", lambda: not unhealed(there, PIECES), HEALED_SECONDS)
                 await asyncio.sleep(30.0)
             assert bool(wrong) is ("marked" not in what)
             assert set(marks(there)) == before

@@ -65,6 +65,13 @@ def test_what_is_wrong_with_one_room_is_set_right_in_one_patch() -> None:
     assert "disruption annotations" in mark.reason
 
 
+def test_a_room_that_is_kept_for_a_post_mortem_is_kept_from_those_who_empty_nodes() -> None:
+    kept = a_room(0, mark=Mark.FAILED, leaving=Why.FAILED, guard=("", ""), address="203.0.113.9")
+    (mark,) = noted(kept, "required")
+    assert (mark.mark, mark.leaving, mark.guard) == (Mark.FAILED, Why.FAILED, KEEP)
+    assert not noted(a_room(0, mark=Mark.FAILED, guard=KEEP, address="203.0.113.9"), "required")
+
+
 def test_labels_of_ours_that_were_changed_are_set_again() -> None:
     workload = a_workload()
     there = rooms.sort_rooms([a_pod(0), a_pod(1, stamps="other")], workload)
