@@ -164,17 +164,17 @@ def sampled(data: bytes) -> None:
 
 
 def test_no_answer_of_an_api_server_is_too_much() -> None:
-    search(Target("answer", 252_000, status_of, refused))
+    search(Target("answer", 126_000, status_of, refused))
 
 
 def test_no_line_of_a_watch_is_too_much() -> None:
     with asyncio.Runner() as runner:
-        search(Target("watch", 504_000, lines_of, lambda data: runner.run(watched(data))))
+        search(Target("watch", 252_000, lines_of, lambda data: runner.run(watched(data))))
 
 
 def test_nothing_that_is_written_on_a_pod_is_too_much() -> None:
-    search(Target("pod", 420_000, notes_of, noted))
+    search(Target("pod", 210_000, notes_of, noted))
 
 
 def test_no_answer_of_prometheus_is_too_much() -> None:
-    search(Target("prometheus", 840_000, sample_of, sampled))
+    search(Target("prometheus", 420_000, sample_of, sampled))

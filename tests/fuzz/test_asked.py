@@ -139,10 +139,10 @@ def test_what_is_changed_here_is_taken_unchanged() -> None:
 
 def test_no_answer_of_a_policy_s_webhook_is_too_much() -> None:
     with asyncio.Runner() as runner:
-        search(Target("review", 420_000, review_of, lambda data: runner.run(reviewed(data))))
+        search(Target("review", 210_000, review_of, lambda data: runner.run(reviewed(data))))
 
 
 def test_nothing_that_a_credentials_plugin_prints_is_too_much() -> None:
     with asyncio.Runner() as runner:
-        target = Target("credential", 168_000, credential_of, lambda d: runner.run(proven(d)))
+        target = Target("credential", 84_000, credential_of, lambda d: runner.run(proven(d)))
         search(target)

@@ -113,16 +113,16 @@ def pushed(data: bytes) -> None:
 
 
 def test_no_listing_of_a_tree_is_too_much() -> None:
-    search(Target("listing", 1_680_000, LISTINGS, listed))
+    search(Target("listing", 840_000, LISTINGS, listed))
 
 
 def test_no_frame_is_taken_for_another() -> None:
-    search(Target("frame", 252_000, LISTINGS, framed))
+    search(Target("frame", 126_000, LISTINGS, framed))
 
 
 def test_no_commit_is_too_much() -> None:
-    search(Target("commit", 1_260_000, COMMITS, signed))
+    search(Target("commit", 630_000, COMMITS, signed))
 
 
 def test_no_words_of_a_host_are_too_much() -> None:
-    search(Target("push", 21_000, PUSHES, pushed))
+    search(Target("push", 10_500, PUSHES, pushed))

@@ -121,4 +121,4 @@ def test_the_notes_that_are_changed_here_are_read_unchanged() -> None:
 
 
 def test_no_note_on_the_lease_is_too_much() -> None:
-    search(Target("lease", 84_000, lease_of, read_whole))
+    search(Target("lease", 42_000, lease_of, read_whole))

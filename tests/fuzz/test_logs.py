@@ -112,4 +112,4 @@ def _path(chance: random.Random) -> str:
 
 
 def test_no_log_of_strangers_commits_is_too_much() -> None:
-    search(Target("log", 16_800, commits_of, logged))
+    search(Target("log", 8_400, commits_of, logged))

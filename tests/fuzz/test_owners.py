@@ -124,8 +124,8 @@ def owned(data: bytes) -> None:
 
 
 def test_no_owners_of_an_object_are_too_much() -> None:
-    search(Target("owners", 42_000, entries_of, read_or_not))
+    search(Target("owners", 21_000, entries_of, read_or_not))
 
 
 def test_no_fields_of_other_managers_are_too_much() -> None:
-    search(Target("fields", 42_000, fields_of, owned))
+    search(Target("fields", 21_000, fields_of, owned))

@@ -189,12 +189,12 @@ def test_the_records_that_are_changed_here_are_read_unchanged() -> None:
 
 
 def test_no_record_is_taken_for_what_it_is_not() -> None:
-    search(Target("record", 756_000, record_of, read_back))
+    search(Target("record", 378_000, record_of, read_back))
 
 
 def test_no_history_of_demand_is_too_much() -> None:
-    search(Target("demand", 420_000, history_of, remembered))
+    search(Target("demand", 210_000, history_of, remembered))
 
 
 def test_no_table_of_demand_is_too_much() -> None:
-    search(Target("table", 420_000, ROWS, tabled))
+    search(Target("table", 210_000, ROWS, tabled))

@@ -122,8 +122,8 @@ def depth_of(value: object) -> int:
 
 def test_no_request_is_too_much_for_the_api_of_rooms() -> None:
     with asyncio.Runner() as runner:
-        search(Target("request", 210_000, request, lambda data: runner.run(asked(data))))
+        search(Target("request", 105_000, request, lambda data: runner.run(asked(data))))
 
 
 def test_no_body_is_read_as_what_it_is_not() -> None:
-    search(Target("json", 1_680_000, TEXTS, strictly))
+    search(Target("json", 840_000, TEXTS, strictly))

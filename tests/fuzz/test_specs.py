@@ -106,12 +106,12 @@ def of_environment(chance: random.Random) -> bytes:
 
 
 def test_no_text_is_too_much_for_the_parser_of_yaml() -> None:
-    search(Target("yaml", 672_000, LARGE, parsed))
+    search(Target("yaml", 336_000, LARGE, parsed))
 
 
 def test_no_file_is_too_much_for_the_reader_of_trees() -> None:
-    search(Target("tree", 336_000, whole_file, read))
+    search(Target("tree", 168_000, whole_file, read))
 
 
 def test_no_values_are_too_much_for_the_reader_of_trees() -> None:
-    search(Target("values", 168_000, of_environment, values))
+    search(Target("values", 84_000, of_environment, values))

@@ -204,16 +204,16 @@ def keys_read(data: bytes) -> None:
 
 
 def test_no_page_of_keys_is_too_much() -> None:
-    search(Target("keys", 84_000, keys_of, keys_read))
+    search(Target("keys", 42_000, keys_of, keys_read))
 
 
 def test_no_token_is_believed_that_nobody_signed() -> None:
-    search(Target("token", 210_000, token_of, believed))
+    search(Target("token", 105_000, token_of, believed))
 
 
 def test_no_word_of_gnupg_is_taken_for_another() -> None:
-    search(Target("gnupg", 420_000, GNUPG, openpgp_says))
+    search(Target("gnupg", 210_000, GNUPG, openpgp_says))
 
 
 def test_no_word_of_openssh_is_taken_for_another() -> None:
-    search(Target("openssh", 420_000, OPENSSH, openssh_says))
+    search(Target("openssh", 210_000, OPENSSH, openssh_says))
