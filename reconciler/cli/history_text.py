@@ -22,6 +22,7 @@ NOT_YET = "not in Git yet"
 NONE = "-"
 _ASKED = re.compile(r"(?:\A|\n\n)Requested-by: (.+)\nGamekeeper-Instance: .+\n*\Z")
 """The last block of a message of `/create` and `/delete`, which holds nothing else."""
+NOTHING_HERE = "No commit that is here is known to have changed it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def print_past(console: Console, past: Past, now: float) -> None:
         console.print()
         print_table(console, HEADS, rows)
     else:
-        console.print("No commit of this log changed it.")
+        console.print(NOTHING_HERE if past.ends_at else "No commit of this log changed it.")
     for note in _notes(past):
         console.note(note)
 

@@ -14,7 +14,7 @@ from functools import partial
 from reconciler.core import fence, victims, witness
 from reconciler.core.failing import Failing, is_failure, is_false_start, tells_its_end_alone
 from reconciler.core.guards import guard_for
-from reconciler.core.reporting import resting_mark
+from reconciler.core.reporting import is_drained_unheard, resting_mark
 from reconciler.core.rollout import Step, may_stay
 from reconciler.core.rooms import Sorted
 from reconciler.core.waits import soonest
@@ -54,6 +54,11 @@ class Departures:
         there = self.there
         judged, heard = there.of(pod), there.heard(pod)
         if judged.protected:
+            if is_drained_unheard(pod, there.workload, heard):
+                # As any that was never heard it is kept from others, and its deadline ends it.
+                guard = guard_for(there.workload, Mark.NONE)
+                stays = f"{pod.name} was told to leave in its start, and was never heard"
+                self.marks.append(MarkRoom(pod, Mark.NONE, why, stays, guard))
             return
         if fence.needs_fence(pod, judged, heard) and pod.mark is not Mark.DRAINING:
             guard = guard_for(there.workload, Mark.DRAINING)

@@ -76,6 +76,7 @@ def patch(
         return []
     guard = guard_for(workload, wish.mark) if wish.mark is not pod.mark else None
     operations = room_patch.operations(pod, wish.mark, pod.leaving, now, guard, address)
+    operations += room_patch.unheard(pod, wish.mark, spoke=True)
     if wish.note != pod.kept_report:
         operations.append(room_patch.keeps(pod.kept_report))
         operations.append(room_patch.kept(wish.note, pod.kept_report))
@@ -110,7 +111,8 @@ def leave_patch(
     if (mark, leaving) == (pod.mark, pod.leaving):
         return []
     guard = guard_for(workload, mark) if mark is not pod.mark else None
-    return room_patch.operations(pod, mark, leaving, now, guard)
+    operations = room_patch.operations(pod, mark, leaving, now, guard)
+    return [*operations, *room_patch.unheard(pod, mark)]
 
 
 def heeds_request(pod: LivePod, *, own: bool) -> bool:

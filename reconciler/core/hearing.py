@@ -14,8 +14,6 @@ MOST_PLAYERS = 1_000_000
 """So many players, or matches, a room may tell of; more is a slip of the game's."""
 KEPT_BEHIND_SECONDS = 60.0
 """So much later than the count on its pod may be one that was answered and does not stand there."""
-NODE_CLOCK_APART_SECONDS = 60.0
-"""So far from ours a node's clock may be, by which a pod tells when its containers started."""
 UNHEARD = Heard(at=0.0, tells=False, begun=False)
 """What is heard of a room that said nothing yet."""
 

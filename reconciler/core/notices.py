@@ -28,7 +28,8 @@ def _notice(commit: str, hold: Hold) -> Notice:
     # Of all other hashes the offers tell, with the lines of workloads that are on record.
     told = hold.kind in (HoldKind.UNSIGNED, HoldKind.FROZEN, HoldKind.NO_ACCEPTED_COMMIT)
     approve = hold.change_hash if told else ""
-    where = f"commit {commit[:12]}" if hold.kind in WHOLE_HEADS else str(hold.key or "")
+    is_whole = hold.kind in WHOLE_HEADS and hold.key is None
+    where = f"commit {commit[:12]}" if is_whole else str(hold.key or "")
     return Notice(hold.kind, where, hold.reason[:NOTICE_CHARACTERS], approve)
 
 

@@ -1,6 +1,5 @@
 """Whether a room is one that reports: by its workload, by its own revision, by what it has done."""
 
-from reconciler.core.hearing import NODE_CLOCK_APART_SECONDS
 from reconciler.core.revision import tells_reports
 from reconciler.model.live import LivePod
 from reconciler.model.rooms import BUSY_MARKS, Heard, Mark
@@ -26,19 +25,17 @@ def is_listened_to(pod: LivePod, workload: Workload) -> bool:
     return workload.hears or pod.mark is not Mark.NONE
 
 
-def is_recorded(pod: LivePod, workload: Workload | None) -> bool:
+def is_recorded(pod: LivePod) -> bool:
     """Whether what stands on a room's pod tells that somebody heard it.
 
-    The mark `draining` covers the one before it. Of a room that had it within its start, or before
-    its container ran, nobody knows whether it had begun to report: it is one that was never heard,
-    whom silence does not make empty.
+    The mark `draining` covers the one before it. Of a room that had none nobody knows that it ever
+    spoke, nor of one that somebody marked by hand, whom nothing tells to leave.
     """
     if pod.kept_report:
         return True
-    if pod.mark is not Mark.DRAINING or workload is None or pod.restarts:
-        return pod.mark not in (Mark.NONE, Mark.FAILED)
-    start = workload.timeouts.initialize_seconds + NODE_CLOCK_APART_SECONDS
-    return bool(pod.played_since) and pod.played_since + start < pod.leaving_since
+    if pod.mark is Mark.DRAINING:
+        return bool(pod.leaving_since) and not pod.never_heard
+    return pod.mark not in (Mark.NONE, Mark.FAILED)
 
 
 def resting_mark(pod: LivePod, workload: Workload, heard: Heard | None) -> Mark:
@@ -46,5 +43,16 @@ def resting_mark(pod: LivePod, workload: Workload, heard: Heard | None) -> Mark:
     if heard is not None:
         return Mark.IDLE
     awaited = (pod.ready or pod.lapsed) and is_heard(pod, workload)
-    unheard = pod.mark is Mark.DRAINING and not is_recorded(pod, workload)
+    unheard = pod.mark is Mark.DRAINING and not is_recorded(pod)
     return Mark.IDLE if awaited and not unheard else Mark.NONE
+
+
+def is_drained_unheard(pod: LivePod, workload: Workload, heard: Heard | None) -> bool:
+    """Whether a room that drains is up by now, and nobody ever heard it: it may be full.
+
+    It was told to leave in its start. Who was not is not told either that it may be removed.
+    """
+    if pod.mark is not Mark.DRAINING or heard is not None:
+        return False
+    up = (pod.ready or pod.lapsed) and is_heard(pod, workload)
+    return up and not is_recorded(pod)

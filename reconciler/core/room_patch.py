@@ -67,6 +67,17 @@ def operations(
     return patch
 
 
+def unheard(pod: LivePod, mark: Mark, *, spoke: bool = False) -> list[Json]:
+    """Return what goes with a new mark: whether `draining` covers that nobody ever heard the room.
+
+    `spoke` is whether it is marked for a word of its own.
+    """
+    never = not spoke and mark is Mark.DRAINING and (pod.mark is Mark.NONE or pod.never_heard)
+    if never == pod.never_heard:
+        return []
+    return [_set(_note(labels.NEVER_HEARD), "true" if never else "", pod.never_heard)]
+
+
 def keeps(known: str) -> Json:
     """Return the test that the kept report is the one we know: another leader may have kept one."""
     return {"op": "test", "path": _note(labels.REPORT), "value": known or None}

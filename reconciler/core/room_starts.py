@@ -122,13 +122,13 @@ def _waits_for(pod: LivePod) -> str:
 
 
 def _was_drained_in_its_start(facts: Facts) -> bool:
-    """Whether a room was marked draining before it was ever ready: nobody waits for its word.
+    """Whether a room that starts was marked draining before anybody had heard it.
 
-    One of which a container does not run, or ran before, may have been ready in its time.
+    It is as one without a mark: nobody waits for its word until it is up.
     """
     pod = facts.pod
-    plain = not (pod.waiting or pod.restarts or pod.kept_report)
-    return pod.mark is Mark.DRAINING and facts.heard is None and plain
+    untold = facts.heard is None and not pod.kept_report
+    return pod.mark is Mark.DRAINING and pod.never_heard and untold
 
 
 def _within_start(facts: Facts, state: RoomState, what: str) -> Judged:

@@ -46,18 +46,20 @@ class CountLog:
     async def read(self, revision: str, limit: int) -> CountHistory:
         """Return the newest `limit` changes. Raises the repository's errors."""
         found: list[CountChange] = []
-        start, last, seen = revision, "", 0
+        start, last, ends_at, seen = revision, "", "", 0
         while seen < MOST_COMMITS:
             page = await self.repository.log(start, self.files, PAGE, last)
             for logged in page:
                 seen += 1
                 if logged.cut:
-                    return CountHistory(tuple(found), cut=True, ends_at=logged.commit)
+                    # Another line of the history may go on beside the one that ends here.
+                    last, ends_at = logged.commit, ends_at or logged.commit
+                    continue
                 change, moved_from = await self._change(logged)
                 if change is not None:
                     found.append(change)
                 if len(found) > limit:
-                    return CountHistory(tuple(found[:limit]), cut=True)
+                    return CountHistory(tuple(found[:limit]), cut=True)  # that hides more
                 if moved_from:
                     self.files = (*self.files[:-1], moved_from)
                     start, last = logged.parents[0], ""
@@ -65,7 +67,7 @@ class CountLog:
                 last = logged.commit
             else:
                 if len(page) < PAGE:
-                    return CountHistory(tuple(found))
+                    return CountHistory(tuple(found), bool(ends_at), ends_at)
         return CountHistory(tuple(found), cut=True)
 
     async def _change(self, logged: Logged) -> tuple[CountChange | None, str]:
@@ -183,5 +185,7 @@ def merged(tracked: CountHistory, apart: CountHistory, limit: int) -> CountHisto
     others = (each for each in apart.changes if each.logged.commit not in known)
     # Stable: of one second the log's own order stays.
     every = sorted((*others, *tracked.changes), key=lambda each: -each.logged.at)
-    cut = tracked.cut or apart.cut or len(every) > limit
-    return CountHistory(tuple(every[:limit]), cut, tracked.ends_at or apart.ends_at)
+    if len(every) > limit:
+        return CountHistory(tuple(every[:limit]), cut=True)
+    cut = tracked.cut or apart.cut
+    return CountHistory(tuple(every), cut, tracked.ends_at or apart.ends_at)

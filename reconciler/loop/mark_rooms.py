@@ -30,6 +30,7 @@ async def _mark(lane: Lane, plan: Plan, mark: MarkRoom, steps: Steps, now: float
     patch = room_patch.operations(
         pod, mark.mark, mark.leaving, now, mark.guard, mark.address, mark.retold
     )
+    patch += room_patch.unheard(pod, mark.mark)
     what = f"room {pod.name}"
     try:
         async with lane.slots:

@@ -147,8 +147,10 @@ class Places:
             return
         deleted = "Who deletes it deletes what was accepted, and which names were given"
         if not said:
+            shared = rivals if self.ordinals(key) == ref_of(item) else ()
+            owners = " or ".join([own, *map(self._key_text, shared)])
             raise Misconfigured(
-                f"{ref_of(item)} does not say whose record it is. Write {own} into its `key` "
+                f"{ref_of(item)} does not say whose record it is. Write {owners} into its `key` "
                 f"again. {deleted}"
             )
         again = f" Where somebody changed its `key`, write {own} there again."

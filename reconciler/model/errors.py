@@ -2,8 +2,8 @@
 
     PortError
     ├── Unavailable      back off and try again (down, slow, throttled)
-    │   ├── Unseen           a room is not seen as ours now: its game asks again
-    │   ├── Withheld         refused for as long as something lasts (quota, terminating, no account)
+    │   ├── Unseen       a room is not seen as ours now: its game asks again
+    │   ├── Withheld     refused for as long as something lasts (quota, terminating, no account)
     │   ├── Unanswered   it may have been done all the same: look before doing it again
     │   └── Expired      the position asked for is gone; read everything again (410)
     ├── Conflict         somebody was faster; decide again on a fresh read (409)
@@ -34,7 +34,7 @@ class Unavailable(PortError):
 
 
 class Unseen(Unavailable):
-    """A room is not seen as ours now, though it may be; the message holds no words of a cluster."""
+    """A room is not seen as ours now, though it may be."""
 
 
 class Withheld(Unavailable):

@@ -35,7 +35,7 @@ class LogVoice:
         self._found: dict[WorkloadKey, Mapping[HoldKind, Hold]] = {}
         self._met: dict[WorkloadKey, frozenset[Hold]] = {}
         self._blind = ""
-        self._commit = ""
+        self._head = "", False
         self._telling: set[asyncio.Task[bool]] = set()
 
     def looked(self, wanted: Wanted, reading: Reading | None, seconds: float) -> None:
@@ -43,9 +43,9 @@ class LogVoice:
         if self._blind:
             log.info("over: %s", self._blind)
         self._blind = ""
-        if wanted.commit != self._commit:
-            self._commit = wanted.commit
-            whole = any(hold.kind in WHOLE_HEADS for hold in wanted.holds)
+        whole = any(hold.kind in WHOLE_HEADS for hold in wanted.holds)
+        if (wanted.commit, whole) != self._head:
+            self._head = wanted.commit, whole
             log.info(
                 "commit read: nothing of it acts" if whole else "commit taken in",
                 extra=_fields(commit=wanted.commit[:12], workloads=len(wanted.effective)),

@@ -75,6 +75,42 @@ def test_a_shallow_clone_says_where_it_ends_and_tells_no_number_of_before(
     assert history(there / "games") == history(inside)
 
 
+def test_a_shallow_clone_of_two_lines_tells_all_that_it_has(tmp_path: Path) -> None:
+    """One line ends where the clone does, and the other goes on with a commit it has all of."""
+    top = fleet(tmp_path / "fleet")
+    commit(top, SPEC, "replicas: 2", "replicas: 3")
+    git(top, "switch", "--quiet", "--create", "side")
+    for name in ("one", "two", "three"):
+        (top / f"{name}.md").write_text("words\n")
+        git(top, "add", "--all")
+        git(top, "commit", "--quiet", "--message", name)
+    git(top, "switch", "--quiet", "main")
+    commit(top, SPEC, "replicas: 3", "replicas: 4")
+    commit(top, SPEC, "replicas: 4", "replicas: 5")
+    git(top, "merge", "--quiet", "--no-ff", "--message", "merged", "side")
+    there = tmp_path / "shallow"
+    git(tmp_path, "clone", "--quiet", "--depth", "3", top.as_uri(), str(there))
+    found = history(there)
+    assert [(each["from"], each["to"]) for each in found["changes"]] == [(4, 5)]
+    assert (found["more"], found["shallow"]) == (True, True)
+
+
+def test_a_root_of_its_own_in_a_shallow_clone_is_no_end(tmp_path: Path) -> None:
+    top = fleet(tmp_path / "fleet")
+    git(top, "switch", "--quiet", "--orphan", "words")
+    for name in ("one", "two", "three"):
+        (top / f"{name}.md").write_text("words\n")
+        git(top, "add", "--all")
+        git(top, "commit", "--quiet", "--message", name)
+    git(top, "merge", "--quiet", "--allow-unrelated-histories", "--message", "both", "main")
+    there = tmp_path / "shallow"
+    git(tmp_path, "clone", "--quiet", "--depth", "2", top.as_uri(), str(there))
+    assert git(there, "rev-parse", "--is-shallow-repository").strip() == "true"
+    found = history(there)
+    assert [(each["from"], each["to"]) for each in found["changes"]] == [(None, 2)]
+    assert found["shallow"] is False
+
+
 def test_a_branch_of_counts_that_was_not_fetched_is_named(tmp_path: Path) -> None:
     made = fleet(tmp_path / "fleet")
     config = (made / "gamekeeper.yaml").read_text()

@@ -57,9 +57,17 @@ def _read(objects: Objects, commits: Sequence[str], folder: str) -> list[Logged]
     huge = [commit for commit in commits if commit not in plain]
     found = _shown(objects, plain, _FIELDS, folder) + _shown(objects, huge, _SHORT, folder)
     if any(not logged.parents for logged in found) and objects.shallow():
-        found = [replace(logged, cut=not logged.parents) for logged in found]
+        found = [replace(logged, cut=_is_cut(objects, logged)) for logged in found]
     by_commit = {logged.commit: logged for logged in found}
     return [by_commit[commit] for commit in commits]
+
+
+def _is_cut(objects: Objects, logged: Logged) -> bool:
+    """Whether a shallow clone ends with a commit, which has parents in truth."""
+    if logged.parents:
+        return False
+    head = objects.commands.read("cat-file", "commit", logged.commit).partition(b"\n\n")[0]
+    return b"\nparent " in head
 
 
 def _shown(

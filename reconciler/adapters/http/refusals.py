@@ -25,6 +25,10 @@ _FIXES = {
 }
 
 
+_UNSEEN = (
+    "the room is not seen now: it is being made, somebody changed its labels, or the cluster is "
+    "read anew"
+)
 _WORD = re.compile(r"[A-Za-z]{1,20}")
 
 
@@ -74,7 +78,8 @@ def refused(error: Exception) -> Refused:
         return Refused(410, str(error))
     if isinstance(error, PortError):
         seconds = getattr(error, "retry_after_seconds", None) or RETRY_SECONDS
-        told = str(error) if isinstance(error, Unseen) else "the cluster does not take this now"
+        # Nobody was let in yet: neither names nor what became of them are told.
+        told = _UNSEEN if isinstance(error, Unseen) else "the cluster does not take this now"
         return Refused(503, told, "", seconds)
     return Refused(500, "something went wrong here")
 

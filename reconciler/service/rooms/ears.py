@@ -88,7 +88,8 @@ class Silence:
             everybody = list(lines)
             mute = await self._mute(everybody, lost)
             if late or before or mute:
-                self.suspicion = await self._suspected(everybody, now, lost, mute)
+                due = {line.uid for line in late}
+                self.suspicion = await self._suspected(everybody, now, lost, mute, due)
             forgiven = self._forgiven(everybody, late, before, now)
         # One that spoke while we looked at the others is not silent, and who is forgiven neither.
         return [line for line in late if self.is_late(line)], forgiven
@@ -166,13 +167,18 @@ class Silence:
         return not line.periodic and self._limit_of(line) is not None
 
     async def _suspected(
-        self, lines: Sequence[Line], now: float, lost: Set[str], mute: Set[str]
+        self, lines: Sequence[Line], now: float, lost: Set[str], mute: Set[str], due: Set[str]
     ) -> Suspicion:
-        """Say why we may be deaf, before the first room counts as silent."""
+        """Say why we may be deaf, before the first room counts as silent.
+
+        `due` are the uids of who is late now. Who was never heard, and is not listened to, tells
+        nothing by its silence.
+        """
         tally = Tally(self.suspicion)
         for number, line in enumerate(lines, 1):
             await self._breathe(number)
-            limit = self._limit_of(line) if line.periodic else None
+            listens = line.followed or line.silent or line.uid in due
+            limit = self._limit_of(line) if line.periodic and listens else None
             if limit is not None:
                 news = not line.silent or now - line.last_at < 2 * limit
                 late = _overdue(line, limit, now)

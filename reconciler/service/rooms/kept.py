@@ -17,6 +17,12 @@ from reconciler.service.shelves import is_older
 TOLD_LATE_SECONDS = 10.0
 """So late a pod may tell of a restart: no clock is believed, then or later, that takes players who
 were told of within it before the pod told."""
+CLOCKS_APART_SECONDS = 60.0
+"""So far ahead of ours a node's clock may be, by which the pod tells when its containers started.
+
+What was told within it before a start may be the word of either process, and stands: a game that
+tells its players on change, and crashed so soon after one, keeps its room until it tells of them
+anew, or is `Creating`, or begins once more. What was told after it is taken for the new one's."""
 START_SECONDS = 1.0
 """A pod tells its containers' starts in whole seconds, rounded down."""
 
@@ -130,11 +136,6 @@ def _is_of_start(at: float, pod: LivePod, now: float, unix_seconds: float) -> bo
 def _is_surely_before(line: Line, heard: Heard, pod: LivePod, now: float) -> bool:
     """Whether its players were told of before its containers started, by whatever clock.
 
-    What was told within `NODE_CLOCK_APART_SECONDS` before a start may be the word of either
-    process, and stands: a game that tells its players on change, and crashed so soon after one,
-    keeps its room until it tells of them anew, or is `Creating`, or begins once more. What was told
-    after it is taken for the new one's.
-
     A process says that it is `Creating` before it has any; one that says so again, beside its
     count, may have been heard in another order, until its pod has told that it began.
     """
@@ -143,7 +144,7 @@ def _is_surely_before(line: Line, heard: Heard, pod: LivePod, now: float) -> boo
         return True
     if line.unclear == pod.runs or _is_perhaps_a_proxy(heard, pod):
         return False
-    apart = hearing.NODE_CLOCK_APART_SECONDS
+    apart = CLOCKS_APART_SECONDS
     if line.counted_at == -math.inf:
         apart += (
             hearing.KEPT_BEHIND_SECONDS
@@ -157,7 +158,7 @@ def _is_perhaps_a_proxy(heard: Heard, pod: LivePod) -> bool:
     It may be the game, of which a proxy with the host port is seen: a container need not declare
     its ports. A helper is alike, so its game's dead players stay until it tells of itself.
     """
-    return 0 < pod.beside_since - hearing.NODE_CLOCK_APART_SECONDS <= heard.counted
+    return 0 < pod.beside_since - CLOCKS_APART_SECONDS <= heard.counted
 
 
 def bury(line: Line, before: LivePod | None, pod: LivePod, now: float, unix_seconds: float) -> bool:

@@ -1,7 +1,7 @@
 """The pages of the book: a line for each room, and what it takes from its pod.
 
 A room that was recorded as heard has a line from the beginning of a term on, one that never spoke
-from its first word on, and none once its pod is gone.
+from its first word on, or since it was asked to leave, and none once its pod is gone.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -110,13 +110,12 @@ class Pages:
             return
         term = self._term
         for key in self._roster.workloads():
-            workload = self._roster.workload(key)
             for number, pod in enumerate(self._roster.view.of(key).pods, 1):
                 if number % SLICE == 0:
                     await self._clock.sleep(0)
                 if self._term != term:
                     return  # it ended meanwhile
-                if is_recorded(pod, workload) and self._roster.is_there(pod):
+                if is_recorded(pod) and self._roster.is_there(pod):
                     self.line(key, pod)
             told(key)
         self._seeded = True
@@ -145,9 +144,8 @@ class Pages:
             pods = {found[1].uid: found[1] for found in there if found and found[0] == key}
             gone = touched.keys() - pods.keys()
         self._close(key, gone)
-        workload = self._roster.workload(key)
         for pod in pods.values():
-            if pod.uid in self._lines or is_recorded(pod, workload):
+            if pod.uid in self._lines or is_recorded(pod):
                 line = self.line(key, pod)
                 if line.pod is not pod:
                     self._see(line, pod)
@@ -186,5 +184,5 @@ class Pages:
             kept.void(line, pod, *moment)
             kept.bury(line, None, pod, *moment)
             self._begun(line, pod)
-        if pod.mark is not Mark.NONE:
+        if is_recorded(pod) or pod.mark is Mark.FAILED:
             self._follow(line)

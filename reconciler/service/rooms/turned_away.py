@@ -39,7 +39,7 @@ class Untaken:
         """
         if line is not None and line.counted_at >= self.at:
             return True
-        if self.unix_seconds < pod.game_started_at - hearing.NODE_CLOCK_APART_SECONDS:
+        if self.unix_seconds < pod.game_started_at - kept.CLOCKS_APART_SECONDS:
             return True
         if 0 < self.unix_seconds < pod.game_ended_at + kept.START_SECONDS:
             return True

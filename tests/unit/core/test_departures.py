@@ -165,6 +165,28 @@ def test_a_room_that_was_never_heard_ends_by_the_limits_of_the_user_alone() -> N
     assert removed(plan(given_up, {marked: None})) == [(0, Cause.HEALING)]
 
 
+@pytest.mark.parametrize(
+    "up", [{"ready": True}, {"ready": False, "lapsed": True}], ids=["ready", "was ready"]
+)
+def test_a_room_that_was_drained_in_its_start_and_is_up_unheard_is_as_one_that_never_was(
+    up: dict[str, bool],
+) -> None:
+    seen = Seen(draining=NOW - 9_000, left=NOW - 9_000)
+    pod = a_room(
+        0, mark=Mark.DRAINING, never_heard=True, leaving_since=NOW - 9_000, seen=seen, **up
+    )
+    pod = replace(pod, leaving=Why.SCALE_IN, guard=("true", "false"))
+    workload = reporting(replicas=1, departure=Departure(drain_deadline_seconds=600))
+    made = plan(workload, {pod: None, idle(1): EMPTY})
+    (mark,) = made.marks
+    assert (mark.mark, mark.leaving, mark.guard) == (Mark.NONE, Why.SCALE_IN, ("false", "true"))
+    assert not made.removals
+    unmarked = replace(pod, mark=Mark.NONE, never_heard=False, guard=("false", "true"))
+    assert removed(plan(workload, {unmarked: None, idle(1): EMPTY})) == [(0, Cause.DEADLINE)]
+    given_up = replace(workload, timeouts=Timeouts(silent_busy_seconds=600))
+    assert removed(plan(given_up, {pod: None, idle(1): EMPTY})) == [(0, Cause.SCALE_IN)]
+
+
 def test_a_spec_that_left_git_tells_rooms_that_were_never_heard() -> None:
     made = leaving_git(reporting(), {a_room(0): None})
     assert told(made) == [(0, "tell", Why.LEFT_GIT)]
@@ -315,7 +337,7 @@ def test_a_budget_by_count_follows_who_plays_every_few_seconds() -> None:
 
 
 def test_a_room_that_never_was_ready_leaves_by_its_pod_alone() -> None:
-    starting = draining(0, ready=False, revision="1-badr")
+    starting = draining(0, ready=False, revision="1-badr", never_heard=True)
     made = plan(reporting(replicas=1), {starting: None, idle(1): EMPTY})
     assert removed(made) == [(0, Cause.SCALE_IN)], "nobody waits for a word of it"
 

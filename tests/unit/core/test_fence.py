@@ -75,7 +75,10 @@ def verdict(
             a_room(0, ready=False, runs=(1,), **DRAINING), None, False, id="that perhaps was"
         ),
         pytest.param(
-            a_room(0, ready=False, **DRAINING), None, True, id="that was never ready nor heard"
+            a_room(0, ready=False, never_heard=True, **DRAINING),
+            None,
+            True,
+            id="that was never ready nor heard",
         ),
         pytest.param(
             a_room(0, **DRAINING), a_heard(silent=True), True, id="that fell silent while empty"

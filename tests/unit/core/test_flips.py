@@ -205,10 +205,7 @@ def test_a_room_is_asked_to_leave_and_to_stay(
     stands: tuple[str | None, str | None] | None,
 ) -> None:
     made = a_room(0) if reports == "required" else a_pod(0)
-    since = NOW if leaving else 0.0
-    pod = replace(
-        made, mark=mark, leaving=Why(leaving), leaving_since=since, played_since=NOW - 3600.0
-    )
+    pod = replace(made, mark=mark, leaving=Why(leaving), leaving_since=NOW if leaving else 0.0)
     patch = flips.leave_patch(pod, heard, a_workload(reports=reports), leaves, NOW)
     if stands is None:
         assert patch == []

@@ -1,12 +1,19 @@
 """Whether a room is one that reports."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from reconciler.core.reporting import is_heard, is_listened_to, is_recorded, resting_mark
+from reconciler.core.reporting import (
+    is_drained_unheard,
+    is_heard,
+    is_listened_to,
+    is_recorded,
+    resting_mark,
+)
 from reconciler.model.rooms import Mark, Why
-from tests.unit.core.making import NOW, a_pod, a_room, a_workload
+from tests.unit.core.making import NOW, a_heard, a_pod, a_room, a_workload
 
 REPORT, SILENT = a_workload(reports="required"), a_workload()
 
@@ -31,25 +38,26 @@ def test_a_room_that_never_spoke_is_listened_to_where_its_workload_reports() -> 
     assert is_listened_to(a_room(0, mark=Mark.DRAINING), SILENT)
 
 
-START_SECONDS = REPORT.timeouts.initialize_seconds
-
-
 @pytest.mark.parametrize(
-    ("played_since", "changes", "recorded"),
+    ("changes", "recorded"),
     [
-        pytest.param(NOW - 2 * START_SECONDS - 60.0, {}, True, id="long after its start"),
-        pytest.param(NOW - START_SECONDS - 61.0, {}, True, id="after its start, by whatever clock"),
-        pytest.param(NOW - START_SECONDS - 59.0, {}, False, id="perhaps within its start"),
-        pytest.param(NOW + 5.0, {}, False, id="before its container ran"),
-        pytest.param(0.0, {}, False, id="it does not run yet"),
-        pytest.param(NOW + 5.0, {"runs": (1,)}, True, id="it ran before"),
-        pytest.param(NOW + 5.0, {"kept_report": '{"players":0}'}, True, id="its word is kept"),
+        pytest.param({}, True, id="it had a mark before"),
+        pytest.param({"never_heard": True}, False, id="it had none"),
+        pytest.param({"never_heard": True, "runs": (1,)}, False, id="and a container ended since"),
+        pytest.param({"leaving_since": 0.0}, False, id="somebody marked it by hand"),
+        pytest.param(
+            {"never_heard": True, "kept_report": '{"players":0}'}, True, id="its word is kept"
+        ),
     ],
 )
-def test_a_room_that_was_drained_in_its_start_is_one_that_was_never_heard(
-    played_since: float, changes: dict[str, Any], recorded: bool
+def test_a_room_that_was_drained_before_anybody_heard_it_is_never_heard(
+    changes: dict[str, Any], recorded: bool
 ) -> None:
     drained = {"mark": Mark.DRAINING, "leaving": Why.SCALE_IN, "leaving_since": NOW}
-    pod = a_room(0, played_since=played_since, **drained, **changes)
-    assert is_recorded(pod, REPORT) is recorded
+    pod = a_room(0, **{**drained, **changes})
+    assert is_recorded(pod) is recorded
+    assert is_drained_unheard(pod, REPORT, None) is not recorded
     assert resting_mark(pod, REPORT, None) is (Mark.IDLE if recorded else Mark.NONE)
+    assert not is_drained_unheard(pod, REPORT, a_heard()), "it speaks"
+    assert not is_drained_unheard(pod, SILENT, None), "nobody waits for its word"
+    assert not is_drained_unheard(replace(pod, ready=False), REPORT, None), "it starts"

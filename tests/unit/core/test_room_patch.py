@@ -45,6 +45,21 @@ def test_what_is_written_is_what_is_read() -> None:
     assert labels.STATE not in none["metadata"]["labels"]
 
 
+def test_a_room_that_drains_unheard_is_known_as_such_for_as_long_as_it_drains() -> None:
+    def marked(raw: Json, mark: Mark, *, spoke: bool = False) -> Json:
+        patch = room_patch.unheard(pod_of(raw), mark, spoke=spoke)
+        patched: Json = json_patch(written(raw, mark, Why.SCALE_IN), patch)
+        return patched
+
+    drained = marked(RAW, Mark.DRAINING)
+    assert pod_of(drained).never_heard
+    assert pod_of(marked(drained, Mark.DRAINING)).never_heard, "it is told anew"
+    for mark in (Mark.NONE, Mark.IDLE, Mark.BUSY):
+        assert labels.NEVER_HEARD not in marked(drained, mark)["metadata"]["annotations"]
+    assert not pod_of(marked(RAW, Mark.DRAINING, spoke=True)).never_heard
+    assert not pod_of(marked(marked(RAW, Mark.IDLE), Mark.DRAINING)).never_heard
+
+
 def test_a_room_that_was_told_to_leave_keeps_its_time_until_it_drains() -> None:
     told = written(RAW, Mark.BUSY, Why.ROLLOUT)
     assert state(written(told, Mark.IDLE, Why.ROLLOUT, since=99.0))[2] == 7.5

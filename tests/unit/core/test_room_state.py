@@ -449,7 +449,8 @@ def test_a_room_may_not_go(what: Judged) -> None:
             id="whose post-mortem is over, and of which something runs unheard",
         ),
         pytest.param(
-            judged(ready=False, mark=Mark.DRAINING), id="marked draining before it was ever ready"
+            judged(ready=False, mark=Mark.DRAINING, never_heard=True),
+            id="marked draining before it was ever ready",
         ),
         pytest.param(
             judged(a_heard(said=Said.TERMINATED, players=3), **IDLE_POD),

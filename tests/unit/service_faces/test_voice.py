@@ -48,12 +48,15 @@ async def test_a_head_that_is_held_whole_is_not_taken_in_and_trouble_is_said_to_
             voice.blind(Unavailable("the host does not answer"))
         for _ in range(2):
             voice.looked(Wanted("c2", holds=(held,)), None, 0.1)
+        voice.looked(Wanted("c2"), None, 0.1)
     assert [record.getMessage() for record in caplog.records] == [
         "commit taken in",
         "what was accepted stays wanted: the host does not answer",
         "over: the host does not answer",
         "commit read: nothing of it acts",
         "held: gamekeeper.yaml is missing",
+        "commit taken in",
+        "no longer held",
     ]
 
 

@@ -74,23 +74,70 @@ def test_another_leader_believes_no_word_of_health_over_the_pings_of_a_match() -
     on_stage(act)
 
 
-@pytest.mark.parametrize("hours", [0, 1], ids=["in its start", "an hour later"])
+async def drained(it: Stage, notes: dict[str, str]) -> None:
+    """Mark a room draining that nobody has heard; `notes` are more annotations."""
+    since = f"{it.clock.now():.3f}"
+    left = {labels.LEAVING: "scale-in", labels.LEAVING_SINCE: since}
+    await it.mark(Mark.DRAINING, **{labels.REVISION: REPORTS, **left, **notes})
+    await it.seen()
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["", "somebody asks it to leave"])
+@pytest.mark.parametrize("anew", [False, True], ids=["this leader", "the next leader"])
+@pytest.mark.parametrize(
+    "ends_before", [False, True], ids=["its first container", "one that began anew"]
+)
 def test_a_room_that_was_drained_before_it_could_speak_is_not_empty_for_its_silence(
-    hours: int,
+    ends_before: bool, anew: bool, asked: bool
 ) -> None:
     async def act(it: Stage) -> None:
-        since = it.clock.now() + hours * 3600.0
-        notes = {labels.LEAVING: "scale-in", labels.LEAVING_SINCE: f"{since:.3f}"}
-        await it.mark(Mark.DRAINING, **{labels.REVISION: REPORTS, **notes})
-        await it.seen()
+        if ends_before:
+            await crashes(it)
+        await drained(it, {labels.NEVER_HEARD: "true"})
+        if anew:
+            it.desk.forget()
+        it.listen()
+        await asyncio.sleep(30.0)
+        if asked:
+            room = it.desk.find("arena", "arena-0")
+            await it.desk.leave(room, leaves=True, by="anna", own=False)
+        await asyncio.sleep(2 * it.workload.timeouts.ping_seconds)
+        room = it.desk.find("arena", "arena-0")
+        assert room.judged.protected, "nobody ever heard it"
+        verdict = it.desk.fence(room)
+        assert verdict is not None
+        assert not verdict.may
+
+    on_stage(act)
+
+
+def test_rooms_that_nobody_ever_heard_and_that_are_asked_to_leave_make_nobody_deaf() -> None:
+    """Their silence tells nothing: one beside them that hangs is given up."""
+
+    async def act(it: Stage) -> None:
+        for number in range(8):
+            await it.patch(f"arena-{number}", annotations={labels.REVISION: REPORTS})
+            await it.seen(f"arena-{number}")
+        for number in range(3):
+            room = it.desk.find("arena", f"arena-{number}")
+            await it.desk.leave(room, leaves=True, by="anna", own=False)
+        for turn in range(60):
+            for number in range(3 if turn <= 5 else 4, 8):
+                await it.say(READY, f"arena-{number}")
+            await asyncio.sleep(10.0)
+        assert not it.desk.book.suspicion.everywhere
+        assert it.desk.find("arena", "arena-3").judged.state is RoomState.ERROR
+
+    on_stage(act, 8)
+
+
+def test_a_room_that_was_heard_before_it_was_drained_is_given_up_when_it_is_silent() -> None:
+    async def act(it: Stage) -> None:
+        await drained(it, {})
         it.desk.forget()
         it.listen()
         await asyncio.sleep(2 * it.workload.timeouts.ping_seconds)
-        judged = it.desk.find("arena", "arena-0").judged
-        if hours:
-            assert judged.state is RoomState.ERROR, "it was heard before it was marked"
-        else:
-            assert judged.protected, "nobody ever heard it"
+        assert it.desk.find("arena", "arena-0").judged.state is RoomState.ERROR
 
     on_stage(act)
 
