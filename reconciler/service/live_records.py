@@ -25,8 +25,7 @@ LAST_MOMENT = 253_402_300_800.0
 
 def pod_of(pod: Json) -> LivePod:
     """Return the record of a pod; a room of ours where the labels say so."""
-    metadata, spec, status, marks, notes, conditions, games = _parts(pod)
-    starts, ended = _starts(status, games), _end(spec, status, conditions, games)
+    metadata, spec, status, marks, notes, conditions, games, starts, ended = _parts(pod)
     return LivePod(
         uid=metadata["uid"],
         namespace=intern(metadata.get("namespace", "")),
@@ -71,14 +70,19 @@ def pod_of(pod: Json) -> LivePod:
     )
 
 
-def _parts(pod: Json) -> tuple[Json, Json, Json, Json, Json, Mapping[str, Json], Games]:
+def _parts(
+    pod: Json,
+) -> tuple[Json, Json, Json, Json, Json, Mapping[str, Json], Games, list[float], str]:
     """Return a pod's metadata, spec, status, labels and annotations, empty where it has none.
 
-    With them come its conditions by type, and which of its containers are the game.
+    With them come its conditions by type, which of its containers are the game, when those that
+    run started, and why it ended.
     """
     metadata, spec, status = pod["metadata"], pod.get("spec") or {}, pod.get("status") or {}
     marks, notes = metadata.get("labels") or {}, metadata.get("annotations") or {}
-    return metadata, spec, status, marks, notes, _conditions(status), games_of(spec)
+    conditions, games = _conditions(status), games_of(spec)
+    starts, ended = _starts(status, games), _end(spec, status, conditions, games)
+    return metadata, spec, status, marks, notes, conditions, games, starts, ended
 
 
 def _ordinal_of(metadata: Json, marks: Json, notes: Json) -> int:
