@@ -13,7 +13,7 @@ from functools import partial
 
 from reconciler.core import fence, victims, witness
 from reconciler.core.failing import Failing, is_failure, is_false_start, tells_its_end_alone
-from reconciler.core.guards import guard_for
+from reconciler.core.guards import guard_for, guarded_as
 from reconciler.core.reporting import is_drained_unheard, resting_mark
 from reconciler.core.rollout import Step, may_stay
 from reconciler.core.rooms import Sorted
@@ -61,7 +61,7 @@ class Departures:
                 self.marks.append(MarkRoom(pod, Mark.NONE, why, stays, guard))
             return
         if fence.needs_fence(pod, judged, heard) and pod.mark is not Mark.DRAINING:
-            guard = guard_for(there.workload, Mark.DRAINING)
+            guard = guard_for(there.workload, guarded_as(pod, Mark.DRAINING))
             blames = why is Why.FAILED and tells_its_end_alone(pod, heard)
             mark = MarkRoom(pod, Mark.DRAINING, why, reason, guard, blames_revision=blames)
             self.marks.append(mark)

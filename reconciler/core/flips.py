@@ -8,7 +8,7 @@ from the pod as it is and what was heard, never carried on from an earlier decis
 from dataclasses import dataclass
 
 from reconciler.core import hearing, kept_reports, room_patch
-from reconciler.core.guards import guard_for
+from reconciler.core.guards import guard_for, guarded_as
 from reconciler.core.reporting import resting_mark
 from reconciler.model.live import ENDED_PHASES, LivePod
 from reconciler.model.refs import Json
@@ -110,7 +110,7 @@ def leave_patch(
         mark = rests if mark is Mark.DRAINING else mark
     if (mark, leaving) == (pod.mark, pod.leaving):
         return []
-    guard = guard_for(workload, mark) if mark is not pod.mark else None
+    guard = guard_for(workload, guarded_as(pod, mark)) if mark is not pod.mark else None
     operations = room_patch.operations(pod, mark, leaving, now, guard)
     return [*operations, *room_patch.unheard(pod, mark)]
 

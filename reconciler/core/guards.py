@@ -1,6 +1,7 @@
 """What the tools that empty nodes may do with a room: its two disruption annotations."""
 
 from reconciler.model import labels
+from reconciler.model.live import LivePod
 from reconciler.model.rooms import Mark
 from reconciler.model.specs import Workload
 
@@ -8,6 +9,15 @@ _KEEP = ("false", "true")
 """Do not evict it, do disrupt nothing: (safe-to-evict, do-not-disrupt)."""
 _LET_GO = ("true", "false")
 _EMPTY = frozenset({Mark.IDLE, Mark.DRAINING})
+
+
+def guarded_as(pod: LivePod, mark: Mark) -> Mark:
+    """Return by which mark a room is guarded that has `mark`, or is given it.
+
+    One that drains and was never heard may be full by the time that somebody empties its node.
+    """
+    unheard = mark is Mark.DRAINING and (pod.mark is Mark.NONE or pod.never_heard)
+    return Mark.NONE if unheard else mark
 
 
 def guard_for(workload: Workload, mark: Mark) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from reconciler.core.guards import guard_for
+from reconciler.core.guards import guard_for, guarded_as
 from reconciler.core.rooms import Sorted
 from reconciler.model.live import LivePod
 from reconciler.model.plans import Desired, MarkRoom, PatchRoom
@@ -31,15 +31,16 @@ def notes(
             pod,
             pod.mark,
             pod.leaving,
-            _reason(pod, wanted[pod.mark], pod.uid in early),
-            wanted[pod.mark],
+            _reason(pod, guard, pod.uid in early),
+            guard,
             addresses.get(pod.node, ""),
             retold=pod.uid in early,
         )
         for pod in (*there.members, *there.leaving, *there.kept)
+        for guard in (wanted[guarded_as(pod, pod.mark)],)
         if pod.uid not in marked
         and (
-            pod.guard != wanted[pod.mark]
+            pod.guard != guard
             or pod.odd_mark
             or pod.uid in early
             or (told and pod.mark and addresses.get(pod.node, pod.address) != pod.address)

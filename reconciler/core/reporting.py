@@ -1,5 +1,6 @@
 """Whether a room is one that reports: by its workload, by its own revision, by what it has done."""
 
+from reconciler.core.kept_reports import heard_of
 from reconciler.core.revision import tells_reports
 from reconciler.model.live import LivePod
 from reconciler.model.rooms import BUSY_MARKS, Heard, Mark
@@ -31,7 +32,7 @@ def is_recorded(pod: LivePod) -> bool:
     The mark `draining` covers the one before it. Of a room that had none nobody knows that it ever
     spoke, nor of one that somebody marked by hand, whom nothing tells to leave.
     """
-    if pod.kept_report:
+    if heard_of(pod.kept_report) is not None:
         return True
     if pod.mark is Mark.DRAINING:
         return bool(pod.leaving_since) and not pod.never_heard

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from reconciler.core import hearing
-from reconciler.core.reporting import is_heard
+from reconciler.core.reporting import is_heard, is_recorded
 from reconciler.model.live import LivePod
 from reconciler.model.rooms import BUSY_MARKS, Ears, Heard, Mark
 from reconciler.model.specs import Workload
@@ -50,7 +50,7 @@ class Facts:
         if not self.ears.since or not (self.recorded_busy or self._is_awaited):
             return None
         begun = 0.0
-        if self.pod.mark is Mark.NONE:
+        if self.pod.mark is Mark.NONE or not is_recorded(self.pod):
             begun = self.pod.seen.starting + self.workload.timeouts.initialize_seconds
         return max(self.ears.since, begun) + limit - self.now
 

@@ -187,5 +187,5 @@ def merged(tracked: CountHistory, apart: CountHistory, limit: int) -> CountHisto
     every = sorted((*others, *tracked.changes), key=lambda each: -each.logged.at)
     if len(every) > limit:
         return CountHistory(tuple(every[:limit]), cut=True)
-    cut = tracked.cut or apart.cut
-    return CountHistory(tuple(every), cut, tracked.ends_at or apart.ends_at)
+    ends = [each.ends_at for each in (tracked, apart) if each.cut]
+    return CountHistory(tuple(every), bool(ends), ends[0] if all(ends) and ends else "")

@@ -177,7 +177,7 @@ class Silence:
         tally = Tally(self.suspicion)
         for number, line in enumerate(lines, 1):
             await self._breathe(number)
-            listens = line.followed or line.silent or line.uid in due
+            listens = line.heard is not None or line.followed or line.uid in due
             limit = self._limit_of(line) if line.periodic and listens else None
             if limit is not None:
                 news = not line.silent or now - line.last_at < 2 * limit

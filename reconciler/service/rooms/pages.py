@@ -184,5 +184,5 @@ class Pages:
             kept.void(line, pod, *moment)
             kept.bury(line, None, pod, *moment)
             self._begun(line, pod)
-        if is_recorded(pod) or pod.mark is Mark.FAILED:
+        if pod.mark is Mark.FAILED or (pod.mark is not Mark.NONE and is_recorded(pod)):
             self._follow(line)

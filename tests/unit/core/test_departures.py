@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from reconciler.core import room_patch
 from reconciler.core.rollout import bounds
 from reconciler.model.changes import Cause
 from reconciler.model.holds import HoldKind
-from reconciler.model.live import LiveObject, LivePod, LiveWorkload, Phase, Seen
+from reconciler.model.live import NEVER_SEEN, LiveObject, LivePod, LiveWorkload, Phase, Seen
 from reconciler.model.plans import Plan, Situation
 from reconciler.model.records import StateRecord
 from reconciler.model.refs import WorkloadKey
@@ -23,6 +24,7 @@ from reconciler.model.specs import (
     Timeouts,
     Workload,
 )
+from reconciler.service.seen import seen_of
 from tests.unit.core.leaving import (
     BUSY,
     EMPTY,
@@ -163,6 +165,37 @@ def test_a_room_that_was_never_heard_ends_by_the_limits_of_the_user_alone() -> N
     assert told(made) == [(0, "drain", Why.FAILED)]
     marked = a_room(0, mark=Mark.DRAINING, leaving=Why.FAILED, seen=Seen(draining=NOW - 9))
     assert removed(plan(given_up, {marked: None})) == [(0, Cause.HEALING)]
+
+
+def drained_in_its_start(**changes: Any) -> LivePod:
+    """A room that nobody heard: marked 6 s ago while it started, and ready since a second."""
+    seen = Seen(starting=NOW - 20, draining=NOW - 6, left=NOW - 6)
+    marked = {"mark": Mark.DRAINING, "leaving": Why.SCALE_IN, "leaving_since": NOW - 6}
+    guard = ("false", "true")
+    return a_room(0, **{**marked, "never_heard": True, "seen": seen, "guard": guard, **changes})
+
+
+def test_a_room_that_was_drained_in_its_start_has_its_time_to_speak() -> None:
+    """As one without a mark has: from its start on, not from when its leader began to listen."""
+    starting = drained_in_its_start(ready=False)
+    ready = drained_in_its_start(seen=NEVER_SEEN)
+    ready = replace(ready, seen=seen_of(ready, starting, NOW - 1, NOW - 1))
+    workload = reporting(replicas=1, timeouts=Timeouts(silent_busy_seconds=600))
+    made = plan(workload, {ready: None, idle(1): EMPTY})
+    assert [mark.mark for mark in made.marks] == [Mark.NONE]
+    assert not made.removals
+
+
+def test_a_room_that_drains_unheard_is_kept_from_who_empties_nodes() -> None:
+    excess = a_room(0, ready=False, seen=Seen(starting=NOW - 20))
+    (mark,) = plan(reporting(replicas=1), {excess: None, idle(1): EMPTY}).marks
+    assert (mark.mark, mark.guard) == (Mark.DRAINING, ("false", "true"))
+    drained = drained_in_its_start(guard=mark.guard)
+    suspended = reporting(replicas=1, suspend=True)
+    assert not plan(suspended, {drained: None, idle(1): EMPTY}).marks, "whatever holds it there"
+    invited = replace(drained, ready=False, guard=("true", "false"))
+    (mark,) = plan(reporting(replicas=1), {invited: None, idle(1): EMPTY}).marks
+    assert (mark.mark, mark.guard) == (Mark.DRAINING, ("false", "true"))
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,10 @@ def verdict(
             a_room(0, ready=False, lapsed=True, **DRAINING), None, False, id="that was ready once"
         ),
         pytest.param(
-            a_room(0, ready=False, runs=(1,), **DRAINING), None, False, id="that perhaps was"
+            a_room(0, ready=False, runs=(1,), leaving_since=NOW, **DRAINING),
+            None,
+            False,
+            id="that perhaps was",
         ),
         pytest.param(
             a_room(0, ready=False, never_heard=True, **DRAINING),

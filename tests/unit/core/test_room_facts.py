@@ -40,7 +40,14 @@ STARTED = Seen(starting=NOW - 500)
     [
         pytest.param({}, 400, id="so long after its start may have lasted"),
         pytest.param({"seen": Seen(starting=NOW - 900)}, 300, id="not before we listened so long"),
-        pytest.param({"mark": Mark.DRAINING}, 300, id="and on while it is marked draining for it"),
+        pytest.param(
+            {"mark": Mark.DRAINING, "leaving_since": NOW}, 300, id="one that was heard and drains"
+        ),
+        pytest.param(
+            {"mark": Mark.DRAINING, "leaving_since": NOW, "never_heard": True},
+            400,
+            id="and on while it is marked draining for it",
+        ),
         pytest.param({"ready": False}, None, id="one that is not ready has its start's time-out"),
         pytest.param({"ready": False, "lapsed": True}, 400, id="one that was ready may be full"),
         pytest.param({"mark": Mark.IDLE}, None, id="one that was heard has pingSeconds"),

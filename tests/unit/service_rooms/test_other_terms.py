@@ -111,6 +111,21 @@ def test_a_room_that_was_drained_before_it_could_speak_is_not_empty_for_its_sile
     on_stage(act)
 
 
+@pytest.mark.parametrize("mark", [Mark.NONE, Mark.DRAINING])
+@pytest.mark.parametrize("text", ['{"players":-1}', "x", '{"players":0,"said":"Newer"}'])
+def test_what_cannot_be_read_on_a_pod_is_no_word_of_its_room(text: str, mark: Mark) -> None:
+    async def act(it: Stage) -> None:
+        await drained(it, {labels.NEVER_HEARD: "true", labels.REPORT: text})
+        await it.mark(mark)
+        await it.seen()
+        it.desk.forget()
+        it.listen()
+        await asyncio.sleep(3 * it.workload.timeouts.ping_seconds)
+        assert it.desk.find("arena", "arena-0").judged.protected, "nobody ever heard it"
+
+    on_stage(act)
+
+
 def test_rooms_that_nobody_ever_heard_and_that_are_asked_to_leave_make_nobody_deaf() -> None:
     """Their silence tells nothing: one beside them that hangs is given up."""
 
