@@ -27,8 +27,10 @@ async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
     """
     desired = lane.desired(plan.key)
     if plan.creates is None or desired is None:
-        if plan.strike is not None:
-            await lane.store.save_ordinals(plan.key, plan.strike)
+        known = plan.strike or lane.store.ordinals(plan.key)
+        if known is not None and (plan.strike or lane.store.is_doubtful(plan.key)):
+            # A raise that was not answered may arrive yet, for rooms that nobody wants any more.
+            await lane.store.save_ordinals(plan.key, known)
         return False
     lane.check_stands(plan)
     raised = plan.creates.ordinals

@@ -118,9 +118,9 @@ class RecordStore(RecordMemory):
                 self._states[key] = state
 
     def is_doubtful(self, key: WorkloadKey) -> bool:
-        """Whether a state record may be another than the one remembered: write it again."""
-        kept = self._states.get(key)
-        return kept is not None and kept.doubtful
+        """Whether a record of it may be another than the one remembered: write that again."""
+        kept = (self._states.get(key), self._ordinals.get(key))
+        return any(each is not None and each.doubtful for each in kept)
 
     async def raise_ordinals(self, key: WorkloadKey, ordinals: Ordinals) -> None:
         """Write an ordinal record before a batch is POSTed, even one that stands there already.

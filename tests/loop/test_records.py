@@ -11,7 +11,7 @@ from reconciler.model import labels
 from reconciler.model.errors import AlreadyExists, Misconfigured, PortError, Unanswered, Unavailable
 from reconciler.model.records import Ordinals, StateRecord
 from reconciler.model.refs import WorkloadKey
-from tests.loop.world import Process, World, spec
+from tests.loop.world import Process, World, spec, turn_as_served
 
 ARENA = WorkloadKey("Scheduler", "arena", "arena")
 
@@ -132,6 +132,33 @@ async def test_a_write_that_was_given_up_is_not_carried_out_after_the_next_one()
     answer = process.transport.deliver(late[0])
     assert answer.status == 409
     assert not (await world.process()).lane.store.state(ARENA).deleting
+
+
+async def test_names_that_were_raised_in_vain_do_not_come_onto_the_record_late() -> None:
+    """The rooms are not wanted any more: nothing else would write that record again."""
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 2)})
+    process = await world.process()
+    await world.settle(process)
+    late: list[Call] = []
+
+    def lose(number: int, call: Call) -> None:
+        if call.method == "PUT" and "/configmaps/gamekeeper-arena" in call.path:
+            late.append(call)
+            raise Unavailable("no answer in 30 s")
+
+    process.transport.before = lose
+    world.commit({"schedulers/arena.yaml": spec("arena", 4)})
+    await process.turn()
+    assert late
+    process.transport.before = lambda number, call: None
+    world.commit({"schedulers/arena.yaml": spec("arena", 2)})
+    await turn_as_served(world, process)
+    assert process.transport.deliver(late[0]).status == 409
+    known = (await world.process()).lane.store.ordinals(ARENA)
+    assert known is not None
+    assert not known.outstanding
+    assert len(world.pods("arena")) == 2
 
 
 @pytest.mark.parametrize("stands", [False, True], ids=["did not stand", "stood"])
