@@ -1,5 +1,6 @@
 """What the tools that empty nodes may do with a room: its two disruption annotations."""
 
+from reconciler.core.reporting import covers_nothing
 from reconciler.model import labels
 from reconciler.model.live import LivePod
 from reconciler.model.rooms import Mark
@@ -16,8 +17,7 @@ def guarded_as(pod: LivePod, mark: Mark) -> Mark:
 
     One that drains and was never heard may be full by the time that somebody empties its node.
     """
-    unheard = mark is Mark.DRAINING and (pod.mark is Mark.NONE or pod.never_heard)
-    return Mark.NONE if unheard else mark
+    return Mark.NONE if covers_nothing(pod, mark) else mark
 
 
 def guard_for(workload: Workload, mark: Mark) -> tuple[str, str]:

@@ -39,21 +39,28 @@ def is_recorded(pod: LivePod) -> bool:
     return pod.mark not in (Mark.NONE, Mark.FAILED)
 
 
+def drains_unheard(pod: LivePod) -> bool:
+    """Whether a room drains of which nothing tells that anybody ever heard it: it may be full."""
+    return pod.mark is Mark.DRAINING and not is_recorded(pod)
+
+
+def covers_nothing(pod: LivePod, mark: Mark) -> bool:
+    """Whether `mark`, once it stands, is a `draining` over no mark: nobody had heard the room."""
+    return mark is Mark.DRAINING and (pod.mark is Mark.NONE or pod.never_heard)
+
+
 def resting_mark(pod: LivePod, workload: Workload, heard: Heard | None) -> Mark:
     """Return how a room stands that is empty and stays: as idle, where it has begun to report."""
     if heard is not None:
         return Mark.IDLE
     awaited = (pod.ready or pod.lapsed) and is_heard(pod, workload)
-    unheard = pod.mark is Mark.DRAINING and not is_recorded(pod)
-    return Mark.IDLE if awaited and not unheard else Mark.NONE
+    return Mark.IDLE if awaited and not drains_unheard(pod) else Mark.NONE
 
 
 def is_drained_unheard(pod: LivePod, workload: Workload, heard: Heard | None) -> bool:
-    """Whether a room that drains is up by now, and nobody ever heard it: it may be full.
+    """Whether a room that drains unheard is up by now, so that its word is waited for.
 
     It was told to leave in its start. Who was not is not told either that it may be removed.
     """
-    if pod.mark is not Mark.DRAINING or heard is not None:
-        return False
     up = (pod.ready or pod.lapsed) and is_heard(pod, workload)
-    return up and not is_recorded(pod)
+    return up and heard is None and drains_unheard(pod)

@@ -6,6 +6,7 @@ allocation or a person who asks does (DESIGN §4). A field that is not
 there passes a test for null, on the API server too (contract suite).
 """
 
+from reconciler.core.reporting import covers_nothing
 from reconciler.model import labels
 from reconciler.model.live import LivePod
 from reconciler.model.refs import Json
@@ -72,7 +73,7 @@ def unheard(pod: LivePod, mark: Mark, *, spoke: bool = False) -> list[Json]:
 
     `spoke` is whether it is marked for a word of its own.
     """
-    never = not spoke and mark is Mark.DRAINING and (pod.mark is Mark.NONE or pod.never_heard)
+    never = not spoke and covers_nothing(pod, mark)
     if never == pod.never_heard:
         return []
     return [_set(_note(labels.NEVER_HEARD), "true" if never else "", pod.never_heard)]

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from reconciler.core.hearing import began_anew
-from reconciler.core.reporting import is_recorded
+from reconciler.core.reporting import drains_unheard
 from reconciler.core.room_facts import Facts
 from reconciler.model.live import LivePod, Phase
 from reconciler.model.rooms import Health, Heard, Judged, Mark, RoomState
@@ -127,8 +127,7 @@ def _was_drained_in_its_start(facts: Facts) -> bool:
 
     It is as one without a mark: nobody waits for its word until it is up.
     """
-    pod = facts.pod
-    return pod.mark is Mark.DRAINING and facts.heard is None and not is_recorded(pod)
+    return facts.heard is None and drains_unheard(facts.pod)
 
 
 def _within_start(facts: Facts, state: RoomState, what: str) -> Judged:

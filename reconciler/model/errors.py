@@ -34,7 +34,13 @@ class Unavailable(PortError):
 
 
 class Unseen(Unavailable):
-    """A room is not seen as ours now, though it may be."""
+    """A room is not seen as ours now, though it may be. It is told without names to anybody."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the room is not seen now: it is being made, somebody changed its labels, or the "
+            "cluster or what is wanted there is read anew"
+        )
 
 
 class Withheld(Unavailable):

@@ -1,6 +1,6 @@
 """When our own view first saw something of a pod: what ages are counted from."""
 
-from reconciler.core.reporting import is_recorded
+from reconciler.core.reporting import drains_unheard
 from reconciler.core.revision import tells_reports
 from reconciler.model.live import NEVER_SEEN, LivePod, Seen
 from reconciler.model.rooms import Mark, Why
@@ -47,7 +47,7 @@ def _starting(pod: LivePod, before: LivePod | None, known: Seen, elapsed: float)
 
 def _is_awaited(pod: LivePod) -> bool:
     """Whether a room that is ready has yet to say that it has begun."""
-    unmarked = pod.mark is Mark.NONE or (pod.mark is Mark.DRAINING and not is_recorded(pod))
+    unmarked = pod.mark is Mark.NONE or drains_unheard(pod)
     return unmarked and tells_reports(pod.revision)
 
 

@@ -25,10 +25,6 @@ _FIXES = {
 }
 
 
-_UNSEEN = (
-    "the room is not seen now: it is being made, somebody changed its labels, or the cluster is "
-    "read anew"
-)
 _WORD = re.compile(r"[A-Za-z]{1,20}")
 
 
@@ -79,7 +75,7 @@ def refused(error: Exception) -> Refused:
     if isinstance(error, PortError):
         seconds = getattr(error, "retry_after_seconds", None) or RETRY_SECONDS
         # Nobody was let in yet: neither names nor what became of them are told.
-        told = _UNSEEN if isinstance(error, Unseen) else "the cluster does not take this now"
+        told = str(error) if isinstance(error, Unseen) else "the cluster does not take this now"
         return Refused(503, told, "", seconds)
     return Refused(500, "something went wrong here")
 

@@ -254,7 +254,7 @@ class RoomDesk:
     def _workload(self, key: WorkloadKey) -> Workload:
         workload = self._roster.workload(key)
         if workload is None:
-            raise Unseen(f"what is wanted of {key} is not known yet: ask again")
+            raise Unseen
         return workload
 
     def _again(self, room: RoomView) -> Room:

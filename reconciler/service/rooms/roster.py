@@ -129,7 +129,7 @@ class Roster:
         if found is not None and found[1].uid == uid:
             return found
         if found is None and not self.view.rooms_complete:
-            raise Unseen(f"room {name} is not seen now: the cluster is being read anew")
+            raise Unseen
         if found is None:
             self._check_labels([namespace], name)
         raise Gone(f"room {name} is no more; its name never comes back")
@@ -169,21 +169,19 @@ class Roster:
         """
         view = self.view
         if any(view.is_astray(each, name) or view.room(each, name) for each in namespaces):
-            raise Unseen(
-                f"somebody changed the labels of room {name}: it is heard when they are back"
-            )
+            raise Unseen
 
     def _absence(self, keys: Collection[WorkloadKey], name: str) -> NotFound | Gone | Unseen:
         """Say why there is no room of this name: it never was, is no more, or is not seen yet."""
         if not self.view.rooms_complete:
-            return Unseen("the room is not seen now: the cluster is being read anew")
+            return Unseen()
         for key in keys:
             number, known = ordinals.ordinal_of(name, key.name), self._lane.store.ordinals(key)
             if known is None or not 0 <= number < known.next:
                 continue
             blind = ordinals.is_blind(known, self.view.version, self._clock.now())
             if blind or number in known.outstanding:
-                return Unseen(f"room {name} is being made: ask again")
+                return Unseen()
             return Gone(f"room {name} is no more; its name never comes back")
         is_ours = any(ordinals.ordinal_of(name, key.name) >= 0 for key in keys)
         # Else it may be anything, a credential too that was pasted into the path.

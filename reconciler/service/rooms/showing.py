@@ -43,7 +43,7 @@ class Showing:
         """Return a room as it is now. Raises Unseen where its workload is not known."""
         workload = self._roster.workload(key)
         if workload is None:
-            raise Unseen(f"what is wanted of {key} is not known yet: ask again")
+            raise Unseen
         heard = self._book.heard(pod.uid)
         node, deaf = self._roster.node(pod), self._book.suspicion.of(key, pod.node)
         overdue = self._book.is_overdue(pod.uid, workload)

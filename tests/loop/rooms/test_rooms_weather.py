@@ -20,6 +20,7 @@ import yaml
 from reconciler.model.holds import HoldKind
 from reconciler.model.labels import STATE, WORKLOAD
 from reconciler.model.refs import Json
+from reconciler.model.trees import CONFIG_FILE
 from reconciler.sandbox.players.demand import Demand, Tide
 from reconciler.sandbox.players.natures import ON_CHANGE, Lie, Nature, Voice
 from tests.loop.injecting import INJECTORS
@@ -230,7 +231,7 @@ async def play(seed: int) -> list[str]:
     world = World(seed=seed)
     played = pieces(chance)
     wish = Wish(world, played)
-    world.commit({"gamekeeper.yaml": CONFIG})
+    world.commit({CONFIG_FILE: CONFIG})
     weather = Weather(chance, fails=0.03, slow=0.03, wires=0.5, old=0.1, every=True)
     air = Air(chance, lost=0.03, slow=0.03, astray=0.05)
     parties = Parties(random.Random(seed), QUIET_SECONDS, chance.choice((QUIET_SECONDS, 30.0)))
@@ -285,17 +286,25 @@ async def _converged(there: WildHouse, wish: Wish) -> None:
 
 
 def _approve(there: WildHouse, wish: Wish, approved: set[str]) -> None:
-    """Let people approve the end of a game that is held, for the branch went back.
+    """Let people approve what is held for no other reason than that the branch went back.
 
-    That is told as `force-pushed` and waits for a person (docs/operations.md): also where the game
-    was ended before anybody saw the branch forward again, with it still there.
+    The end of a game is told as `force-pushed` and waits for a person (docs/operations.md): also
+    where the game was ended before anybody saw the branch forward again, with it still there.
+    And where it went back to before there were budgets of ours, the default ones were accepted,
+    and the stricter of both hold.
     """
+    host = there.world.host
+    unbudgeted = any(
+        host.commits[each].files.get(CONFIG_FILE) != CONFIG for each in there.old_heads
+    )
     for hold in there.leader.lane.wanted.holds if there.leader is not None else ():
         ended = hold.key is not None and hold.key.name not in wish.wanted
-        if ended and hold.kind is HoldKind.FORCE_PUSHED and hold.change_hash not in approved:
+        waits = ended and hold.kind is HoldKind.FORCE_PUSHED
+        waits |= unbudgeted and hold.kind is HoldKind.OVER_BUDGET
+        if waits and hold.change_hash not in approved:
             approved.add(hold.change_hash)
             there.world.approve(hold.change_hash)
-            there.weather.met["ends of games approved"] += 1
+            there.weather.met["held changes approved"] += 1
             there.changed()
 
 

@@ -45,6 +45,8 @@ class WildHouse(Playhouse):
         self.line = Line()
         self.pushed_back = ""
         """What the branch stood at before somebody pushed it back by force, "" where nobody did."""
+        self.old_heads: set[str] = set()
+        """The older commits that processes were told of as the head."""
         self.forward = asyncio.Event()
         """Cleared while it is: what people commit upon an old commit would be lost with it."""
         self.forward.set()
@@ -111,6 +113,7 @@ class WildHouse(Playhouse):
         """Let somebody push the branch back to one of its commits by force."""
         host = self.world.host
         self.pushed_back = host.branches["main"]
+        self.old_heads.add(commit)
         self.forward.clear()
         host.branch("main", commit)
 
@@ -162,6 +165,7 @@ async def spoil_git(there: WildHouse, chance: random.Random) -> None:
     way = chance.choice((*GIT, OLD_HEAD))
     if way == OLD_HEAD:
         there.line.old = _old_head(there, chance)
+        there.old_heads.add(there.line.old)
     else:
         GIT[way](there)
     await _while_spoilt(there, chance, way)

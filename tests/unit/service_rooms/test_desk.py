@@ -426,9 +426,7 @@ def test_a_room_whose_labels_were_changed_is_asked_to_come_again(marks: Json) ->
             await it.patch(labels=marks)
             await asyncio.sleep(1.0)
             for ask in (it.desk.find, it.desk.find_in):
-                with pytest.raises(
-                    Unseen, match=r"somebody changed the labels|what is wanted of"
-                ) as why:
+                with pytest.raises(Unseen) as why:
                     ask("arena", "arena-0")
                 told = refused(why.value)
                 assert told.status == 503
