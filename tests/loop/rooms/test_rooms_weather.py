@@ -295,7 +295,7 @@ def _approve(there: WildHouse, wish: Wish, approved: set[str]) -> None:
     """
     host = there.world.host
     unbudgeted = any(
-        host.commits[each].files.get(CONFIG_FILE) != CONFIG for each in there.old_heads
+        host.commits[each].files.get(CONFIG_FILE) != CONFIG.encode() for each in there.old_heads
     )
     for hold in there.leader.lane.wanted.holds if there.leader is not None else ():
         ended = hold.key is not None and hold.key.name not in wish.wanted
