@@ -14,6 +14,7 @@ from reconciler.cli.deadlines import ends_in_seconds
 from reconciler.cli.progress import Progress
 from reconciler.cli.room_reading import Around, SeenRoom
 from reconciler.core import flips, kept_reports, room_patch
+from reconciler.core.reporting import covers_heard, is_recorded
 from reconciler.model.errors import Conflict, PortError
 from reconciler.model.live import LivePod
 from reconciler.model.refs import Json, ObjectRef
@@ -121,11 +122,15 @@ def _patch(pod: LivePod, spec: Workload | None, leaves: bool, now: float) -> lis
     if spec is not None:
         return flips.leave_patch(pod, kept_reports.heard_of(pod.kept_report), spec, leaves, now)
     # Whether it reports is not known here: the loop, which knows it, draws the consequences.
-    wish = Why.REQUEST if leaves else Why.STAYS
+    wish, mark = Why.REQUEST if leaves else Why.STAYS, pod.mark
+    if mark is Mark.DRAINING and not leaves:
+        # Left there it would be the mark of somebody who asks by hand that it leave.
+        mark = Mark.IDLE if is_recorded(pod) else Mark.NONE
     heeds = flips.heeds_request(pod, own=False) if leaves else pod.leaving is Why.REQUEST
     if pod.leaving is wish or not heeds:
         return []
-    return room_patch.operations(pod, pod.mark, wish, now)
+    patch = room_patch.operations(pod, mark, wish, now)
+    return [*patch, *room_patch.record(pod, covers_heard(pod, mark))]
 
 
 def _course(pod: LivePod) -> Course:

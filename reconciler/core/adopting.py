@@ -212,7 +212,7 @@ def patch_of(pod: Json, adoption: Adoption, ordinal: int | None) -> Json:
         # Whoever kept it before may have told it to leave.
         labels.LEAVING: None,
         labels.LEAVING_SINCE: None,
-        labels.NEVER_HEARD: None,
+        labels.WAS_HEARD: None,
     }
     marks: dict[str, str | None] = dict(adoption.marks)
     if _labels(pod).get(labels.STATE) in _ON_THEIR_WAY:

@@ -57,7 +57,7 @@ class Departures:
             if is_drained_unheard(pod, there.workload, heard):
                 # As any that was never heard it is kept from others, and its deadline ends it.
                 guard = guard_for(there.workload, Mark.NONE)
-                stays = f"{pod.name} was told to leave in its start, and was never heard"
+                stays = f"{pod.name} drains, and nobody is known to have heard it"
                 self.marks.append(MarkRoom(pod, Mark.NONE, why, stays, guard))
             return
         if fence.needs_fence(pod, judged, heard) and pod.mark is not Mark.DRAINING:

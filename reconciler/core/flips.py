@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from reconciler.core import hearing, kept_reports, room_patch
 from reconciler.core.guards import guard_for, guarded_as
-from reconciler.core.reporting import resting_mark
+from reconciler.core.reporting import covers_heard, resting_mark
 from reconciler.model.live import ENDED_PHASES, LivePod
 from reconciler.model.refs import Json
 from reconciler.model.rooms import BUSY_MARKS, Health, Heard, Mark, Said, Why
@@ -23,15 +23,19 @@ KEPT_WITHIN_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What stands on a pod, or should: its mark, and the text of its last report."""
+    """What stands on a pod, or should: its mark, and the text of its last report.
+
+    `was_heard` is whether it is a `draining` of a room that was heard.
+    """
 
     mark: Mark
     note: str
+    was_heard: bool
 
 
 def standing_of(pod: LivePod) -> Standing:
     """Return what stands there."""
-    return Standing(pod.mark, pod.kept_report)
+    return Standing(pod.mark, pod.kept_report, pod.was_heard)
 
 
 def wished(pod: LivePod, heard: Heard | None, empty_seconds: float) -> Standing:
@@ -41,7 +45,8 @@ def wished(pod: LivePod, heard: Heard | None, empty_seconds: float) -> Standing:
     """
     if heard is None or is_over(pod):
         return standing_of(pod)
-    return Standing(_mark(pod, heard, empty_seconds), _note(pod, heard))
+    mark = _mark(pod, heard, empty_seconds)
+    return Standing(mark, _note(pod, heard), _was_heard(pod, heard, mark))
 
 
 def is_prompt(pod: LivePod, heard: Heard | None) -> bool:
@@ -60,7 +65,7 @@ def delay_seconds(pod: LivePod, heard: Heard | None, empty_seconds: float) -> fl
     delays = []
     if _mark(pod, heard, IDLE_AFTER_SECONDS) is not pod.mark:
         delays.append(IDLE_AFTER_SECONDS - empty_seconds)
-    if _note(pod, heard) != pod.kept_report:
+    if wished(pod, heard, empty_seconds) != standing_of(pod):
         delays.append(KEPT_WITHIN_SECONDS)
     return min(delays, default=None)
 
@@ -76,7 +81,7 @@ def patch(
         return []
     guard = guard_for(workload, wish.mark) if wish.mark is not pod.mark else None
     operations = room_patch.operations(pod, wish.mark, pod.leaving, now, guard, address)
-    operations += room_patch.unheard(pod, wish.mark, spoke=True)
+    operations += room_patch.record(pod, wish.was_heard)
     if wish.note != pod.kept_report:
         operations.append(room_patch.keeps(pod.kept_report))
         operations.append(room_patch.kept(wish.note, pod.kept_report))
@@ -112,7 +117,7 @@ def leave_patch(
         return []
     guard = guard_for(workload, guarded_as(pod, mark)) if mark is not pod.mark else None
     operations = room_patch.operations(pod, mark, leaving, now, guard)
-    return [*operations, *room_patch.unheard(pod, mark)]
+    return [*operations, *room_patch.record(pod, covers_heard(pod, mark))]
 
 
 def heeds_request(pod: LivePod, *, own: bool) -> bool:
@@ -144,6 +149,10 @@ def _mark(pod: LivePod, heard: Heard, empty_seconds: float) -> Mark:
     if pod.mark is Mark.BUSY and empty_seconds >= IDLE_AFTER_SECONDS:
         return empty
     return pod.mark
+
+
+def _was_heard(pod: LivePod, heard: Heard, mark: Mark) -> bool:
+    return mark is Mark.DRAINING and (heard.begun or covers_heard(pod, mark))
 
 
 def _note(pod: LivePod, heard: Heard) -> str:

@@ -1,6 +1,6 @@
 """What the tools that empty nodes may do with a room: its two disruption annotations."""
 
-from reconciler.core.reporting import covers_nothing
+from reconciler.core.reporting import covers_heard
 from reconciler.model import labels
 from reconciler.model.live import LivePod
 from reconciler.model.rooms import Mark
@@ -17,7 +17,8 @@ def guarded_as(pod: LivePod, mark: Mark) -> Mark:
 
     One that drains and was never heard may be full by the time that somebody empties its node.
     """
-    return Mark.NONE if covers_nothing(pod, mark) else mark
+    unheard = mark is Mark.DRAINING and not covers_heard(pod, mark)
+    return Mark.NONE if unheard else mark
 
 
 def guard_for(workload: Workload, mark: Mark) -> tuple[str, str]:

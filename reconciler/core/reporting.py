@@ -29,14 +29,22 @@ def is_listened_to(pod: LivePod, workload: Workload) -> bool:
 def is_recorded(pod: LivePod) -> bool:
     """Whether what stands on a room's pod tells that somebody heard it.
 
-    The mark `draining` covers the one before it. Of a room that had none nobody knows that it ever
-    spoke, nor of one that somebody marked by hand, whom nothing tells to leave.
+    The mark `draining` covers the one before it, so whoever writes it says what that told. Where
+    nothing is said, for it had none or somebody marked it by hand, nobody knows that it ever spoke.
     """
     if heard_of(pod.kept_report) is not None:
         return True
     if pod.mark is Mark.DRAINING:
-        return bool(pod.leaving_since) and not pod.never_heard
+        return pod.was_heard
     return pod.mark not in (Mark.NONE, Mark.FAILED)
+
+
+def tells_by_silence(pod: LivePod) -> bool:
+    """Whether it means anything that a room says nothing which said nothing to us before.
+
+    Of one that somebody heard, yes: it has stopped. One without a mark may never have begun.
+    """
+    return pod.mark is not Mark.NONE and is_recorded(pod)
 
 
 def drains_unheard(pod: LivePod) -> bool:
@@ -44,9 +52,14 @@ def drains_unheard(pod: LivePod) -> bool:
     return pod.mark is Mark.DRAINING and not is_recorded(pod)
 
 
-def covers_nothing(pod: LivePod, mark: Mark) -> bool:
-    """Whether `mark`, once it stands, is a `draining` over no mark: nobody had heard the room."""
-    return mark is Mark.DRAINING and (pod.mark is Mark.NONE or pod.never_heard)
+def covers_heard(pod: LivePod, mark: Mark) -> bool:
+    """Whether `mark`, once it stands, is a `draining` over one that tells of a room's words.
+
+    One that failed counts as heard: it goes by its pod, whatever it said.
+    """
+    if mark is not Mark.DRAINING:
+        return False
+    return pod.was_heard if pod.mark is Mark.DRAINING else pod.mark is not Mark.NONE
 
 
 def resting_mark(pod: LivePod, workload: Workload, heard: Heard | None) -> Mark:

@@ -6,7 +6,6 @@ allocation or a person who asks does (DESIGN §4). A field that is not
 there passes a test for null, on the API server too (contract suite).
 """
 
-from reconciler.core.reporting import covers_nothing
 from reconciler.model import labels
 from reconciler.model.live import LivePod
 from reconciler.model.refs import Json
@@ -68,15 +67,11 @@ def operations(
     return patch
 
 
-def unheard(pod: LivePod, mark: Mark, *, spoke: bool = False) -> list[Json]:
-    """Return what goes with a new mark: whether `draining` covers that nobody ever heard the room.
-
-    `spoke` is whether it is marked for a word of its own.
-    """
-    never = not spoke and covers_nothing(pod, mark)
-    if never == pod.never_heard:
+def record(pod: LivePod, was_heard: bool) -> list[Json]:
+    """Return what goes with a mark: whether it is a `draining` of a room that was heard."""
+    if was_heard == pod.was_heard:
         return []
-    return [_set(_note(labels.NEVER_HEARD), "true" if never else "", pod.never_heard)]
+    return [_set(_note(labels.WAS_HEARD), "true" if was_heard else "", pod.was_heard)]
 
 
 def keeps(known: str) -> Json:

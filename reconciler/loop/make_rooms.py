@@ -11,7 +11,7 @@ from reconciler.loop.lane import Lane
 from reconciler.loop.refused import is_verdict, may_last
 from reconciler.loop.steps import Steps
 from reconciler.model import labels
-from reconciler.model.errors import AlreadyExists, PortError, Unanswered
+from reconciler.model.errors import AlreadyExists, Conflict, PortError, Unanswered
 from reconciler.model.holds import HoldKind
 from reconciler.model.plans import Desired, Plan, RoomSeat
 from reconciler.model.refs import Json, ObjectRef, WorkloadKey
@@ -27,10 +27,7 @@ async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
     """
     desired = lane.desired(plan.key)
     if plan.creates is None or desired is None:
-        known = plan.strike or lane.store.ordinals(plan.key)
-        if known is not None and (plan.strike or lane.store.is_doubtful(plan.key)):
-            # A raise that was not answered may arrive yet, for rooms that nobody wants any more.
-            await lane.store.save_ordinals(plan.key, known)
+        await _strike_off(lane, plan, steps)
         return False
     lane.check_stands(plan)
     raised = plan.creates.ordinals
@@ -56,6 +53,20 @@ async def make_rooms(lane: Lane, plan: Plan, steps: Steps, now: float) -> bool:
         after = replace(after, seen=seen, seen_at=now)
     await lane.store.save_ordinals(plan.key, after)
     return 0 in versions
+
+
+async def _strike_off(lane: Lane, plan: Plan, steps: Steps) -> None:
+    """Write which names are done where no room is made; what fails holds back nothing else."""
+    known = plan.strike or lane.store.ordinals(plan.key)
+    # A raise that was not answered may arrive yet, for rooms that nobody wants any more.
+    if known is None or not (plan.strike or lane.store.is_doubtful(plan.key)):
+        return
+    try:
+        await lane.store.save_ordinals(plan.key, known)
+    except Conflict:
+        raise  # another writer: all of the plan is to be decided anew
+    except PortError as error:
+        steps.failed("write", f"the record of names of {plan.key}", error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import asyncio
 
 from reconciler.core import room_patch
+from reconciler.core.reporting import covers_heard
 from reconciler.loop.lane import Lane
 from reconciler.loop.steps import Steps
 from reconciler.model.errors import Conflict, PortError
@@ -30,7 +31,7 @@ async def _mark(lane: Lane, plan: Plan, mark: MarkRoom, steps: Steps, now: float
     patch = room_patch.operations(
         pod, mark.mark, mark.leaving, now, mark.guard, mark.address, mark.retold
     )
-    patch += room_patch.unheard(pod, mark.mark)
+    patch += room_patch.record(pod, covers_heard(pod, mark.mark))
     what = f"room {pod.name}"
     try:
         async with lane.slots:

@@ -96,8 +96,8 @@ class LivePod:
     """The text of its reason to leave where it is none of ours: `leaving` is a request then."""
     leaving_since: float = 0.0
     """Unix seconds of the mark `draining`, or of being told to leave while busy, as annotated."""
-    never_heard: bool = False
-    """Whether it had no mark, for nobody had heard it, when it was marked draining."""
+    was_heard: bool = False
+    """Whether it is annotated that its mark `draining` is of a room that somebody heard."""
     guard: tuple[str, str] = ("", "")
     """Our two disruption annotations as they stand (safe-to-evict, do-not-disrupt)."""
     kept_report: str = ""

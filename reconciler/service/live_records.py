@@ -52,7 +52,7 @@ def pod_of(pod: Json) -> LivePod:
         leaving=_WHYS.get(notes.get(labels.LEAVING, ""), Why.REQUEST),
         odd_leaving=_odd(notes.get(labels.LEAVING, ""), _WHYS),
         leaving_since=_number(notes.get(labels.LEAVING_SINCE)),
-        never_heard=notes.get(labels.NEVER_HEARD) == "true",
+        was_heard=notes.get(labels.WAS_HEARD) == "true",
         guard=guard_of(notes),
         kept_report=notes.get(labels.REPORT, ""),
         running=bool(starts) or _is_untold(spec, status),

@@ -8,7 +8,14 @@ import pytest
 
 from reconciler.adapters.kubernetes.calls import Call
 from reconciler.model import labels
-from reconciler.model.errors import AlreadyExists, Misconfigured, PortError, Unanswered, Unavailable
+from reconciler.model.errors import (
+    AlreadyExists,
+    Denied,
+    Misconfigured,
+    PortError,
+    Unanswered,
+    Unavailable,
+)
 from reconciler.model.records import Ordinals, StateRecord
 from reconciler.model.refs import WorkloadKey
 from tests.loop.world import Process, World, spec, turn_as_served
@@ -159,6 +166,26 @@ async def test_names_that_were_raised_in_vain_do_not_come_onto_the_record_late()
     assert known is not None
     assert not known.outstanding
     assert len(world.pods("arena")) == 2
+
+
+async def test_a_record_of_names_that_is_refused_holds_back_nothing_but_new_rooms() -> None:
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 2)})
+    process = await world.process()
+    await world.settle(process)
+
+    def refuse(number: int, call: Call) -> None:
+        if call.method == "PUT" and "/configmaps/gamekeeper-arena" in call.path:
+            raise Denied("a webhook refuses it")
+
+    process.transport.before = refuse
+    world.commit({"schedulers/arena.yaml": spec("arena", 4)})
+    await process.turn()
+    assert len(world.pods("arena")) == 2
+    world.commit({"schedulers/arena.yaml": spec("arena", 1)})
+    for _ in range(40):
+        await turn_as_served(world, process)
+    assert len(world.pods("arena")) == 1
 
 
 @pytest.mark.parametrize("stands", [False, True], ids=["did not stand", "stood"])

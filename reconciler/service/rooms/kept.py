@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from reconciler.core import fence, hearing, kept_reports
+from reconciler.core.reporting import tells_by_silence
 from reconciler.model.live import LivePod
 from reconciler.model.rooms import Health, Heard, Mark
 from reconciler.model.specs import Workload
@@ -43,6 +44,17 @@ def is_recalled(before: LivePod | None, pod: LivePod) -> bool:
     A game that tells its players on change says it once, and a room that was never heard stays.
     """
     return before is not None and before.mark is Mark.FAILED and pod.mark is not Mark.FAILED
+
+
+def unsay_silence(line: Line, pod: LivePod) -> bool:
+    """Forget the silence of a room that never spoke to us, once nothing tells that it ever spoke.
+
+    Somebody took away, or covered, the mark that told so: it is one of whom nobody knows.
+    """
+    if not line.silent or line.is_known or tells_by_silence(pod):
+        return False
+    line.heard, line.overdue = None, False
+    return True
 
 
 def renew(line: Line, pod: LivePod, now: float) -> bool:

@@ -130,6 +130,15 @@ class Line:
         """Whether its silence was taken note of."""
         return self.heard is not None and self.heard.silent
 
+    @property
+    def is_known(self) -> bool:
+        """Whether more is heard of it than that it is silent.
+
+        Players that its pod tells of are there also where it never spoke to us: a game that tells
+        them on change does not say them again.
+        """
+        return self.told_at >= 0 or (self.heard is not None and self.heard.busy)
+
     def fall_silent(self, since: float) -> None:
         """Note that it was silent for too long; `since` is when we began to listen to anybody."""
         heard = self.heard or replace(hearing.UNHEARD, at=since, said_since=since)
@@ -140,10 +149,7 @@ class Line:
         """Take that back: it may be we who did not hear."""
         self.overdue = False
         if self.silent and self.heard is not None:
-            # One that never spoke was noted for its silence alone. Players that its pod tells of
-            # are there all the same: a game that tells them on change does not say them again.
-            known = self.told_at >= 0 or self.heard.busy
-            self.heard = replace(self.heard, silent=False) if known else None
+            self.heard = replace(self.heard, silent=False) if self.is_known else None
 
 
 def line_of(key: WorkloadKey, pod: LivePod, at: float) -> Line:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping
 from reconciler.core.reporting import is_recorded
 from reconciler.model.live import LivePod, LiveWorkload
 from reconciler.model.refs import WorkloadKey
-from reconciler.model.rooms import Mark
 from reconciler.ports import Clock
 from reconciler.service.rooms import kept
 from reconciler.service.rooms.ears import SLICE
@@ -169,9 +168,14 @@ class Pages:
             self._seed(line, pod)
             self._turned(line)
         self.renew(line, pod)
+        unsaid = kept.unsay_silence(line, pod)
+        if line.heard is None and not line.followed:
+            # Somebody may have given it back its mark: its silence is counted from now on.
+            line.last_at = self._elapsed()
+            self._follow(line)
         moment = self._elapsed(), self._clock.now()
         voided, buried = kept.void(line, pod, *moment), kept.bury(line, before, pod, *moment)
-        if kept.undrain(line, pod) or voided or buried:
+        if kept.undrain(line, pod) or voided or buried or unsaid:
             self._turned(line)
         if line.heard is not None and not line.heard.silent:
             self._begun(line, pod)
@@ -184,5 +188,4 @@ class Pages:
             kept.void(line, pod, *moment)
             kept.bury(line, None, pod, *moment)
             self._begun(line, pod)
-        if pod.mark is Mark.FAILED or (pod.mark is not Mark.NONE and is_recorded(pod)):
-            self._follow(line)
+        self._follow(line)

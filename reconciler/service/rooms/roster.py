@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from reconciler.core import flips, ordinals
 from reconciler.core.departing import last_workload
-from reconciler.core.reporting import is_listened_to
+from reconciler.core.reporting import is_listened_to, tells_by_silence
 from reconciler.loop.lane import Lane
 from reconciler.model.errors import Gone, NotFound, PortError, Unseen
 from reconciler.model.live import NO_NODES, LiveNode, LivePod
@@ -149,6 +149,8 @@ class Roster:
             return None
         if pod.mark is Mark.FAILED:
             return None  # it is kept as it is, though it says nothing for ever
+        if line.heard is None and (self.is_mute(pod) or not tells_by_silence(pod)):
+            return None  # it cannot speak, or never did as far as anybody knows
         if pod.ended and not (line.heard is not None and line.heard.busy):
             return None  # its game is over, and nobody has told of players since
         return workload.timeouts.ping_seconds

@@ -72,6 +72,25 @@ async def test_a_room_of_which_no_spec_can_be_read_is_only_told_to_leave() -> No
     assert (asked.pod.mark, asked.pod.leaving) == (Mark.IDLE, Why.REQUEST)
 
 
+@pytest.mark.parametrize(
+    ("notes", "rests"), [({labels.WAS_HEARD: "true"}, Mark.IDLE), ({}, Mark.NONE)]
+)
+async def test_a_room_of_which_no_spec_can_be_read_stays_when_that_is_taken_back(
+    notes: dict[str, str], rests: Mark
+) -> None:
+    """Who may not read the records may ask for it: a mark `draining` left behind would end it."""
+    process = await place()
+    asked_for = {labels.LEAVING: "request", labels.LEAVING_SINCE: "1800000000"}
+    await mark(process, Mark.DRAINING, **asked_for, **notes)
+    (asked,) = await ask(
+        process.cluster, [await room(process)], Around(), leaves=False, now=process.world.time.now
+    )
+    assert asked.course is Course.STAYS
+    assert (asked.pod.mark, asked.pod.leaving, asked.pod.was_heard) == (rests, Why.STAYS, False)
+    await process.world.settle(process)
+    assert process.world.names("arena") == ["arena-0"]
+
+
 async def test_a_request_is_taken_back() -> None:
     process = await place()
     await mark(process, Mark.IDLE)

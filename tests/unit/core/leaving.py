@@ -44,7 +44,8 @@ def busy(n: int, **changes: Any) -> LivePod:
 
 def draining(n: int, why: Why = Why.SCALE_IN, ago: float = 10.0, **changes: Any) -> LivePod:
     seen = Seen(draining=NOW - ago, left=NOW - ago)
-    return idle(n, mark=Mark.DRAINING, leaving=why, seen=seen, **changes)
+    drained = {"mark": Mark.DRAINING, "leaving": why, "seen": seen, "was_heard": True}
+    return idle(n, **{**drained, **changes})
 
 
 def plan(workload: Workload | None, there: Mapping[LivePod, Heard | None], **changes: Any) -> Plan:

@@ -172,7 +172,7 @@ def drained_in_its_start(**changes: Any) -> LivePod:
     seen = Seen(starting=NOW - 20, draining=NOW - 6, left=NOW - 6)
     marked = {"mark": Mark.DRAINING, "leaving": Why.SCALE_IN, "leaving_since": NOW - 6}
     guard = ("false", "true")
-    return a_room(0, **{**marked, "never_heard": True, "seen": seen, "guard": guard, **changes})
+    return a_room(0, **{**marked, "seen": seen, "guard": guard, **changes})
 
 
 def test_a_room_that_was_drained_in_its_start_has_its_time_to_speak() -> None:
@@ -193,6 +193,8 @@ def test_a_room_that_drains_unheard_is_kept_from_who_empties_nodes() -> None:
     drained = drained_in_its_start(guard=mark.guard)
     suspended = reporting(replicas=1, suspend=True)
     assert not plan(suspended, {drained: None, idle(1): EMPTY}).marks, "whatever holds it there"
+    by_hand = replace(drained, leaving=Why.STAYS, leaving_since=0.0)
+    assert not plan(suspended, {by_hand: None, idle(1): EMPTY}).marks, "it is as unknown as that"
     invited = replace(drained, ready=False, guard=("true", "false"))
     (mark,) = plan(reporting(replicas=1), {invited: None, idle(1): EMPTY}).marks
     assert (mark.mark, mark.guard) == (Mark.DRAINING, ("false", "true"))
@@ -205,16 +207,14 @@ def test_a_room_that_was_drained_in_its_start_and_is_up_unheard_is_as_one_that_n
     up: dict[str, bool],
 ) -> None:
     seen = Seen(draining=NOW - 9_000, left=NOW - 9_000)
-    pod = a_room(
-        0, mark=Mark.DRAINING, never_heard=True, leaving_since=NOW - 9_000, seen=seen, **up
-    )
+    pod = a_room(0, mark=Mark.DRAINING, leaving_since=NOW - 9_000, seen=seen, **up)
     pod = replace(pod, leaving=Why.SCALE_IN, guard=("true", "false"))
     workload = reporting(replicas=1, departure=Departure(drain_deadline_seconds=600))
     made = plan(workload, {pod: None, idle(1): EMPTY})
     (mark,) = made.marks
     assert (mark.mark, mark.leaving, mark.guard) == (Mark.NONE, Why.SCALE_IN, ("false", "true"))
     assert not made.removals
-    unmarked = replace(pod, mark=Mark.NONE, never_heard=False, guard=("false", "true"))
+    unmarked = replace(pod, mark=Mark.NONE, guard=("false", "true"))
     assert removed(plan(workload, {unmarked: None, idle(1): EMPTY})) == [(0, Cause.DEADLINE)]
     given_up = replace(workload, timeouts=Timeouts(silent_busy_seconds=600))
     assert removed(plan(given_up, {pod: None, idle(1): EMPTY})) == [(0, Cause.SCALE_IN)]
@@ -370,7 +370,7 @@ def test_a_budget_by_count_follows_who_plays_every_few_seconds() -> None:
 
 
 def test_a_room_that_never_was_ready_leaves_by_its_pod_alone() -> None:
-    starting = draining(0, ready=False, revision="1-badr", never_heard=True)
+    starting = draining(0, ready=False, revision="1-badr", was_heard=False)
     made = plan(reporting(replicas=1), {starting: None, idle(1): EMPTY})
     assert removed(made) == [(0, Cause.SCALE_IN)], "nobody waits for a word of it"
 

@@ -72,13 +72,13 @@ def verdict(
             a_room(0, ready=False, lapsed=True, **DRAINING), None, False, id="that was ready once"
         ),
         pytest.param(
-            a_room(0, ready=False, runs=(1,), leaving_since=NOW, **DRAINING),
+            a_room(0, ready=False, runs=(1,), was_heard=True, **DRAINING),
             None,
             False,
             id="that perhaps was",
         ),
         pytest.param(
-            a_room(0, ready=False, never_heard=True, **DRAINING),
+            a_room(0, ready=False, **DRAINING),
             None,
             True,
             id="that was never ready nor heard",

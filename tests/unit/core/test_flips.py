@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from reconciler.core import flips
+from reconciler.core.hearing import UNHEARD
 from reconciler.core.kept_reports import kept_of
 from reconciler.model import labels
 from reconciler.model.live import Phase
@@ -21,6 +22,7 @@ MUTE = Heard(at=NOW, silent=True, tells=False)
 WELL = Heard(at=NOW, periodic=False, health=Health.HEALTHY, tells=False)
 MIXED = Heard(at=NOW, said=Said.READY, players=3, mixed=True)
 MATCH = Heard(at=NOW, said=Said.OCCUPIED, matches=1, players=3, mixed=True)
+REPORTING = a_workload(reports="required")
 THREE, NOBODY = (Heard(at=NOW, periodic=False, players=count) for count in (3, 0))
 
 
@@ -206,6 +208,7 @@ def test_a_room_is_asked_to_leave_and_to_stay(
 ) -> None:
     made = a_room(0) if reports == "required" else a_pod(0)
     pod = replace(made, mark=mark, leaving=Why(leaving), leaving_since=NOW if leaving else 0.0)
+    pod = replace(pod, was_heard=reports == "required" and mark is Mark.DRAINING)
     patch = flips.leave_patch(pod, heard, a_workload(reports=reports), leaves, NOW)
     if stands is None:
         assert patch == []
@@ -221,6 +224,32 @@ def test_one_that_was_drained_in_its_start_begins_when_it_stays() -> None:
     assert {"op": "remove", "path": "/metadata/labels/gamekeeper.dev~1state"} in patch
 
 
+@pytest.mark.parametrize(
+    ("heard", "recorded"),
+    [
+        pytest.param(READY, True, id="it spoke"),
+        pytest.param(replace(UNHEARD, silent=True), False, id="it was silent alone"),
+        pytest.param(replace(UNHEARD, health=Health.CREATING), False, id="it begins yet"),
+    ],
+)
+def test_a_word_of_a_room_that_drains_stands_beside_its_mark(heard: Heard, recorded: bool) -> None:
+    """Who leads next takes its silence for one of a room that was heard."""
+    pod = a_room(0, mark=Mark.DRAINING, leaving=Why.SCALE_IN, leaving_since=NOW)
+    delay = flips.delay_seconds(pod, heard, 0.0)
+    assert delay == (flips.KEPT_WITHIN_SECONDS if recorded else None)
+    patch = flips.patch(pod, flips.wished(pod, heard, 0.0), REPORTING, NOW)
+    assert _set_by(patch) == ({labels.WAS_HEARD: "true"} if recorded else {})
+    told = replace(pod, was_heard=True)
+    assert flips.delay_seconds(told, heard, 0.0) is None
+    assert flips.delay_seconds(told, None, 0.0) is None
+
+
+def test_what_is_left_of_a_draining_goes_with_the_next_word() -> None:
+    pod = a_room(0, mark=Mark.IDLE, was_heard=True)
+    patch = flips.patch(pod, flips.wished(pod, READY, 99.0), REPORTING, NOW)
+    assert patch[-1] == {"op": "remove", "path": "/metadata/annotations/gamekeeper.dev~1was-heard"}
+
+
 def _set_by(patch: list[Json]) -> dict[str, str]:
     """What a patch sets, by the name of the label or annotation."""
     return {
@@ -232,7 +261,7 @@ def _set_by(patch: list[Json]) -> dict[str, str]:
 
 def test_a_count_that_was_given_up_does_not_call_its_room_back() -> None:
     told = {"mark": Mark.DRAINING, "leaving": Why.LEFT_GIT, "kept_report": kept_of(THREE)}
-    pod = a_pod(0, **told, runs=(1,))
+    pod = a_pod(0, **told, was_heard=True, runs=(1,))
     assert flips.wished(pod, THREE, 0.0) == flips.standing_of(pod)
     since = replace(THREE, runs=(1,))
     assert flips.wished(pod, since, 0.0).mark is Mark.BUSY, "players came after all"

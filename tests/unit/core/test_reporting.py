@@ -41,13 +41,10 @@ def test_a_room_that_never_spoke_is_listened_to_where_its_workload_reports() -> 
 @pytest.mark.parametrize(
     ("changes", "recorded"),
     [
-        pytest.param({}, True, id="it had a mark before"),
-        pytest.param({"never_heard": True}, False, id="it had none"),
-        pytest.param({"never_heard": True, "runs": (1,)}, False, id="and a container ended since"),
-        pytest.param({"leaving_since": 0.0}, False, id="somebody marked it by hand"),
-        pytest.param(
-            {"never_heard": True, "kept_report": '{"players":0}'}, True, id="its word is kept"
-        ),
+        pytest.param({"was_heard": True}, True, id="it had a mark before"),
+        pytest.param({}, False, id="it had none, or somebody marked it by hand"),
+        pytest.param({"runs": (1,)}, False, id="and a container ended since"),
+        pytest.param({"kept_report": '{"players":0}'}, True, id="its word is kept"),
     ],
 )
 def test_a_room_that_was_drained_before_anybody_heard_it_is_never_heard(

@@ -41,10 +41,10 @@ STARTED = Seen(starting=NOW - 500)
         pytest.param({}, 400, id="so long after its start may have lasted"),
         pytest.param({"seen": Seen(starting=NOW - 900)}, 300, id="not before we listened so long"),
         pytest.param(
-            {"mark": Mark.DRAINING, "leaving_since": NOW}, 300, id="one that was heard and drains"
+            {"mark": Mark.DRAINING, "was_heard": True}, 300, id="one that was heard and drains"
         ),
         pytest.param(
-            {"mark": Mark.DRAINING, "leaving_since": NOW, "never_heard": True},
+            {"mark": Mark.DRAINING, "leaving_since": NOW},
             400,
             id="and on while it is marked draining for it",
         ),

@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from reconciler.core import room_patch
+from reconciler.core.reporting import covers_heard
 from reconciler.kube.patches import PatchFailed, json_patch
 from reconciler.model import labels
 from reconciler.model.live import LivePod
@@ -45,19 +46,23 @@ def test_what_is_written_is_what_is_read() -> None:
     assert labels.STATE not in none["metadata"]["labels"]
 
 
-def test_a_room_that_drains_unheard_is_known_as_such_for_as_long_as_it_drains() -> None:
-    def marked(raw: Json, mark: Mark, *, spoke: bool = False) -> Json:
-        patch = room_patch.unheard(pod_of(raw), mark, spoke=spoke)
+@pytest.mark.parametrize("before", [Mark.IDLE, Mark.BUSY, Mark.ALLOCATED, Mark.FAILED])
+def test_draining_covers_what_the_mark_before_it_told_for_as_long_as_it_stands(
+    before: Mark,
+) -> None:
+    def marked(raw: Json, mark: Mark) -> Json:
+        patch = room_patch.record(pod_of(raw), covers_heard(pod_of(raw), mark))
         patched: Json = json_patch(written(raw, mark, Why.SCALE_IN), patch)
         return patched
 
-    drained = marked(RAW, Mark.DRAINING)
-    assert pod_of(drained).never_heard
-    assert pod_of(marked(drained, Mark.DRAINING)).never_heard, "it is told anew"
+    drained = marked(marked(RAW, before), Mark.DRAINING)
+    assert pod_of(drained).was_heard
+    assert pod_of(marked(drained, Mark.DRAINING)).was_heard, "it is told anew"
     for mark in (Mark.NONE, Mark.IDLE, Mark.BUSY):
-        assert labels.NEVER_HEARD not in marked(drained, mark)["metadata"]["annotations"]
-    assert not pod_of(marked(RAW, Mark.DRAINING, spoke=True)).never_heard
-    assert not pod_of(marked(marked(RAW, Mark.IDLE), Mark.DRAINING)).never_heard
+        assert labels.WAS_HEARD not in marked(drained, mark)["metadata"]["annotations"]
+    unheard = marked(RAW, Mark.DRAINING)
+    assert not pod_of(unheard).was_heard, "it had no mark before"
+    assert not pod_of(marked(unheard, Mark.DRAINING)).was_heard
 
 
 def test_a_room_that_was_told_to_leave_keeps_its_time_until_it_drains() -> None:

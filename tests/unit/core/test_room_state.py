@@ -329,7 +329,7 @@ def test_the_state_of(what: Judged, state: RoomState) -> None:
             id="recorded idle beside a container that never started, and not heard",
         ),
         pytest.param(
-            judged(**BESIDE, mark=Mark.DRAINING, leaving_since=NOW),
+            judged(**BESIDE, mark=Mark.DRAINING, leaving_since=NOW, was_heard=True),
             id="draining beside a container that never started, and not heard",
         ),
         pytest.param(
@@ -398,7 +398,7 @@ def test_the_state_of(what: Judged, state: RoomState) -> None:
             id="recorded busy, of which only its silence is known",
         ),
         pytest.param(
-            judged(ready=False, runs=(1,), mark=Mark.DRAINING, leaving_since=NOW),
+            judged(ready=False, runs=(1,), mark=Mark.DRAINING, was_heard=True),
             id="draining, that restarted and was perhaps ready before",
         ),
     ],
@@ -449,12 +449,8 @@ def test_a_room_may_not_go(what: Judged) -> None:
             id="whose post-mortem is over, and of which something runs unheard",
         ),
         pytest.param(
-            judged(ready=False, mark=Mark.DRAINING, never_heard=True),
-            id="marked draining before it was ever ready",
-        ),
-        pytest.param(
             judged(ready=False, mark=Mark.DRAINING),
-            id="that somebody marked draining by hand before it was ever ready",
+            id="marked draining before it was ever ready",
         ),
         pytest.param(
             judged(a_heard(said=Said.TERMINATED, players=3), **IDLE_POD),

@@ -184,6 +184,21 @@ async def stage(rooms: int = 1, **workload: Any) -> AsyncIterator[Stage]:
                 await task
 
 
+class Coded:
+    """Codes that there are since a moment, or of which that is not known."""
+
+    def __init__(self, made_at: float | None) -> None:
+        self.since = made_at
+
+    async def of(self, namespace: str, room: str) -> str:
+        return "code"
+
+    async def made_at(self) -> float:
+        if self.since is None:
+            raise Unavailable("not read yet")
+        return self.since
+
+
 def _make_rooms(world: World, rooms: int) -> None:
     world.create("/api/v1/namespaces", {"metadata": {"name": "arena"}})
     world.create("/api/v1/namespaces/arena/serviceaccounts", {"metadata": {"name": "default"}})

@@ -20,7 +20,7 @@ from reconciler.service.rooms.showing import address_of
 from reconciler.service.views import ClusterView
 from tests.loop.virtual_time import in_virtual_time
 from tests.unit.core.making import a_key
-from tests.unit.service_rooms.stage import OCCUPIED, READY, players, stage
+from tests.unit.service_rooms.stage import OCCUPIED, READY, Coded, players, stage
 
 MARKS = {labels.INSTANCE: "main", labels.WORKLOAD: "arena", labels.KIND: "Scheduler"}
 ARENA = {
@@ -372,21 +372,6 @@ def test_a_name_of_two_workloads_finds_nobody_by_it_and_both_by_namespace() -> N
             assert it.desk.find_in("arena", "arena-0").key == a_key()
 
     in_virtual_time(main())
-
-
-class Coded:
-    """Codes that there are since a moment, or of which that is not known."""
-
-    def __init__(self, made_at: float | None) -> None:
-        self.since = made_at
-
-    async def of(self, namespace: str, room: str) -> str:
-        return "code"
-
-    async def made_at(self) -> float:
-        if self.since is None:
-            raise Unavailable("not read yet")
-        return self.since
 
 
 def test_a_room_whose_key_was_lost_is_not_known_empty_by_what_it_said_before() -> None:

@@ -93,7 +93,7 @@ def test_a_room_that_was_drained_before_it_could_speak_is_not_empty_for_its_sile
     async def act(it: Stage) -> None:
         if ends_before:
             await crashes(it)
-        await drained(it, {labels.NEVER_HEARD: "true"})
+        await drained(it, {})
         if anew:
             it.desk.forget()
         it.listen()
@@ -115,7 +115,7 @@ def test_a_room_that_was_drained_before_it_could_speak_is_not_empty_for_its_sile
 @pytest.mark.parametrize("text", ['{"players":-1}', "x", '{"players":0,"said":"Newer"}'])
 def test_what_cannot_be_read_on_a_pod_is_no_word_of_its_room(text: str, mark: Mark) -> None:
     async def act(it: Stage) -> None:
-        await drained(it, {labels.NEVER_HEARD: "true", labels.REPORT: text})
+        await drained(it, {labels.REPORT: text})
         await it.mark(mark)
         await it.seen()
         it.desk.forget()
@@ -148,7 +148,7 @@ def test_rooms_that_nobody_ever_heard_and_that_are_asked_to_leave_make_nobody_de
 
 def test_a_room_that_was_heard_before_it_was_drained_is_given_up_when_it_is_silent() -> None:
     async def act(it: Stage) -> None:
-        await drained(it, {})
+        await drained(it, {labels.WAS_HEARD: "true"})
         it.desk.forget()
         it.listen()
         await asyncio.sleep(2 * it.workload.timeouts.ping_seconds)
