@@ -291,10 +291,16 @@ async def test_of_a_lost_record_what_only_adds_acts(count: int) -> None:
     assert not kinds(fresh)
 
 
+BOUNDED = {"min": 1, "max": 6, "policy": {"schedule": [{"replicas": 1}]}}
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
         pytest.param(spec("arena", 1), "scale-in to=1", id="a scale-in"),
+        pytest.param(
+            spec("arena", 1, autoscaling=BOUNDED), "scale-in to=1", id="one inside bounds"
+        ),
         pytest.param(spec("arena", 3, SECOND), "rollout to=3", id="a roll-out"),
         pytest.param(None, "left-git to=0", id="a spec that left Git"),
     ],
@@ -311,6 +317,9 @@ async def test_of_a_lost_record_what_removes_waits_for_an_approval(
         await turns(world, waiting)
         assert set(world.names("arena")) == before
         assert kinds(waiting) == {"arena": HoldKind.NO_ACCEPTED_COMMIT}
+    world.commit({"README.md": "Arena is played on Fridays."})
+    await turns(world, fresh)
+    assert set(world.names("arena")) == before, "that has nothing to do with it"
     (hold,) = fresh.lane.wanted.holds
     (offer,) = fresh.lane.store.repository.offers
     assert (offer.change_hash, offer.lines[0].endswith(line)) == (hold.change_hash, True)
