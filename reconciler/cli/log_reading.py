@@ -159,7 +159,8 @@ class GitSide:
         if self.reading.unreadable:
             hint = f"{self.reading.unreadable[0]} cannot be read: what stands there is not known"
         what = f'there is no workload "{word}" at commit {self.commit[:12]}'
-        raise Failure(what, hint, "gamekeeper validate REV counts those of a commit")
+        fix = "gamekeeper validate REV counts those of a commit; --path says where they are read"
+        raise Failure(what, hint, fix)
 
     def files_of(self, key: WorkloadKey) -> tuple[str, ...]:
         """Return the files that may have a workload's number: that of counts, and its spec.
@@ -205,8 +206,13 @@ async def opened_git(settings: Settings) -> AsyncIterator[GitSide]:
         mirror = make_mirror(settings) if settings.repo else None
         repository = mirror or make_checkout(".", settings)
         try:
-            # Here counts are read and nothing is made: an object that is not allowed hides none.
-            permissions = replace(permissions_of(settings), kinds=tuple(ALLOWABLE))
+            # Here counts are read and nothing is made: what is not allowed hides none.
+            permissions = replace(
+                permissions_of(settings),
+                kinds=tuple(ALLOWABLE),
+                copy_from=None,
+                pod_security="privileged",
+            )
             branch = settings.branch
             side = GitSide(repository, mirror, compiler, permissions, branch, "", _NOTHING)
             await side.look()

@@ -79,8 +79,10 @@ def _how_allowed(copy: CopyFrom, permissions: Permissions) -> str:
     return added
 
 
-def is_allowed(copy: CopyFrom, allowed: Collection[str]) -> bool:
+def is_allowed(copy: CopyFrom, allowed: Collection[str] | None) -> bool:
     """Whether the operator lets it be copied: its namespace, or it alone as NAMESPACE/NAME."""
+    if allowed is None:
+        return True
     return copy.namespace in allowed or f"{copy.namespace}/{copy.name}" in allowed
 
 

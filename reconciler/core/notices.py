@@ -7,7 +7,7 @@ from reconciler.model.records import Notice, StateRecord
 from reconciler.model.refs import WorkloadKey
 
 NOTICES_KEPT = 50
-NOTICE_CHARACTERS = 300
+NOTICE_CHARACTERS = 500
 
 
 def notices_of(
@@ -30,7 +30,9 @@ def _notice(commit: str, hold: Hold) -> Notice:
     approve = hold.change_hash if told else ""
     is_whole = hold.kind in WHOLE_HEADS and hold.key is None
     where = f"commit {commit[:12]}" if is_whole else str(hold.key or "")
-    return Notice(hold.kind, where, hold.reason[:NOTICE_CHARACTERS], approve)
+    cut = hold.reason[: NOTICE_CHARACTERS - 1] + "…"
+    reason = hold.reason if len(hold.reason) <= NOTICE_CHARACTERS else cut
+    return Notice(hold.kind, where, reason, approve)
 
 
 def _is_told(records: Mapping[WorkloadKey, StateRecord], key: WorkloadKey | None) -> bool:

@@ -40,7 +40,7 @@ def vouched(found: Verification, branch: str, rules: SigningRules, since: str) -
     lines = [f"unsigned {each.commit}" for each in found.unsigned]
     if found.cut:
         lines = [f"not looked at {found.tip}"]
-    problem = f"{_what(found, branch)}; nothing of this head acts. {_remedy(rules, since)}"
+    problem = f"{_what(found, branch)}; nothing of this head acts. {_remedy(found, rules, since)}"
     return Vouched("", problem, hash_of_lines(lines), since)
 
 
@@ -87,9 +87,12 @@ def _what(found: Verification, branch: str) -> str:
     return f"commit {first.commit[:12]} of {branch} is {first.problem}{more}"
 
 
-def _remedy(rules: SigningRules, since: str) -> str:
+def _remedy(found: Verification, rules: SigningRules, since: str) -> str:
     if not since:
         return f"{_NO_RECORD}Push a commit that an allowed key signed"
     if not rules.strict:
         return "Push a commit that an allowed key signed"
-    return f"Sign them anew (git rebase --force-rebase --gpg-sign {since[:12]}) and force-push"
+    # The newest comes first. What lies beneath the last, a commit of ours perhaps, keeps its id.
+    all_known = bool(found.unsigned) and not found.cut
+    base = f"{found.unsigned[-1].commit[:12]}^" if all_known else since[:12]
+    return f"Sign them anew (git rebase --force-rebase --gpg-sign {base}) and force-push"

@@ -251,8 +251,8 @@ class Permissions:
     policies may ask, as `core/egress.py` reads them; None where that is not known here.
     `kinds` are those that it may make or add to, `namespaces` globs of where rooms may be.
     `instance` is whose labels additional objects carry. `copy_from` are namespaces to copy from, or
-    NAMESPACE/NAME for one object alone. `values` are the files of this environment that are laid
-    over the specs, the later over the earlier.
+    NAMESPACE/NAME for one object alone; None where that is not known here. `values` are the files
+    of this environment that are laid over the specs, the later over the earlier.
     """
 
     pod_security: PodSecurity = "baseline"
@@ -262,5 +262,5 @@ class Permissions:
     kinds: tuple[str, ...] = ()
     namespaces: tuple[str, ...] = ("*",)
     instance: str = ""
-    copy_from: tuple[str, ...] = ()
+    copy_from: tuple[str, ...] | None = ()
     values: tuple[str, ...] = ()

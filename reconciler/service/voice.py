@@ -53,12 +53,12 @@ class LogVoice:
             for dropped in wanted.dropped:
                 log.info("%s", dropped, extra=_fields(workload=str(dropped.key)))
         held = {_place_of(hold): hold for hold in wanted.holds}
-        for place, hold in held.items():
-            if self._held.get(place) != hold:
-                self._say_held(hold)
         for place, hold in self._held.items():
             if place not in held:
                 log.info("no longer held", extra=_fields(workload=place[0], hold=hold.kind))
+        for place, hold in held.items():
+            if self._held.get(place) != hold:
+                self._say_held(hold)
         self._held = held
         for entry in wanted.approved:
             if entry not in self._approved:

@@ -138,12 +138,16 @@ def test_it_takes_a_git_identity_and_a_repository_to_undo(inside: Path) -> None:
     assert "--repo" in where.stderr
 
 
-def test_a_spec_with_objects_of_kinds_that_are_not_allowed_here_has_a_history(
+def test_a_spec_with_objects_and_copies_that_are_not_allowed_here_has_a_history(
     tmp_path: Path,
 ) -> None:
     made = fleet(tmp_path / "fleet")
     text = (made / SPEC).read_text()
-    (made / SPEC).write_text(text.replace("spec:\n", "spec:\n  objects: objects\n", 1))
+    more = """spec:
+  objects: objects
+  copyFrom: [{kind: Secret, namespace: shared, name: registry}]
+"""
+    (made / SPEC).write_text(text.replace("spec:\n", more, 1))
     (made / "objects").mkdir()
     map_of = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
     (made / "objects" / "configmap.yaml.j2").write_text(map_of)

@@ -77,6 +77,20 @@ def test_what_is_left_goes_by_the_lines_that_it_prints(applied: Place) -> None:
     wait_until(lambda: "namespace/arena" not in applied.kubectl("get", "ns", "-o", "name"))
 
 
+def test_what_another_instance_shares_is_in_none_of_the_lines(applied: Place) -> None:
+    """Its rooms speak by the same keys, and its loop is of the same manifest."""
+    of_another = ("configmap", "gamekeeper-other", "--namespace", "gamekeeper")
+    applied.kubectl("create", *of_another)
+    marks = ("gamekeeper.dev/instance=other", "gamekeeper.dev/record=repository")
+    applied.kubectl("label", *of_another, *marks)
+    done = applied.run("uninstall", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "Instance other has its records in namespace gamekeeper, too" in done.stdout
+    assert "gamekeeper-room-codes" not in done.stdout
+    assert "deploy/gamekeeper.yaml" not in done.stdout
+    assert len(re.findall(r"kubectl (delete .*)", done.stdout)) == 3
+
+
 def test_a_namespace_that_people_gave_stands_in_no_line(place: Place) -> None:
     place.kubectl("create", "namespace", "arena")
     place.kubectl("annotate", "namespace", "arena", "gamekeeper.dev/adopt=main")

@@ -196,7 +196,7 @@ async def test_strictly_the_bad_commit_stays_until_it_is_signed_anew(strict: Sto
     await strict.world.settle(process)
     assert strict.rooms() == (2, 2)
     assert bad[:12] in held(process)
-    assert f"git rebase --force-rebase --gpg-sign {good[:12]}" in held(process)
+    assert f"git rebase --force-rebase --gpg-sign {bad[:12]}^" in held(process)
     strict.world.host.branch("main", good)
     strict.commit({ARENA: spec("arena", 5)}, strict.anna)
     strict.commit({LOBBY: spec("lobby", 3)}, strict.anna)

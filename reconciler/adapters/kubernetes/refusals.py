@@ -113,8 +113,8 @@ def _forbidden(what: str, said: str, body: Json) -> PortError:
             "take the rest out of its template, or have it granted to Gamekeeper"
         )
     return Denied(
-        f"{what}: {said} (403): grant this (`gamekeeper rbac` prints "
-        "all that is needed), or change what is asked for"
+        f"{what}: {said} (403): grant this (`gamekeeper rbac` prints what the loop needs, "
+        "deploy/README.md what people do), or change what is asked for"
     )
 
 

@@ -29,7 +29,7 @@ def waits(found: Verification = FOUND, rules: SigningRules = STRICT, since: str 
             STRICT,
             BASE,
             "commit aaaaaaaaaaaa of main is not signed, and 1 beneath it likewise; nothing of this "
-            "head acts. Sign them anew (git rebase --force-rebase --gpg-sign cccccccccccc) and "
+            "head acts. Sign them anew (git rebase --force-rebase --gpg-sign bbbbbbbbbbbb^) and "
             "force-push",
             id="several",
         ),
