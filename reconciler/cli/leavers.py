@@ -14,7 +14,7 @@ from reconciler.cli.deadlines import ends_in_seconds
 from reconciler.cli.progress import Progress
 from reconciler.cli.room_reading import Around, SeenRoom
 from reconciler.core import flips, kept_reports, room_patch
-from reconciler.core.reporting import covers_heard, is_recorded
+from reconciler.core.reporting import covers_heard, drains_unheard
 from reconciler.model.errors import Conflict, PortError
 from reconciler.model.live import LivePod
 from reconciler.model.refs import Json, ObjectRef
@@ -125,7 +125,7 @@ def _patch(pod: LivePod, spec: Workload | None, leaves: bool, now: float) -> lis
     wish, mark = Why.REQUEST if leaves else Why.STAYS, pod.mark
     if mark is Mark.DRAINING and not leaves:
         # Left there it would be the mark of somebody who asks by hand that it leave.
-        mark = Mark.IDLE if is_recorded(pod) else Mark.NONE
+        mark = Mark.NONE if drains_unheard(pod) else Mark.IDLE
     heeds = flips.heeds_request(pod, own=False) if leaves else pod.leaving is Why.REQUEST
     if pod.leaving is wish or not heeds:
         return []

@@ -17,7 +17,6 @@ from reconciler.loop.uninstall import (
     INSTALLED,
     OwnRecord,
     Removal,
-    beside,
     counted_rooms,
     installed,
     own_records,
@@ -84,8 +83,9 @@ async def _uninstall(asked: Asked, settings: Settings, console: Console) -> int:
             outcomes = await _remove(one, asked, settings, console)
         await drop_lease(one, settings)
         await one.view.read()
-        others_here = await beside(one.cluster, settings.namespace, settings.instance)
-        print_left(console, settings, one.lane, others_here)
+        there = await installed(one.cluster)
+        others = {each: there[each] for each in there if each != settings.instance}
+        print_left(console, settings, one.lane, others)
         return 1 if any(outcome.error for outcome in outcomes) else 0
     finally:
         await one.cluster.close()

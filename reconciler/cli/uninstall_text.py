@@ -70,11 +70,14 @@ def print_removed(
         _print_counts(console, removed)
 
 
-def print_left(console: Console, settings: Settings, lane: Lane, beside: Sequence[str]) -> None:
+def print_left(
+    console: Console, settings: Settings, lane: Lane, others: Mapping[str, Iterable[str]]
+) -> None:
     """Say what is left, and how kubectl takes it away.
 
-    `beside` are other instances in the same namespace: what they share with it stays.
+    `others` are the namespaces of other instances: what they share with this one stays.
     """
+    beside = any(settings.namespace in spaces for spaces in others.values())
     _print_rooms(console, counted_rooms(lane), "run on")
     there = f"--all-namespaces --selector {labels.INSTANCE}={settings.instance}"
     spaces, given = _namespaces(settings, lane)
@@ -84,17 +87,15 @@ def print_left(console: Console, settings: Settings, lane: Lane, beside: Sequenc
         "what protects them": f"poddisruptionbudgets,serviceaccounts {there}",
         "namespaces, and all in them": f"namespaces {' '.join(sorted(spaces))}" if spaces else "",
         "the keys of rooms' codes": "" if beside else codes,
-        "what you installed": "" if beside else "--filename deploy/gamekeeper.yaml",
+        "what you installed": "" if others else "--filename deploy/gamekeeper.yaml",
     }
     console.print("What is left goes with kubectl, when you want it to:")
     for what, words in left.items():
         if words:
             console.print(f"  {what:<30}  kubectl delete {words}")
-    if beside:
-        console.print(
-            f"Instance {', '.join(beside)} has its records in namespace {settings.namespace}, too: "
-            "what you installed there and the keys of rooms' codes are shared with it."
-        )
+    if others:
+        console.print("What you installed stays, and what is shared, while others are installed.")
+        print_others(console, others)
     if given:
         console.print(f"Not ours, and no line for it: namespace {', '.join(sorted(given))}.")
     console.print("A loop of this instance, on the same repository, takes the rooms over again.")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from reconciler.core import hearing, kept_reports, room_patch
 from reconciler.core.guards import guard_for, guarded_as
-from reconciler.core.reporting import covers_heard, resting_mark
+from reconciler.core.reporting import COVERING, covers_heard, resting_mark
 from reconciler.model.live import ENDED_PHASES, LivePod
 from reconciler.model.refs import Json
 from reconciler.model.rooms import BUSY_MARKS, Health, Heard, Mark, Said, Why
@@ -25,7 +25,7 @@ KEPT_WITHIN_SECONDS = 10.0
 class Standing:
     """What stands on a pod, or should: its mark, and the text of its last report.
 
-    `was_heard` is whether it is a `draining` of a room that was heard.
+    `was_heard` is whether it covers that the room was heard.
     """
 
     mark: Mark
@@ -152,7 +152,7 @@ def _mark(pod: LivePod, heard: Heard, empty_seconds: float) -> Mark:
 
 
 def _was_heard(pod: LivePod, heard: Heard, mark: Mark) -> bool:
-    return mark is Mark.DRAINING and (heard.begun or covers_heard(pod, mark))
+    return mark in COVERING and (heard.begun or covers_heard(pod, mark))
 
 
 def _note(pod: LivePod, heard: Heard) -> str:

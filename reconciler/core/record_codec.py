@@ -129,6 +129,7 @@ def _state(record: StateRecord) -> Json:
             "commit": accepted.commit,
             "file": accepted.file,
             "line": accepted.line,
+            **({"unreviewed": True} if accepted.unreviewed else {}),
         },
         "deleting": record.deleting,
         "held": record.held
@@ -204,7 +205,8 @@ def _accepted(value: Json, what: str) -> Accepted:
         spec_json = unpacked(value["spec"])
     except ValueError as error:
         raise UnreadableRecord(f"{what}: {error}") from error
-    return Accepted(spec_json, value["replicas"], value["commit"], value["file"], value["line"])
+    known = (value[name] for name in ("replicas", "commit", "file", "line"))
+    return Accepted(spec_json, *known, unreviewed=value.get("unreviewed", False))
 
 
 def dump_repository(record: RepositoryRecord) -> Texts:

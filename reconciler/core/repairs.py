@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from reconciler.core.guards import guard_for, guarded_as
+from reconciler.core.reporting import COVERING
 from reconciler.core.rooms import Sorted
 from reconciler.model.live import LivePod
 from reconciler.model.plans import Desired, MarkRoom, PatchRoom
@@ -43,9 +44,15 @@ def notes(
             pod.guard != guard
             or pod.odd_mark
             or pod.uid in early
+            or _has_stale_record(pod)
             or (told and pod.mark and addresses.get(pod.node, pod.address) != pod.address)
         )
     )
+
+
+def _has_stale_record(pod: LivePod) -> bool:
+    """Whether it is annotated what its mark covers, and it covers nothing: whose is it next?"""
+    return pod.was_heard and pod.mark not in COVERING
 
 
 def _is_told_too_early(pod: LivePod, there: Sorted, now: float) -> bool:
@@ -63,6 +70,8 @@ def _is_told_too_early(pod: LivePod, there: Sorted, now: float) -> bool:
 def _reason(pod: LivePod, guard: tuple[str, str], early: bool) -> str:
     if early:
         return f"{pod.name} says that it was told to leave earlier than it was: a clock is wrong"
+    if _has_stale_record(pod):
+        return f"{pod.name} has what another mark than its own covered"
     if pod.guard == guard and not pod.odd_mark:
         return f"{pod.name} does not say the public address of its node"
     if pod.odd_mark:

@@ -8,6 +8,8 @@ from reconciler.model.specs import Workload
 
 HAS_REPORTED = BUSY_MARKS | {Mark.IDLE}
 """What stands on a room that has reported, or was adopted as one that may be full."""
+COVERING = frozenset({Mark.DRAINING, Mark.FAILED})
+"""Marks under which nobody sees how a room stood before."""
 
 
 def is_heard(pod: LivePod, workload: Workload) -> bool:
@@ -48,23 +50,23 @@ def tells_by_silence(pod: LivePod) -> bool:
 
 
 def drains_unheard(pod: LivePod) -> bool:
-    """Whether a room drains of which nothing tells that anybody ever heard it: it may be full."""
-    return pod.mark is Mark.DRAINING and not is_recorded(pod)
+    """Whether a room drains of which nothing tells that it ever began: it may be full."""
+    if pod.mark is not Mark.DRAINING or pod.was_heard:
+        return False
+    kept = heard_of(pod.kept_report)
+    return kept is None or not kept.begun
 
 
 def covers_heard(pod: LivePod, mark: Mark) -> bool:
-    """Whether `mark`, once it stands, is a `draining` over one that tells of a room's words.
-
-    One that failed counts as heard: it goes by its pod, whatever it said.
-    """
-    if mark is not Mark.DRAINING:
+    """Whether `mark`, once it stands, covers one that tells that somebody heard the room."""
+    if mark not in COVERING:
         return False
-    return pod.was_heard if pod.mark is Mark.DRAINING else pod.mark is not Mark.NONE
+    return pod.was_heard if pod.mark in COVERING else pod.mark in HAS_REPORTED
 
 
 def resting_mark(pod: LivePod, workload: Workload, heard: Heard | None) -> Mark:
     """Return how a room stands that is empty and stays: as idle, where it has begun to report."""
-    if heard is not None:
+    if heard is not None and heard.begun:
         return Mark.IDLE
     awaited = (pod.ready or pod.lapsed) and is_heard(pod, workload)
     return Mark.IDLE if awaited and not drains_unheard(pod) else Mark.NONE

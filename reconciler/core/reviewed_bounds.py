@@ -7,7 +7,6 @@ from reconciler.core.carried_counts import ReadSpec
 from reconciler.core.suspension import in_time
 from reconciler.model.arrivals import Arrival
 from reconciler.model.changes import Cause, Removal
-from reconciler.model.holds import HoldKind
 from reconciler.model.records import StateRecord
 from reconciler.model.scaling import Autoscaling
 from reconciler.model.specs import Source, Workload
@@ -20,19 +19,11 @@ def is_reviewed(
     workload = arrival.reading.workloads.get(removal.key)
     if removal.cause is not Cause.SCALE_IN or workload is None or record is None:
         return False
-    if record.accepted is None or _is_unknown(record):
+    if record.accepted is None or record.accepted.unreviewed:
         return False
     before = read_spec(record.accepted.spec_json, Source(record.accepted.file, 1))
     before = in_time(before, arrival.dated)
     return all(_allows(each, removal.to) for each in (before, workload))
-
-
-def _is_unknown(record: StateRecord) -> bool:
-    """Whether what is on record was taken from a commit that is held, for no older record is left.
-
-    Nobody reviewed its bounds before it.
-    """
-    return record.held is not None and record.held.kind is HoldKind.NO_ACCEPTED_COMMIT
 
 
 def _allows(workload: Workload, count: int) -> bool:

@@ -68,7 +68,7 @@ def operations(
 
 
 def record(pod: LivePod, was_heard: bool) -> list[Json]:
-    """Return what goes with a mark: whether it is a `draining` of a room that was heard."""
+    """Return what goes with a mark: whether it covers that the room was heard."""
     if was_heard == pod.was_heard:
         return []
     return [_set(_note(labels.WAS_HEARD), "true" if was_heard else "", pod.was_heard)]

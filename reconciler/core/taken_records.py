@@ -127,6 +127,8 @@ def next_record(
     # One that had left Git is asked for by the commit that brought it back, whatever it says.
     known_spec = None if before.deleting else before.accepted
     accepted = _accepted(known_spec, workload, replicas, arrival.reading.commit)
+    if held:
+        accepted = replace(accepted, unreviewed=True)
     ledger = before.ledger
     if (count if held else wanted) != count:
         ledger = _entered(arrival, before, part, count)

@@ -76,14 +76,6 @@ async def installed(cluster: Cluster) -> Mapping[str, frozenset[str]]:
     return {instance: frozenset(spaces) for instance, spaces in found.items()}
 
 
-async def beside(cluster: Cluster, namespace: str, instance: str) -> list[str]:
-    """Return the other instances in a namespace of ours. Raises the cluster's errors."""
-    there = await installed(cluster)
-    return sorted(
-        each for each, spaces in there.items() if each != instance and namespace in spaces
-    )
-
-
 def _stands_at_its_place(places: Places, item: Json, what: str) -> bool:
     ref, marks = ref_of(item), item["metadata"]["labels"]
     if what == "repository":

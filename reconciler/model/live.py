@@ -97,7 +97,7 @@ class LivePod:
     leaving_since: float = 0.0
     """Unix seconds of the mark `draining`, or of being told to leave while busy, as annotated."""
     was_heard: bool = False
-    """Whether it is annotated that its mark `draining` is of a room that somebody heard."""
+    """Whether it is annotated that its mark, `draining` or `failed`, is of one that was heard."""
     guard: tuple[str, str] = ("", "")
     """Our two disruption annotations as they stand (safe-to-evict, do-not-disrupt)."""
     kept_report: str = ""

@@ -42,7 +42,8 @@ class Ordinals:
 class Accepted:
     """The spec that was let through: its canonical JSON, its count, and the commit it came with.
 
-    `replicas` differs from the spec's own where a scale-in was refused.
+    `replicas` differs from the spec's own where a scale-in was refused. `unreviewed` is whether it
+    was taken from a commit that is held, for no older record is left: its bounds let nothing pass.
     """
 
     spec_json: str
@@ -50,6 +51,7 @@ class Accepted:
     commit: str
     file: str
     line: int
+    unreviewed: bool = False
 
 
 @dataclass(frozen=True, slots=True, order=True)

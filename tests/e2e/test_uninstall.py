@@ -85,7 +85,7 @@ def test_what_another_instance_shares_is_in_none_of_the_lines(applied: Place) ->
     applied.kubectl("label", *of_another, *marks)
     done = applied.run("uninstall", "--yes")
     assert done.returncode == 0, done.stderr
-    assert "Instance other has its records in namespace gamekeeper, too" in done.stdout
+    assert "Instance other has, in namespace gamekeeper." in done.stdout
     assert "gamekeeper-room-codes" not in done.stdout
     assert "deploy/gamekeeper.yaml" not in done.stdout
     assert len(re.findall(r"kubectl (delete .*)", done.stdout)) == 3

@@ -291,6 +291,7 @@ async def test_of_a_lost_record_what_only_adds_acts(count: int) -> None:
     assert not kinds(fresh)
 
 
+WIDE = {"min": 1, "max": 60, "policy": {"schedule": [{"replicas": 1}]}}
 BOUNDED = {"min": 1, "max": 6, "policy": {"schedule": [{"replicas": 1}]}}
 
 
@@ -333,6 +334,30 @@ async def test_of_a_lost_record_what_removes_waits_for_an_approval(
     wanted = {"scale-in to=1": 1, "rollout to=3": 3, "left-git to=0": 0}[line]
     assert len(images) == wanted
     assert (SECOND in images) is (line == "rollout to=3")
+
+
+async def test_the_bounds_of_a_commit_that_was_held_for_a_lost_record_let_nothing_pass() -> None:
+    """Nor once another hold stands in the place of the first, but when a person let one pass."""
+    world = World()
+    world.commit({"schedulers/arena.yaml": spec("arena", 30)})
+    process = await world.process()
+    await world.settle(process)
+    fresh = await _lost(world, process)
+    held = [HoldKind.NO_ACCEPTED_COMMIT, HoldKind.OVER_BUDGET, HoldKind.OVER_BUDGET]
+    for count, kind in enumerate(held, 1):
+        world.commit({"schedulers/arena.yaml": spec("arena", count, autoscaling=WIDE)})
+        await turns(world, fresh, 12)
+        assert kinds(fresh) == {"arena": kind}
+        fresh = await world.process()
+        assert len(world.names("arena")) == 30
+    await turns(world, fresh)
+    (hold,) = fresh.lane.wanted.holds
+    world.approve(hold.change_hash)
+    await turns(world, fresh, 12)
+    assert len(world.names("arena")) == 3
+    accepted = fresh.lane.store.state(ARENA).accepted
+    assert accepted is not None
+    assert not accepted.unreviewed
 
 
 def _path(ref: ObjectRef) -> str:

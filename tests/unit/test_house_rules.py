@@ -31,7 +31,6 @@ KIND_OF_A_TEMPLATE = re.compile(r"^kind: *\"?(\w+)\"? *$", re.MULTILINE)
 TESTED_TOGETHER: dict[str, str] = {
     "ending": "by the plans of workloads that left Git: test_plan, test_departures",
     "known_tree": "by what is read of the next one: test_rereading",
-    "notices": "by what intakes remember of holds: test_intake",
 }
 
 

@@ -6,7 +6,7 @@ from its first word on, or since it was asked to leave, and none once its pod is
 
 from collections.abc import Callable, Iterable, Mapping
 
-from reconciler.core.reporting import is_recorded
+from reconciler.core.reporting import is_recorded, tells_by_silence
 from reconciler.model.live import LivePod, LiveWorkload
 from reconciler.model.refs import WorkloadKey
 from reconciler.ports import Clock
@@ -164,14 +164,14 @@ class Pages:
     def _see(self, line: Line, pod: LivePod) -> None:
         """Take in that a pod changed; where somebody took away what was said, it is said again."""
         before, line.pod = line.pod, pod
+        if line.heard is None and not (before is not None and tells_by_silence(before)):
+            line.last_at = self._elapsed()  # from when its pod tells that it spoke, if it does now
         if line.heard is None and kept.is_recalled(before, pod):
             self._seed(line, pod)
             self._turned(line)
         self.renew(line, pod)
         unsaid = kept.unsay_silence(line, pod)
-        if line.heard is None and not line.followed:
-            # Somebody may have given it back its mark: its silence is counted from now on.
-            line.last_at = self._elapsed()
+        if line.heard is None:
             self._follow(line)
         moment = self._elapsed(), self._clock.now()
         voided, buried = kept.void(line, pod, *moment), kept.bury(line, before, pod, *moment)

@@ -167,6 +167,13 @@ def test_a_room_that_was_never_heard_ends_by_the_limits_of_the_user_alone() -> N
     assert removed(plan(given_up, {marked: None})) == [(0, Cause.HEALING)]
 
 
+def test_an_idle_room_that_cannot_be_heard_ends_by_the_drain_deadline_of_the_user() -> None:
+    pod = idle(0, leaving=Why.SCALE_IN, leaving_since=NOW - 900, seen=Seen(left=NOW - 900))
+    for limit, gone in ((None, []), (1000, []), (600, [(0, Cause.DEADLINE)])):
+        workload = reporting(replicas=1, departure=Departure(drain_deadline_seconds=limit))
+        assert removed(plan(workload, {pod: None, idle(1): EMPTY})) == gone
+
+
 def drained_in_its_start(**changes: Any) -> LivePod:
     """A room that nobody heard: marked 6 s ago while it started, and ready since a second."""
     seen = Seen(starting=NOW - 20, draining=NOW - 6, left=NOW - 6)

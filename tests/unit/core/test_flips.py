@@ -67,7 +67,7 @@ def test_the_mark_that_should_stand(
 
 
 def test_players_of_a_kept_room_whose_container_ended_are_gone() -> None:
-    pod = a_pod(0, mark=Mark.FAILED, running=False)
+    pod = a_pod(0, mark=Mark.FAILED, running=False, was_heard=True)
     assert flips.wished(pod, BUSY, 0.0) == flips.standing_of(pod)
     assert not flips.is_prompt(pod, BUSY)
 
@@ -232,9 +232,12 @@ def test_one_that_was_drained_in_its_start_begins_when_it_stays() -> None:
         pytest.param(replace(UNHEARD, health=Health.CREATING), False, id="it begins yet"),
     ],
 )
-def test_a_word_of_a_room_that_drains_stands_beside_its_mark(heard: Heard, recorded: bool) -> None:
+@pytest.mark.parametrize("mark", [Mark.DRAINING, Mark.FAILED])
+def test_a_word_of_a_room_stands_beside_a_mark_that_covers_it(
+    mark: Mark, heard: Heard, recorded: bool
+) -> None:
     """Who leads next takes its silence for one of a room that was heard."""
-    pod = a_room(0, mark=Mark.DRAINING, leaving=Why.SCALE_IN, leaving_since=NOW)
+    pod = a_room(0, mark=mark, leaving=Why.SCALE_IN, leaving_since=NOW)
     delay = flips.delay_seconds(pod, heard, 0.0)
     assert delay == (flips.KEPT_WITHIN_SECONDS if recorded else None)
     patch = flips.patch(pod, flips.wished(pod, heard, 0.0), REPORTING, NOW)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from reconciler.core import repairs, room_patch, rooms
@@ -70,6 +72,18 @@ def test_a_room_that_is_kept_for_a_post_mortem_is_kept_from_those_who_empty_node
     (mark,) = noted(kept, "required")
     assert (mark.mark, mark.leaving, mark.guard) == (Mark.FAILED, Why.FAILED, KEEP)
     assert not noted(a_room(0, mark=Mark.FAILED, guard=KEEP, address="203.0.113.9"), "required")
+
+
+def test_what_another_mark_covered_is_taken_away_from_a_room() -> None:
+    """Somebody allocated it while it drained: whoever marks it by hand next covers nothing."""
+    pod = a_room(0, mark=Mark.ALLOCATED, guard=KEEP, was_heard=True)
+    (mark,) = noted(pod, "required", {})
+    assert (mark.mark, mark.reason) == (
+        Mark.ALLOCATED,
+        "arena-0 has what another mark than its own covered",
+    )
+    for stands in (replace(pod, was_heard=False), replace(pod, mark=Mark.FAILED)):
+        assert not noted(stands, "required", {})
 
 
 def test_labels_of_ours_that_were_changed_are_set_again() -> None:

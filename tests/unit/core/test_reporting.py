@@ -12,7 +12,7 @@ from reconciler.core.reporting import (
     is_recorded,
     resting_mark,
 )
-from reconciler.model.rooms import Mark, Why
+from reconciler.model.rooms import Health, Mark, Why
 from tests.unit.core.making import NOW, a_heard, a_pod, a_room, a_workload
 
 REPORT, SILENT = a_workload(reports="required"), a_workload()
@@ -36,6 +36,19 @@ def test_a_room_that_never_spoke_is_listened_to_where_its_workload_reports() -> 
     assert is_listened_to(a_pod(0), REPORT)
     assert not is_listened_to(a_room(0), SILENT)
     assert is_listened_to(a_room(0, mark=Mark.DRAINING), SILENT)
+
+
+@pytest.mark.parametrize(
+    "kept", ["", '{"players":0,"health":"Creating"}'], ids=["", "and that is kept on its pod"]
+)
+def test_a_room_that_drains_and_said_no_more_than_that_it_is_made_rests_unmarked(kept: str) -> None:
+    """As `idle` it would be on a matchmaker's list, and its silence would count."""
+    creating = a_heard(health=Health.CREATING, tells=False, begun=False)
+    for ready in (False, True):
+        pod = a_room(0, ready=ready, mark=Mark.DRAINING, kept_report=kept)
+        assert resting_mark(pod, REPORT, creating) is Mark.NONE
+        assert resting_mark(pod, REPORT, None) is Mark.NONE
+        assert resting_mark(replace(pod, was_heard=True), REPORT, a_heard()) is Mark.IDLE
 
 
 @pytest.mark.parametrize(

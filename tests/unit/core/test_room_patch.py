@@ -46,21 +46,25 @@ def test_what_is_written_is_what_is_read() -> None:
     assert labels.STATE not in none["metadata"]["labels"]
 
 
-@pytest.mark.parametrize("before", [Mark.IDLE, Mark.BUSY, Mark.ALLOCATED, Mark.FAILED])
+@pytest.mark.parametrize("kept", [False, True], ids=["", "kept for a post-mortem meanwhile"])
+@pytest.mark.parametrize("before", [Mark.IDLE, Mark.BUSY, Mark.ALLOCATED])
 def test_draining_covers_what_the_mark_before_it_told_for_as_long_as_it_stands(
-    before: Mark,
+    before: Mark, kept: bool
 ) -> None:
     def marked(raw: Json, mark: Mark) -> Json:
         patch = room_patch.record(pod_of(raw), covers_heard(pod_of(raw), mark))
         patched: Json = json_patch(written(raw, mark, Why.SCALE_IN), patch)
         return patched
 
-    drained = marked(marked(RAW, before), Mark.DRAINING)
+    def drained_after(raw: Json) -> Json:
+        return marked(marked(raw, Mark.FAILED) if kept else raw, Mark.DRAINING)
+
+    drained = drained_after(marked(RAW, before))
     assert pod_of(drained).was_heard
     assert pod_of(marked(drained, Mark.DRAINING)).was_heard, "it is told anew"
     for mark in (Mark.NONE, Mark.IDLE, Mark.BUSY):
         assert labels.WAS_HEARD not in marked(drained, mark)["metadata"]["annotations"]
-    unheard = marked(RAW, Mark.DRAINING)
+    unheard = drained_after(RAW)
     assert not pod_of(unheard).was_heard, "it had no mark before"
     assert not pod_of(marked(unheard, Mark.DRAINING)).was_heard
 

@@ -113,3 +113,36 @@ def test_a_room_whose_code_was_lost_is_not_empty_for_its_silence(notes: dict[str
         assert it.desk.find("arena", "arena-0").judged.protected, "it may be full by now"
 
     on_stage(act)
+
+
+@pytest.mark.parametrize(
+    ("between", "before", "after"),
+    [
+        pytest.param(Mark.NONE, 0.7, 0.2, id="none while it was waited for"),
+        pytest.param(Mark.FAILED, 2.0, 2.0, id="failed once it was silent"),
+    ],
+)
+def test_silence_is_counted_anew_from_when_a_mark_is_given_back(
+    between: Mark, before: float, after: float
+) -> None:
+    """`before` and `after` are how many ping time-outs it stood as idle, and between."""
+
+    async def act(it: Stage) -> None:
+        limit = it.workload.timeouts.ping_seconds
+        await it.mark(Mark.IDLE, **{labels.REVISION: REPORTS})
+        await it.seen()
+        it.desk.forget()
+        it.listen()
+        await planned(it)
+        await asyncio.sleep(before * limit)
+        await it.mark(between)
+        await planned(it)
+        await asyncio.sleep(after * limit)
+        await it.mark(Mark.IDLE)
+        await planned(it)
+        await asyncio.sleep(limit - 2.0)
+        assert it.desk.find("arena", "arena-0").judged.protected
+        await asyncio.sleep(5.0)
+        assert it.desk.find("arena", "arena-0").judged.state is RoomState.ERROR
+
+    on_stage(act)
