@@ -205,8 +205,8 @@ def _accepted(value: Json, what: str) -> Accepted:
         spec_json = unpacked(value["spec"])
     except ValueError as error:
         raise UnreadableRecord(f"{what}: {error}") from error
-    known = (value[name] for name in ("replicas", "commit", "file", "line"))
-    return Accepted(spec_json, *known, unreviewed=value.get("unreviewed", False))
+    replicas, commit, file, line = (value[name] for name in ("replicas", "commit", "file", "line"))
+    return Accepted(spec_json, replicas, commit, file, line, value.get("unreviewed", False))
 
 
 def dump_repository(record: RepositoryRecord) -> Texts:
