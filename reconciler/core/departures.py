@@ -32,7 +32,6 @@ CAUSES = {
     Why.FAILED: Cause.HEALING,
 }
 """A room that somebody marked draining by hand was asked to leave."""
-_STAYS = {Mark.NONE: "was never heard, and stays", Mark.IDLE: "is not heard, and stays"}
 KEPT_PERCENT, KEPT_ROOMS = 10, 3
 """So many of the wanted rooms (and at least so many) are kept for a post-mortem at once."""
 
@@ -95,7 +94,7 @@ class Departures:
             why = pod.leaving or Why.REQUEST
             if fence.is_overdue(pod, workload, self.there.now):
                 limit = workload.departure.drain_deadline_seconds
-                what = _STAYS.get(pod.mark, "is busy")
+                what = "was never heard, and stays" if pod.mark is Mark.NONE else "is busy"
                 reason = f"{pod.name} {what} beyond drainDeadlineSeconds ({limit:.0f} s)"
                 self.removals.append(DeleteRoom(pod, Cause.DEADLINE, reason))
                 continue

@@ -21,8 +21,7 @@ BY_POD_ALONE = frozenset(
 )
 """States of rooms that were never ready, have failed or have ended, unless they are protected."""
 _OVER = frozenset({RoomState.ERROR, RoomState.TERMINATED})
-_MAY_PLAY = BUSY_MARKS | {Mark.NONE, Mark.IDLE}
-"""An idle room that is to leave drains at once, unless nobody knows whether it is empty still."""
+_MAY_PLAY = BUSY_MARKS | {Mark.NONE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +171,7 @@ def is_overdue(pod: LivePod, workload: Workload, now: float) -> bool:
 def deadline_in_seconds(pod: LivePod, workload: Workload, now: float) -> float | None:
     """Return when a room that was told to leave goes whoever plays there; None for never.
 
-    It is busy, or is not heard and may be.
+    It is busy, or was never heard and may be.
     """
     limit = workload.departure.drain_deadline_seconds
     if limit is None or pod.leaving is Why.STAYS or not pod.seen.left:

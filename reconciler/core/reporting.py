@@ -68,7 +68,9 @@ def resting_mark(pod: LivePod, workload: Workload, heard: Heard | None) -> Mark:
     """Return how a room stands that is empty and stays: as idle, where it has begun to report."""
     if heard is not None and heard.begun:
         return Mark.IDLE
-    awaited = (pod.ready or pod.lapsed) and is_heard(pod, workload)
+    # One that was heard goes on reporting though a commit says `reports: none` since.
+    speaks = is_heard(pod, workload) or covers_heard(pod, pod.mark)
+    awaited = (pod.ready or pod.lapsed) and speaks
     return Mark.IDLE if awaited and not drains_unheard(pod) else Mark.NONE
 
 

@@ -164,8 +164,9 @@ class Pages:
     def _see(self, line: Line, pod: LivePod) -> None:
         """Take in that a pod changed; where somebody took away what was said, it is said again."""
         before, line.pod = line.pod, pod
-        if line.heard is None and not (before is not None and tells_by_silence(before)):
-            line.last_at = self._elapsed()  # from when its pod tells that it spoke, if it does now
+        counted = line.followed and before is not None and tells_by_silence(before)
+        if line.heard is None and not counted:
+            line.last_at = self._elapsed()  # from when its silence tells anything, if it does now
         if line.heard is None and kept.is_recalled(before, pod):
             self._seed(line, pod)
             self._turned(line)

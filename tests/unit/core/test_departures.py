@@ -167,11 +167,11 @@ def test_a_room_that_was_never_heard_ends_by_the_limits_of_the_user_alone() -> N
     assert removed(plan(given_up, {marked: None})) == [(0, Cause.HEALING)]
 
 
-def test_an_idle_room_that_cannot_be_heard_ends_by_the_drain_deadline_of_the_user() -> None:
-    pod = idle(0, leaving=Why.SCALE_IN, leaving_since=NOW - 900, seen=Seen(left=NOW - 900))
-    for limit, gone in ((None, []), (1000, []), (600, [(0, Cause.DEADLINE)])):
-        workload = reporting(replicas=1, departure=Departure(drain_deadline_seconds=limit))
-        assert removed(plan(workload, {pod: None, idle(1): EMPTY})) == gone
+def test_no_deadline_ends_a_room_that_is_idle_by_its_mark_and_not_heard() -> None:
+    """Nobody asked that one go which was told to leave for it is cut off (ADR 21)."""
+    pod = idle(0, leaving=Why.FAILED, leaving_since=NOW - 900, seen=Seen(left=NOW - 900))
+    workload = reporting(replicas=1, departure=Departure(drain_deadline_seconds=600))
+    assert not plan(workload, {pod: None, idle(1): EMPTY}).removals
 
 
 def drained_in_its_start(**changes: Any) -> LivePod:

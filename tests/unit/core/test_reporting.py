@@ -38,6 +38,12 @@ def test_a_room_that_never_spoke_is_listened_to_where_its_workload_reports() -> 
     assert is_listened_to(a_room(0, mark=Mark.DRAINING), SILENT)
 
 
+def test_a_room_that_was_heard_stays_one_though_its_workload_reports_no_more() -> None:
+    pod = a_room(0, mark=Mark.DRAINING, was_heard=True)
+    assert resting_mark(pod, SILENT, None) is Mark.IDLE
+    assert resting_mark(replace(pod, was_heard=False), SILENT, None) is Mark.NONE
+
+
 @pytest.mark.parametrize(
     "kept", ["", '{"players":0,"health":"Creating"}'], ids=["", "and that is kept on its pod"]
 )

@@ -7,7 +7,9 @@ import pytest
 
 from reconciler.core.reporting import is_drained_unheard
 from reconciler.model import labels
+from reconciler.model.errors import Unseen
 from reconciler.model.rooms import Mark, RoomState
+from reconciler.model.wanted import Wanted
 from tests.unit.core.making import REPORTS, a_key
 from tests.unit.service_rooms.stage import OCCUPIED, Coded, Stage, on_stage
 
@@ -144,5 +146,27 @@ def test_silence_is_counted_anew_from_when_a_mark_is_given_back(
         assert it.desk.find("arena", "arena-0").judged.protected
         await asyncio.sleep(5.0)
         assert it.desk.find("arena", "arena-0").judged.state is RoomState.ERROR
+
+    on_stage(act)
+
+
+def test_nobody_was_silent_whose_words_were_refused_for_want_of_a_spec() -> None:
+    async def act(it: Stage) -> None:
+        await it.mark(Mark.IDLE, **{labels.REVISION: REPORTS})
+        await it.seen()
+        it.desk.forget()
+        it.lane.wanted = Wanted()
+        it.listen()
+        await planned(it)
+        for _ in range(3):
+            await asyncio.sleep(it.workload.timeouts.ping_seconds)
+            with pytest.raises(Unseen):
+                await it.say(OCCUPIED)
+        it.want()
+        await it.patch(annotations={"anybody": "changes it"})
+        await planned(it)
+        await asyncio.sleep(5.0)
+        it.desk.book.of(a_key())
+        assert it.desk.find("arena", "arena-0").judged.protected
 
     on_stage(act)
