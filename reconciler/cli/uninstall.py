@@ -84,8 +84,8 @@ async def _uninstall(asked: Asked, settings: Settings, console: Console) -> int:
         await drop_lease(one, settings)
         await one.view.read()
         there = await installed(one.cluster)
-        others = {each: there[each] for each in there if each != settings.instance}
-        print_left(console, settings, one.lane, others)
+        left = {each: there[each] for each in there if each != settings.instance}
+        print_left(console, settings, one.lane, left)
         return 1 if any(outcome.error for outcome in outcomes) else 0
     finally:
         await one.cluster.close()

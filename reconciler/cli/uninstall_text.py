@@ -53,7 +53,9 @@ def print_plan(
 def print_others(console: Console, installed: Mapping[str, Iterable[str]]) -> None:
     """Name the instances that have records, for who asked for one that has none."""
     for instance, namespaces in sorted(installed.items()):
-        console.print(f"Instance {instance} has, in namespace {', '.join(sorted(namespaces))}.")
+        console.print(
+            f"Instance {instance} has records in namespace {', '.join(sorted(namespaces))}."
+        )
 
 
 def print_removed(
@@ -94,7 +96,7 @@ def print_left(
         if words:
             console.print(f"  {what:<30}  kubectl delete {words}")
     if others:
-        console.print("What you installed stays, and what is shared, while others are installed.")
+        console.print("What other instances share has no line here:")
         print_others(console, others)
     if given:
         console.print(f"Not ours, and no line for it: namespace {', '.join(sorted(given))}.")

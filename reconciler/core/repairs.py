@@ -51,7 +51,10 @@ def notes(
 
 
 def _has_stale_record(pod: LivePod) -> bool:
-    """Whether it is annotated what its mark covers, and it covers nothing: whose is it next?"""
+    """Whether its record that it was heard stands beside no mark that covers.
+
+    Left there, it would count for whatever covers next, which may be somebody's hand.
+    """
     return pod.was_heard and pod.mark not in COVERING
 
 
@@ -71,7 +74,7 @@ def _reason(pod: LivePod, guard: tuple[str, str], early: bool) -> str:
     if early:
         return f"{pod.name} says that it was told to leave earlier than it was: a clock is wrong"
     if _has_stale_record(pod):
-        return f"{pod.name} has what another mark than its own covered"
+        return f"{pod.name} still says that it was heard before a mark that it has no more"
     if pod.guard == guard and not pod.odd_mark:
         return f"{pod.name} does not say the public address of its node"
     if pod.odd_mark:

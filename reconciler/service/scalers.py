@@ -35,6 +35,7 @@ from reconciler.service.signals import Signals
 
 LOOK_SECONDS = 10.0
 """A policy is asked that often where nothing changes: times of day and learned rates do."""
+_UNREVIEWED = "its record was lost, and nobody has approved what its policy lets go since"
 
 
 @dataclass(slots=True)
@@ -184,6 +185,9 @@ class Scalers:
         memory.quarters.follow(activity.since, now, starts)
         history = memory.quarters.history(situation.record.demand)
         signals = self._heard(there.workload, load)
+        accepted = situation.record.accepted
+        if accepted is not None and accepted.unreviewed:
+            load = replace(load, trouble=load.trouble or _UNREVIEWED)
         known = now, autoscaling.bounds, load, activity, history, signals
         return Look(*known, shared_now=self._shared_now())
 

@@ -85,7 +85,7 @@ def test_what_another_instance_shares_is_in_none_of_the_lines(applied: Place) ->
     applied.kubectl("label", *of_another, *marks)
     done = applied.run("uninstall", "--yes")
     assert done.returncode == 0, done.stderr
-    assert "Instance other has, in namespace gamekeeper." in done.stdout
+    assert "Instance other has records in namespace gamekeeper." in done.stdout
     assert "gamekeeper-room-codes" not in done.stdout
     assert "deploy/gamekeeper.yaml" not in done.stdout
     assert len(re.findall(r"kubectl (delete .*)", done.stdout)) == 3
@@ -129,7 +129,7 @@ def test_where_nothing_is_to_do_it_says_what_is_and_which_instances_there_are(
     assert done.stdout.splitlines() == [
         "Instance mian has no records here.",
         "There are no rooms.",
-        "Instance main has, in namespace gamekeeper.",
+        "Instance main has records in namespace gamekeeper.",
     ]
     applied.run("uninstall", "--yes")
     again = applied.run("uninstall", "--yes")

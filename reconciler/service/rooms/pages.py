@@ -46,6 +46,7 @@ class Pages:
         self._of: dict[WorkloadKey, dict[str, Line]] = {}
         self._synced: dict[WorkloadKey, LiveWorkload] = {}
         self._touched: dict[WorkloadKey, dict[str, str]] = {}
+        self._known: set[WorkloadKey] = set()
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -58,6 +59,7 @@ class Pages:
             line.closed = True
         for memory in (self._lines, self._of, self._synced, self._touched):
             memory.clear()
+        self._known.clear()
 
     def find(self, uid: str) -> Line | None:
         """Return the line of a pod, None where it has none."""
@@ -130,7 +132,11 @@ class Pages:
         Return whether any went. All pods are looked at once a term, then those that were touched.
         """
         live = self._roster.view.of(key)
-        if not self._seeded or self._synced.get(key) is live:
+        if not self._seeded:
+            return False
+        if self._is_known_now(key):
+            self._heed(self.of(key).values())
+        if self._synced.get(key) is live:
             return False
         first = key not in self._synced
         self._synced[key] = live
@@ -150,8 +156,28 @@ class Pages:
                     self._see(line, pod)
         if not live.pods:
             self._of.pop(key, None)
+            self._known.discard(key)
             del self._synced[key]
         return bool(gone)
+
+    def _is_known_now(self, key: WorkloadKey) -> bool:
+        """Whether a workload is known that was not when this was asked last."""
+        was = key in self._known
+        if self._roster.workload(key) is None:
+            self._known.discard(key)
+            return False
+        self._known.add(key)
+        return not was
+
+    def _heed(self, lines: Iterable[Line]) -> None:
+        """Count silences from now on that told nothing while nobody knew the workload.
+
+        Words were refused meanwhile.
+        """
+        for line in lines:
+            if line.periodic and not (line.followed or line.silent):
+                line.last_at = self._elapsed()
+                self._follow(line)
 
     def _close(self, key: WorkloadKey, uids: Iterable[str]) -> None:
         lines = self._of.get(key, {})

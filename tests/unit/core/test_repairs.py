@@ -80,7 +80,7 @@ def test_what_another_mark_covered_is_taken_away_from_a_room() -> None:
     (mark,) = noted(pod, "required", {})
     assert (mark.mark, mark.reason) == (
         Mark.ALLOCATED,
-        "arena-0 has what another mark than its own covered",
+        "arena-0 still says that it was heard before a mark that it has no more",
     )
     for stands in (replace(pod, was_heard=False), replace(pod, mark=Mark.FAILED)):
         assert not noted(stands, "required", {})

@@ -150,7 +150,8 @@ def test_silence_is_counted_anew_from_when_a_mark_is_given_back(
     on_stage(act)
 
 
-def test_nobody_was_silent_whose_words_were_refused_for_want_of_a_spec() -> None:
+@pytest.mark.parametrize("changes", [True, False], ids=["its pod changes then", ""])
+def test_nobody_was_silent_whose_words_were_refused_for_want_of_a_spec(changes: bool) -> None:
     async def act(it: Stage) -> None:
         await it.mark(Mark.IDLE, **{labels.REVISION: REPORTS})
         await it.seen()
@@ -163,10 +164,14 @@ def test_nobody_was_silent_whose_words_were_refused_for_want_of_a_spec() -> None
             with pytest.raises(Unseen):
                 await it.say(OCCUPIED)
         it.want()
-        await it.patch(annotations={"anybody": "changes it"})
+        if changes:
+            await it.patch(annotations={"anybody": "changes it"})
         await planned(it)
         await asyncio.sleep(5.0)
         it.desk.book.of(a_key())
         assert it.desk.find("arena", "arena-0").judged.protected
+        await asyncio.sleep(it.workload.timeouts.ping_seconds)
+        it.desk.book.of(a_key())
+        assert it.desk.find("arena", "arena-0").judged.state is RoomState.ERROR, "it is heeded now"
 
     on_stage(act)
