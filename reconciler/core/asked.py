@@ -62,6 +62,7 @@ def _removals(
     read_spec: ReadSpec,
 ) -> tuple[Removal, ...]:
     # Objects alone, without a record and without rooms, are given: no head asks anything of them.
+    wanted = {**wanted, **_unreviewed(arrival, records, wanted)}
     counts = {key: rooms for key, rooms in arrival.unrecorded.items() if rooms} | {
         key: record.in_effect
         for key, record in records.items()
@@ -81,3 +82,17 @@ def _removals(
         and not is_reviewed(arrival, removal, records.get(removal.key), read_spec)
     )
     return tuple(sorted((*others, *replaced)))
+
+
+def _unreviewed(
+    arrival: Arrival, records: Mapping[WorkloadKey, StateRecord], wanted: Mapping[WorkloadKey, int]
+) -> dict[WorkloadKey, int]:
+    """Return what a head itself says of counts that nobody reviewed, where that is less.
+
+    What a policy decided over it takes nothing away, and so would let the head's own number pass.
+    """
+    return {
+        key: min(wanted[key], arrival.reading.workloads[key].replicas)
+        for key, record in records.items()
+        if record.accepted and record.accepted.unreviewed and key in wanted
+    }

@@ -42,7 +42,10 @@ def numbered_anew(arrival: Arrival, records: Mapping[WorkloadKey, StateRecord]) 
     What acted before that line is that person's number then, as if their commit had written it.
     Any other number that was taken out is none, whoever wrote it: what was accepted goes on.
     """
-    moves, back = arrival.moves, dict[WorkloadKey, int]()
+    moves = arrival.moves
+    # Of one whose record is lost it is what lives.
+    lost = arrival.reading.unnumbered & arrival.unrecorded.keys()
+    back = {key: arrival.unrecorded[key] for key in lost if arrival.unrecorded[key]}
     tracked, apart = dict(moves.tracked), dict(moves.apart)
     for key, passage in moves.taken_out.items():
         record, moved = records.get(key, NO_RECORD), tracked.pop(key, ())

@@ -126,7 +126,8 @@ def blocked(
         left_git = removal.cause is Cause.LEFT_GIT
         problem = _sticky(records.get(removal.key), removal)
         if problem is None:
-            problem = _orphaned(arrival, removal) or (vanished if left_git else None)
+            problem = _orphaned(arrival, records.get(removal.key), removal)
+            problem = problem or (vanished if left_git else None)
         if problem is None and left_git:
             problem = _doubted(arrival, records.get(removal.key)) or _frozen(arrival, removal)
         if removal.line in approved:
@@ -182,10 +183,14 @@ def _told_count(record: StateRecord | None, removal: Removal) -> int:
     return record.held.count if record and record.held and _sticky(record, removal) else 0
 
 
-def _orphaned(arrival: Arrival, removal: Removal) -> tuple[HoldKind, str] | None:
-    if removal.key not in arrival.unrecorded:
+def _orphaned(
+    arrival: Arrival, record: StateRecord | None, removal: Removal
+) -> tuple[HoldKind, str] | None:
+    """Hold what is taken from what no record tells of, or one that nobody has reviewed since."""
+    unreviewed = record is not None and record.accepted is not None and record.accepted.unreviewed
+    if removal.key not in arrival.unrecorded and not unreviewed:
         return None
-    if removal.cause is Cause.LEFT_GIT:
+    if removal.cause is Cause.LEFT_GIT and not unreviewed:
         return HoldKind.NO_ACCEPTED_COMMIT, "it lives in the cluster, but no record says why"
     what = "replaces its rooms" if removal.cause is Cause.ROLLOUT else "takes rooms away"
     reason = f"its record is lost, so nobody knows what was accepted of it, and this {what}"

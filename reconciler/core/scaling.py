@@ -47,7 +47,7 @@ def decide(autoscaling: Autoscaling, look: Look, past: Past, policies: Policies)
     course = _held(advice, look, doubt)
     past = _remembered(replace(past, demand=demand), course.replicas, autoscaling, look)
     course = _paced(course, autoscaling, look, past)
-    course = _bounded(course, look)
+    course = _bounded(course, look, doubt)
     return Decision(
         course.replicas,
         "; ".join(_committed(course, advice, look)),
@@ -134,14 +134,17 @@ def _stabilised(course: _Course, count: int, pace: Pace, past: Past, now: float)
     return course.to(reached, step, scaling_pace.leaves_in(spans, now, window))
 
 
-def _bounded(course: _Course, look: Look) -> _Course:
-    bounds = look.bounds
+def _bounded(course: _Course, look: Look, doubt: str) -> _Course:
+    bounds, count = look.bounds, look.load.replicas
     if course.replicas < bounds.minimum:
         return course.to(bounds.minimum, f"{MINIMUM}{plural(bounds.minimum, 'room')}")
     if course.replicas <= bounds.maximum:
         return course
-    if course.hold and course.replicas <= look.load.replicas:
-        return course.to(course.replicas, f"above max, {bounds.maximum}, as long as it is held")
+    hold = course.hold or doubt
+    if hold and count > bounds.maximum:
+        # Also where the policy wants more than there are.
+        step = f"above max, {bounds.maximum}, as long as it is held"
+        return replace(course.to(min(course.replicas, count), step), hold=hold)
     return course.to(bounds.maximum, f"max: {plural(bounds.maximum, 'room')}")
 
 

@@ -170,12 +170,9 @@ class Pages:
         return not was
 
     def _heed(self, lines: Iterable[Line]) -> None:
-        """Count silences from now on that told nothing while nobody knew the workload.
-
-        Words were refused meanwhile.
-        """
+        """Count silences from now on: while nobody knew the workload, words were refused."""
         for line in lines:
-            if line.periodic and not (line.followed or line.silent):
+            if line.periodic and not line.silent:
                 line.last_at = self._elapsed()
                 self._follow(line)
 

@@ -1,6 +1,7 @@
 """A policy takes no room on the word of a commit that is held because a record was lost."""
 
 import asyncio
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -9,44 +10,69 @@ from reconciler.model.holds import HoldKind
 from tests.loop.safety import Bounds
 from tests.loop.scaling.house import ARENA, FILE, Scene, scaled, stage
 from tests.loop.scaling.test_brakes import held
+from tests.loop.scaling.test_counts_branch import APART, counts
+from tests.loop.scaling.test_counts_file import IN_A_FILE
 from tests.loop.virtual_time import in_virtual_time
 from tests.loop.world import spec
 
 pytestmark = pytest.mark.long
 
-ONE = [{"from": "08:00", "to": "20:00", "replicas": 1}]
-RUSH = [{"from": "08:30", "to": "08:45", "replicas": 14}, *ONE]
+Times = list[dict[str, Any]]
+ONE: Times = [{"from": "08:00", "to": "20:00", "replicas": 1}]
+RUSH: Times = [{"from": "08:30", "to": "08:45", "replicas": 14}, *ONE]
+MANY: Times = [{"from": "08:00", "to": "20:00", "replicas": 14}]
+TEN: Times = [{"from": "08:01", "to": "08:20", "replicas": 10}, *ONE]
 """The world begins at 08:00."""
+HELD = scaled(8, ONE, low=1)
 
 
-async def lost_beside(there: Scene, times: list[dict[str, Any]], high: int) -> None:
-    """Let a record be lost while nobody looks, and a head come that asks for fewer rooms."""
+async def lost(there: Scene, head: Callable[[], object]) -> None:
+    """Let a record be lost while nobody looks, and a head come meanwhile."""
     before = there.start("one")
-    await there.until("ten rooms", lambda: there.rooms() == 10, 400.0)
+    await there.until("ten rooms", lambda: there.rooms() == 10, 900.0)
+    await asyncio.sleep(90.0)
     ref = before.lane.store._places.state(ARENA)
     await before.kill()
     there.world.delete(f"/api/v1/namespaces/{ref.namespace}/configmaps/{ref.name}")
-    there.world.commit({FILE: scaled(1, times, low=1, high=high)})
+    head()
     there.start("two")
+
+
+async def lost_beside(there: Scene, text: str) -> None:
+    """Lose it where a spec is committed that asks for fewer rooms, which is held."""
+    await lost(there, lambda: there.world.commit({FILE: text}))
     await there.until("it is held", lambda: bool(held(there)), 200.0)
 
 
-@pytest.mark.parametrize("high", [6, 20], ids=["above its max", "inside its bounds"])
-def test_no_room_goes_by_its_policy_until_somebody_approves(high: int) -> None:
+def holds_it(there: Scene, rooms: int = 10) -> bool:
+    """Whether it is held that a record was lost, and so many rooms are there."""
+    hold = held(there)
+    is_held = hold is not None and hold.kind is HoldKind.NO_ACCEPTED_COMMIT
+    return is_held and (there.wanted(), there.rooms()) == (rooms, rooms)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(scaled(1, ONE, low=1, high=6), id="above its max"),
+        pytest.param(scaled(1, MANY, low=1, high=6), id="above its max, and more are wanted"),
+        pytest.param(scaled(1, ONE, low=1), id="inside its bounds"),
+    ],
+)
+def test_no_room_goes_by_its_policy_until_somebody_approves(text: str) -> None:
     async def main() -> None:
         async with stage({FILE: spec("arena", 10)}, {"arena": Bounds(30, 0)}) as there:
-            await lost_beside(there, ONE, high)
+            await lost_beside(there, text)
             await asyncio.sleep(1800.0)
-            hold = held(there)
-            assert hold is not None
-            assert hold.kind is HoldKind.NO_ACCEPTED_COMMIT
-            assert (there.wanted(), there.rooms()) == (10, 10)
+            assert holds_it(there)
             assert there.leader is not None
             pause = there.leader.lane.pause(ARENA)
             assert pause is not None
             assert "nobody has approved" in pause.message
+            hold = held(there)
+            assert hold is not None
             there.world.approve(hold.change_hash)
-            await there.until("what Git says", lambda: there.rooms() == 1, 400.0)
+            await there.until("it goes", lambda: there.rooms() in (1, 6), 400.0)
 
     in_virtual_time(main())
 
@@ -56,12 +82,79 @@ def test_rooms_are_added_all_the_same_and_none_of_that_lands_in_git() -> None:
 
     async def main() -> None:
         async with stage({FILE: spec("arena", 10)}, {"arena": Bounds(30, 0)}) as there:
-            await lost_beside(there, RUSH, 20)
+            await lost_beside(there, scaled(1, RUSH, low=1))
             await there.until("the rush", lambda: there.rooms() == 14, 3000.0)
             await asyncio.sleep(3600.0)
-            hold = held(there)
-            assert hold is not None
-            assert hold.kind is HoldKind.NO_ACCEPTED_COMMIT
-            assert (there.rooms(), there.count_in_git()) == (14, 1)
+            assert holds_it(there, 14)
+            assert there.count_in_git() == 1
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param([HELD.replace("game: arena", "gaem: arena"), HELD], id="broken and mended"),
+        pytest.param([None, HELD], id="gone and back"),
+        pytest.param([scaled(9, ONE, low=1)], id="another number, within the budget"),
+    ],
+)
+def test_what_follows_it_is_not_reviewed_either(texts: Sequence[str | None]) -> None:
+    async def main() -> None:
+        files = {FILE: spec("arena", 10), "schedulers/lobby.yaml": spec("lobby", 1)}
+        bounds = dict.fromkeys(("arena", "lobby"), Bounds(30, 0))
+        async with stage(files, bounds) as there:
+            await lost_beside(there, HELD)
+            for text in texts:
+                there.world.commit({FILE: text})
+                await asyncio.sleep(200.0)
+            await asyncio.sleep(1800.0)
+            assert holds_it(there)
+
+    in_virtual_time(main())
+
+
+def test_nor_is_what_it_says_once_the_branch_of_counts_is_gone() -> None:
+    """What acted goes on as our own number then, and takes nothing away itself."""
+
+    async def main() -> None:
+        files = {"gamekeeper.yaml": APART, FILE: scaled(8, TEN, low=1)}
+        async with stage(files, {"arena": Bounds(30, 0)}) as there:
+            host = there.world.host
+            host.protected["main"] = "changes go through merge requests"
+
+            def fewer() -> None:
+                assert counts(there) == {"Scheduler/arena": 10}
+                text = host.commits[host.branches["counts"]].files["replicas.yaml"].decode()
+                files = {"replicas.yaml": text.replace("arena: 10", "arena: 2")}
+                host.commit(files, branch="counts")
+
+            await lost(there, fewer)
+            await there.until("it is held", lambda: bool(held(there)), 200.0)
+            assert there.leader is not None
+            await there.leader.kill()
+            del host.branches["counts"]
+            there.start("three")
+            await asyncio.sleep(1800.0)
+            assert holds_it(there)
+
+    in_virtual_time(main())
+
+
+def test_of_a_spec_without_a_number_that_is_one_of_its_rooms() -> None:
+    """So nothing is taken away, and its policy goes on from there within the budget."""
+
+    async def main() -> None:
+        number = "  replicas: 1\n"
+        text = scaled(1, TEN, low=1)
+        assert number in text
+        async with stage(
+            {"gamekeeper.yaml": IN_A_FILE, FILE: spec("arena", 10)}, {"arena": Bounds(30, 0)}
+        ) as there:
+            await lost(there, lambda: there.world.commit({FILE: text.replace(number, "", 1)}))
+            await asyncio.sleep(600.0)
+            assert held(there) is None
+            assert (there.wanted(), there.rooms()) == (10, 10)
+            await there.until("fewer, step by step", lambda: there.rooms() == 7, 1800.0)
 
     in_virtual_time(main())

@@ -89,6 +89,8 @@ def test_what_is_in_doubt_takes_no_room_and_may_add_some(load: dict[str, Any], w
     assert (down.replicas, why in down.hold) == (20, True)
     assert (up.replicas, up.hold) == (30, "")
     assert down.advised == 3
+    beyond = decided(30, load=load, maximum=15)
+    assert (beyond.replicas, why in beyond.hold) == (20, True), "nor what is above max"
 
 
 TWO = {"schedule": [{"replicas": 2}]}
