@@ -172,7 +172,7 @@ class Pages:
     def _heed(self, lines: Iterable[Line]) -> None:
         """Count silences from now on: while nobody knew the workload, words were refused."""
         for line in lines:
-            if line.periodic and not line.silent:
+            if line.periodic and not (line.followed or line.silent):
                 line.last_at = self._elapsed()
                 self._follow(line)
 
