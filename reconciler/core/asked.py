@@ -91,8 +91,9 @@ def _unreviewed(
 
     What a policy decided over it takes nothing away, and so would let the head's own number pass.
     """
+    numbered = wanted.keys() - arrival.reading.unnumbered
     return {
         key: min(wanted[key], arrival.reading.workloads[key].replicas)
         for key, record in records.items()
-        if record.accepted and record.accepted.unreviewed and key in wanted
+        if record.accepted and record.accepted.unreviewed and key in numbered
     }

@@ -85,7 +85,7 @@ def stays(arrival: Arrival, key: WorkloadKey, before: StateRecord, asked: Asked)
     workloads a commit is about one. Where it says no, `next_record` tells.
     """
     workload, known = arrival.reading.workloads.get(key), before.accepted
-    if workload is None or known is None or before.deleting or before.held:
+    if workload is None or known is None or before.deleting or before.held or known.unreviewed:
         return False
     scaling, wanted = asked.settled[key]
     if scaling is not before.scaling or wanted != before.in_effect:
@@ -127,8 +127,7 @@ def next_record(
     # One that had left Git is asked for by the commit that brought it back, whatever it says.
     known_spec = None if before.deleting else before.accepted
     accepted = _accepted(known_spec, workload, replicas, arrival.reading.commit)
-    if held:
-        accepted = replace(accepted, unreviewed=True)
+    accepted = replace(accepted, unreviewed=bool(held))
     ledger = before.ledger
     if (count if held else wanted) != count:
         ledger = _entered(arrival, before, part, count)

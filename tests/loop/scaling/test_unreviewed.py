@@ -23,6 +23,7 @@ RUSH: Times = [{"from": "08:30", "to": "08:45", "replicas": 14}, *ONE]
 MANY: Times = [{"from": "08:00", "to": "20:00", "replicas": 14}]
 TEN: Times = [{"from": "08:01", "to": "08:20", "replicas": 10}, *ONE]
 """The world begins at 08:00."""
+NUMBER = "  replicas: 1\n"
 HELD = scaled(8, ONE, low=1)
 
 
@@ -142,19 +143,73 @@ def test_nor_is_what_it_says_once_the_branch_of_counts_is_gone() -> None:
 
 
 def test_of_a_spec_without_a_number_that_is_one_of_its_rooms() -> None:
-    """So nothing is taken away, and its policy goes on from there within the budget."""
+    """So nothing is taken away, and its policy goes on from there."""
 
     async def main() -> None:
-        number = "  replicas: 1\n"
         text = scaled(1, TEN, low=1)
-        assert number in text
+        assert NUMBER in text
         async with stage(
             {"gamekeeper.yaml": IN_A_FILE, FILE: spec("arena", 10)}, {"arena": Bounds(30, 0)}
         ) as there:
-            await lost(there, lambda: there.world.commit({FILE: text.replace(number, "", 1)}))
+            await lost(there, lambda: there.world.commit({FILE: text.replace(NUMBER, "", 1)}))
             await asyncio.sleep(600.0)
             assert held(there) is None
             assert (there.wanted(), there.rooms()) == (10, 10)
             await there.until("fewer, step by step", lambda: there.rooms() == 7, 1800.0)
+
+    in_virtual_time(main())
+
+
+def test_taking_its_number_out_takes_nothing_away() -> None:
+    """Then it is what was accepted, whatever its policy has added since."""
+
+    async def main() -> None:
+        text = scaled(1, RUSH, low=1)
+        async with stage(
+            {"gamekeeper.yaml": IN_A_FILE, FILE: spec("arena", 10)}, {"arena": Bounds(30, 0)}
+        ) as there:
+            await lost_beside(there, text)
+            await there.until("the rush", lambda: there.rooms() == 14, 3000.0)
+            there.world.commit({FILE: text.replace(NUMBER, "", 1)})
+            await there.until("it holds no more", lambda: held(there) is None, 200.0)
+            await there.until("fewer, step by step", lambda: there.rooms() < 10, 3600.0)
+
+    in_virtual_time(main())
+
+
+def test_an_image_waits_for_one_approval_however_many_rooms_end_meanwhile() -> None:
+    async def main() -> None:
+        text = scaled(1, MANY, low=1).replace("game:1", "game:2").replace(NUMBER, "", 1)
+        async with stage(
+            {"gamekeeper.yaml": IN_A_FILE, FILE: spec("arena", 10)}, {"arena": Bounds(30, 0)}
+        ) as there:
+            await lost_beside(there, text)
+            hold = held(there)
+            assert hold is not None
+            for pod in there.world.pods("arena")[:3]:
+                there.world.delete(f"/api/v1/namespaces/arena/pods/{pod['metadata']['name']}")
+                await asyncio.sleep(60.0)
+            assert there.rooms() == 7
+            there.world.approve(hold.change_hash)
+            await there.until("it is let through", lambda: there.rooms() == 14, 600.0)
+
+    in_virtual_time(main())
+
+
+@pytest.mark.parametrize("approves", [False, True])
+def test_once_it_holds_no_more_its_policy_acts(approves: bool) -> None:
+    """A person's number that a branch of counts overrules is held at first, and asked no more."""
+
+    async def main() -> None:
+        files = {"gamekeeper.yaml": APART, FILE: scaled(8, TEN, low=1)}
+        async with stage(files, {"arena": Bounds(30, 0)}) as there:
+            there.world.host.protected["main"] = "changes go through merge requests"
+            await lost_beside(there, scaled(2, TEN, low=1))
+            hold = held(there)
+            assert hold is not None
+            if approves:
+                there.world.approve(hold.change_hash)
+            await there.until("it holds no more", lambda: held(there) is None, 600.0)
+            await there.until("its policy acts", lambda: there.rooms() == 1, 7200.0)
 
     in_virtual_time(main())
