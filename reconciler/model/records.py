@@ -43,8 +43,7 @@ class Accepted:
     """The spec that was let through: its canonical JSON, its count, and the commit it came with.
 
     `replicas` differs from the spec's own where a scale-in was refused. `unreviewed` is whether it
-    was taken from a commit that is held, for no older record is left. Until something of it passes
-    its bounds let nothing pass, its policy takes no room, and what else takes one is held as well.
+    was taken from a commit that is held, for want of a record: while that is so, no room goes by it.
     """
 
     spec_json: str
