@@ -43,7 +43,7 @@ class Accepted:
     """The spec that was let through: its canonical JSON, its count, and the commit it came with.
 
     `replicas` differs from the spec's own where a scale-in was refused. `unreviewed` is whether it
-    was taken from a commit that is held, for want of a record: while that is so, no room goes by it.
+    was taken from a commit that is held, for want of a record: no room goes by it while that is.
     """
 
     spec_json: str
