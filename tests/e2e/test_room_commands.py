@@ -247,6 +247,27 @@ def test_a_node_is_drained_of_its_rooms_and_not_cordoned(stage: Stage, idle: lis
     assert "request" not in {each["leaving"] for each in stage.rooms().values()}
 
 
+def test_of_a_node_that_is_drained_the_busy_room_stays_and_the_others_go(
+    stage: Stage, idle: list[str]
+) -> None:
+    node = stage.rooms()["arena-1"]["node"]
+    there = {name for name, each in stage.rooms().items() if each["node"] == node}
+    assert stage.run("drain", node).returncode == 0
+
+    def gone() -> bool:
+        rooms = stage.rooms()
+        for name in rooms:
+            if name != "arena-1":
+                with suppress(HTTPError):  # it may go in between
+                    stage.report(name, state="ready")
+        return there & rooms.keys() == {"arena-1"} and len(rooms) >= 3
+
+    until(gone)
+    assert stage.rooms()["arena-1"]["leaving"] == "request"
+    assert stage.run("drain", node, "--undo").returncode == 0
+    stage.idle()
+
+
 def test_who_has_no_rights_drains_nothing(stage: Stage) -> None:
     done = stage.run("drain", "arena-1", "--as", "somebody")
     assert done.returncode == 1

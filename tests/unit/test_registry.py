@@ -1,6 +1,9 @@
 """Policies of installed packages stand beside ours; one that is none is refused by name."""
 
+import sys
+from collections.abc import Iterator
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
@@ -82,3 +85,24 @@ def test_what_is_no_policy_is_refused(name: str, module: str, why: str) -> None:
 
 def test_ours_are_there_without_any_package() -> None:
     assert {"buffer", "max", "schedule"} <= registry.policies().keys()
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder of installed packages, of which the process knows nothing yet."""
+    monkeypatch.syspath_prepend(tmp_path)
+    registry.policies.cache_clear()
+    yield tmp_path
+    registry.policies.cache_clear()
+    sys.modules.pop("studio_policies", None)
+
+
+def test_an_installed_package_brings_its_own(installed: Path) -> None:
+    (installed / "studio_policies.py").write_text(f"from {HERE} import Constant\n")
+    about = installed / "studio_policies-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: studio-policies\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(
+        "[gamekeeper.policies]\nconstant = studio_policies:Constant\n"
+    )
+    assert "constant" in registry.policies()

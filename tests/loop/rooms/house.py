@@ -188,7 +188,10 @@ class Playhouse(Theatre):
         parties.coming[party.namespace] -= party.players
         actor = self.cast.named(party.room)
         if actor is not None:
-            self.arrivals += self.cast.join(actor, party.players, elapsed() - party.listed_at)
+            list_seconds = elapsed() - party.listed_at
+            seated = self.cast.join(actor, party.players, list_seconds)
+            self.arrivals += seated
+            self.weather.met["players sent by an old list"] += seated if list_seconds > 1.0 else 0
 
 
 @asynccontextmanager

@@ -49,6 +49,7 @@ async def worsen(there: WildHouse, chance: random.Random) -> None:
                 await _lose_server(there, chance.uniform(1.0, 60.0))
             case "deaf":
                 there.air.deaf = True
+                there.weather.met["times nobody was heard"] += 1
                 await asyncio.sleep(chance.uniform(5.0, 150.0))
                 there.air.deaf = False
             case "freeze":
@@ -78,6 +79,7 @@ async def _replace_process(there: Playhouse, chance: random.Random, end: str, na
     there.start(name)
     await asyncio.sleep(chance.uniform(0.0, 20.0))
     old = chance.choice([each for each in there.services if not each.killed])
+    there.weather.met["processes killed" if end == "kill" else "processes stopped"] += 1
     await (old.kill() if end == "kill" else _stopped(old))
 
 

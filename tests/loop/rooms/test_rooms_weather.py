@@ -100,9 +100,9 @@ def _is_counted(piece: Piece) -> bool:
 
 
 def natures(
-    chance: random.Random, trouble: asyncio.Event, played: Sequence[Piece]
+    chance: random.Random, trouble: asyncio.Event, played: Sequence[Piece], met: Counter[str]
 ) -> dict[str, Callable[[], Nature]]:
-    """What is played in each namespace: mostly sound games, some that are not.
+    """What is played in each namespace: mostly sound games, some that are not; `met` counts liars.
 
     Those that begin when `trouble` is over are sound.
     """
@@ -123,7 +123,10 @@ def natures(
                 hang_after_seconds=_perhaps(chance, 0.1, 20.0, 400.0),
                 loads_seconds=_perhaps(chance, 0.3, 5.0, longest) or 0.0,
             )
-            return odd if trouble.is_set() else sound
+            if not trouble.is_set():
+                return sound
+            met["rooms that lie"] += odd.lie is not Lie.NONE
+            return odd
 
         return draw
 
@@ -245,7 +248,7 @@ async def play(seed: int) -> list[str]:
     }
     trouble = asyncio.Event()
     trouble.set()
-    games = natures(chance, trouble, played)
+    games = natures(chance, trouble, played, weather.met)
     laws = Laws.of(played)
     clocks = random.Random(chance.random())
     made = partial(WildHouse, any(map(_is_counted, played)), clocks)
@@ -363,4 +366,6 @@ def test_all_that_can_go_wrong_did_in_the_first_seeds() -> None:
     strangers = [f"a stranger: {what}" for what in DEEDS]
     injected = [f"injected: {what}" for what in INJECTORS]
     wanted = {*frozen, *branch, *strangers, *injected, FAST_OR_SLOW, "clocks set", "nodes silent"}
+    wanted |= {"refused request", "lost answer", "old read", "broken watch", "processes killed"}
+    wanted |= {"rooms that lie", "players sent by an old list", "times nobody was heard"}
     assert wanted <= met.keys()

@@ -11,7 +11,7 @@ Step = tuple[str, int, int]
 
 _WORKLOAD = re.compile(r"(?:Scheduler|Fleet)/\S*?([^/\s]+): (\d+) -> (\d+)")
 _STEP = re.compile(r"  \S+Z (\d+) -> (\d+) \(\w+\): .+")
-_COUNT = re.compile(rb"^( *replicas:) +\d+", re.MULTILINE)
+_COUNT = re.compile(rb"^( *replicas: +)\d+", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def foreign_bytes(commits: Iterable[Written]) -> list[str]:
 
 def _only_the_count_differs(before: bytes, after: bytes) -> bool:
     one = len(_COUNT.findall(before)) == 1 == len(_COUNT.findall(after))
-    return one and before != after and _COUNT.sub(rb"\1 N", before) == _COUNT.sub(rb"\1 N", after)
+    return one and before != after and _COUNT.sub(rb"\1N", before) == _COUNT.sub(rb"\1N", after)
 
 
 def in_memory(host: MemoryHost, author: str = "Gamekeeper") -> Sequence[Written]:

@@ -19,6 +19,10 @@ from tests.unit.adapters_http.listening import (
 from tests.unit.adapters_http.office import Office
 
 
+def test_a_head_has_five_seconds_and_a_request_ten() -> None:
+    assert (connections.HEAD_SECONDS, connections.REQUEST_SECONDS) == (5.0, 10.0)
+
+
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize(
     ("impatient", "sent"),

@@ -11,10 +11,12 @@ import pytest
 
 from reconciler.cli import sandbox
 from reconciler.cli.console import Console
-from reconciler.cli.sandbox_rooms import living
+from reconciler.cli.sandbox_rooms import HERE, living
 from reconciler.sandbox.players.games import CRASHED, Game
 from reconciler.sandbox.players.natures import Lie
 from reconciler.sandbox.players.troupe import Troupe
+from reconciler.service.doors.guesses import address_of
+from reconciler.service.doors.networks import Silent
 
 ROOMS = 400
 START = 1_800_000_000.0
@@ -74,3 +76,14 @@ def test_none_is_odd_or_all_are(
 ) -> None:
     ends = Counter(map(end_of, games_of(odd, tmp_path, monkeypatch)))
     assert ends["well"] == well
+
+
+@pytest.mark.parametrize(
+    ("address", "believed"),
+    [("127.0.0.1", True), ("127.255.0.9", True), ("126.255.255.255", False), ("10.0.0.1", False)],
+)
+def test_who_shows_no_token_is_believed_from_this_machine_alone(
+    address: str, believed: bool
+) -> None:
+    networks, peer = Silent.read(HERE).networks, address_of(address)
+    assert any(peer in network for network in networks) is believed

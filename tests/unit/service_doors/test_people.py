@@ -2,16 +2,22 @@
 
 import hashlib
 import os
+from argparse import ArgumentParser
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from reconciler.cli.options import add_settings, settings_of
+from reconciler.loop.lane import Lane
 from reconciler.model.errors import Denied, Misconfigured, Unavailable
 from reconciler.model.refs import WorkloadKey
 from reconciler.room_ports import NotAdmitted, Verb
 from reconciler.sandbox.access import Rule, User
 from reconciler.sandbox.openid import ISSUER
 from reconciler.service.doors.admins import Admins
+from reconciler.wiring.clusters import OneCluster
+from reconciler.wiring.doors import make_door
 from tests.unit.service_doors.gate import AUDIENCE, NOTHING, PEER, Gate, bearer, code, refusal
 
 THEIRS = WorkloadKey("Fleet", "teamb", "arena")
@@ -248,6 +254,23 @@ async def test_lists_are_open_unless_a_code_is_asked_for(file: Path) -> None:
         with pytest.raises(NotAdmitted) as refused:
             await gate.door.admit_reader(each, PEER)
         assert refused.value.status == 401
+
+
+@pytest.mark.parametrize("needs_code", [False, True])
+async def test_the_setting_of_the_process_asks_for_the_code(needs_code: bool) -> None:
+    gate = Gate()
+    parser = ArgumentParser()
+    add_settings(parser, "rooms_list_needs_code")
+    flag = ["--rooms-list-needs-code"] if needs_code else []
+    settings = settings_of(parser.parse_args(flag), {})
+    lane = cast(Lane, None)  # who is let in depends on no lane
+    door = make_door(settings, OneCluster(gate.cluster, gate.view, lane, gate.codes, gate.time))
+    if not needs_code:
+        assert not await door.admit_reader(NOTHING, PEER)
+        return
+    with pytest.raises(NotAdmitted) as refused:
+        await door.admit_reader(NOTHING, PEER)
+    assert refused.value.status == 401
 
 
 async def test_where_lists_are_open_whoever_is_known_is_told_apart_unasked(file: Path) -> None:
