@@ -60,6 +60,12 @@ def _nobody_uses_any(patch: pytest.MonkeyPatch) -> None:
     )
 
 
+PLANTED = [
+    pytest.param(_one_for_all, id="all rooms of a batch get one port"),
+    pytest.param(_nobody_uses_any, id="ports in use are not looked at"),
+]
+
+
 def test_rooms_that_come_and_go_never_share_a_port_of_a_node(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -67,13 +73,7 @@ def test_rooms_that_come_and_go_never_share_a_port_of_a_node(
     in_virtual_time(_grow_roll_out_and_follow())
 
 
-@pytest.mark.parametrize(
-    "plant",
-    [
-        pytest.param(_one_for_all, id="all rooms of a batch get one port"),
-        pytest.param(_nobody_uses_any, id="ports in use are not looked at"),
-    ],
-)
+@pytest.mark.parametrize("plant", PLANTED)
 def test_two_rooms_with_one_port_are_caught(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Room, "clashes", lambda self, need: False)
     said = ""
