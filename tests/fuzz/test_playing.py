@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from tests.fuzz.playing import ROW, Target, search
 from tests.loop.shares import SETTING
 
 SEED = b"kind: Scheduler\nspec:\n  replicas: 10\n"
+TEXTS = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.py"))
+"""Of all targets."""
 FORGE = Forge([SEED, b"kind: Fleet\n"])
 
 
@@ -103,10 +106,16 @@ def test_values_change_in_their_types_and_names() -> None:
     assert sum(each == value for each in changed) < 30
 
 
+def test_no_two_targets_share_a_name() -> None:
+    # By it a case is made, kept and played again.
+    named = Counter(re.findall(r'\bTarget\(\s*"([^"{]+)"', TEXTS))
+    assert len(named) > 40
+    assert [name for name, times in named.items() if times > 1] == []
+
+
 def test_what_was_found_once_is_played_with_its_target() -> None:
-    texts = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.py"))
     for path in (path for path in playing.FOUND.rglob("*") if path.is_file()):
         assert path.suffix == ".yaml", f"{path} is found by nobody"
-        assert f'Target("{path.parent.name}", ' in texts, f"{path} is of no target"
+        assert f'Target("{path.parent.name}", ' in TEXTS, f"{path} is of no target"
         target = Target(path.parent.name, 1, FORGE, chokes)
         assert path.stem in dict(target.found())

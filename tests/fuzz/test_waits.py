@@ -87,4 +87,4 @@ def test_no_word_of_when_to_come_back_is_too_much() -> None:
 
 
 def test_no_clock_of_a_server_is_too_much() -> None:
-    search(Target("date", 84_000, header_of, heard))
+    search(Target("clock", 84_000, header_of, heard))
